@@ -20,13 +20,12 @@ from droidgate_appfunctions.older_files import OTHER_FUNCTIONS, SAME_FUNCTIONS
 from droidgate_appfunctions.schema import Schema, schema_fact, usual_schema, write_schema_file
 from droidgate_appfunctions.write_document import has_own_elements, older_functions, write_functions_file
 from droidgate_appfunctions.write_manifest import write_manifest
-from droidgate_mappings.fit import Fitted, fit_provider
-from droidgate_mappings.fit.codes import EXTENSION_DROPPED
+from droidgate_mappings.fit import Fitted, fit_provider, losses
 from droidgate_mappings.formats.component_writing import enabled_resources
 from droidgate_mappings.formats.format import Artifact, Writing
 from droidgate_mappings.model.capability import Capability, Provider
 from droidgate_mappings.model.errors import UsageError, WriteError
-from droidgate_mappings.model.findings import Finding, Level
+from droidgate_mappings.model.findings import Finding
 from droidgate_mappings.model.types import Extensions
 from droidgate_mappings.tables.loading import DialectTable
 
@@ -107,13 +106,8 @@ def _without_facts(
         or (name in {"rootElements", "elements"} and has_own_elements(fact))
     ]
     findings.extend(
-        Finding(
-            code=EXTENSION_DROPPED,
-            level=Level.DROPPED,
-            pointer=f"{pointer}/extensions/{FORMAT_ID}/{name}",
-            message=f"{name!r} can declare functions and access rules that the source does not have",
-            source=part.source,
-            hint="convert the AppFunctions app itself to keep it",
+        losses.APPFUNCTIONS_FACT.finding(
+            f"{pointer}/extensions/{FORMAT_ID}/{name}", source=part.source, fact=name
         )
         for name in foreign
     )

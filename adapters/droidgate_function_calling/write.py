@@ -18,8 +18,7 @@ from droidgate_function_calling.tables import (
     OPENAI_STRICT,
     TABLES,
 )
-from droidgate_mappings.fit import fit_provider
-from droidgate_mappings.fit.codes import EXTENSION_DROPPED, NOTATION_DROPPED
+from droidgate_mappings.fit import fit_provider, losses
 from droidgate_mappings.formats.format import Artifact, Writing
 from droidgate_mappings.json_schema import NAMESPACE, NOTATION, add_discriminators, write_schema
 from droidgate_mappings.model.capability import Capability, Provider
@@ -115,16 +114,8 @@ def _others(extensions: Extensions, pointer: str, reported: list[Finding]) -> Ex
         return extensions
     for fact in own:
         leaf = f"{pointer}/extensions/{FORMAT_ID}/{pointer_token(fact)}"
-        if fact in TABLES.notations:
-            code, level, message = (
-                NOTATION_DROPPED,
-                Level.RENAMED,
-                f"the target decides on {fact!r} by itself",
-            )
-        else:
-            code, level = EXTENSION_DROPPED, Level.DROPPED
-            message = f"{fact!r} is a word of the vendor that the list was made for"
-        reported.append(Finding(code=code, level=level, pointer=leaf, message=message))
+        loss = losses.VENDOR_NOTATION if fact in TABLES.notations else losses.VENDOR_FACT
+        reported.append(loss.finding(leaf, fact=fact))
     return {format_id: facts for format_id, facts in extensions.items() if format_id != FORMAT_ID}
 
 
@@ -143,13 +134,8 @@ def _with_schema_object(capability: Capability, pointer: str, reported: list[Fin
         return capability
     keywords: dict[str, Json] = {} if output.boolean else {"not": {}}
     leaves = ("boolean", *(f"keywords/{word}" for word in keywords))
-    reported += [_schema_object(f"{pointer}/{leaf}") for leaf in leaves]
+    reported += [losses.VENDOR_SCHEMA.finding(f"{pointer}/{leaf}") for leaf in leaves]
     return capability.changed({"output": output.changed({"boolean": None, "keywords": keywords})})
-
-
-def _schema_object(pointer: str) -> Finding:
-    message = "the target takes a JSON object as a schema; it means the same"
-    return Finding(code=NOTATION_DROPPED, level=Level.RENAMED, pointer=pointer, message=message)
 
 
 def _document(provider: Provider, dialect_id: str) -> Json:

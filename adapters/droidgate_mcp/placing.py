@@ -7,10 +7,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from droidgate_mappings.fit.codes import NOTATION_DROPPED
+from droidgate_mappings.fit import losses
 from droidgate_mappings.json_schema import NAMESPACE, place_definitions, replace_references
 from droidgate_mappings.model.capability import Capability, Provider, reachable_definitions
-from droidgate_mappings.model.findings import Finding, Level
+from droidgate_mappings.model.findings import Finding
 from droidgate_mappings.model.leaves import different_leaves, leaves_of_provider
 from droidgate_mappings.model.types import Type
 
@@ -37,7 +37,10 @@ def place_all_definitions(
     placed = provider.changed({"capabilities": capabilities, "definitions": definitions})
     reported = {finding.pointer for finding in findings}
     changed = different_leaves(dict(leaves_of_provider(provider)), dict(leaves_of_provider(placed)))
-    return placed, (*findings, *(_report(leaf) for leaf in changed if leaf not in reported))
+    return placed, (
+        *findings,
+        *(losses.MCP_DEFINITION.finding(leaf) for leaf in changed if leaf not in reported),
+    )
 
 
 def _place_in(capability: Capability, definitions: dict[str, Type]) -> Capability:
@@ -59,12 +62,3 @@ def _definitions_of(root: Type, definitions: dict[str, Type]) -> set[str]:
     names = {*root.extensions[NAMESPACE]["definitions"].values()} & definitions.keys()
     parts = [root, *(definitions[name] for name in names)]
     return names.union(*(reachable_definitions(part, definitions) for part in parts))
-
-
-def _report(pointer: str) -> Finding:
-    return Finding(
-        code=NOTATION_DROPPED,
-        level=Level.RENAMED,
-        pointer=pointer,
-        message="the definition is written into `$defs`; its old place in the schema is another one now",
-    )

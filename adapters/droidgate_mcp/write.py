@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
-from droidgate_mappings.fit import Fitted, fit_provider
-from droidgate_mappings.fit.codes import NOTATION_DROPPED
+from droidgate_mappings.fit import Fitted, fit_provider, losses
 from droidgate_mappings.formats.format import Artifact, Writing
 from droidgate_mappings.json_schema import NAMESPACE, add_discriminators, write_schema
 from droidgate_mappings.model.capability import Capability, Provider, reachable_definitions
 from droidgate_mappings.model.errors import WriteError
-from droidgate_mappings.model.findings import Finding, Level
+from droidgate_mappings.model.findings import Finding
 from droidgate_mappings.model.json_values import Json, readable_json
 from droidgate_mappings.model.types import AnyType, Extensions, Type
 from droidgate_mappings.tables.loading import DialectTable
@@ -56,7 +55,8 @@ def write(provider: Provider, dialect: DialectTable) -> Writing:
     meta = _write_provider_meta(written, shape, fact)
     if meta and not holds_meta(shape):
         written, shape = _without_fact(written, fact), None
-        findings = (*findings, _report_shape(fact))
+        lost = losses.MCP_SERVER_FACT.finding(f"/extensions/{FORMAT_ID}/{fact}")
+        findings = (*findings, lost)
     document = put_together(shape, dialect.id, tools, _placed_members(written, shape), meta)
     artifact = Artifact(FILE_NAME, readable_json(document) + "\n", "document")
     return Writing((artifact,), written, findings, fitted.names)
@@ -86,15 +86,6 @@ def _without_fact(provider: Provider, fact: str) -> Provider:
     own = {name: value for name, value in provider.extensions[FORMAT_ID].items() if name != fact}
     others = {item: facts for item, facts in provider.extensions.items() if item != FORMAT_ID}
     return provider.model_copy(update={"extensions": {**others, FORMAT_ID: own} if own else others})
-
-
-def _report_shape(fact: str) -> Finding:
-    return Finding(
-        code=NOTATION_DROPPED,
-        level=Level.RENAMED,
-        pointer=f"/extensions/{FORMAT_ID}/{fact}",
-        message="an array of tools has no room for facts about the server; a result is written",
-    )
 
 
 def _further_fields(provider: Provider) -> dict[str, Json]:

@@ -9,14 +9,13 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from droidgate_android.projects.manifest_limits import MAX_META_DATA, utf16_length
-from droidgate_mappings.fit import Fitted, fit_provider
-from droidgate_mappings.fit.codes import EXTENSION_DROPPED, NOTATION_DROPPED
+from droidgate_mappings.fit import Fitted, fit_provider, losses
 from droidgate_mappings.formats.component_writing import enabled_attribute, enabled_resources
 from droidgate_mappings.formats.format import Artifact, Writing
 from droidgate_mappings.json_schema import add_discriminators, write_schema
 from droidgate_mappings.model.capability import Capability, Provider
 from droidgate_mappings.model.errors import WriteError
-from droidgate_mappings.model.findings import Finding, Level
+from droidgate_mappings.model.findings import Finding
 from droidgate_mappings.model.json_values import Json
 from droidgate_mappings.model.types import Extensions, ObjectType, Type
 from droidgate_mappings.tables.capacity import Capacity
@@ -195,16 +194,8 @@ def _other_facts(
         return extensions
     for fact in dropped:
         leaf = f"{pointer}/extensions/{FORMAT_ID}/{fact}"
-        if fact in TABLES.notations:
-            message = "the target writes this in its own way"
-            reported.append(
-                Finding(code=NOTATION_DROPPED, level=Level.RENAMED, pointer=leaf, message=message)
-            )
-        else:
-            message = f"{fact!r} has no place in this dialect"
-            reported.append(
-                Finding(code=EXTENSION_DROPPED, level=Level.DROPPED, pointer=leaf, message=message)
-            )
+        loss = losses.MMCP_NOTATION if fact in TABLES.notations else losses.MMCP_FACT
+        reported.append(loss.finding(leaf, fact=fact))
     left = {fact: value for fact, value in facts.items() if fact not in names}
     others = {item: values for item, values in extensions.items() if item != FORMAT_ID}
     return {**others, FORMAT_ID: left} if left else others

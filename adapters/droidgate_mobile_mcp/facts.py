@@ -27,9 +27,9 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from droidgate_mappings.fit.codes import EXTENSION_DROPPED, NOTATION_DROPPED
+from droidgate_mappings.fit import losses
 from droidgate_mappings.model.capability import Capability, Provider
-from droidgate_mappings.model.findings import Finding, Level
+from droidgate_mappings.model.findings import Finding
 from droidgate_mappings.model.json_values import Json, pointer_token
 from droidgate_mappings.model.types import ArrayType, Extensions, ObjectType, Property, ScalarType, Type
 from droidgate_mappings.text.aapt_text import reference_in
@@ -286,11 +286,8 @@ class _Keeper:
 
 def _unwritable(name: str, pointer: str) -> Finding:
     leaf = f"{pointer}/extensions/{FORMAT_ID}/{pointer_token(name)}"
-    if name in TABLES.notations:
-        message = f"{name!r} only says how the source was written; the target has its own way"
-        return Finding(code=NOTATION_DROPPED, level=Level.RENAMED, pointer=leaf, message=message)
-    message = f"the fact {name!r} cannot be written in this dialect"
-    return Finding(code=EXTENSION_DROPPED, level=Level.DROPPED, pointer=leaf, message=message)
+    loss = losses.MOBILE_MCP_NOTATION if name in TABLES.notations else losses.MOBILE_MCP_FACT
+    return loss.finding(leaf, fact=name)
 
 
 def _word_checks(type_: Type) -> dict[str, Check]:

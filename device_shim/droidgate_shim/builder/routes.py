@@ -10,8 +10,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from droidgate_mappings.fit import fit_provider
-from droidgate_mappings.fit.codes import OUTPUT_WRAPPED, REFERENCE_DROPPED, RENAMED
+from droidgate_mappings.fit import fit_provider, losses
 from droidgate_mappings.formats.shim_frontend import SHIM_SOURCE, split_pointer
 from droidgate_mappings.model.capability import (
     Capability,
@@ -329,7 +328,7 @@ class _Planner:
         missing = dangling_references(types, candidate.provider.definitions)
         if missing:
             self.add_finding(
-                REFERENCE_DROPPED,
+                losses.DANGLING_REFERENCE.code,
                 Level.WIDENED,
                 candidate,
                 "/input",
@@ -382,7 +381,7 @@ class _Planner:
             if rule is None or all(map(rule.rule().permits, output.properties)):
                 return {"kind": "fields"}, output
         message = f"the result of {candidate.capability.id} is the output {RESULT!r}"
-        self.add_finding(OUTPUT_WRAPPED, Level.RENAMED, candidate, "/output", message)
+        self.add_finding(losses.SINGLE_OUTPUT.code, Level.RENAMED, candidate, "/output", message)
         return {"kind": "value", "name": RESULT}, output
 
     def route(self, candidate: _Candidate, prepared: _Prepared, declared: Capability) -> BuiltRoute:
@@ -424,7 +423,7 @@ class _Planner:
 
     def add_renamed(self, candidate: _Candidate, shim_id: str) -> None:
         message = f"{candidate.capability.id!r} of {candidate.app.package} is called {shim_id!r} in the shim"
-        self.add_finding(RENAMED, Level.RENAMED, candidate, "/id", message)
+        self.add_finding(losses.NEW_NAME.code, Level.RENAMED, candidate, "/id", message)
 
     def add_finding(self, code: str, level: Level, candidate: _Candidate, inner: str, message: str) -> None:
         source = candidate.capability.source or candidate.provider.source

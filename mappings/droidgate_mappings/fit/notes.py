@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final
 
-from droidgate_mappings.fit.harm import ASSERTIONS, CLOSING, SHOWN_ANNOTATIONS
+from droidgate_mappings.fit.losses import ASSERTIONS, CLOSING, SHOWN_ANNOTATIONS
 from droidgate_mappings.json_schema import write_schema
 from droidgate_mappings.model.json_values import Json, canonical_json
 from droidgate_mappings.model.types import (

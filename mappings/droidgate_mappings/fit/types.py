@@ -2,32 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
 from typing import Any, Final
 
-from droidgate_mappings.fit.codes import (
-    ALTERNATIVE_UNWRAPPED,
-    CLASS_DROPPED,
-    CONSTRAINT_MOVED,
-    EXCLUSIVE_ASSUMED,
-    EXCLUSIVE_DROPPED,
-    FIELD_DEFAULTED,
-    NOTATION_DROPPED,
-    NULLABLE_MOVED,
-    REFERENCE_DROPPED,
-    REFERENCE_WRAPPED,
-    RENAMED,
-    REQUIRED_ASSUMED,
-    TEXT_ADDED,
-    TEXT_MOVED,
-)
-from droidgate_mappings.fit.harm import are_disjoint, implicit_level, is_usual_format
-from droidgate_mappings.fit.kind_checks import KIND_CHECKS, is_plain_text
+from droidgate_mappings.fit import losses
+from droidgate_mappings.fit.collector import Collector, Node, put_first
+from droidgate_mappings.fit.losses import Loss, is_usual_format
 from droidgate_mappings.fit.notes import MAY_BE_NULL, constraint_note
-from droidgate_mappings.fit.nulls import excludes_null, nullable_parts, parts_allow_null, without_null
-from droidgate_mappings.fit.structure import NO_FACTS, StructureFit
-from droidgate_mappings.model.findings import Level
+from droidgate_mappings.fit.structure import NO_FACTS, move_keywords, replace_shape, replacing_kind
 from droidgate_mappings.model.json_values import Json, pointer_token
 from droidgate_mappings.model.leaves import different_leaves, leaves_of_type
 from droidgate_mappings.model.names import map_names
@@ -45,15 +28,32 @@ from droidgate_mappings.model.types import (
     Type,
     TypeFacts,
 )
+from droidgate_mappings.text.xml_text import NOT_XML
 
-_SLASHES_OF_DEFINITION: Final = 2
-_SLASHES_OF_INPUT: Final = 3
 _CONSTRAINTS: Final = ("enum", "pattern", "format")
 _WORDS_WITH_NAMES: Final = frozenset(
     {"dependencies", "dependentRequired", "dependentSchemas", "propertyNames", "propertyOrdering", "required"}
     | {"allOf", "anyOf", "else", "if", "not", "oneOf", "patternProperties", "then"}
 )
 """Keywords that speak of properties by name, so that they say something else where a name changes."""
+
+
+def _is_plain_text(value: Json) -> bool:
+    """Return whether a value is text that XML's attributes hold as it is."""
+    return isinstance(value, str) and value == value.strip() and not NOT_XML.search(value)
+
+
+def _is_integer_of(bits: int) -> Callable[[Json], bool]:
+    limit = 2 ** (bits - 1)
+    return lambda value: isinstance(value, int) and not isinstance(value, bool) and -limit <= value < limit
+
+
+_KIND_CHECKS: Final[dict[str, Callable[[Json], bool]]] = {
+    "string": _is_plain_text,
+    "int32": _is_integer_of(32),
+    "int64": _is_integer_of(64),
+}
+"""Kind of a scalar -> whether a value is of it."""
 
 
 def _with_original_names(pointer: str, originals: Mapping[tuple[str, str], str]) -> str:
@@ -82,512 +82,522 @@ def _has_facts(type_: Type) -> bool:
     )
 
 
-@dataclass(slots=True)
-class TypeFit(StructureFit):
-    """Fits the types of one provider."""
+def fit_type(fit: Collector, type_: Type, node: Node, *, as_kind: str | None = None) -> Type:
+    """Return a type as the dialect writes it.
 
-    def fit_type(
-        self,
-        type_: Type,
-        pointer: str,
-        *,
-        top: str | None = None,
-        spill: list[str] | None = None,
-        as_kind: str | None = None,
-    ) -> Type:
-        """Return a type as the dialect writes it.
+    Args:
+        fit: Collects the findings.
+        type_: The type.
+        node: Where it is.
+        as_kind: The kind to write in place of the type's own; None to decide by the capacity.
+    """
+    if type_.kind == "one-of" and should_unwrap(fit, type_):
+        return unwrap(fit, type_, node.pointer, lambda inner: fit_type(fit, inner, node))
+    if type_.kind == "ref" and _dangles(fit, type_):
+        return _replace_dangling(fit, type_, node)
+    if isinstance(type_, RefType) and _is_bare_reference(fit, type_, node):
+        return _wrap_reference(fit, type_, node)
+    notes: list[str] = []
+    is_kept = (
+        as_kind is None
+        and fit.capacity.types[type_.kind].written_as == type_.kind
+        and _carries_shape(fit, type_)
+    )
+    if is_kept and type_.kind in SCALAR_KINDS and not _has_facts(type_):
+        return type_.changed({"description": _fit_description(fit, type_.description, node, notes)})
+    kind = type_.kind if is_kept else as_kind or replacing_kind(fit, type_)
+    facts = fit_facts(fit, type_, node, notes, kind=kind)
+    if is_kept:
+        fitted = type_
+        facts.update(_fit_shape(fit, type_, node))
+        if isinstance(type_, AllOfType | OneOfType):
+            facts["nullable"] = _lift_null(fit, type_, node, notes, is_nullable=facts["nullable"])
+    else:
+        fitted = replace_shape(fit, type_, kind, node.pointer, notes)
+    facts["description"] = _fit_description(fit, type_.description, node, notes)
+    return fitted.changed(facts)
 
-        Args:
-            type_: The type.
-            pointer: Its JSON Pointer.
-            top: The name of the parameter or output it belongs to, where it is the type of one.
-            spill: Takes the notes of a type that has no description of its own.
-            as_kind: The kind to write in place of the type's own; None to decide by the capacity.
-        """
-        if type_.kind == "one-of" and self.should_unwrap(type_):
-            return self.unwrap(
-                type_, pointer, lambda inner: self.fit_type(inner, pointer, top=top, spill=spill)
-            )
-        if type_.kind == "ref" and self.dangles(type_):
-            return self.replace_dangling(type_, pointer, top=top, spill=spill)
-        if isinstance(type_, RefType) and self.is_bare_reference(type_, pointer):
-            return self.wrap_reference(type_, pointer, top=top, spill=spill)
-        notes: list[str] = []
-        is_kept = (
-            as_kind is None
-            and self.capacity.types[type_.kind].written_as == type_.kind
-            and self.carries_shape(type_)
-        )
-        if is_kept and type_.kind in SCALAR_KINDS and not _has_facts(type_):
-            text = self.fit_description(type_.description, pointer, notes, top=top, spill=spill)
-            return type_.changed({"description": text})
-        kind = type_.kind if is_kept else as_kind or self.replacing_kind(type_)
-        facts = self.fit_facts(type_, pointer, notes, kind=kind)
-        if is_kept:
-            fitted = type_
-            facts.update(self.fit_shape(type_, pointer))
-            if isinstance(type_, AllOfType | OneOfType):
-                facts["nullable"] = self.lift_null(type_, pointer, notes, is_nullable=facts["nullable"])
-        else:
-            fitted = self.replace_shape(type_, kind, pointer, notes)
-        facts["description"] = self.fit_description(type_.description, pointer, notes, top=top, spill=spill)
-        return fitted.changed(facts)
 
-    def carries_shape(self, type_: Type) -> bool:
-        """Return whether the dialect carries what is inside a type of a kind that it carries."""
-        if type_.kind == "any":
-            return type_.boolean is None or self.capacity.keywords
-        if self.is_hidden(type_):
-            return False
-        return self.capacity.nested or type_.kind in SCALAR_KINDS or type_.kind == "opaque"
+def _carries_shape(fit: Collector, type_: Type) -> bool:
+    """Return whether the dialect carries what is inside a type of a kind that it carries."""
+    if type_.kind == "any":
+        return type_.boolean is None or fit.capacity.keywords
+    if fit.is_hidden(type_):
+        return False
+    return fit.capacity.nested or type_.kind in SCALAR_KINDS or type_.kind == "opaque"
 
-    def fit_description(
-        self, text: str | None, pointer: str, notes: list[str], *, top: str | None, spill: list[str] | None
-    ) -> str | None:
-        """Return the description a type is written with; notes without a place of their own go to `spill`."""
-        leaf = f"{pointer}/description"
-        carried = self.capacity.type_descriptions
-        if carried == "all" or (carried == "top" and top is not None):
-            if text is not None:
-                text = self.clean(text, leaf, quiet=bool(notes))
-            text = self.add_notes(text, notes, leaf)
-            is_missing = text is None or (not self.own and not text.strip() and text != top)
-            if is_missing and top is not None and self.capacity.type_description_required:
-                self.report(
-                    FIELD_DEFAULTED,
-                    Level.DEFAULTED,
-                    leaf,
-                    f"the target requires a description; {top!r} is written",
-                )
-                text = self.clean(top, leaf, quiet=True)
-            return text
+
+def _fit_description(fit: Collector, text: str | None, node: Node, notes: list[str]) -> str | None:
+    """Return the description a type is written with; notes without a place of their own are spilled."""
+    leaf = node.leaf("description")
+    carried = fit.capacity.type_descriptions
+    top = node.top
+    if carried == "all" or (carried == "top" and top is not None):
         if text is not None:
-            message = "types of the target have no description; it is appended to the capability's"
-            self.report_moved(TEXT_MOVED, leaf, message, text)
-            self.put_first(text, notes)
-        if spill is not None and notes:
-            spill.append(f"[{top}: {' '.join(notes)}]" if top is not None else " ".join(notes))
-        return None
+            text = fit.clean(text, leaf, quiet=bool(notes))
+        text = fit.add_notes(text, notes, leaf)
+        is_missing = text is None or (not fit.own and not text.strip() and text != top)
+        if is_missing and top is not None and fit.capacity.type_description_required:
+            fit.report(losses.DESCRIPTION_ADDED, leaf, written=top)
+            text = fit.clean(top, leaf, quiet=True)
+        return text
+    if text is not None:
+        fit.report_moved(losses.TYPE_DESCRIPTION, leaf, text)
+        put_first(text, notes)
+    if node.spill is not None and notes:
+        node.spill.append(f"[{top}: {' '.join(notes)}]" if top is not None else " ".join(notes))
+    return None
 
-    def fit_facts(
-        self, type_: Type, pointer: str, notes: list[str], *, kind: str | None = None
-    ) -> dict[str, Any]:
-        """Return a type's facts (description apart) as the dialect writes them; what it cannot write goes to
-        `notes`.
 
-        Args:
-            type_: The type.
-            pointer: Its JSON Pointer.
-            notes: Takes what is appended to a description.
-            kind: The kind that the type is written as; None where the dialect cannot hold its facts.
-        """
-        capacity = self.capacity
-        facts = dict(NO_FACTS)
-        facts["extensions"] = self.fit_extensions(type_.extensions, pointer, notes)
-        for name in _CONSTRAINTS:
-            value = getattr(type_, name)
-            if value is None:
-                continue
-            is_excluded = self.is_input(pointer) and name in capacity.top_words_excluded
-            if kind is not None and not is_excluded and self.carries(type_, kind, name, value):
-                facts[name] = value
-                continue
-            if name == "format" and is_usual_format(type_, value):
-                message = f"the type itself is {value}"
-                self.report(NOTATION_DROPPED, Level.RENAMED, f"{pointer}/format", message)
-                continue
-            level = Level.MOVED if name == "format" else Level.WIDENED
-            message = f"the {name} is in the description only"
-            self.report(CONSTRAINT_MOVED, self.in_text(level), f"{pointer}/{name}", message)
+def fit_facts(
+    fit: Collector, type_: Type, node: Node, notes: list[str], *, kind: str | None = None
+) -> dict[str, Any]:
+    """Return a type's facts (description apart) as the dialect writes them; what it cannot write goes to
+    `notes`.
+
+    Args:
+        fit: Collects the findings.
+        type_: The type.
+        node: Where it is.
+        notes: Takes what is appended to a description.
+        kind: The kind that the type is written as; None where the dialect cannot hold its facts.
+    """
+    capacity = fit.capacity
+    facts = dict(NO_FACTS)
+    facts["extensions"] = fit.fit_extensions(type_.extensions, node.pointer, notes)
+    for name in _CONSTRAINTS:
+        value = getattr(type_, name)
+        if value is None:
+            continue
+        is_excluded = node.role == "input" and name in capacity.top_words_excluded
+        if kind is not None and not is_excluded and carries(fit, type_, kind, name, value):
+            facts[name] = value
+        elif name == "format" and is_usual_format(type_, value):
+            fit.report(losses.USUAL_FORMAT, node.leaf(name), value=value)
+        else:
+            fit.report(losses.CONSTRAINTS[name], node.leaf(name))
             notes.append(constraint_note(name, value))
-        if type_.nullable:
-            if kind is not None and self.carries_null(pointer):
-                facts["nullable"] = True
-            else:
-                message = "the target cannot allow null; the description says that the source allows it"
-                self.report(NULLABLE_MOVED, self.in_text(Level.NARROWED), f"{pointer}/nullable", message)
-                notes.append(MAY_BE_NULL)
-        if type_.implicit:
-            if kind is not None and capacity.implicit:
-                facts["implicit"] = True
-            else:
-                message = "the target names the type, which the schema leaves open"
-                self.report(NOTATION_DROPPED, implicit_level(type_), f"{pointer}/implicit", message)
-        if type_.keywords:
-            kept = self.carried_keywords(type_, pointer, facts) if kind is not None else {}
-            self.move_keywords(type_, pointer, notes, kept)
-            facts["keywords"] = kept
-        return facts
-
-    @staticmethod
-    def is_input(pointer: str) -> bool:
-        """Return whether a JSON Pointer is of the input of a capability, not of a part of it."""
-        return pointer.endswith("/input") and pointer.count("/") == _SLASHES_OF_INPUT
-
-    def carried_keywords(self, type_: Type, pointer: str, facts: Mapping[str, Any]) -> dict[str, Json]:
-        """Return those keywords of the type at a pointer that the dialect carries.
-
-        Args:
-            type_: The type.
-            pointer: Its JSON Pointer.
-            facts: Its enum, pattern and format as they are written.
-        """
-        if not self.capacity.keywords:
-            return {}
-        only = self.capacity.keyword_words
-        excluded = {name for name in _CONSTRAINTS if facts[name] is None and getattr(type_, name) is not None}
-        if self.is_input(pointer):
-            excluded |= self.capacity.top_words_excluded
-            if isinstance(type_, ObjectType) and self.renames_parameters(type_, pointer):
-                excluded |= _WORDS_WITH_NAMES
-        if only is None and not excluded:
-            return type_.keywords
-        return {
-            word: value
-            for word, value in type_.keywords.items()
-            if (only is None or word in only) and word not in excluded
-        }
-
-    def renames_parameters(self, object_type: ObjectType, pointer: str) -> bool:
-        """Return whether a property of an object has another name in the target."""
-        return any(old != new for old, new in self.written_names(object_type, pointer).items())
-
-    def is_bare_reference(self, reference: RefType, pointer: str) -> bool:
-        """Return whether the dialect writes a reference with nothing next to it; null is an alternative."""
-        capacity = self.capacity
-        is_choice = reference.nullable and self.carries_null(pointer)
-        return not capacity.reference_facts and capacity.types["ref"].written_as == "ref" and not is_choice
-
-    def wrap_reference(
-        self, reference: RefType, pointer: str, *, top: str | None, spill: list[str] | None
-    ) -> Type:
-        """Return a reference without facts, in a choice of one where there is something to describe."""
-        first = len(self.findings)
-        notes: list[str] = []
-        extensions = self.fit_facts(reference, pointer, notes)["extensions"]
-        bare = RefType(name=self.fit_reference(reference, pointer))
-        text = self.fit_description(reference.description, pointer, notes, top=top, spill=spill)
-        if text is None:
-            return bare.changed({"extensions": extensions})
-        wrapped = OneOfType(alternatives=(bare,), exclusive=False, description=text, extensions=extensions)
-        reported = {finding.pointer for finding in self.findings[first:]}
-        before, after = dict(leaves_of_type(reference, pointer)), dict(leaves_of_type(wrapped, pointer))
-        for leaf in different_leaves(before, after):
-            if leaf not in reported:
-                message = "the reference is written as a choice of one, which has the description"
-                self.report(REFERENCE_WRAPPED, Level.RENAMED, leaf, message)
-        return wrapped
-
-    def carries_null(self, pointer: str) -> bool:
-        """Return whether the dialect carries that the type at a pointer may be null."""
-        if pointer.startswith("/definitions/") and pointer.count("/") == _SLASHES_OF_DEFINITION:
-            return self.capacity.nullable and self.capacity.nullable_definitions
-        carries_items = self.capacity.nullable_items or self.own
-        return self.capacity.nullable and (carries_items or not pointer.endswith("/items"))
-
-    @property
-    def lifts_null(self) -> bool:
-        """Whether a choice or combination says that null is allowed, and its parts cannot."""
-        return self.capacity.nullable and not self.capacity.nullable_members and not self.own
-
-    def lift_null(
-        self, type_: AllOfType | OneOfType, pointer: str, notes: list[str], *, is_nullable: bool
-    ) -> bool:
-        """Return whether a choice or combination is written as nullable, where its parts cannot be."""
-        if not self.lifts_null:
-            return is_nullable
-        is_added = not is_nullable and parts_allow_null(type_)
-        is_carried = self.carries_null(pointer)
-        level = Level.RENAMED
-        message = "the target says of the whole type whether null is allowed"
-        if is_added and not is_carried:
-            level = self.in_text(Level.NARROWED)
-            message = "the target cannot allow null; the description says that the source allows it"
+    if type_.nullable:
+        if kind is not None and _carries_null(fit, node):
+            facts["nullable"] = True
+        else:
+            fit.report(losses.NULL, node.leaf("nullable"))
             notes.append(MAY_BE_NULL)
-        for leaf in nullable_parts(type_, pointer):
-            self.report(NULLABLE_MOVED, level, leaf, message)
-        if is_added and is_carried:
-            leaf = f"{pointer}/nullable"
-            self.report(NULLABLE_MOVED, Level.RENAMED, leaf, "null is allowed of the whole type")
-        return is_nullable or (is_added and is_carried)
+    if type_.implicit:
+        if kind is not None and capacity.implicit:
+            facts["implicit"] = True
+        else:
+            fit.report(losses.UNNAMED_TYPE, node.leaf("implicit"), type_)
+    if type_.keywords:
+        kept = _carried_keywords(fit, type_, node, facts) if kind is not None else {}
+        move_keywords(fit, type_, node.pointer, notes, kept)
+        facts["keywords"] = kept
+    return facts
 
-    def carries(self, type_: Type, kind: str, name: str, value: Any) -> bool:
-        """Return whether the dialect carries a constraint of a type that is written as `kind`."""
-        types = self.capacity.types
-        if name not in types[type_.kind].constraints or name not in types[kind].constraints:
-            return False
-        if name != "enum":
-            return self.capacity.text != "xml" or (bool(value) and is_plain_text(value))
-        if self.capacity.enum_values == "any":
-            return True
-        matches = KIND_CHECKS.get(kind)
-        return matches is not None and bool(value) and all(map(matches, value))
 
-    def fit_shape(self, type_: Type, pointer: str) -> dict[str, Any]:
-        """Return the changed shape fields of a type whose kind and inner types the dialect carries."""
-        if type_.kind in SCALAR_KINDS:
-            return {}
-        if isinstance(type_, ObjectType):
-            written = self.property_names(type_, pointer)
-            properties = {
-                written[name]: self.fit_property(property_, f"{pointer}/properties/{pointer_token(name)}")
-                for name, property_ in type_.properties.items()
-            }
-            return {"properties": properties, **self.fit_class(type_, pointer)}
-        if isinstance(type_, ArrayType):
-            return {"items": self.fit_items(type_, pointer)}
-        if isinstance(type_, AllOfType):
-            members = tuple(
-                self.fit_part(member, f"{pointer}/members/{position}")
-                for position, member in enumerate(type_.members)
-            )
-            return {"members": members, **self.fit_class(type_, pointer)}
-        if isinstance(type_, OneOfType):
-            return {**self.fit_alternatives(type_, pointer), **self.fit_class(type_, pointer)}
-        if isinstance(type_, RefType):
-            return {"name": self.fit_reference(type_, pointer)}
-        if isinstance(type_, OpaqueType) and type_.class_name is not None:
-            return {"class_name": self.clean(type_.class_name, f"{pointer}/class_name")}
+def _carried_keywords(fit: Collector, type_: Type, node: Node, facts: Mapping[str, Any]) -> dict[str, Json]:
+    """Return those keywords of a type that the dialect carries.
+
+    Args:
+        fit: Knows the dialect.
+        type_: The type.
+        node: Where it is.
+        facts: Its enum, pattern and format as they are written.
+    """
+    if not fit.capacity.keywords:
         return {}
+    only = fit.capacity.keyword_words
+    excluded = {name for name in _CONSTRAINTS if facts[name] is None and getattr(type_, name) is not None}
+    if node.role == "input":
+        excluded |= fit.capacity.top_words_excluded
+        if isinstance(type_, ObjectType) and renames_parameters(fit, type_):
+            excluded |= _WORDS_WITH_NAMES
+    if only is None and not excluded:
+        return type_.keywords
+    return {
+        word: value
+        for word, value in type_.keywords.items()
+        if (only is None or word in only) and word not in excluded
+    }
 
-    def fit_items(self, array: ArrayType, pointer: str) -> Type | None:
-        """Return what an array holds."""
-        if array.items is not None:
-            is_nested = isinstance(self.resolved(array.items), ArrayType) and not self.own
-            as_kind = "string" if is_nested and not self.capacity.nested_arrays else None
-            return self.fit_type(array.items, f"{pointer}/items", as_kind=as_kind)
-        if not self.capacity.items_required:
-            return None
-        self.report_items(f"{pointer}/items/kind")
-        return ScalarType(kind="string")
 
-    def fit_alternatives(self, choice: OneOfType, pointer: str) -> dict[str, Any]:
-        """Return the alternatives of a one-of, and whether exactly one applies."""
-        alternatives = tuple(
-            self.fit_alternative(choice, position, f"{pointer}/alternatives/{position}")
-            for position in range(len(choice.alternatives))
-        )
-        is_limited = self.capacity.inclusive_only if choice.exclusive else self.capacity.exclusive_only
-        if not is_limited:
-            return {"alternatives": alternatives}
-        is_disjoint = are_disjoint([self.resolved(each) for each in choice.alternatives])
-        if choice.exclusive:
-            level = Level.RENAMED if is_disjoint else Level.WIDENED
-            message = "the target allows several alternatives at once"
-            self.report(EXCLUSIVE_DROPPED, level, f"{pointer}/exclusive", message)
-            return {"alternatives": alternatives, "exclusive": False}
-        self.report(
-            EXCLUSIVE_ASSUMED,
-            Level.RENAMED if is_disjoint else Level.NARROWED,
-            f"{pointer}/exclusive",
-            "the target allows exactly one alternative",
-        )
-        return {"alternatives": alternatives, "exclusive": True}
+def _is_bare_reference(fit: Collector, reference: RefType, node: Node) -> bool:
+    """Return whether the dialect writes a reference with nothing next to it; null is an alternative."""
+    capacity = fit.capacity
+    is_choice = reference.nullable and _carries_null(fit, node)
+    return not capacity.reference_facts and capacity.types["ref"].written_as == "ref" and not is_choice
 
-    def fit_part(self, part: Type, pointer: str) -> Type:
-        """Return a part of a choice or combination; `lift_null` writes whether null is allowed."""
-        return self.fit_type(without_null(part) if self.lifts_null else part, pointer)
 
-    def fit_alternative(self, choice: OneOfType, position: int, pointer: str) -> Type:
-        """Return an alternative, with a class name where the dialect chooses by it."""
-        part = choice.alternatives[position]
-        fitted = self.fit_part(part, pointer)
-        if (
-            self.capacity.one_of_class is None
-            or self.own
-            or not isinstance(fitted, ObjectType | AllOfType)
-            or fitted.qualified_name is not None
-        ):
-            return fitted
-        name = f"{choice.qualified_name or self.capacity.one_of_class}${position}"
-        message = f"the target chooses by class names; {name!r} is written"
-        self.report(FIELD_DEFAULTED, Level.DEFAULTED, f"{pointer}/qualified_name", message)
-        return fitted.changed({"qualified_name": name})
+def _wrap_reference(fit: Collector, reference: RefType, node: Node) -> Type:
+    """Return a reference without facts, in a choice of one where there is something to describe."""
+    first = len(fit.findings)
+    notes: list[str] = []
+    extensions = fit_facts(fit, reference, node, notes)["extensions"]
+    bare = RefType(name=_fit_reference(fit, reference, node))
+    text = _fit_description(fit, reference.description, node, notes)
+    if text is None:
+        return bare.changed({"extensions": extensions})
+    wrapped = OneOfType(alternatives=(bare,), exclusive=False, description=text, extensions=extensions)
+    reported = {finding.pointer for finding in fit.findings[first:]}
+    before = dict(leaves_of_type(reference, node.pointer))
+    for leaf in different_leaves(before, dict(leaves_of_type(wrapped, node.pointer))):
+        if leaf not in reported:
+            fit.report(losses.BARE_REFERENCE, leaf)
+    return wrapped
 
-    def fit_class(self, type_: ObjectType | AllOfType | OneOfType, pointer: str) -> dict[str, str | None]:
-        """Return the class name of a composite type."""
-        name = type_.qualified_name
-        leaf = f"{pointer}/qualified_name"
-        if name is None:
-            default = self.capacity.one_of_class
-            if default is None or not isinstance(type_, OneOfType):
-                return {}
-            self.report(
-                FIELD_DEFAULTED,
-                Level.DEFAULTED,
-                leaf,
-                f"the target requires a class name; {default!r} is written",
-            )
-            return {"qualified_name": default}
-        if not self.capacity.qualified_names:
-            self.report(CLASS_DROPPED, Level.DROPPED, leaf, "the target does not have class names")
-            return {"qualified_name": None}
-        return {"qualified_name": self.clean(name, leaf)}
 
-    def fit_reference(self, reference: RefType, pointer: str) -> str:
-        """Return the name a reference is written with."""
-        name = self.definition_names.get(reference.name, reference.name)
-        if name != reference.name:
-            self.report(
-                RENAMED, Level.RENAMED, f"{pointer}/name", f"{reference.name!r} is {name!r} in the target"
-            )
-        return name
+def _carries_null(fit: Collector, node: Node) -> bool:
+    """Return whether the dialect carries that a type may be null, where it is."""
+    capacity = fit.capacity
+    if node.role == "definition":
+        return capacity.nullable and capacity.nullable_definitions
+    return capacity.nullable and (node.role != "items" or capacity.nullable_items or fit.own)
 
-    def fit_property(
-        self,
-        property_: Property,
-        pointer: str,
-        *,
-        top: str | None = None,
-        carries_required: bool = True,
-        spill: list[str] | None = None,
-    ) -> Property:
-        """Return a property as the dialect writes it."""
-        required = property_.required
-        if not required and not carries_required:
-            message = "the target does not have optional values here"
-            self.report(REQUIRED_ASSUMED, Level.NARROWED, f"{pointer}/required", message)
-            required = True
-        return property_.changed(
-            {
-                "type": self.fit_type(property_.type, f"{pointer}/type", top=top, spill=spill),
-                "required": required,
-                "extensions": self.fit_extensions(property_.extensions, pointer),
-            }
-        )
 
-    def property_names(self, object_type: ObjectType, pointer: str) -> dict[str, str]:
-        """Return the written name of each property, and report those that differ."""
-        written = self.written_names(object_type, pointer)
-        for name, target in written.items():
-            if target != name:
-                self.rename(f"{pointer}/properties/{pointer_token(name)}", name, target)
-        return written
+def _lifts_null(fit: Collector) -> bool:
+    """Return whether a choice or combination says that null is allowed, and its parts cannot."""
+    return fit.capacity.nullable and not fit.capacity.nullable_members and not fit.own
 
-    def written_names(self, object_type: ObjectType, pointer: str) -> dict[str, str]:
-        """Return the written name of each property."""
-        capacity = self.capacity
-        is_free = capacity.parameter_rule is None or not self.is_input(pointer)
-        rule = capacity.property_rule if is_free else capacity.parameter_rule
-        if rule is None or self.own:
-            return {name: name for name in object_type.properties}
-        return map_names(((name, name) for name in object_type.properties), rule.rule())
 
-    def should_unwrap(self, choice: OneOfType) -> bool:
-        """Return whether a choice is one of one that the dialect does not write as a choice."""
-        if len(choice.alternatives) != 1:
-            return False
-        capacity = self.capacity
-        carried = (
-            capacity.nested and capacity.types["one-of"].written_as == "one-of" and not self.is_hidden(choice)
-        )
-        if carried and (choice.exclusive or not capacity.exclusive_only):
-            return False
-        inner = choice.alternatives[0]
-        if choice.keywords.keys() & inner.keywords.keys():
-            return False
-        return all(
-            getattr(choice, name) is None or getattr(inner, name) is None
-            for name in ("enum", "pattern", "format")
-        )
+def _lift_null(
+    fit: Collector, type_: AllOfType | OneOfType, node: Node, notes: list[str], *, is_nullable: bool
+) -> bool:
+    """Return whether a choice or combination is written as nullable, where its parts cannot be."""
+    if not _lifts_null(fit):
+        return is_nullable
+    is_added = not is_nullable and _parts_allow_null(type_)
+    is_lost = is_added and not _carries_null(fit, node)
+    if is_lost:
+        notes.append(MAY_BE_NULL)
+    for leaf in _nullable_parts(type_, node.pointer):
+        fit.report(losses.NULL if is_lost else losses.NULL_OF_PART, leaf)
+    if is_added and not is_lost:
+        fit.report(losses.NULL_OF_WHOLE, node.leaf("nullable"))
+    return is_nullable or (is_added and not is_lost)
 
-    def unwrap(self, choice: OneOfType, pointer: str, fit: Callable[[Type], Type]) -> Type:
-        """Return the only alternative of a choice, with the facts of both, as `fit` writes it there."""
-        inner = choice.alternatives[0]
-        texts = [text for text in (choice.description, inner.description) if text is not None]
-        merged = inner.model_copy(
-            update={
-                "nullable": choice.nullable or (inner.nullable and not excludes_null(choice)),
-                "description": " ".join(texts) if texts else None,
-                "enum": inner.enum if choice.enum is None else choice.enum,
-                "pattern": inner.pattern if choice.pattern is None else choice.pattern,
-                "format": inner.format if choice.format is None else choice.format,
-                "keywords": {**inner.keywords, **choice.keywords},
-                "extensions": {
-                    namespace: {**inner.extensions.get(namespace, {}), **choice.extensions.get(namespace, {})}
-                    for namespace in (*inner.extensions, *choice.extensions)
-                },
-            }
-        )
-        return self.fit_moved(
-            choice,
-            lambda: fit(merged),
-            pointer,
-            moved_from=f"{pointer}/alternatives/0",
-            moved_to=pointer,
-            code=ALTERNATIVE_UNWRAPPED,
-            message="the only alternative is written in place of the choice",
-        )
 
-    def dangles(self, reference: RefType) -> bool:
-        """Return whether a reference leads nowhere and the dialect cannot say so."""
-        is_kept = self.own and self.capacity.dangling_references
-        return reference.name not in self.provider.definitions and not is_kept
+def carries(fit: Collector, type_: Type, kind: str, name: str, value: Any) -> bool:
+    """Return whether the dialect carries a constraint of a type that is written as `kind`."""
+    types = fit.capacity.types
+    if name not in types[type_.kind].constraints or name not in types[kind].constraints:
+        return False
+    if name != "enum":
+        return fit.capacity.text != "xml" or (bool(value) and _is_plain_text(value))
+    if fit.capacity.enum_values == "any":
+        return True
+    matches = _KIND_CHECKS.get(kind)
+    return matches is not None and bool(value) and all(map(matches, value))
 
-    def replace_dangling(
-        self, reference: RefType, pointer: str, *, top: str | None, spill: list[str] | None
-    ) -> Type:
-        """Return any type in place of a reference that leads nowhere."""
-        facts = {name: getattr(reference, name) for name in TypeFacts.model_fields}
-        return self.fit_moved(
-            reference,
-            lambda: self.fit_type(AnyType(**facts), pointer, top=top, spill=spill),
-            pointer,
-            moved_from=pointer,
-            moved_to=pointer,
-            code=REFERENCE_DROPPED,
-            level=Level.DROPPED,
-            message=f"{reference.name!r} is not declared in the source; any value is allowed in its place",
-        )
 
-    def fit_moved(
-        self,
-        type_: Type,
-        fit: Callable[[], Type],
-        pointer: str,
-        *,
-        moved_from: str,
-        moved_to: str,
-        code: str,
-        message: str,
-        level: Level = Level.RENAMED,
-    ) -> Type:
-        """Return a type of which a part moves to another place, and report each difference.
-
-        A difference has the finding of its new place, else one with `code`; names given at the
-        new place are reported at the old one, where the source has them.
-
-        Args:
-            type_: The type as it was.
-            fit: Fits it; its findings are at the new place.
-            pointer: JSON Pointer of the type.
-            moved_from: JSON Pointer of the part as it was.
-            moved_to: JSON Pointer of the part as it is written.
-            code: Finding code of the move itself.
-            message: Its message.
-            level: Its level.
-        """
-        outer_findings, self.findings = self.findings, []
-        outer_names, self.names = self.names, []
-        fitted = fit()
-        inner_findings, self.findings = self.findings, outer_findings
-        named, self.names = self.names, outer_names
-        by_pointer = {finding.pointer: finding for finding in inner_findings}
-        originals = {
-            (entry.pointer.rpartition("/")[0], pointer_token(entry.written)): pointer_token(entry.original)
-            for entry in named
+def _fit_shape(fit: Collector, type_: Type, node: Node) -> dict[str, Any]:
+    """Return the changed shape fields of a type whose kind and inner types the dialect carries."""
+    pointer = node.pointer
+    if type_.kind in SCALAR_KINDS:
+        return {}
+    if isinstance(type_, ObjectType):
+        written = property_names(fit, type_, node)
+        properties = {
+            written[name]: fit_property(fit, property_, Node(f"{pointer}/properties/{pointer_token(name)}"))
+            for name, property_ in type_.properties.items()
         }
-        before = dict(leaves_of_type(type_, pointer))
-        for leaf in different_leaves(before, dict(leaves_of_type(fitted, pointer))):
-            known = by_pointer.get(_with_original_names(leaf, originals))
-            if known is None and leaf in before and leaf.startswith(moved_from + "/"):
-                known = by_pointer.get(moved_to + leaf[len(moved_from) :])
-                if known is not None and known.code == TEXT_ADDED:
-                    known = None
-            if known is None:
-                self.report(code, level, leaf, message)
-            else:
-                self.findings.append(known.model_copy(update={"pointer": leaf}))
-        for entry in named:
-            self.rename(moved_from + entry.pointer[len(moved_to) :], entry.original, entry.written)
+        return {"properties": properties, **_fit_class(fit, type_, pointer)}
+    if isinstance(type_, ArrayType):
+        return {"items": _fit_items(fit, type_, Node(f"{pointer}/items", "items"))}
+    if isinstance(type_, AllOfType):
+        members = tuple(
+            _fit_part(fit, member, f"{pointer}/members/{position}")
+            for position, member in enumerate(type_.members)
+        )
+        return {"members": members, **_fit_class(fit, type_, pointer)}
+    if isinstance(type_, OneOfType):
+        return {**_fit_alternatives(fit, type_, pointer), **_fit_class(fit, type_, pointer)}
+    if isinstance(type_, RefType):
+        return {"name": _fit_reference(fit, type_, node)}
+    if isinstance(type_, OpaqueType) and type_.class_name is not None:
+        return {"class_name": fit.clean(type_.class_name, f"{pointer}/class_name")}
+    return {}
+
+
+def _fit_items(fit: Collector, array: ArrayType, node: Node) -> Type | None:
+    """Return what an array holds; `node` is where it holds it."""
+    if array.items is not None:
+        is_nested = isinstance(fit.resolved(array.items), ArrayType) and not fit.own
+        as_kind = "string" if is_nested and not fit.capacity.nested_arrays else None
+        return fit_type(fit, array.items, node, as_kind=as_kind)
+    if not fit.capacity.items_required:
+        return None
+    fit.report(losses.ITEMS_ADDED, node.leaf("kind"))
+    return ScalarType(kind="string")
+
+
+def _fit_alternatives(fit: Collector, choice: OneOfType, pointer: str) -> dict[str, Any]:
+    """Return the alternatives of a one-of, and whether exactly one applies."""
+    alternatives = tuple(
+        _fit_alternative(fit, choice, position, f"{pointer}/alternatives/{position}")
+        for position in range(len(choice.alternatives))
+    )
+    is_limited = fit.capacity.inclusive_only if choice.exclusive else fit.capacity.exclusive_only
+    if not is_limited:
+        return {"alternatives": alternatives}
+    loss = losses.EXCLUSIVE if choice.exclusive else losses.INCLUSIVE
+    fit.report(loss, f"{pointer}/exclusive", [fit.resolved(each) for each in choice.alternatives])
+    return {"alternatives": alternatives, "exclusive": not choice.exclusive}
+
+
+def _fit_part(fit: Collector, part: Type, pointer: str) -> Type:
+    """Return a part of a choice or combination; `_lift_null` writes whether null is allowed."""
+    return fit_type(fit, without_null(part) if _lifts_null(fit) else part, Node(pointer))
+
+
+def _fit_alternative(fit: Collector, choice: OneOfType, position: int, pointer: str) -> Type:
+    """Return an alternative, with a class name where the dialect chooses by it."""
+    fitted = _fit_part(fit, choice.alternatives[position], pointer)
+    if (
+        fit.capacity.one_of_class is None
+        or fit.own
+        or not isinstance(fitted, ObjectType | AllOfType)
+        or fitted.qualified_name is not None
+    ):
         return fitted
+    name = f"{choice.qualified_name or fit.capacity.one_of_class}${position}"
+    fit.report(losses.PART_CLASS_ADDED, f"{pointer}/qualified_name", written=name)
+    return fitted.changed({"qualified_name": name})
+
+
+def _fit_class(
+    fit: Collector, type_: ObjectType | AllOfType | OneOfType, pointer: str
+) -> dict[str, str | None]:
+    """Return the class name of a composite type."""
+    name = type_.qualified_name
+    leaf = f"{pointer}/qualified_name"
+    if name is None:
+        default = fit.capacity.one_of_class
+        if default is None or not isinstance(type_, OneOfType):
+            return {}
+        fit.report(losses.CHOICE_CLASS_ADDED, leaf, written=default)
+        return {"qualified_name": default}
+    if not fit.capacity.qualified_names:
+        fit.report(losses.CLASS_NAME, leaf)
+        return {"qualified_name": None}
+    return {"qualified_name": fit.clean(name, leaf)}
+
+
+def _fit_reference(fit: Collector, reference: RefType, node: Node) -> str:
+    """Return the name a reference is written with."""
+    name = fit.definition_names.get(reference.name, reference.name)
+    if name != reference.name:
+        fit.report(losses.NEW_NAME, node.leaf("name"), original=reference.name, written=name)
+    return name
+
+
+def fit_property(
+    fit: Collector, property_: Property, node: Node, *, carries_required: bool = True
+) -> Property:
+    """Return a property as the dialect writes it; `node` is where the property is."""
+    required = property_.required
+    if not required and not carries_required:
+        fit.report(losses.OPTIONAL, node.leaf("required"))
+        required = True
+    return property_.changed(
+        {
+            "type": fit_type(fit, property_.type, replace(node, pointer=node.leaf("type"))),
+            "required": required,
+            "extensions": fit.fit_extensions(property_.extensions, node.pointer),
+        }
+    )
+
+
+def property_names(fit: Collector, object_type: ObjectType, node: Node) -> dict[str, str]:
+    """Return the written name of each property, and report those that differ."""
+    written = _written_names(fit, object_type, is_input=node.role == "input")
+    for name, target in written.items():
+        if target != name:
+            fit.rename(node.leaf(f"properties/{pointer_token(name)}"), name, target)
+    return written
+
+
+def renames_parameters(fit: Collector, taken: ObjectType) -> bool:
+    """Return whether a parameter of a capability's input has another name in the target."""
+    return any(old != new for old, new in _written_names(fit, taken, is_input=True).items())
+
+
+def _written_names(fit: Collector, object_type: ObjectType, *, is_input: bool) -> dict[str, str]:
+    """Return the written name of each property."""
+    capacity = fit.capacity
+    is_free = capacity.parameter_rule is None or not is_input
+    rule = capacity.property_rule if is_free else capacity.parameter_rule
+    if rule is None or fit.own:
+        return {name: name for name in object_type.properties}
+    return map_names(((name, name) for name in object_type.properties), rule.rule())
+
+
+def should_unwrap(fit: Collector, choice: OneOfType) -> bool:
+    """Return whether a choice is one of one that the dialect does not write as a choice."""
+    if len(choice.alternatives) != 1:
+        return False
+    capacity = fit.capacity
+    carried = (
+        capacity.nested and capacity.types["one-of"].written_as == "one-of" and not fit.is_hidden(choice)
+    )
+    if carried and (choice.exclusive or not capacity.exclusive_only):
+        return False
+    inner = choice.alternatives[0]
+    if choice.keywords.keys() & inner.keywords.keys():
+        return False
+    return all(
+        getattr(choice, name) is None or getattr(inner, name) is None
+        for name in ("enum", "pattern", "format")
+    )
+
+
+def unwrap(fit: Collector, choice: OneOfType, pointer: str, write: Callable[[Type], Type]) -> Type:
+    """Return the only alternative of a choice, with the facts of both, as `write` writes it there."""
+    inner = choice.alternatives[0]
+    texts = [text for text in (choice.description, inner.description) if text is not None]
+    merged = inner.model_copy(
+        update={
+            "nullable": choice.nullable or (inner.nullable and not _excludes_null(choice)),
+            "description": " ".join(texts) if texts else None,
+            "enum": inner.enum if choice.enum is None else choice.enum,
+            "pattern": inner.pattern if choice.pattern is None else choice.pattern,
+            "format": inner.format if choice.format is None else choice.format,
+            "keywords": {**inner.keywords, **choice.keywords},
+            "extensions": {
+                namespace: {**inner.extensions.get(namespace, {}), **choice.extensions.get(namespace, {})}
+                for namespace in (*inner.extensions, *choice.extensions)
+            },
+        }
+    )
+    return fit_moved(
+        fit,
+        choice,
+        lambda: write(merged),
+        pointer,
+        losses.CHOICE_OF_ONE,
+        moved_from=f"{pointer}/alternatives/0",
+    )
+
+
+def _dangles(fit: Collector, reference: RefType) -> bool:
+    """Return whether a reference leads nowhere and the dialect cannot say so."""
+    is_kept = fit.own and fit.capacity.dangling_references
+    return reference.name not in fit.provider.definitions and not is_kept
+
+
+def _replace_dangling(fit: Collector, reference: RefType, node: Node) -> Type:
+    """Return any type in place of a reference that leads nowhere."""
+    any_type = AnyType(**{name: getattr(reference, name) for name in TypeFacts.model_fields})
+    return fit_moved(
+        fit,
+        reference,
+        lambda: fit_type(fit, any_type, node),
+        node.pointer,
+        losses.DANGLING_REFERENCE,
+        name=reference.name,
+    )
+
+
+def fit_moved(
+    fit: Collector,
+    type_: Type,
+    write: Callable[[], Type],
+    pointer: str,
+    loss: Loss,
+    *,
+    moved_from: str | None = None,
+    moved_to: str | None = None,
+    **names: Any,
+) -> Type:
+    """Return a type of which a part moves to another place, and report each difference.
+
+    A difference has the finding of its new place, else `loss`; names given at the new place are reported at
+    the old one, where the source has them.
+
+    Args:
+        fit: Collects the findings.
+        type_: The type as it was.
+        write: Fits it; its findings are at the new place.
+        pointer: JSON Pointer of the type.
+        loss: The move itself.
+        moved_from: JSON Pointer of the part as it was; None for the type itself.
+        moved_to: JSON Pointer of the part as it is written; None for the type itself.
+        names: What the words of the loss name.
+    """
+    old, new = moved_from or pointer, moved_to or pointer
+    outer_findings, fit.findings = fit.findings, []
+    outer_names, fit.names = fit.names, []
+    fitted = write()
+    inner_findings, fit.findings = fit.findings, outer_findings
+    named, fit.names = fit.names, outer_names
+    by_pointer = {finding.pointer: finding for finding in inner_findings}
+    originals = {
+        (entry.pointer.rpartition("/")[0], pointer_token(entry.written)): pointer_token(entry.original)
+        for entry in named
+    }
+    before = dict(leaves_of_type(type_, pointer))
+    for leaf in different_leaves(before, dict(leaves_of_type(fitted, pointer))):
+        known = by_pointer.get(_with_original_names(leaf, originals))
+        if known is None and leaf in before and leaf.startswith(old + "/"):
+            known = by_pointer.get(new + leaf.removeprefix(old))
+            if known is not None and known.code == losses.NOTES_ADDED.code:
+                known = None
+        if known is None:
+            fit.report(loss, leaf, **names)
+        else:
+            fit.findings.append(known.model_copy(update={"pointer": leaf}))
+    for entry in named:
+        fit.rename(old + entry.pointer.removeprefix(new), entry.original, entry.written)
+    return fitted
+
+
+def _excludes_null(type_: Type) -> bool:
+    """Return whether a type lists the values that it allows, and null is not one of them."""
+    listed = [type_.enum, type_.keywords.get("enum")]
+    if "const" in type_.keywords:
+        listed.append((type_.keywords["const"],))
+    return any(isinstance(values, tuple | list) and None not in values for values in listed)
+
+
+def _parts_allow_null(whole: Type) -> bool:
+    """Return whether null is a value of a choice or combination because its parts state it.
+
+    A choice allows null where a part does; an exclusive one where exactly one does. A combination allows null
+    where all its parts do.
+    """
+    if _excludes_null(whole):
+        return False
+    allows = [part.nullable or _parts_allow_null(part) for part in _parts_of(whole)]
+    if isinstance(whole, OneOfType):
+        return sum(allows) == 1 if whole.exclusive else any(allows)
+    return bool(allows) and all(allows)
+
+
+def _nullable_parts(whole: Type, pointer: str) -> Iterator[str]:
+    """Return pointers to the `nullable` of the parts that have it, and of parts of parts.
+
+    Args:
+        whole: A choice or combination.
+        pointer: Its JSON Pointer.
+    """
+    word = "members" if isinstance(whole, AllOfType) else "alternatives"
+    for position, part in enumerate(_parts_of(whole)):
+        place = f"{pointer}/{word}/{position}"
+        if part.nullable:
+            yield f"{place}/nullable"
+        yield from _nullable_parts(part, place)
+
+
+def without_null(part: Type) -> Type:
+    """Return a part of a choice or combination without `nullable`, its own parts included."""
+    changes: dict[str, Any] = {"nullable": False}
+    if isinstance(part, AllOfType):
+        changes["members"] = tuple(map(without_null, part.members))
+    elif isinstance(part, OneOfType):
+        changes["alternatives"] = tuple(map(without_null, part.alternatives))
+    return part.changed(changes)
+
+
+def _parts_of(type_: Type) -> tuple[Type, ...]:
+    if isinstance(type_, AllOfType):
+        return type_.members
+    return type_.alternatives if isinstance(type_, OneOfType) else ()

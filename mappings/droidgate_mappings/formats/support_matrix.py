@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Final, get_args
 
-from droidgate_mappings.fit.harm import kind_level
+from droidgate_mappings.fit.losses import kind_level
 from droidgate_mappings.fit.structure import blank_type
 from droidgate_mappings.formats.format import Format
 from droidgate_mappings.model.findings import Level
