@@ -1,18 +1,12 @@
 """No module outside the adapters knows a protocol by its name, but for those listed here."""
 
 import ast
-from collections.abc import Iterator
-from functools import cache
 from pathlib import Path
-
-import pytest
 
 from droidgate_mappings.formats.format import load_formats
 from requirements_of_tests import CHECKOUT
 
-ROOTS = ("gateway/droidgate", "device_shim/droidgate_shim")
-
-_SERVING = (*("application", "documents", "phone_tools", "plan", "questions", "results", "search", "tools"),)
+_SERVING = ("application", "documents", "phone_tools", "plan", "questions", "results", "search", "tools")
 _ENGINE = ("backends", "engine", "requests", "responses", "routes")
 
 NAMED = {
@@ -31,13 +25,10 @@ IMPORTED = {
     "droidgate/calls/commands.py": "lists of MobileAgent's commands, which no other protocol has",
     "droidgate/calls/targets.py": "commands of the phone itself, which no app declares",
     "droidgate/cli/calls/calling_commands.py": "prints what MobileAgent's commands did",
-    **dict.fromkeys(
-        (f"droidgate/serving/{name}.py" for name in _SERVING),
-        "an MCP server speaks MCP by that adapter's wire",
-    ),
-    **dict.fromkeys(
-        (f"droidgate_shim/engine/{name}.py" for name in _ENGINE), "the engine speaks by the adapters' wires"
-    ),
+    **{
+        f"droidgate/serving/{name}.py": "an MCP server speaks MCP by that adapter's wire" for name in _SERVING
+    },
+    **{f"droidgate_shim/engine/{name}.py": "the engine speaks by the adapters' wires" for name in _ENGINE},
     "droidgate/serving/mobile_agent/server.py": "an MCP server names the revisions as that adapter does",
     "droidgate/shims/calling.py": "a call over the host route is a request of Mobile-MCP",
     "droidgate_shim/builder/routes.py": "every shim has a Mobile-MCP descriptor that its routes fit",
@@ -46,47 +37,20 @@ IMPORTED = {
 """Modules that import an adapter, and why they know it."""
 
 
-def modules() -> Iterator[tuple[str, ast.Module]]:
-    for root in ROOTS:
-        for path in sorted((CHECKOUT / root).rglob("*.py")):
-            name = path.relative_to(CHECKOUT / Path(root).parent).as_posix()
-            yield name, ast.parse(path.read_text(encoding="utf-8"))
-
-
-def adapters() -> set[str]:
-    return {path.name for path in (CHECKOUT / "adapters").iterdir() if (path / "format.py").is_file()}
-
-
-def imports_of(tree: ast.Module) -> Iterator[str]:
-    for node in ast.walk(tree):
-        if isinstance(node, ast.ImportFrom):
-            yield (node.module or "").partition(".")[0]
-        elif isinstance(node, ast.Import):
-            yield from (alias.name.partition(".")[0] for alias in node.names)
-
-
-@cache
-def found() -> tuple[frozenset[str], frozenset[str]]:
-    """Return the modules that name a format, and those that import an adapter."""
-    ids, packages = set(load_formats()), adapters()
+def test_formats_are_named_and_imported_outside_their_adapters_for_a_reason_only() -> None:
+    ids = load_formats().keys()
+    adapters = {path.parent.name for path in (CHECKOUT / "adapters").glob("*/format.py")}
     named, imported = set(), set()
-    for name, tree in modules():
-        texts = {node.value for node in ast.walk(tree) if isinstance(node, ast.Constant)}
-        if any(isinstance(text, str) and text in ids for text in texts):
-            named.add(name)
-        if packages.intersection(imports_of(tree)):
-            imported.add(name)
-    return frozenset(named), frozenset(imported)
-
-
-@pytest.mark.slow
-def test_a_format_is_named_outside_its_adapter_for_a_reason_only() -> None:
-    assert found()[0] == set(NAMED)
-
-
-def test_an_adapter_is_imported_from_above_for_a_reason_only() -> None:
-    assert found()[1] == set(IMPORTED)
-
-
-def test_each_reason_is_a_sentence() -> None:
-    assert all(len(reason.split()) > 4 for reason in (*NAMED.values(), *IMPORTED.values()))
+    for root in (CHECKOUT / "gateway/droidgate", CHECKOUT / "device_shim/droidgate_shim"):
+        for path in root.rglob("*.py"):
+            nodes = list(ast.walk(ast.parse(path.read_text(encoding="utf-8"))))
+            if ids & {
+                node.value for node in nodes if isinstance(node, ast.Constant) and isinstance(node.value, str)
+            }:
+                named.add(path.relative_to(root.parent))
+            modules = {node.module or "" for node in nodes if isinstance(node, ast.ImportFrom)}
+            modules |= {item.name for node in nodes if isinstance(node, ast.Import) for item in node.names}
+            if adapters & {module.partition(".")[0] for module in modules}:
+                imported.add(path.relative_to(root.parent))
+    assert named == set(map(Path, NAMED))
+    assert imported == set(map(Path, IMPORTED))

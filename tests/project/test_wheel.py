@@ -4,7 +4,6 @@ import os
 import shutil
 import subprocess
 import sys
-import tarfile
 import venv
 import zipfile
 from pathlib import Path, PurePosixPath
@@ -16,29 +15,11 @@ from requirements_of_tests import CHECKOUT, GIT, require
 pytestmark = pytest.mark.slow
 
 PACKAGES = {
-    "droidgate": "gateway",
-    "droidgate_mobile_mcp": "adapters",
-    "droidgate_mmcp": "adapters",
-    "droidgate_appfunctions": "adapters",
-    "droidgate_mcp": "adapters",
-    "droidgate_observed": "adapters",
-    "droidgate_android": "adapters",
-    "droidgate_function_calling": "adapters",
-    "droidgate_mobile_agent": "adapters",
-    "droidgate_mappings": "mappings",
-    "droidgate_phone": "device_shim",
-    "droidgate_shim": "device_shim",
+    path.parent.name: path.parts[-3]
+    for root in ("gateway", "adapters", "mappings", "device_shim")
+    for path in (CHECKOUT / root).glob("*/__init__.py")
 }
-MOVED_INTO = {"droidgate_phone": {"apps": "app_sources"}}
-PARTS_OF_THE_ARCHIVE = {
-    "pyproject.toml",
-    "Makefile",
-    "LICENSE",
-    "tests/conftest.py",
-    "scripts/make_environment",
-    "locks/dev.txt",
-}
-NOT_SHIPPED = {"__pycache__"}
+SAMPLE_APPS = PurePosixPath("droidgate_phone/app_sources")
 
 
 def _run(*command: str | Path, cwd: Path | None = None) -> str:
@@ -63,40 +44,22 @@ def wheel(built: Path) -> Path:
     return path
 
 
-def _files_of_the_checkout(directory: Path) -> set[PurePosixPath]:
+def _files_of(directory: Path) -> set[PurePosixPath]:
     return {
         PurePosixPath(path.relative_to(directory))
         for path in directory.rglob("*")
-        if path.is_file() and NOT_SHIPPED.isdisjoint(path.parts)
+        if path.is_file() and "__pycache__" not in path.parts
     }
 
 
-def _files_of_the_wheel(wheel: Path) -> set[PurePosixPath]:
-    return {PurePosixPath(name) for name in zipfile.ZipFile(wheel).namelist()}
-
-
-def test_wheel_installs_our_packages_only(wheel: Path) -> None:
-    tops = {path.parts[0] for path in _files_of_the_wheel(wheel)}
-    assert {top for top in tops if not top.endswith(".dist-info")} == PACKAGES.keys()
-    assert {top for top in tops if top.endswith(".dist-info")} == {"droidgate-0.1.0.dist-info"}
-
-
-@pytest.mark.parametrize("package", PACKAGES)
-def test_wheel_has_every_file_of_the_package(wheel: Path, package: str) -> None:
-    shipped = {path.relative_to(package) for path in _files_of_the_wheel(wheel) if path.parts[0] == package}
-    in_checkout = _files_of_the_checkout(CHECKOUT / PACKAGES[package] / package)
-    for source, target in MOVED_INTO.get(package, {}).items():
-        in_checkout |= {target / path for path in _files_of_the_checkout(CHECKOUT / "device_shim" / source)}
-    assert shipped == in_checkout
-    assert PurePosixPath("py.typed") in shipped
-
-
-def test_source_archive_has_what_builds_and_tests_it(built: Path) -> None:
-    (archive,) = built.glob("*.tar.gz")
-    with tarfile.open(archive) as opened:
-        names = {PurePosixPath(name).relative_to("droidgate-0.1.0") for name in opened.getnames()}
-    assert {str(name) for name in names} >= PARTS_OF_THE_ARCHIVE
-    assert not {path for path in names if path.parts and path.parts[0] in {".git", ".venv", "dist"}}
+def test_wheel_has_every_file_of_our_packages_and_nothing_else(wheel: Path) -> None:
+    expected: set[PurePosixPath] = set()
+    for package, root in PACKAGES.items():
+        expected |= {package / path for path in _files_of(CHECKOUT / root / package)}
+        assert PurePosixPath(package, "py.typed") in expected
+    expected |= {SAMPLE_APPS / path for path in _files_of(CHECKOUT / "device_shim/apps")}
+    shipped = {PurePosixPath(name) for name in zipfile.ZipFile(wheel).namelist()}
+    assert {path for path in shipped if path.parts[0] != "droidgate-0.1.0.dist-info"} == expected
 
 
 @pytest.mark.requires("git-checkout")

@@ -19,17 +19,13 @@ RUNNER_SOURCES = CORE / "src" / "vectors" / "java"
 RUNNER = "dev.droidgate.shim.core.VectorRunner"
 
 
-def compile_core(out: Path, engine_sources: Path = ENGINE_SOURCES) -> Path:
-    """Compile the engine and its runner for Java 8 and return the folder of the classes; a warning fails.
-
-    Args:
-        out: Where the classes go.
-        engine_sources: Where the engine's packages are, for a changed copy of it.
+def compile_core(out: Path) -> Path:
+    """Compile the engine and its runner for Java 8 into a folder and return it; a warning fails.
 
     Raises:
         AssertionError: with what the compiler says.
     """
-    sources = sorted([*engine_sources.rglob("*.java"), *RUNNER_SOURCES.rglob("*.java")])
+    sources = sorted([*ENGINE_SOURCES.rglob("*.java"), *RUNNER_SOURCES.rglob("*.java")])
     command: list[str | Path] = [*short_run("javac"), "--release", "8", "-Xlint:all,-options", "-Werror"]
     command += ["-proc:none", "-encoding", "UTF-8", "-d", out, *sources]
     run = subprocess.run(command, capture_output=True, text=True, check=False)

@@ -37,10 +37,3 @@ def test_each_citation_is_a_row_of_the_page() -> None:
     found = citations()
     assert len(found) > 250
     assert {(name, anchor) for name, anchor in found if anchor not in ANCHORS} == set()
-
-
-def test_each_row_of_the_page_is_cited_or_summarises_rows_that_are() -> None:
-    cited = {anchor for _, anchor in citations()}
-    rows = ANCHORS - set(NAMES)
-    unused = {row for row in rows - cited if not any(other.startswith(f"{row}.") for other in rows & cited)}
-    assert unused == set()
