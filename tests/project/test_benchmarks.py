@@ -16,7 +16,6 @@ PARTS = {
     "coverage_page": ("chromium",),
     "discover": ("adb",),
     "shim": ("javac", "java"),
-    "shim_load": ("maven", "newer-jdk", "robolectric"),
 }
 
 
