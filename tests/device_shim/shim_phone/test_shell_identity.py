@@ -189,7 +189,7 @@ def test_a_function_that_stays_silent_is_cancelled_and_its_call_times_out(world:
     world.system.faults = Faults(silent=frozenset({PLAIN_NOTES}))
     with world.instrumented():
         asked = world.host(
-            "call", shim=SHIM, request=request_text("createNote", NOTE, dialect="S1"), deadline_ms=3_000
+            "call", shim=SHIM, request=request_text("createNote", NOTE, dialect="S1"), deadline_ms=8_000
         )
         assert token_of_host(asked) == "timeout"
         wait_until(lambda: not holds(world, SHELL_SHIM))

@@ -11,13 +11,12 @@ from device_shim.shim_phone.hand_made_shim import make_shim
 from device_shim.shim_phone.tool_apps import TOOL, ToolApp, agent_apk, tool_apk, tool_routes
 from device_shim.shim_phone.world import AGENT, SHIM, World, key, outputs_of, token_of
 from droidgate_phone.app_api.platform import Binding
-from droidgate_phone.app_api.values import AndroidError, Message
+from droidgate_phone.app_api.values import Message
 from droidgate_phone.apps.agent import request_text
 from droidgate_phone.apps.shim_runtimes import ShimRuntime
 from droidgate_phone.clocks import StillClock
 from droidgate_phone.faults import Faults
 from droidgate_phone.intents import Bundle, ComponentName, Intent
-from droidgate_phone.system.parcels import bundle_size, cross_message
 from droidgate_shim.engine.carried import MAX_CARRIED_UNITS
 from waiting import wait_until
 
@@ -117,24 +116,6 @@ def test_an_answer_that_is_too_long_is_a_short_failure(world: World) -> None:
     response = world.ask("desk", {"how": "a" * (MAX_CARRIED_UNITS - 145)}, request_id="u-2")
     assert token_of(response) == "malformed_response"
     assert (response["id"], response["capability"]) == ("u-2", {"id": "desk"})
-
-
-def test_an_answer_that_the_agents_binder_has_no_room_for_is_a_short_failure(
-    world: World, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    shim = world.system.packages.find(SHIM)
-    assert shim is not None
-
-    def cross(message: Message, sending_uid: int) -> Message:
-        if sending_uid == shim.uid and message.what == 2 and bundle_size(message.data) > 20_000:
-            raise AndroidError("android.os.TransactionTooLargeException", "the agent's buffer is full")
-        return cross_message(message, sending_uid)
-
-    monkeypatch.setattr("droidgate_phone.system.messengers.cross_message", cross)
-    response = world.ask("desk", {"how": "a" * 15_000}, request_id="u-3")
-    assert (token_of(response), response["id"]) == ("malformed_response", "u-3")
-    assert "the call ran" in response["message"]
-    assert outputs_of(world.ask("desk", {"how": "well"})) == {"result": "did well"}
 
 
 def test_a_tool_in_a_task_of_its_own_is_named(still: World) -> None:

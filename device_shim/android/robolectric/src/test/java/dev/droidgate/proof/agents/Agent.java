@@ -41,6 +41,7 @@ public final class Agent {
     private final String action;
     private IBinder binder;
     private Intent lastStart;
+    private int starts;
 
     public Agent(Phone phone, App app) {
         this.phone = phone;
@@ -147,12 +148,12 @@ public final class Agent {
                         .putExtra("mobile-mcp-request", request(id, capability, arguments))
                         .putExtra("mcp_callback", callback);
         lastStart = new Intent(intent);
-        phone.service(ToolService.class).onStartCommand(intent, 0, 1);
+        phone.service(ToolService.class).onStartCommand(intent, 0, ++starts);
     }
 
     /** Delivers the last start once more, as Android does after the death of a process. */
     public void startAgain() {
-        phone.service(ToolService.class).onStartCommand(lastStart, ToolService.START_FLAG_REDELIVERY, 99);
+        phone.service(ToolService.class).onStartCommand(lastStart, ToolService.START_FLAG_REDELIVERY, ++starts);
     }
 
     private void took(Bundle extras) {
