@@ -1,6 +1,6 @@
 """What `pack` reports of texts for which newer releases refuse an app.
 
-The same APKs are given to Android's own parser by ManifestLimitsTest.java.
+The same APKs are given to Android's own parser by ManifestsTest.java.
 """
 
 from device_shim.shim_android.manifest_limits import limit_apks

@@ -8,6 +8,7 @@ from functools import cache
 
 from device_shim.shim_android.tool_apps import (
     RADIO_TOOLS,
+    TOOLS,
     declared_text,
     digest_of_assets,
     digest_of_capabilities,
@@ -36,7 +37,6 @@ def _targets() -> dict[str, dict[str, object]]:
     return {
         "desk": _target("desk", digest_of_text(declared_text("desk"))),
         "radio": _target("radio", digest_of_tools(RADIO_TOOLS)),
-        "radio-declared": _target("radio", digest_of_text(declared_text("radio"))),
         "clock": _target("clock", digest_of_capabilities(clock["clock"])),
         "lamp": _target("clock", digest_of_capabilities(clock["lamp"])),
         "notes": _target("notes", digest_of_assets("app_functions.xml", functions)),
@@ -44,7 +44,6 @@ def _targets() -> dict[str, dict[str, object]]:
 
 
 def _policy(routes: list[dict[str, object]]) -> dict[str, object]:
-    packages = ("desk", "radio", "clock", "notes")
     return {
         "limits": {"burst": 100_000, "per_minute": 100_000},
         "app": {
@@ -57,7 +56,7 @@ def _policy(routes: list[dict[str, object]]) -> dict[str, object]:
                     "signer": tool_apps()[name].key.digest,
                     "version_code": 7,
                 }
-                for name in packages
+                for name in TOOLS
             ],
             "functions": {str(route["id"]): route["id"] for route in routes},
         },

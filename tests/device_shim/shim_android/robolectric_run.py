@@ -14,10 +14,10 @@ from lxml import etree
 
 from device_shim.shim_android.hand_made_shim import hand_made_shim
 from device_shim.shim_android.manifest_limits import limit_apks
-from device_shim.shim_android.tool_apps import FIRST_UID, tool_apps
+from device_shim.shim_android.tool_apps import tool_apps
 from droidgate.shims.source_apps import read_source_apps
-from droidgate_android.apk.signing_keys import SigningKey, make_key
-from droidgate_phone.sample_packages import sample_packages, signing_key
+from droidgate_android.apk.signing_keys import make_key
+from droidgate_phone.sample_packages import sample_packages
 from droidgate_shim.builder.dex import DEX_NAME
 from droidgate_shim.builder.shims import BuiltShim, ShimOptions, build_bare_shim, build_shims
 from requirements_of_tests import CHECKOUT, DEX2JAR_FROM_MAVEN, SHORT_JVM, maven_jars, require
@@ -26,7 +26,6 @@ MODULE = CHECKOUT / "device_shim/android/robolectric"
 TESTS = MODULE / "src/test/java/dev/droidgate/proof"
 PATIENCE = 900
 
-_ALTERNATES = frozenset({"desk_by_another", "changed_desk", "agent_by_another"})
 _TEST_METHOD = re.compile(r"@Test\s+(?:@[^\n]*\s+)*public void (\w+)\(")
 _DEX2JAR_PARTS = ("dex-translator", "dex-ir", "dex-reader", "dex-reader-api", "d2j-base-cmd", "d2j-external")
 _ASM_FROM_MAVEN = "9.7.1"
@@ -47,22 +46,12 @@ def write_inputs(folder: Path) -> None:
     lines = []
     for app in tool_apps().values():
         lines += _app_lines(folder, app.name, app.package, app.apk(), app.key.certificate_der, app.uid)
-    lines.append(f"apps={','.join(name for name in tool_apps() if name not in _ALTERNATES)}")
-    uid = FIRST_UID + 100
-    samples = sample_packages()
-    for sample in samples:
-        uid += 1
-        certificate = signing_key().certificate_der
-        lines += _app_lines(folder, f"sample-{sample.name}", sample.package, sample.apk, certificate, uid)
-    lines.append(f"samples={','.join(f'sample-{package.name}' for package in samples)}")
-    key = make_key(common_name="shims")
-    shims = _built_shims(folder, key)
+    shims = _built_shims(folder)
     for name, shim in shims.items():
-        uid += 1
-        lines += _app_lines(folder, name, shim.application_id, shim.apk, key.certificate_der, uid)
+        lines += _app_lines(folder, name, shim.application_id, shim.apk)
     lines.append(f"shims={','.join(shims)}")
     for name, limit in limit_apks().items():
-        lines += _app_lines(folder, name, "limits", limit.packing.apk, b"", uid)
+        lines += _app_lines(folder, name, "limits", limit.packing.apk)
     lines.append(f"limits={','.join(limit_apks())}")
     (folder / "inputs.properties").write_text("\n".join(lines) + "\n", encoding="latin-1")
     shim_apk = folder / "shim.apk"
@@ -76,7 +65,9 @@ def write_inputs(folder: Path) -> None:
     )
 
 
-def _app_lines(folder: Path, name: str, package: str, apk: bytes, certificate: bytes, uid: int) -> list[str]:
+def _app_lines(
+    folder: Path, name: str, package: str, apk: bytes, certificate: bytes = b"", uid: int = 0
+) -> list[str]:
     path = folder / f"{name}.apk"
     path.write_bytes(apk)
     facts: dict[str, object] = {"package": package, "apk": path, "certificate": certificate.hex(), "uid": uid}
@@ -84,10 +75,14 @@ def _app_lines(folder: Path, name: str, package: str, apk: bytes, certificate: b
     return [f"{name}.{key}={value}" for key, value in facts.items()]
 
 
-def _built_shims(folder: Path, key: SigningKey) -> dict[str, BuiltShim]:
+def _built_shims(folder: Path) -> dict[str, BuiltShim]:
     """Return shims of the sample apps by name: one for each, one for all with each frontend, the bare one."""
-    names = [package.name for package in sample_packages() if package.name != "agent"]
-    apps = read_source_apps([str(folder / f"sample-{name}.apk") for name in names])
+    paths = []
+    for sample in sample_packages():
+        if sample.name != "agent":
+            paths.append(folder / f"sample-{sample.name}.apk")
+            paths[-1].write_bytes(sample.apk)
+    apps, key = read_source_apps([str(path) for path in paths]), make_key(common_name="shims")
     shims = {f"shim-{number}": shim for number, shim in enumerate(build_shims(apps, ShimOptions(), key))}
     advertise = frozenset({"mmcp", "mmcp-broadcast", "appfunctions"})
     (shims["aggregate"],) = build_shims(apps, ShimOptions(aggregate=True, advertise=advertise), key)

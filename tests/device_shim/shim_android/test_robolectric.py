@@ -24,7 +24,7 @@ def test_the_android_classes_do_what_the_specifications_and_the_page_say(tmp_pat
         assert not failures, "\n\n".join([classes, *failures])
         assert not [item.name for item in ran if item.skipped]
         assert {item.name for item in ran} == declared_tests()
-        assert len(ran) > 100
+        assert len(ran) > 40
 
 
 @pytest.mark.requires("dex2jar", "javac", "java")

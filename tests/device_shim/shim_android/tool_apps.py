@@ -17,6 +17,7 @@ from droidgate_android.apk.signing_keys import SigningKey, make_key
 
 ANDROID = "http://schemas.android.com/apk/res/android"
 FIRST_UID = 10_101
+TOOLS = ("desk", "radio", "clock", "notes")
 PROJECTS = Path(__file__).parent / "apps"
 
 RADIO_TOOLS = [["forecast", "Say the weather.", '{"place":"string"}']]
@@ -30,7 +31,7 @@ class ToolApp:
         name: What the tests call it.
         package: Its application id.
         files: Its project, relative to `src/main`.
-        uid: Whom Android knows it as; two apps may share one.
+        uid: Whom Android knows it as.
         key: What it is signed with.
     """
 
@@ -68,38 +69,18 @@ def _agent(package: str) -> dict[str, bytes]:
     return {"AndroidManifest.xml": manifest.encode()}
 
 
-def _changed_desk() -> dict[str, bytes]:
-    """Return the desk as its author updates it: it declares something else."""
-    files = project_files("desk")
-    return {name: data.replace(b"Repeat a text.", b"Sell a text.") for name, data in files.items()}
-
-
 @cache
 def tool_apps() -> dict[str, ToolApp]:
-    """Return the apps by name; `twin` and `other_twin` share a uid, `desk_by_another` is by somebody else."""
-    shared = make_key(common_name="twins")
-    own = {name: make_key(common_name=name) for name in ("tools", "agent", "stranger")}
+    """Return the apps by name; `agent_by_another` is by somebody else."""
+    tools, author, other = (make_key(common_name=name) for name in ("tools", "agent", "other"))
+    agent = "dev.droidgate.proof.agent"
     made = [
-        ("desk", "dev.droidgate.proof.desk", project_files("desk"), own["tools"]),
-        ("radio", "dev.droidgate.proof.radio", project_files("radio"), own["tools"]),
-        ("clock", "dev.droidgate.proof.clock", project_files("clock"), own["tools"]),
-        ("notes", "dev.droidgate.proof.notes", project_files("notes"), own["tools"]),
-        ("agent", "dev.droidgate.proof.agent", _agent("dev.droidgate.proof.agent"), own["agent"]),
-        ("stranger", "dev.droidgate.proof.stranger", _agent("dev.droidgate.proof.stranger"), own["stranger"]),
-        ("twin", "dev.droidgate.proof.twin", _agent("dev.droidgate.proof.twin"), shared),
-        ("other_twin", "dev.droidgate.proof.twin.other", _agent("dev.droidgate.proof.twin.other"), shared),
-        ("desk_by_another", "dev.droidgate.proof.desk", project_files("desk"), own["stranger"]),
-        ("changed_desk", "dev.droidgate.proof.desk", _changed_desk(), own["tools"]),
-        (
-            "agent_by_another",
-            "dev.droidgate.proof.agent",
-            _agent("dev.droidgate.proof.agent"),
-            own["stranger"],
-        ),
+        *((name, f"dev.droidgate.proof.{name}", project_files(name), tools) for name in TOOLS),
+        ("agent", agent, _agent(agent), author),
+        ("agent_by_another", agent, _agent(agent), other),
     ]
-    uids: dict[str, int] = {"other_twin": FIRST_UID + 6}
     return {
-        name: ToolApp(name, package, files, uids.get(name, FIRST_UID + position), key)
+        name: ToolApp(name, package, files, FIRST_UID + position, key)
         for position, (name, package, files, key) in enumerate(made)
     }
 

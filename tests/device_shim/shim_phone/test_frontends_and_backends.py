@@ -17,6 +17,7 @@ from device_shim.shim_phone.hand_made_shim import (
     make_shim,
     route,
 )
+from device_shim.shim_phone.tool_apps import agent_apk
 from device_shim.shim_phone.world import (
     AGENT,
     CLOCK_IN,
@@ -245,6 +246,20 @@ def test_an_app_function_without_a_grant_is_denied_by_the_shim(world: World) -> 
     assert code_of(world.execute(SHIM, "f_weather", {"location": "Bonn"})) == 1000
     world.grant(AGENT, "weather")
     assert not isinstance(world.execute(SHIM, "f_weather", {"location": "Bonn"}), AppFunctionError)
+
+
+def test_of_an_app_that_the_shim_does_not_see_android_tells_the_certificate(world: World) -> None:
+    unseen = "com.example.unseen"
+    world.host("revoke", caller="any-app", capability="*")
+    world.host("ask", on=False)
+    world.install(agent_apk(unseen))
+    world.grant(unseen)
+    for signer, code in (("first", None), ("second", 1000)):
+        world.system.packages.uninstall(unseen)
+        world.install(agent_apk(unseen, signer=signer))
+        world.lend_shell_identity(unseen)
+        outcome = world.execute(SHIM, "f_weather", {"location": "Bonn"}, caller=unseen)
+        assert (code_of(outcome) if isinstance(outcome, AppFunctionError) else None) == code
 
 
 @pytest.mark.parametrize(

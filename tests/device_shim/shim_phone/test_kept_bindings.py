@@ -12,6 +12,7 @@ import pytest
 from device_shim.shim_phone.tool_apps import agent_apk
 from device_shim.shim_phone.world import AGENT, World, key, outputs_of, sample_files, token_of
 from droidgate.shims.source_apps import read_source_apps
+from droidgate_phone.app_api.values import AppFunctionError
 from droidgate_phone.apps.agent import request_text
 from droidgate_phone.apps.shim_runtimes import ShimRuntime
 from droidgate_phone.clocks import Signal, SystemClock
@@ -66,7 +67,7 @@ def world(shim_runtime: ShimRuntime, clock: _ClockThatSkips, tmp_path: Path) -> 
 
 def _world(folder: Path, sdk: str = "36.1", **more: object) -> World:
     made = World("tally", sdk=sdk, **more)  # type: ignore[arg-type]
-    options = ShimOptions(advertise=frozenset({"mmcp-broadcast"}))
+    options = ShimOptions(advertise=frozenset({"mmcp-broadcast", "appfunctions"}))
     (built,) = build_shims(read_source_apps(sample_files(folder, "tally")), options, key())
     made.install(built.apk)
     made.install(agent_apk(OTHER_AGENT))
@@ -170,6 +171,25 @@ def test_whoever_android_does_not_name_has_a_binding_for_one_call(world: World) 
 
     assert (total_after(5), total_after(70)) == (5, 70)
     wait_until(lambda: _bindings(world) == 0)
+
+
+def test_agents_that_the_shim_does_not_see_and_whose_names_hash_alike_have_bindings_of_their_own(
+    world: World,
+) -> None:
+    # Java gives both names one hash.
+    first, other = "com.acme.Aagent", "com.acme.BBgent"
+    for name in (first, other):
+        world.install(agent_apk(name))
+        world.grant(name, shim=SHIM)
+        world.lend_shell_identity(name)
+
+    def add(caller: str, points: int) -> object:
+        outcome = world.execute(SHIM, "add_points", {"player": "Ada", "points": points}, caller=caller)
+        assert not isinstance(outcome, AppFunctionError), outcome
+        return outcome["androidAppfunctionsReturnValue"][0]["total"]
+
+    assert [add(first, 5), add(other, 70), add(first, 1)] == [[5], [70], [6]]
+    assert _bindings(world) == 2
 
 
 def test_it_is_gone_when_the_agent_was_idle_for_a_minute_and_not_before(

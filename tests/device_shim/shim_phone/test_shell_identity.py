@@ -17,10 +17,12 @@ from device_shim.shim_phone.world import (
     outputs_of,
     sample_files,
     token_of,
+    token_of_host,
 )
 from droidgate.shims.source_apps import read_source_apps
 from droidgate_phone.app_api.behaviour import App, Instrumentation
 from droidgate_phone.app_api.values import Message
+from droidgate_phone.apps.agent import request_text
 from droidgate_phone.apps.shim.functions import document_of
 from droidgate_phone.apps.shim_runtimes import ShimRuntime
 from droidgate_phone.faults import Faults
@@ -180,6 +182,18 @@ def test_only_single_shims_with_the_same_certificate_may_ask(
         assert answers[0].data.get_string("token") == "unknown_capability" or (code and code.value == 1003)
     else:
         assert answers[0].data.get_string("token") == "denied"
+
+
+@pytest.mark.slow
+def test_a_function_that_stays_silent_is_cancelled_and_its_call_times_out(world: World) -> None:
+    world.system.faults = Faults(silent=frozenset({PLAIN_NOTES}))
+    with world.instrumented():
+        asked = world.host(
+            "call", shim=SHIM, request=request_text("createNote", NOTE, dialect="S1"), deadline_ms=8_000
+        )
+        assert token_of_host(asked) == "timeout"
+        wait_until(lambda: not holds(world, SHELL_SHIM))
+        assert world.host("status", shim=SHIM)["open"] == 0
 
 
 @pytest.mark.slow

@@ -158,7 +158,9 @@ class World:
         read: dict[str, Any] = json.loads(answer["response"])["mobile-mcp-response"]["response"]
         return read
 
-    def execute(self, package: str, function: str, parameters: Mapping[str, Any]) -> FunctionOutcome:
+    def execute(
+        self, package: str, function: str, parameters: Mapping[str, Any], *, caller: str = AGENT
+    ) -> FunctionOutcome:
         """Execute an app function as an agent that may."""
         present = threading.Event()
         outcomes: list[FunctionOutcome] = []
@@ -167,7 +169,7 @@ class World:
             outcomes.append(outcome)
             present.set()
 
-        context = self.system.app_context(AGENT)
+        context = self.system.app_context(caller)
         given = {name: [value] for name, value in parameters.items()}
         context.platform.execute_app_function(package, function, given, take, seconds=30)
         assert present.wait(40)
@@ -261,6 +263,13 @@ def token_of(response: Mapping[str, Any]) -> str:
     """Return the token of a failed response."""
     assert response["status"] == "failure", response
     return str(response["message"]).partition(":")[0]
+
+
+def token_of_host(answer: Mapping[str, Any]) -> str:
+    """Return the token of a failed call of the host, in its answer or its response (docs/shim.md 7)."""
+    if "error" in answer:
+        return str(answer["error"]["token"])
+    return token_of(json.loads(answer["response"])["mobile-mcp-response"]["response"])
 
 
 def code_of(outcome: FunctionOutcome) -> int:

@@ -173,6 +173,16 @@ def test_grants_survive_the_process_and_go_when_they_are_revoked(world: World) -
     assert token_of(world.ask("desk", {"how": "well"})) == "denied"
 
 
+def test_grants_that_cannot_be_read_grant_nothing(world: World) -> None:
+    world.grant(AGENT)
+    assert outputs_of(world.ask("desk", {"how": "well"}))
+    world.system.force_stop(SHIM)
+    grants = f"/data/data/{SHIM}/files/grants.json"
+    written = world.system.files.read(grants)
+    world.system.files.write(grants, bytes(written[: len(written) // 2]))
+    assert token_of(world.ask("desk", {"how": "well"})) == "denied"
+
+
 def test_the_certificate_of_an_app_that_the_shim_cannot_see_is_reported_by_the_host(world: World) -> None:
     refused = world.host("grant", caller=AGENT, capability="*")
     assert refused["error"]["token"] == "unavailable"

@@ -27,6 +27,7 @@ import java.util.IdentityHashMap;
 import java.util.Iterator;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Predicate;
@@ -63,6 +64,7 @@ public final class ShimProcess {
     private final Map<Object, Integer> numbers = new IdentityHashMap<>();
     private final List<Registered> registered = new ArrayList<>();
     private final Map<String, byte[]> files = new HashMap<>();
+    private final Map<IBinder, String> tokens = new ConcurrentHashMap<>();
     private int lastNumber;
     private volatile boolean ended;
 
@@ -173,7 +175,13 @@ public final class ShimProcess {
         if (binder instanceof RemoteMessenger) {
             return ((RemoteMessenger) binder).token;
         }
-        return (String) ask("create_messenger", "binder", numberOf(binder));
+        // Android knows one Binder as one, however often it is handed on.
+        String token = tokens.get(binder);
+        if (token == null) {
+            token = (String) ask("create_messenger", "binder", numberOf(binder));
+            tokens.put(binder, token);
+        }
+        return token;
     }
 
     Messenger messenger(String token) {

@@ -1,17 +1,10 @@
 package dev.droidgate.proof.agents;
 
 import android.app.PendingIntent;
-import android.app.Service;
 import android.content.BroadcastReceiver;
-import android.content.ComponentName;
 import android.content.Context;
 import android.content.Intent;
 import android.content.IntentFilter;
-import android.content.pm.ApplicationInfo;
-import android.content.pm.PackageManager;
-import android.content.pm.ResolveInfo;
-import android.content.res.Resources;
-import android.content.res.XmlResourceParser;
 import android.os.Bundle;
 import android.os.Handler;
 import android.os.IBinder;
@@ -19,180 +12,104 @@ import android.os.Looper;
 import android.os.Message;
 import android.os.Messenger;
 import android.os.Parcel;
+import android.os.Parcelable;
 import android.os.RemoteException;
-import android.os.TransactionTooLargeException;
 import dev.droidgate.proof.phone.Inputs.App;
 import dev.droidgate.proof.phone.Phone;
-import java.io.IOException;
-import java.lang.reflect.Proxy;
+import dev.droidgate.shim.frontends.ToolService;
 import java.util.ArrayList;
+import java.util.LinkedHashMap;
 import java.util.List;
-import java.util.Set;
-import java.util.TreeSet;
-import java.util.UUID;
+import java.util.Map;
+import org.json.JSONArray;
 import org.json.JSONException;
 import org.json.JSONObject;
 import org.robolectric.shadow.api.Shadow;
-import org.robolectric.shadows.ShadowBinder;
 import org.robolectric.shadows.ShadowPendingIntent;
-import org.xmlpull.v1.XmlPullParser;
-import org.xmlpull.v1.XmlPullParserException;
 
 /**
- * An agent that knows the Mobile-MCP specification and nothing of the shim.
+ * An agent that knows section 3 of the Mobile-MCP specification of 14 February 2026 and nothing of the shim.
  *
- * <p>Sections 2 and 3 of the specification, both editions; the names that it leaves open (the message's numbers,
- * the callback's extra) are the reference implementation's.
+ * <p>The names that it leaves open (the message's numbers, the callback's extra) are the reference implementation's.
  */
 public final class Agent {
-    private static final String ACTION_ANSWER = "dev.droidgate.proof.ANSWER";
-
-    /** Who Android says that this is. */
-    public final App app;
-
     /** What came back, in its order. */
     public final List<Answer> answers = new ArrayList<>();
 
-    /** The bundles that came back, as they were. */
-    public final List<Bundle> raw = new ArrayList<>();
-
     private final Phone phone;
-    private final Context context;
+    private final App app;
     private final String action;
     private IBinder binder;
-    private IBinder lastReplyTo;
+    private Intent lastStart;
+    private int starts;
 
     public Agent(Phone phone, App app) {
         this.phone = phone;
         this.app = app;
-        context = phone.context();
-        action = ACTION_ANSWER + "." + app.name() + "." + UUID.randomUUID();
-        context.registerReceiver(
+        action = "dev.droidgate.proof.ANSWER." + app.name();
+        phone.shim.registerReceiver(
                 new BroadcastReceiver() {
                     @Override
                     public void onReceive(Context by, Intent intent) {
-                        took(Edition.valueOf(intent.getStringExtra("edition")), intent.getExtras());
+                        took(intent.getExtras());
                     }
                 },
                 new IntentFilter(action));
+        bind();
     }
 
-    // Section 2: discovery.
-
-    /** Returns the tools of this phone. */
-    public List<Tool> discover() {
-        PackageManager packages = context.getPackageManager();
-        List<Tool> tools = new ArrayList<>();
-        for (ResolveInfo resolved :
-                packages.queryIntentServices(new Intent("mobile.mcp.SERVICE"), PackageManager.GET_META_DATA)) {
-            Bundle bundle = resolved.serviceInfo.metaData;
-            try {
-                ApplicationInfo info = packages.getApplicationInfo(resolved.serviceInfo.packageName, 0);
-                Resources resources = packages.getResourcesForApplication(info);
-                tools.add(
-                        new Tool(
-                                new ComponentName(resolved.serviceInfo.packageName, resolved.serviceInfo.name),
-                                bundle.getString("mobile.mcp.tool.name"),
-                                bundle.getString("mobile.mcp.tool.description"),
-                                read(resources, bundle.getInt("mobile.mcp.tool.capabilities"))));
-            } catch (PackageManager.NameNotFoundException | XmlPullParserException | IOException failed) {
-                throw new AssertionError(resolved.serviceInfo.name, failed);
-            }
-        }
-        return tools;
+    /** Binds the shim's service, as {@code Context.bindService} with its component does. */
+    private void bind() {
+        Intent intent = new Intent().setClassName(phone.shim, ToolService.class.getName());
+        phone.as(app.uid(), () -> binder = phone.service(ToolService.class).onBind(intent));
     }
 
-    private static List<Tool.Capability> read(Resources resources, int id)
-            throws XmlPullParserException, IOException {
-        List<Tool.Capability> found = new ArrayList<>();
-        Tool.Capability capability = null;
-        List<Tool.Parameter> parameters = null;
-        try (XmlResourceParser xml = resources.getXml(id)) {
-            for (int event = xml.next(); event != XmlPullParser.END_DOCUMENT; event = xml.next()) {
-                if (event != XmlPullParser.START_TAG) {
-                    continue;
-                }
-                switch (xml.getName()) {
-                    case "mobile-mcp-capabilities":
-                        expect("1.0".equals(xml.getAttributeValue(null, "version")), "the version");
-                        break;
-                    case "capability":
-                        capability =
-                                new Tool.Capability(
-                                        must(xml, "id"),
-                                        must(xml, "description"),
-                                        must(xml, "version"),
-                                        new ArrayList<>(),
-                                        new ArrayList<>());
-                        found.add(capability);
-                        break;
-                    case "input":
-                        parameters = capability.input();
-                        break;
-                    case "output":
-                        parameters = capability.output();
-                        break;
-                    case "param":
-                        boolean given = parameters == capability.input();
-                        parameters.add(
-                                new Tool.Parameter(
-                                        must(xml, "name"),
-                                        must(xml, "type"),
-                                        given && Boolean.parseBoolean(must(xml, "required")),
-                                        must(xml, "description")));
-                        break;
-                    default:
-                        throw new AssertionError(xml.getName());
-                }
-            }
-        }
-        return found;
-    }
-
-    private static String must(XmlResourceParser xml, String name) {
-        String value = xml.getAttributeValue(null, name);
-        expect(value != null, xml.getName() + " " + name + ": " + value);
-        return value;
-    }
-
-    private static void expect(boolean holds, String what) {
-        if (!holds) {
-            throw new AssertionError(what);
-        }
-    }
-
-    // Section 3: invocation.
-
-    /** Binds a tool's service, as {@code Context.bindService} with its component does. */
-    public void bind(Class<? extends Service> type) {
-        Service service = phone.service(type);
-        Intent intent = new Intent().setClassName(phone.context(), type.getName());
-        phone.as(app.uid(), () -> binder = service.onBind(intent));
-        expect(binder != null, "the binding is null");
-    }
-
-    /** Sends a request over the binding; what comes back is in {@link #answers}. */
-    public void send(Edition edition, String id, String capability, Object... arguments) {
-        Bundle data = new Bundle();
-        data.putString(edition.requestExtra, edition.request(id, capability, of(arguments)));
-        send(edition, data);
-    }
-
-    /** Returns arguments of names and values in turn. */
-    static JSONObject of(Object... arguments) {
+    private static String request(String id, String capability, Object... arguments) {
         JSONObject given = new JSONObject();
         try {
             for (int index = 0; index < arguments.length; index += 2) {
                 given.put((String) arguments[index], arguments[index + 1]);
             }
+            JSONObject called = new JSONObject().put("id", capability).put("args", given);
+            JSONObject request = new JSONObject().put("id", id).put("capability", called);
+            JSONObject outer = new JSONObject().put("version", "1.0").put("request", request);
+            return new JSONObject().put("mobile-mcp-request", outer).toString();
         } catch (JSONException impossible) {
             throw new IllegalStateException(impossible);
         }
-        return given;
     }
 
-    /** Sends any data over the binding. */
-    public void send(Edition edition, Bundle data) {
+    /** Sends a request over the binding; names and values in turn make the arguments. */
+    public void send(String id, String capability, Object... arguments) {
+        Bundle data = new Bundle();
+        data.putString("mobile-mcp-request", request(id, capability, arguments));
+        send(data);
+    }
+
+    /** Sends a request beside an extra that cannot be read without the agent's own class. */
+    public void sendPoison(String id, String capability) {
+        Bundle data = new Bundle();
+        data.putParcelable("request", new Poison());
+        data.putString("mobile-mcp-request", request(id, capability));
+        Parcel parcel = Parcel.obtain();
+        data.writeToParcel(parcel, 0);
+        parcel.setDataPosition(0);
+        send(Bundle.CREATOR.createFromParcel(parcel));
+    }
+
+    private static final class Poison implements Parcelable {
+        @Override
+        public int describeContents() {
+            return 0;
+        }
+
+        @Override
+        public void writeToParcel(Parcel out, int flags) {
+            out.writeInt(1);
+        }
+    }
+
+    private void send(Bundle data) {
         Message message = Message.obtain(null, 1);
         message.setData(data);
         message.replyTo =
@@ -200,11 +117,9 @@ public final class Agent {
                         new Handler(Looper.getMainLooper()) {
                             @Override
                             public void handleMessage(Message answer) {
-                                expect(answer.what == 2, "an answer's number");
-                                took(edition, answer.getData());
+                                took(answer.getData());
                             }
                         });
-        lastReplyTo = message.replyTo.getBinder();
         phone.as(
                 app.uid(),
                 () -> {
@@ -216,112 +131,59 @@ public final class Agent {
                 });
     }
 
-    /** Ends this agent's process: Android says so to whoever has linked to the death of its last binder. */
-    public void die() {
-        ShadowBinder shadow = Shadow.extract(lastReplyTo);
-        shadow.getDeathRecipients().forEach(IBinder.DeathRecipient::binderDied);
-    }
-
-    /** Starts a tool's service with a callback that takes no answer. */
-    public void startImmutable(Class<? extends Service> type, Edition edition, String id, String capability) {
+    /** Starts the shim's service with a request; the specification's intent names the component and no action. */
+    public void start(String id, String capability, Object... arguments) {
         PendingIntent callback =
                 PendingIntent.getBroadcast(
-                        context, 99, new Intent(action + ".immutable"), PendingIntent.FLAG_IMMUTABLE);
+                        phone.shim,
+                        id.hashCode(),
+                        new Intent(action),
+                        PendingIntent.FLAG_UPDATE_CURRENT | PendingIntent.FLAG_MUTABLE);
         ShadowPendingIntent shadow = Shadow.extract(callback);
         shadow.setCreatorPackage(app.packageName());
         shadow.setCreatorUid(app.uid());
-        phone.start(
-                type,
-                new Intent()
-                        .setClassName(phone.context(), type.getName())
-                        .putExtra(edition.requestExtra, edition.request(id, capability, of()))
-                        .putExtra("mcp_callback", callback));
-    }
-
-    /** Starts a tool's service with a request; the specification's intent names the component and no action. */
-    public void start(
-            Class<? extends Service> type, Edition edition, String id, String capability, Object... arguments) {
         Intent intent =
                 new Intent()
-                        .setClassName(phone.context(), type.getName())
-                        .putExtra(edition.requestExtra, edition.request(id, capability, of(arguments)))
-                        .putExtra("mcp_callback", callback(edition, id));
-        Starts.last = new Intent(intent);
-        phone.start(type, intent);
+                        .setClassName(phone.shim, ToolService.class.getName())
+                        .putExtra("mobile-mcp-request", request(id, capability, arguments))
+                        .putExtra("mcp_callback", callback);
+        lastStart = new Intent(intent);
+        phone.service(ToolService.class).onStartCommand(intent, 0, ++starts);
     }
 
-    /** Returns the names of what the one answer holds, and forgets it. */
-    public Set<String> keys() {
-        Set<String> keys = new TreeSet<>(raw.get(0).keySet());
-        answer();
-        return keys;
+    /** Delivers the last start once more, as Android does after the death of a process. */
+    public void startAgain() {
+        phone.service(ToolService.class).onStartCommand(lastStart, ToolService.START_FLAG_REDELIVERY, ++starts);
     }
 
-    /** Returns a callback of this agent. */
-    public PendingIntent callback(Edition edition, String id) {
-        Intent answer = new Intent(action).putExtra("edition", edition.name()).putExtra("mcp_request_id", id);
-        PendingIntent callback =
-                PendingIntent.getBroadcast(
-                        context, id.hashCode(), answer, PendingIntent.FLAG_UPDATE_CURRENT | PendingIntent.FLAG_MUTABLE);
-        ShadowPendingIntent shadow = Shadow.extract(callback);
-        shadow.setCreatorPackage(app.packageName());
-        shadow.setCreatorUid(app.uid());
-        return callback;
-    }
-
-    /** Sends a request whose answers' binder takes no transaction of more bytes, as one that is nearly full. */
-    public void sendToNarrow(Edition edition, String id, int room, String capability, Object... arguments) {
-        Message message = Message.obtain(null, 1);
-        Bundle data = new Bundle();
-        data.putString(edition.requestExtra, edition.request(id, capability, of(arguments)));
-        message.setData(data);
-        IBinder narrow =
-                (IBinder)
-                        Proxy.newProxyInstance(
-                                IBinder.class.getClassLoader(),
-                                new Class<?>[] {IBinder.class},
-                                (self, method, given) -> transacted(edition, room, method.getName(), given));
-        message.replyTo = new Messenger(narrow);
-        phone.as(app.uid(), () -> {
-            try {
-                new Messenger(binder).send(message);
-            } catch (RemoteException gone) {
-                throw new AssertionError(gone);
+    private void took(Bundle extras) {
+        String text = extras.getString("mobile-mcp-response");
+        try {
+            JSONObject response =
+                    new JSONObject(text).getJSONObject("mobile-mcp-response").getJSONObject("response");
+            Map<String, Object> outputs = new LinkedHashMap<>();
+            String message = null;
+            if ("success".equals(response.getString("status"))) {
+                JSONArray list = response.getJSONObject("capability").getJSONArray("output");
+                for (int index = 0; index < list.length(); index++) {
+                    JSONObject item = list.getJSONObject(index);
+                    outputs.put(item.getString("name"), item.get("value"));
+                }
+            } else {
+                message = response.getString("message");
             }
-        });
-    }
-
-    private Object transacted(Edition edition, int room, String method, Object[] given)
-            throws TransactionTooLargeException {
-        if (!method.equals("transact")) {
-            return method.equals("unlinkToDeath") ? true : null;
+            answers.add(new Answer(response.getString("id"), message, outputs));
+        } catch (JSONException malformed) {
+            throw new AssertionError(text, malformed);
         }
-        Parcel parcel = (Parcel) given[1];
-        if (parcel.dataSize() > room) {
-            throw new TransactionTooLargeException();
-        }
-        parcel.setDataPosition(0);
-        parcel.enforceInterface("android.os.IMessenger");
-        expect(parcel.readInt() == 1, "a message");
-        Message answer = Message.CREATOR.createFromParcel(parcel);
-        expect(answer.what == 2, "an answer's number");
-        answer.getData().setClassLoader(Agent.class.getClassLoader());
-        took(edition, answer.getData());
-        return true;
     }
-
-    private void took(Edition edition, Bundle extras) {
-        raw.add(extras);
-        answers.add(edition.read(extras.getString(edition.responseExtra)));
-    }
-
-    // What every test wants.
 
     /** Waits for an answer, and returns and forgets it; that it is the only one is seen to. */
     public Answer answer() {
         phone.until("an answer to " + app.name(), () -> !answers.isEmpty());
-        expect(answers.size() == 1, "there are " + answers.size() + " answers: " + answers);
-        raw.clear();
+        if (answers.size() != 1) {
+            throw new AssertionError(answers);
+        }
         return answers.remove(0);
     }
 }

@@ -6,7 +6,9 @@ import android.graphics.Canvas;
 import android.graphics.Color;
 import android.os.Build;
 import android.text.Layout;
+import android.view.MotionEvent;
 import android.view.View;
+import android.view.ViewGroup;
 import android.view.ViewParent;
 import android.widget.Button;
 import android.widget.ScrollView;
@@ -51,58 +53,37 @@ public final class Consent {
         return phone.shown(ConsentActivity.class) != null;
     }
 
-    public List<String> texts() {
-        return Screen.texts(window());
-    }
-
-    private List<String> buttons() {
-        List<String> texts = new ArrayList<>();
-        Screen.buttons(window()).forEach(item -> texts.add(item.getText().toString()));
-        return texts;
-    }
-
-    /** Returns the answers that the user may give. */
-    public List<String> answers() {
-        List<String> answers = buttons();
-        answers.remove(CERTIFICATE);
-        return answers;
-    }
-
     /** Returns the text of the button that a key would press, null for none. */
     public String focused() {
-        for (TextView view : Screen.buttons(window())) {
-            if (view.isFocused()) {
+        for (TextView view : views()) {
+            if (view instanceof Button && view.isFocused()) {
                 return view.getText().toString();
             }
         }
         return null;
     }
 
-    /** Presses an answer after it could be read. */
-    public void press(int index) {
+    /** Allows the call once, after the question could be read. */
+    public void allow() {
         window().onWindowFocusChanged(true);
         phone.pass(READING);
-        pressAtOnce(index);
+        allowAtOnce();
     }
 
-    public void pressAtOnce(int index) {
-        Screen.press(window(), answers().get(index), false);
+    public void allowAtOnce() {
+        for (TextView view : views()) {
+            if ("Once".contentEquals(view.getText())) {
+                touch(view, MotionEvent.ACTION_DOWN);
+                touch(view, MotionEvent.ACTION_UP);
+            }
+        }
         phone.quiet();
     }
 
-    public void pressObscured(int index) {
-        window().onWindowFocusChanged(true);
-        phone.pass(READING);
-        Screen.press(window(), answers().get(index), true);
-    }
-
-    /** Clicks the button for it, which may be below what the test's screen shows. */
-    public void showCertificate() {
-        for (TextView button : Screen.buttons(window())) {
-            if (CERTIFICATE.contentEquals(button.getText())) {
-                button.performClick();
-            }
-        }
+    private void touch(View view, int action) {
+        int[] place = new int[2];
+        view.getLocationInWindow(place);
+        window().dispatchTouchEvent(MotionEvent.obtain(0, 0, action, place[0] + 1, place[1] + 1, 0));
     }
 
     public void close() {
@@ -128,7 +109,7 @@ public final class Consent {
     /** Returns why a text cannot be read without scrolling, null where it can. */
     public String hidden(String text) {
         String why = text + " is not there";
-        for (TextView view : Screen.views(window())) {
+        for (TextView view : views()) {
             if (view.getText().toString().contains(text)) {
                 why = hidden(view);
                 if (why == null) {
@@ -169,8 +150,32 @@ public final class Consent {
 
     /** Returns how much of what scrolls is seen, in pixels, and where it begins. */
     public int[] scrolling() {
-        ScrollView scroll = Screen.scroller(window());
-        return new int[] {scroll.getHeight(), scroll.getScrollY()};
+        for (TextView view : views()) {
+            for (ViewParent parent = view.getParent(); parent != null; parent = parent.getParent()) {
+                if (parent instanceof ScrollView) {
+                    return new int[] {((View) parent).getHeight(), ((View) parent).getScrollY()};
+                }
+            }
+        }
+        throw new AssertionError("nothing scrolls");
+    }
+
+    /** Returns all views of the window that show a text. */
+    private List<TextView> views() {
+        List<TextView> found = new ArrayList<>();
+        collect(window().getWindow().getDecorView(), found);
+        return found;
+    }
+
+    private static void collect(View view, List<TextView> found) {
+        if (view instanceof TextView) {
+            found.add((TextView) view);
+        }
+        if (view instanceof ViewGroup) {
+            for (int index = 0; index < ((ViewGroup) view).getChildCount(); index++) {
+                collect(((ViewGroup) view).getChildAt(index), found);
+            }
+        }
     }
 
     /** Returns the texts with too little contrast; draws the window, into a file where that is asked for. */
@@ -188,7 +193,7 @@ public final class Consent {
             }
         }
         List<String> faint = new ArrayList<>();
-        for (TextView view : Screen.views(window())) {
+        for (TextView view : views()) {
             boolean drawn = view.isShown() && view.getWidth() > 0 && view.length() > 0;
             // Of a button that scrolls perhaps nothing is seen but its edge.
             if (drawn && !CERTIFICATE.contentEquals(view.getText())) {

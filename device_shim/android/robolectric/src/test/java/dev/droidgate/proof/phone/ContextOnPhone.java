@@ -7,8 +7,6 @@ import android.content.ServiceConnection;
 import android.os.Binder;
 import android.os.Bundle;
 import android.os.Handler;
-import android.os.UserHandle;
-import java.util.concurrent.Executor;
 import org.robolectric.annotation.Implementation;
 import org.robolectric.annotation.Implements;
 import org.robolectric.shadows.ShadowContextImpl;
@@ -31,26 +29,13 @@ public final class ContextOnPhone extends ShadowContextImpl {
     @Override
     @Implementation
     protected boolean bindService(Intent intent, ServiceConnection connection, int flags) {
-        return Phone.current().bound(intent, connection, flags);
-    }
-
-    @Override
-    @Implementation(minSdk = 29)
-    protected boolean bindService(Intent intent, int flags, Executor executor, ServiceConnection connection) {
-        return Phone.current().bound(intent, connection, flags);
+        return Phone.current().bound(intent, connection);
     }
 
     @Override
     @Implementation
     protected void unbindService(ServiceConnection connection) {
         Phone.current().unbound(connection);
-    }
-
-    @Override
-    @Implementation
-    protected void sendBroadcast(Intent intent) {
-        noted(intent, null);
-        super.sendBroadcast(intent);
     }
 
     @Override
@@ -63,40 +48,9 @@ public final class ContextOnPhone extends ShadowContextImpl {
             int initialCode,
             String initialData,
             Bundle initialExtras) {
-        noted(intent, initialExtras);
+        Phone.current().isAsked = true;
         super.sendOrderedBroadcast(
                 intent, receiverPermission, resultReceiver, scheduler, initialCode, initialData, initialExtras);
-    }
-
-    @Override
-    @Implementation
-    protected void sendOrderedBroadcastAsUser(
-            Intent intent,
-            UserHandle user,
-            String receiverPermission,
-            int appOp,
-            Bundle options,
-            BroadcastReceiver resultReceiver,
-            Handler scheduler,
-            int initialCode,
-            String initialData,
-            Bundle initialExtras) {
-        noted(intent, initialExtras);
-        super.sendOrderedBroadcastAsUser(
-                intent,
-                user,
-                receiverPermission,
-                appOp,
-                options,
-                resultReceiver,
-                scheduler,
-                initialCode,
-                initialData,
-                initialExtras);
-    }
-
-    private static void noted(Intent intent, Bundle options) {
-        Phone.current().asked.add(new Phone.Asked("broadcast", intent, 0, options));
     }
 
     @Override
@@ -107,14 +61,7 @@ public final class ContextOnPhone extends ShadowContextImpl {
 
     @Override
     @Implementation
-    protected int checkCallingOrSelfPermission(String permission) {
-        return checkCallingPermission(permission);
-    }
-
-    @Override
-    @Implementation
     protected int checkPermission(String permission, int pid, int uid) {
-        Phone phone = Phone.current();
-        return phone != null && phone.permits(permission, uid) ? 0 : super.checkPermission(permission, pid, uid);
+        return uid == Phone.SHELL ? 0 : super.checkPermission(permission, pid, uid);
     }
 }

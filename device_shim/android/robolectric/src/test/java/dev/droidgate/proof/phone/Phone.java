@@ -7,7 +7,6 @@ import android.app.Application;
 import android.app.Service;
 import android.content.BroadcastReceiver;
 import android.content.ComponentName;
-import android.content.Context;
 import android.content.Intent;
 import android.content.IntentFilter;
 import android.content.ServiceConnection;
@@ -15,28 +14,23 @@ import android.content.pm.PackageInfo;
 import android.content.pm.PackageParser;
 import android.content.pm.Signature;
 import android.content.pm.SigningInfo;
-import android.os.Binder;
 import android.os.Build;
 import android.os.Bundle;
 import android.os.Handler;
 import android.os.IBinder;
 import android.os.Looper;
-import android.os.Parcel;
+import android.os.Message;
+import android.os.MessageQueue;
 import android.os.Process;
 import dev.droidgate.proof.phone.Inputs.App;
-import java.io.IOException;
-import java.nio.file.Files;
-import java.nio.file.Path;
+import dev.droidgate.shim.frontends.ToolService;
 import java.time.Duration;
 import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.Collections;
 import java.util.HashMap;
-import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.Set;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.function.BooleanSupplier;
 import org.robolectric.Robolectric;
@@ -46,7 +40,6 @@ import org.robolectric.android.controller.ServiceController;
 import org.robolectric.shadow.api.Shadow;
 import org.robolectric.shadows.ShadowActivity.IntentForResult;
 import org.robolectric.shadows.ShadowApplication;
-import org.robolectric.shadows.ShadowBinder;
 import org.robolectric.shadows.ShadowPackageManager;
 import org.robolectric.shadows.ShadowPackageParser;
 import org.robolectric.shadows.ShadowSigningInfo;
@@ -59,9 +52,6 @@ import org.robolectric.util.ReflectionHelpers;
  * components as the system server would between processes. All of it runs on the test's thread.
  */
 public final class Phone {
-    /** What apps asked of the system, in their order. */
-    public record Asked(String what, Intent intent, int flags, Bundle options) {}
-
     private record Binding(ServiceConnection connection, Intent.FilterComparison intent) {
         ComponentName component() {
             return intent.getIntent().getComponent();
@@ -73,48 +63,40 @@ public final class Phone {
     private static final long PATIENCE_MILLIS = 120_000;
     private static Phone current;
 
+    /** The uid of the shell, which may ask a shim as the host does. */
+    public static final int SHELL = 2_000;
+
     /** The shim's application. */
     public final Application shim = RuntimeEnvironment.getApplication();
 
-    /** All that was started, bound or broadcast. */
-    public final List<Asked> asked = Collections.synchronizedList(new ArrayList<>());
+    /** Whether an app has asked for a start, a binding or a broadcast since a test looked. */
+    volatile boolean isAsked;
 
     private final Map<String, App> installed = new LinkedHashMap<>();
-    private final Map<Integer, Set<String>> permissions = new HashMap<>();
     private final Map<String, ServiceController<? extends Service>> services = new LinkedHashMap<>();
     private final Map<Intent.FilterComparison, IBinder> binders = new HashMap<>();
     private final List<Binding> bindings = Collections.synchronizedList(new ArrayList<>());
     private final List<ActivityController<? extends Activity>> screen = new ArrayList<>();
     private final Map<Activity, Waiting> waiting = new HashMap<>();
-    private final Set<String> blocked = new HashSet<>();
+    private boolean isTrampolineBlocked;
     private final Handler system = new Handler(Looper.getMainLooper());
     private int starts;
     private long updates;
-    private Activity forged;
+    private boolean isForged;
 
-    private Phone() {
+    /** Makes a phone with the shim and these apps. */
+    public Phone(String... apps) {
         current = this;
         shims().clear();
         shadowOf(shim).setUnbindServiceCallsOnServiceDisconnected(false);
-        names(Process.myUid(), shim.getPackageName());
+        packages().setPackagesForUid(Process.myUid(), shim.getPackageName());
         // Robolectric gives them every broadcast of their actions, also one that names another component.
         for (ShadowApplication.Wrapper wrapper : shadowOf(shim).getRegisteredReceivers()) {
             shim.unregisterReceiver(wrapper.broadcastReceiver);
         }
-    }
-
-    /** Returns a phone with the shim and these apps. */
-    public static Phone with(String... apps) {
-        Phone phone = new Phone();
         for (String app : apps) {
-            phone.install(Inputs.app(app));
+            install(Inputs.app(app));
         }
-        return phone;
-    }
-
-    /** Returns a phone with all apps, without second copies. */
-    public static Phone withAll() {
-        return with(Inputs.list("apps").toArray(new String[0]));
     }
 
     /** Returns the running test's phone, null before there is one. */
@@ -140,24 +122,7 @@ public final class Phone {
         info.applicationInfo.sourceDir = app.apk().toString();
         info.applicationInfo.publicSourceDir = app.apk().toString();
         sign(info, new Signature(app.certificate()));
-        List<String> sharing = new ArrayList<>();
-        for (App item : installed.values()) {
-            if (item.uid() == app.uid()) {
-                sharing.add(item.packageName());
-            }
-        }
-        names(app.uid(), sharing.toArray(new String[0]));
-    }
-
-    /** Installs an app unless it asks for a newer release than this phone has. */
-    public void installWhereItFits(App app) {
-        try {
-            install(app);
-        } catch (RuntimeException refused) {
-            if (!String.valueOf(refused.getMessage()).contains("Requires newer sdk version")) {
-                throw refused;
-            }
-        }
+        packages().setPackagesForUid(app.uid(), app.packageName());
     }
 
     /** Has an app bear another label. */
@@ -165,22 +130,15 @@ public final class Phone {
         packages().getInternalMutablePackageInfo(packageName).applicationInfo.nonLocalizedLabel = label;
     }
 
-    /** Has an app be installed anew, as it is. */
-    public void updated(String packageName) {
-        packages().getInternalMutablePackageInfo(packageName).lastUpdateTime = ++updates;
-    }
-
-    /** Waits until somebody asks Android for something, without anything being done about it. */
-    public void untilAsked() {
-        for (long end = System.nanoTime() + PATIENCE_MILLIS * 1_000_000; asked.isEmpty(); pause()) {
+    /** Does something, and waits until an app asks Android for something, without anything being done about it. */
+    public void untilAsked(Runnable first) {
+        isAsked = false;
+        first.run();
+        for (long end = System.nanoTime() + PATIENCE_MILLIS * 1_000_000; !isAsked; pause()) {
             if (System.nanoTime() > end) {
                 throw new AssertionError("nobody asks for anything");
             }
         }
-    }
-
-    private void names(int uid, String... names) {
-        packages().setPackagesForUid(uid, names);
     }
 
     @SuppressWarnings("deprecation")
@@ -197,22 +155,7 @@ public final class Phone {
     public void uninstall(String packageName) {
         App app = installed.remove(packageName);
         packages().removePackage(packageName);
-        names(app.uid());
-    }
-
-    /** Lets a uid hold permissions. */
-    public void permit(int uid, String... names) {
-        Collections.addAll(permissions.computeIfAbsent(uid, permission -> new HashSet<>()), names);
-    }
-
-    /** Takes permissions away from a uid. */
-    public void forbid(int uid, String... names) {
-        permissions.getOrDefault(uid, new HashSet<>()).removeAll(List.of(names));
-    }
-
-    boolean permits(String permission, int uid) {
-        boolean lent = "android.permission.EXECUTE_APP_FUNCTIONS".equals(permission) && uid == Process.myUid();
-        return lent || permissions.getOrDefault(uid, Set.of()).contains(permission);
+        packages().setPackagesForUid(app.uid());
     }
 
     /** Runs something as if another app's process called. */
@@ -237,26 +180,9 @@ public final class Phone {
         shim.registerReceiver(receiver, new IntentFilter(receiver.getClass().getName()));
     }
 
-    /** Makes the system swallow what starts a component, as it does with starts from the background. */
-    public void block(String className) {
-        blocked.add(className);
-    }
-
-    /** Ends the blocking of a component. */
-    public void unblock(String className) {
-        blocked.remove(className);
-    }
-
-    // Intents cross a process: what comes out is what a parcel carries.
-
-    /** Returns an intent as another process receives it. */
-    public static Intent across(Intent intent) {
-        Parcel parcel = Parcel.obtain();
-        intent.writeToParcel(parcel, 0);
-        parcel.setDataPosition(0);
-        Intent received = Intent.CREATOR.createFromParcel(parcel);
-        parcel.recycle();
-        return received;
+    /** Makes the system swallow what opens the shim's window, as it does with starts from the background. */
+    public void blockTrampoline(boolean on) {
+        isTrampolineBlocked = on;
     }
 
     // Services.
@@ -274,13 +200,23 @@ public final class Phone {
         return (S) running.get();
     }
 
+    /** Has Android refuse that the shim's service goes to the foreground. */
+    public void forbidForeground() {
+        shadowOf((Service) service(ToolService.class)).setThrowInStartForeground(new IllegalStateException("not now"));
+    }
+
+    /** Returns whether the shim's service has stopped itself. */
+    public boolean isShimStopped() {
+        return shadowOf((Service) service(ToolService.class)).isStoppedBySelf();
+    }
+
     private Service serviceOf(ComponentName component) {
         return service(typeOf(component).asSubclass(Service.class));
     }
 
     /** Returns the class behind a component, null where there is none or the system swallows what starts it. */
     private Class<?> typeOf(ComponentName component) {
-        if (component == null || blocked.contains(component.getClassName())) {
+        if (component == null || isTrampolineBlocked && component.getClassName().endsWith(".TrampolineActivity")) {
             return null;
         }
         try {
@@ -290,13 +226,8 @@ public final class Phone {
         }
     }
 
-    /** Starts a service as an app's call does; returns what it returned to the system. */
-    public int start(Class<? extends Service> type, Intent intent) {
-        return service(type).onStartCommand(intent, 0, ++starts);
-    }
-
     ComponentName started(Intent intent) {
-        asked.add(new Asked("service", intent, 0, null));
+        isAsked = true;
         ComponentName component = intent.getComponent();
         if (typeOf(component) == null) {
             return null;
@@ -306,8 +237,8 @@ public final class Phone {
         return component;
     }
 
-    boolean bound(Intent intent, ServiceConnection connection, int flags) {
-        asked.add(new Asked("bind", intent, flags, null));
+    boolean bound(Intent intent, ServiceConnection connection) {
+        isAsked = true;
         ComponentName component = intent.getComponent();
         if (typeOf(component) == null) {
             return false;
@@ -334,47 +265,6 @@ public final class Phone {
         }
     }
 
-    /** Returns how many bindings to a class are open. */
-    public long bindingsTo(Class<? extends Service> type) {
-        synchronized (bindings) {
-            return bindings.stream()
-                    .filter(item -> item.component().getClassName().equals(type.getName()))
-                    .count();
-        }
-    }
-
-    /** Ends the process of a service: its binder dies and those who bound it learn of it. */
-    public void kill(Class<? extends Service> type) {
-        services.remove(type.getName());
-        List<Binding> torn = new ArrayList<>(bindings);
-        torn.removeIf(item -> !item.component().getClassName().equals(type.getName()));
-        for (Binding binding : torn) {
-            IBinder binder = binders.remove(binding.intent());
-            if (binder instanceof Binder) {
-                ShadowBinder shadow = Shadow.extract(binder);
-                shadow.getDeathRecipients().forEach(IBinder.DeathRecipient::binderDied);
-            }
-            system.post(() -> binding.connection().onServiceDisconnected(binding.component()));
-        }
-        settle();
-    }
-
-    /** Returns whether the shim has written a file. */
-    public boolean hasFile(String name) {
-        return Files.exists(shim.getFilesDir().toPath().resolve(name));
-    }
-
-    /** Cuts a file of the shim in half. */
-    public void spoil(String name) {
-        Path file = shim.getFilesDir().toPath().resolve(name);
-        try {
-            byte[] data = Files.readAllBytes(file);
-            Files.write(file, Arrays.copyOf(data, data.length / 2));
-        } catch (IOException failed) {
-            throw new AssertionError(failed);
-        }
-    }
-
     // Activities.
 
     /** Returns the topmost activity of a class, null where none is shown. */
@@ -396,41 +286,22 @@ public final class Phone {
         return opened.get();
     }
 
-    private List<Activity> shown() {
-        List<Activity> shown = new ArrayList<>();
-        screen.forEach(item -> shown.add(item.get()));
-        return shown;
-    }
-
     private void deliver(IntentForResult started) {
         ComponentName component = started.intent.getComponent();
-        asked.add(new Asked("activity", started.intent, started.requestCode, started.options));
         Class<?> type = typeOf(component);
         if (type == null) {
             return;
         }
-        Activity asking = started.requestCode < 0 ? null : top();
-        // From another app nothing comes but the intent.
-        boolean own = component.getPackageName().equals(shim.getPackageName());
-        Intent received = own ? new Intent(started.intent) : across(started.intent);
-        Activity opened = open(type.asSubclass(Activity.class), received);
+        Activity asking = started.requestCode < 0 ? null : shown(Activity.class);
+        Activity opened = open(type.asSubclass(Activity.class), new Intent(started.intent));
         if (asking != null) {
             waiting.put(opened, new Waiting(asking, started.intent));
         }
     }
 
-    private Activity top() {
-        for (int index = screen.size() - 1; index >= 0; index--) {
-            if (!screen.get(index).get().isFinishing()) {
-                return screen.get(index).get();
-            }
-        }
-        return null;
-    }
-
-    /** Lets a result be reported as another app's than the one that set it. */
-    public void forge(Activity activity) {
-        forged = activity;
+    /** Lets the next result be reported as another app's than the one that set it. */
+    public void forge() {
+        isForged = true;
     }
 
     /** Makes the open activity of a class anew. */
@@ -451,15 +322,6 @@ public final class Phone {
         settle();
     }
 
-    /** Closes what an activity has started and waits for, as {@code finishActivity} asks. */
-    void finishOf(IBinder token) {
-        for (Map.Entry<Activity, Waiting> entry : new HashMap<>(waiting).entrySet()) {
-            if (token.equals(ReflectionHelpers.getField(entry.getValue().asking(), "mToken"))) {
-                entry.getKey().finish();
-            }
-        }
-    }
-
     private boolean close() {
         boolean closed = false;
         for (ActivityController<? extends Activity> item : new ArrayList<>(screen)) {
@@ -475,8 +337,8 @@ public final class Phone {
             item.pause().stop().destroy();
             if (asking != null && !asking.asking().isFinishing()) {
                 String setter = asking.intent().getComponent().getPackageName();
-                CallersOnPhone.uid = activity == forged ? 1 : installed.get(setter).uid();
-                shadowOf(asking.asking()).receiveResult(asking.intent(), code, result == null ? null : across(result));
+                CallersOnPhone.uid = isForged ? 1 : installed.get(setter).uid();
+                shadowOf(asking.asking()).receiveResult(asking.intent(), code, result);
             }
         }
         return closed;
@@ -517,7 +379,7 @@ public final class Phone {
         settle();
         while (!holds.getAsBoolean()) {
             if (System.nanoTime() > end) {
-                throw new AssertionError("it never came to this: " + what + "; asked: " + asked + "; shown: " + shown());
+                throw new AssertionError("it never came to this: " + what);
             }
             pause();
             settle();
@@ -529,7 +391,7 @@ public final class Phone {
         int calm = 0;
         for (long end = System.nanoTime() + PATIENCE_MILLIS * 1_000_000; calm < 3; ) {
             if (System.nanoTime() > end) {
-                throw new AssertionError("the shim's threads find no end: " + stacks());
+                throw new AssertionError("the shim's threads find no end");
             }
             settle();
             calm = working() ? 0 : calm + 1;
@@ -537,15 +399,18 @@ public final class Phone {
         }
     }
 
-    private static List<String> stacks() {
-        List<String> list = new ArrayList<>();
-        for (StackTraceElement[] stack : Thread.getAllStackTraces().values()) {
-            String text = Arrays.toString(stack);
-            if (text.contains("dev.droidgate.shim.")) {
-                list.add(text);
+    /** Returns whether a message waits on the main thread for a handler whose class belongs to one of the shim's. */
+    public boolean mainThreadHasWorkBy(String className) {
+        MessageQueue queue = Looper.getMainLooper().getQueue();
+        synchronized (queue) {
+            Message next = ReflectionHelpers.getField(queue, "mMessages");
+            for (; next != null; next = ReflectionHelpers.getField(next, "next")) {
+                if (next.getTarget() != null && next.getTarget().getClass().getName().contains(className)) {
+                    return true;
+                }
             }
         }
-        return list;
+        return false;
     }
 
     private static List<ThreadPoolExecutor> threads(Object shim) {
@@ -598,18 +463,5 @@ public final class Phone {
         } catch (InterruptedException interrupted) {
             throw new IllegalStateException(interrupted);
         }
-    }
-
-    /** Returns what was asked of one kind, and forgets all. */
-    public List<Asked> drain(String what) {
-        List<Asked> found = new ArrayList<>(asked);
-        found.removeIf(item -> !item.what().equals(what));
-        asked.clear();
-        return found;
-    }
-
-    /** Returns the shim's context. */
-    public Context context() {
-        return shim;
     }
 }

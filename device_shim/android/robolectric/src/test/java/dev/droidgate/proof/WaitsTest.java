@@ -1,0 +1,138 @@
+package dev.droidgate.proof;
+
+import static org.junit.Assert.assertEquals;
+import static org.junit.Assert.assertFalse;
+import static org.junit.Assert.assertTrue;
+
+import dev.droidgate.proof.agents.Consent;
+import dev.droidgate.proof.agents.Frontends;
+import dev.droidgate.proof.agents.Screen;
+import dev.droidgate.proof.apps.Apps;
+import dev.droidgate.shim.frontends.ToolService;
+import org.junit.Before;
+import org.junit.Test;
+import org.robolectric.annotation.Config;
+
+/** How long the shim waits for tools and for the user; time passes when a test says so. */
+public final class WaitsTest extends ShimTest {
+    private Consent consent;
+
+    @Before
+    public void lookAtTheScreen() {
+        consent = new Consent(phone);
+    }
+
+    /** Sees to it that the one call is not answered before a time, and is a second and a half later. */
+    private String tokenAfter(long millis) {
+        phone.pass(millis);
+        assertTrue(agent.answers.toString(), agent.answers.isEmpty());
+        phone.pass(1_500);
+        return agent.answer().token();
+    }
+
+    @Test
+    @Config(sdk = {29, 34, 36})
+    public void aSilentToolHasHalfAMinuteAndASilentReceiverTenSeconds() {
+        host.grant(AGENT, "*");
+        Apps.silent = true;
+        agent.send("1", "clock.now");
+        assertEquals("timeout", tokenAfter(29_000));
+        agent.send("2", "lamp.switch", "on", true);
+        assertEquals("timeout", tokenAfter(29_000));
+        agent.send("3", "desk.echo", "text", "x");
+        assertEquals("timeout", tokenAfter(29_000));
+        agent.send("4", "radio.forecast", "place", "x");
+        assertEquals("timeout", tokenAfter(9_000));
+    }
+
+    @Test
+    @Config(sdk = {34, 36})
+    public void whenAndroidsTimeForTheServiceIsOverOpenCallsAreInterrupted() {
+        host.grant("any-app", "*");
+        Apps.silent = true;
+        agent.start("1", "clock.now");
+        phone.quiet();
+        phone.service(ToolService.class).onTimeout(1);
+        assertEquals("interrupted", agent.answer().token());
+        phone.pass(60_000);
+        assertTrue(agent.answers.isEmpty());
+    }
+
+    @Test
+    public void theServiceStaysUntilTheLastStartIsAnswered() {
+        host.grant("any-app", "*");
+        Apps.silent = true;
+        agent.start("1", "clock.now");
+        phone.quiet();
+        Apps.silent = false;
+        agent.start("2", "lamp.switch", "on", true);
+        assertEquals("2", agent.answer().id());
+        phone.quiet();
+        assertFalse(phone.isShimStopped());
+        assertEquals("timeout", tokenAfter(29_000));
+        assertTrue(phone.isShimStopped());
+    }
+
+    @Test
+    @Config(sdk = {29, 36})
+    public void aStartThatAndroidSwallowsWaitsInANotification() {
+        host.grant(AGENT, "*");
+        Screen screen = new Screen(phone);
+        phone.blockTrampoline(true);
+        agent.send("1", "desk.echo", "text", "x");
+        phone.pass(2_000);
+        assertEquals(0, screen.notifications());
+        phone.pass(1_000);
+        assertEquals(1, screen.notifications());
+        // A second before the route's own deadline of 30 seconds.
+        assertEquals("needs_user", tokenAfter(25_000));
+        assertEquals(0, screen.notifications());
+        agent.send("2", "desk.echo", "text", "x");
+        phone.pass(3_000);
+        phone.blockTrampoline(false);
+        screen.tap();
+        assertEquals("hello", agent.answer().outputs().get("result"));
+    }
+
+    @Test
+    public void aQuestionWaitsUntilTheDeadlineOfItsCall() {
+        agent.send("1", "clock.now");
+        assertEquals("needs_user", tokenAfter(29_000));
+        assertFalse(consent.isOpen());
+        assertTrue(Apps.CALLS.isEmpty());
+    }
+
+    @Test
+    public void aQuestionEndsBeforeTheSenderOfABroadcastGivesUp() {
+        Frontends frontends = new Frontends(phone);
+        assertTrue(frontends.broadcast("clock.now", "{}").startsWith("0 Error: timeout"));
+        phone.quiet();
+        assertFalse(consent.isOpen());
+        assertTrue(Apps.CALLS.isEmpty());
+    }
+
+    @Test
+    public void anAnswerCountsOnlyWhenTheQuestionCouldBeRead() {
+        agent.send("1", "clock.now");
+        phone.quiet();
+        consent.allowAtOnce();
+        assertTrue(agent.answers.isEmpty());
+        assertTrue(consent.isOpen());
+        consent.allow();
+        assertEquals("12:00", agent.answer().outputs().get("time"));
+    }
+
+    @Test
+    public void whoeverWasTurnedAwayMayAskAgainAfterAMinute() {
+        agent.send("1", "clock.now");
+        phone.quiet();
+        consent.close();
+        assertEquals("denied", agent.answer().token());
+        agent.send("2", "clock.now");
+        assertEquals("denied", agent.answer().token());
+        phone.pass(61_000);
+        agent.send("3", "clock.now");
+        phone.quiet();
+        assertTrue(consent.isOpen());
+    }
+}
