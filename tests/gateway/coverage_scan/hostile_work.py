@@ -9,8 +9,8 @@ from droidgate.coverage.inputs import Item
 from droidgate.coverage.scan_one import scan_one
 from droidgate.coverage.scanned import Scanned
 
-WORK = "coverage_scan.hostile_work:work"
-SLOW = "coverage_scan.hostile_work:slow_work"
+WORK = "gateway.coverage_scan.hostile_work:work"
+SLOW = "gateway.coverage_scan.hostile_work:slow_work"
 
 
 def work(item: Item, known: Container[str]) -> Scanned:

@@ -31,7 +31,8 @@ from gateway.coverage_scan.hostile_work import SLOW
 from requirements_of_tests import CHECKOUT
 
 SCAN = (
-    "import sys; from coverage_scan.catalogs import scan_into; from coverage_scan.hostile_work import SLOW; "
+    "import sys; from gateway.coverage_scan.catalogs import scan_into; "
+    "from gateway.coverage_scan.hostile_work import SLOW; "
     "from pathlib import Path; scan_into(Path(sys.argv[1]), sys.argv[2], work=SLOW, workers=2)"
 )
 

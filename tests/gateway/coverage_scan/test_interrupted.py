@@ -25,7 +25,7 @@ from gateway.coverage_scan.catalogs import Rows, rows_of, scan_into
 from gateway.coverage_scan.made_apps import split_app, tool_app
 
 LITTLE_DISK = (
-    "import resource, sys; from pathlib import Path; from coverage_scan.catalogs import scan_into; "
+    "import resource, sys; from pathlib import Path; from gateway.coverage_scan.catalogs import scan_into; "
     "resource.setrlimit(resource.RLIMIT_FSIZE, (int(sys.argv[3]),) * 2); "
     "scan_into(Path(sys.argv[1]), sys.argv[2])"
 )
@@ -145,7 +145,7 @@ def test_a_split_that_changes_before_it_is_read_with_its_base_belongs_to_no_unit
     for name, data in zip(("base", "de"), split_app("dev.example.split"), strict=True):
         (folder / f"{name}.apk").write_bytes(data)
     monkeypatch.setenv("PYTHONPATH", os.pathsep.join(sys.path))
-    work = "coverage_scan.hostile_work:touches_splits"
+    work = "gateway.coverage_scan.hostile_work:touches_splits"
     rows = {row[0]: row for row in rows_of(scan_into(tmp_path / "c", folder, work=work).catalog)["sources"]}
     assert rows["apps/base.apk"][5:] == ("read", None)
     assert rows["apps/de.apk"][4:] == (
@@ -208,7 +208,9 @@ def test_a_split_that_cannot_be_read_does_not_take_its_app_away(
         (tmp_path / f"{name}.apk").write_bytes(data)
     (tmp_path / "other.apk").write_bytes(tool_app("dev.example.other"))
     monkeypatch.setenv("PYTHONPATH", os.pathsep.join(sys.path))
-    result = scan_into(tmp_path / "c", *tmp_path.glob("*.apk"), work="coverage_scan.hostile_work:no_splits")
+    result = scan_into(
+        tmp_path / "c", *tmp_path.glob("*.apk"), work="gateway.coverage_scan.hostile_work:no_splits"
+    )
     rows = {row[0]: row for row in rows_of(result.catalog)["sources"]}
     assert [(name, row[5]) for name, row in rows.items()] == [
         ("base.apk", "read"),
@@ -226,7 +228,7 @@ def test_a_split_that_cannot_be_read_does_not_take_its_app_away(
 def test_a_worker_that_ended_itself_for_want_of_work_costs_no_input_a_try(tmp_path: Path) -> None:
     path = tmp_path / "a.apk"
     path.write_bytes(filler_package(2))
-    worker = StandingWorker(PoolSettings(work="coverage_scan.hostile_work:fragile"))
+    worker = StandingWorker(PoolSettings(work="gateway.coverage_scan.hostile_work:fragile"))
     try:
         first = worker.scan([Item("first", "apk", str(path))])
         os.kill(worker._pool.process_ids()[0], signal.SIGALRM)

@@ -8,8 +8,10 @@ import threading
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, suppress
+from functools import partial
 from pathlib import Path
-from signal import Signals
+from signal import SIG_DFL, Signals
+from signal import signal as handle_signal
 from subprocess import DEVNULL, PIPE, Popen
 from unittest.mock import Mock, patch
 
@@ -258,7 +260,15 @@ def test_androids_own_shell_sets_the_keyboard_back_when_its_client_goes_away(
     environment = {"PATH": f"{tmp_path}:/usr/bin:/bin"}
     shell_program = str(require("mksh"))
     text = join_command(device.run.call_args.args[0]).replace("sh -c", f"{shell_program} -c")
-    with Popen([shell_program, "-c", text], env=environment, stdout=PIPE, stderr=DEVNULL) as shell:
+    # A shell cannot trap a signal that its parent ignores, as nohup does with SIGHUP.
+    restored_signals = partial(handle_signal, Signals.SIGHUP, SIG_DFL)
+    with Popen(
+        [shell_program, "-c", text],
+        env=environment,
+        stdout=PIPE,
+        stderr=DEVNULL,
+        preexec_fn=restored_signals,  # noqa: PLW1509 - it only sets a signal's default
+    ) as shell:
         assert shell.stdout is not None
         assert shell.stdout.readline() == b"tapped\n"
         # As adbd does: the shell that it started gets a signal, and nobody reads any more.

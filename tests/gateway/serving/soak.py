@@ -322,6 +322,8 @@ def judge(question: Question, answer: dict[str, Any]) -> str:
     if has_failed:
         return "failed"
     value = result.get("structuredContent")
+    if isinstance(value, dict) and value.keys() == {"result"}:
+        value = value["result"]
     if isinstance(question.expected, str):
         value = value.get("content") if isinstance(value, dict) else None
     return "right" if value == question.expected and not question.is_failure else f"{question}: {text}"

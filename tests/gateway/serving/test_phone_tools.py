@@ -703,8 +703,8 @@ def test_a_phone_may_go_away_and_return(tmp_path: Path) -> None:
 def test_a_phone_that_goes_away_during_a_call_leaves_it_interrupted(
     phone: ReachedPhone, tmp_path: Path, revision: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("serving.soak.FAULTS", ("dropped",))
-    monkeypatch.setattr("serving.soak.FAULT_RATE", 1.0)
+    monkeypatch.setattr("gateway.serving.soak.FAULTS", ("dropped",))
+    monkeypatch.setattr("gateway.serving.soak.FAULT_RATE", 1.0)
     assert phone.phone.server_port is not None
     faulty = FaultyAdb(phone.phone.server_port, phone.device.serial, random.Random(18), Counter())
 

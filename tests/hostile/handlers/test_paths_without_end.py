@@ -129,7 +129,7 @@ class TestBudgets:
         more = [] if what == "too slow" else ["--deadline", "50"]
         program = self.HANG.format(module=module, name=name, work=work)
         monkeypatch.setattr(
-            "cli.program_runs.WHOLE_PROGRAM", [WHOLE_PROGRAM[0], "-c", program, *command.split()]
+            "gateway.cli.program_runs.WHOLE_PROGRAM", [WHOLE_PROGRAM[0], "-c", program, *command.split()]
         )
         run = run_whole_process(*arguments, option, value, *more, cwd=tmp_path)
         assert run.code == 3, run.err
