@@ -53,7 +53,7 @@ _VOLATILE: Final = {
     "seconds": (r"\b\d+(\.\d+)? (m?s|seconds)\b", "SECONDS"),
     "fence around texts of apps": (r"\b[0-9a-f]{16}\b", "FENCE"),
 }
-"""What varies between two runs of what measures or listens: a pattern and what stands in its place."""
+"""What varies between two runs of what measures or listens: a pattern and what replaces it."""
 
 _REVISIONS: Final = ("2025-11-25", "2026-07-28")
 _TOOLS: Final[list[tuple[str, dict[str, Any]]]] = [

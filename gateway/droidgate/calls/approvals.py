@@ -153,7 +153,8 @@ def _cut_strings(value: Json, longest: int, depth: int = 0) -> str:
         return _shown(value) if len(value) <= longest else f"{_shown(value[:longest])}..."
     if isinstance(value, dict):
         members = (
-            f"{_cut_strings(name, longest)}:{_cut_strings(item, longest)}" for name, item in value.items()
+            f"{_cut_strings(name, longest)}:{_cut_strings(item, longest, depth + 1)}"
+            for name, item in value.items()
         )
         return f"{{{','.join(members)}}}"
     if isinstance(value, list | tuple):
