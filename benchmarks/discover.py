@@ -29,7 +29,7 @@ from droidgate_mappings.user_folders import HOME_VARIABLE
 _PHONE = """
 import random, sys
 from droidgate_android.apk.pack import pack_project
-from droidgate_phone.filler_packages import filler_files
+from droidgate_phone.sample_packages import filler_files
 from droidgate_phone.phone import start_phone
 from droidgate_phone.sample_packages import signing_key
 with start_phone(packages=int(sys.argv[1]), server_port=0) as phone:

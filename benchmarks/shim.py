@@ -33,9 +33,9 @@ from droidgate_phone.app_api.values import Message
 from droidgate_phone.apps.agent import ACTION_MOBILE_MCP, Agent, request_text
 from droidgate_phone.apps.clock_in import ClockInApp, ClockInService
 from droidgate_phone.apps.registry import BEHAVIOURS
-from droidgate_phone.boot import boot
 from droidgate_phone.clocks import SystemClock
 from droidgate_phone.intents import Bundle, ComponentName, Intent
+from droidgate_phone.phone import boot
 from droidgate_phone.sample_packages import sample_package, signing_key
 from droidgate_phone.system.callers import Caller
 from droidgate_shim.builder.shims import ShimOptions, build_shims

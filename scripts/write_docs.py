@@ -95,7 +95,7 @@ _AREAS = {
     "droidgate_mappings.formats.leniency": "Reading",
     "droidgate.sources": "Reading",
     "droidgate.cli.descriptors.linting": "Checking",
-    "droidgate.migration.generated_output": "Packing",
+    "droidgate.migration.packing": "Packing",
     "droidgate_android.apk.pack": "Packing",
     "droidgate_mappings.fit": "Conversion from one protocol to another",
     "droidgate_mappings.compare": "Differences between two versions",

@@ -1,11 +1,18 @@
 """Code that runs app functions: Java on the platform's service with our XML, Kotlin on Jetpack's annotations.
 
 Rules: reference appfunctions 1.1, 4 and 5; android-runtime 2.2.
+
+Kotlin app functions on Jetpack's annotations (androidx.appfunctions 1.0.0-rc01).
+
+A class with `@AppFunctionServiceEntryPoint` and one function with `@AppFunctionDeclaration` for each
+capability; objects are classes with `@AppFunctionSerializable`. Jetpack's compiler makes the service, the
+functions file and its schema from that, and takes descriptions from KDoc.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import re
+from collections.abc import Iterator, Mapping
 from typing import Final
 
 from droidgate_android.handlers.java import (
@@ -14,15 +21,278 @@ from droidgate_android.handlers.java import (
     write_capabilities_class,
     write_shared_classes,
 )
+from droidgate_android.handlers.kotlin import KOTLIN_TYPES, kotlin_comment, kotlin_string
+from droidgate_android.handlers.methods import RESERVED_WORDS, identifiers
 from droidgate_android.handlers.places import MARK, ClassPlace, place_classes
 from droidgate_appfunctions.constants import APP_LEVEL, NAMES, PLATFORM, V1
 from droidgate_appfunctions.file_names import asset_name
-from droidgate_appfunctions.handlers_kotlin import write_service
-from droidgate_mappings.formats.format import HandlerCode
-from droidgate_mappings.model.capability import Provider
-from droidgate_mappings.model.types import AnyType
+from droidgate_mappings.formats.format import Artifact, HandlerCode
+from droidgate_mappings.model.capability import Capability, Provider
+from droidgate_mappings.model.names import NameRule, map_names
+from droidgate_mappings.model.types import (
+    AllOfType,
+    AnyType,
+    ArrayType,
+    ObjectType,
+    OneOfType,
+    OpaqueType,
+    Property,
+    RefType,
+    ScalarType,
+    Type,
+)
 from droidgate_mappings.tables.failure_tokens import load_failure_tokens
 from droidgate_mappings.tables.loading import DialectTable
+
+_CLASS_NAME: Final = NameRule(allowed="[A-Za-z0-9_]", first="[A-Za-z]", max_length=100)
+_INDENT: Final = "    "
+_MOST_LEVELS: Final = 128
+"""Definitions that combinations are followed through."""
+_ARRAYS: Final = {
+    "boolean": "BooleanArray",
+    "int32": "IntArray",
+    "int64": "LongArray",
+    "float": "FloatArray",
+    "double": "DoubleArray",
+}
+_IMPORTS: Final = {
+    "AppFunctionDeclaration": "androidx.appfunctions.AppFunctionDeclaration",
+    "AppFunctionIntValueConstraint": "androidx.appfunctions.AppFunctionIntValueConstraint",
+    "AppFunctionSerializable": "androidx.appfunctions.AppFunctionSerializable",
+    "AppFunctionServiceEntryPoint": "androidx.appfunctions.AppFunctionServiceEntryPoint",
+    "AppFunctionStringValueConstraint": "androidx.appfunctions.AppFunctionStringValueConstraint",
+}
+
+
+def write_service(provider: Provider, place: ClassPlace, file_name: str) -> Artifact:
+    """Return the file that the app's author fills in.
+
+    Args:
+        provider: The provider as written.
+        place: Where its classes are; the component's class is made by Jetpack's compiler.
+        file_name: Name of the functions file without its ending, as the manifest has it.
+    """
+    base = f"Base{place.component}"
+    writer = _Writer(provider, {base, place.component})
+    names = identifiers(capability.id for capability in provider.capabilities)
+    functions = [
+        line
+        for capability in provider.capabilities
+        for line in writer.function(capability, names[capability.id])
+    ]
+    classes = list(writer.classes())
+    text = "\n".join([*functions, *classes])
+    used = {**_IMPORTS, **writer.platform_classes}
+    imports = sorted(
+        path
+        for name, path in used.items()
+        if name in text or name == "AppFunctionServiceEntryPoint" or name in writer.platform_classes
+    )
+    lines = [
+        f"package {place.package}",
+        "",
+        "import android.annotation.TargetApi",
+        *(f"import {import_}" for import_ in imports),
+        "",
+        "/** The app functions: put the app's work in place of each TODO(). */",
+        "@TargetApi(36)",
+        "@AppFunctionServiceEntryPoint(",
+        f"    serviceName = {kotlin_string(place.component)},",
+        f"    appFunctionXmlFileName = {kotlin_string(file_name)},",
+        ")",
+        f"abstract class {base} : androidx.appfunctions.AppFunctionService() {{",
+        *functions,
+        "}",
+        *classes,
+        "",
+    ]
+    return place.file(f"{base}.kt", "\n".join(lines), role="skeleton")
+
+
+class _Writer:
+    """Writes the types of one provider; each object becomes a class of its own."""
+
+    def __init__(self, provider: Provider, taken: set[str]) -> None:
+        self.definitions: Mapping[str, Type] = provider.definitions
+        pairs = [(_class_word(name), name) for name in self.definitions]
+        self.names = map_names(pairs, _CLASS_NAME)
+        self.taken = {*taken, *self.names.values(), *KOTLIN_TYPES.values(), "List"}
+        self.inner: list[tuple[str, ObjectType | AllOfType | OneOfType]] = []
+        self.platform_classes: dict[str, str] = {}
+        self.sealed: dict[str, list[str]] = {}
+        self.properties: dict[str, dict[str, Property]] = {}
+        for name, definition in self.definitions.items():
+            self.note_alternatives(self.names[name], definition)
+
+    def function(self, capability: Capability, identifier: str) -> Iterator[str]:
+        """Yield the lines of one function."""
+        declared = capability.input if isinstance(capability.input, ObjectType) else ObjectType()
+        names = identifiers(declared.properties)
+        tags = [
+            (f"param {names[name]}", property_.type.description)
+            for name, property_ in declared.properties.items()
+            if property_.type.description
+        ]
+        if capability.output is not None and capability.output.description:
+            tags.append(("return", capability.output.description))
+        yield ""
+        if capability.description or tags:
+            yield from kotlin_comment(capability.description or capability.id, _INDENT, tags)
+        yield f"{_INDENT}@AppFunctionDeclaration(isDescribedByKDoc = true)"
+        yield f"{_INDENT}suspend fun {identifier}("
+        for name, property_ in declared.properties.items():
+            yield from self.value(names[name], property_, identifier, _INDENT * 2)
+        returns = (
+            "Unit" if capability.output is None else self.type_of(capability.output, f"{identifier}_result")
+        )
+        yield f"{_INDENT}){'' if returns == 'Unit' else f': {returns}'} {{"
+        yield f"{_INDENT * 2}TODO({kotlin_string(f'{capability.id} is not implemented yet')})"
+        yield f"{_INDENT}}}"
+
+    def value(
+        self, identifier: str, property_: Property, owner: str, indent: str, word: str = ""
+    ) -> Iterator[str]:
+        """Yield the lines of a parameter or property. One that may be left out is null by default."""
+        type_ = property_.type
+        if type_.enum is not None and isinstance(type_, ScalarType) and type_.kind in {"string", "int32"}:
+            kind = "String" if type_.kind == "string" else "Int"
+            values = ", ".join(kotlin_string(v) if isinstance(v, str) else str(v) for v in type_.enum)
+            yield f"{indent}@AppFunction{kind}ValueConstraint(enumValues = [{values}])"
+        written = self.type_of(type_, f"{owner}_{identifier}")
+        if property_.required:
+            yield f"{indent}{word}{identifier}: {written},"
+        else:
+            yield f"{indent}{word}{identifier}: {written.removesuffix('?')}? = null,"
+
+    def type_of(self, type_: Type, suggested: str) -> str:
+        """Return the Kotlin type of a type; an object gets a class with the suggested name."""
+        written = self.plain_type_of(type_, suggested)
+        return f"{written}?" if type_.nullable and written != "Unit" else written
+
+    def plain_type_of(self, type_: Type, suggested: str) -> str:
+        """Return the same without nullability."""
+        if isinstance(type_, ScalarType):
+            return "Unit" if type_.kind == "null" else KOTLIN_TYPES[type_.kind]
+        if isinstance(type_, RefType):
+            return self.reference(type_.name)
+        if isinstance(type_, ArrayType):
+            items = type_.items if type_.items is not None else ScalarType(kind="string")
+            if isinstance(items, ScalarType) and items.kind in _ARRAYS and not items.nullable:
+                return _ARRAYS[items.kind]
+            return f"List<{self.plain_type_of(items, f'{suggested}_item')}>"
+        if isinstance(type_, OpaqueType):
+            return self.platform_class(type_.class_name or "android.app.PendingIntent")
+        if isinstance(type_, ObjectType | AllOfType | OneOfType):
+            name = self.new_name(_class_word(type_.qualified_name or suggested))
+            self.inner.append((name, type_))
+            self.note_alternatives(name, type_)
+            return name
+        return "String"
+
+    def reference(self, name: str) -> str:
+        """Return the class of a definition, or the type of a definition that is not an object."""
+        definition = self.definitions.get(name)
+        seen = {name}
+        while isinstance(definition, RefType) and definition.name not in seen:
+            seen.add(definition.name)
+            name, definition = definition.name, self.definitions.get(definition.name)
+        if isinstance(definition, ObjectType | AllOfType | OneOfType):
+            return self.names[name]
+        return (
+            "String"
+            if definition is None or isinstance(definition, RefType)
+            else self.plain_type_of(definition, name)
+        )
+
+    def platform_class(self, name: str) -> str:
+        """Return the simple name of a class that is imported."""
+        simple = re.split(r"[.$]", name)[-1]
+        if re.fullmatch(r"[A-Za-z_][\w.$]*", name) is None or "." not in name:
+            return "android.app.PendingIntent"
+        if self.platform_classes.setdefault(simple, name.replace("$", ".")) != name.replace("$", "."):
+            return name.replace("$", ".")
+        return simple
+
+    def new_name(self, suggested: str) -> str:
+        """Return a class name that is not taken, and take it."""
+        name, count = suggested, 2
+        while name in self.taken:
+            name, count = f"{suggested}{count}", count + 1
+        self.taken.add(name)
+        return name
+
+    def note_alternatives(self, name: str, type_: Type) -> None:
+        """Remember which classes are alternatives of a sealed interface."""
+        if isinstance(type_, OneOfType):
+            for alternative in type_.alternatives:
+                if isinstance(alternative, RefType) and alternative.name in self.names:
+                    self.sealed.setdefault(self.names[alternative.name], []).append(name)
+
+    def classes(self) -> Iterator[str]:
+        """Yield the lines of every class: definitions first, then the objects inside them."""
+        for name, definition in self.definitions.items():
+            if isinstance(definition, ObjectType | AllOfType | OneOfType):
+                yield from self.class_lines(self.names[name], definition, name)
+        done = 0
+        while done < len(self.inner):
+            name, definition = self.inner[done]
+            done += 1
+            yield from self.class_lines(name, definition, name)
+
+    def class_lines(self, name: str, type_: ObjectType | AllOfType | OneOfType, about: str) -> Iterator[str]:
+        """Yield the lines of one class, a sealed interface for a choice."""
+        yield ""
+        yield from kotlin_comment(type_.description or f"The type {about}", "")
+        yield "@AppFunctionSerializable(isDescribedByKDoc = true)"
+        parents = "".join(f", {parent}" for parent in self.sealed.get(name, ()))
+        heritage = f" : {parents[2:]}" if parents else ""
+        if isinstance(type_, OneOfType):
+            yield f"sealed interface {name}{heritage}"
+            for position, alternative in enumerate(type_.alternatives):
+                if not isinstance(alternative, RefType):
+                    inner = self.plain_type_of(alternative, f"{name}_{position + 1}")
+                    self.sealed.setdefault(inner, []).append(name)
+            return
+        properties = self.properties_of(type_)
+        if not properties:
+            yield f"class {name}{heritage}"
+            return
+        names = identifiers(properties)
+        yield f"data class {name}("
+        for key, property_ in properties.items():
+            if property_.type.description:
+                yield from kotlin_comment(property_.type.description, _INDENT)
+            yield from self.value(names[key], property_, name, _INDENT, "val ")
+        yield f"){heritage}"
+
+    def properties_of(self, type_: Type, depth: int = 0) -> dict[str, Property]:
+        """Return the properties of an object, or of all members of a combination.
+
+        Each definition is looked at once: combinations of combinations have exponentially many paths.
+        """
+        if isinstance(type_, ObjectType):
+            return dict(type_.properties)
+        if isinstance(type_, AllOfType):
+            found: dict[str, Property] = {}
+            for member in type_.members:
+                found.update(self.properties_of(member, depth))
+            return found
+        if not isinstance(type_, RefType) or type_.name not in self.definitions or depth > _MOST_LEVELS:
+            return {}
+        if type_.name not in self.properties:
+            self.properties[type_.name] = {}  # until they are known, for a combination that leads back here
+            self.properties[type_.name] = self.properties_of(self.definitions[type_.name], depth + 1)
+        return self.properties[type_.name]
+
+
+def _class_word(name: str) -> str:
+    tail = re.split(r"[.$/#]", re.sub(r"[<>?].*", "", name))[-1]
+    words = re.findall(r"[A-Za-z0-9]+", tail)
+    joined = "".join(word[:1].upper() + word[1:] for word in words) or "Value"
+    if joined[0].isdigit() or joined.lower() in RESERVED_WORDS or joined in KOTLIN_TYPES.values():
+        return f"{'N' if joined[0].isdigit() else ''}{joined}Value"
+    return joined
+
 
 _FALLBACK: Final = ".AppFunctionService"
 _WITHOUT_SERVICE: Final = (

@@ -3,38 +3,506 @@
 Findings of the indexer's rules name the releases that they concern: an error where today's release or every
 release drops the thing, a warning where others do. A finding's pointer leads into the indexed documents: the
 document's id, then its properties; it is empty where nothing came to be indexed.
+
+Findings of what the releases' indexers do: one for each cause, with the releases it concerns.
+
+Findings about an app's manifest: mistakes that keep the indexer from the files (reference 1.1, 1.2).
+
+Findings about signatures: what Jetpack's reader needs of indexed documents (reference 2.c, 2.d, 3.3).
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections import Counter, defaultdict
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Final
 
 from droidgate_android.app_search import (
     AppFiles,
     AppSearchSchema,
+    IndexedDocument,
     IndexerError,
     IndexingReport,
+    Properties,
     application_component,
     function_services,
     hand_written_schema,
     index_file,
+    is_function_service,
     jetpack_schema,
     read_schema,
     simulate_indexing,
 )
 from droidgate_android.app_search.events import PullParser
+from droidgate_android.projects.java_text import parse_integer, to_lower_camel_case
 from droidgate_appfunctions import lint_rules as rules
-from droidgate_appfunctions.lint_indexing import current_report, findings_of_reports
-from droidgate_appfunctions.lint_manifest import findings_of_manifest, findings_of_metadata
-from droidgate_appfunctions.lint_rules import indexing_finding
-from droidgate_appfunctions.lint_signatures import findings_of_signatures
+from droidgate_appfunctions.constants import KIND_OF_NUMBER, NAMES
+from droidgate_appfunctions.fields import local_name
+from droidgate_appfunctions.lint_rules import ids_of, indexing_finding, level_of, name_releases
+from droidgate_appfunctions.metadata import metadata_attributes
+from droidgate_appfunctions.mistakes import (
+    is_meant_for_functions,
+    may_name_functions,
+    usually_names_functions,
+)
 from droidgate_appfunctions.saved_listing import is_saved_listing
-from droidgate_mappings.formats.application import Application
+from droidgate_mappings.formats.application import Application, Component, MetaData, find_elsewhere
 from droidgate_mappings.formats.format import SourceFile
 from droidgate_mappings.model.capability import Place
 from droidgate_mappings.model.errors import InputError
 from droidgate_mappings.model.findings import Finding, Level
-from droidgate_mappings.tables.app_functions import load_indexing
+from droidgate_mappings.model.json_values import Json, pointer_token
+from droidgate_mappings.model.lint_rules import LintRule
+from droidgate_mappings.tables.app_functions import Release, load_indexing
+from droidgate_mappings.text.xml_text import Element, parse_xml
+
+_UNKNOWN_TAG = "unknown-tag"
+_MISSING = "missing-file"
+_REFUSED = frozenset({"bad-count", "too-large"})
+
+
+@dataclass(slots=True)
+class _Cause:
+    """One cause, with the releases on which it drops a file, and those on which something is read over."""
+
+    reason: str
+    name: str
+    message: str
+    path: str
+    place: Place | None
+    is_schema: bool = False
+    found_as: str | None = None
+    dropping: list[Release] = field(default_factory=list)
+    ignoring: list[Release] = field(default_factory=list)
+    count: int = 0
+
+
+def findings_of_reports(
+    reports: Sequence[IndexingReport],
+    *,
+    has_schema: bool,
+    is_built: bool = True,
+    assets_of_code: Collection[str] = (),
+) -> Iterator[Finding]:
+    """Yield the findings of what the releases do.
+
+    Args:
+        reports: One for each release that reads the thing at all, oldest first.
+        has_schema: The app has a schema of its own that is read. Without one, tags that Android's own schema
+            does not know are not reported, only that the schema is missing.
+        is_built: The files are those of an APK. A file that a source tree does not have is not an error,
+            because the build may make it.
+        assets_of_code: Files that the compiler of the source code writes. They are not missing.
+    """
+    among = [report.release for report in reports]
+    for cause in _causes(reports):
+        if cause.reason == _MISSING and cause.path in assets_of_code:
+            continue
+        if cause.reason == _UNKNOWN_TAG:
+            if has_schema:
+                yield _finding_of_tag(cause, among)
+        else:
+            finding = _finding_of_cause(cause, among)
+            if cause.reason == _MISSING and cause.found_as is None and not is_built:
+                finding = finding.model_copy(update={"level": Level.WARNING})
+            yield finding
+    yield from _findings_of_functions(reports)
+
+
+def _causes(reports: Sequence[IndexingReport]) -> list[_Cause]:
+    causes: dict[tuple[str, ...], _Cause] = {}
+    rejecting: dict[str, list[Release]] = defaultdict(list)
+    for report in reports:
+        for dropped in report.dropped_files:
+            path = str(dropped.place.path if dropped.place else dropped.path)
+            key = _key(dropped.reason, path, dropped.name, dropped.place)
+            cause = causes.setdefault(
+                key, _Cause(dropped.reason, dropped.name or "", dropped.message, dropped.path, dropped.place)
+            )
+            cause.is_schema = dropped.is_schema
+            cause.found_as = dropped.found_as
+            cause.dropping.append(report.release)
+            if dropped.reason == _UNKNOWN_TAG:
+                rejecting[path].append(report.release)
+        for ignored in (*report.ignored, *report.warnings):
+            path = ignored.place.path if ignored.place else ""
+            key = _key(ignored.reason, path, ignored.name, ignored.place)
+            cause = causes.setdefault(
+                key, _Cause(ignored.reason, ignored.name, ignored.message, path, ignored.place)
+            )
+            cause.count += report.release == reports[-1].release
+            if report.release not in cause.ignoring:
+                cause.ignoring.append(report.release)
+    for cause in causes.values():
+        if cause.reason == _UNKNOWN_TAG and cause.place is not None:
+            # Android names the first unknown tag only; every other one of the file would drop it as well.
+            cause.dropping = rejecting[cause.place.path]
+    return list(causes.values())
+
+
+def _key(reason: str, path: str, name: str | None, place: Place | None) -> tuple[str, ...]:
+    line = "" if reason == _UNKNOWN_TAG or place is None else str(place.line)
+    return reason, path, name or "", line
+
+
+def _finding_of_cause(cause: _Cause, among: list[Release]) -> Finding:
+    if cause.is_schema:
+        releases = cause.dropping
+        effect = f"the app has no schema of its own on {name_releases(releases)}"
+    elif cause.dropping:
+        releases = cause.dropping
+        effect = f"nothing of {cause.path} is indexed on {name_releases(releases)}"
+    elif cause.reason in _REFUSED:
+        releases = cause.ignoring
+        effect = f"AppSearch refuses the document {cause.name} on {name_releases(releases)}"
+    else:
+        releases = cause.ignoring
+        effect = f"that is so on {name_releases(releases)}"
+    return indexing_finding(
+        cause.reason, level_of(releases, among), f"{cause.message}; {effect}", cause.place, releases
+    )
+
+
+def _finding_of_tag(cause: _Cause, among: list[Release]) -> Finding:
+    effects = []
+    if cause.dropping:
+        effects.append(f"nothing of the file is indexed on {name_releases(cause.dropping)}")
+    if cause.ignoring:
+        effects.append(f"what it says is lost on {name_releases(cause.ignoring)}")
+    times = f", {cause.count} times" if cause.count > 1 else ""
+    level = level_of(cause.dropping, among) if cause.dropping else Level.WARNING
+    message = f"{cause.message}{times}; {', and '.join(effects)}"
+    releases = [item for item in among if item in cause.dropping or item in cause.ignoring]
+    finding = indexing_finding(cause.reason, level, message, cause.place, releases)
+    tag = to_lower_camel_case(cause.name)
+    if any(tag in properties for properties in jetpack_schema().types.values()):
+        hint = "the app's schema file is older than the tag: ship the one of the library that wrote it"
+        return finding.model_copy(update={"hint": hint})
+    return finding
+
+
+def _findings_of_functions(reports: Sequence[IndexingReport]) -> Iterator[Finding]:
+    """Yield what is not lost and still differs between releases."""
+    differing = _collect(reports, lambda item: item.function_id is not None and item.id != item.function_id)
+    yield from _indexing_findings(rules.ID_DIFFERS, differing, "has another <functionId> than <id>")
+    nameless = _collect(reports, lambda item: item.function_id is None)
+    yield from _indexing_findings(rules.NO_FUNCTION_ID, nameless, "has no <functionId>")
+    disabled = _collect(reports, lambda item: "enabledByDefault" not in item.properties and not item.enabled)
+    what = "has no <enabledByDefault> and counts as disabled"
+    yield from _indexing_findings(rules.ENABLED_UNSAID, disabled, what)
+
+
+def _collect(
+    reports: Sequence[IndexingReport], holds: Callable[[IndexedDocument], bool]
+) -> dict[str, tuple[IndexedDocument, list[Release]]]:
+    found: dict[str, tuple[IndexedDocument, list[Release]]] = {}
+    for report in reports:
+        for document in report.documents.values():
+            if document.is_function and holds(document):
+                found.setdefault(document.id, (document, []))[1].append(report.release)
+    return found
+
+
+def _indexing_findings(
+    rule: LintRule, found: dict[str, tuple[IndexedDocument, list[Release]]], what: str
+) -> Iterable[Finding]:
+    for name, (document, releases) in found.items():
+        message = f"the function {name} {what} on {name_releases(releases)}"
+        pointer = f"/{pointer_token(name)}"
+        yield rule.broken(message, pointer=pointer, source=document.place, releases=ids_of(releases))
+
+
+def current_report(reports: Sequence[IndexingReport]) -> IndexingReport | None:
+    """Return the report of today's release, or of the newest there is."""
+    current = load_indexing().current
+    return next(
+        (report for report in reports if report.release.id == current), reports[-1] if reports else None
+    )
+
+
+_NAMESPACES: Final = (NAMES["metadata_namespace_old"], NAMES["metadata_namespace"])
+
+
+def _file_properties() -> tuple[str, str]:
+    names = load_indexing().names
+    return names.v1, names.v2
+
+
+def findings_of_manifest(application: Application) -> Iterator[Finding]:
+    """Yield the findings of the manifest and of the guidance that it points to."""
+    for component in application.components:
+        yield from _check_meta_data(component)
+        yield from _check_metadata_property(component, application)
+        if component.kind == "service":
+            yield from _check_service(component)
+    yield from _check_application(application)
+
+
+def _check_meta_data(component: Component) -> Iterator[Finding]:
+    names = load_indexing().names
+    for meta_data in component.meta_data:
+        is_ours = usually_names_functions(meta_data) or meta_data.name.startswith(f"{names.v1}.")
+        if is_ours or may_name_functions(meta_data):
+            message = f"<meta-data> {meta_data.name} is read by no release"
+            yield rules.META_DATA.broken(message, source=meta_data.place)
+
+
+def _check_metadata_property(component: Component, application: Application) -> Iterator[Finding]:
+    property_ = component.find_property(load_indexing().names.app_metadata)
+    if property_ is None:
+        return
+    rule = rules.METADATA_PLACE
+    if component.kind != "application":
+        yield rule.broken(f"{property_.name} is in a {component.kind}", source=property_.place)
+    elif property_.resource is None:
+        yield rule.broken(f"{property_.name} has no android:resource", source=property_.place)
+    else:
+        yield from _check_metadata_file(property_, application)
+
+
+def _check_metadata_file(property_: MetaData, application: Application) -> Iterator[Finding]:
+    name = property_.resource or ""
+    try:
+        file = application.resources.read_file(name)
+    except InputError as error:
+        yield _unreadable(error, property_.place)
+        return
+    if file is None:
+        elsewhere = find_elsewhere(application.resources, name)
+        also = "" if elsewhere is None else f", but it has {elsewhere}"
+        yield rules.METADATA_MISSING.broken(f"the app has no {name}{also}", source=property_.place)
+        return
+    yield from findings_of_metadata(file.text, file.place.path)
+
+
+def findings_of_metadata(text: str, path: str) -> Iterator[Finding]:
+    """Yield the findings of a guidance file."""
+    try:
+        root = parse_xml(text, path=path)
+    except InputError as error:
+        yield _unreadable(error, Place(path=path))
+        return
+    place = Place(path=path, line=root.sourceline)
+    expected = load_indexing().names.metadata_root
+    if root.tag != expected:
+        message = f"the root element is <{local_name(root)}>, not <{expected}>"
+        yield rules.METADATA_FILE.broken(message, source=place)
+        return
+    texts = ("description", "instructions")
+    if _has_text(root, *texts):
+        return
+    if _has_text(root, "displayDescription"):
+        yield rules.METADATA_GUIDANCE.broken(f"{expected} has a displayDescription only", source=place)
+    else:
+        yield rules.METADATA_CONTENT.broken(f"{expected} has no description", source=place)
+
+
+def _unreadable(error: InputError, place: Place | None) -> Finding:
+    """Return the finding of a guidance file that cannot be read, at its own place where that is known."""
+    path, _, position = (error.place or "").partition(":")
+    line = position.partition(":")[0]
+    if path and line.isdecimal():
+        place = Place(path=path, line=int(line))
+    return rules.METADATA_FILE.broken(error.message, source=place)
+
+
+def _has_text(root: Element, *names: str) -> bool:
+    return any(root.get(f"{{{item}}}{name}") for item in _NAMESPACES for name in names)
+
+
+def _check_service(service: Component) -> Iterator[Finding]:
+    names = load_indexing().names
+    files = [property_ for property_ in service.properties if property_.name in _file_properties()]
+    is_ours = is_function_service(service)
+    if not is_ours and (files or is_meant_for_functions(service)):
+        has = f"has {files[0].name} and no" if files else "is meant for app functions and lacks the"
+        message = f"the service {service.name} {has} action {names.service_action}"
+        yield rules.SERVICE_ACTION.broken(message, source=service.place)
+    elif files and not service.enabled:
+        message = f"the service {service.name} is disabled"
+        yield rules.SERVICE_DISABLED.broken(message, source=service.place)
+
+
+def _check_application(application: Application) -> Iterator[Finding]:
+    names = load_indexing().names
+    element = application_component(application)
+    # Next to the property that names a file, the attributes are left out, which the reader reports.
+    is_stated = element is None or element.find_property(names.app_metadata) is not None
+    if element is not None and not is_stated and (stated := metadata_attributes(element.foreign_attributes)):
+        words = ", ".join(sorted(name.rpartition("}")[2] for name in stated))
+        message = f"<application> has the attributes {words} of app_metadata"
+        yield rules.METADATA_ATTRIBUTES.broken(message, source=element.place)
+    of_application = None if element is None else element.find_property(names.schema_)
+    for service in function_services(application):
+        v2 = service.find_property(names.v2)
+        if v2 is not None and service.find_property(names.schema_) is None and of_application is None:
+            message = (
+                f"the service {service.name} has {names.v2} and no {names.schema_}: Android 16 does not "
+                "read the file, and Android 17 reads it without description, parameters and response"
+            )
+            releases = rules.ids_of(load_indexing().linted())
+            yield rules.NO_SCHEMA.broken(message, source=v2.place, releases=releases)
+    if element is None:
+        return
+    for name in _file_properties():
+        property_ = element.find_property(name)
+        if property_ is not None:
+            message = f"{name} of the application is not read before Android 17"
+            older = [item for item in load_indexing().linted() if not item.application_level]
+            yield rules.APPLICATION_LEVEL.broken(
+                message, source=property_.place, releases=rules.ids_of(older)
+            )
+    v2 = element.find_property(names.v2)
+    services = function_services(application)
+    if v2 is not None and not any(other.find_property(names.schema_) for other in (element, *services)):
+        message = (
+            f"the application has {names.v2} and no {names.schema_}: Android 17 reads the file without "
+            "description, parameters and response"
+        )
+        reading = [item for item in load_indexing().linted() if item.application_level]
+        yield rules.NO_SCHEMA.broken(message, source=v2.place, releases=rules.ids_of(reading))
+
+
+_ACCESS_LEVELS: Final = frozenset({"self", "system", "androidTrusted"})
+_PATTERN_TYPES: Final = range(5)
+_PARALLEL: Final = ("paramNames", "paramTypes", "paramRequired")
+_SCHEMA_NAMES: Final = ("schemaCategory", "schemaName")
+_PATH_CHARACTERS: Final = frozenset(".[")
+
+
+def findings_of_signatures(report: IndexingReport) -> Iterator[Finding]:
+    """Yield the findings of a release's documents."""
+    component_type = load_indexing().names.component_type
+    components = [document for document in report.documents.values() if document.type == component_type]
+    names = {
+        str(name)
+        for component in components
+        for data_type in _documents(component.properties, "dataTypes")
+        for name in data_type.get("name", [])
+    }
+    for document in report.documents.values():
+        checker = _Checker(document, names)
+        if document.is_function:
+            yield from checker.check_function()
+        elif document.type == component_type:
+            yield from checker.check_named(document.properties, "dataTypes", _pointer(document.id))
+
+
+def _pointer(*tokens: str | int) -> str:
+    return "".join(f"/{pointer_token(str(token))}" for token in tokens)
+
+
+def _documents(properties: Mapping[str, Json], name: str) -> list[Properties]:
+    return [property_ for property_ in properties.get(name, []) if isinstance(property_, dict)]
+
+
+def _first(properties: Mapping[str, Json], name: str) -> Json:
+    values = properties.get(name)
+    return values[0] if values else None
+
+
+@dataclass(frozen=True, slots=True)
+class _Checker:
+    document: IndexedDocument
+    component_names: set[str]
+
+    @property
+    def _place(self) -> Place | None:
+        return self.document.place
+
+    def _finding(self, rule: LintRule, message: str, pointer: str) -> Finding:
+        return rule.broken(f"{self.document.id}: {message}", pointer=pointer, source=self._place)
+
+    def check_function(self) -> Iterator[Finding]:
+        properties, pointer = self.document.properties, _pointer(self.document.id)
+        yield from self._check_schema(properties, pointer)
+        if "description" not in properties:
+            yield self._finding(rules.NO_DESCRIPTION, "it has no description", pointer)
+        level = _first(properties, "accessLevel")
+        if level is not None and level not in _ACCESS_LEVELS:
+            yield self._finding(rules.ACCESS_LEVEL, f"the access level is {level!r}", pointer)
+        lengths = [len(properties.get(name, [])) for name in _PARALLEL]
+        if len(set(lengths)) > 1:
+            counts = ", ".join(f"{count} {name}" for name, count in zip(_PARALLEL, lengths, strict=True))
+            yield self._finding(rules.UNEVEN_LISTS, f"it has {counts}", pointer)
+        yield from self.check_named(properties, "parameters", pointer)
+        for index, response in enumerate(_documents(properties, "response")):
+            yield from self._check_types(response, "valueType", f"{pointer}/response/{index}")
+
+    def _check_schema(self, properties: Properties, pointer: str) -> Iterator[Finding]:
+        version = _first(properties, "schemaVersion")
+        said = [bool(_first(properties, name)) for name in _SCHEMA_NAMES]
+        said.append(isinstance(version, int) and version > 0)
+        stated = any(name in properties for name in (*_SCHEMA_NAMES, "schemaVersion"))
+        if stated and not all(said):
+            message = "schemaCategory, schemaName and schemaVersion are not all given"
+            yield self._finding(rules.SCHEMA_TRIPLE, message, pointer)
+        described = "response" in properties or "paramNames" in properties
+        if not described and not all(said):
+            message = "it has neither a response nor a predefined schema"
+            yield self._finding(rules.NO_SIGNATURE, message, pointer)
+
+    def check_named(self, properties: Mapping[str, Json], name: str, pointer: str) -> Iterator[Finding]:
+        """Check named documents with a data type: parameters, properties, components' types."""
+        items = _documents(properties, name)
+        for index, item in enumerate(items):
+            here = f"{pointer}/{name}/{index}"
+            said = _first(item, "name")
+            if not said:
+                yield self._finding(rules.UNNAMED_PARAMETER, f"an entry of {name} has no name", here)
+            elif name != "dataTypes" and _PATH_CHARACTERS & set(said):
+                yield self._finding(rules.UNREADABLE_NAME, f"{said!r} reads as a path", here)
+            yield from self._check_types(item, "dataTypeMetadata", here)
+        counts = Counter(_first(item, "name") for item in items)
+        for said, count in counts.items():
+            if said and count > 1:
+                message = f"{count} entries of {name} are called {said!r}"
+                yield self._finding(rules.TWIN_PARAMETERS, message, f"{pointer}/{name}")
+
+    def _check_types(self, holder: Mapping[str, Json], name: str, pointer: str) -> Iterator[Finding]:
+        types = _documents(holder, name)
+        if not types:
+            yield self._finding(rules.UNTYPED, f"there is no {name}", pointer)
+        for type_ in types:
+            yield from self._check_type(type_, f"{pointer}/{name}/0")
+
+    def _check_type(self, properties: Properties, pointer: str) -> Iterator[Finding]:
+        number = _first(properties, "type")
+        kind = KIND_OF_NUMBER.get(number) if isinstance(number, int) else None
+        if number is not None and kind is None:
+            yield self._finding(rules.UNKNOWN_TYPE, f"the type {number} is unknown", pointer)
+        yield from self._check_shape(properties, kind, pointer)
+        for index, pattern in enumerate(_documents(properties, "patterns")):
+            if _first(pattern, "type") not in _PATTERN_TYPES:
+                message = f"the pattern's type is {_first(pattern, 'type')}"
+                yield self._finding(rules.PATTERN_TYPE, message, f"{pointer}/patterns/{index}")
+        yield from self.check_named(properties, "properties", pointer)
+        for name in ("itemType", "allOf", "oneOf"):
+            for index, inner in enumerate(_documents(properties, name)):
+                yield from self._check_type(inner, f"{pointer}/{name}/{index}")
+
+    def _check_shape(self, data_type: Properties, kind: str | None, pointer: str) -> Iterator[Finding]:
+        properties = _documents(data_type, "properties")
+        if kind == "object":
+            if not properties:
+                yield self._finding(rules.EMPTY_OBJECT, "an object has no properties", pointer)
+            names = {_first(property_, "name") for property_ in properties}
+            for missing in (said for said in data_type.get("required", []) if said not in names):
+                message = f"{missing!r} is required and is not a property"
+                yield self._finding(rules.UNKNOWN_REQUIRED, message, pointer)
+        elif kind == "one-of" and not _first(data_type, "objectQualifiedName"):
+            yield self._finding(rules.UNNAMED_ONE_OF, "a choice of types has no name", pointer)
+        elif kind == "int32":
+            for value in data_type.get("enumValues", []):
+                if parse_integer(str(value), 32) is None:
+                    yield self._finding(rules.BAD_INT_ENUM, f"{value!r} is not a 32-bit integer", pointer)
+        elif kind == "array" and not _documents(data_type, "itemType"):
+            yield self._finding(rules.UNTYPED_ARRAY, "a list has no itemType", pointer)
+        elif kind == "ref" and _first(data_type, "dataTypeReference") not in self.component_names:
+            message = f"{_first(data_type, 'dataTypeReference')!r} is not a data type of the components"
+            yield self._finding(rules.DANGLING_REFERENCE, message, pointer)
+
 
 _NO_FILE = "no-file"
 

@@ -18,10 +18,10 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import Final, TypeAlias
 
-from droidgate_appfunctions.wire_results import RETURN_KEY
-from droidgate_appfunctions.wire_values import (
+from droidgate_appfunctions.wire import (
     INTEGER_BITS,
     LONG_BITS,
+    RETURN_KEY,
     SCHEMA_TYPE_KEY,
     AppFunctionWireError,
     Definitions,

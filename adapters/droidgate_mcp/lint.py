@@ -1,21 +1,117 @@
-"""Linting lists of tools against the MCP schema and the rule for names."""
+"""Linting lists of tools against the MCP schema and the rule for names.
+
+The rules of the linter: id, level, section of the MCP specification, and the fix.
+"""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Final
 
 from droidgate_mappings.formats.format import SourceFile
 from droidgate_mappings.model.capability import Place
-from droidgate_mappings.model.findings import Finding
+from droidgate_mappings.model.findings import Finding, Level
 from droidgate_mappings.model.json_values import Json
-from droidgate_mappings.model.lint_rules import LintRule
+from droidgate_mappings.model.lint_rules import LintRule, LintRules
 from droidgate_mappings.text.json_text import parse_json
-from droidgate_mcp import lint_rules as rules
 from droidgate_mcp.document import take_apart
 from droidgate_mcp.tables import CACHE_DEFAULTS, HINTS
+
+_BOOK: Final = LintRules("MCP", __name__)
+_error = partial(_BOOK.declare, Level.ERROR)
+_warning = partial(_BOOK.declare, Level.WARNING)
+_note = partial(_BOOK.declare, Level.NOTE)
+
+RULES: Final = _BOOK.by_id
+"""Every rule by id, in order."""
+
+TOOL: Final = _error("mcp-tool", "schema Tool", "A tool is a JSON object", "write an object with `name`")
+NAME: Final = _error("mcp-name", "schema Tool.name", "A tool has a string `name`", "add `name`")
+NAME_FORM: Final = _warning(
+    "mcp-name-form",
+    "server/tools Tool Names",
+    "A tool's name has 1 to 128 of A-Z, a-z, 0-9, underscore, hyphen and dot",
+    "rename it; clients refuse other names",
+)
+NAME_UNIQUE: Final = _error(
+    "mcp-name-unique",
+    "server/tools Tool Names",
+    "A tool's name is unique",
+    "rename one of them; calls go by name",
+)
+TEXT: Final = _error(
+    "mcp-text", "schema Tool", "Title and description are strings", "write a string, or leave it out"
+)
+DESCRIPTION: Final = _note(
+    "mcp-description",
+    "schema Tool.description",
+    "A tool has a description",
+    "add `description`; models choose tools by it",
+)
+INPUT_SCHEMA: Final = _error(
+    "mcp-input-schema",
+    "schema Tool.inputSchema",
+    "A tool has an input schema, an object with `type: object`",
+    'write {"type": "object"} for a tool without arguments',
+)
+OUTPUT_SCHEMA: Final = _error(
+    "mcp-output-schema",
+    "schema Tool.outputSchema",
+    "An output schema is an object; up to revision 2025-11-25 it has `type: object`",
+    "put the value under a property, such as `result`",
+)
+PROPERTIES: Final = _error(
+    "mcp-schema-properties",
+    "schema Tool.inputSchema",
+    "`properties` holds schemas, and `required` names",
+    "write an object of schemas, and an array of strings",
+)
+REQUIRED: Final = _note(
+    "mcp-required-unknown",
+    "schema Tool.inputSchema",
+    "Each required property is described",
+    "describe it under `properties`, or take it out of `required`",
+)
+ANNOTATIONS: Final = _error(
+    "mcp-annotations",
+    "schema ToolAnnotations",
+    "Annotations are an object with a string title and boolean hints",
+    "write true or false",
+)
+HINTS_DISAGREE: Final = _note(
+    "mcp-hints-disagree",
+    "schema ToolAnnotations.destructiveHint",
+    "A read-only tool is not destructive",
+    "remove one of the two hints",
+)
+META: Final = _error(
+    "mcp-meta", "basic General fields", "`_meta` is an object", "write an object, or leave it out"
+)
+ICONS: Final = _error(
+    "mcp-icons", "schema Icon", "Icons are a list of objects with `src`", "give each icon its `src`"
+)
+MEMBER: Final = _note(
+    "mcp-member-unknown",
+    "schema Tool",
+    "A tool's members are those of the schema",
+    "clients ignore it; facts of your own go under a key in `_meta`",
+)
+CACHING: Final = _error(
+    "mcp-caching",
+    "schema ListToolsResult (2026-07-28)",
+    "A result of revision 2026-07-28 has `resultType`, `ttlMs` of at least 0, and `cacheScope`",
+    'write "resultType": "complete", "ttlMs": 0, "cacheScope": "private"',
+)
+PAGE: Final = _note(
+    "mcp-page",
+    "server/utilities/pagination",
+    "A list is complete",
+    "ask for the next page too and join the lists",
+)
+
 
 _NAME: Final = re.compile(r"[A-Za-z0-9_.-]{1,128}")
 _MEMBERS: Final = frozenset(
@@ -51,7 +147,7 @@ def lint_file(source: SourceFile) -> tuple[Finding, ...]:
         if isinstance(tool, Mapping):
             linter.lint_tool(tool, pointer, names)
         else:
-            linter.report(rules.TOOL, pointer, "a tool is not a JSON object")
+            linter.report(TOOL, pointer, "a tool is not a JSON object")
     return tuple(linter.findings)
 
 
@@ -67,7 +163,7 @@ class _Linter:
 
     def lint_result(self, parent: Mapping[str, Json], pointer: str) -> None:
         if isinstance(parent.get("nextCursor"), str):
-            self.report(rules.PAGE, f"{pointer}/nextCursor", "the list has more pages")
+            self.report(PAGE, f"{pointer}/nextCursor", "the list has more pages")
         if not self.modern:
             return
         ttl = parent.get("ttlMs")
@@ -78,46 +174,46 @@ class _Linter:
         }
         for word in CACHE_DEFAULTS:
             if not checks[word]:
-                self.report(rules.CACHING, f"{pointer}/{word}", f"{word!r} is missing or has another value")
+                self.report(CACHING, f"{pointer}/{word}", f"{word!r} is missing or has another value")
 
     def lint_tool(self, tool: Mapping[str, Json], pointer: str, names: set[str]) -> None:
         self.lint_name(tool.get("name"), f"{pointer}/name", names)
         for key in ("title", "description"):
             if key in tool and not isinstance(tool[key], str):
-                self.report(rules.TEXT, f"{pointer}/{key}", f"{key!r} is not a string")
+                self.report(TEXT, f"{pointer}/{key}", f"{key!r} is not a string")
         if not tool.get("description"):
-            self.report(rules.DESCRIPTION, pointer, "the tool has no description")
+            self.report(DESCRIPTION, pointer, "the tool has no description")
         self.lint_input(tool.get("inputSchema"), f"{pointer}/inputSchema")
         if "outputSchema" in tool:
             self.lint_output(tool["outputSchema"], f"{pointer}/outputSchema")
         if "annotations" in tool:
             self.lint_annotations(tool["annotations"], f"{pointer}/annotations")
         if "_meta" in tool and not isinstance(tool["_meta"], Mapping):
-            self.report(rules.META, f"{pointer}/_meta", "`_meta` is not a JSON object")
+            self.report(META, f"{pointer}/_meta", "`_meta` is not a JSON object")
         if "icons" in tool and not _are_icons(tool["icons"]):
-            self.report(rules.ICONS, f"{pointer}/icons", "icons are not a list of objects with `src`")
+            self.report(ICONS, f"{pointer}/icons", "icons are not a list of objects with `src`")
         for key in sorted(tool.keys() - _MEMBERS):
-            self.report(rules.MEMBER, f"{pointer}/{key}", f"the schema of a tool has no {key!r}")
+            self.report(MEMBER, f"{pointer}/{key}", f"the schema of a tool has no {key!r}")
 
     def lint_name(self, name: Json, pointer: str, names: set[str]) -> None:
         if not isinstance(name, str):
-            self.report(rules.NAME, pointer, "the tool has no name")
+            self.report(NAME, pointer, "the tool has no name")
             return
         if not _NAME.fullmatch(name):
-            self.report(rules.NAME_FORM, pointer, f"{name!r} is not of the form of a tool's name")
+            self.report(NAME_FORM, pointer, f"{name!r} is not of the form of a tool's name")
         if name in names:
-            self.report(rules.NAME_UNIQUE, pointer, f"another tool is called {name!r} too")
+            self.report(NAME_UNIQUE, pointer, f"another tool is called {name!r} too")
         names.add(name)
 
     def lint_input(self, schema: Json, pointer: str) -> None:
         if not isinstance(schema, Mapping) or schema.get("type") != "object":
-            self.report(rules.INPUT_SCHEMA, pointer, "the input schema is not an object with `type: object`")
+            self.report(INPUT_SCHEMA, pointer, "the input schema is not an object with `type: object`")
             return
         self.lint_properties(schema, pointer)
 
     def lint_output(self, schema: Json, pointer: str) -> None:
         if not isinstance(schema, Mapping) or (schema.get("type") != "object" and not self.modern):
-            self.report(rules.OUTPUT_SCHEMA, pointer, "the output schema is not of the form of this revision")
+            self.report(OUTPUT_SCHEMA, pointer, "the output schema is not of the form of this revision")
             return
         self.lint_properties(schema, pointer)
 
@@ -129,23 +225,23 @@ class _Linter:
         )
         are_names = isinstance(required, list) and all(isinstance(item, str) for item in required)
         if not are_schemas or not are_names:
-            self.report(rules.PROPERTIES, pointer, "`properties` or `required` is not of its form")
+            self.report(PROPERTIES, pointer, "`properties` or `required` is not of its form")
             return
         for name in required:
             if name not in properties and not schema.keys() & {"$ref", "allOf", "anyOf", "oneOf"}:
-                self.report(rules.REQUIRED, f"{pointer}/required", f"{name!r} is required and not described")
+                self.report(REQUIRED, f"{pointer}/required", f"{name!r} is required and not described")
 
     def lint_annotations(self, annotations: Json, pointer: str) -> None:
         if not isinstance(annotations, Mapping):
-            self.report(rules.ANNOTATIONS, pointer, "annotations are not a JSON object")
+            self.report(ANNOTATIONS, pointer, "annotations are not a JSON object")
             return
         if "title" in annotations and not isinstance(annotations["title"], str):
-            self.report(rules.ANNOTATIONS, f"{pointer}/title", "the title is not a string")
+            self.report(ANNOTATIONS, f"{pointer}/title", "the title is not a string")
         for hint in HINTS:
             if hint in annotations and not isinstance(annotations[hint], bool):
-                self.report(rules.ANNOTATIONS, f"{pointer}/{hint}", f"{hint!r} is neither true nor false")
+                self.report(ANNOTATIONS, f"{pointer}/{hint}", f"{hint!r} is neither true nor false")
         if annotations.get("readOnlyHint") is True and annotations.get("destructiveHint") is True:
-            self.report(rules.HINTS_DISAGREE, pointer, "the tool is called read-only and destructive")
+            self.report(HINTS_DISAGREE, pointer, "the tool is called read-only and destructive")
 
 
 def _are_icons(icons: Json) -> bool:

@@ -1,13 +1,19 @@
-"""Linting against the mMCP specification, rule by rule, and what clients would make of a manifest."""
+"""Linting against the mMCP specification, rule by rule, and what clients would make of a manifest.
+
+The rules of the linter: id, level, section of the mMCP specification, and the fix.
+
+Schemas that are plainly right: asking their meta-schema takes a thousand times as long.
+"""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Final
 
-from droidgate_android.projects.manifest_limits import excess_of, utf16_length
+from droidgate_android.projects.manifest_limits import REFUSED_BY, excess_of, utf16_length
 from droidgate_mappings.formats.application import Application, Component
 from droidgate_mappings.formats.format import SourceFile
 from droidgate_mappings.formats.leniency import ReadingContext
@@ -15,14 +21,175 @@ from droidgate_mappings.model.capability import Place
 from droidgate_mappings.model.errors import InputError
 from droidgate_mappings.model.findings import Finding, Level
 from droidgate_mappings.model.json_values import Json, pointer_token
-from droidgate_mappings.model.lint_rules import LintRule
+from droidgate_mappings.model.lint_rules import LintRule, LintRules
 from droidgate_mappings.text.json_text import decode_utf8
-from droidgate_mmcp import lint_rules as rules
 from droidgate_mmcp.json_output import write_json
 from droidgate_mmcp.manifest import MANIFEST_KEYS, TOOL_KEYS, form_of, parse_manifest
-from droidgate_mmcp.plain_schemas import is_plain_schema
 from droidgate_mmcp.read import ManifestText, find_manifest_text, hint_about_json
 from droidgate_mmcp.tables import NAMES
+
+_BOOK: Final = LintRules("mMCP spec", __name__)
+_error = partial(_BOOK.declare, Level.ERROR)
+_warning = partial(_BOOK.declare, Level.WARNING)
+_note = partial(_BOOK.declare, Level.NOTE)
+
+RULES: Final = _BOOK.by_id
+"""Every rule by id, in order."""
+
+TOOL_NAME: Final = _error("mmcp-tool-name", "1", "A tool has a string `name`", "add `name`; calls use it")
+TOOL_NAME_UNIQUE: Final = _error(
+    "mmcp-tool-name-unique", "1", "A tool's name is unique", "rename one of them"
+)
+TOOL_DESCRIPTION: Final = _error(
+    "mmcp-tool-description",
+    "1",
+    "A tool has a string `description`",
+    "describe in a sentence what the tool does; agents choose by it",
+)
+PARAMETERS: Final = _error(
+    "mmcp-parameters",
+    "1",
+    "A tool has parameters",
+    'write {"type": "object", "properties": {}} for a tool without arguments',
+)
+PARAMETERS_SCHEMA: Final = _error(
+    "mmcp-parameters-schema",
+    "1",
+    "A tool's parameters are a valid JSON Schema",
+    "correct the schema; it is 2020-12 unless `$schema` says otherwise",
+)
+FLAT_PARAMETERS: Final = _warning(
+    "mmcp-flat-parameters",
+    "1 (row M37)",
+    "The parameters are a flat map of type words, which is not a useful JSON Schema",
+    'write {"type": "object", "properties": {"name": {"type": "string"}}}',
+)
+OBJECT_PARAMETERS: Final = _warning(
+    "mmcp-object-parameters",
+    "1 (row M37)",
+    "The parameters do not state that they are an object",
+    'start with "type": "object"',
+)
+NAME_LENGTH: Final = _warning(
+    "mmcp-name-length",
+    "1 (row M47)",
+    "With the client's prefix, the name is longer than language models allow",
+    "keep names within 56 characters",
+)
+NAME_CHARACTERS: Final = _warning(
+    "mmcp-name-characters",
+    "1 (row M47)",
+    "The name has characters that language models do not allow in a function's name",
+    "use A-Z a-z 0-9 _ and -",
+)
+ADVERTISE_ACTION: Final = _error(
+    "mmcp-advertise-action",
+    "2",
+    "A component with a manifest advertises it",
+    "add com.example.mMCP.ACTION_TOOL_ADVERTISE to its intent filter",
+)
+META_DATA: Final = _error(
+    "mmcp-meta-data",
+    "2",
+    "An advertising component has its manifest as meta-data text",
+    "add meta-data mMCP_manifest with the JSON in android:value",
+)
+MANIFEST_LENGTH: Final = _error(
+    "mmcp-manifest-length",
+    "2 (API 35)",
+    f"The manifest is not longer than the meta-data that {REFUSED_BY} take",
+    "shorten descriptions, or let each of several activities advertise some of the tools",
+)
+JSON: Final = _error("mmcp-json", "2", "The manifest is JSON", "correct the JSON")
+CONTROL_CHARACTERS: Final = _warning(
+    "mmcp-control-characters",
+    "2 (row M36)",
+    "A string of the manifest JSON holds raw control characters",
+    "write them as JSON escapes",
+)
+INSTRUCTIONS: Final = _error(
+    "mmcp-instructions",
+    "2",
+    "The manifest has a string `instructions`",
+    "add `instructions`; the first client drops apps without it",
+)
+TOOLS: Final = _error("mmcp-tools", "2", "The manifest has an array of tool objects", "add the array `tools`")
+DEFAULT_CATEGORY: Final = _error(
+    "mmcp-default-category",
+    "2",
+    "The filters have the category DEFAULT, without which no implicit Intent resolves to an activity",
+    "add android.intent.category.DEFAULT",
+)
+DRAFT_KEY: Final = _warning(
+    "mmcp-draft-key", "2", "A key of the first draft that 1.0 does not have", "convert the manifest to 1.0"
+)
+UNKNOWN_KEY: Final = _note(
+    "mmcp-unknown-key", "2", "A key that the specification does not have", "check its spelling"
+)
+CALL_ACTION: Final = _error(
+    "mmcp-call-action",
+    "3",
+    "A component that advertises is also the one that is called",
+    "add com.example.mMCP.ACTION_TOOL_CALL to its intent filter",
+)
+EXPORTED: Final = _error(
+    "mmcp-exported", "3", "Other apps can start the component", 'add android:exported="true"'
+)
+ACTIVITY: Final = _error(
+    "mmcp-activity",
+    "3",
+    "Tools are called by starting an activity for its result",
+    "advertise by an activity",
+)
+VERSION: Final = _warning(
+    "mmcp-version", "Protocol Version", "The manifest states version 1.0", 'add "protocolVersion": "1.0"'
+)
+
+
+_TYPES: Final = frozenset({"array", "boolean", "integer", "null", "number", "object", "string"})
+
+
+def is_plain_schema(schema: Json) -> bool:
+    """Return whether a schema has only usual keywords (JSON Schema 2020-12), each with a value of its form.
+
+    A schema that is not plain may be right too, and so may one of another draft.
+    """
+    if isinstance(schema, bool):
+        return True
+    if not isinstance(schema, dict):
+        return False
+    return all(word in _FORMS and _FORMS[word](value) for word, value in schema.items())
+
+
+def _is_text(value: Json) -> bool:
+    return isinstance(value, str)
+
+
+def _is_type(value: Json) -> bool:
+    return isinstance(value, str) and value in _TYPES
+
+
+def _are_properties(value: Json) -> bool:
+    return isinstance(value, dict) and all(map(is_plain_schema, value.values()))
+
+
+def _are_names(value: Json) -> bool:
+    return isinstance(value, list) and all(map(_is_text, value)) and len(set(value)) == len(value)
+
+
+_FORMS: Final[dict[str, Callable[[Json], bool]]] = {
+    "type": _is_type,
+    "title": _is_text,
+    "description": _is_text,
+    "format": _is_text,
+    "properties": _are_properties,
+    "required": _are_names,
+    "additionalProperties": is_plain_schema,
+    "items": is_plain_schema,
+    "enum": lambda value: isinstance(value, list),
+    "default": lambda _: True,
+}
+
 
 MAX_FUNCTION_NAME: Final = 64
 CLIENT_PREFIX_LENGTH: Final = len("mcp_aB3_")
@@ -65,7 +232,7 @@ def lint_application(application: Application) -> tuple[Finding, ...]:
             message = f"{misplaced.name} is in {article} <{component.kind}>, where no client looks for it"
             hint = "move it into the activity with the ADVERTISE action"
             place = misplaced.place or application.place
-            findings.append(rules.META_DATA.broken(message, source=place, hint=hint))
+            findings.append(META_DATA.broken(message, source=place, hint=hint))
     return tuple(findings)
 
 
@@ -88,32 +255,30 @@ class _Linter:
     def lint_component(self, component: Component, *, advertises: bool) -> None:
         name = component.name
         if not advertises:
-            self.report(
-                rules.ADVERTISE_ACTION, f"{name} has a manifest, but no filter with the ADVERTISE action"
-            )
+            self.report(ADVERTISE_ACTION, f"{name} has a manifest, but no filter with the ADVERTISE action")
         if not component.has_action(NAMES["call_action"]):
             self.report(
-                rules.CALL_ACTION,
+                CALL_ACTION,
                 f"{name} has no filter with the CALL action, so an implicit call does not find it",
             )
         for action in (NAMES["advertise_action"], NAMES["call_action"]):
             filters = [filter_ for filter_ in component.filters if action in filter_.actions]
             if filters and not any(NAMES["default_category"] in filter_.categories for filter_ in filters):
-                self.report(rules.DEFAULT_CATEGORY, f"{name}'s filter for {action} has no DEFAULT category")
+                self.report(DEFAULT_CATEGORY, f"{name}'s filter for {action} has no DEFAULT category")
         if component.exported is not True:
             stated = "does not state android:exported" if component.exported is None else "is not exported"
-            self.report(rules.EXPORTED, f"{name} {stated}, so no other app can call it")
+            self.report(EXPORTED, f"{name} {stated}, so no other app can call it")
         if component.kind == "service":
-            self.report(rules.ACTIVITY, f"{name} is a service; clients start an activity")
+            self.report(ACTIVITY, f"{name} is a service; clients start an activity")
 
     def lint_meta_data(self, application: Application, component: Component) -> None:
         try:
             found = find_manifest_text(application, component)
         except InputError as error:
-            self.report(rules.META_DATA, error.message, hint=error.hint)
+            self.report(META_DATA, error.message, hint=error.hint)
             return
         if found is None:
-            self.report(rules.META_DATA, f"{component.name} has no meta-data {NAMES['manifest_meta_data']}")
+            self.report(META_DATA, f"{component.name} has no meta-data {NAMES['manifest_meta_data']}")
             return
         self.place = found.place
         self.lint_length(found)
@@ -121,7 +286,7 @@ class _Linter:
         try:
             value = parse_manifest(found.text, found.place, context)
         except InputError as error:
-            self.report(rules.JSON, error.message, hint=hint_about_json(found) or error.hint)
+            self.report(JSON, error.message, hint=hint_about_json(found) or error.hint)
             return
         self.lint_manifest(value, context)
 
@@ -131,20 +296,20 @@ class _Linter:
                 "value", utf16_length(found.text), f"<meta-data> {NAMES['manifest_meta_data']}"
             )
             if excess is not None:
-                self.report(rules.MANIFEST_LENGTH, excess)
+                self.report(MANIFEST_LENGTH, excess)
 
     def lint_manifest(self, value: Json, context: ReadingContext) -> None:
         for finding in context.findings:
-            self.report(rules.CONTROL_CHARACTERS, finding.message, hint=finding.hint)
+            self.report(CONTROL_CHARACTERS, finding.message, hint=finding.hint)
         if not isinstance(value, Mapping):
-            self.report(rules.TOOLS, "the manifest is not a JSON object")
+            self.report(TOOLS, "the manifest is not a JSON object")
             return
         self.lint_text(value)
         self.lint_version(value)
         self.lint_keys(value, MANIFEST_KEYS, "the manifest", "")
         tools = value.get("tools")
         if not isinstance(tools, list):
-            self.report(rules.TOOLS, "the manifest has no array `tools`", "/tools")
+            self.report(TOOLS, "the manifest has no array `tools`", "/tools")
             return
         seen: set[str] = set()
         for position, tool in enumerate(tools):
@@ -154,59 +319,59 @@ class _Linter:
         for key in part:
             if key not in known:
                 message = f"the key {key!r} of {called} is not in the specification"
-                self.report(rules.UNKNOWN_KEY, message, f"{pointer}/{pointer_token(key)}")
+                self.report(UNKNOWN_KEY, message, f"{pointer}/{pointer_token(key)}")
 
     def lint_text(self, manifest: Mapping[str, Json]) -> None:
         if "appDescription" in manifest:
             self.report(
-                rules.DRAFT_KEY, "`appDescription` is the draft's name for `instructions`", "/appDescription"
+                DRAFT_KEY, "`appDescription` is the draft's name for `instructions`", "/appDescription"
             )
         if isinstance(manifest.get("instructions"), str):
             return
         if "instructions" in manifest or not isinstance(manifest.get("appDescription"), str):
-            self.report(rules.INSTRUCTIONS, "the manifest has no string `instructions`", "/instructions")
+            self.report(INSTRUCTIONS, "the manifest has no string `instructions`", "/instructions")
 
     def lint_version(self, manifest: Mapping[str, Json]) -> None:
         if "protocolVersion" not in manifest:
             message = "the manifest has no protocol version; 1.0 is assumed"
-            self.report(rules.VERSION, message, level=Level.NOTE)
+            self.report(VERSION, message, level=Level.NOTE)
             return
         version = manifest["protocolVersion"]
         if version != NAMES["protocol_version"] or not isinstance(version, str):
             message = f'the protocol version {write_json(version)[:100]} is not "1.0"'
-            self.report(rules.VERSION, message, "/protocolVersion")
+            self.report(VERSION, message, "/protocolVersion")
 
     def lint_tool(self, tool: Json, pointer: str, seen: set[str]) -> None:
         if not isinstance(tool, Mapping):
-            self.report(rules.TOOLS, "a tool is not a JSON object", pointer)
+            self.report(TOOLS, "a tool is not a JSON object", pointer)
             return
         name = tool.get("name")
         if not isinstance(name, str) or not name:
-            self.report(rules.TOOL_NAME, "a tool has no string `name`", f"{pointer}/name")
+            self.report(TOOL_NAME, "a tool has no string `name`", f"{pointer}/name")
         else:
             self.lint_name(name, f"{pointer}/name", seen)
         called = repr(name) if isinstance(name, str) else "without a name"
         if not isinstance(tool.get("description"), str):
             self.report(
-                rules.TOOL_DESCRIPTION,
+                TOOL_DESCRIPTION,
                 f"the tool {called} has no string `description`",
                 f"{pointer}/description",
             )
         if "return" in tool:
-            self.report(rules.DRAFT_KEY, f"the tool {called} has the draft's `return`", f"{pointer}/return")
+            self.report(DRAFT_KEY, f"the tool {called} has the draft's `return`", f"{pointer}/return")
         self.lint_keys(tool, TOOL_KEYS, f"the tool {called}", pointer)
         self.lint_parameters(tool.get("parameters"), called, f"{pointer}/parameters")
 
     def lint_name(self, name: str, pointer: str, seen: set[str]) -> None:
         if name in seen:
-            self.report(rules.TOOL_NAME_UNIQUE, f"two tools are called {name!r}", pointer)
+            self.report(TOOL_NAME_UNIQUE, f"two tools are called {name!r}", pointer)
         seen.add(name)
         longest = MAX_FUNCTION_NAME - CLIENT_PREFIX_LENGTH
         if len(name) > longest:
-            self.report(rules.NAME_LENGTH, f"the name {name!r} is longer than {longest} characters", pointer)
+            self.report(NAME_LENGTH, f"the name {name!r} is longer than {longest} characters", pointer)
         if _FUNCTION_NAME.fullmatch(name) is None:
             self.report(
-                rules.NAME_CHARACTERS,
+                NAME_CHARACTERS,
                 f"the name {name!r} has characters that no function name may have",
                 pointer,
             )
@@ -214,30 +379,28 @@ class _Linter:
     def lint_parameters(self, value: Json, called: str, pointer: str) -> None:
         form = form_of(value)
         if form == "missing":
-            self.report(rules.PARAMETERS, f"the tool {called} has no `parameters`", pointer)
+            self.report(PARAMETERS, f"the tool {called} has no `parameters`", pointer)
         elif form is None:
             self.report(
-                rules.PARAMETERS_SCHEMA, f"the parameters of the tool {called} are not a JSON Schema", pointer
+                PARAMETERS_SCHEMA, f"the parameters of the tool {called} are not a JSON Schema", pointer
             )
         elif form == "flat":
             message = f"the parameters of the tool {called} are a map of type words, no JSON Schema"
-            self.report(rules.FLAT_PARAMETERS, message, pointer)
+            self.report(FLAT_PARAMETERS, message, pointer)
         elif form == "empty":
             message = (
                 f"the parameters of the tool {called} are empty; a client may miss `type` and `properties`"
             )
-            self.report(rules.OBJECT_PARAMETERS, message, pointer)
+            self.report(OBJECT_PARAMETERS, message, pointer)
         else:
             self.lint_schema(value, called, pointer)
 
     def lint_schema(self, schema: Json, called: str, pointer: str) -> None:
         for message, inner in _schema_errors(schema):
-            self.report(
-                rules.PARAMETERS_SCHEMA, f"the parameters of the tool {called}: {message}", pointer + inner
-            )
+            self.report(PARAMETERS_SCHEMA, f"the parameters of the tool {called}: {message}", pointer + inner)
         if isinstance(schema, bool) or schema.get("type") != "object":
             message = f"the parameters of the tool {called} are not of the type object"
-            self.report(rules.OBJECT_PARAMETERS, message, pointer)
+            self.report(OBJECT_PARAMETERS, message, pointer)
 
 
 def _schema_errors(schema: Json) -> Iterator[tuple[str, str]]:

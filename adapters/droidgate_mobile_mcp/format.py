@@ -1,4 +1,7 @@
-"""The Mobile-MCP format as the registry sees it."""
+"""The Mobile-MCP format as the registry sees it.
+
+What to look for on a phone, and what calls from a computer need (reference mobile-mcp-and-mmcp 7).
+"""
 
 from __future__ import annotations
 
@@ -6,10 +9,32 @@ import re
 from typing import Final
 
 from droidgate_mappings.formats.format import Format, SourceFile, lazily
-from droidgate_mobile_mcp.constants import FORMS, TABLES
-from droidgate_mobile_mcp.discovery import LOOKS_FOR, call_routes
+from droidgate_mappings.formats.installed import CallRoute, ComponentQuery, DeviceFacts
+from droidgate_mappings.model.capability import Provider
+from droidgate_mobile_mcp.constants import ACTIONS, FORMS, TABLES
 from droidgate_mobile_mcp.read import read_file
 from droidgate_mobile_mcp.read_application import read_application
+
+LOOKS_FOR: Final = tuple(ComponentQuery("service", action) for action in ACTIONS)
+
+_SERVED: Final = frozenset(dialect.id for dialect in TABLES.dialects if dialect.id != "pre-spec")
+
+_SHIM: Final = (
+    "a shim (`droidgate shim install --from adb: --protocol mobile-mcp`), which can pass a callback"
+)
+
+
+def call_routes(provider: Provider, facts: DeviceFacts) -> tuple[CallRoute, ...]:
+    """Return the one way there is: through an app on the phone.
+
+    A request carries a PendingIntent or a Messenger for the answer, which no shell command can pass. Whether
+    the component lets anybody call is the rule of `droidgate_mappings.formats.reachability`.
+    """
+    needs = [] if facts.is_behind_a_shim(provider.package) else [_SHIM]
+    if provider.dialect not in _SERVED:
+        needs.append("an older wire form, which is read and not called")
+    return (CallRoute("shim-service", "shim: service", not needs, tuple(needs)),)
+
 
 _LOOKED_AT: Final = 65_536
 _NOT_ELEMENT: Final = rb"(?:\xef\xbb\xbf)?(?:\s+|<\?(?>.*?\?>)|<!--(?>.*?-->))*+"
@@ -45,7 +70,7 @@ FORMAT: Final = Format(
     write=lazily("droidgate_mobile_mcp.write:write"),
     weigh=lazily("droidgate_mobile_mcp.write:weigh"),
     lint_file=lazily("droidgate_mobile_mcp.lint:lint_file"),
-    lint_application=lazily("droidgate_mobile_mcp.lint_application:lint_application"),
+    lint_application=lazily("droidgate_mobile_mcp.lint:lint_application"),
     write_handlers=lazily("droidgate_mobile_mcp.handlers:write_handlers"),
     looks_for=LOOKS_FOR,
     call_routes=call_routes,

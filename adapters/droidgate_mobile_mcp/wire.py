@@ -4,14 +4,51 @@
 Pure functions over texts and string extras. What travels next to the text (the PendingIntent `mcp_callback`,
 a Message's `replyTo`) belongs to the sender. Values are read as they are: coercing and checking them
 against a capability's types is the business of `droidgate_mappings.values`.
+
+Requests of every wire dialect (specification 3.1, 3.2; reference section 6, rows 1 to 4, 14, 24, 26).
+
+Responses of every wire dialect (specification 3.2, 3.3; reference section 6, rows 15, 18 to 22, 27, 28,
+32).
 """
 
 from __future__ import annotations
 
-from droidgate_mobile_mcp.wire_dialects import WIRE_DIALECTS, WIRE_OF_DIALECT, WireDialect
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from typing import Final
+
+from droidgate_android.projects.manifest_limits import utf16_length
+from droidgate_mappings.formats.leniency import ReadingContext
+from droidgate_mappings.model.errors import InputError
+from droidgate_mappings.model.json_values import Json, canonical_json, json_equal
+from droidgate_mappings.model.types import ObjectType, Type
+from droidgate_mappings.tables.failure_tokens import read_failure, write_failure
+from droidgate_mobile_mcp.constants import NAMES, WORDS
+from droidgate_mobile_mcp.facts import facts_of
+from droidgate_mobile_mcp.wire_dialects import (
+    MM_0,
+    MM_1,
+    MM_2,
+    MM_2B,
+    MM_3,
+    MM_4,
+    MM_5,
+    MM_6,
+    MM_6_ARGS,
+    S0,
+    S1,
+    WIRE_DIALECTS,
+    WIRE_OF_DIALECT,
+    WireDialect,
+)
 from droidgate_mobile_mcp.wire_messages import (
     MESSAGE_INVOKE,
     MESSAGE_RESULT,
+    REQUEST_EXTRAS,
+    RESPONSE_EXTRAS,
+    VERSION,
+    Carrier,
+    Extras,
     MalformedRequestError,
     MalformedResponseError,
     MobileMcpRequest,
@@ -19,9 +56,582 @@ from droidgate_mobile_mcp.wire_messages import (
     MobileMcpWireError,
     RequestError,
     UnsupportedVersionError,
+    find_text,
+    is_command,
+    object_at,
+    parse_object,
+    refuse_unserved,
+    shown,
 )
-from droidgate_mobile_mcp.wire_requests import identify_request, is_id, read_request, write_request
-from droidgate_mobile_mcp.wire_responses import classify_failure, is_trace, read_response, write_response
+
+MAX_ID_UNITS: Final = 1_024
+"""UTF-16 units of a request's or capability's id: an answer repeats both, and has a limit of its own."""
+
+_ARGUMENT_KEYS: Final = ("args", "input")
+
+
+def read_request(
+    given: Extras | str,
+    context: ReadingContext | None = None,
+    *,
+    carrier: Carrier = "start",
+    usual: WireDialect = S0,
+) -> MobileMcpRequest:
+    """Read a request.
+
+    Args:
+        given: The intent's extras (or the message's Bundle), or the bare text of a call.
+        context: Takes the deviations that were accepted; a strict one refuses them.
+        carrier: Whether it came in a started service's intent or in a bound service's message.
+        usual: The dialect of a wrapped request without arguments, whose text does not tell; S0 or S1.
+
+    Returns:
+        The request. One of the forms before the specification is read and named; `dialect.served` is false
+        then.
+
+    Raises:
+        MalformedRequestError: it is not a request; `request` holds what an answer needs.
+        UnsupportedVersionError: it names another version.
+    """
+    return _RequestReader(context or ReadingContext(), carrier, usual).read(given)
+
+
+def identify_request(
+    document: Mapping[str, Json],
+    extra_key: str | None,
+    *,
+    carrier: Carrier = "start",
+    usual: WireDialect = S0,
+) -> MobileMcpRequest:
+    """Return the form, the ids and the version of a request, as far as the document has them.
+
+    Args:
+        document: The request, which may be incomplete or wrong anywhere.
+        extra_key: The extra that held it.
+        carrier: Whether it came in a started service's intent or in a bound service's message.
+        usual: The dialect of a wrapped request without arguments.
+
+    Returns:
+        What an answer needs: the ids are empty where the document has none that can be used.
+    """
+    return _RequestReader(ReadingContext(), carrier, usual).identify(document, extra_key)
+
+
+@dataclass(slots=True)
+class _RequestReader:
+    context: ReadingContext
+    carrier: Carrier
+    usual: WireDialect
+    seen: MobileMcpRequest | None = None
+
+    def read(self, given: Extras | str) -> MobileMcpRequest:
+        try:
+            extra_key, text, trace = find_text(given, REQUEST_EXTRAS)
+            guess = self.first_guess(extra_key)
+            separate_id = self.id_of_extra(extra_key, given)
+            self.seen = MobileMcpRequest(
+                guess, separate_id, wrapped=guess.wrapped, extra_key=extra_key, id_value=separate_id
+            )
+            document = parse_object(text, "the request", self.context.parse)
+            if extra_key == NAMES["command_extra"] or (extra_key is None and is_command(document)):
+                return self.read_command(document, extra_key, given, benchmark=trace)
+            return self.read_document(document, extra_key)
+        except InputError as error:
+            raise self.malformed(error.message) from None
+
+    def first_guess(self, extra_key: str | None) -> WireDialect:
+        """Return the dialect in which such a request is answered if it states nothing more."""
+        if extra_key == NAMES["prototype_request_extra"]:
+            return MM_6 if self.carrier == "bind" else MM_5
+        if extra_key == NAMES["command_extra"]:
+            return MM_3 if self.carrier == "bind" else MM_2
+        return self.usual
+
+    def id_of_extra(self, extra_key: str | None, given: Extras | str) -> str:
+        """Return the id in an extra of its own, as in the forms before the specification."""
+        if extra_key != NAMES["command_extra"] or isinstance(given, str):
+            return ""
+        value = given.get(NAMES["request_id_extra"])
+        return value if isinstance(value, str) and is_id(value) else ""
+
+    def identify(self, document: Mapping[str, Json], extra_key: str | None) -> MobileMcpRequest:
+        """Return what an answer needs of a document, whatever else is wrong with it."""
+        named = NAMES["request_wrapper"] in document
+        inner = _members(document[NAMES["request_wrapper"]]) if named else document
+        has_request = "request" in inner
+        wrapped = named or has_request
+        request = _members(inner["request"]) if has_request else inner
+        capability = _members(request.get("capability"))
+        id_value = request.get("id")
+        id_value = id_value if is_id(id_value) else ""
+        capability_id = capability.get("id")
+        return MobileMcpRequest(
+            self.dialect_of(self.argument_key(capability, request), wrapped=wrapped),
+            request_id=str(id_value),
+            capability_id=capability_id if isinstance(capability_id, str) and is_id(capability_id) else "",
+            wrapped=wrapped,
+            extra_key=extra_key,
+            id_value=id_value,
+            version=inner.get("version") if wrapped else None,
+        )
+
+    def read_document(self, document: dict[str, Json], extra_key: str | None) -> MobileMcpRequest:
+        wrapper = NAMES["request_wrapper"]
+        self.seen = seen = self.identify(document, extra_key)
+        inner = object_at(document, wrapper) if wrapper in document else document
+        self.note_form(extra_key, wrapped=seen.wrapped, named=wrapper in document)
+        # The specification's order (3.2): the version, then the id, then the capability.
+        if seen.wrapped:
+            self.check_version(seen.version)
+        request = object_at(inner, "request") if "request" in inner else inner
+        self.check_id(request.get("id"))
+        capability = request.get("capability")
+        if not isinstance(capability, dict):
+            raise self.malformed("the request has no capability object")
+        self.check_capability_id(capability.get("id"))
+        return replace(seen, arguments=self.read_arguments(capability, request, seen.dialect))
+
+    def dialect_of(self, key: str | None, *, wrapped: bool) -> WireDialect:
+        if wrapped:
+            return {"args": S0, "input": S1}.get(key or "", self.usual)
+        if self.carrier == "bind":
+            return MM_6_ARGS if key == "args" else MM_6
+        return MM_4 if key == "args" else MM_5
+
+    def argument_key(self, capability: Mapping[str, Json], request: Mapping[str, Json]) -> str | None:
+        """Return the key that holds the arguments; `args` where both do."""
+        return next((key for key in _ARGUMENT_KEYS if key in capability or key in request), None)
+
+    def note_form(self, extra_key: str | None, *, wrapped: bool, named: bool) -> None:
+        """Report a form that mixes two dialects."""
+        if extra_key == NAMES["request_extra"] and not (wrapped and named):
+            self.context.allow("M14", f"the extra {extra_key} holds the request without its wrapper")
+        elif extra_key == NAMES["prototype_request_extra"] and wrapped:
+            self.context.allow("M14", f"the extra {extra_key} holds a wrapped request")
+        elif wrapped and not named:
+            self.context.allow("M14", f"the document is not wrapped in {NAMES['request_wrapper']}")
+
+    def check_id(self, value: Json) -> None:
+        if not is_id(value):
+            raise self.malformed(f"the request has {_id_mistake(value)}")
+        if not isinstance(value, str):
+            self.context.allow("M26", f"the request's id {value} is a number; it is read as text")
+
+    def check_capability_id(self, value: Json) -> None:
+        if not isinstance(value, str) or not is_id(value):
+            raise self.malformed(f"the request's capability has {_id_mistake(value)}")
+
+    def check_version(self, version: Json) -> None:
+        if version == VERSION and isinstance(version, str):
+            return
+        if version is None:
+            self.context.allow("M24", f"a wrapped request without a version is read as {VERSION}")
+            return
+        if version == "1" or json_equal(version, 1):
+            self.context.allow("M24", f"the version {shown(version)} is read as {VERSION}")
+            return
+        message = f'the request has version {shown(version)}; the supported version is "{VERSION}"'
+        raise UnsupportedVersionError(message, self.seen)
+
+    def read_arguments(
+        self, capability: Mapping[str, Json], request: Mapping[str, Json], dialect: WireDialect
+    ) -> dict[str, Json]:
+        found: list[dict[str, Json]] = []
+        for key in _ARGUMENT_KEYS:
+            if key in capability:
+                found.append(self.argument_map(capability[key], dialect))
+            elif key in request:
+                self.context.allow("M01", f"{key} is next to the capability, not inside it")
+                found.append(self.argument_map(request[key], dialect))
+        if len(found) > 1:
+            if not json_equal(found[0], found[1]):
+                raise self.malformed("args and input hold different arguments")
+            self.context.allow("M01", "args and input hold the same arguments")
+        return found[0] if found else {}
+
+    def argument_map(self, value: Json, dialect: WireDialect) -> dict[str, Json]:
+        if isinstance(value, str):
+            if not dialect.arguments_as_text:
+                self.context.allow("M03", "the arguments are JSON text inside the JSON")
+            if not value.strip():
+                return {}
+            value = self.context.parse(value, path="arguments")
+        elif dialect.arguments_as_text and value is not None:
+            self.context.allow("M03", "the arguments are an object, where this dialect has JSON text")
+        if value is None:
+            return {}
+        if isinstance(value, list):
+            self.context.allow("M02", "the arguments are a list of name and value")
+            return self.map_of_list(value)
+        if not isinstance(value, dict):
+            raise self.malformed("the arguments are not a map")
+        return value
+
+    def map_of_list(self, entries: list[Json]) -> dict[str, Json]:
+        arguments: dict[str, Json] = {}
+        for entry in entries:
+            name = entry.get("name") if isinstance(entry, dict) else None
+            if not isinstance(name, str) or "value" not in entry:
+                raise self.malformed("an argument of the list has no name or no value")
+            if name in arguments:
+                raise self.malformed(f"the argument {name!r} is given twice")
+            arguments[name] = entry["value"]
+        return arguments
+
+    def read_command(
+        self, document: dict[str, Json], extra_key: str | None, given: Extras | str, *, benchmark: bool
+    ) -> MobileMcpRequest:
+        """Read a request of the time before the specification: arguments are next to the capability's id."""
+        if extra_key is None:
+            dialect = MM_0 if "capabilityId" in document else MM_1
+        else:
+            dialect = MM_3 if self.carrier == "bind" else MM_2B if benchmark else MM_2
+        request_id = self.id_of_extra(extra_key, given)
+        self.seen = read = MobileMcpRequest(dialect, request_id, extra_key=extra_key, id_value=request_id)
+        capability_id = document.get("capability", document.get("capabilityId"))
+        if not isinstance(capability_id, str) or not is_id(capability_id):
+            raise self.malformed("the command has no capability id")
+        nested = document.get("args")
+        names = {"capability", "capabilityId", *(["args"] if isinstance(nested, dict) else [])}
+        flat = {name: value for name, value in document.items() if name not in names}
+        arguments = {**nested, **flat} if isinstance(nested, dict) else flat
+        return replace(read, capability_id=capability_id, arguments=arguments)
+
+    def malformed(self, message: str) -> MalformedRequestError:
+        return MalformedRequestError(message, self.seen)
+
+
+def _members(value: Json) -> Mapping[str, Json]:
+    """Return an object's members; none for any other value."""
+    return value if isinstance(value, dict) else {}
+
+
+def is_id(value: Json) -> bool:
+    """Return whether a value can be an id: a text that is neither empty nor too long, or an integer."""
+    if isinstance(value, str):
+        return bool(value) and utf16_length(value) <= MAX_ID_UNITS
+    return isinstance(value, int) and not isinstance(value, bool)
+
+
+def _id_mistake(value: Json) -> str:
+    if isinstance(value, str) and value:
+        return f"an id of {utf16_length(value)} characters; at most {MAX_ID_UNITS} are allowed"
+    return "no id"
+
+
+def write_request(
+    dialect: WireDialect, request_id: str, capability_id: str, arguments: Mapping[str, Json]
+) -> dict[str, str]:
+    """Return a request's string extras, or the message's Bundle.
+
+    Args:
+        dialect: One that is served.
+        request_id: Unique within the agent, such as a UUID.
+        capability_id: The capability.
+        arguments: Name -> JSON value, typed as the descriptor says.
+
+    Raises:
+        UsageError: the dialect is not served.
+    """
+    refuse_unserved(dialect)
+    value: Json = canonical_json(dict(arguments)) if dialect.arguments_as_text else dict(arguments)
+    capability = {"id": capability_id, str(dialect.arguments_key): value}
+    request: Json = {"id": request_id, "capability": capability}
+    if dialect.wrapped:
+        request = {NAMES["request_wrapper"]: {"version": VERSION, "request": request}}
+    return {str(dialect.request_extra): canonical_json(request)}
+
+
+_SUCCESS: Final = "success"
+_FAILURE: Final = "failure"
+_KNOWN_FAILURES: Final = (
+    (NAMES["text_unknown_capability"], "unknown_capability"),
+    (NAMES["text_missing_arguments"], "invalid_argument"),
+    (NAMES["text_no_arguments"], "invalid_argument"),
+)
+
+
+def is_trace(extras: Extras) -> bool:
+    """Return whether a callback carries only a benchmark's timings, as the second one of MM-2b does (row
+    28).
+    """
+    value = extras.get(NAMES["trace_only_extra"])
+    return value is True or value == "true"
+
+
+def read_response(
+    given: Extras | str, context: ReadingContext | None = None, *, carrier: Carrier = "start"
+) -> MobileMcpResponse | None:
+    """Read a response.
+
+    Args:
+        given: The callback's extras (or the reply's Bundle), or the bare text that an AIDL call returns.
+        context: Takes the deviations that were accepted; a strict one refuses them.
+        carrier: Whether it came by PendingIntent or in a bound service's message.
+
+    Returns:
+        The response; None for a callback that only carries timings.
+
+    Raises:
+        MalformedResponseError: it is not a response.
+    """
+    context = context or ReadingContext()
+    text: str | None = None
+    request_id = _id_of_extra(given)
+    try:
+        if not isinstance(given, str) and is_trace(given):
+            context.allow("M28", "a callback with timings only is passed over")
+            return None
+        extra_key, text, _ = find_text(given, RESPONSE_EXTRAS)
+        document = parse_object(text, "the response", context.parse)
+        reader = _ResponseReader(context, carrier, extra_key, given)
+        response = reader.find_response(document)
+        request_id = _written_id(response) or request_id
+        return reader.read(document, response)
+    except InputError as error:
+        raise MalformedResponseError(error.message, text or "", request_id) from None
+
+
+def _written_id(response: Mapping[str, Json]) -> str:
+    """Return the id in a response's text; empty where it has none."""
+    value = response.get("id")
+    if isinstance(value, int) and not isinstance(value, bool):
+        return str(value)
+    return value if isinstance(value, str) else ""
+
+
+def _id_of_extra(given: Extras | str) -> str:
+    """Return the id in an extra of its own; empty where there is none."""
+    id_value = None if isinstance(given, str) else given.get(NAMES["request_id_extra"])
+    return id_value if isinstance(id_value, str) else ""
+
+
+@dataclass(slots=True)
+class _ResponseReader:
+    context: ReadingContext
+    carrier: Carrier
+    extra_key: str | None
+    given: Extras | str
+
+    def find_response(self, document: dict[str, Json]) -> dict[str, Json]:
+        """Return the object that has the id, inside its wrappers."""
+        wrapper = NAMES["response_wrapper"]
+        inner = object_at(document, wrapper) if wrapper in document else document
+        return object_at(inner, "response") if "response" in inner else inner
+
+    def read(self, document: dict[str, Json], response: dict[str, Json]) -> MobileMcpResponse:
+        wrapper = NAMES["response_wrapper"]
+        inner = document.get(wrapper, document)
+        wrapped = "response" in inner
+        self.note_form(wrapped=wrapped, named=wrapper in document)
+        if wrapped and inner.get("version") != VERSION:
+            version = shown(inner["version"]) if "version" in inner else "none"
+            self.context.allow("M24", f"the response's version is {version}; it is read as {VERSION}")
+        capability = response.get("capability")
+        capability_id = capability.get("id") if isinstance(capability, dict) else None
+        output = capability.get("output") if isinstance(capability, dict) else None
+        old = "data" in response
+        if old:
+            output = response["data"]
+        as_list = isinstance(output, list)
+        outputs, types = self.read_outputs(output)
+        outcome = self.find_outcome(response)
+        message = outcome.get("message")
+        succeeded = self.read_status(outcome, outputs)
+        token, text = (None, message) if succeeded else classify_failure(message)
+        return MobileMcpResponse(
+            request_id=self.read_id(response, old=old),
+            succeeded=succeeded,
+            outputs=outputs,
+            message=text if isinstance(text, str) else None,
+            token=token,
+            capability_id=capability_id if isinstance(capability_id, str) else None,
+            output_types=types,
+            dialect=self.dialect_of(wrapped=wrapped, as_list=as_list, has_output=output is not None),
+            extra_key=self.extra_key,
+        )
+
+    def dialect_of(self, *, wrapped: bool, as_list: bool, has_output: bool) -> WireDialect:
+        bound = self.carrier == "bind"
+        if wrapped:
+            return S0 if as_list or not has_output else S1
+        if self.extra_key == NAMES["result_extra"]:
+            return MM_3 if bound else MM_2
+        if self.extra_key is None:
+            return MM_1
+        if bound:
+            return MM_6_ARGS if as_list else MM_6
+        return MM_4 if as_list else MM_5
+
+    def note_form(self, *, wrapped: bool, named: bool) -> None:
+        """Report a form that mixes two dialects."""
+        extra = self.extra_key
+        if extra == NAMES["response_extra"] and not (wrapped and named):
+            self.context.allow("M15", f"the extra {extra} holds the response without its wrapper")
+        elif extra not in {NAMES["response_extra"], None} and wrapped:
+            self.context.allow("M15", f"the extra {extra} holds a wrapped response")
+
+    def read_id(self, response: Mapping[str, Json], *, old: bool) -> str:
+        written = _written_id(response)
+        if written:
+            return written
+        id_value = _id_of_extra(self.given)
+        if id_value and not old and self.extra_key != NAMES["result_extra"]:
+            self.context.allow("M27", "the response has no id; the id of its own extra is used")
+        return id_value
+
+    def read_outputs(self, output: Json) -> tuple[dict[str, Json] | None, dict[str, str]]:
+        if output is None:
+            return None, {}
+        if isinstance(output, dict):
+            return output, {}
+        if not isinstance(output, list):
+            message = "the output is neither a list nor an object"
+            raise InputError(message)
+        outputs: dict[str, Json] = {}
+        types: dict[str, str] = {}
+        for entry in output:
+            name = entry.get("name") if isinstance(entry, dict) else None
+            if not isinstance(name, str):
+                message = "an output of the list has no name"
+                raise InputError(message)
+            if name in outputs:
+                raise InputError(f"duplicate output {name!r}")
+            if "value" not in entry:
+                self.context.allow("M18", f"the output {name!r} comes without a value and counts as missing")
+                continue
+            outputs[name] = entry["value"]
+            word = entry.get("type")
+            if isinstance(word, str):
+                types[name] = word
+            else:
+                self.context.allow("M18", f"the output {name!r} comes without a type")
+        return outputs, types
+
+    def find_outcome(self, response: Mapping[str, Json]) -> Mapping[str, Json]:
+        """Return the object that holds status and message: one edit of the specification had them inside the
+        capability (reference 2.1).
+        """
+        capability = response.get("capability")
+        if "status" in response or not isinstance(capability, dict) or "status" not in capability:
+            return response
+        self.context.allow("M21", "the status is inside the capability, not next to it")
+        return capability
+
+    def read_status(self, response: Mapping[str, Json], outputs: Mapping[str, Json] | None) -> bool:
+        status = response.get("status")
+        if status in (_SUCCESS, _FAILURE):
+            return bool(status == _SUCCESS)
+        if status is None:
+            succeeded = outputs is not None
+            outcome = "success, since it has output" if succeeded else "failure, since it has no output"
+            self.context.allow("M21", f"a response without status is read as {outcome}")
+            return succeeded
+        self.context.allow("M21", f"the status {shown(status)} is read as {_FAILURE}")
+        return False
+
+
+def classify_failure(message: Json) -> tuple[str | None, str | None]:
+    """Return the token of a failure's message and its text: the token at its head, or that of a known text
+    (row 22).
+    """
+    if not isinstance(message, str):
+        return None, None
+    token, text = read_failure(message)
+    if token is not None:
+        return token, text
+    return next((known for start, known in _KNOWN_FAILURES if message.startswith(start)), None), message
+
+
+def write_response(
+    response: MobileMcpResponse,
+    request: MobileMcpRequest,
+    *,
+    output: Type | None = None,
+    dialect: WireDialect | None = None,
+) -> dict[str, str]:
+    """Return the string extras (or the Bundle) that answer a request in its own dialect.
+
+    Args:
+        response: What to say; a failure needs a token.
+        request: The request, or the part of it that a `MobileMcpWireError` holds.
+        output: The capability's declared output; its order and type words are used where the dialect names
+            types.
+        dialect: Another dialect than the request's.
+
+    Raises:
+        UsageError: the dialect is not served.
+    """
+    dialect = dialect or request.dialect
+    refuse_unserved(dialect)
+    capability_id = response.capability_id or request.capability_id
+    capability: dict[str, Json] = {"id": capability_id}
+    if response.succeeded and response.outputs is not None:
+        ordered = _in_declared_order(response.outputs, output)
+        capability["output"] = _output_list(ordered, output) if dialect.outputs_as_list else ordered
+    inner: dict[str, Json] = {
+        "id": request.id_value,
+        "status": _SUCCESS if response.succeeded else _FAILURE,
+    }
+    if capability_id:
+        inner["capability"] = capability
+    message = _message_of(response)
+    if message is not None:
+        inner["message"] = message
+    wrapped = request.wrapped if dialect is request.dialect else dialect.wrapped
+    document = {NAMES["response_wrapper"]: {"version": VERSION, "response": inner}} if wrapped else inner
+    extras = {_response_extra(request, dialect): canonical_json(document)}
+    if not dialect.wrapped:
+        extras[NAMES["request_id_extra"]] = request.request_id
+    return extras
+
+
+def _response_extra(request: MobileMcpRequest, dialect: WireDialect) -> str:
+    """Return the extra that answers the extra the request came in."""
+    pairs = dict(zip(REQUEST_EXTRAS, RESPONSE_EXTRAS, strict=True))
+    return pairs.get(request.extra_key or "", str(dialect.response_extra))
+
+
+def _message_of(response: MobileMcpResponse) -> str | None:
+    if response.succeeded or response.token is None:
+        return response.message
+    return write_failure(response.token, response.message or "")
+
+
+def _in_declared_order(outputs: Mapping[str, Json], declared: Type | None) -> dict[str, Json]:
+    names: Iterable[str] = declared.properties if isinstance(declared, ObjectType) else ()
+    first = {name: outputs[name] for name in names if name in outputs}
+    return {**first, **outputs}
+
+
+def _output_list(outputs: Mapping[str, Json], declared: Type | None) -> list[Json]:
+    properties = declared.properties if isinstance(declared, ObjectType) else {}
+    return [
+        {
+            "name": name,
+            "type": _declared_word(properties[name].type) if name in properties else _word_of_value(value),
+            "value": value,
+        }
+        for name, value in outputs.items()
+    ]
+
+
+def _declared_word(type_: Type) -> str:
+    word: str | None = facts_of(type_.extensions).get("word")
+    return word or WORDS.write.get(type_.kind, WORDS.write["string"])
+
+
+def _word_of_value(value: Json) -> str:
+    if isinstance(value, bool):
+        return WORDS.write["boolean"]
+    if isinstance(value, int):
+        return WORDS.write["int64"]
+    if isinstance(value, str) or value is None:
+        return WORDS.write["string"]
+    if isinstance(value, list):
+        return WORDS.write["array"]
+    return WORDS.write["object" if isinstance(value, dict) else "double"]
+
 
 __all__ = [
     "MESSAGE_INVOKE",

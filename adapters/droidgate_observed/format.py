@@ -1,5 +1,7 @@
 """The observed protocols as `droidgate_mappings.formats.format` knows them: one format that is only read, a
 dialect each.
+
+What to look for on a phone, and what would call or find the tools.
 """
 
 from __future__ import annotations
@@ -7,9 +9,34 @@ from __future__ import annotations
 from typing import Final
 
 from droidgate_mappings.formats.format import Format
-from droidgate_observed.constants import TABLES
-from droidgate_observed.discovery import LOOKS_FOR, call_routes, what_would_find
+from droidgate_mappings.formats.installed import CallRoute, ComponentQuery, DeviceFacts
+from droidgate_mappings.model.capability import Provider
+from droidgate_observed.constants import PROTOCOLS, TABLES
 from droidgate_observed.read import detect, read_application, read_file
+
+LOOKS_FOR: Final = tuple(
+    query
+    for protocol in PROTOCOLS.values()
+    for anchor in protocol.anchors
+    for query in (
+        [ComponentQuery(anchor.kind, action) for action in anchor.actions]
+        or [ComponentQuery(anchor.kind, mark=anchor.authority_suffix or anchor.flag)]
+    )
+)
+
+
+def call_routes(provider: Provider, facts: DeviceFacts) -> tuple[CallRoute, ...]:
+    """Return the one way there is: the protocol's own agent."""
+    del provider, facts
+    needs = ("the protocol's own agent, since droidgate only reads the protocol",)
+    return (CallRoute("own-agent", "by the protocol's own agent", ready=False, needs=needs),)
+
+
+def what_would_find(provider: Provider) -> str | None:
+    """Return what would find the tools of a provider that no file tells."""
+    protocol = PROTOCOLS.get(provider.dialect or "")
+    return None if provider.capabilities or protocol is None else protocol.found_by
+
 
 FORMAT: Final = Format(
     tables=TABLES,

@@ -1,11 +1,16 @@
-"""Finding apps of the observed protocols, and reading what their files say."""
+"""Finding apps of the observed protocols, and reading what their files say.
+
+The static declarations of tools, each form of text to capabilities.
+"""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import partial
 from math import isfinite
-from typing import Final
+from typing import Any, Final
 
 from droidgate_mappings.formats.application import (
     Application,
@@ -23,22 +28,317 @@ from droidgate_mappings.formats.component_reading import (
 )
 from droidgate_mappings.formats.format import Reading, SourceFile
 from droidgate_mappings.formats.leniency import ReadingContext
-from droidgate_mappings.model.capability import Place, Provider
+from droidgate_mappings.json_schema import read_schema
+from droidgate_mappings.model.capability import Capability, Place, Provider
 from droidgate_mappings.model.errors import InputError
 from droidgate_mappings.model.findings import Finding, Level, finding_code
 from droidgate_mappings.model.json_values import Json
-from droidgate_mappings.tables.observed import Anchor, ObservedProtocol
+from droidgate_mappings.model.types import ArrayType, ObjectType, Property, ScalarType, Type
+from droidgate_mappings.tables.observed import Anchor, ObservedProtocol, ToolsForm
 from droidgate_mappings.text.json_text import decode_utf8, parse_json
-from droidgate_mappings.text.xml_text import decode_xml
-from droidgate_observed.constants import FORMAT_ID, PROTOCOLS, TABLES, as_extensions
-from droidgate_observed.tools import (
-    ToolDeclarations,
-    read_ari,
-    read_catalog,
-    read_flint,
-    read_mcp_tools,
-    read_tools,
+from droidgate_mappings.text.xml_text import Element, child_elements, decode_xml, parse_xml
+from droidgate_observed.constants import FORMAT_ID, KIND_OF_WORD, PROTOCOLS, TABLES, as_extensions
+
+TOOL_LEFT_OUT: Final = finding_code(
+    "observed-tool-left-out",
+    "A declaration of a tool cannot be read, and is left out, as the protocol's own agent would",
+    __name__,
 )
+
+_NEWEST_ARI: Final = 2
+_LIST_SUFFIX: Final = "_list"
+_OPEN_OBJECT: Final = ObjectType()
+
+
+@dataclass(slots=True)
+class ToolDeclarations:
+    """What a declaration of tools says.
+
+    Attributes:
+        name: Name of the provider.
+        capabilities: The tools.
+        definitions: Named types of their schemas.
+        facts: What the model has no field for.
+        findings: What was left out.
+    """
+
+    name: str | None = None
+    capabilities: list[Capability] = field(default_factory=list)
+    definitions: dict[str, Type] = field(default_factory=dict)
+    facts: dict[str, Json] = field(default_factory=dict)
+    findings: list[Finding] = field(default_factory=list)
+
+
+def read_tools(form: ToolsForm, text: str, place: Place) -> ToolDeclarations:
+    """Read a declaration of tools.
+
+    A tool that cannot be read is left out with a finding.
+
+    Raises:
+        InputError: it is none of that form as a whole.
+    """
+    return _TOOL_READERS[form](text, place)
+
+
+class _Refused(Exception):  # noqa: N818 - never seen outside
+    """Why one tool cannot be read."""
+
+
+@dataclass(slots=True)
+class _Reader:
+    place: Place
+    declared: ToolDeclarations = field(default_factory=ToolDeclarations)
+
+    def add_each(self, tools: Json, read: Callable[[Mapping[str, Json]], Capability]) -> None:
+        """Read a list of JSON objects, each for itself."""
+        if not isinstance(tools, list):
+            message = "the tools are not a list"
+            raise InputError(message, place=str(self.place), hint="expected a JSON array")
+        for position, tool in enumerate(tools):
+            self.add(position, partial(_read_object, tool, read))
+
+    def add(self, position: int, read: Callable[[], Capability]) -> None:
+        """Add one tool, or report why not."""
+        try:
+            self.keep(read())
+        except (_Refused, InputError) as error:
+            reason = error.message if isinstance(error, InputError) else str(error)
+            self.declared.findings.append(
+                Finding(
+                    code=TOOL_LEFT_OUT,
+                    level=Level.NOTE,
+                    pointer=f"/{position}",
+                    message=f"tool {position + 1} is left out: {reason}",
+                    source=self.place,
+                )
+            )
+
+    def keep(self, capability: Capability) -> None:
+        """Add a capability whose name is new."""
+        if any(other.id == capability.id for other in self.declared.capabilities):
+            raise _Refused(f"{capability.id!r} is declared twice; the first one counts")
+        self.declared.capabilities.append(capability)
+
+    def schema(self, value: Json) -> Type:
+        """Read a JSON Schema, which may include definitions."""
+        if not isinstance(value, Mapping | bool):
+            raise _Refused("its schema is not a JSON object")
+        read, definitions = read_schema(value, known=self.declared.definitions)
+        self.declared.definitions.update(definitions)
+        return read
+
+    def capability(self, tool: Mapping[str, Json], given: Type, used: frozenset[str]) -> Capability:
+        """Return a tool with name and description; members outside of `used` are kept."""
+        rest = {key: value for key, value in tool.items() if key not in used}
+        return Capability(
+            id=_name(tool),
+            description=_text(tool, "description"),
+            input=given,
+            source=self.place,
+            extensions=as_extensions(rest),
+        )
+
+
+def _read_object(value: Json, read: Callable[[Mapping[str, Json]], Capability]) -> Capability:
+    return read(_object(value, "a tool"))
+
+
+def _object(value: Json, what: str) -> Mapping[str, Json]:
+    if not isinstance(value, Mapping):
+        raise _Refused(f"{what} is not a JSON object")
+    return value
+
+
+def _name(tool: Mapping[str, Json]) -> str:
+    name = tool.get("name")
+    if not isinstance(name, str) or not name.strip():
+        raise _Refused("it has no name")
+    return name
+
+
+def _text(tool: Mapping[str, Json], key: str) -> str | None:
+    value = tool.get(key)
+    return value if isinstance(value, str) and value else None
+
+
+def _root(text: str, place: Place) -> Mapping[str, Json]:
+    value = parse_json(text, path=place.path)
+    if not isinstance(value, Mapping):
+        raise InputError("the root is not a JSON object", place=str(place))
+    return value
+
+
+def read_ari(text: str, place: Place) -> ToolDeclarations:
+    """Read Ari's `ari_tools.json`: a version, a label, and tools with typed arguments.
+
+    Raises:
+        InputError: it has no version, or a newer one, where Ari reads nothing either.
+    """
+    root = _root(text, place)
+    version = root.get("declarationVersion")
+    if not isinstance(version, int) or isinstance(version, bool) or not 1 <= version <= _NEWEST_ARI:
+        message = f"Ari does not read the declaration version {version!r}"
+        raise InputError(message, place=str(place), hint=f"it is a number from 1 to {_NEWEST_ARI}")
+    reader = _Reader(place)
+    reader.declared.name = _text(root, "label")
+    reader.declared.facts = {key: value for key, value in root.items() if key not in {"label", "tools"}}
+    reader.add_each(root.get("tools"), lambda tool: _ari_tool(tool, reader))
+    return reader.declared
+
+
+_ARI_KEYS: Final = frozenset({"name", "description", "args"})
+
+
+def _ari_tool(tool: Mapping[str, Json], reader: _Reader) -> Capability:
+    given: dict[str, Property] = {}
+    arguments = tool.get("args", [])
+    if not isinstance(arguments, list):
+        raise _Refused("its arguments are not a list")
+    for argument in arguments:
+        item = _object(argument, "an argument")
+        given[_name(item)] = Property(type=_ari_type(item), required=item.get("required") is True)
+    return reader.capability(tool, ObjectType(properties=given), _ARI_KEYS)
+
+
+def _ari_type(argument: Mapping[str, Json]) -> Type:
+    word, description = str(argument.get("type")), _text(argument, "description")
+    if word.endswith(_LIST_SUFFIX):
+        items = _scalar(word.removesuffix(_LIST_SUFFIX), argument, None)
+        return ArrayType(items=items, description=description)
+    return _scalar(word, argument, description)
+
+
+def _scalar(word: str, holder: Mapping[str, Json], description: str | None) -> ScalarType:
+    kind = KIND_OF_WORD.get(word)
+    if kind is None:
+        raise _Refused(f"the type {word!r} is not known")
+    values: Any = holder.get("values") if word == "enum" else None
+    if word == "enum" and not (isinstance(values, list) and values):
+        raise _Refused("an enum lists no values")
+    return ScalarType(
+        kind=kind,  # type: ignore[arg-type]
+        description=description,
+        enum=tuple(values) if values is not None else None,
+    )
+
+
+def read_catalog(text: str, place: Place) -> ToolDeclarations:
+    """Read SwiftFloris' catalogue: tools whose schema is a JSON text.
+
+    Raises:
+        InputError: no JSON object with a list of tools.
+    """
+    reader = _Reader(place)
+    used = frozenset({"name", "description", "parameterSchema"})
+
+    def read(tool: Mapping[str, Json]) -> Capability:
+        schema = tool.get("parameterSchema")
+        blank = schema is None or (isinstance(schema, str) and not schema.strip())
+        if isinstance(schema, str) and not blank:
+            schema = parse_json(schema, path=place.path)
+        return reader.capability(tool, _OPEN_OBJECT if blank else reader.schema(schema), used)
+
+    reader.add_each(_root(text, place).get("tools"), read)
+    return reader.declared
+
+
+def read_functions(text: str, place: Place) -> ToolDeclarations:
+    """Read an array of functions as function calling writes them: zwdroid's raw resource.
+
+    Raises:
+        InputError: no JSON array.
+    """
+    reader = _Reader(place)
+    used = frozenset({"name", "description", "parameters"})
+
+    def read(tool: Mapping[str, Json]) -> Capability:
+        function = _object(tool.get("function", tool), "the function")
+        given = function.get("parameters")
+        return reader.capability(function, _OPEN_OBJECT if given is None else reader.schema(given), used)
+
+    reader.add_each(parse_json(text, path=place.path), read)
+    return reader.declared
+
+
+def read_flint(text: str, place: Place) -> ToolDeclarations:
+    """Read a FLINT schema, the answer to `get_schema`.
+
+    Raises:
+        InputError: no JSON object with a list of tools.
+    """
+    root = _root(text, place)
+    reader = _Reader(place)
+    reader.declared.name = _text(root, "name")
+    reader.declared.facts = {
+        key: value for key, value in root.items() if key not in {"protocol", "name", "tools"}
+    }
+    used = frozenset({"name", "description", "inputSchema"})
+
+    def read(tool: Mapping[str, Json]) -> Capability:
+        given = tool.get("inputSchema")
+        return reader.capability(tool, _OPEN_OBJECT if given is None else reader.schema(given), used)
+
+    reader.add_each(root.get("tools"), read)
+    return reader.declared
+
+
+def read_mcp_tools(text: str, place: Place) -> ToolDeclarations:
+    """Read the XML of the first CapApp specification: `<mcp-tools>` with `<tool>` and `<param>`.
+
+    Raises:
+        InputError: not well-formed, or another root element.
+    """
+    root = parse_xml(text, path=place.path)
+    if root.tag != "mcp-tools":
+        raise InputError(f"<{root.tag!s}> is not a <mcp-tools>", place=f"{place.path}:{root.sourceline}")
+    reader = _Reader(place)
+    reader.declared.facts = {str(key): str(value) for key, value in root.attrib.items()}
+    for position, tool in enumerate(child_elements(root)):
+        reader.add(position, partial(_mcp_tool, tool, reader))
+    return reader.declared
+
+
+def _mcp_tool(tool: Element, reader: _Reader) -> Capability:
+    if tool.tag != "tool":
+        raise _Refused(f"<{tool.tag!s}> is not a <tool>")
+    given: dict[str, Property] = {}
+    for parameter in child_elements(tool):
+        attributes = {str(key): str(value) for key, value in parameter.attrib.items()}
+        read = _scalar(attributes.get("type", "string"), {}, attributes.get("description"))
+        given[_name(attributes)] = Property(type=read, required=attributes.get("required") == "true")
+    members = {str(key): str(value) for key, value in tool.attrib.items()}
+    capability = reader.capability(members, ObjectType(properties=given), frozenset({"name", "description"}))
+    line = None if reader.place.line is None else tool.sourceline
+    return capability.model_copy(update={"source": Place(path=reader.place.path, line=line)})
+
+
+def read_named_lists(text: str, place: Place) -> ToolDeclarations:
+    """Read names alone, such as `tools:list_files;resources:file`; what else is offered is kept as a fact."""
+    reader = _Reader(place)
+    for position, (what, name) in enumerate(_names(text)):
+        if what == "tools":
+            reader.add(position, partial(Capability, id=name, source=place))
+        else:
+            reader.declared.facts.setdefault(what, []).append(name)
+    return reader.declared
+
+
+def _names(text: str) -> Iterator[tuple[str, str]]:
+    for group in text.split(";"):
+        what, _, names = group.partition(":")
+        for name in names.split(","):
+            if name.strip():
+                yield what.strip(), name.strip()
+
+
+_TOOL_READERS: Final[Mapping[ToolsForm, Callable[[str, Place], ToolDeclarations]]] = {
+    "ari": read_ari,
+    "catalog": read_catalog,
+    "functions": read_functions,
+    "mcp-tools": read_mcp_tools,
+    "named-lists": read_named_lists,
+}
+
 
 TOOLS_NOT_IN_FILES: Final = finding_code(
     "observed-tools-not-in-files",

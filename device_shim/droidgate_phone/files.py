@@ -1,6 +1,12 @@
 """The phone's files: a tree in memory, with owners, modes and times. Nothing here reaches the host's files.
 
 Paths are absolute texts; bytes of a name that are not UTF-8 are escaped as `surrogateescape` does.
+
+What the phone's file tree is made of: nodes, their status, and the errors of file operations.
+
+Files of the phone that are open: they go on working when their name is gone.
+
+Android's users and groups: their numbers and names (AOSP `android_filesystem_config.h`).
 """
 
 from __future__ import annotations
@@ -10,12 +16,382 @@ import stat
 import threading
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Final
+from dataclasses import dataclass, field
+from functools import lru_cache
+from types import TracebackType
+from typing import Final, Self
 
-from droidgate_phone.file_accounts import ROOT_UID
-from droidgate_phone.file_handles import FileReader, FileSpace, FileWriter
-from droidgate_phone.file_nodes import READ, SEARCH, WRITE, Content, FileNode, FileStatus, VirtualFileError
+READ: Final = 4
+WRITE: Final = 2
+SEARCH: Final = 1
+
+# What bionic's strerror says, where the host's C library may say it otherwise.
+_MESSAGES: Final = {
+    errno.EACCES: "Permission denied",
+    errno.EBADF: "Bad file descriptor",
+    errno.EEXIST: "File exists",
+    errno.EFBIG: "File too large",
+    errno.EINVAL: "Invalid argument",
+    errno.EISDIR: "Is a directory",
+    errno.ELOOP: "Too many symbolic links encountered",
+    errno.ENAMETOOLONG: "File name too long",
+    errno.ENOENT: "No such file or directory",
+    errno.ENOSPC: "No space left on device",
+    errno.ENOTDIR: "Not a directory",
+    errno.EPERM: "Operation not permitted",
+    errno.EROFS: "Read-only file system",
+}
+
+Content = bytes | bytearray | memoryview | Callable[[], bytes]
+"""What a file holds: bytes, or a function that returns them and is called once, at the first read."""
+
+
+class VirtualFileError(OSError):
+    """A file operation failed; `errno` and `strerror` are Android's, `filename` is the path asked for."""
+
+    def __init__(self, number: int, path: str = "") -> None:
+        super().__init__(number, _MESSAGES[number], path)
+
+
+class _Typed:
+    """What has a file's type in its `mode`."""
+
+    __slots__ = ()
+    mode: int
+
+    @property
+    def is_directory(self) -> bool:
+        """Whether it is a directory."""
+        return stat.S_ISDIR(self.mode)
+
+    @property
+    def is_link(self) -> bool:
+        """Whether it is a symbolic link."""
+        return stat.S_ISLNK(self.mode)
+
+    @property
+    def is_file(self) -> bool:
+        """Whether it is a regular file."""
+        return stat.S_ISREG(self.mode)
+
+
+@dataclass(frozen=True, slots=True)
+class FileStatus(_Typed):
+    """What `stat` returns.
+
+    Attributes:
+        mode: Type and permission bits, as in `st_mode`.
+        uid: Owner.
+        gid: Group.
+        size: Bytes; 4096 for a directory, the target's length for a symbolic link.
+        modified: Time of the last change, in seconds since 1970.
+        inode: Number of the node; the same for as long as it lives.
+        links: Count of names; for a directory 2 and one for each directory in it.
+    """
+
+    mode: int
+    uid: int
+    gid: int
+    size: int
+    modified: float
+    inode: int
+    links: int
+
+
+@dataclass(slots=True, eq=False)
+class FileNode(_Typed):
+    """A file, directory, link or device; `mode` has the type bits; without `parent` it has no name.
+
+    `read_only` says whether the file system that is mounted here can be written; None: nothing is mounted.
+    """
+
+    mode: int
+    uid: int
+    gid: int
+    modified: float
+    inode: int
+    name: str = ""
+    parent: FileNode | None = None
+    children: dict[str, FileNode] = field(default_factory=dict)
+    content: Content = b""
+    charged: int = 0
+    read_only: bool | None = None
+    target: str = ""
+    device: Callable[[int], bytes] | None = None
+
+    def load(self) -> bytes | bytearray | memoryview:
+        """Return the content, asked for now at the latest."""
+        if callable(self.content):
+            self.content = self.content()
+        return self.content
+
+    def status(self) -> FileStatus:
+        """Return what `stat` returns for it."""
+        links = 1
+        size = 0
+        if self.is_directory:
+            links = 2 + sum(child.is_directory for child in self.children.values())
+            size = 4096
+        elif self.is_link:
+            size = len(self.target.encode("utf-8", "surrogateescape"))
+        elif self.device is None:
+            size = len(self.load())
+        return FileStatus(self.mode, self.uid, self.gid, size, self.modified, self.inode, links)
+
+    def permits(self, access: int, uid: int) -> bool:
+        """Return whether the mode lets a user READ, WRITE, SEARCH (execute)."""
+        if uid == ROOT_UID:
+            return not (access & SEARCH and self.is_file and not self.mode & 0o111)
+        if uid == self.uid:
+            shift = 6
+        elif self.gid in groups_of(uid):
+            shift = 3
+        else:
+            shift = 0
+        return (self.mode >> shift) & access == access
+
+    def path(self) -> str:
+        """Return its absolute path, without links."""
+        names: list[str] = []
+        node = self
+        while node.parent is not None:
+            names.append(node.name)
+            node = node.parent
+        return "/" + "/".join(reversed(names))
+
+    def ancestors(self) -> list[FileNode]:
+        """Return it and the directories above it."""
+        found = [self]
+        while found[-1].parent is not None:
+            found.append(found[-1].parent)
+        return found
+
+
+_LARGEST_NAMELESS: Final = 1 << 26
+
+
+class FileSpace:
+    """The bytes that all files of one phone take; the lock is held during each call.
+
+    Args:
+        capacity: How many bytes fit; ENOSPC beyond.
+        clock: The phone's time.
+        lock: Is held while a file is looked at or changed.
+    """
+
+    def __init__(self, capacity: int, clock: Callable[[], float], lock: threading.RLock) -> None:
+        self.capacity = capacity
+        self.lock = lock
+        self.used = 0
+        self._clock = clock
+
+    def release(self, node: FileNode) -> None:
+        """Forget the content; a reader that has the node open sees an empty file, as after a truncation."""
+        self.used -= node.charged
+        node.charged = 0
+        node.content = b""
+
+    def charge(self, node: FileNode, size: int, path: str) -> None:
+        """Count a node's new size.
+
+        Raises:
+            VirtualFileError: nothing fits any more (ENOSPC).
+        """
+        if node.parent is None:
+            # Its name is gone: what is still written to it goes with the last who has it open.
+            if size > _LARGEST_NAMELESS:
+                raise VirtualFileError(errno.ENOSPC, path)
+            return
+        if size > node.charged and self.used + size - node.charged > self.capacity:
+            raise VirtualFileError(errno.ENOSPC, path)
+        self.used += size - node.charged
+        node.charged = size
+
+    def _changeable(self, node: FileNode, size: int, path: str) -> bytearray:
+        """Return the content as something that can be changed, and charge its new size."""
+        loaded = node.load()
+        self.charge(node, max(size, len(loaded)), path)
+        if not isinstance(loaded, bytearray):
+            loaded = node.content = bytearray(loaded)
+        return loaded
+
+    def write(
+        self, node: FileNode, offset: int | None, data: bytes | bytearray | memoryview, path: str
+    ) -> int:
+        """Put bytes into an open file, at its end for None; return the offset behind them."""
+        if offset is None:
+            offset = len(node.load())
+        content = self._changeable(node, offset + len(data), path)
+        if offset > len(content):
+            content.extend(bytes(offset - len(content)))
+        content[offset : offset + len(data)] = data
+        node.modified = self._clock()
+        return offset + len(data)
+
+
+class _OpenFile:
+    """A file that stays open when its name goes; a context manager."""
+
+    def __init__(self, space: FileSpace, node: FileNode, path: str) -> None:
+        self._space = space
+        self._node = node
+        self.path = path
+        self.position = 0
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Do nothing: nothing is held open. Files have this method."""
+
+    def status(self) -> FileStatus:
+        """Return what `fstat` returns."""
+        with self._space.lock:
+            return self._node.status()
+
+    def seek(self, position: int) -> None:
+        """Go to an offset from the beginning, which may lie beyond the end."""
+        self.position = position
+
+
+class FileReader(_OpenFile):
+    """Reads an open file from `position` on.
+
+    Attributes:
+        path: Where it was found.
+        position: Offset of the next byte.
+    """
+
+    def read(self, limit: int = -1) -> bytes:
+        """Return up to `limit` bytes, all that follow for -1; b"" at the end.
+
+        Raises:
+            VirtualFileError: EISDIR for a directory; EFBIG for all the bytes of a device without end.
+        """
+        node = self._node
+        if node.is_directory:
+            raise VirtualFileError(errno.EISDIR, self.path)
+        if node.device is not None:
+            if limit < 0:
+                raise VirtualFileError(errno.EFBIG, self.path)
+            return node.device(limit)
+        with self._space.lock:
+            content = node.load()
+            end = len(content) if limit < 0 else self.position + limit
+            if self.position == 0 and end >= len(content) and isinstance(content, bytes):
+                data = content
+            else:
+                data = bytes(content[self.position : end])
+        self.position += len(data)
+        return data
+
+
+class FileWriter(_OpenFile):
+    """Writes an open file from `position` on, or at its end.
+
+    Attributes:
+        path: Where it was found.
+        position: Offset of the next byte; of no meaning where it appends.
+    """
+
+    def __init__(self, space: FileSpace, node: FileNode, path: str, *, append: bool) -> None:
+        super().__init__(space, node, path)
+        self._append = append
+
+    def write(self, data: bytes) -> None:
+        """Write bytes and go on behind them.
+
+        Raises:
+            VirtualFileError: nothing fits any more (ENOSPC).
+        """
+        if self._node.device is not None:
+            return
+        with self._space.lock:
+            self.position = self._space.write(
+                self._node, None if self._append else self.position, data, self.path
+            )
+
+
+ROOT_UID: Final = 0
+SYSTEM_UID: Final = 1000
+SHELL_UID: Final = 2000
+FIRST_APP_UID: Final = 10000
+LAST_APP_UID: Final = 19999
+USERS_APART: Final = 100000
+"""Distance between the uids of one app for two users."""
+
+SDCARD_RW: Final = 1015
+MEDIA_RW: Final = 1023
+
+_NAMES: Final = {
+    0: "root",
+    1000: "system",
+    1001: "radio",
+    1002: "bluetooth",
+    1003: "graphics",
+    1004: "input",
+    1005: "audio",
+    1006: "camera",
+    1007: "log",
+    1011: "adb",
+    1013: "media",
+    1015: "sdcard_rw",
+    1017: "keystore",
+    1023: "media_rw",
+    1028: "sdcard_r",
+    1077: "external_storage",
+    1078: "ext_data_rw",
+    1079: "ext_obb_rw",
+    2000: "shell",
+    2001: "cache",
+    3001: "net_bt_admin",
+    3002: "net_bt",
+    3003: "inet",
+    3006: "net_bw_stats",
+    3009: "readproc",
+    3011: "uhid",
+    3012: "readtracefs",
+    9997: "everybody",
+    9999: "nobody",
+}
+_NUMBERS: Final = {name: number for number, name in _NAMES.items()}
+
+SHELL_GROUPS: Final = (1004, 1007, 1011, 1015, 1028, 1078, 1079, 3001, 3002, 3003, 3006, 3009, 3011, 3012)
+"""Groups of the shell in addition to its own, as adbd sets them."""
+
+
+@lru_cache(maxsize=1024)
+def groups_of(uid: int) -> frozenset[int]:
+    """Return the groups of a user's processes."""
+    if uid == SHELL_UID:
+        return frozenset({SHELL_UID, *SHELL_GROUPS})
+    if uid % USERS_APART >= FIRST_APP_UID:
+        return frozenset({uid, 9997, 3003})
+    return frozenset({uid})
+
+
+def name_of(number: int) -> str:
+    """Return the name of a user or group: `shell`, `u0_a123`; the digits where it has none."""
+    user, application = divmod(number, USERS_APART)
+    if FIRST_APP_UID <= application <= LAST_APP_UID:
+        return f"u{user}_a{application - FIRST_APP_UID}"
+    return _NAMES.get(number, str(number))
+
+
+def number_of(name: str) -> int | None:
+    """Return the number of a user or group by its name or digits, None where there is none."""
+    if name.isascii() and name.isdecimal():
+        return int(name)
+    user, underscore, application = name.partition("_a")
+    if underscore and user[:1] == "u" and user[1:].isdecimal() and application.isdecimal():
+        return int(user[1:]) * USERS_APART + FIRST_APP_UID + int(application)
+    return _NUMBERS.get(name)
+
 
 __all__ = [
     "READ",

@@ -11,7 +11,7 @@ from audit.conversions import TARGETS, convert, read_by_droidgate, read_by_speci
 from audit.made_descriptors import FORMATS, Descriptor, made_descriptor
 from audit.test_real_descriptors import SAMPLE_APPS, sample_app
 from droidgate.sources import read_source
-from droidgate.sources.checking import check_reading
+from droidgate.sources.linting import check_reading
 from droidgate_mappings.formats.format import load_formats
 from droidgate_mappings.model.findings import Finding, Level
 

@@ -2,6 +2,8 @@
 
 Only where its parts begin is indexed; an entry is decoded when it is asked for. What is broken is left out
 and reported as a finding, since Android too looks at what it needs only.
+
+The configurations that resource values are for (AOSP ResourceTypes.h, ResTable_config).
 """
 
 from __future__ import annotations
@@ -10,16 +12,46 @@ import struct
 from bisect import bisect_left
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import Final
 
 from droidgate_android.apk.budgets import Budget
 from droidgate_android.apk.chunks import CHUNK_HEADER, NO_INDEX, ChunkType
-from droidgate_android.apk.configurations import Configuration, read_configuration
 from droidgate_android.apk.findings import BROKEN_RESOURCE_TABLE, warn
+from droidgate_android.apk.resource_qualifiers import locale_of, qualifier_of
 from droidgate_android.apk.string_pool import StringPool
 from droidgate_android.apk.xml_tree import TypedValue, ValueType
 from droidgate_mappings.model.errors import BudgetError, InputError
 from droidgate_mappings.model.findings import Finding
+
+_SIZE_FIELD: Final = 4
+
+
+@dataclass(frozen=True, slots=True)
+class Configuration:
+    """For which device a value is.
+
+    Attributes:
+        locale: Language, script, region and variant joined by hyphens (`de`, `zh-Hant-TW`), empty for the
+            default locale.
+        is_default: It is for every device.
+        qualifier: The resource qualifier that means it, such as `de-rDE-v21`; empty for the default
+            configuration.
+    """
+
+    locale: str
+    is_default: bool
+    qualifier: str = ""
+
+
+@lru_cache(maxsize=4096)
+def read_configuration(raw: bytes) -> Configuration:
+    """Return the configuration of a ResTable_config without its size field; a shorter one lacks the rest."""
+    if not any(raw):
+        return Configuration("", is_default=True)
+    config = bytes(_SIZE_FIELD) + raw
+    return Configuration(locale_of(config), is_default=False, qualifier=qualifier_of(config))
+
 
 REFERENCE_TYPES: Final = frozenset({ValueType.REFERENCE, ValueType.DYNAMIC_REFERENCE})
 

@@ -1,4 +1,7 @@
-"""`am` and `cmd activity` (AOSP's ActivityManagerShellCommand)."""
+"""`am` and `cmd activity` (AOSP's ActivityManagerShellCommand).
+
+`am instrument` (AOSP's com.android.commands.am.Instrument).
+"""
 
 from __future__ import annotations
 
@@ -10,7 +13,6 @@ from typing import Final
 from droidgate_phone.app_api.values import BroadcastResult
 from droidgate_phone.commands import Command, CommandCall
 from droidgate_phone.commands.argument_reader import ArgumentReader
-from droidgate_phone.commands.instrument_command import run_instrument
 from droidgate_phone.commands.intent_arguments import parse_intent
 from droidgate_phone.commands.refusal import FAILED, refuse
 from droidgate_phone.commands.service_shell import ALL_USERS, OWNER, is_known_user, read_user, run_guarded
@@ -21,6 +23,65 @@ from droidgate_phone.system.callers import caller_of_uid
 from droidgate_phone.system.intent_text import show_bundle, show_intent
 from droidgate_phone.system.processes import AndroidNotModelledError
 from droidgate_phone.system.service_records import ServiceRefusedError
+
+_STEP_SECONDS: Final = 0.2
+"""How often a wait checks whether the process that started the command has ended."""
+_INSTRUMENT_NOT_MODELLED: Final = frozenset(
+    {"-p", "--no-hidden-api-checks", "--no-test-api-access", "--no-isolated-storage", "--abi", "-f", "-m"}
+)
+
+
+def run_instrument(call: CommandCall, reader: ArgumentReader) -> int:
+    """Start an instrumentation; with `-w` wait for its end.
+
+    Without `-w` it has no connection to the shell, and so can borrow nothing of it.
+    """
+    waits, arguments = False, dict[str, str]()
+    while (option := reader.next_option()) is not None:
+        if option == "-w":
+            waits = True
+        elif option == "-e":
+            key = reader.require()
+            arguments[key] = reader.require()
+        elif option == "--user":
+            read_user(reader)
+        elif option == "--no-window-animation":
+            continue
+        elif option == "-r":
+            # The raw form differs in results only, and these instrumentations report none.
+            continue
+        else:
+            known = "" if option in _INSTRUMENT_NOT_MODELLED else "the option "
+            return refuse(call, f"{known}am instrument {option}")
+    text = reader.require()
+    name = ComponentName.parse(text)
+    ended = None
+    if name is not None:
+        ended = call.system.instrumentations.start(name, arguments, connected=waits)
+    if ended is None or name is None:
+        return _tell_missing(call, text, name)
+    if waits:
+        from droidgate_phone.shell import pause  # noqa: PLC0415 - the shell imports the commands
+
+        while not ended.is_set():
+            pause(_STEP_SECONDS)
+        call.write("INSTRUMENTATION_RESULT: shortMsg=Process crashed.\nINSTRUMENTATION_CODE: 0\n")
+    return 0
+
+
+def _tell_missing(call: CommandCall, text: str, name: ComponentName | None) -> int:
+    if name is None:
+        call.write_error(f"Error: Bad component name: {text}\n")
+        return 1
+    call.write(
+        "INSTRUMENTATION_STATUS: Error=Unable to find instrumentation info for: "
+        f"ComponentInfo{{{name.flatten()}}}\n"
+        "INSTRUMENTATION_STATUS: id=ActivityManagerService\n"
+        "INSTRUMENTATION_STATUS_CODE: -1\n"
+    )
+    call.write_error(f"android.util.AndroidException: INSTRUMENTATION_FAILED: {name.flatten()}\n")
+    return 1
+
 
 _FLAG_FROM_SHELL: Final = 0x00400000
 _FIRST_WITH_STATUS: Final = 31

@@ -23,9 +23,7 @@ from droidgate_phone.commands.toybox import (
     report_path,
     toybox_command,
 )
-from droidgate_phone.file_accounts import name_of
-from droidgate_phone.file_handles import FileReader
-from droidgate_phone.files import FileStatus, VirtualFileError
+from droidgate_phone.files import FileReader, FileStatus, VirtualFileError, name_of
 from droidgate_phone.shell.errors import NotModelledError
 from droidgate_phone.streams import InputStream
 

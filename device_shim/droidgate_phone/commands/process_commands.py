@@ -9,9 +9,8 @@ from typing import Final
 
 from droidgate_phone.commands import ROOT_UID, SHELL_UID, Command, CommandCall
 from droidgate_phone.commands.toybox import Options, OptionTable, UsageError, absolute, toybox_command
-from droidgate_phone.file_accounts import groups_of, name_of
 from droidgate_phone.file_layout import SHELL_PROGRAM
-from droidgate_phone.files import VirtualFileError
+from droidgate_phone.files import VirtualFileError, groups_of, name_of
 from droidgate_phone.java_text import java_int
 from droidgate_phone.shell.errors import NotModelledError
 

@@ -1,24 +1,257 @@
 """The window that has the display: what it shows, and what touches and keys do to it.
 
 Its methods may be called from any thread, one after the other.
+
+Pictures of the screen.
+
+The screen as `uiautomator dump` writes it (AOSP's `AccessibilityNodeInfoDumper`).
 """
 
 from __future__ import annotations
 
+import io
+import re
+import struct
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final, Protocol
 
-from PIL.Image import Image
+from PIL import Image, ImageDraw
 
 from droidgate_phone.app_api.behaviour import FLAG_WINDOW_IS_OBSCURED, FLAG_WINDOW_IS_PARTIALLY_OBSCURED
 from droidgate_phone.app_api.values import AndroidError
-from droidgate_phone.app_api.views import View
+from droidgate_phone.app_api.views import View, ViewKind
 from droidgate_phone.screen import keys
-from droidgate_phone.screen.drawing import draw_screen, png_of, raw_of
-from droidgate_phone.screen.hierarchy import Screen, write_hierarchy
-from droidgate_phone.screen.layout import Display, Path, Placed, lay_out
+from droidgate_phone.screen.layout import PADDING, STATUS_BAR, Box, Display, Path, Placed, lay_out, shown_text
+from droidgate_phone.screen.text_layout import LINE_HEIGHT, TEXT_SIZE, drawable, font, width_of
+
+_PAPER: Final = (250, 250, 250)
+_INK: Final = (33, 33, 33)
+_FAINT: Final = (140, 140, 140)
+_BAR: Final = (69, 90, 100)
+_BUTTON: Final = (187, 222, 251)
+_OFF: Final = (224, 224, 224)
+_ON: Final = (129, 199, 132)
+_FIELD: Final = (255, 255, 255)
+_FOCUS: Final = (25, 118, 210)
+_RGBA_8888: Final = 1
+_SRGB: Final = 142_671_872
+"""`HAL_DATASPACE_V0_SRGB`."""
+
+
+def draw_screen(root: Placed | None, display: Display, focused: Path | None = None) -> Image.Image:
+    """Return the picture of a screen; None for an empty one."""
+    picture = Image.new("RGB", (display.width, display.height), _PAPER)
+    pen = ImageDraw.Draw(picture)
+    pen.rectangle((0, 0, display.width - 1, min(STATUS_BAR, display.height) - 1), fill=_BAR)
+    for placed in root.walk() if root is not None else ():
+        _draw(pen, placed, is_focused=placed.path == focused)
+    return picture
+
+
+def png_of(picture: Image.Image) -> bytes:
+    """Return a picture as a PNG file."""
+    written = io.BytesIO()
+    picture.save(written, "PNG", compress_level=1)
+    return written.getvalue()
+
+
+def raw_of(picture: Image.Image) -> bytes:
+    """Return a picture as `screencap` writes it without `-p`: width, height, format, colour space, pixels."""
+    head = struct.pack("<4I", picture.width, picture.height, _RGBA_8888, _SRGB)
+    return head + picture.convert("RGBA").tobytes()
+
+
+def _draw(pen: ImageDraw.ImageDraw, placed: Placed, *, is_focused: bool) -> None:
+    view, box = placed.view, placed.box
+    if view.kind == "button":
+        _fill(pen, box, _BUTTON if view.enabled else _OFF)
+    elif view.kind == "switch":
+        _fill(pen, box, _ON if view.checked else _OFF)
+    elif view.kind == "input":
+        _fill(pen, box, _FIELD, outline=_FOCUS if is_focused else _FAINT)
+    elif view.kind == "icon":
+        _fill(pen, box, _OFF)
+    is_faint = not view.enabled or (view.kind == "input" and not view.text)
+    is_centred = view.kind in {"button", "icon"}
+    _write(pen, placed, _FAINT if is_faint else _INK, is_centred=is_centred)
+
+
+def _fill(
+    pen: ImageDraw.ImageDraw,
+    box: Box,
+    colour: tuple[int, int, int],
+    *,
+    outline: tuple[int, int, int] | None = None,
+) -> None:
+    pen.rectangle((box.left, box.top, box.right - 1, box.bottom - 1), fill=colour, outline=outline, width=4)
+
+
+def _write(
+    pen: ImageDraw.ImageDraw, placed: Placed, colour: tuple[int, int, int], *, is_centred: bool
+) -> None:
+    """Write the lines that are seen as a whole."""
+    full, box = placed.full, placed.box
+    top = full.top + (full.height - LINE_HEIGHT * len(placed.lines)) // 2
+    for line in placed.lines:
+        if box.top <= top and top + LINE_HEIGHT <= box.bottom:
+            spare = max(2 * PADDING, full.width - width_of(line))
+            left = full.left + (spare // 2 if is_centred else PADDING)
+            pen.text((left, top + (LINE_HEIGHT - TEXT_SIZE) // 2), drawable(line), fill=colour, font=font())
+        top += LINE_HEIGHT
+
+
+_CLASSES: Final[dict[ViewKind, str]] = {
+    "column": "android.widget.LinearLayout",
+    "row": "android.widget.LinearLayout",
+    "text": "android.widget.TextView",
+    "button": "android.widget.Button",
+    "input": "android.widget.EditText",
+    "switch": "android.widget.Switch",
+    "list": "android.widget.ListView",
+    "icon": "android.widget.TextView",
+}
+_CLICKABLE: Final = frozenset({"button", "input", "switch", "icon"})
+_LONG_CLICKABLE: Final = frozenset({"input", "icon"})
+_CONTAINERS: Final = frozenset({"column", "row"})
+_FRAME: Final = "android.widget.FrameLayout"
+
+# What the dumper writes as a dot, and the three more that no XML parser takes.
+_NOT_WRITTEN: Final = re.compile("[\0-\x08\x0b\x0c\x0e-\x1f\x7f-\x84\x86-\x9f\ufdd0-\ufddf\ufffe\uffff]")
+# Halves of surrogate pairs have no encoding.
+_HALF: Final = re.compile("[\ud800-\udfff]")
+_ESCAPED: Final = {
+    "&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;", "\n": "&#10;", "\t": "&#9;", "\r": "&#13;",
+}  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Screen:
+    """What is on the display.
+
+    Attributes:
+        package: Whose window it is.
+        root: The laid-out views; None for a window without content.
+        display: The display.
+        focused: Path of the view that has the keyboard.
+    """
+
+    package: str
+    root: Placed | None
+    display: Display
+    focused: Path | None = None
+
+
+def write_hierarchy(screen: Screen, *, compressed: bool = False) -> str:
+    """Return the XML of a screen.
+
+    Args:
+        screen: The screen.
+        compressed: Leave out containers that mean nothing to a reader, as `--compressed` does.
+    """
+    display = screen.display
+    whole = Box(0, 0, display.width, display.height)
+    placed = () if screen.root is None else (screen.root,)
+    content = list(_nodes_of(screen, placed, compressed=compressed))
+    if not compressed:
+        frame = _Node(_FRAME, whole, resource_id="android:id/content", children=tuple(content))
+        content = [frame]
+    window = _Node(_FRAME, whole, children=tuple(content))
+    body = "".join(_written(window, screen.package))
+    head = "<?xml version='1.0' encoding='UTF-8' standalone='yes' ?>"
+    return f'{head}<hierarchy rotation="{display.rotation}">{body}</hierarchy>'
+
+
+@dataclass(frozen=True, slots=True)
+class _Node:
+    class_name: str
+    box: Box
+    index: int = 0
+    text: str = ""
+    resource_id: str = ""
+    description: str = ""
+    checkable: bool = False
+    checked: bool = False
+    clickable: bool = False
+    enabled: bool = True
+    focusable: bool = False
+    focused: bool = False
+    scrollable: bool = False
+    long_clickable: bool = False
+    children: tuple[_Node, ...] = ()
+
+
+def _nodes_of(screen: Screen, placed: Iterable[Placed], *, compressed: bool) -> Iterator[_Node]:
+    for item in placed:
+        children = _nodes_of(screen, item.children, compressed=compressed)
+        if compressed and item.view.kind in _CONTAINERS and not item.view.description:
+            yield from children
+        else:
+            yield _node_of(screen, item, tuple(children))
+
+
+def _node_of(screen: Screen, placed: Placed, children: tuple[_Node, ...]) -> _Node:
+    view = placed.view
+    is_clickable = view.kind in _CLICKABLE
+    return _Node(
+        class_name=_CLASSES[view.kind],
+        box=placed.box,
+        index=placed.path[-1] if placed.path else 0,
+        text=shown_text(view),
+        resource_id=f"{screen.package}:id/{view.id}" if view.id else "",
+        description=view.description,
+        checkable=view.kind == "switch",
+        checked=view.checked,
+        clickable=is_clickable,
+        enabled=view.enabled,
+        focusable=is_clickable or view.kind == "list",
+        focused=placed.path == screen.focused,
+        scrollable=placed.overflow > 0,
+        long_clickable=view.long_clickable or view.kind in _LONG_CLICKABLE,
+        children=children,
+    )
+
+
+def _written(node: _Node, package: str) -> Iterator[str]:
+    box = node.box
+    attributes: dict[str, str | bool] = {
+        "index": str(node.index),
+        "text": node.text,
+        "resource-id": node.resource_id,
+        "class": node.class_name,
+        "package": package,
+        "content-desc": node.description,
+        "checkable": node.checkable,
+        "checked": node.checked,
+        "clickable": node.clickable,
+        "enabled": node.enabled,
+        "focusable": node.focusable,
+        "focused": node.focused,
+        "scrollable": node.scrollable,
+        "long-clickable": node.long_clickable,
+        "password": False,
+        "selected": False,
+        "bounds": f"[{box.left},{box.top}][{box.right},{box.bottom}]",
+    }
+    is_bare = node.clickable and node.enabled and not (node.text or node.description)
+    yield '<node NAF="true"' if is_bare else "<node"
+    for name, value in attributes.items():
+        text = str(value).lower() if isinstance(value, bool) else _escaped(value)
+        yield f' {name}="{text}"'
+    if not node.children:
+        yield " />"
+        return
+    yield ">"
+    for child in node.children:
+        yield from _written(child, package)
+    yield "</node>"
+
+
+def _escaped(text: str) -> str:
+    safe = _HALF.sub("?", _NOT_WRITTEN.sub(".", text))
+    return "".join(_ESCAPED.get(character, character) for character in safe)
+
 
 LAUNCHER_PACKAGE: Final = "com.android.launcher3"
 _ICONS_IN_A_ROW: Final = 4
@@ -306,7 +539,7 @@ class Window:
             message = f"key {code}"
             raise InputNotModelledError(message)
 
-    def _picture(self) -> Image:
+    def _picture(self) -> Image.Image:
         screen = self.screen()
         return draw_screen(screen.root, screen.display, screen.focused)
 

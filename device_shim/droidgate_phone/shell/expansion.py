@@ -8,8 +8,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from droidgate_phone.file_accounts import number_of
-from droidgate_phone.files import VirtualFileError
+from droidgate_phone.files import VirtualFileError, number_of
 from droidgate_phone.shell.errors import NotModelledError
 from droidgate_phone.shell.parsing import ParameterExpansion, Word
 from droidgate_phone.shell.run import Run

@@ -37,7 +37,7 @@ from droidgate_phone.system.uid_states import UidStates
 
 
 class AndroidSystem:
-    """One running Android; a context manager that ends its processes. `droidgate_phone.boot` starts one.
+    """One running Android; a context manager that ends its processes. `droidgate_phone.phone` starts one.
 
     Args:
         release: The release's facts and rules.

@@ -1,32 +1,503 @@
-"""From a catalog to its report."""
+"""From a catalog to its report.
+
+The details of a report: every app, provider, capability and finding of a catalog that a page can hold.
+
+What a scan could not read, from the rows of its sources and problems.
+
+What could be better, as findings with places: the findings of a catalog, and what is not described.
+
+Translations of the providers that a user chose, by the dialects' own writers.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
+from fnmatch import fnmatchcase
+from functools import partial
 from os import PathLike
 from pathlib import Path
 from types import TracebackType
-from typing import Self
+from typing import Any, Final, Self
 
-from droidgate.coverage.conversions import LEVELS
-from droidgate.coverage.details import details_of, is_too_large
+from droidgate.coverage.conversions import LEVELS, targets
 from droidgate.coverage.document import Report
-from droidgate.coverage.document_details import MOST_APPS, MOST_CAPABILITIES, Details
-from droidgate.coverage.document_summary import CatalogFacts, Counted
+from droidgate.coverage.document_details import (
+    MOST_APPS,
+    MOST_CAPABILITIES,
+    AppDetail,
+    CapabilityDetail,
+    Details,
+    DialectTranslation,
+    FindingDetail,
+    Group,
+    GroupLink,
+    LevelProfile,
+    ProviderDetail,
+    TranslatedFile,
+    TranslationFinding,
+)
+from droidgate.coverage.document_summary import (
+    REACHES,
+    CatalogFacts,
+    Counted,
+    Reach,
+    UnreadCounts,
+    UnreadInput,
+)
 from droidgate.coverage.export import Form, write_tables
 from droidgate.coverage.figures import Figures
 from droidgate.coverage.history import Snapshot, history_of
-from droidgate.coverage.overlaps import Overlaps, find_overlaps
-from droidgate.coverage.quality import prepare_quality, quality_of
-from droidgate.coverage.quality_findings import quality_findings
+from droidgate.coverage.overlaps import Overlaps, find_overlaps, key_of
+from droidgate.coverage.quality import IS_POOR, figures_of, prepare_quality, quality_of
 from droidgate.coverage.reach import agents
-from droidgate.coverage.translations import misfits, translate_chosen
-from droidgate.coverage.unread import unread_of
 from droidgate.sources.catalogs.catalog import Catalog
-from droidgate_mappings.model.findings import Finding
-from droidgate_mappings.tables.reach import load_shim_table
+from droidgate.sources.catalogs.declarations import read_members, read_part
+from droidgate.sources.catalogs.places import place_in
+from droidgate_mappings.model.capability import Provider
+from droidgate_mappings.model.errors import DroidgateError
+from droidgate_mappings.model.findings import Finding, Level, finding_code
+from droidgate_mappings.model.json_values import one_line_json
+from droidgate_mappings.tables.reach import load_reach, load_shim_table
+
+MOST_FINDINGS_LISTED: Final = 100_000
+
+_ONE_BY_ONE: Final = ("capabilities", "definitions", "extensions")
+_APPS: Final = """
+SELECT e.entry, e.unit, e.app, e.kind, e.package, e.label, e.description, e.version_name,
+    e.version_code, e.minimum_sdk, e.target_sdk, e.signers, e.signers_verified, e.has_launcher, e.listed,
+    s.protocols, s.silent, s.unread AND s.providers = 0, s.capabilities
+FROM entry e JOIN entry_sum s USING (entry) ORDER BY e.entry
+"""
+_PROVIDERS: Final = """
+SELECT f.p, f.entry, p.protocol, p.dialect, p.component, p.component_kind, p.exported, p.enabled,
+    p.permission, p.name, p.description, p.instructions, p.declaration, p.place, p.enabled_in, p.protection
+FROM provider_fact f JOIN providers p USING (unit, provider) ORDER BY f.p
+"""
+_CAPABILITIES: Final = """
+SELECT f.p, f.capability, s.s, c.id, c.title, c.description, c.parameters, c.output, c.undescribed_count,
+    c.untyped_count, c.read_only, c.destructive, c.enabled, c.token_estimate, c.place, x.levels
+FROM capability_fact f JOIN standing s USING (key)
+JOIN provider_fact p ON p.p = f.p
+JOIN capabilities c ON c.unit = p.unit AND c.provider = p.provider AND c.capability = f.capability
+LEFT JOIN (
+    SELECT unit, provider, capability, map(list(target), list(level)) AS levels FROM conversions GROUP BY ALL
+) x ON x.unit = c.unit AND x.provider = c.provider AND x.capability = c.capability
+ORDER BY f.p, f.capability
+"""
+_FINDINGS: Final = f"""
+SELECT coalesce(p.entry, CASE WHEN o.entries = 1 THEN o.entry END) AS entry, p.p, f.capability, f.origin,
+    f.code, f.level, f.pointer, f.message, f.hint, f.rule, f.releases, f.place
+FROM findings f LEFT JOIN provider_fact p USING (unit, provider) LEFT JOIN first_entry o ON o.unit = f.unit
+ORDER BY entry, f.unit, f.finding LIMIT {MOST_FINDINGS_LISTED}
+"""
+
+
+@dataclass(slots=True)
+class _Places:
+    """Positions of what was listed: capabilities by provider and position there."""
+
+    capabilities: dict[tuple[int, int], int]
+    keys: dict[str, int]
+
+
+def is_too_large(figures: Figures) -> bool:
+    """Return whether a catalog has more than a page can hold."""
+    apps, capabilities = figures.row(
+        "SELECT (SELECT count(*) FROM entry), (SELECT count(*) FROM capability_fact)"
+    )
+    return bool(apps > MOST_APPS or capabilities > MOST_CAPABILITIES)
+
+
+def details_of(
+    figures: Figures, overlaps: Overlaps | None, translations: tuple[DialectTranslation, ...] = ()
+) -> Details:
+    """Return everything, one by one; `prepare_quality` comes first."""
+    providers = figures.rows(_PROVIDERS)
+    declared = [_parts_of(row[12]) for row in providers]
+    capabilities, levels, places = _capabilities(figures, declared, overlaps)
+    return Details(
+        targets=tuple(figures.catalog.targets),
+        reach_profiles=figures.profiles,
+        level_profiles=levels,
+        apps=_apps(figures, _served_by_app(figures, overlaps)),
+        providers=tuple(_provider(row, parts) for row, parts in zip(providers, declared, strict=True)),
+        capabilities=capabilities,
+        findings=_findings(figures, places),
+        groups=() if overlaps is None else _groups(overlaps, places),
+        translations=translations,
+    )
+
+
+def _parts_of(declaration: str) -> dict[str, Any]:
+    members = read_members(declaration)
+    return {name: members.get(name) for name in _ONE_BY_ONE}
+
+
+def _served_by_app(figures: Figures, overlaps: Overlaps | None) -> Mapping[int, set[str]]:
+    if overlaps is None:
+        return {}
+    entries = dict(figures.rows("SELECT p, entry FROM provider_fact"))
+    served: dict[int, set[str]] = {}
+    for key, use_cases in overlaps.served.items():
+        served.setdefault(entries[int(key.partition(".")[0])], set()).update(
+            use_case.use_case for use_case in use_cases
+        )
+    return served
+
+
+def _apps(figures: Figures, served: Mapping[int, set[str]]) -> tuple[AppDetail, ...]:
+    agents = range(len(load_reach().agents))
+    counts = {
+        (entry, agent, reach): count
+        for entry, agent, reach, count in figures.rows("SELECT entry, agent, reach, n FROM entry_reach")
+    }
+    best: dict[tuple[int, int], Reach] = {
+        (entry, agent): REACHES[at] for entry, agent, at in figures.rows("FROM entry_best")
+    }
+    quality = {entry: values for entry, *values in figures.rows("FROM quality")}
+
+    def reach_of(entry: int, agent: int) -> tuple[int, int, int, int]:
+        native, gateway, ui_only, none = (counts.get((entry, agent, at), 0) for at in range(len(REACHES)))
+        return native, gateway, ui_only, none
+
+    return tuple(
+        AppDetail(
+            key=f"{unit}:{-1 if app is None else app}",
+            kind=kind,
+            package=package,
+            label=label,
+            description=description,
+            version_name=version_name,
+            version_code=version_code,
+            minimum_sdk=minimum_sdk,
+            target_sdk=target_sdk,
+            signers=tuple(signers),
+            signers_verified=signers_verified,
+            has_launcher=has_launcher,
+            sources=tuple(listed or ()),
+            protocols=tuple(protocols),
+            is_silent=silent,
+            is_unread=unread,
+            capabilities=capabilities,
+            best=tuple(best[entry, agent] for agent in agents),
+            reach=tuple(reach_of(entry, agent) for agent in agents),
+            quality=figures_of(quality[entry]),
+            use_cases=tuple(sorted(served.get(entry, ()))),
+        )
+        for (
+            entry, unit, app, kind, package, label, description, version_name, version_code,
+            minimum_sdk, target_sdk, signers, signers_verified, has_launcher, listed, protocols, silent,
+            unread, capabilities,
+        ) in figures.rows(_APPS)
+    )  # fmt: skip
+
+
+def _provider(row: tuple[Any, ...], parts: Mapping[str, Any]) -> ProviderDetail:
+    return ProviderDetail(
+        app=row[1],
+        protocol=row[2],
+        dialect=row[3],
+        component=row[4],
+        component_kind=row[5],
+        exported=row[6],
+        enabled=row[7],
+        enabled_in=row[14],
+        permission=row[8],
+        protection=row[15],
+        name=row[9],
+        description=row[10],
+        instructions=row[11],
+        definitions=_json_or_none(parts["definitions"]),
+        extensions=_json_or_none(parts["extensions"]),
+        place=row[13],
+    )
+
+
+def _json_or_none(value: Any) -> str | None:
+    return one_line_json(value) if value else None
+
+
+def _capabilities(
+    figures: Figures, declared: list[dict[str, Any]], overlaps: Overlaps | None
+) -> tuple[tuple[CapabilityDetail, ...], tuple[LevelProfile, ...], _Places]:
+    targets = figures.catalog.targets
+    served = {} if overlaps is None else overlaps.served
+    groups = {
+        key: number
+        for number, members in enumerate(() if overlaps is None else overlaps.matching.groups)
+        for key in members
+    }
+    profiles: dict[tuple[str | None, ...], int] = {}
+    places = _Places({}, {})
+    details: list[CapabilityDetail] = []
+    for row in figures.rows(_CAPABILITIES):
+        provider, position, standing = row[:3]
+        known = row[15] or {}
+        levels = profiles.setdefault(tuple(known.get(target) for target in targets), len(profiles))
+        key = key_of(provider, position)
+        places.capabilities[provider, position] = places.keys[key] = len(details)
+        capabilities = declared[provider]["capabilities"]
+        details.append(
+            CapabilityDetail(
+                provider=provider,
+                id=row[3],
+                title=row[4],
+                description=row[5],
+                parameters=row[6],
+                output=row[7],
+                undescribed=row[8],
+                untyped=row[9],
+                read_only=row[10],
+                destructive=row[11],
+                enabled=row[12],
+                tokens=row[13],
+                declaration=one_line_json(
+                    capabilities[position] if capabilities and position < len(capabilities) else {}
+                ),
+                place=row[14],
+                reach=standing,
+                levels=levels,
+                use_cases=tuple(item.use_case for item in served.get(key, ())),
+                group=groups.get(key),
+            )
+        )
+    return tuple(details), tuple(LevelProfile(levels=profile) for profile in profiles), places
+
+
+def _findings(figures: Figures, places: _Places) -> tuple[FindingDetail, ...]:
+    return tuple(
+        FindingDetail(
+            app=entry,
+            provider=provider,
+            capability=places.capabilities.get((provider, capability)),
+            origin=origin,
+            code=code,
+            level=level,
+            pointer=pointer,
+            message=message,
+            hint=hint,
+            rule=rule,
+            releases=tuple(releases),
+            place=place,
+        )
+        for entry, provider, capability, origin, code, level, pointer, message, hint, rule, releases, place
+        in figures.rows(_FINDINGS)
+    )  # fmt: skip
+
+
+def _groups(overlaps: Overlaps, places: _Places) -> tuple[Group, ...]:
+    links: list[list[GroupLink]] = [[] for _ in overlaps.matching.groups]
+    for link in overlaps.matching.links:
+        links[link.group].append(
+            GroupLink(
+                capability=places.keys[link.key],
+                match=places.keys[link.match],
+                kind=link.kind,
+                score=link.score,
+                terms=link.terms,
+                parameters=link.parameters,
+            )
+        )
+    return tuple(
+        Group(members=tuple(places.keys[key] for key in members), links=tuple(links[number]))
+        for number, members in enumerate(overlaps.matching.groups)
+    )
+
+
+MOST_REASONS: Final = 20
+MOST_INPUTS: Final = 200
+
+# A split of a unit was read with its base, and a file of no known format was read and is not a descriptor.
+_UNREAD: Final = """
+CREATE OR REPLACE TEMP VIEW unread AS
+SELECT source, NULL AS place, coalesce(reason, outcome) AS reason, outcome FROM sources
+WHERE outcome NOT IN ('read', 'no-descriptor', 'left-out') AND NOT (outcome = 'part' AND unit IS NOT NULL)
+UNION ALL
+SELECT coalesce(found.source, problems.unit), problems.place, problems.message, NULL
+FROM problems LEFT JOIN found USING (unit)
+"""
+
+
+def unread_of(figures: Figures) -> UnreadCounts:
+    """Return what a scan could not read: counts by reason, and the inputs by name."""
+    figures.connection.execute(_UNREAD)
+    sources, parts = figures.row("SELECT count(outcome), count(*) - count(outcome) FROM unread")
+    reasons = figures.rows(
+        "SELECT reason, count(*) AS n FROM unread GROUP BY reason ORDER BY n DESC, reason "
+        f"LIMIT {MOST_REASONS}"
+    )
+    inputs = figures.rows(
+        "SELECT source, place, outcome, reason FROM unread "
+        f"ORDER BY outcome IS NULL, source, place, reason LIMIT {MOST_INPUTS}"
+    )
+    return UnreadCounts(
+        sources=sources,
+        parts=parts,
+        reasons=tuple(Counted(name=name, count=count) for name, count in reasons),
+        inputs=tuple(
+            UnreadInput(source=source, place=place, outcome=outcome, reason=reason)
+            for source, place, outcome, reason in inputs
+        ),
+        left_out=sources + parts - len(inputs),
+    )
+
+
+_code = partial(finding_code, module=__name__)
+
+UNDESCRIBED_CAPABILITY: Final = _code("undescribed-capability", "A capability says nothing of what it does")
+UNDESCRIBED_PARAMETERS: Final = _code(
+    "undescribed-parameters", "Parameters of a capability have no description"
+)
+UNTYPED_PARAMETERS: Final = _code("untyped-parameters", "Nothing says what values some parameters take")
+POOR_NAME: Final = _code(
+    "poor-name", "A capability's id has no word that a model could choose it by, or is too long"
+)
+
+_LEVELS: Final = ("error", "warning", "note")
+_FOUND: Final = f"""
+SELECT d.source, d.kind, f.place, f.code, f.level, f.pointer, f.message, f.hint, f.rule,
+    f.releases
+FROM findings f JOIN (
+    SELECT unit, min(source) AS source, min(kind) AS kind FROM sources WHERE unit IS NOT NULL GROUP BY unit
+) d USING (unit) WHERE origin <> 'reading'
+ORDER BY list_position({list(_LEVELS)!r}, f.level), d.source, f.unit, f.finding LIMIT ?
+"""
+_MISSING: Final = f"""
+SELECT d.source, d.kind, c.place, c.capability, c.id, coalesce(trim(c.description), '') = '' AS bare,
+    c.undescribed_count, c.untyped_count, {IS_POOR} AS poor
+FROM capabilities c JOIN (
+    SELECT unit, min(source) AS source, min(kind) AS kind FROM sources WHERE unit IS NOT NULL GROUP BY unit
+) d USING (unit)
+WHERE bare OR c.undescribed_count > 0 OR c.untyped_count > 0 OR poor
+ORDER BY d.source, c.unit, c.provider, c.capability LIMIT ?
+"""
+
+
+def quality_findings(figures: Figures, most: int) -> Iterator[Finding]:
+    """Yield what the linters and the security marks say, the gravest first, then what is not described.
+
+    Args:
+        figures: The catalog.
+        most: How many there may be.
+    """
+    found = figures.rows(_FOUND, [most])
+    for source, kind, place, code, level, pointer, message, hint, rule, releases in found:
+        yield Finding(
+            code=code,
+            level=Level(level),
+            pointer=pointer,
+            message=message,
+            hint=hint,
+            source=place_in(source, kind, place or ""),
+            rule=rule,
+            releases=tuple(releases),
+        )
+    left = most - len(found)
+    if left:
+        for number, item in enumerate(_missing(figures, left)):
+            if number == left:
+                return
+            yield item
+
+
+def _missing(figures: Figures, most: int) -> Iterator[Finding]:
+    for source, kind, place, position, name, bare, undescribed, untyped, poor in figures.rows(
+        _MISSING, [most]
+    ):
+        checks: list[tuple[str, Any, str]] = [
+            (UNDESCRIBED_CAPABILITY, bare, f"{name} has no description"),
+            (UNDESCRIBED_PARAMETERS, undescribed, f"{undescribed} parameters of {name} have no description"),
+            (UNTYPED_PARAMETERS, untyped, f"{untyped} parameters of {name} have no type"),
+            (POOR_NAME, poor, f"a model could not choose it by the name {name}"),
+        ]
+        for code, holds, message in checks:
+            if holds:
+                yield Finding(
+                    code=code,
+                    level=Level.NOTE,
+                    pointer=f"/capabilities/{position}",
+                    message=message,
+                    source=place_in(source, kind, place or ""),
+                )
+
+
+MOST_PROVIDERS: Final = 50
+MOST_FINDINGS_EACH: Final = 200
+
+
+def translate_chosen(figures: Figures, patterns: Sequence[str]) -> tuple[DialectTranslation, ...]:
+    """Write every provider of the apps whose application id fits a pattern in every dialect.
+
+    Args:
+        figures: The catalog.
+        patterns: `*` and `?` match other characters, as in the names of files.
+    """
+    if not patterns:
+        return ()
+    chosen = [
+        (number, declaration)
+        for number, package, declaration in figures.rows(
+            "SELECT p, identity, declaration FROM provider_fact JOIN providers USING (unit, provider) "
+            "JOIN entry USING (entry) ORDER BY p"
+        )
+        if any(fnmatchcase(package, pattern) for pattern in patterns)
+    ]
+    return tuple(
+        _translate(number, read_part(Provider, declaration), target)
+        for number, declaration in chosen[:MOST_PROVIDERS]
+        for target in targets()
+    )
+
+
+def misfits(figures: Figures, patterns: Sequence[str]) -> Iterator[str]:
+    """Yield a sentence for each pattern by which nothing is translated, and one where not all is that fits.
+
+    The sentences have no period.
+    """
+    listed = (
+        figures.rows("SELECT identity, providers FROM entry JOIN entry_sum USING (entry)") if patterns else []
+    )
+    for pattern in patterns:
+        fitting = [providers for identity, providers in listed if fnmatchcase(identity, pattern)]
+        if not fitting:
+            yield f"--translate {pattern}: no app of the catalog fits it"
+        elif not any(fitting):
+            yield f"--translate {pattern}: what fits it declares nothing"
+    chosen = sum(
+        providers
+        for identity, providers in listed
+        if any(fnmatchcase(identity, pattern) for pattern in patterns)
+    )
+    if chosen > MOST_PROVIDERS:
+        yield f"at most {MOST_PROVIDERS} providers are translated"
+
+
+def _translate(number: int, provider: Provider, target: str) -> DialectTranslation:
+    format_, dialect = targets()[target]
+    if format_.write is None:
+        return _failed(number, target, f"{format_.title} is only read")
+    try:
+        writing = format_.write(provider, dialect)
+    except DroidgateError as error:
+        return _failed(number, target, error.message)
+    return DialectTranslation(
+        provider=number,
+        target=target,
+        files=tuple(TranslatedFile(path=artifact.path, text=artifact.text) for artifact in writing.artifacts),
+        findings=tuple(
+            TranslationFinding(
+                code=finding.code, level=finding.level.value, pointer=finding.pointer, message=finding.message
+            )
+            for finding in writing.findings[:MOST_FINDINGS_EACH]
+        ),
+        problem=None,
+    )
+
+
+def _failed(number: int, target: str, problem: str) -> DialectTranslation:
+    return DialectTranslation(provider=number, target=target, files=(), findings=(), problem=problem)
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,9 +1,15 @@
-"""A scan from its inputs to its catalog."""
+"""A scan from its inputs to its catalog.
+
+One scan at a time writes a catalog.
+
+Phones as inputs: every installed app, by its manifest and what the running system says of it.
+"""
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Container, Generator, Iterable, Iterator, Mapping, Sequence
-from contextlib import closing
+from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass, field
 from importlib.metadata import version
 from pathlib import Path
@@ -16,15 +22,171 @@ from droidgate.coverage.inputs import Inputs, Item, list_inputs, state_of
 from droidgate.coverage.known import KnownUnits, write_known
 from droidgate.coverage.process_pool import PoolAnswer, PoolSettings, ProcessPool
 from droidgate.coverage.remote import is_only_here
-from droidgate.coverage.scan_lock import only_scan_of
 from droidgate.coverage.scan_log import KEPT_LOG_FILE, Header, ScanLog
 from droidgate.coverage.scanned import CHANGED, KNOWN, PART, Scanned
+from droidgate.coverage.unit_rows import Unit, rows_of_unit
 from droidgate.coverage.worker import do_work, load_work
+from droidgate.devices.device import Device, open_device
+from droidgate.devices.errors import CommandFailedError, DeviceOutputError
+from droidgate.devices.packages import disabled_packages
 from droidgate.sources.catalogs.catalog import Catalog, check_name
 from droidgate.sources.catalogs.names import CATALOG_FILE, LOG_FILE
+from droidgate.sources.catalogs.rows import LEFT_OUT, OWN_APP
+from droidgate.sources.device import InstalledApp, PhoneReading, PhoneRequest, parse_phone_source, read_phone
+from droidgate.sources.linting import check_reading
+from droidgate.sources.providers import Providers
 from droidgate.sources.spelling import printable
 from droidgate_android.apk.bundle_files import ApkIdentity, group_apks
-from droidgate_mappings.model.errors import InputError, UsageError
+from droidgate_mappings.formats.format import load_formats
+from droidgate_mappings.model.capability import declaration_of
+from droidgate_mappings.model.errors import DeviceError, InputError, UsageError
+from droidgate_mappings.model.findings import Finding
+from droidgate_mappings.model.json_values import Json, digest_of
+
+
+@contextmanager
+def only_scan_of(folder: Path) -> Iterator[None]:
+    """Hold a folder so that no other scan writes into it; the system lets go of it when the process ends.
+
+    The folder itself is locked, so that no file stays behind. Where the system cannot lock a folder (Windows,
+    some network disks) nothing is held.
+
+    Raises:
+        InputError: another scan holds it.
+    """
+    try:
+        import fcntl  # noqa: PLC0415 - not on every system
+    except ImportError:
+        yield
+        return
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        with suppress(OSError):
+            try:
+                fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                hint = "wait for it, or name another folder"
+                place = printable(str(folder))
+                raise InputError("another scan writes this catalog now", place=place, hint=hint) from None
+        yield
+    finally:
+        os.close(descriptor)
+
+
+_MANIFEST: Final = "AndroidManifest.xml"
+
+
+@dataclass(frozen=True, slots=True)
+class ScannedPhone:
+    """A phone that is there.
+
+    Attributes:
+        device: It.
+        package: Only this app is asked for.
+    """
+
+    device: Device
+    package: str | None
+
+    @property
+    def name(self) -> str:
+        """How it is called in a catalog."""
+        return f"adb:{self.device.serial}"
+
+
+def find_phone(source: str) -> ScannedPhone:
+    """Return the phone that is meant.
+
+    Raises:
+        UsageError: no phone is written so.
+        DeviceError: it is not there, or does not let us in.
+    """
+    serial, package = parse_phone_source(source)
+    return ScannedPhone(open_device(serial), package)
+
+
+def scan_phone(phone: ScannedPhone, *, own_apps: bool) -> Iterator[Scanned]:
+    """Yield a result for each app of a phone, for the user in front.
+
+    Args:
+        phone: The phone.
+        own_apps: Read shims and droidgate's agent apps as any other app; else each is a result that says so.
+
+    An app's unit is the digest of what was read of it: its APK stays on the phone. A phone that fails is one
+    result with its reason.
+    """
+    formats = tuple(load_formats().values())
+    try:
+        request = PhoneRequest(formats, package=phone.package, every_app=True, own_apps=own_apps)
+        reading = read_phone(phone.device, request)
+        disabled = _disabled_of(phone.device, reading)
+    except DeviceError as error:
+        yield Scanned.failed(phone.name, "unreadable", error.message, kind="installed")
+        return
+    for app in reading.apps:
+        enabled = None if disabled is None else app.package not in disabled
+        yield _scan_installed(f"{phone.name}/{app.package}", app, enabled, reading.facts.sdk)
+    for package in reading.left_out:
+        yield Scanned.failed(f"{phone.name}/{package}", LEFT_OUT, OWN_APP, kind="installed")
+    problems = [problem.message for problem in reading.problems]
+    if disabled is None:
+        problems.append("which apps are disabled cannot be asked")
+    if problems:
+        yield Scanned.failed(phone.name, "unreadable", "; ".join(problems), kind="installed")
+
+
+def _disabled_of(device: Device, reading: PhoneReading) -> frozenset[str] | None:
+    try:
+        return disabled_packages(device, reading.facts.user)
+    except (CommandFailedError, DeviceOutputError):
+        return None
+
+
+def _scan_installed(
+    name: str,
+    app: InstalledApp,
+    enabled: bool | None,  # noqa: FBT001
+    sdk: int,
+) -> Scanned:
+    scanned = Scanned(name, "installed")
+    if app.application is None:
+        reason = app.problems[0].message if app.problems else "its manifest could not be read"
+        return scanned.ended("unreadable", reason)
+    reading = Providers(app.providers, app.findings, (app.application,), (), app.problems)
+    findings: tuple[Finding, ...] = ()
+    try:
+        findings = tuple(check_reading(reading, load_formats().values(), lambda _: None))
+    except InputError:  # what a linter needs was not fetched from the phone
+        findings = ()
+    scanned.unit = _unit_of(app, enabled, sdk)
+    prefix = app.application.place.path.removesuffix(_MANIFEST)
+    unit = Unit(scanned.unit, reading, findings, prefix=prefix, is_installed=True, enabled=enabled, sdk=sdk)
+    return scanned.ended("read", rows=rows_of_unit(unit))
+
+
+def _unit_of(app: InstalledApp, enabled: bool | None, sdk: int) -> str:  # noqa: FBT001
+    application = app.application
+    states: list[Json] = [
+        [capability.state.enabled if capability.state else None for capability in provider.capabilities]
+        for provider in app.providers
+    ]
+    identity: dict[str, Json] = {
+        "package": app.package,
+        "version": app.version_code,
+        "label": None if application is None else application.label,
+        "signers": [] if application is None else list(application.signers),
+        "providers": [declaration_of(provider) for provider in app.providers],
+        "states": states,
+        "enabled": enabled,
+        "problems": [problem.message for problem in app.problems],
+    }
+    if any(not isinstance(provider.access.enabled, bool) for provider in app.providers):
+        identity["sdk"] = sdk  # which value of the resource counts depends on the release
+    levels: list[Json] = [provider.access.protection_level for provider in app.providers]
+    if any(levels):
+        identity["protection"] = levels
+    return digest_of(identity).removeprefix("sha256:")
+
 
 _KNOWN_FILE: Final = "known-{}.units"
 _KNOWN_FILES: Final = _KNOWN_FILE.format("[0-9a-f]" * 16)
@@ -314,8 +476,6 @@ def open_phone(source: str, *, own_apps: bool) -> Callable[[], Iterator[Scanned]
         UsageError: no phone is written so.
         DeviceError: it is not there.
     """
-    from droidgate.coverage.phones import find_phone, scan_phone  # noqa: PLC0415 - most scans have no phone
-
     phone = find_phone(source)
     return lambda: scan_phone(phone, own_apps=own_apps)
 

@@ -1,15 +1,20 @@
-"""What migrating providers into an app's source tree changes, file by file; writing it is another step."""
+"""What migrating providers into an app's source tree changes, file by file; writing it is another step.
+
+What the access rules of a written component mean to the app's author.
+
+Code that the app's author has already: what a migration leaves as it is, and what is missing in it.
+"""
 
 from __future__ import annotations
 
 import difflib
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Final
 
-from droidgate.migration.access_notes import access_notes
 from droidgate.migration.existing import ExistingApp
-from droidgate.migration.own_code import is_declared_in, missing_methods, own_code_notes
 from droidgate.migration.source_sets import (
     MANIFEST,
     Language,
@@ -18,15 +23,151 @@ from droidgate.migration.source_sets import (
     find_source_file,
 )
 from droidgate.migration.text_files import read_text_file, replace_file
+from droidgate_android.handlers.methods import identifiers
 from droidgate_android.handlers.places import MARK
-from droidgate_android.manifest_edit import merge_manifest
+from droidgate_android.manifest_edit import merge_manifest, parse_manifest
+from droidgate_mappings.formats.access_words import enabled_words
 from droidgate_mappings.formats.format import Artifact, Format, HandlerCode
+from droidgate_mappings.formats.reachability import Protection, protection_of
 from droidgate_mappings.model.capability import Provider
 from droidgate_mappings.model.errors import UsageError, WriteError
 from droidgate_mappings.model.findings import Level
 from droidgate_mappings.model.types import Frozen
-from droidgate_mappings.tables.loading import DialectTable
+from droidgate_mappings.tables.loading import DialectTable, find_binding
+from droidgate_mappings.text.xml_text import ANDROID, child_elements
 from droidgate_mappings.translate import Translation
+
+_PLACEHOLDER: Final = re.compile(r"\$\{(?:[^}$]|\$(?!\{))*+\}")
+_ANDROID_PREFIX: Final = "android."
+_DEFAULT_LEVEL: Final = "normal"
+
+
+def access_notes(provider: Provider, target: Format, manifest: str) -> Iterator[str]:
+    """Yield a note for each rule that keeps callers from the component of a provider.
+
+    Args:
+        provider: The provider as written.
+        target: Its format.
+        manifest: The manifest of the app that it is written into.
+    """
+    access, component = provider.access, provider.component or "the component"
+    if access.exported is False:
+        yield (
+            f"{component} is not exported, so only this app can call it; set android:exported to true "
+            "to let other apps call it"
+        )
+    enabled = enabled_words(access.enabled)
+    if enabled is not None:
+        yield f"{component} is {enabled}; change android:enabled to let callers reach it everywhere"
+    binding = find_binding(target.id)
+    if access.permission and (binding is None or access.permission != binding.component):
+        yield from _permission_notes(access.permission, component, _declared_permissions(manifest))
+
+
+def _may_be(declared: str, permission: str) -> bool:
+    """Return whether a declared name, whose placeholders have any values, can be a permission's."""
+    first, *others = _PLACEHOLDER.split(declared)
+    if not others:
+        return first == permission
+    *middle, last = others
+    if not permission.startswith(first) or not permission.endswith(last):
+        return False
+    at, end = len(first), len(permission) - len(last)
+    for item in middle:
+        found = permission.find(item, at + 1, end)
+        if found < 0:
+            return False
+        at = found + len(item)
+    return at < end
+
+
+def _permission_notes(permission: str, component: str, declared: Mapping[str, str]) -> Iterator[str]:
+    declaration = next((name for name in declared if _may_be(name, permission)), None)
+    levels = {} if declaration is None else {permission: declared[declaration]}
+    is_closed = protection_of(permission, levels) is Protection.SIGNATURE
+    closed = ", which ordinary apps cannot hold" if is_closed else ""
+    yield (
+        f"callers need {permission}{closed}; remove android:permission from {component} "
+        "to let every app call it"
+    )
+    if declaration is None and not permission.startswith(_ANDROID_PREFIX):
+        yield (
+            f"{permission} is not declared in this app's manifest, and no app can hold a permission that is "
+            f'not declared; declare it there: <permission android:name="{permission}" />'
+        )
+
+
+def _declared_permissions(manifest: str) -> dict[str, str]:
+    """Return the permissions that a manifest declares, with their protection levels."""
+    root = parse_manifest(manifest, path="AndroidManifest.xml")
+    return {
+        child.get(f"{ANDROID}name", ""): child.get(f"{ANDROID}protectionLevel", _DEFAULT_LEVEL)
+        for child in child_elements(root)
+        if child.tag == "permission"
+    }
+
+
+_CLASS: Final = re.compile(r"""android:name\s*+=\s*+["']([\w.$]++)["']""")
+_METHOD: Final = re.compile(r"\b(\w++)\s*+\(")
+_MAX_SIGNATURE: Final = 2000
+"""Characters of a method's head; generated ones are shorter."""
+
+
+def is_declared_in(folder: Path, provider: Provider, target: Format) -> bool:
+    """Return whether source code in a source set already declares a provider in the target format.
+
+    Args:
+        folder: The source set's folder.
+        provider: What was read.
+        target: The format that it is to be written in.
+    """
+    if provider.protocol != target.id or target.code is None or provider.source is None:
+        return False
+    path = Path(provider.source.path)
+    return path.name.endswith(target.code.endings) and path.resolve().is_relative_to(folder.resolve())
+
+
+def own_code_notes(provider: Provider, manifest: str) -> Iterator[str]:
+    """Yield what is left to do where the source code of the app declares the functions itself."""
+    yield f"{provider.source} declares these functions already, so nothing is written for them"
+    component, binding = provider.component, find_binding(provider.protocol)
+    if component is None or binding is None:
+        return
+    simple = component.rpartition(".")[2]
+    if all(found[1].rpartition(".")[2] != simple for found in _CLASS.finditer(manifest)):
+        yield (
+            f"AndroidManifest.xml does not declare {component}; declare this service with "
+            f'android:permission="{binding.component}", its intent filter, and a property that names the '
+            "functions file of the entry point"
+        )
+
+
+def missing_methods(provider: Provider, skeleton: Artifact, existing: str, shown: str) -> Iterator[str]:
+    """Yield a note for each capability whose method is not in the handler that the author has filled in.
+
+    Args:
+        provider: The provider as written.
+        skeleton: The handler as it would be made now.
+        existing: The text of the app's handler.
+        shown: Its path, for the note.
+    """
+    names = identifiers(capability.id for capability in provider.capabilities)
+    known = {found[1] for found in _METHOD.finditer(existing)}
+    heads = {found[1]: found for found in reversed(list(_METHOD.finditer(skeleton.text)))}
+    for capability in provider.capabilities:
+        if names[capability.id] not in known:
+            head = _head_of(skeleton.text, heads.get(names[capability.id]))
+            yield f"{shown} has no method for {capability.id}: add {head}"
+
+
+def _head_of(skeleton: str, found: re.Match[str] | None) -> str:
+    """Return the head of a generated method in one line: from its line's start to its body."""
+    if found is None:
+        return "one"
+    start = skeleton.rfind("\n", 0, found.start()) + 1
+    end = skeleton.find("{", found.end(), start + _MAX_SIGNATURE)
+    head = skeleton[start : end if end >= 0 else found.end()]
+    return " ".join(head.split()).replace("( ", "(").replace(", )", ")")
 
 
 class FileChange(Frozen):

@@ -1,8 +1,12 @@
-"""The MCP server over a provider of tools: one object for both transports and both protocol revisions."""
+"""The MCP server over a provider of tools: one object for both transports and both protocol revisions.
+
+Who sends a request, from what the MCP session knows of its client.
+"""
 
 from __future__ import annotations
 
 import base64
+import re
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from importlib.metadata import version
@@ -24,18 +28,36 @@ from mcp.server.subscriptions import (
 )
 from mcp.shared.exceptions import MCPError
 
-from droidgate.serving.clients import client_of
 from droidgate.serving.questions import Questions
 from droidgate.serving.results import KeptResults, write_outcome
 from droidgate.serving.tools import (
     Change,
+    Client,
     ServedTool,
     ToolCall,
     ToolProvider,
     UnknownResourceError,
     UnknownToolError,
 )
+from droidgate_mappings.text_safety import MAX_NAME, without_hidden
 from droidgate_mcp.tables import HANDSHAKE, MODERN
+
+_NOT_ID: Final = re.compile(r"[^a-z0-9._-]+")
+_UNNAMED: Final = "unnamed"
+
+
+def client_of(context: ServerRequestContext[Any, Any]) -> Client:
+    """Return the client that sent a request, by the name it gave in its handshake or with its request."""
+    session = context.session
+    parameters = session.client_params
+    given = "" if parameters is None else parameters.client_info.name
+    name = without_hidden(given).strip()[:MAX_NAME]
+    return Client(
+        id=f"mcp:{_NOT_ID.sub('-', name.lower()).strip('-') or _UNNAMED}",
+        name=name or _UNNAMED,
+        revision=session.protocol_version,
+    )
+
 
 NAME: Final = "droidgate"
 

@@ -1,24 +1,157 @@
-"""Checking sources against the specifications of their formats, what cannot be read in them included."""
+"""Checking sources against the specifications of their formats, what cannot be read in them included.
+
+Checking what a source holds against the specifications of its formats.
+
+Names of a manifest that are nearly those of a protocol, which its agents therefore pass over.
+"""
 
 from __future__ import annotations
 
 import io
+import re
 import sys
-from collections.abc import Collection, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from difflib import get_close_matches
 from os import PathLike, fspath
 from pathlib import Path
 from typing import Final
 
 from droidgate.sources import STANDARD_INPUT, check_sources, chosen_formats, read_source
-from droidgate.sources.checking import check_file, check_reading
 from droidgate.sources.folders import MAX_FILE_BYTES, read_bytes
-from droidgate_mappings.formats.format import Format, SourceFile, load_formats
+from droidgate.sources.providers import Providers
+from droidgate.sources.source_code import assets_of_code, report_competing_services
+from droidgate_mappings.formats.application import Application, Component
+from droidgate_mappings.formats.format import Format, SourceFile, detect_format, load_formats
 from droidgate_mappings.model.capability import Place
 from droidgate_mappings.model.errors import InputError
-from droidgate_mappings.model.findings import Finding, Level, finding_code
+from droidgate_mappings.model.findings import LINT_LEVELS, Finding, Level, finding_code
 from droidgate_mappings.tables.loading import load_divergences
 from droidgate_mappings.text_safety.marks import text_marks
+
+
+def check_reading(
+    reading: Providers, formats: Iterable[Format], content_of: Callable[[str], bytes | None]
+) -> Iterator[Finding]:
+    """Yield what the linters of formats object to in what was read, and the reader's own objections.
+
+    Args:
+        reading: What was read.
+        formats: Whose linters are asked.
+        content_of: The content of a file that was read, by its path in the reading; None for what is gone.
+
+    Raises:
+        InputError: a linter cannot read a file at all.
+    """
+    formats = tuple(formats)
+    near_names = NearNames(formats)
+    for application in reading.applications:
+        assets = assets_of_code(application, reading.providers)
+        application = replace(application, assets_of_code=assets) if assets else application  # noqa: PLW2901
+        found = [
+            finding
+            for format_ in formats
+            if format_.lint_application is not None
+            for finding in format_.lint_application(application)
+        ]
+        yield from found
+        places = {finding.source for finding in found}
+        # A rule of the format itself says more about the same place.
+        yield from (finding for finding in near_names.report(application) if finding.source not in places)
+    yield from report_competing_services(reading.applications, reading.providers)
+    for path in reading.read_alone:
+        data = content_of(path)
+        if data is not None:
+            yield from check_file(SourceFile(path, data), formats)
+    yield from reading.linted
+    yield from (finding for finding in reading.findings if finding.level in LINT_LEVELS)
+
+
+def check_file(source: SourceFile, formats: Iterable[Format]) -> Iterator[Finding]:
+    """Yield what the linter of a descriptor's format objects to; nothing for what is none.
+
+    Raises:
+        InputError: it cannot be checked at all.
+    """
+    format_ = detect_format(source, formats)
+    if format_ is not None and format_.lint_file is not None:
+        yield from format_.lint_file(source)
+
+
+NEAR_NAME: Final = finding_code(
+    "near-name", "A name in the manifest is nearly one that a protocol's agents look for", __name__
+)
+
+_LONGEST: Final = 200
+_LONG_ENOUGH: Final = 12
+"""Letters and digits that a name has to have so that others may end in it, or resemble it."""
+_ALIKE: Final = 0.9
+_NO_LETTER: Final = re.compile("[^a-z0-9]")
+
+
+class NearNames:
+    """The names of protocols that a manifest's names may resemble.
+
+    Args:
+        formats: The protocols'.
+    """
+
+    def __init__(self, formats: Iterable[Format]) -> None:
+        self._exact: set[str] = set()
+        # Letters and digits of a name -> the name, and the protocol's title.
+        self._sought: dict[str, tuple[str, str]] = {}
+        for format_ in formats:
+            tables = format_.tables
+            self._exact.update(tables.names.values(), (query.action or "" for query in format_.looks_for))
+            for key in tables.manifest_names:
+                self._sought[_plain(tables.names[key])] = tables.names[key], tables.title
+        self._long_enough = [name for name in self._sought if len(name) >= _LONG_ENOUGH]
+
+    def report(self, application: Application) -> Iterator[Finding]:
+        """Yield a warning for each action, meta-data and property that resembles a name of a protocol.
+
+        Names differ in letter case or punctuation, end in the protocol's name, or differ in a few letters.
+        """
+        seen: set[str] = set()
+        for component in application.components:
+            for kind, name, place in _names_of(component):
+                if name in seen or name in self._exact or len(name) > _LONGEST:
+                    continue
+                seen.add(name)
+                found = self._nearest(_plain(name))
+                if found is not None:
+                    protocol_name, title = found
+                    message = f"no protocol has the {kind} {name}; agents of {title} look for {protocol_name}"
+                    yield Finding(
+                        code=NEAR_NAME,
+                        level=Level.WARNING,
+                        pointer="",
+                        message=message,
+                        hint=f"write {protocol_name}, if that is meant",
+                        source=place or application.place,
+                    )
+
+    def _nearest(self, plain: str) -> tuple[str, str] | None:
+        if not plain or plain in self._sought:
+            return self._sought.get(plain)
+        ending = max(filter(plain.endswith, self._long_enough), key=len, default=None)
+        if ending is None:
+            # Comparing letters costs much more than comparing lengths.
+            as_long = [item for item in self._long_enough if abs(len(item) - len(plain)) <= len(item) // 5]
+            ending = next(iter(get_close_matches(plain, as_long, n=1, cutoff=_ALIKE)), None)
+        return None if ending is None else self._sought[ending]
+
+
+def _names_of(component: Component) -> Iterator[tuple[str, str, Place | None]]:
+    for filter_ in component.filters:
+        yield from (("action", action, component.place) for action in filter_.actions)
+    yield from (("meta-data", item.name, item.place) for item in component.meta_data)
+    yield from (("property", item.name, item.place) for item in component.properties)
+
+
+def _plain(name: str) -> str:
+    return _NO_LETTER.sub("", name.lower())
+
 
 UNREADABLE: Final = finding_code(
     "unreadable", "A file below the source cannot be read, so nothing else in it is checked", __name__

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from droidgate_android.apk.configurations import read_configuration
 from droidgate_android.apk.resource_qualifiers import compile_qualifier, qualifier_of
+from droidgate_android.apk.resource_table import read_configuration
 
 # In the order of Android's documentation.
 WORDS = (

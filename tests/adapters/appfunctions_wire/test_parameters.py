@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from adapters.appfunctions_wire.wire_types import DEFINITIONS, input_types_with_values
-from droidgate_appfunctions import wire_values
+from droidgate_appfunctions import wire
 from droidgate_appfunctions.wire import (
     MAX_DEPTH,
     SCHEMA_TYPE_KEY,
@@ -211,7 +211,7 @@ def test_a_value_nested_too_deep_ends() -> None:
 
 
 def test_alternatives_inside_alternatives_end(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(wire_values, "MAX_STEPS", 10_000)
+    monkeypatch.setattr(wire, "MAX_STEPS", 10_000)
     names = ("a", "b", "c")
     choice = OneOfType(alternatives=tuple(ref(name) for name in names))
     definitions: dict[str, Type] = {

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from droidgate_appfunctions.shell_output import ShellOutcome, read_shell_output
+from droidgate_appfunctions.shell_calls import ShellOutcome, read_shell_output
 from droidgate_appfunctions.wire import RETURN_KEY
 from droidgate_mappings.tables.failure_tokens import load_failure_tokens
 

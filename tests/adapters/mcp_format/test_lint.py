@@ -10,7 +10,7 @@ from adapters.mcp_format.tool_lists import RICH, TREE, WEATHER, lint, result, wr
 from droidgate_mappings.model.errors import InputError
 from droidgate_mappings.model.findings import Level
 from droidgate_mappings.model.json_values import Json
-from droidgate_mcp.lint_rules import RULES
+from droidgate_mcp.lint import RULES
 from strategies import random_provider
 
 PLAIN: dict[str, Any] = {"name": "a", "description": "Does it.", "inputSchema": {"type": "object"}}

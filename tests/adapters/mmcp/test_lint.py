@@ -11,7 +11,7 @@ from droidgate_mappings.model.errors import InputError
 from droidgate_mappings.model.findings import FINDING_CODES, LINT_LEVELS, Finding, Level
 from droidgate_mappings.model.json_values import Json
 from droidgate_mmcp.format import FORMAT
-from droidgate_mmcp.lint_rules import RULES
+from droidgate_mmcp.lint import RULES
 
 
 def lint_json(value: Json) -> tuple[Finding, ...]:

@@ -8,7 +8,7 @@ from hypothesis import given
 from jsonschema import Draft202012Validator
 from jsonschema.validators import validator_for
 
-from droidgate_mmcp.plain_schemas import is_plain_schema
+from droidgate_mmcp.lint import is_plain_schema
 
 WORDS = [
     "type", "title", "description", "format", "properties", "required", "additionalProperties", "items",

@@ -16,7 +16,7 @@ from droidgate_mappings.model.capability import Place, Provider
 from droidgate_mappings.model.errors import InputError
 from droidgate_mappings.tables.observed import ToolsForm
 from droidgate_observed.format import FORMAT
-from droidgate_observed.tools import read_tools
+from droidgate_observed.read import read_tools
 from model_types import array, float64, int64, properties_of, string
 from strategies import damaged
 

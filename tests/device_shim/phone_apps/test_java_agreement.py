@@ -13,8 +13,8 @@ import pytest
 from adapters.handlers.jvm import as_line, run_class
 from device_shim.phone_apps.sample_java import compile_samples, from_utf16
 from device_shim.phone_apps.small_phone import NOW, SmallPhone
-from droidgate_phone.apps.clock_in_engine import ClockInEngine
-from droidgate_phone.apps.schema_check import problem_with
+from droidgate_phone.apps.clock_in import ClockInEngine
+from droidgate_phone.apps.pdf_tool import problem_with
 from droidgate_phone.apps.tally import Totals, run_capability
 from droidgate_phone.apps.tool_requests import answer_request, read_descriptor
 from droidgate_phone.apps.weather import WeatherApp

@@ -15,9 +15,15 @@ from device_shim.phone_apps.small_phone import SmallPhone
 from droidgate_phone.app_api.views import View, ViewKind
 from droidgate_phone.apps.clock_in import ClockInApp
 from droidgate_phone.screen import keys
-from droidgate_phone.screen.hierarchy import Screen, write_hierarchy
 from droidgate_phone.screen.layout import Display, Placed, lay_out
-from droidgate_phone.screen.window import InputNotModelledError, LauncherEntry, Shown, Window
+from droidgate_phone.screen.window import (
+    InputNotModelledError,
+    LauncherEntry,
+    Screen,
+    Shown,
+    Window,
+    write_hierarchy,
+)
 
 PACKAGE = "dev.droidgate.sample.clockin"
 ATTRIBUTES = [

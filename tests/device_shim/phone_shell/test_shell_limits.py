@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 
 from device_shim.phone_shell.shell_bench import Phone, Sink
 from device_shim.phone_shell.test_shell_against_mksh import PIECES
-from droidgate_phone.boot import boot
 from droidgate_phone.commands import registry
+from droidgate_phone.phone import boot
 from droidgate_phone.shell import BUDGET_STATUS, NOT_MODELLED_STATUS, Budget, run_shell
 from droidgate_phone.shell.interpreter import THREADS
 from droidgate_phone.shell.programs import INTERNAL_STATUS

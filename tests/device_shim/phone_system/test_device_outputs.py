@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from device_shim.phone_system.phone_system_apps import make_apk, run
-from droidgate_phone.boot import boot
+from droidgate_phone.phone import boot
 from gateway.devices.golden_outputs import written_cases
 
 

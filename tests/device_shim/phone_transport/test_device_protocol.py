@@ -22,7 +22,7 @@ from device_shim.phone_transport.adb_host import (
 from device_shim.phone_transport.conftest import StartPhone, WiredPhone
 from droidgate_phone import event_log
 from droidgate_phone.transport import workers
-from droidgate_phone.transport.device_stream import DeviceStream
+from droidgate_phone.transport.device_connection import DeviceStream
 from droidgate_phone.transport.packets import Packet
 from waiting import wait_until
 

@@ -8,7 +8,7 @@ from typing import Final
 
 from device_shim.shim_builder.manifest_facts import Part, ShimApk
 from droidgate_android.apk.file_kinds import is_binary_xml
-from droidgate_android.apk.manifest_lengths import excessive_texts
+from droidgate_android.apk.pack import excessive_texts
 from droidgate_android.projects.manifest_limits import REFUSED_BY, utf16_length
 from droidgate_appfunctions.constants import NAMES as FUNCTION_NAMES
 from droidgate_mappings.formats.installed import SHIM_PACKAGE

@@ -27,7 +27,7 @@ from droidgate_phone.apps.shim.functions import document_of
 from droidgate_phone.apps.shim_runtimes import ShimRuntime
 from droidgate_phone.faults import Faults
 from droidgate_phone.intents import Bundle, ComponentName, Intent
-from droidgate_phone.system.app_platform import AppPlatform
+from droidgate_phone.system.app_context import AppPlatform
 from droidgate_shim.builder.shims import ShimOptions, build_bare_shim, build_shims
 from droidgate_shim.engine.strict_json import write_strict
 from waiting import wait_until

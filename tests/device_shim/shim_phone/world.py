@@ -20,11 +20,11 @@ from droidgate_phone.app_api.values import AppFunctionError
 from droidgate_phone.apps.agent import Agent, Dialect, request_text
 from droidgate_phone.apps.registry import BEHAVIOURS
 from droidgate_phone.apps.shim_runtimes import ShimRuntime
-from droidgate_phone.boot import boot
 from droidgate_phone.clocks import Clock
 from droidgate_phone.commands import CommandCall
 from droidgate_phone.commands.registry import find_command
 from droidgate_phone.intents import ComponentName
+from droidgate_phone.phone import boot
 from droidgate_phone.sample_packages import sample_package, signing_key
 from droidgate_shim.builder.shims import build_bare_shim
 from waiting import wait_until

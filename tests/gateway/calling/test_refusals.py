@@ -7,8 +7,8 @@ from random import Random
 
 import pytest
 
-from droidgate.calls.refusals import hidden_in_id, refused_names
 from droidgate.calls.subjects import CapabilityKey
+from droidgate.calls.targets import hidden_in_id, refused_names
 from droidgate_mappings.text_safety import hidden_characters
 
 

@@ -223,7 +223,7 @@ def test_that_not_all_is_translated_is_reported_where_it_is_so(
     most: int,
     is_noted: bool,  # noqa: FBT001
 ) -> None:
-    monkeypatch.setattr("droidgate.coverage.translations.MOST_PROVIDERS", most)
+    monkeypatch.setattr("droidgate.coverage.report.MOST_PROVIDERS", most)
     report = report_of(several, details=True, translate=["a.both", "*.both"])
     assert report.details is not None
     assert len({translation.provider for translation in report.details.translations}) == most

@@ -5,7 +5,7 @@ from dataclasses import fields
 from functools import cache
 
 from droidgate.coverage.match.features import declared_text, features_of
-from droidgate.coverage.match.scoring import PreparedFeatures, Scorer, Signals
+from droidgate.coverage.match.grouping import PreparedFeatures, Scorer, Signals
 from droidgate.coverage.match.words import Vocabulary
 from gateway.coverage_match.labelled_pairs import DIFFERENT, Pair, capability_text, labelled_pairs
 

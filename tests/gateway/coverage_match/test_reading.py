@@ -10,9 +10,8 @@ import pytest
 
 from droidgate.coverage.match import reading, reading_process, words
 from droidgate.coverage.match.features import CapabilityText, declared_text, features_of, parts_of
-from droidgate.coverage.match.grouping import match_capabilities
+from droidgate.coverage.match.grouping import Scorer, match_capabilities
 from droidgate.coverage.match.reading_process import ReadingProcess
-from droidgate.coverage.match.scoring import Scorer
 from droidgate.coverage.match.words import Vocabulary
 from gateway.coverage_match.labelled_pairs import capability_text, labelled_pairs
 from gateway.synthetic_ecosystem.names import Names

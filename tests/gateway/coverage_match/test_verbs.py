@@ -6,8 +6,7 @@ import pytest
 from pydantic import ValidationError
 
 from droidgate.coverage.match.features import CapabilityText, declared_text, features_of
-from droidgate.coverage.match.grouping import match_capabilities
-from droidgate.coverage.match.scoring import Scorer
+from droidgate.coverage.match.grouping import Scorer, match_capabilities
 from droidgate.coverage.match.use_cases import UseCases
 from droidgate.coverage.match.words import Vocabulary
 from droidgate_mappings.tables.taxonomy import WordsOfCapabilities

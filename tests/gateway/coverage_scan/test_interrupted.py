@@ -15,7 +15,7 @@ import pytest
 from droidgate.coverage import scan_one as scan_one_module
 from droidgate.coverage.inputs import Item
 from droidgate.coverage.process_pool import PoolSettings, StandingWorker
-from droidgate.coverage.scan_lock import only_scan_of
+from droidgate.coverage.scan import only_scan_of
 from droidgate.sources import read_opened
 from droidgate.sources.catalogs.catalog import Catalog
 from droidgate.sources.catalogs.names import LOG_FILE

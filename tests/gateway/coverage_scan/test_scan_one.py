@@ -286,7 +286,7 @@ def test_a_phone_that_goes_away_is_a_row_and_one_that_is_not_there_an_error(
         def gone(*_: object) -> None:
             raise DeviceError("the connection was lost")
 
-        monkeypatch.setattr("droidgate.coverage.phones.read_phone", gone)
+        monkeypatch.setattr("droidgate.coverage.scan.read_phone", gone)
         result = scan_into(tmp_path / "c", tmp_path / "a.apk", f"adb:{phone.serial}", f"adb:{phone.serial}")
     assert ask(result.catalog, "SELECT source, outcome, reason FROM sources ORDER BY ALL") == [
         ("a.apk", "read", None),

@@ -27,7 +27,7 @@ from droidgate.devices import (
 )
 from droidgate.devices.listing import read_devices
 from droidgate_appfunctions.printed_listing import read_printed_documents
-from droidgate_appfunctions.shell_output import read_shell_output
+from droidgate_appfunctions.shell_calls import read_shell_output
 
 FOLDER = Path(__file__).resolve().parent.parent / "device_outputs"
 USUAL = {"exit_status": 0, "stdout": "", "stderr": ""}

@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from droidgate.calls.screen.controls import Control, find_again, read_controls, read_hierarchy
-from droidgate.calls.screen.key_names import is_key
 from droidgate.calls.screen.text_input import keys_that_clear, pieces_of, way_of
+from droidgate.calls.screen.ufo_tools import is_key
 from droidgate_mappings.model.errors import InputError
 from droidgate_phone.screen import keys as phone_keys
 

@@ -22,7 +22,7 @@ from PIL import Image
 
 from droidgate.calls.screen import phone_commands
 from droidgate.calls.screen.controls import Control, ControlSign
-from droidgate.calls.screen.pictures import make_picture
+from droidgate.calls.screen.more_tools import make_picture
 from droidgate.calls.screen.state import PhoneState
 from droidgate.serving.mobile_agent.server import EXTENSIONS, MobileAgentServer
 from droidgate_mappings.model.errors import InputError

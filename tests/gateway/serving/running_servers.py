@@ -8,8 +8,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 
 from droidgate.serving.application import McpServer
-from droidgate.serving.front_door import FrontDoor
-from droidgate.serving.http import HttpAddress, http_application, http_server, listen
+from droidgate.serving.http import FrontDoor, HttpAddress, http_application, http_server, listen
 from droidgate.serving.tokens import TokenCheck
 from droidgate.serving.tools import ToolProvider
 

@@ -11,9 +11,8 @@ from typing import Any
 
 import pytest
 
-from droidgate.serving import connections
-from droidgate.serving.front_door import MAX_BODY
-from droidgate.serving.http import listen, parse_address
+from droidgate.serving import http as front_door
+from droidgate.serving.http import MAX_BODY, listen, parse_address
 from droidgate_mappings.model.errors import UsageError
 from gateway.serving.fixture_tools import RUNS, FixtureTools
 from gateway.serving.running_servers import HOSTILE_HEADERS, TOKEN, RunningServer, running_server, status_of
@@ -196,7 +195,7 @@ def test_a_body_that_does_not_arrive_ends_with_408_while_others_are_served() -> 
 def test_a_client_that_does_not_read_its_answers_is_cut_off_while_others_are_served(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(connections, "READ_SECONDS", 0.5)
+    monkeypatch.setattr(front_door, "READ_SECONDS", 0.5)
     run, schema = RUNS["test_simple_text"][0], {"type": "object", "description": "x" * 400_000}
     meta = {
         "io.modelcontextprotocol/protocolVersion": "2026-07-28",
@@ -227,7 +226,7 @@ def test_a_client_that_does_not_read_its_answers_is_cut_off_while_others_are_ser
 
 @pytest.mark.parametrize("sent", [b"", b"POST /mcp HTTP/1.1\r\nHost: 127"])
 def test_a_connection_without_a_whole_request_is_closed(sent: bytes, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(connections, "HEAD_SECONDS", 0.2)
+    monkeypatch.setattr(front_door, "HEAD_SECONDS", 0.2)
     with (
         running_server(FixtureTools()) as server,
         socket.create_connection(("127.0.0.1", server.port), timeout=120) as idle,
@@ -239,7 +238,7 @@ def test_a_connection_without_a_whole_request_is_closed(sent: bytes, monkeypatch
 def test_a_slow_second_request_on_a_connection_is_closed_too(
     server: RunningServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(connections, "HEAD_SECONDS", 0.2)
+    monkeypatch.setattr(front_door, "HEAD_SECONDS", 0.2)
     connection = http.client.HTTPConnection("127.0.0.1", server.port, timeout=120)
     connection.request("POST", "/mcp", PING, {**HEADERS, **AUTHORIZED})
     response = connection.getresponse()
@@ -264,7 +263,7 @@ def test_a_thousand_idle_connections_do_not_keep_others_out(server: RunningServe
 def test_a_request_that_is_being_answered_is_not_closed_for_a_new_connection(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(connections, "MAX_CONNECTIONS", 2)
+    monkeypatch.setattr(front_door, "MAX_CONNECTIONS", 2)
     tools = FixtureTools()
     with running_server(tools) as server:
         statuses: list[Any] = []
@@ -306,14 +305,14 @@ def test_small_parts_of_an_answer_are_sent_at_once(
     server: RunningServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     delays: list[int] = []
-    real = connections.GuardedConnection.connection_made
+    real = front_door.GuardedConnection.connection_made
 
     def made(self: Any, transport: Any) -> None:
         accepted = transport.get_extra_info("socket")
         delays.append(accepted.getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY))
         real(self, transport)
 
-    monkeypatch.setattr(connections.GuardedConnection, "connection_made", made)
+    monkeypatch.setattr(front_door.GuardedConnection, "connection_made", made)
     assert request(server, {**AUTHORIZED, "Host": f"127.0.0.1:{server.port}"}) == 200
     assert delays == [1]
 

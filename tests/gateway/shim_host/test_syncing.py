@@ -19,7 +19,7 @@ from droidgate.shims.scopes import (
     scope_of,
 )
 from droidgate.shims.shim_facts import ShimFacts
-from droidgate.shims.syncing import plan_changes, plan_identity
+from droidgate.shims.sync_runs import plan_changes, plan_identity
 from droidgate_mappings.user_folders import state_folder
 from droidgate_shim.builder.shims import BuiltShim, ShimOptions
 from gateway.shim_host.fake_shim import HELLO, STATUS

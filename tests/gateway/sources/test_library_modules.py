@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from droidgate.sources import Providers
 from droidgate.sources.build_layout import BUILD_STATEMENT_UNREAD, PROJECT_NOT_MERGED
-from droidgate.sources.checking import check_reading
+from droidgate.sources.linting import check_reading
 from droidgate.sources.manifest_merge import UNKNOWN_NAMESPACE
 from gateway.sources.formats_of_tests import TOOLS, manifest, read, service, write_tree
 

@@ -7,8 +7,7 @@ from collections.abc import Iterable
 import pytest
 
 from droidgate.sources.android_project import application_from_tree
-from droidgate.sources.checking import check_reading
-from droidgate.sources.near_names import NearNames
+from droidgate.sources.linting import NearNames, check_reading
 from droidgate.sources.providers import Providers
 from droidgate_mappings.formats.format import Format, load_formats
 from droidgate_mappings.model.findings import Finding, Level

@@ -12,7 +12,7 @@ from device_shim.shim_phone import hand_made_shim
 from device_shim.shim_phone.tool_apps import TOOL, ToolApp, tool_apk, tool_routes
 from device_shim.shim_phone.world import World, key
 from droidgate_mappings.model.errors import UsageError
-from droidgate_phone.apps.jvm_shim import parts, pinned_jars, private_folder
+from droidgate_phone.apps.jvm_shim import parts, private_folder
 from droidgate_shim.builder.dex import shim_dex
 
 STRANGER = 54321
@@ -23,7 +23,7 @@ AS_ROOT = pytest.mark.skipif(os.geteuid() != 0, reason="gives files to another u
 def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """The cache folder of this test."""
     monkeypatch.setenv("DROIDGATE_HOME", str(tmp_path / "droidgate"))
-    monkeypatch.setattr(pinned_jars, "_checked_here", {})
+    monkeypatch.setattr(parts, "_checked_here", {})
     return tmp_path / "droidgate" / "cache" / "shim-runtime"
 
 
@@ -107,14 +107,14 @@ def jars(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         path.parent.mkdir(parents=True)
         path.write_bytes(name.encode() * 1000)
         pinned[f"org.example:{name}:1.0"] = hashlib.sha256(name.encode() * 1000).hexdigest()
-    monkeypatch.setattr(pinned_jars, "_pinned", lambda: {"runtime": pinned})
+    monkeypatch.setattr(parts, "_pinned", lambda: {"runtime": pinned})
     return folder / "one" / "1.0" / "one-1.0.jar"
 
 
 def test_a_changed_jar_is_refused_with_both_digests_and_the_fix(jars: Path) -> None:
     jars.write_bytes(b"other")
     with pytest.raises(UsageError, match=hashlib.sha256(b"other").hexdigest()) as refused:
-        pinned_jars.pinned_jars("runtime")
+        parts.pinned_jars("runtime")
     assert hashlib.sha256(b"one" * 1000).hexdigest() in refused.value.message
     assert refused.value.hint is not None
     assert "fetch_robolectric.sh" in refused.value.hint
@@ -124,41 +124,41 @@ def test_a_changed_jar_is_refused_with_both_digests_and_the_fix(jars: Path) -> N
 def test_a_jar_that_changes_after_it_was_checked_is_refused(
     jars: Path, monkeypatch: pytest.MonkeyPatch, *, is_new_process: bool
 ) -> None:
-    pinned_jars.pinned_jars("runtime")
+    parts.pinned_jars("runtime")
     if is_new_process:
-        monkeypatch.setattr(pinned_jars, "_checked_here", {})
+        monkeypatch.setattr(parts, "_checked_here", {})
     before = jars.stat()
     jars.write_bytes(b"eno" * 1000)
     # The same size and, as far as a user can set it, the same time.
     os.utime(jars, ns=(before.st_atime_ns, before.st_mtime_ns))
     assert jars.stat().st_mtime_ns == before.st_mtime_ns
     with pytest.raises(UsageError, match="SHA-256"):
-        pinned_jars.pinned_jars("runtime")
+        parts.pinned_jars("runtime")
 
 
 def test_a_jar_is_read_once(jars: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    first = pinned_jars.pinned_jars("runtime")
+    first = parts.pinned_jars("runtime")
     assert jars in first
-    monkeypatch.setattr(pinned_jars, "_digest", lambda _: pytest.fail("it was read again"))
-    assert pinned_jars.pinned_jars("runtime") == first
-    monkeypatch.setattr(pinned_jars, "_checked_here", {})
-    assert pinned_jars.pinned_jars("runtime") == first
+    monkeypatch.setattr(parts, "_digest_of_pinned", lambda _: pytest.fail("it was read again"))
+    assert parts.pinned_jars("runtime") == first
+    monkeypatch.setattr(parts, "_checked_here", {})
+    assert parts.pinned_jars("runtime") == first
 
 
 @pytest.mark.parametrize("content", [b"", b"[]", b"\xff", b'{"a": 1}', b"{"])
 def test_what_was_written_about_jars_and_cannot_be_read_proves_nothing(
     jars: Path, cache: Path, monkeypatch: pytest.MonkeyPatch, content: bytes
 ) -> None:
-    pinned_jars.pinned_jars("runtime")
-    monkeypatch.setattr(pinned_jars, "_checked_here", {})
+    parts.pinned_jars("runtime")
+    monkeypatch.setattr(parts, "_checked_here", {})
     (cache / "checked-jars.json").write_bytes(content)
     jars.write_bytes(b"other")
     with pytest.raises(UsageError, match="SHA-256"):
-        pinned_jars.pinned_jars("runtime")
+        parts.pinned_jars("runtime")
 
 
 def test_every_jar_is_pinned() -> None:
-    pinned = pinned_jars._pinned()
+    pinned = parts._pinned()
     assert set(pinned) == {"runtime", "framework", "dex"}
     for jars_of_group in pinned.values():
         assert all(len(digest) == 64 and int(digest, 16) for digest in jars_of_group.values())

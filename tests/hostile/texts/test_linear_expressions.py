@@ -12,7 +12,7 @@ from typing import Any, Final, NamedTuple
 
 import pytest
 
-from droidgate.migration.access_notes import _may_be
+from droidgate.migration.plan import _may_be
 from droidgate_mappings.tables.app_functions import load_shell_texts
 from requirements_of_tests import CHECKOUT
 

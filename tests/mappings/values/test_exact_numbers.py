@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from droidgate_mappings.model.types import AnyType
-from droidgate_mappings.values.constraints import find_violation
+from droidgate_mappings.values.coercion import find_violation
 
 LONG = "1234567890123456789012345678901"
 

@@ -1,31 +1,270 @@
 """The shim's process: requests to the engine, its effects to what carries them out.
 
 Everything here runs on the main thread.
+
+What the shim keeps on disk in addition to grants: switches, history and the journal of open calls.
+
+What of a route's target is installed: signer, version, digest of its descriptor (docs/shim.md 5).
 """
 
 from __future__ import annotations
 
+import hashlib
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
+from droidgate_mappings.model.errors import InputError
 from droidgate_mappings.model.json_values import Json
 from droidgate_mappings.values.failures import CallError, Failure
-from droidgate_phone.app_api.behaviour import Context
+from droidgate_phone.app_api.behaviour import AppFiles, Context
+from droidgate_phone.app_api.platform import PackageFacts, Platform, XmlAttributeText, XmlNode
 from droidgate_phone.app_api.values import AndroidError
 from droidgate_phone.apps.shim.identity import GrantStore, Origin
 from droidgate_phone.apps.shim.recognition import POLICY, ROUTES
-from droidgate_phone.apps.shim.records import CallRecord, History, Journal, Settings
-from droidgate_phone.apps.shim.targets import TargetReader
 from droidgate_phone.intents import ComponentName
-from droidgate_shim.engine.authority import Carrier, parse_policy
+from droidgate_shim.engine.authority import Carrier, Installed, parse_policy
 from droidgate_shim.engine.backends import BackendAnswer, ExtrasCall, write_answer, write_outgoing
 from droidgate_shim.engine.engine import Answer, Ask, Drop, Effect, Engine, Send, refuse
 from droidgate_shim.engine.requests import read_incoming
 from droidgate_shim.engine.responses import answer_journal_entry, write_journal_entry
-from droidgate_shim.engine.routes import FunctionBackend, RouteTable, parse_route_table
-from droidgate_shim.engine.strict_json import BUILT, parse_strict
+from droidgate_shim.engine.routes import FunctionBackend, RouteTable, Target, parse_route_table
+from droidgate_shim.engine.strict_json import BUILT, parse_strict, write_strict
+
+MOST_CALLS: Final = 200
+_SETTINGS: Final = "switches.json"
+_HISTORY: Final = "history.json"
+_JOURNAL: Final = "journal.json"
+
+
+@dataclass(frozen=True, slots=True)
+class CallRecord:
+    """One call of the history: never its arguments or its result.
+
+    Attributes:
+        time: When it came, in ms since 1970.
+        caller: The package that called, None for one that Android does not name.
+        capability: What was asked for; empty where that could not be read.
+        token: The failure's, None for a success.
+        milliseconds: How long it took.
+    """
+
+    time: int
+    caller: str | None
+    capability: str
+    token: str | None
+    milliseconds: int
+
+    def as_json(self) -> dict[str, Json]:
+        """Return it as the host sees it."""
+        return {
+            "time": self.time,
+            "caller": self.caller,
+            "capability": self.capability,
+            "token": self.token,
+            "ms": self.milliseconds,
+        }
+
+
+class Settings:
+    """Which capabilities are switched off, and whether the user is asked."""
+
+    def __init__(self, files: AppFiles, built_off: frozenset[str]) -> None:
+        self._files = files
+        saved = _read(files, _SETTINGS)
+        values: Mapping[str, Json] = saved if isinstance(saved, dict) else {}
+        off = values.get("switched_off")
+        self.switched_off = {str(item) for item in off} if isinstance(off, list) else set(built_off)
+        self.asking = values.get("asking") is not False
+
+    def switch(self, capability: str, *, on: bool) -> None:
+        """Switch a capability on or off."""
+        (self.switched_off.discard if on else self.switched_off.add)(capability)
+        self._save()
+
+    def ask(self, *, on: bool) -> None:
+        """Have the user asked, or not."""
+        self.asking = on
+        self._save()
+
+    def _save(self) -> None:
+        values: dict[str, Json] = {"switched_off": sorted(self.switched_off), "asking": self.asking}
+        self._files.write(_SETTINGS, write_strict(values).encode())
+
+
+class History:
+    """The last calls."""
+
+    def __init__(self, files: AppFiles) -> None:
+        self._files = files
+        saved = _read(files, _HISTORY)
+        self._calls: list[Json] = list(saved) if isinstance(saved, list) else []
+
+    def add(self, record: CallRecord) -> None:
+        """Remember a call; the oldest beyond 200 are forgotten."""
+        self._calls = [*self._calls, record.as_json()][-MOST_CALLS:]
+        self._save()
+
+    def all(self) -> Sequence[Json]:
+        """Return the calls, oldest first."""
+        return tuple(self._calls)
+
+    def clear(self) -> None:
+        """Forget all."""
+        self._calls = []
+        self._save()
+
+    def _save(self) -> None:
+        self._files.write(_HISTORY, write_strict(self._calls).encode())
+
+
+class Journal:
+    """The calls that are open, so that those of a process that died can be answered."""
+
+    def __init__(self, files: AppFiles) -> None:
+        self._files = files
+        saved = _read(files, _JOURNAL)
+        self._left = [write_strict(item) for item in saved] if isinstance(saved, list) else []
+        self._written: list[str] = []
+
+    def take(self, entry: str) -> bool:
+        """Take an entry of the previous process; return false if it does not exist."""
+        if entry not in self._left:
+            return False
+        self._left.remove(entry)
+        return True
+
+    def forget_left(self) -> None:
+        """Drop the entries that were not taken again."""
+        self._left = []
+
+    def keep(self, entries: Sequence[str]) -> None:
+        """Keep the entries of the calls that are open now."""
+        all_entries = [*self._left, *entries]
+        if all_entries == self._written:
+            return
+        self._written = all_entries
+        parsed = [parse_strict(item, path=_JOURNAL) for item in all_entries]
+        self._files.write(_JOURNAL, write_strict(parsed).encode())
+
+
+def _read(files: AppFiles, name: str) -> Json:
+    content = files.read(name)
+    if content is None:
+        return None
+    try:
+        return parse_strict(content.decode(), path=name, limits=BUILT)
+    except (InputError, UnicodeDecodeError):
+        return None
+
+
+_MMCP_META: Final = "mMCP_manifest"
+_MOBILE_MCP_META: Final = "mobile.mcp.tool.capabilities"
+_NOTHING: Final = ""
+
+
+class TargetReader:
+    """Reports what is installed to the engine; digests are worked out once for each version of a package.
+
+    Args:
+        table: The routes, with the component of each target's descriptor.
+        platform: Where packages are looked up.
+    """
+
+    def __init__(self, table: RouteTable, platform: Platform) -> None:
+        self._platform = platform
+        self._components: dict[Target, ComponentName] = {}
+        self._digests: dict[tuple[str, str, ComponentName | None], str] = {}
+        self._discovered: dict[tuple[ComponentName, str], str] = {}
+        for prepared in table.routes.values():
+            backend = prepared.route.backend
+            component = (
+                None if isinstance(backend, FunctionBackend) else ComponentName.parse(backend.component)
+            )
+            if component is not None:
+                self._components.setdefault(prepared.route.target, component)
+
+    def __call__(self, target: Target, /) -> Installed | None:
+        """Return what is installed of a target's package, None where it is not."""
+        found = self._platform.find_package(target.package)
+        if found is None:
+            return None
+        signer = target.signer if target.signer in found.signers else ",".join(found.signers)
+        return Installed(signer, found.version_code, self._digest(target, found))
+
+    def to_discover(self, target: Target) -> ComponentName | None:
+        """Return the component that has to be asked before the target can be compared, None for no one."""
+        component = self._components.get(target)
+        found = self._platform.find_package(target.package)
+        if not target.digest.startswith("broadcast:") or component is None or found is None:
+            return None
+        return None if (component, found.code_path) in self._discovered else component
+
+    def discovered(self, component: ComponentName, digest: str) -> None:
+        """Remember the digest of what a receiver answered, for as long as its package is not changed."""
+        found = self._platform.find_package(component.package)
+        if found is not None:
+            self._discovered[component, found.code_path] = digest
+
+    def _digest(self, target: Target, found: PackageFacts) -> str:
+        recipe = target.digest.rpartition(":")[0]
+        component = self._components.get(target)
+        if recipe == "broadcast":
+            known = None if component is None else self._discovered.get((component, found.code_path))
+            return f"broadcast:{known or _NOTHING}"
+        key = (recipe, found.code_path, component)
+        if key not in self._digests:
+            content = self._content(recipe, found.name, component)
+            hashed = _NOTHING if content is None else hashlib.sha256(content).hexdigest()
+            self._digests[key] = f"{recipe}:{hashed}"
+        return self._digests[key]
+
+    def _content(self, recipe: str, package: str, component: ComponentName | None) -> bytes | None:
+        if recipe.startswith("assets(") and recipe.endswith(")"):
+            names = recipe.removeprefix("assets(").removesuffix(")").split(",")
+            return b"".join(self._platform.read_asset(package, name) or b"" for name in names)
+        if component is None:
+            return None
+        if recipe == "mmcp":
+            return self._mmcp(component)
+        return self._capabilities(component) if recipe == "mobile-mcp" else None
+
+    def _mmcp(self, component: ComponentName) -> bytes | None:
+        found = self._platform.find_meta_data(component, _MMCP_META)
+        reference = None if found is None else found.resource or found.raw_value
+        if reference is not None and reference.startswith("@raw/"):
+            return self._platform.read_raw_resource(component.package, reference)
+        if reference is not None and reference.startswith("@xml/"):
+            return self._events(component.package, reference)
+        return str(found.value).encode() if found is not None and found.value is not None else None
+
+    def _capabilities(self, component: ComponentName) -> bytes | None:
+        found = self._platform.find_meta_data(component, _MOBILE_MCP_META)
+        reference = None if found is None else found.resource or found.raw_value
+        return None if reference is None else self._events(component.package, reference)
+
+    def _events(self, package: str, reference: str) -> bytes | None:
+        root = self._platform.read_xml(package, reference)
+        return None if root is None else "".join(_events_of(root)).encode()
+
+
+def _events_of(node: XmlNode) -> Iterator[str]:
+    yield f"<{node.name}"
+    for attribute in sorted(node.attributes, key=lambda attribute: (attribute.namespace, attribute.name)):
+        yield f" {_qualified(attribute)}={write_strict(attribute.value)}"
+    yield ">"
+    for child in node.children:
+        if isinstance(child, XmlNode):
+            yield from _events_of(child)
+        elif child.strip():
+            yield write_strict(child.strip())
+    yield f"</{node.name}>"
+
+
+def _qualified(attribute: XmlAttributeText) -> str:
+    return f"{{{attribute.namespace}}}{attribute.name}" if attribute.namespace else attribute.name
+
 
 _LEFT_SECONDS: Final = 30.0
 """How long after a restart the journal of before is kept for those who come again."""

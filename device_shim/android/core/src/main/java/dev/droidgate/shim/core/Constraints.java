@@ -12,7 +12,7 @@ import java.util.Set;
 
 /**
  * What a type states beyond its kind: enum, pattern and JSON Schema's limits, the same ones that {@code
- * droidgate_mappings.values.constraints} enforces. A pattern outside the subset lets everything pass.
+ * droidgate_mappings.values.coercion} enforces. A pattern outside the subset lets everything pass.
  */
 final class Constraints {
     private static final List<String> KEYWORDS =

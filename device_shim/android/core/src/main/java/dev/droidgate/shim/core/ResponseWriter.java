@@ -7,7 +7,7 @@ import java.util.Map;
 
 /**
  * Writes answers in the dialect of their requests ({@code
- * droidgate_mobile_mcp.wire_responses}).
+ * droidgate_mobile_mcp.wire}).
  */
 final class ResponseWriter {
     private ResponseWriter() {}

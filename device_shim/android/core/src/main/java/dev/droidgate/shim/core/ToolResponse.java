@@ -4,7 +4,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 
-/** The response of another Mobile-MCP tool ({@code droidgate_mobile_mcp.wire_responses}). */
+/** The response of another Mobile-MCP tool ({@code droidgate_mobile_mcp.wire}). */
 final class ToolResponse {
     private static final String[] EXTRAS = {
         Dialect.RESPONSE_EXTRA, Dialect.PROTOTYPE_RESPONSE_EXTRA, Dialect.RESULT_EXTRA
