@@ -9,6 +9,11 @@ Findings of what the releases' indexers do: one for each cause, with the release
 Findings about an app's manifest: mistakes that keep the indexer from the files (reference 1.1, 1.2).
 
 Findings about signatures: what Jetpack's reader needs of indexed documents (reference 2.c, 2.d, 3.3).
+
+The rules of AppFunctions' linter: id, meaning, and the fix.
+
+How grave a finding of the indexer's rules is depends on the releases (`level_of`): an error where today's
+release or every release is concerned, else a warning. The other rules have a level of their own.
 """
 
 from __future__ import annotations
@@ -16,9 +21,11 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Final
 
 from droidgate_android.app_search import (
+    REASONS,
     AppFiles,
     AppSearchSchema,
     IndexedDocument,
@@ -36,10 +43,8 @@ from droidgate_android.app_search import (
 )
 from droidgate_android.app_search.events import PullParser
 from droidgate_android.projects.java_text import parse_integer, to_lower_camel_case
-from droidgate_appfunctions import lint_rules as rules
 from droidgate_appfunctions.constants import KIND_OF_NUMBER, NAMES
 from droidgate_appfunctions.fields import local_name
-from droidgate_appfunctions.lint_rules import ids_of, indexing_finding, level_of, name_releases
 from droidgate_appfunctions.metadata import metadata_attributes
 from droidgate_appfunctions.mistakes import (
     is_meant_for_functions,
@@ -51,11 +56,309 @@ from droidgate_mappings.formats.application import Application, Component, MetaD
 from droidgate_mappings.formats.format import SourceFile
 from droidgate_mappings.model.capability import Place
 from droidgate_mappings.model.errors import InputError
-from droidgate_mappings.model.findings import Finding, Level
+from droidgate_mappings.model.findings import Finding, Level, finding_code
 from droidgate_mappings.model.json_values import Json, pointer_token
-from droidgate_mappings.model.lint_rules import LintRule
+from droidgate_mappings.model.lint_rules import LintRule, LintRules
 from droidgate_mappings.tables.app_functions import Release, load_indexing
 from droidgate_mappings.text.xml_text import Element, parse_xml
+
+PREFIX: Final = "appfunctions-"
+
+_WAYS_OUT: Final[Mapping[str, str]] = {
+    "malformed-xml": "make it one well-formed XML document",
+    "missing-id": "give every document an <id>; Jetpack writes <id>unused</id> into nested ones",
+    "unknown-tag": "remove the tag, or declare it in the schema",
+    "bad-number": "write digits only",
+    "element-in-text": "write text only, with &lt; for <",
+    "reserved-property": "remove it; the indexer fills it in",
+    "bad-scope": "write <scope>global</scope>, or <scope>activity</scope> in a file of the application",
+    "enabled-application-function": "remove <enabledByDefault>; registering the function enables it",
+    "missing-file": "name a file below the app's assets/; if the build makes it, lint the APK",
+    "not-a-file-property": "name an asset in android:value",
+    "too-many-types": "declare fewer document types",
+    "bad-property-name": "use letters and digits only",
+    "unsupported-type": "use xs:string, xs:long, xs:int, xs:boolean or a type of the file after appfn:",
+    "bad-attribute": "use the numbers of AppSearchSchema",
+    "no-function-type": "ship the schema file of the library that writes the functions",
+    "undefined-type": "ship the schema file of the library that writes the functions",
+    "over-limit": "declare fewer functions, or spread them over several services",
+    "overwritten": "give each document an id of its own",
+    "bad-count": "write exactly what the schema allows",
+    "too-large": "shorten it",
+    "missing-permission": "add android:permission to the service",
+    "another-service": "put all functions into one service, where older releases matter",
+    "no-file": "add the properties android.app.appfunctions.v2 and android.app.appfunctions.schema",
+    "different-schemas": "name one schema file in all services",
+}
+
+INDEXING_CODES: Final[Mapping[str, str]] = {
+    reason: finding_code(PREFIX + reason, meaning, __name__) for reason, meaning in REASONS.items()
+}
+"""Reason of the indexer -> finding code."""
+
+
+_BOOK: Final = LintRules("AppFunctions", __name__, PREFIX)
+
+RULES: Final = _BOOK.by_id
+"""Every rule with a level of its own, by id, in order."""
+
+
+_error = partial(_BOOK.declare, Level.ERROR)
+_warning = partial(_BOOK.declare, Level.WARNING)
+_note = partial(_BOOK.declare, Level.NOTE)
+
+
+META_DATA: Final = _error(
+    "meta-data", "1.1", "A <meta-data> holds what Android reads from <property>", "write <property>"
+)
+SERVICE_ACTION: Final = _error(
+    "service-action",
+    "1.1",
+    "A service that is meant for app functions has no intent filter for them",
+    "add an intent filter with the action android.app.appfunctions.AppFunctionService",
+)
+SERVICE_DISABLED: Final = _warning(
+    "service-disabled",
+    "5.2",
+    "A service with function files is disabled, so its functions cannot be called",
+    "remove android:enabled, or enable the service before it is called",
+)
+NO_SCHEMA: Final = _error(
+    "no-schema",
+    "1.2",
+    "A file of version 2 comes without a schema file, so no release reads its functions completely",
+    "add the property android.app.appfunctions.schema with app_functions_schema.xsd",
+)
+APPLICATION_LEVEL: Final = _note(
+    "application-level",
+    "1.2",
+    "Functions of the application are read from Android 17 on",
+    "older releases see functions of a service",
+)
+METADATA_PLACE: Final = _warning(
+    "metadata-place",
+    "1.1",
+    "The app's guidance for agents is not where Android looks for it",
+    "put the property android.app.appfunctions.app_metadata with android:resource into <application>",
+)
+METADATA_MISSING: Final = _warning(
+    "metadata-missing",
+    "1.1",
+    "The resource with the app's guidance for agents does not exist",
+    "add the file below res/xml, or name the one that exists",
+)
+METADATA_CONTENT: Final = _warning(
+    "metadata-content",
+    "2.g",
+    "The app's guidance for agents has no description that Android finds",
+    "write <AppFunctionAppMetadata> with a description in the namespace of res-auto or androidx.appfunctions",
+)
+METADATA_FILE: Final = _error(
+    "metadata-file",
+    "2.g",
+    "The file with the app's guidance for agents is not one that Android reads",
+    "make <AppFunctionAppMetadata> the root element of a well-formed XML document",
+)
+METADATA_ATTRIBUTES: Final = _warning(
+    "metadata-attributes",
+    "2.g",
+    "The application element has attributes of app_metadata, which neither Android nor Jetpack reads",
+    "move them into the file that android.app.appfunctions.app_metadata names",
+)
+METADATA_GUIDANCE: Final = _note(
+    "metadata-guidance",
+    "2.g",
+    "The app has a text for its users and no guidance for agents",
+    "add a description to <AppFunctionAppMetadata>, if agents need guidance",
+)
+ID_DIFFERS: Final = _warning(
+    "id-differs",
+    "3.2",
+    "A function's <id> and <functionId> differ, so releases call it by different names",
+    "write the same text into both",
+)
+NO_FUNCTION_ID: Final = _warning(
+    "no-function-id",
+    "3.2",
+    "A function has no <functionId>, so releases before 17 cannot call it",
+    "write <functionId> with the text of <id>",
+)
+ENABLED_UNSAID: Final = _warning(
+    "enabled-not-stated",
+    "3.2",
+    "A function does not state whether it is enabled; releases treat that differently",
+    "write <enabledByDefault>true</enabledByDefault>",
+)
+NO_SIGNATURE: Final = _warning(
+    "no-signature",
+    "3.3",
+    "A function has neither a response nor a predefined schema, so Jetpack's agents do not see it",
+    "describe parameters and response in a file of version 2",
+)
+SCHEMA_TRIPLE: Final = _warning(
+    "schema-triple",
+    "2.c",
+    "A predefined schema has no category, name or version, so it is ignored",
+    "write all three, the version above 0, or none",
+)
+NO_DESCRIPTION: Final = _note(
+    "no-description",
+    "9.6",
+    "A function has no description",
+    "describe in a sentence what the function does; agents choose by it",
+)
+UNKNOWN_TYPE: Final = _warning(
+    "unknown-type",
+    "2.c",
+    "Jetpack does not know a data type's number, so its agents do not see the function",
+    "use one of 0 to 8 and 10 to 14",
+)
+EMPTY_OBJECT: Final = _warning(
+    "empty-object",
+    "2.c",
+    "An object has no properties, so Jetpack's agents do not see the function",
+    "give it at least one property",
+)
+UNNAMED_ONE_OF: Final = _warning(
+    "unnamed-one-of",
+    "2.c",
+    "A choice of types has no objectQualifiedName, so Jetpack's agents do not see the function",
+    "write <objectQualifiedName>",
+)
+BAD_INT_ENUM: Final = _warning(
+    "bad-int-enum",
+    "2.c",
+    "An enum value of an integer is not a 32-bit integer, so Jetpack's agents do not see the function",
+    "write digits only, up to 2147483647",
+)
+DANGLING_REFERENCE: Final = _warning(
+    "dangling-reference",
+    "2.c",
+    "A reference names no data type of the app's components",
+    "declare it under <dataTypes> of an <AppFunctionComponentMetadataDocument>",
+)
+UNTYPED_ARRAY: Final = _warning("untyped-array", "2.c", "A list has no item type", "write <itemType>")
+UNTYPED: Final = _warning(
+    "untyped",
+    "2.c",
+    "A parameter, property or response has no data type",
+    "write <dataTypeMetadata>, or <valueType> in a response",
+)
+UNNAMED_PARAMETER: Final = _warning(
+    "unnamed-parameter", "2.c", "A parameter or property has no name", "write <name>"
+)
+TWIN_PARAMETERS: Final = _warning(
+    "duplicate-parameter", "2.c", "Two parameters or properties have one name", "rename one"
+)
+UNREADABLE_NAME: Final = _warning(
+    "unreadable-name",
+    "4",
+    "A name has a character of AppSearch's paths, so the app cannot read the value by it",
+    "use a name without . and [",
+)
+UNKNOWN_REQUIRED: Final = _warning(
+    "unknown-required",
+    "2.c",
+    "A required property is not one of the object's properties",
+    "remove it from <required>, or declare it",
+)
+ACCESS_LEVEL: Final = _warning(
+    "access-level", "2.c", "Jetpack does not know the access level", "write self, system or androidTrusted"
+)
+PATTERN_TYPE: Final = _warning(
+    "pattern-type",
+    "2.c",
+    "A pattern's type is not a constant of PatternMatcher, so the function is ignored",
+    "use 0 to 4",
+)
+UNEVEN_LISTS: Final = _warning(
+    "uneven-lists",
+    "2.d",
+    "paramNames, paramTypes and paramRequired are of different length and go by position",
+    "write one of each for every parameter",
+)
+DUPLICATE_PROPERTY: Final = _warning(
+    "duplicate-property",
+    "2.f",
+    "The schema declares a property of a type twice; the first counts",
+    "remove one",
+)
+ASSUMED: Final = _note(
+    "assumed",
+    "1.2",
+    "A file alone does not state its schema and its place in the manifest; the usual ones are assumed",
+    "lint the app's folder or APK to be sure",
+)
+NOT_FUNCTIONS: Final = _warning(
+    "not-functions",
+    "3.2",
+    "The file has elements, and none is a function that Android reads",
+    "write each function as <appfunction>, or let Jetpack's compiler write the file",
+)
+NO_FUNCTIONS: Final = _note(
+    "no-functions", "3.2", "The file declares no functions", "nothing to do if this is intended"
+)
+
+
+def level_of(releases: Iterable[Release], among: Iterable[Release]) -> Level:
+    """Return how grave it is that the given releases are concerned, of those that read the thing at all."""
+    concerned = {release.id for release in releases}
+    every = {item.id for item in among}
+    return Level.ERROR if load_indexing().current in concerned or concerned >= every else Level.WARNING
+
+
+def name_releases(releases: Iterable[Release]) -> str:
+    """Return the releases as words, such as `Android 16 QPR1, Android 16 QPR2 and Android 17`."""
+    chosen = list(releases)
+    if len(chosen) == len(load_indexing().linted()):
+        return "every release from Android 16 on"
+    titles = [item.title for item in chosen]
+    return " and ".join(filter(None, (", ".join(titles[:-1]), titles[-1]))) if titles else "no release"
+
+
+def ids_of(releases: Iterable[Release]) -> tuple[str, ...]:
+    """Return the releases as findings name them."""
+    return tuple(release.id for release in releases)
+
+
+def indexing_finding(
+    reason: str, level: Level, message: str, source: Place | None, releases: Iterable[Release]
+) -> Finding:
+    """Return a finding of one of the indexer's rules, on the releases that it is true of."""
+    section = "2.f" if reason in _SCHEMA_REASONS else "1.1" if reason in _MANIFEST_REASONS else "3.2"
+    return Finding(
+        code=INDEXING_CODES[reason],
+        level=level,
+        pointer="",
+        message=message,
+        hint=_WAYS_OUT[reason],
+        source=source,
+        rule=f"{_BOOK.specification} {section}",
+        releases=ids_of(releases),
+    )
+
+
+_SCHEMA_REASONS: Final = frozenset(
+    {
+        "too-many-types",
+        "bad-property-name",
+        "unsupported-type",
+        "bad-attribute",
+        "no-function-type",
+        "undefined-type",
+    }
+)
+_MANIFEST_REASONS: Final = frozenset(
+    {
+        "missing-file",
+        "not-a-file-property",
+        "missing-permission",
+        "another-service",
+        "no-file",
+        "different-schemas",
+    }
+)
+
 
 _UNKNOWN_TAG = "unknown-tag"
 _MISSING = "missing-file"
@@ -185,12 +488,12 @@ def _finding_of_tag(cause: _Cause, among: list[Release]) -> Finding:
 def _findings_of_functions(reports: Sequence[IndexingReport]) -> Iterator[Finding]:
     """Yield what is not lost and still differs between releases."""
     differing = _collect(reports, lambda item: item.function_id is not None and item.id != item.function_id)
-    yield from _indexing_findings(rules.ID_DIFFERS, differing, "has another <functionId> than <id>")
+    yield from _indexing_findings(ID_DIFFERS, differing, "has another <functionId> than <id>")
     nameless = _collect(reports, lambda item: item.function_id is None)
-    yield from _indexing_findings(rules.NO_FUNCTION_ID, nameless, "has no <functionId>")
+    yield from _indexing_findings(NO_FUNCTION_ID, nameless, "has no <functionId>")
     disabled = _collect(reports, lambda item: "enabledByDefault" not in item.properties and not item.enabled)
     what = "has no <enabledByDefault> and counts as disabled"
-    yield from _indexing_findings(rules.ENABLED_UNSAID, disabled, what)
+    yield from _indexing_findings(ENABLED_UNSAID, disabled, what)
 
 
 def _collect(
@@ -245,14 +548,14 @@ def _check_meta_data(component: Component) -> Iterator[Finding]:
         is_ours = usually_names_functions(meta_data) or meta_data.name.startswith(f"{names.v1}.")
         if is_ours or may_name_functions(meta_data):
             message = f"<meta-data> {meta_data.name} is read by no release"
-            yield rules.META_DATA.broken(message, source=meta_data.place)
+            yield META_DATA.broken(message, source=meta_data.place)
 
 
 def _check_metadata_property(component: Component, application: Application) -> Iterator[Finding]:
     property_ = component.find_property(load_indexing().names.app_metadata)
     if property_ is None:
         return
-    rule = rules.METADATA_PLACE
+    rule = METADATA_PLACE
     if component.kind != "application":
         yield rule.broken(f"{property_.name} is in a {component.kind}", source=property_.place)
     elif property_.resource is None:
@@ -271,7 +574,7 @@ def _check_metadata_file(property_: MetaData, application: Application) -> Itera
     if file is None:
         elsewhere = find_elsewhere(application.resources, name)
         also = "" if elsewhere is None else f", but it has {elsewhere}"
-        yield rules.METADATA_MISSING.broken(f"the app has no {name}{also}", source=property_.place)
+        yield METADATA_MISSING.broken(f"the app has no {name}{also}", source=property_.place)
         return
     yield from findings_of_metadata(file.text, file.place.path)
 
@@ -287,15 +590,15 @@ def findings_of_metadata(text: str, path: str) -> Iterator[Finding]:
     expected = load_indexing().names.metadata_root
     if root.tag != expected:
         message = f"the root element is <{local_name(root)}>, not <{expected}>"
-        yield rules.METADATA_FILE.broken(message, source=place)
+        yield METADATA_FILE.broken(message, source=place)
         return
     texts = ("description", "instructions")
     if _has_text(root, *texts):
         return
     if _has_text(root, "displayDescription"):
-        yield rules.METADATA_GUIDANCE.broken(f"{expected} has a displayDescription only", source=place)
+        yield METADATA_GUIDANCE.broken(f"{expected} has a displayDescription only", source=place)
     else:
-        yield rules.METADATA_CONTENT.broken(f"{expected} has no description", source=place)
+        yield METADATA_CONTENT.broken(f"{expected} has no description", source=place)
 
 
 def _unreadable(error: InputError, place: Place | None) -> Finding:
@@ -304,7 +607,7 @@ def _unreadable(error: InputError, place: Place | None) -> Finding:
     line = position.partition(":")[0]
     if path and line.isdecimal():
         place = Place(path=path, line=int(line))
-    return rules.METADATA_FILE.broken(error.message, source=place)
+    return METADATA_FILE.broken(error.message, source=place)
 
 
 def _has_text(root: Element, *names: str) -> bool:
@@ -318,10 +621,10 @@ def _check_service(service: Component) -> Iterator[Finding]:
     if not is_ours and (files or is_meant_for_functions(service)):
         has = f"has {files[0].name} and no" if files else "is meant for app functions and lacks the"
         message = f"the service {service.name} {has} action {names.service_action}"
-        yield rules.SERVICE_ACTION.broken(message, source=service.place)
+        yield SERVICE_ACTION.broken(message, source=service.place)
     elif files and not service.enabled:
         message = f"the service {service.name} is disabled"
-        yield rules.SERVICE_DISABLED.broken(message, source=service.place)
+        yield SERVICE_DISABLED.broken(message, source=service.place)
 
 
 def _check_application(application: Application) -> Iterator[Finding]:
@@ -332,7 +635,7 @@ def _check_application(application: Application) -> Iterator[Finding]:
     if element is not None and not is_stated and (stated := metadata_attributes(element.foreign_attributes)):
         words = ", ".join(sorted(name.rpartition("}")[2] for name in stated))
         message = f"<application> has the attributes {words} of app_metadata"
-        yield rules.METADATA_ATTRIBUTES.broken(message, source=element.place)
+        yield METADATA_ATTRIBUTES.broken(message, source=element.place)
     of_application = None if element is None else element.find_property(names.schema_)
     for service in function_services(application):
         v2 = service.find_property(names.v2)
@@ -341,8 +644,8 @@ def _check_application(application: Application) -> Iterator[Finding]:
                 f"the service {service.name} has {names.v2} and no {names.schema_}: Android 16 does not "
                 "read the file, and Android 17 reads it without description, parameters and response"
             )
-            releases = rules.ids_of(load_indexing().linted())
-            yield rules.NO_SCHEMA.broken(message, source=v2.place, releases=releases)
+            releases = ids_of(load_indexing().linted())
+            yield NO_SCHEMA.broken(message, source=v2.place, releases=releases)
     if element is None:
         return
     for name in _file_properties():
@@ -350,9 +653,7 @@ def _check_application(application: Application) -> Iterator[Finding]:
         if property_ is not None:
             message = f"{name} of the application is not read before Android 17"
             older = [item for item in load_indexing().linted() if not item.application_level]
-            yield rules.APPLICATION_LEVEL.broken(
-                message, source=property_.place, releases=rules.ids_of(older)
-            )
+            yield APPLICATION_LEVEL.broken(message, source=property_.place, releases=ids_of(older))
     v2 = element.find_property(names.v2)
     services = function_services(application)
     if v2 is not None and not any(other.find_property(names.schema_) for other in (element, *services)):
@@ -361,7 +662,7 @@ def _check_application(application: Application) -> Iterator[Finding]:
             "description, parameters and response"
         )
         reading = [item for item in load_indexing().linted() if item.application_level]
-        yield rules.NO_SCHEMA.broken(message, source=v2.place, releases=rules.ids_of(reading))
+        yield NO_SCHEMA.broken(message, source=v2.place, releases=ids_of(reading))
 
 
 _ACCESS_LEVELS: Final = frozenset({"self", "system", "androidTrusted"})
@@ -418,14 +719,14 @@ class _Checker:
         properties, pointer = self.document.properties, _pointer(self.document.id)
         yield from self._check_schema(properties, pointer)
         if "description" not in properties:
-            yield self._finding(rules.NO_DESCRIPTION, "it has no description", pointer)
+            yield self._finding(NO_DESCRIPTION, "it has no description", pointer)
         level = _first(properties, "accessLevel")
         if level is not None and level not in _ACCESS_LEVELS:
-            yield self._finding(rules.ACCESS_LEVEL, f"the access level is {level!r}", pointer)
+            yield self._finding(ACCESS_LEVEL, f"the access level is {level!r}", pointer)
         lengths = [len(properties.get(name, [])) for name in _PARALLEL]
         if len(set(lengths)) > 1:
             counts = ", ".join(f"{count} {name}" for name, count in zip(_PARALLEL, lengths, strict=True))
-            yield self._finding(rules.UNEVEN_LISTS, f"it has {counts}", pointer)
+            yield self._finding(UNEVEN_LISTS, f"it has {counts}", pointer)
         yield from self.check_named(properties, "parameters", pointer)
         for index, response in enumerate(_documents(properties, "response")):
             yield from self._check_types(response, "valueType", f"{pointer}/response/{index}")
@@ -437,11 +738,11 @@ class _Checker:
         stated = any(name in properties for name in (*_SCHEMA_NAMES, "schemaVersion"))
         if stated and not all(said):
             message = "schemaCategory, schemaName and schemaVersion are not all given"
-            yield self._finding(rules.SCHEMA_TRIPLE, message, pointer)
+            yield self._finding(SCHEMA_TRIPLE, message, pointer)
         described = "response" in properties or "paramNames" in properties
         if not described and not all(said):
             message = "it has neither a response nor a predefined schema"
-            yield self._finding(rules.NO_SIGNATURE, message, pointer)
+            yield self._finding(NO_SIGNATURE, message, pointer)
 
     def check_named(self, properties: Mapping[str, Json], name: str, pointer: str) -> Iterator[Finding]:
         """Check named documents with a data type: parameters, properties, components' types."""
@@ -450,20 +751,20 @@ class _Checker:
             here = f"{pointer}/{name}/{index}"
             said = _first(item, "name")
             if not said:
-                yield self._finding(rules.UNNAMED_PARAMETER, f"an entry of {name} has no name", here)
+                yield self._finding(UNNAMED_PARAMETER, f"an entry of {name} has no name", here)
             elif name != "dataTypes" and _PATH_CHARACTERS & set(said):
-                yield self._finding(rules.UNREADABLE_NAME, f"{said!r} reads as a path", here)
+                yield self._finding(UNREADABLE_NAME, f"{said!r} reads as a path", here)
             yield from self._check_types(item, "dataTypeMetadata", here)
         counts = Counter(_first(item, "name") for item in items)
         for said, count in counts.items():
             if said and count > 1:
                 message = f"{count} entries of {name} are called {said!r}"
-                yield self._finding(rules.TWIN_PARAMETERS, message, f"{pointer}/{name}")
+                yield self._finding(TWIN_PARAMETERS, message, f"{pointer}/{name}")
 
     def _check_types(self, holder: Mapping[str, Json], name: str, pointer: str) -> Iterator[Finding]:
         types = _documents(holder, name)
         if not types:
-            yield self._finding(rules.UNTYPED, f"there is no {name}", pointer)
+            yield self._finding(UNTYPED, f"there is no {name}", pointer)
         for type_ in types:
             yield from self._check_type(type_, f"{pointer}/{name}/0")
 
@@ -471,12 +772,12 @@ class _Checker:
         number = _first(properties, "type")
         kind = KIND_OF_NUMBER.get(number) if isinstance(number, int) else None
         if number is not None and kind is None:
-            yield self._finding(rules.UNKNOWN_TYPE, f"the type {number} is unknown", pointer)
+            yield self._finding(UNKNOWN_TYPE, f"the type {number} is unknown", pointer)
         yield from self._check_shape(properties, kind, pointer)
         for index, pattern in enumerate(_documents(properties, "patterns")):
             if _first(pattern, "type") not in _PATTERN_TYPES:
                 message = f"the pattern's type is {_first(pattern, 'type')}"
-                yield self._finding(rules.PATTERN_TYPE, message, f"{pointer}/patterns/{index}")
+                yield self._finding(PATTERN_TYPE, message, f"{pointer}/patterns/{index}")
         yield from self.check_named(properties, "properties", pointer)
         for name in ("itemType", "allOf", "oneOf"):
             for index, inner in enumerate(_documents(properties, name)):
@@ -486,22 +787,22 @@ class _Checker:
         properties = _documents(data_type, "properties")
         if kind == "object":
             if not properties:
-                yield self._finding(rules.EMPTY_OBJECT, "an object has no properties", pointer)
+                yield self._finding(EMPTY_OBJECT, "an object has no properties", pointer)
             names = {_first(property_, "name") for property_ in properties}
             for missing in (said for said in data_type.get("required", []) if said not in names):
                 message = f"{missing!r} is required and is not a property"
-                yield self._finding(rules.UNKNOWN_REQUIRED, message, pointer)
+                yield self._finding(UNKNOWN_REQUIRED, message, pointer)
         elif kind == "one-of" and not _first(data_type, "objectQualifiedName"):
-            yield self._finding(rules.UNNAMED_ONE_OF, "a choice of types has no name", pointer)
+            yield self._finding(UNNAMED_ONE_OF, "a choice of types has no name", pointer)
         elif kind == "int32":
             for value in data_type.get("enumValues", []):
                 if parse_integer(str(value), 32) is None:
-                    yield self._finding(rules.BAD_INT_ENUM, f"{value!r} is not a 32-bit integer", pointer)
+                    yield self._finding(BAD_INT_ENUM, f"{value!r} is not a 32-bit integer", pointer)
         elif kind == "array" and not _documents(data_type, "itemType"):
-            yield self._finding(rules.UNTYPED_ARRAY, "a list has no itemType", pointer)
+            yield self._finding(UNTYPED_ARRAY, "a list has no itemType", pointer)
         elif kind == "ref" and _first(data_type, "dataTypeReference") not in self.component_names:
             message = f"{_first(data_type, 'dataTypeReference')!r} is not a data type of the components"
-            yield self._finding(rules.DANGLING_REFERENCE, message, pointer)
+            yield self._finding(DANGLING_REFERENCE, message, pointer)
 
 
 _NO_FILE = "no-file"
@@ -554,7 +855,7 @@ def lint_application(application: Application) -> tuple[Finding, ...]:
             is_built=application.is_built,
             assets_of_code=application.assets_of_code,
         )
-        if has_schema or finding.level is Level.ERROR or finding.code != rules.INDEXING_CODES[_NO_FILE]
+        if has_schema or finding.level is Level.ERROR or finding.code != INDEXING_CODES[_NO_FILE]
     ]
     current = current_report(reports)
     if current is not None:
@@ -595,13 +896,13 @@ def _lint_schema(text: str, path: str) -> Iterator[Finding]:
     except IndexerError as error:
         place = Place(path=path, line=error.line)
         every = load_indexing().linted()
-        message = f"{error.message}; the schema {path} is rejected on {rules.name_releases(every)}"
+        message = f"{error.message}; the schema {path} is rejected on {name_releases(every)}"
         yield indexing_finding(error.reason, Level.ERROR, message, place, every)
         return
     for type_name, name in schema.duplicates:
         place = Place(path=path, line=schema.lines.get(type_name))
         message = f"{type_name} declares {name} twice"
-        yield rules.DUPLICATE_PROPERTY.broken(message, source=place)
+        yield DUPLICATE_PROPERTY.broken(message, source=place)
 
 
 def _lint_functions(text: str, tags: list[str], path: str) -> Iterator[Finding]:
@@ -614,7 +915,7 @@ def _lint_functions(text: str, tags: list[str], path: str) -> Iterator[Finding]:
     if of_application:
         assumed += " and a file of the application"
     message = f"{path} is read with {assumed}"
-    yield rules.ASSUMED.broken(message, source=Place(path=path))
+    yield ASSUMED.broken(message, source=Place(path=path))
     yield from findings_of_reports(reports, has_schema=schema is not None)
     current = current_report(reports)
     if current is None:
@@ -624,9 +925,9 @@ def _lint_functions(text: str, tags: list[str], path: str) -> Iterator[Finding]:
         others = [f"<{tag}>" for tag in dict.fromkeys(tags[1:]) if tag != "version"]
         if others:
             message = f"{path} declares no functions that Android reads: {others[0]} is not a function"
-            yield rules.NOT_FUNCTIONS.broken(message, source=Place(path=path))
+            yield NOT_FUNCTIONS.broken(message, source=Place(path=path))
         else:
-            yield rules.NO_FUNCTIONS.broken(f"{path} declares no functions", source=Place(path=path))
+            yield NO_FUNCTIONS.broken(f"{path} declares no functions", source=Place(path=path))
 
 
 def _usual_schema(tags: frozenset[str]) -> tuple[AppSearchSchema | None, str]:

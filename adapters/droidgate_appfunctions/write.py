@@ -23,16 +23,16 @@ from droidgate_appfunctions.constants import (
     V1,
     V2_LEGACY,
     as_extensions,
+    asset_name,
     facts_of,
 )
-from droidgate_appfunctions.file_names import asset_name
 from droidgate_appfunctions.metadata import has_metadata, write_metadata
 from droidgate_appfunctions.older_files import OTHER_FUNCTIONS, SAME_FUNCTIONS
 from droidgate_appfunctions.patterns import pattern_of, patterns_of
 from droidgate_appfunctions.schema import Schema, schema_fact, usual_schema, write_schema_file
 from droidgate_appfunctions.xml_writing import Node, quoted_attribute, render
 from droidgate_mappings.fit import Fitted, fit_provider, losses
-from droidgate_mappings.formats.component_writing import enabled_attribute, enabled_resources
+from droidgate_mappings.formats.component_reading import enabled_attribute, enabled_resources
 from droidgate_mappings.formats.format import Artifact, Writing
 from droidgate_mappings.model.capability import Capability, CapabilityAccess, Provider
 from droidgate_mappings.model.errors import UsageError, WriteError

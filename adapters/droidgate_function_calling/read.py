@@ -10,8 +10,18 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
-from droidgate_function_calling.shapes import ToolEntry, ToolList, find_no_tools, find_tools
-from droidgate_function_calling.tables import ANTHROPIC, FORMAT_ID, GEMINI, OPENAI, TABLES, as_extensions
+from droidgate_function_calling.shapes import (
+    ANTHROPIC,
+    FORMAT_ID,
+    GEMINI,
+    OPENAI,
+    TABLES,
+    ToolEntry,
+    ToolList,
+    as_extensions,
+    find_no_tools,
+    find_tools,
+)
 from droidgate_mappings.formats.application import Application
 from droidgate_mappings.formats.format import Reading, SourceFile
 from droidgate_mappings.formats.leniency import ReadingContext

@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from droidgate_function_calling.tables import (
+from droidgate_function_calling.shapes import (
     ANTHROPIC,
     FORMAT_ID,
     GEMINI,

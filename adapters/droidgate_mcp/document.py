@@ -15,8 +15,7 @@ from typing import Any, Final
 
 from droidgate_mappings.model.errors import InputError
 from droidgate_mappings.model.json_values import Json, canonical_json, pointer_name, pointer_token
-from droidgate_mcp.facts import META_POINTER
-from droidgate_mcp.tables import CACHE_DEFAULTS, MODERN
+from droidgate_mcp.facts import CACHE_DEFAULTS, META_POINTER, MODERN
 
 SHAPE_HINT: Final = (
     "a tools/list result, the JSON-RPC response around one, an array of tools or a dump of a server is read"

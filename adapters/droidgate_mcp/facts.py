@@ -2,14 +2,97 @@
 
 A member of a tool is named as it is, a member of its `annotations` or of `_meta` by its JSON Pointer, such as
 `/_meta/com.example~1cost`. So is a member whose name starts with a slash.
+
+Access rules in `_meta`: no MCP client or server acts on them, and they come back when the list is read.
+
+The adapter's data: its tables and names (mappings, `formats/mcp.toml`).
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Final
+from typing import Final, TypeVar
 
+from pydantic import ValidationError
+
+from droidgate_mappings.model.capability import CapabilityAccess, ComponentAccess
+from droidgate_mappings.model.errors import InputError
 from droidgate_mappings.model.json_values import Json, pointer_name, pointer_token
+from droidgate_mappings.tables.loading import load_format_tables
+
+_Access = TypeVar("_Access", ComponentAccess, CapabilityAccess)
+
+_ALLOWED_TEXTS: Final = {"scope": {"activity"}, "access_level": {"self", "system", "androidTrusted"}}
+_MAX_SHOWN: Final = 200
+_HINT: Final = "correct it, or remove `access` to let every caller use it"
+
+
+def stated_rules(access: ComponentAccess | CapabilityAccess) -> dict[str, Json]:
+    """Return the rules that are not the default, as JSON."""
+    default = type(access)()
+    return {name: value for name, value in access if value != getattr(default, name)}
+
+
+def read_access(kind: type[_Access], stated: Json, place: str) -> _Access:
+    """Read access rules.
+
+    Args:
+        kind: The class of the rules.
+        stated: The member `access`; None without one.
+        place: Where the member is, for an error.
+
+    Raises:
+        InputError: the member is not an object, or a rule is unknown or has another kind of value.
+    """
+    if stated is None:
+        return kind()
+    try:
+        access = kind.model_validate(stated, strict=True)
+    except ValidationError as error:
+        raise InputError(_describe(error), place=place, hint=_HINT) from None
+    for name, allowed in _ALLOWED_TEXTS.items():
+        value = getattr(access, name, None)
+        if value is not None and value not in allowed:
+            message = f"'access/{name}' in droidgate's `_meta` is not an access rule: {value!r}"
+            raise InputError(message, place=place, hint=f"use one of {', '.join(sorted(allowed))}")
+    return access
+
+
+def _describe(error: ValidationError) -> str:
+    problem = error.errors(include_url=False)[0]
+    rule = "/".join(["access", *(str(part) for part in problem["loc"][:1])])
+    reason = problem.get("ctx", {}).get("error")
+    why = "is not an access rule" if reason is None else f"{reason}"
+    return f"{rule!r} in droidgate's `_meta` {why}: {repr(problem['input'])[:_MAX_SHOWN]}"
+
+
+TABLES: Final = load_format_tables("mcp")
+FORMAT_ID: Final = TABLES.id
+
+HANDSHAKE: Final = "2025-11-25"
+"""The last revision with a handshake; all before it are read as this one."""
+
+MODERN: Final = "2026-07-28"
+
+PROVIDER_META: Final = TABLES.names["provider_meta"]
+TOOL_META: Final = TABLES.names["tool_meta"]
+
+CACHE_DEFAULTS: Final = {"resultType": "complete", "ttlMs": 0, "cacheScope": "private"}
+"""What a 2026-07-28 result must say, at its strictest."""
+
+HINTS: Final = {
+    "readOnlyHint": "read_only",
+    "destructiveHint": "destructive",
+    "idempotentHint": "idempotent",
+    "openWorldHint": "open_world",
+}
+"""Member of a tool's annotations -> field of `Effects`."""
+
+
+def document_fact(dialect_id: str) -> str:
+    """Return the name of the provider's fact that keeps a document's shape; a document is of one dialect."""
+    return f"document {dialect_id}"
+
 
 META_POINTER: Final = "/_meta"
 """Prefix of the facts that keep `_meta` of a tool, or of the object that holds the tools."""

@@ -18,7 +18,7 @@ from droidgate_mappings.model.json_values import Json
 from droidgate_mappings.model.lint_rules import LintRule, LintRules
 from droidgate_mappings.text.json_text import parse_json
 from droidgate_mcp.document import take_apart
-from droidgate_mcp.tables import CACHE_DEFAULTS, HINTS
+from droidgate_mcp.facts import CACHE_DEFAULTS, HINTS
 
 _BOOK: Final = LintRules("MCP", __name__)
 _error = partial(_BOOK.declare, Level.ERROR)

@@ -23,25 +23,23 @@ from droidgate_mappings.model.errors import InputError
 from droidgate_mappings.model.json_values import Json
 from droidgate_mappings.model.types import AnyType, Extensions, Type
 from droidgate_mappings.text.json_text import parse_json
-from droidgate_mcp.access import read_access
 from droidgate_mcp.document import ToolListDocument, is_further_field, is_shape, take_apart
 from droidgate_mcp.facts import (
     ANNOTATIONS_FACT,
     ANNOTATIONS_POINTER,
-    META_POINTER,
-    TITLE_FACT,
-    name_member,
-    name_members,
-)
-from droidgate_mcp.tables import (
     FORMAT_ID,
     HANDSHAKE,
     HINTS,
+    META_POINTER,
     MODERN,
     PROVIDER_META,
     TABLES,
+    TITLE_FACT,
     TOOL_META,
     document_fact,
+    name_member,
+    name_members,
+    read_access,
 )
 
 Read = TypeVar("Read")

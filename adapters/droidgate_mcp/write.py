@@ -26,18 +26,23 @@ from droidgate_mappings.model.json_values import Json, readable_json
 from droidgate_mappings.model.leaves import different_leaves, leaves_of_provider
 from droidgate_mappings.model.types import AnyType, Extensions, Type
 from droidgate_mappings.tables.loading import DialectTable
-from droidgate_mcp.access import stated_rules
 from droidgate_mcp.document import holds_meta, is_further_field, placed_fields, placed_further, put_together
 from droidgate_mcp.facts import (
     ANNOTATIONS_FACT,
     ANNOTATIONS_POINTER,
+    FORMAT_ID,
+    HINTS,
     META_POINTER,
+    MODERN,
+    PROVIDER_META,
     TITLE_FACT,
+    TOOL_META,
+    document_fact,
     is_member,
     member_name,
     read_members,
+    stated_rules,
 )
-from droidgate_mcp.tables import FORMAT_ID, HINTS, MODERN, PROVIDER_META, TOOL_META, document_fact
 
 
 def place_all_definitions(

@@ -11,10 +11,8 @@ from droidgate_mappings.model.errors import InputError
 from droidgate_mappings.model.json_values import Json
 from droidgate_mappings.model.types import ObjectType, Type
 from droidgate_mappings.text.json_text import parse_json
-from droidgate_mmcp.json_output import write_json
 from droidgate_mmcp.manifest import MmcpManifestReader, form_of
-from droidgate_mmcp.tables import BROADCAST, FORMAT_ID, NAMES
-from droidgate_mmcp.words import write_word_map
+from droidgate_mmcp.words import BROADCAST, FORMAT_ID, NAMES, write_json, write_word_map
 
 _DESCRIPTION = NAMES["description_suffix"]
 _PARAMETERS = NAMES["parameters_suffix"]

@@ -14,9 +14,20 @@ from droidgate_mappings.model.errors import InputError
 from droidgate_mappings.model.json_values import Json, pointer_token
 from droidgate_mappings.model.types import ObjectType, Type
 from droidgate_mappings.text.json_text import parse_json
-from droidgate_mmcp.json_output import write_json
-from droidgate_mmcp.tables import BROADCAST, CURRENT, DRAFT, FORMAT_ID, NAMES, TEXT_FIELDS, TEXT_KEYS
-from droidgate_mmcp.words import is_flat_map, looks_like_schema, read_word_map, without_form_note
+from droidgate_mmcp.words import (
+    BROADCAST,
+    CURRENT,
+    DRAFT,
+    FORMAT_ID,
+    NAMES,
+    TEXT_FIELDS,
+    TEXT_KEYS,
+    is_flat_map,
+    looks_like_schema,
+    read_word_map,
+    without_form_note,
+    write_json,
+)
 
 MANIFEST_KEYS: Final = frozenset({*TEXT_KEYS.values(), "protocolVersion", "tools"})
 TOOL_KEYS: Final = frozenset({"name", "description", "parameters", "return"})

@@ -17,7 +17,7 @@ from droidgate_mappings.model.errors import InputError
 from droidgate_mappings.model.json_values import Json, canonical_json
 from droidgate_mmcp.discovery import read_discovered_tools
 from droidgate_mmcp.read import TOOLS_NOT_IN_FILES
-from droidgate_mmcp.tables import BROADCAST, NAMES
+from droidgate_mmcp.words import BROADCAST, NAMES
 
 _RECIPE: Final = "mmcp"
 _LONGEST_BROADCAST_MS: Final = 10_000

@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from droidgate_android.projects.manifest_limits import MAX_META_DATA, utf16_length
 from droidgate_mappings.fit import Fitted, fit_provider, losses
-from droidgate_mappings.formats.component_writing import enabled_attribute, enabled_resources
+from droidgate_mappings.formats.component_reading import enabled_attribute, enabled_resources
 from droidgate_mappings.formats.format import Artifact, Writing
 from droidgate_mappings.json_schema import add_discriminators, write_schema
 from droidgate_mappings.model.capability import Capability, Provider
@@ -22,10 +22,19 @@ from droidgate_mappings.tables.capacity import Capacity
 from droidgate_mappings.tables.loading import DialectTable
 from droidgate_mmcp.android_manifest import ComponentElement, refuse_long_texts, write_android_manifest
 from droidgate_mmcp.discovery import write_discovery
-from droidgate_mmcp.json_output import write_json
 from droidgate_mmcp.manifest import usual_form
-from droidgate_mmcp.tables import BROADCAST, FORMAT_ID, NAMES, TABLES, TEXT_FIELDS, TEXT_KEYS
-from droidgate_mmcp.words import FORM_NOTE, is_flat_map, write_word_map
+from droidgate_mmcp.words import (
+    BROADCAST,
+    FORM_NOTE,
+    FORMAT_ID,
+    NAMES,
+    TABLES,
+    TEXT_FIELDS,
+    TEXT_KEYS,
+    is_flat_map,
+    write_json,
+    write_word_map,
+)
 
 MANIFEST_PATH: Final = "AndroidManifest.xml"
 JSON_PATH: Final = "mmcp_manifest.json"

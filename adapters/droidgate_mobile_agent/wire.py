@@ -10,7 +10,7 @@ from typing import Final, Literal
 from droidgate_mappings.model.errors import InputError
 from droidgate_mappings.model.json_values import Json
 from droidgate_mappings.tables.mobile_agent import MobileAgentCommand, mobile_agent_commands
-from droidgate_mappings.text.suggestions import suggest_name
+from droidgate_mappings.text.nearest_names import suggest_name
 from droidgate_mobile_agent.tables import ACTION, DATA_COLLECTION
 
 NAMESPACES: Final = {DATA_COLLECTION: "MobileDataCollector", ACTION: "MobileActionExecutor"}

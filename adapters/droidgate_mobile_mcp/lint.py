@@ -2,12 +2,19 @@
 
 Checking an application's Mobile-MCP service against the specification (1.1) and against what devices and
 agents do.
+
+The rules that Mobile-MCP descriptors and services are held against.
+
+An error is a MUST or a requirement of the specification. A warning is what does not work with
+the authors' prototype agent or on an Android release (reference mobile-mcp-and-mmcp 2.3, 2.7); a note is the
+rest.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Final
 
 from droidgate_mappings.formats.application import Application, Component, MetaData, find_elsewhere
@@ -15,11 +22,10 @@ from droidgate_mappings.formats.format import SourceFile
 from droidgate_mappings.formats.leniency import ReadingContext
 from droidgate_mappings.model.capability import Place
 from droidgate_mappings.model.errors import InputError
-from droidgate_mappings.model.findings import Finding
-from droidgate_mappings.model.lint_rules import LintRule
+from droidgate_mappings.model.findings import Finding, Level
+from droidgate_mappings.model.lint_rules import LintRule, LintRules
 from droidgate_mappings.text.aapt_text import reference_in
 from droidgate_mappings.text.xml_text import TOOLS
-from droidgate_mobile_mcp import rules
 from droidgate_mobile_mcp.constants import ACTIONS, FORMS, KEYS, NAMES, WORDS, Role
 from droidgate_mobile_mcp.document import (
     DescriptorDocument,
@@ -33,7 +39,121 @@ from droidgate_mobile_mcp.document import (
 )
 from droidgate_mobile_mcp.limits import fits_a_resource
 from droidgate_mobile_mcp.read_application import descriptor_reference, mobile_mcp_services
-from droidgate_mobile_mcp.rules import sorted_by_place
+
+
+def sorted_by_place(findings: Iterable[Finding]) -> tuple[Finding, ...]:
+    """Return findings in the order of their places."""
+    return tuple(
+        sorted(
+            findings,
+            key=lambda finding: (
+                (finding.source.path, finding.source.line or 0) if finding.source else ("", 0)
+            ),
+        )
+    )
+
+
+_BOOK: Final = LintRules("Mobile-MCP", __name__)
+_error = partial(_BOOK.declare, Level.ERROR)
+_warning = partial(_BOOK.declare, Level.WARNING)
+_note = partial(_BOOK.declare, Level.NOTE)
+
+RULES: Final = _BOOK.by_id
+"""Every rule by id, in the order of the specification."""
+
+ONE_SERVICE: Final = _error("mobile-mcp-one-service", "1.1", "A tool has exactly one service for Mobile-MCP")
+ACTION: Final = _error("mobile-mcp-action", "1.1.1", "The service's intent filter names mobile.mcp.SERVICE")
+IN_SERVICE: Final = _error(
+    "mobile-mcp-meta-data-in-service", "1.1", "The meta-data is inside the service element"
+)
+NAME: Final = _error("mobile-mcp-tool-name", "1.1.2", "The service has meta-data mobile.mcp.tool.name")
+NAME_TEXT: Final = _error("mobile-mcp-tool-name-text", "1.1.2", "The tool's name is a string for a device")
+DESCRIPTION: Final = _error(
+    "mobile-mcp-tool-description", "1.1.3", "The service has meta-data mobile.mcp.tool.description"
+)
+DESCRIPTION_TEXT: Final = _error(
+    "mobile-mcp-tool-description-text", "1.1.3", "The tool's description is a string for a device"
+)
+DESCRIPTOR: Final = _error(
+    "mobile-mcp-tool-capabilities", "1.1.4", "The service has meta-data mobile.mcp.tool.capabilities"
+)
+DESCRIPTOR_REFERENCE: Final = _error(
+    "mobile-mcp-xml-resource", "1.1.4, 1.2", "The descriptor is given as a resource, and is an XML resource"
+)
+DESCRIPTOR_FILE: Final = _error(
+    "mobile-mcp-descriptor-file",
+    "1.1.4",
+    "The descriptor that the meta-data points to is there and can be read",
+)
+WELL_FORMED: Final = _error("mobile-mcp-well-formed", "1.2", "The descriptor is well-formed XML")
+ROOT: Final = _error("mobile-mcp-root", "1.2.1", "The root element is mobile-mcp-capabilities")
+VERSION: Final = _error("mobile-mcp-version", "1.2.1", 'The root has version="1.0"')
+ID: Final = _error("mobile-mcp-capability-id", "1.2.2", "A capability has an id")
+UNIQUE_ID: Final = _error("mobile-mcp-capability-id-unique", "1.2.2", "A capability's id is unique in a tool")
+CAPABILITY_DESCRIPTION: Final = _error(
+    "mobile-mcp-capability-description", "1.2.2", "A capability has a description"
+)
+CAPABILITY_VERSION: Final = _error("mobile-mcp-capability-version", "1.2.2", "A capability has a version")
+ONE_ELEMENT: Final = _error(
+    "mobile-mcp-one-input-output", "1.2.2", "A capability has at most one input and one output"
+)
+IN_PLACE: Final = _error(
+    "mobile-mcp-part-in-place",
+    "1.2.2",
+    "Capabilities are inside the root, parameters inside input or output, in no namespace",
+)
+PARAM_NAME: Final = _error("mobile-mcp-param-name", "1.2.2", "A parameter or output has a name")
+PARAM_TYPE: Final = _error("mobile-mcp-param-type", "1.2.2", "A parameter or output has a type")
+PARAM_REQUIRED: Final = _error(
+    "mobile-mcp-param-required", "1.2.2", 'A parameter has required="true" or required="false"'
+)
+PARAM_DESCRIPTION: Final = _error(
+    "mobile-mcp-param-description", "1.2.2", "A parameter or output has a description"
+)
+UNIQUE_NAME: Final = _warning(
+    "mobile-mcp-param-name-unique", "3.1", "A parameter's name is unique: arguments are a map by name"
+)
+KNOWN_TYPE: Final = _note(
+    "mobile-mcp-param-type-known",
+    "reference row 5",
+    "A type is one of the six words that agents are known to use",
+)
+UNKNOWN_PART: Final = _note(
+    "mobile-mcp-unknown-part",
+    "1.2",
+    "A descriptor holds only the elements and attributes of the specification",
+)
+NOT_EMPTY: Final = _note("mobile-mcp-no-capability", "1.2", "A descriptor declares at least one capability")
+NO_REFERENCE: Final = _warning(
+    "mobile-mcp-text-reference",
+    "reference 2.7",
+    "A text of the descriptor is literal: an agent sees the number of a reference, not its text",
+)
+SAME_TEXT: Final = _warning(
+    "mobile-mcp-text-changes",
+    "reference 2.7",
+    "A text of the descriptor is written so that a device gives the same text",
+)
+TEXT_LENGTH: Final = _warning(
+    "mobile-mcp-text-too-long",
+    "aapt2",
+    "A text of the descriptor has at most 32,767 bytes; longer ones are lost",
+)
+EXPORTED: Final = _warning(
+    "mobile-mcp-exported", "2; 3.1", "The service is exported, or no other app can bind or start it"
+)
+ENABLED: Final = _warning("mobile-mcp-enabled", "2", "The service is enabled, or no query finds it")
+NO_PERMISSION: Final = _warning(
+    "mobile-mcp-permission",
+    "reference 2.2",
+    "The service asks for no permission that the prototype agent lacks",
+)
+FOREGROUND_TYPE: Final = _note(
+    "mobile-mcp-foreground-type",
+    "reference 2.7",
+    "A service that agents may start in the foreground has a foregroundServiceType, as Android 14 requires",
+)
+
 
 _FORM = FORMS["1.0"]
 _ALL_KEYS = tuple(key for keys in KEYS.values() for key in keys)
@@ -53,13 +173,13 @@ def _lint(application: Application) -> Iterator[Finding]:
     ]
     for second in [*services, *with_meta_data][1:]:
         message = f"{second.name} is a further service for Mobile-MCP"
-        yield rules.ONE_SERVICE.broken(message, source=_place(application, second))
+        yield ONE_SERVICE.broken(message, source=_place(application, second))
     for outside in application.of_kind("application"):
         meta = outside.find_meta_data(*_ALL_KEYS)
         if meta is not None:
             message = f"{meta.name} is at the application, where no agent looks for it"
             hint = "move it into the service element"
-            yield rules.IN_SERVICE.broken(message, source=meta.place or application.place, hint=hint)
+            yield IN_SERVICE.broken(message, source=meta.place or application.place, hint=hint)
     for service in (*services, *with_meta_data):
         yield from _lint_service(application, service)
 
@@ -80,27 +200,27 @@ def _lint_service(application: Application, service: Component) -> Iterator[Find
     place = _place(application, service)
     if not service.has_action(ACTIONS[0]):
         hint = f'add an intent-filter with <action android:name="{ACTIONS[0]}" />'
-        yield rules.ACTION.broken(f"{service.name} has no filter for {ACTIONS[0]}", source=place, hint=hint)
-    yield from _lint_text(service, "name", rules.NAME, rules.NAME_TEXT, place)
-    yield from _lint_text(service, "description", rules.DESCRIPTION, rules.DESCRIPTION_TEXT, place)
+        yield ACTION.broken(f"{service.name} has no filter for {ACTIONS[0]}", source=place, hint=hint)
+    yield from _lint_text(service, "name", NAME, NAME_TEXT, place)
+    yield from _lint_text(service, "description", DESCRIPTION, DESCRIPTION_TEXT, place)
     yield from _lint_descriptor(application, service, place)
     if service.exported is not True:
         stated = "is not exported" if service.exported is False else "does not state android:exported"
         hint = 'write android:exported="true"; Android 12 and later require the attribute'
-        yield rules.EXPORTED.broken(f"{service.name} {stated}", source=place, hint=hint)
+        yield EXPORTED.broken(f"{service.name} {stated}", source=place, hint=hint)
     enabled = application.enabled_rule_of(service)
     if enabled is not True:
         where = "" if enabled is False else f" in some configurations ({_disabled_in(enabled)})"
-        yield rules.ENABLED.broken(f"{service.name} is disabled{where}", source=place)
+        yield ENABLED.broken(f"{service.name} is disabled{where}", source=place)
     permission = application.permission_of(service)
     if permission is not None:
         message = f"{service.name} requires {permission} of its callers"
-        yield rules.NO_PERMISSION.broken(message, source=place)
+        yield NO_PERMISSION.broken(message, source=place)
     if "foregroundServiceType" not in service.attributes:
         hint = (
             'if it calls startForeground, declare android:foregroundServiceType="dataSync" and its permission'
         )
-        yield rules.FOREGROUND_TYPE.broken(
+        yield FOREGROUND_TYPE.broken(
             f"{service.name} has no android:foregroundServiceType", source=place, hint=hint
         )
 
@@ -133,7 +253,7 @@ def _lint_descriptor(application: Application, service: Component, place: Place)
     meta = service.find_meta_data(key)
     if meta is None:
         hint = f'add <meta-data android:name="{key}" android:resource="@xml/mcp_capabilities" />'
-        yield rules.DESCRIPTOR.broken(f"{service.name} has no meta-data {key}", source=place, hint=hint)
+        yield DESCRIPTOR.broken(f"{service.name} has no meta-data {key}", source=place, hint=hint)
         meta = service.find_meta_data(KEYS["capabilities"][1])
     if meta is not None:
         yield from _lint_descriptor_file(application, meta, meta.place or place)
@@ -146,14 +266,14 @@ def _lint_descriptor_file(application: Application, meta: MetaData, place: Place
         shown = meta.resource or meta.raw_value or meta.value
         hint = 'write android:resource="@xml/..." and keep the file in res/xml'
         message = f"{meta.name} is {shown}, which is not an XML resource"
-        yield rules.DESCRIPTOR_REFERENCE.broken(message, source=place, hint=hint)
+        yield DESCRIPTOR_REFERENCE.broken(message, source=place, hint=hint)
     if reference is None:
         return
     file = application.resources.read_file(reference)
     if file is None:
         elsewhere = find_elsewhere(application.resources, reference)
         also = "" if elsewhere is None else f", but the app has {elsewhere}"
-        yield rules.DESCRIPTOR_FILE.broken(f"{reference} does not exist{also}", source=place)
+        yield DESCRIPTOR_FILE.broken(f"{reference} does not exist{also}", source=place)
         return
     path = file.place.path
     kind = "compiled" if file.compiled else "raw" if raw else "source"
@@ -210,7 +330,7 @@ def not_well_formed(error: InputError, path: str) -> Finding:
     parts = (error.place or "").removeprefix(path).split(":")
     if len(parts) > 1 and parts[1].isdecimal():
         place = Place(path=path, line=int(parts[1]))
-    return rules.WELL_FORMED.broken(error.message, source=place, hint=error.hint)
+    return WELL_FORMED.broken(error.message, source=place, hint=error.hint)
 
 
 def lint_document(document: DescriptorDocument) -> Iterator[Finding]:
@@ -227,13 +347,11 @@ class _DescriptorLinter:
         document, root = self.document, self.document.root
         if document.repaired:
             message = "the file is XML only when its curly quotes are straightened"
-            yield self.broken(
-                rules.WELL_FORMED, root, message, hint="put attribute values in straight quotes"
-            )
+            yield self.broken(WELL_FORMED, root, message, hint="put attribute values in straight quotes")
         if root.tag != NAMES["root"]:
             message = f"the root element is <{shown_tag(root)}>"
             hint = f'it is <{NAMES["root"]} version="1.0">, in no namespace'
-            yield self.broken(rules.ROOT, root, message, hint=hint)
+            yield self.broken(ROOT, root, message, hint=hint)
             if root.tag not in _KNOWN_ROOTS:
                 return
         if root.tag == "capability":
@@ -243,7 +361,7 @@ class _DescriptorLinter:
         yield from self.unspecified(root, ("version",), ("capability",))
         capabilities = [child for child in child_elements(root) if child.tag == "capability"]
         if not capabilities:
-            yield self.broken(rules.NOT_EMPTY, root, "no capability is declared")
+            yield self.broken(NOT_EMPTY, root, "no capability is declared")
         for capability in capabilities:
             yield from self.capability(capability)
 
@@ -252,23 +370,23 @@ class _DescriptorLinter:
         if version == NAMES["version"]:
             return
         message = "the root has no version" if version is None else f"the root has version {version[:100]!r}"
-        yield self.broken(rules.VERSION, root, message, hint=f'write version="{NAMES["version"]}"')
+        yield self.broken(VERSION, root, message, hint=f'write version="{NAMES["version"]}"')
 
     def capability(self, element: Element) -> Iterator[Finding]:
-        yield from self.needs(element, "id", rules.ID)
-        yield from self.needs(element, "description", rules.CAPABILITY_DESCRIPTION)
-        yield from self.needs(element, "version", rules.CAPABILITY_VERSION)
+        yield from self.needs(element, "id", ID)
+        yield from self.needs(element, "description", CAPABILITY_DESCRIPTION)
+        yield from self.needs(element, "version", CAPABILITY_VERSION)
         capability_id = self.document.text(element, "id")
         if capability_id:
             if capability_id in self.ids:
-                yield self.broken(rules.UNIQUE_ID, element, f"duplicate id {capability_id!r}")
+                yield self.broken(UNIQUE_ID, element, f"duplicate id {capability_id!r}")
             self.ids.add(capability_id)
         yield from self.unspecified(element, _ATTRIBUTES["capability"], _CHILDREN["capability"])
         for role in ("input", "output"):
             groups = [child for child in element if child.tag == role]
             for second in groups[1:]:
                 yield self.broken(
-                    rules.ONE_ELEMENT, second, f"a second <{role}>", hint="put its parameters into one"
+                    ONE_ELEMENT, second, f"a second <{role}>", hint="put its parameters into one"
                 )
             names: set[str] = set()
             for group in groups:
@@ -278,13 +396,13 @@ class _DescriptorLinter:
                         yield from self.parameter(child, role, names)
 
     def parameter(self, element: Element, role: str, names: set[str]) -> Iterator[Finding]:
-        yield from self.needs(element, "name", rules.PARAM_NAME)
-        yield from self.needs(element, "type", rules.PARAM_TYPE)
-        yield from self.needs(element, "description", rules.PARAM_DESCRIPTION)
+        yield from self.needs(element, "name", PARAM_NAME)
+        yield from self.needs(element, "type", PARAM_TYPE)
+        yield from self.needs(element, "description", PARAM_DESCRIPTION)
         name = self.document.text(element, "name")
         if name:
             if name in names:
-                yield self.broken(rules.UNIQUE_NAME, element, f"duplicate name {name!r}")
+                yield self.broken(UNIQUE_NAME, element, f"duplicate name {name!r}")
             names.add(name)
         word = self.document.text(element, "type")
         if word and word not in WORDS.write.values():
@@ -292,13 +410,13 @@ class _DescriptorLinter:
             hint = (
                 f"write {WORDS.write[known]}" if known else f"write one of {', '.join(WORDS.write.values())}"
             )
-            yield self.broken(rules.KNOWN_TYPE, element, f"the type {word!r}", hint=hint)
+            yield self.broken(KNOWN_TYPE, element, f"the type {word!r}", hint=hint)
         attributes = _ATTRIBUTES["param"]
         if role == "input":
             required = element.get("required")
             if required not in {"true", "false"}:
                 message = "no required" if required is None else f"required={required!r}"
-                yield self.broken(rules.PARAM_REQUIRED, element, message, hint='write "true" or "false"')
+                yield self.broken(PARAM_REQUIRED, element, message, hint='write "true" or "false"')
         else:
             attributes = tuple(attribute for attribute in attributes if attribute != "required")
         yield from self.unspecified(element, attributes, ())
@@ -316,19 +434,17 @@ class _DescriptorLinter:
             text = self.document.text(element, attribute) or ""
             if text != raw and "\\" not in raw:
                 message = f"a device gives {text[:100]!r} for {attribute}={raw[:100]!r}"
-                yield self.broken(
-                    rules.SAME_TEXT, element, message, hint=r"escape the first character as \uXXXX"
-                )
+                yield self.broken(SAME_TEXT, element, message, hint=r"escape the first character as \uXXXX")
             elif text != raw and not _is_deliberate(raw):
                 message = (
                     f"the backslashes of {attribute} are escapes for a device, which gives {text[:100]!r}"
                 )
-                yield self.broken(rules.SAME_TEXT, element, message, hint="double each backslash")
+                yield self.broken(SAME_TEXT, element, message, hint="double each backslash")
         elif reference_in(raw) is not None:
             message = f"{attribute} is the reference {raw[:100]}"
-            yield self.broken(rules.NO_REFERENCE, element, message, hint="write the text itself")
+            yield self.broken(NO_REFERENCE, element, message, hint="write the text itself")
         if not fits_a_resource(raw):
-            yield self.broken(rules.TEXT_LENGTH, element, f"{attribute} has {len(raw)} characters")
+            yield self.broken(TEXT_LENGTH, element, f"{attribute} has {len(raw)} characters")
 
     def unspecified(
         self, element: Element, attributes: tuple[str, ...], children: tuple[str, ...]
@@ -336,20 +452,18 @@ class _DescriptorLinter:
         """Yield what an element holds that no specification names, and parts in the wrong place."""
         for name in element.attrib:
             if name not in attributes and not str(name).startswith(TOOLS):
-                yield self.broken(
-                    rules.UNKNOWN_PART, element, f"the attribute {name} of <{shown_tag(element)}>"
-                )
+                yield self.broken(UNKNOWN_PART, element, f"the attribute {name} of <{shown_tag(element)}>")
         misplaced = list(misplaced_parts(element, frozenset(children)))
         for part in misplaced:
             parent = part.getparent()
             inside = element if parent is None else parent
             message = f"a <{shown_tag(part)}> is inside <{shown_tag(inside)}>"
-            yield self.broken(rules.IN_PLACE, part, message)
+            yield self.broken(IN_PLACE, part, message)
         for child in child_elements(element):
             if child.tag not in children and child not in misplaced:
-                yield self.broken(rules.UNKNOWN_PART, child, f"the element <{shown_tag(child)}>")
+                yield self.broken(UNKNOWN_PART, child, f"the element <{shown_tag(child)}>")
         if any(text.strip() for text in own_texts(element)):
-            yield self.broken(rules.UNKNOWN_PART, element, f"text inside <{shown_tag(element)}>")
+            yield self.broken(UNKNOWN_PART, element, f"text inside <{shown_tag(element)}>")
 
     def broken(self, rule: LintRule, element: Element, message: str, *, hint: str | None = None) -> Finding:
         place = self.document.place(element)

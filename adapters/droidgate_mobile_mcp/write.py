@@ -12,7 +12,7 @@ from typing import Final
 from xml.sax.saxutils import escape
 
 from droidgate_mappings.fit import Fitted, fit_provider
-from droidgate_mappings.formats.component_writing import enabled_attribute, enabled_resources
+from droidgate_mappings.formats.component_reading import enabled_attribute, enabled_resources
 from droidgate_mappings.formats.format import Artifact, Writing
 from droidgate_mappings.model.capability import Capability, Provider
 from droidgate_mappings.model.errors import WriteError

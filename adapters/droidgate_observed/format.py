@@ -11,8 +11,7 @@ from typing import Final
 from droidgate_mappings.formats.format import Format
 from droidgate_mappings.formats.installed import CallRoute, ComponentQuery, DeviceFacts
 from droidgate_mappings.model.capability import Provider
-from droidgate_observed.constants import PROTOCOLS, TABLES
-from droidgate_observed.read import detect, read_application, read_file
+from droidgate_observed.read import PROTOCOLS, TABLES, detect, read_application, read_file
 
 LOOKS_FOR: Final = tuple(
     query

@@ -14,8 +14,7 @@ from typing import TYPE_CHECKING, Final, Self
 from droidgate_phone.apps.shim_runtimes import ShimRuntime, start_shim_runtime
 from droidgate_phone.clocks import Clock, SystemClock
 from droidgate_phone.commands.registry import command_names
-from droidgate_phone.event_log import EventLog
-from droidgate_phone.faults import Faults
+from droidgate_phone.event_log import EventLog, Faults
 from droidgate_phone.file_layout import lay_out
 from droidgate_phone.files import SHELL_UID, VirtualFiles
 from droidgate_phone.shell import SHELL_ENVIRONMENT, run_shell
@@ -24,11 +23,10 @@ from droidgate_phone.system.android_system import AndroidSystem
 from droidgate_phone.system.app_context import AppContext
 from droidgate_phone.system.installation import InstallError, InstallOptions
 from droidgate_phone.system.releases import ReleaseProfile, load_release
-from droidgate_phone.transport.adb_features import features_of
 from droidgate_phone.transport.adb_keys import AuthorizedKeys, user_key_file
+from droidgate_phone.transport.packets import features_of
 from droidgate_phone.transport.phone_wire import PhoneWire
-from droidgate_phone.transport.shell_files import ShellFiles
-from droidgate_phone.transport.userland import Banner, Userland
+from droidgate_phone.transport.userland import Banner, ShellFiles, Userland
 
 if TYPE_CHECKING:
     from droidgate_phone.app_api.behaviour import App

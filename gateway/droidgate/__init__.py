@@ -24,8 +24,8 @@ if TYPE_CHECKING:
     from droidgate.serving.client_settings.installing import ClientChange, install_client
     from droidgate.serving.mobile_agent.running import serve_mobile_agent
     from droidgate.serving.running import serve
+    from droidgate.shims.answers import ShimRefusalError
     from droidgate.shims.building import ShimBuild, build_shim
-    from droidgate.shims.errors import ShimRefusalError
     from droidgate.shims.phone_shims import PhoneShims
     from droidgate.sources import Providers, read
     from droidgate.sources.callability import callability_of
@@ -85,7 +85,7 @@ else:
         "droidgate.calls.phones": ("Phone", "open_device"),
         "droidgate_mappings.translate": ("Conversion", "convert"),
         "droidgate.shims.building": ("ShimBuild", "build_shim"),
-        "droidgate.shims.errors": ("ShimRefusalError",),
+        "droidgate.shims.answers": ("ShimRefusalError",),
         "droidgate.shims.phone_shims": ("PhoneShims",),
     }
 

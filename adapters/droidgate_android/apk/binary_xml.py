@@ -12,7 +12,7 @@ from functools import lru_cache
 from typing import Final
 
 from droidgate_android.apk.budgets import Budget
-from droidgate_android.apk.chunks import CHUNK_HEADER, NO_INDEX, ChunkType
+from droidgate_android.apk.byte_source import CHUNK_HEADER, NO_INDEX, ChunkType
 from droidgate_android.apk.string_pool import StringPool
 from droidgate_android.apk.xml_tree import ANDROID_NAMESPACE, TypedValue, ValueType, XmlAttribute, XmlElement
 from droidgate_mappings.model.errors import BudgetError, InputError

@@ -11,7 +11,7 @@ import struct
 from collections.abc import Iterator
 from typing import Final
 
-from droidgate_android.apk.string_pool_writer import NO_STRING, StringPoolWriter
+from droidgate_android.apk.string_pool import NO_STRING, StringPoolWriter
 from droidgate_android.apk.xml_tree import ANDROID_NAMESPACE, ValueType, XmlAttribute, XmlElement
 
 _XML, _RESOURCE_MAP = 0x0003, 0x0180

@@ -16,7 +16,7 @@ from functools import lru_cache
 from typing import Final
 
 from droidgate_android.apk.budgets import Budget
-from droidgate_android.apk.chunks import CHUNK_HEADER, NO_INDEX, ChunkType
+from droidgate_android.apk.byte_source import CHUNK_HEADER, NO_INDEX, ChunkType
 from droidgate_android.apk.findings import BROKEN_RESOURCE_TABLE, warn
 from droidgate_android.apk.resource_qualifiers import locale_of, qualifier_of
 from droidgate_android.apk.string_pool import StringPool

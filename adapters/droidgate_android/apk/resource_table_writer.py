@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from droidgate_android.apk.resource_qualifiers import compile_qualifier
-from droidgate_android.apk.string_pool_writer import StringPoolWriter, write_string_pool
+from droidgate_android.apk.string_pool import StringPoolWriter, write_string_pool
 from droidgate_android.apk.xml_tree import TypedValue, ValueType
 from droidgate_mappings.model.errors import WriteError
 

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
-from droidgate_android.projects.gradle_statements import Statement, read_statements
+from droidgate_android.projects.gradle_text import Statement, read_statements
 
 MAX_PROJECTS: Final = 4096
 """More projects of one build, and more dependencies of one module, are not read."""

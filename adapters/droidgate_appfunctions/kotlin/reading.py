@@ -5,8 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
-from droidgate_appfunctions.constants import APP_LEVEL, FORMAT_ID, V2, as_extensions
-from droidgate_appfunctions.file_names import file_name_facts, is_file_name
+from droidgate_appfunctions.constants import (
+    APP_LEVEL,
+    FORMAT_ID,
+    V2,
+    as_extensions,
+    file_name_facts,
+    is_file_name,
+)
 from droidgate_appfunctions.kotlin import may_declare
 from droidgate_appfunctions.kotlin.annotations import (
     ANDROID_ENTRY_POINT,

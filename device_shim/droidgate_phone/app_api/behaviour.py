@@ -14,7 +14,7 @@ from collections.abc import Callable, Mapping
 from typing import ClassVar, Final, Protocol
 
 from droidgate_mappings.model.json_values import Json
-from droidgate_phone.app_api.platform import Binding, Platform
+from droidgate_phone.app_api.platform import Binding, Platform, View
 from droidgate_phone.app_api.values import (
     ActivityResult,
     AppFunctionError,
@@ -22,7 +22,6 @@ from droidgate_phone.app_api.values import (
     CallingPackage,
     Message,
 )
-from droidgate_phone.app_api.views import View
 from droidgate_phone.clocks import Signal
 from droidgate_phone.intents import Bundle, ComponentName, Intent
 

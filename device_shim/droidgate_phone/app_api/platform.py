@@ -1,16 +1,54 @@
-"""What Android offers to an app beyond `Context`: other packages, notifications, timers, app functions."""
+"""What Android offers to an app beyond `Context`: other packages, notifications, timers, app functions.
+
+View trees: what an activity shows.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Protocol
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Literal, Protocol
 
 from droidgate_mappings.formats.application import MetaData
 from droidgate_mappings.model.json_values import Json
 from droidgate_phone.app_api.values import AppFunctionError, Message
 from droidgate_phone.clocks import Signal
 from droidgate_phone.intents import ComponentName, Intent
+
+ViewKind = Literal["column", "row", "text", "button", "input", "switch", "list", "icon"]
+
+
+@dataclass(frozen=True, slots=True)
+class View:
+    """One view; its place on the screen is laid out from the tree.
+
+    Attributes:
+        kind: What it is.
+        id: Resource entry name (`date_field`); empty for a view that nothing refers to.
+        text: Its text.
+        description: `contentDescription`.
+        hint: What an empty input shows.
+        enabled: Whether it takes input.
+        checked: State of a switch.
+        long_clickable: Whether it takes long presses; inputs and icons look as if they did.
+        children: Views inside it.
+    """
+
+    kind: ViewKind
+    id: str = ""
+    text: str = ""
+    description: str = ""
+    hint: str = ""
+    enabled: bool = True
+    checked: bool = False
+    long_clickable: bool = False
+    children: tuple[View, ...] = field(default=())
+
+    def walk(self) -> Iterator[View]:
+        """Yield the view and everything in it, in drawing order."""
+        yield self
+        for child in self.children:
+            yield from child.walk()
 
 
 @dataclass(frozen=True, slots=True)

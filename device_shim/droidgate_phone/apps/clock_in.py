@@ -14,15 +14,16 @@ from typing import Final, Protocol
 
 from droidgate_mappings.model.json_values import Json
 from droidgate_phone.app_api.behaviour import Activity, App, AppFiles, Context, Service
+from droidgate_phone.app_api.platform import View
 from droidgate_phone.app_api.values import Message
-from droidgate_phone.app_api.views import View
 from droidgate_phone.apps.preferences import Preferences
-from droidgate_phone.apps.tool_messages import answer_message, answer_start
 from droidgate_phone.apps.tool_requests import (
     Answer,
     Capability,
     RefusalError,
+    answer_message,
     answer_request,
+    answer_start,
     read_descriptor,
 )
 from droidgate_phone.intents import Intent

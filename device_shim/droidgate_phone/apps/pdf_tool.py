@@ -19,7 +19,7 @@ from PIL.Image import Image
 
 from droidgate_mappings.model.json_values import Json
 from droidgate_phone.app_api.behaviour import Activity, App, Context
-from droidgate_phone.app_api.views import View
+from droidgate_phone.app_api.platform import View
 from droidgate_phone.apps.pdf_document import (
     MOST_PICTURE_PIXELS,
     PdfError,

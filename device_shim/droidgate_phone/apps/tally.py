@@ -9,8 +9,14 @@ from typing import Final
 from droidgate_mappings.model.json_values import Json
 from droidgate_phone.app_api.behaviour import App, Context, Service
 from droidgate_phone.app_api.values import Message
-from droidgate_phone.apps.tool_messages import answer_message, answer_start
-from droidgate_phone.apps.tool_requests import Answer, RefusalError, answer_request, read_descriptor
+from droidgate_phone.apps.tool_requests import (
+    Answer,
+    RefusalError,
+    answer_message,
+    answer_request,
+    answer_start,
+    read_descriptor,
+)
 from droidgate_phone.intents import Intent
 from droidgate_phone.java_text import java_length
 from droidgate_phone.org_json import java_text

@@ -8,7 +8,7 @@ from typing import Final
 
 from droidgate_phone.app_api.values import AndroidError
 from droidgate_phone.commands import Command, CommandCall
-from droidgate_phone.commands.refusal import refuse
+from droidgate_phone.commands.registry import refuse
 from droidgate_phone.intents import Bundle, Extra, split_uri
 from droidgate_phone.java_text import java_double
 from droidgate_phone.system.callers import caller_of_uid

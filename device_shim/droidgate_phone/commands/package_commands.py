@@ -15,8 +15,8 @@ from droidgate_phone.app_api.values import AndroidError
 from droidgate_phone.commands import Command, CommandCall
 from droidgate_phone.commands.argument_reader import ArgumentError, ArgumentReader, parse_number
 from droidgate_phone.commands.intent_arguments import parse_intent
-from droidgate_phone.commands.refusal import FAILED, refuse
-from droidgate_phone.commands.service_shell import ALL_USERS, is_known_user, read_user, run_guarded
+from droidgate_phone.commands.registry import FAILED, refuse
+from droidgate_phone.commands.service_commands import ALL_USERS, is_known_user, read_user, run_guarded
 from droidgate_phone.files import VirtualFileError
 from droidgate_phone.intents import ComponentName, Intent
 from droidgate_phone.system.installation import InstallError, InstallOptions

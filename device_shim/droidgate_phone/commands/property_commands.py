@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Final
 
 from droidgate_phone.commands import Command, CommandCall
-from droidgate_phone.commands.refusal import refuse
+from droidgate_phone.commands.registry import refuse
 from droidgate_phone.system.properties import PropertyError
 
 

@@ -1,4 +1,7 @@
-"""The commands by name. A module is loaded when one of its commands is first used."""
+"""The commands by name. A module is loaded when one of its commands is first used.
+
+How commands refuse what the phone does not model.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +10,21 @@ from collections.abc import Mapping
 from functools import cache
 from typing import Final
 
-from droidgate_phone.commands import Command
+from droidgate_phone.commands import Command, CommandCall
+
+NOT_MODELLED: Final = 69
+"""Exit status of whatever the phone does not model (EX_UNAVAILABLE of sysexits.h)."""
+
+FAILED: Final = 255
+"""Exit status of a command of Android that returns -1."""
+
+
+def refuse(call: CommandCall, what: str) -> int:
+    """Say on standard error that the phone does not model something; return the status for it."""
+    call.write_error(f"droidgate phone: not modelled: {what}\n")
+    call.system.log.record("not-modelled", command=call.name, what=what)
+    return NOT_MODELLED
+
 
 # Names of a module's commands, so that a name finds its module without loading the others.
 _MODULES: Final[Mapping[str, tuple[str, ...]]] = {

@@ -7,8 +7,8 @@ from typing import Final
 
 from droidgate_phone.commands import Command, CommandCall
 from droidgate_phone.commands.argument_reader import ArgumentReader
-from droidgate_phone.commands.refusal import FAILED, refuse
-from droidgate_phone.commands.service_shell import read_user, run_guarded
+from droidgate_phone.commands.registry import FAILED, refuse
+from droidgate_phone.commands.service_commands import read_user, run_guarded
 from droidgate_phone.system.properties import NAMESPACES
 
 _MODES: Final = frozenset({"allow", "deny", "ignore", "default", "foreground"})

@@ -20,11 +20,24 @@ from typing import Final, Protocol
 from PIL import Image, ImageDraw
 
 from droidgate_phone.app_api.behaviour import FLAG_WINDOW_IS_OBSCURED, FLAG_WINDOW_IS_PARTIALLY_OBSCURED
+from droidgate_phone.app_api.platform import View, ViewKind
 from droidgate_phone.app_api.values import AndroidError
-from droidgate_phone.app_api.views import View, ViewKind
 from droidgate_phone.screen import keys
-from droidgate_phone.screen.layout import PADDING, STATUS_BAR, Box, Display, Path, Placed, lay_out, shown_text
-from droidgate_phone.screen.text_layout import LINE_HEIGHT, TEXT_SIZE, drawable, font, width_of
+from droidgate_phone.screen.layout import (
+    LINE_HEIGHT,
+    PADDING,
+    STATUS_BAR,
+    TEXT_SIZE,
+    Box,
+    Display,
+    Path,
+    Placed,
+    drawable,
+    font,
+    lay_out,
+    shown_text,
+    width_of,
+)
 
 _PAPER: Final = (250, 250, 250)
 _INK: Final = (33, 33, 33)

@@ -11,12 +11,11 @@ from collections.abc import Callable, Sequence
 from typing import Final, Literal
 
 from droidgate_phone.app_api.behaviour import Activity
+from droidgate_phone.app_api.platform import View
 from droidgate_phone.app_api.values import ActivityResult, AndroidError
-from droidgate_phone.app_api.views import View
 from droidgate_phone.intents import ComponentName, Intent
 from droidgate_phone.screen.window import LauncherEntry, Shown
 from droidgate_phone.system.activity_records import ActivityRecord, Task
-from droidgate_phone.system.app_ops import AppOps
 from droidgate_phone.system.callers import SHELL, Caller
 from droidgate_phone.system.core import SystemCore
 from droidgate_phone.system.intent_text import show_intent
@@ -24,6 +23,7 @@ from droidgate_phone.system.package_records import InstalledPackage
 from droidgate_phone.system.packages import FIRST_APP_UID
 from droidgate_phone.system.parcels import TRANSACTION_LIMIT, cross_intent
 from droidgate_phone.system.permission_dialogs import PermissionDialogs
+from droidgate_phone.system.permissions import AppOps
 from droidgate_phone.system.processes import (
     AndroidNotModelledError,
     AppNotRespondingError,

@@ -10,14 +10,12 @@ from typing import Self
 from droidgate_mappings.model.errors import UsageError
 from droidgate_phone.app_api.behaviour import Context
 from droidgate_phone.clocks import Clock
-from droidgate_phone.event_log import EventLog
-from droidgate_phone.faults import Faults
+from droidgate_phone.event_log import EventLog, Faults
 from droidgate_phone.files import VirtualFiles
 from droidgate_phone.java_text import java_int
 from droidgate_phone.screen.window import Window
 from droidgate_phone.system.activity_stack import ActivityStack
 from droidgate_phone.system.app_functions import AppFunctionManager
-from droidgate_phone.system.app_ops import AppOps
 from droidgate_phone.system.broadcasts import BroadcastManager
 from droidgate_phone.system.content_providers import ContentManager
 from droidgate_phone.system.core import CodeOf, SystemCore
@@ -27,6 +25,7 @@ from droidgate_phone.system.notifications import NotificationShade
 from droidgate_phone.system.package_records import InstalledPackage
 from droidgate_phone.system.packages import PackageManager
 from droidgate_phone.system.permission_dialogs import PermissionDialogs
+from droidgate_phone.system.permissions import AppOps
 from droidgate_phone.system.processes import AppProcess, ProcessManager
 from droidgate_phone.system.properties import SettingsProvider, SystemProperties
 from droidgate_phone.system.releases import ReleaseProfile

@@ -25,7 +25,7 @@ from droidgate_mappings.model.json_values import Json, canonical_json
 from droidgate_mappings.model.names import NameRule, map_names, name_suffix
 from droidgate_mappings.model.types import Extensions, ObjectType, Property, ScalarType, Type
 from droidgate_mappings.tables.capacity import Capacity
-from droidgate_mappings.text.suggestions import suggest_name
+from droidgate_mappings.text.nearest_names import suggest_name
 from droidgate_mappings.text_safety import hidden_characters, look_alikes, without_hidden
 from droidgate_mappings.text_safety.marks import TextMark
 from droidgate_mobile_mcp.constants import FORMAT_ID as MOBILE_MCP

@@ -15,10 +15,9 @@ from droidgate_mappings.model.capability import Place
 from droidgate_mappings.model.errors import InputError, UsageError
 from droidgate_mappings.model.findings import Finding, Level, finding_code
 from droidgate_mappings.model.json_values import Json, one_line_json
-from droidgate_mappings.text.suggestions import suggest_name
+from droidgate_mappings.text.nearest_names import suggest_name
 from droidgate_mappings.text_safety import without_hidden
 from droidgate_mappings.text_safety.marks import TextMark
-from droidgate_shim.builder.advertising import advertise, frontends_on_request
 from droidgate_shim.builder.dex import shim_dex
 from droidgate_shim.builder.routes import ShimRoutes, check_selection, plan_routes
 from droidgate_shim.builder.shim_manifest import (
@@ -28,6 +27,8 @@ from droidgate_shim.builder.shim_manifest import (
     VERSION_NAME,
     PermissionUse,
     ShimManifestFacts,
+    advertise,
+    frontends_on_request,
     manifest_text,
     permission_uses,
     resource_files,

@@ -21,7 +21,7 @@ from droidgate_android.projects.project_files import check_regular
 from droidgate_mappings.model.errors import InputError, WriteError
 from droidgate_mappings.model.json_values import Json, canonical_json, one_line_json
 from droidgate_mappings.text.json_text import parse_json
-from droidgate_mappings.text.suggestions import suggest_name
+from droidgate_mappings.text.nearest_names import suggest_name
 
 MAX_REQUESTS: Final = 100_000
 MAX_LINE: Final = 1024 * 1024

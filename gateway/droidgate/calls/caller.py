@@ -19,8 +19,7 @@ from droidgate.calls.audit_log import AuditLog, StartedCall
 from droidgate.calls.files import PlacedFile, placed_files, placing_commands, plan_files
 from droidgate.calls.pins import PinState, PinStore
 from droidgate.calls.policy import Decision, Policy
-from droidgate.calls.progress import ProgressReports, ProgressSink
-from droidgate.calls.requests import CallRequest, CallResult, outputs_of
+from droidgate.calls.requests import CallRequest, CallResult, ProgressReports, ProgressSink, outputs_of
 from droidgate.calls.routes import CallLink, CapabilityRoute, Command, RawResult, RoutePlan
 from droidgate.calls.screen.tools import MobileAgentTools
 from droidgate.calls.screen_route import ScreenRoute

@@ -12,15 +12,13 @@ from pathlib import Path
 from typing import Final
 
 from droidgate.calls.caller import Caller, CallPlan
-from droidgate.calls.progress import ProgressSink
-from droidgate.calls.requests import DEFAULT_SECONDS, CallRequest, CallResult
+from droidgate.calls.requests import DEFAULT_SECONDS, CallRequest, CallResult, ProgressSink
 from droidgate.calls.shim_route import ShimRoute
 from droidgate.calls.subjects import EVERY_CAPABILITY
 from droidgate.calls.traces import open_trace
 from droidgate.devices.device import open_device as connect
 from droidgate.devices.server import AdbServer
-from droidgate.sources.device import PhoneReading
-from droidgate.sources.phones import ReadablePhone
+from droidgate.sources.device import PhoneReading, ReadablePhone
 from droidgate_mappings.model.capability import Provider
 from droidgate_mappings.model.json_values import Json
 

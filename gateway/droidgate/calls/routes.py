@@ -8,8 +8,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
-from droidgate.calls.progress import ProgressReports
-from droidgate.calls.requests import Hop
+from droidgate.calls.requests import Hop, ProgressReports
 from droidgate.calls.targets import CallTarget
 from droidgate.calls.traces import NO_TRACE, Trace
 from droidgate.devices.device import Condition, Device

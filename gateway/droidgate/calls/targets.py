@@ -39,7 +39,7 @@ from droidgate_mappings.formats.format import load_formats
 from droidgate_mappings.formats.installed import DeviceFacts, is_shim
 from droidgate_mappings.model.capability import Capability, Provider
 from droidgate_mappings.model.errors import DeviceError, InputError, UsageError
-from droidgate_mappings.text.suggestions import closest_name
+from droidgate_mappings.text.nearest_names import closest_name
 from droidgate_mappings.text_safety.hidden import HIDDEN
 from droidgate_mappings.text_safety.look_alikes import folded_skeleton, skeleton
 from droidgate_mappings.values.failures import CallError, Failure

@@ -128,7 +128,7 @@ def hint_of_file(error: BaseException | None) -> str | None:
 
 def _hint_of_missing(path: Path) -> str:
     """Return the name that was probably meant, or the folder that is missing."""
-    from droidgate_mappings.text.suggestions import closest_name
+    from droidgate_mappings.text.nearest_names import closest_name
 
     folder = path.parent
     if not folder.is_dir():
@@ -188,7 +188,7 @@ def _split_suggestion(message: str) -> tuple[str, str]:
     refused, is_choice, allowed = message.partition("' is not one of '")
     if not is_choice:
         return message, ""
-    from droidgate_mappings.text.suggestions import closest_name
+    from droidgate_mappings.text.nearest_names import closest_name
 
     closest = closest_name(refused.rpartition("'")[2], allowed.rstrip("'.").split("', '"))
     return message, f"did you mean {closest!r}? " if closest is not None else ""

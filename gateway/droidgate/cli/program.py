@@ -148,7 +148,7 @@ def _print_help(
     ] = None,
 ) -> None:
     """Show the help of droidgate or of a command."""
-    from droidgate_mappings.text.suggestions import suggest_name
+    from droidgate_mappings.text.nearest_names import suggest_name
 
     parent = context.parent
     shown: Any = None if parent is None else parent.command

@@ -17,8 +17,7 @@ from droidgate.coverage.conversions import LEVELS
 from droidgate.coverage.scan_log import Header
 from droidgate.coverage.scanned import MAX_LINE
 from droidgate.sources.catalogs.catalog import CATALOG_SCHEMA, Catalog, first_line, quoted
-from droidgate.sources.catalogs.names import CATALOG_FILE
-from droidgate.sources.catalogs.rows import TABLES, CatalogTable
+from droidgate.sources.catalogs.rows import CATALOG_FILE, TABLES, CatalogTable
 from droidgate.sources.spelling import printable
 from droidgate_mappings.model.errors import InputError
 

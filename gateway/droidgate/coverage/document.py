@@ -4,9 +4,16 @@ A report has a summary, whose size does not depend on how large the catalog is, 
 can hold, the details: every app, provider, capability and finding. What a report refers to inside of itself
 is addressed by position in its lists. Every text that comes from an app is here as the app has it: whoever
 shows it makes it safe.
+
+What came of sources, in words.
+
+Marks of what deserves a second look before anybody lets a model use it: hints, no verdicts.
 """
 
 from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Final
 
 from droidgate.coverage.document_details import Details
 from droidgate.coverage.document_summary import (
@@ -14,6 +21,7 @@ from droidgate.coverage.document_summary import (
     AgentReach,
     AppTypeCoverage,
     CatalogFacts,
+    Counted,
     FidelityCell,
     History,
     MatchingSummary,
@@ -23,7 +31,58 @@ from droidgate.coverage.document_summary import (
     Totals,
     UnreadCounts,
 )
+from droidgate_mappings.formats.reachability import ComponentFacts
+from droidgate_mappings.model.capability import Provider
+from droidgate_mappings.model.findings import Finding, Level, finding_code
 from droidgate_mappings.model.types import Frozen
+from droidgate_mappings.text_safety.marks import text_marks
+
+EXPORTED_WITHOUT_PERMISSION: Final = finding_code(
+    "exported-without-permission",
+    "Every app on the phone can call this component: it is exported and asks for no permission",
+    __name__,
+)
+
+
+def marks_of(provider: Provider, facts: ComponentFacts) -> Iterator[Finding]:
+    """Yield the security marks of a provider.
+
+    Args:
+        provider: What is declared.
+        facts: What decides whether other apps may call the component that declares it.
+    """
+    if _is_open(facts):
+        yield Finding(
+            code=EXPORTED_WITHOUT_PERMISSION,
+            level=Level.WARNING,
+            pointer="/component",
+            message=f"every app on the phone can call {provider.component}",
+            hint="name a permission in android:permission, or check who calls",
+        )
+    yield from (text_mark.as_finding(with_place=False) for text_mark in text_marks(provider))
+
+
+def _is_open(facts: ComponentFacts) -> bool:
+    is_component = facts.kind not in {None, "application"}
+    is_enabled = facts.is_app_enabled and facts.is_enabled
+    return is_component and is_enabled and facts.is_exported and facts.permission is None
+
+
+_WORDS: Final[Mapping[str, tuple[str, str]]] = {
+    "part": ("split", "splits"),
+    "left-out": ("left out", "left out"),
+    "no-descriptor": ("of no known format", "of no known format"),
+    "too-slow": ("too slow", "too slow"),
+    "too-much-memory": ("beyond the memory limit", "beyond the memory limit"),
+}
+
+
+def outcomes_in_words(outcomes: Iterable[Counted]) -> str:
+    """Return outcomes of sources (`SourceRow.outcome`) with their counts, such as `3 read, 1 split`."""
+    return ", ".join(
+        f"{outcome.count:,} {_WORDS.get(outcome.name, (outcome.name,) * 2)[outcome.count != 1]}"
+        for outcome in outcomes
+    )
 
 
 class Report(Frozen):

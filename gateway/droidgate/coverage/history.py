@@ -26,7 +26,7 @@ from droidgate.coverage.document_summary import (
     TrendPoint,
 )
 from droidgate.sources.catalogs.catalog import Catalog, quoted
-from droidgate.sources.catalogs.declarations import read_part
+from droidgate.sources.catalogs.rows import read_part
 from droidgate_mappings.compare import (
     WEIGHTS,
     CapabilityComparison,

@@ -30,8 +30,7 @@ from droidgate.devices.device import Device, open_device
 from droidgate.devices.errors import CommandFailedError, DeviceOutputError
 from droidgate.devices.packages import disabled_packages
 from droidgate.sources.catalogs.catalog import Catalog, check_name
-from droidgate.sources.catalogs.names import CATALOG_FILE, LOG_FILE
-from droidgate.sources.catalogs.rows import LEFT_OUT, OWN_APP
+from droidgate.sources.catalogs.rows import CATALOG_FILE, LEFT_OUT, LOG_FILE, OWN_APP
 from droidgate.sources.device import InstalledApp, PhoneReading, PhoneRequest, parse_phone_source, read_phone
 from droidgate.sources.linting import check_reading
 from droidgate.sources.providers import Providers

@@ -17,8 +17,7 @@ from typing import Any, Final, Self
 from droidgate.coverage.inputs import Item, state_of
 from droidgate.coverage.process_pool import PoolAnswer
 from droidgate.coverage.scanned import KNOWN
-from droidgate.sources.catalogs.names import LOG_FILE
-from droidgate.sources.catalogs.rows import SCHEMA_VERSION
+from droidgate.sources.catalogs.rows import LOG_FILE, SCHEMA_VERSION
 from droidgate.sources.spelling import printable
 from droidgate_mappings.model.errors import InputError, UsageError
 from droidgate_mappings.text.json_text import WRITTEN, parse_json

@@ -1,14 +1,41 @@
-"""What came of one input: its row of `sources`, and the rows of its unit, as a line of the log."""
+"""What came of one input: its row of `sources`, and the rows of its unit, as a line of the log.
+
+Messages between a scan and its workers: texts of bytes, each with its length in front.
+"""
 
 from __future__ import annotations
 
 import json
 import re
+import struct
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields
-from typing import Any, Final, Self
+from typing import Any, BinaryIO, Final, Self
 
 from droidgate.sources.catalogs.rows import Row
+
+_LENGTH: Final = struct.Struct("<I")
+MAX_FRAME: Final = 64 << 20
+"""A longer one was not sent by a worker of ours."""
+
+
+def write_frames(stream: BinaryIO, *frames: bytes) -> None:
+    """Send messages."""
+    stream.write(b"".join(part for frame in frames for part in (_LENGTH.pack(len(frame)), frame)))
+    stream.flush()
+
+
+def read_frame(stream: BinaryIO) -> bytes | None:
+    """Return the next message, None at the end of the stream, wherever it ends."""
+    head = stream.read(_LENGTH.size)
+    if len(head) < _LENGTH.size:
+        return None
+    length = _LENGTH.unpack(head)[0]
+    if length > MAX_FRAME:
+        return None
+    data = stream.read(length)
+    return data if len(data) == length else None
+
 
 KNOWN: Final = "known"
 """The outcome for a unit whose rows are there already."""

@@ -12,7 +12,7 @@ from functools import cache
 from typing import Final
 
 from droidgate.coverage.conversions import LEVELS, ConvertedProvider, estimate_conversions, estimate_tokens
-from droidgate.coverage.marks import marks_of
+from droidgate.coverage.document import marks_of
 from droidgate.coverage.scanned import UnitRows
 from droidgate.sources.catalogs.rows import AppRow, CapabilityRow, FindingRow, ProblemRow, ProviderRow, Row
 from droidgate.sources.providers import Providers

@@ -17,12 +17,11 @@ from dataclasses import dataclass
 from importlib import import_module
 from typing import BinaryIO, Final
 
-from droidgate.coverage.frames import read_frame, write_frames
 from droidgate.coverage.inputs import Item
 from droidgate.coverage.known import KnownUnits
 from droidgate.coverage.memory import limit_memory
 from droidgate.coverage.scan_one import load_ahead
-from droidgate.coverage.scanned import Scanned
+from droidgate.coverage.scanned import Scanned, read_frame, write_frames
 
 READY: Final = b"ready"
 OUT_OF_MEMORY: Final = "too-much-memory"

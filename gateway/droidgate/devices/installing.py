@@ -10,9 +10,9 @@ import re
 from collections.abc import Mapping
 from typing import Final
 
+from droidgate.devices.components import command_failed
 from droidgate.devices.device import TRANSFER_SECONDS, CommandResult, Device
 from droidgate.devices.errors import CommandFailedError, DeviceOutputError, UnsafeArgumentError, excerpt
-from droidgate.devices.outputs import command_failed
 from droidgate.devices.quoting import check_package, check_user
 from droidgate_mappings.model.errors import DeviceError
 

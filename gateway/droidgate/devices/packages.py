@@ -10,9 +10,9 @@ import re
 from dataclasses import dataclass
 from typing import Final
 
+from droidgate.devices.components import command_failed, output_lines
 from droidgate.devices.device import Condition, Device
 from droidgate.devices.errors import DeviceOutputError
-from droidgate.devices.outputs import command_failed, output_lines
 from droidgate.devices.quoting import check_package, check_user, is_package
 
 _LIST: Final = "pm list packages"

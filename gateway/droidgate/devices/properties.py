@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from datetime import date
 from typing import Final
 
+from droidgate.devices.components import command_failed, output_lines
 from droidgate.devices.device import Device
 from droidgate.devices.errors import DeviceOutputError
-from droidgate.devices.outputs import command_failed, output_lines
 
 _GETPROP: Final = "getprop"
 _USER: Final = "am get-current-user"

@@ -16,7 +16,7 @@ from collections.abc import Generator
 from dataclasses import dataclass
 from typing import Final
 
-from droidgate.devices.connection import Connection, RefusedError
+from droidgate.devices.connection import Connection, RefusedError, is_remembered
 from droidgate.devices.deadlines import Deadline
 from droidgate.devices.errors import (
     DeviceGoneError,
@@ -29,7 +29,6 @@ from droidgate.devices.errors import (
 )
 from droidgate.devices.listing import STATE_HINTS, ListedDevice, read_devices
 from droidgate.devices.quoting import check_serial
-from droidgate.devices.virtual_ports import is_remembered
 from droidgate_mappings.model.errors import DeviceError
 
 DEFAULT_PORT: Final = 5037

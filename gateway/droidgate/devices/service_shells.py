@@ -7,9 +7,9 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final, TypeVar
 
+from droidgate.devices.components import command_failed
 from droidgate.devices.device import Device
 from droidgate.devices.errors import CommandFailedError, DeviceOutputError, excerpt
-from droidgate.devices.outputs import command_failed
 from droidgate.devices.quoting import check_user, is_package
 from droidgate_mappings.formats.installed import ListedFunction, ListingError, StateQuery, SystemListing
 

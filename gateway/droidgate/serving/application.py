@@ -1,14 +1,17 @@
 """The MCP server over a provider of tools: one object for both transports and both protocol revisions.
 
 Who sends a request, from what the MCP session knows of its client.
+
+What serving tools costs a model: an estimate of tokens for each app.
 """
 
 from __future__ import annotations
 
 import base64
 import re
-from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
 from contextlib import asynccontextmanager
+from dataclasses import dataclass
 from importlib.metadata import version
 from typing import Any, Final
 
@@ -28,6 +31,7 @@ from mcp.server.subscriptions import (
 )
 from mcp.shared.exceptions import MCPError
 
+from droidgate.coverage.conversions import estimate_tokens
 from droidgate.serving.questions import Questions
 from droidgate.serving.results import KeptResults, write_outcome
 from droidgate.serving.tools import (
@@ -39,8 +43,36 @@ from droidgate.serving.tools import (
     UnknownResourceError,
     UnknownToolError,
 )
+from droidgate_mappings.model.json_values import canonical_json
 from droidgate_mappings.text_safety import MAX_NAME, without_hidden
-from droidgate_mcp.tables import HANDSHAKE, MODERN
+from droidgate_mcp.facts import HANDSHAKE, MODERN
+
+
+@dataclass(frozen=True, slots=True)
+class PlannedApp:
+    """The tools of one app.
+
+    Attributes:
+        group: The app's package, after its phone's serial number where there are several phones.
+        tools: How many.
+        tokens: Estimate of what a model is given for them, as in the coverage report.
+    """
+
+    group: str
+    tools: int
+    tokens: int
+
+
+def plan_tokens(tools: Iterable[ServedTool]) -> tuple[PlannedApp, ...]:
+    """Return the cost of each app's tools, the most expensive first."""
+    sizes: dict[str, list[int]] = {}
+    for tool in tools:
+        text = canonical_json(dict(tool.documents[MODERN]))
+        size = estimate_tokens(len(text.encode("utf-8", "surrogatepass"))) or 0
+        sizes.setdefault(tool.group, []).append(size)
+    apps = (PlannedApp(group, len(tokens), sum(tokens)) for group, tokens in sizes.items())
+    return tuple(sorted(apps, key=lambda app: (-app.tokens, app.group)))
+
 
 _NOT_ID: Final = re.compile(r"[^a-z0-9._-]+")
 _UNNAMED: Final = "unnamed"

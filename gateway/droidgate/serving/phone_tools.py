@@ -35,8 +35,7 @@ import anyio.to_thread
 
 from droidgate.calls.caller import Caller
 from droidgate.calls.files import read_files
-from droidgate.calls.progress import CallProgress, ProgressSink
-from droidgate.calls.requests import CallRequest
+from droidgate.calls.requests import CallProgress, CallRequest, ProgressSink
 from droidgate.calls.subjects import NamePattern, component_name, glob_matches
 from droidgate.calls.targets import SCREENS, CallTarget, ScreenTarget
 from droidgate.calls.traces import NO_TRACE, Trace
@@ -68,11 +67,11 @@ from droidgate_mappings.model.errors import DeviceError, DroidgateError, UsageEr
 from droidgate_mappings.model.findings import Finding
 from droidgate_mappings.model.json_values import Json, readable_json
 from droidgate_mappings.model.types import ArrayType, ObjectType, Type
-from droidgate_mappings.text.suggestions import closest_name
+from droidgate_mappings.text.nearest_names import closest_name
 from droidgate_mappings.text_safety import one_line, visible, visible_json, without_hidden
 from droidgate_mappings.values.arguments import type_behind
 from droidgate_mappings.values.failures import CallError
-from droidgate_mcp.tables import MODERN
+from droidgate_mcp.facts import MODERN
 from droidgate_mcp.wire import DeclaredOutput, McpToolFailure, McpToolResult
 
 

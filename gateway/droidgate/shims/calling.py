@@ -10,8 +10,8 @@ from typing import Final
 
 from droidgate.devices.errors import DeviceOutputError
 from droidgate.devices.packages import InstalledPackage
+from droidgate.shims.answers import refusal_of
 from droidgate.shims.client import HostClient
-from droidgate.shims.errors import refusal_of
 from droidgate.shims.place import InstalledShim, ShimPlace, installed_shims
 from droidgate.shims.scopes import load_scopes
 from droidgate.shims.shim_facts import installed_facts
@@ -19,7 +19,7 @@ from droidgate_android.apk.signing_keys import key_path, load_key
 from droidgate_mappings.model.errors import InputError, UsageError
 from droidgate_mappings.model.json_values import Json
 from droidgate_mappings.tables.failure_tokens import FALLBACK
-from droidgate_mappings.text.suggestions import suggest_name
+from droidgate_mappings.text.nearest_names import suggest_name
 from droidgate_mobile_mcp.wire import (
     WIRE_DIALECTS,
     MalformedResponseError,

@@ -32,9 +32,11 @@ from droidgate.shims.answers import (
     ListedGrant,
     PastCall,
     Progress,
+    ShimMissingError,
+    ShimVersionError,
     Status,
+    refusal_of,
 )
-from droidgate.shims.errors import ShimMissingError, ShimVersionError, refusal_of
 from droidgate.shims.messages import (
     LONG_ARGUMENT_CHARACTERS,
     LONG_REQUEST_BYTES,

@@ -14,12 +14,12 @@ from typing import Final, Literal
 
 from droidgate.devices.app_functions import app_function_shell
 from droidgate.devices.components import query_components
+from droidgate.devices.describing import wireless_warning
 from droidgate.devices.errors import CommandFailedError, DeviceOutputError, TransferError, UnsafeArgumentError
 from droidgate.devices.packages import InstalledPackage
 from droidgate.devices.properties import build_of, get_properties
 from droidgate.devices.quoting import check_package
 from droidgate.devices.remote_apk import open_remote_apk
-from droidgate.devices.wireless import wireless_warning
 from droidgate.shims import access
 from droidgate.shims.answers import Status
 from droidgate.shims.client import ANY_APP, EVERY_CAPABILITY

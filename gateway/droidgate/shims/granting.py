@@ -13,7 +13,7 @@ from droidgate.shims.client import EVERY_CAPABILITY
 from droidgate.shims.place import InstalledShim, ShimPlace, installed_shims
 from droidgate_android.apk.reader import open_apk
 from droidgate_mappings.model.errors import DeviceError, UsageError
-from droidgate_mappings.text.suggestions import suggest_name
+from droidgate_mappings.text.nearest_names import suggest_name
 
 ANY_APP: Final = "any-app"
 

@@ -30,7 +30,7 @@ from droidgate_android.projects.project_files import read_project_file
 from droidgate_mappings.formats.installed import SHIM_PACKAGE, is_shim
 from droidgate_mappings.model.errors import DeviceError, InputError, UsageError
 from droidgate_mappings.model.findings import Finding
-from droidgate_mappings.text.suggestions import suggest_name
+from droidgate_mappings.text.nearest_names import suggest_name
 from droidgate_shim.builder.protocols import LeftOut, check_something_is_left, choose_protocols
 from droidgate_shim.builder.shims import build_shims
 from droidgate_shim.builder.source_app import SourceApp

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, BinaryIO
 
 from droidgate.sources.android_project import Module, application_from_tree
 from droidgate.sources.archives import is_archive
-from droidgate.sources.catalogs.names import catalog_folder
+from droidgate.sources.catalogs.rows import catalog_folder
 from droidgate.sources.files import STANDARD_INPUT, UNREFERENCED_DESCRIPTOR, FileReader
 from droidgate.sources.folders import MAX_FILE_BYTES, read_bytes
 from droidgate.sources.format_reading import ReadOptions

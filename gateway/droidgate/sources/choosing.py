@@ -8,7 +8,7 @@ from typing import Final
 
 from droidgate_mappings.model.capability import Provider
 from droidgate_mappings.model.errors import UsageError
-from droidgate_mappings.text.suggestions import closest_name
+from droidgate_mappings.text.nearest_names import closest_name
 
 _PACKAGE: Final = re.compile(r"[A-Za-z_]\w*(\.[A-Za-z_]\w*)*", re.ASCII)
 

@@ -2,6 +2,8 @@
 
 Only apps that answer a query of a format, or that a listing of the system names, are read, and of their APKs
 only the pieces that are needed. What was read is kept; what can change without an update is asked anew.
+
+A phone to work with.
 """
 
 from __future__ import annotations
@@ -30,13 +32,9 @@ from droidgate.devices.remote_apk import RemoteApk, file_statuses, open_remote_a
 from droidgate.devices.server import AdbServer
 from droidgate.devices.service_shells import SECONDS_FOR_LISTING, SystemList, run_listing, service_shell
 from droidgate.devices.sync import FileStatus
+from droidgate.sources import chosen_formats
 from droidgate.sources.format_reading import FormatReader, ReadOptions
-from droidgate.sources.kept_applications import (
-    ApplicationStore,
-    KeptApplication,
-    NotKeptError,
-    record,
-)
+from droidgate.sources.kept_applications import ApplicationStore, KeptApplication, NotKeptError, record
 from droidgate.sources.providers import Providers
 from droidgate.sources.spelling import DEVICE_SCHEME
 from droidgate_android.apk.application import read_application, read_identity
@@ -56,8 +54,49 @@ from droidgate_mappings.model.capability import Provider
 from droidgate_mappings.model.errors import DeviceError, DroidgateError, InputError, UsageError
 from droidgate_mappings.model.findings import Finding
 from droidgate_mappings.model.json_values import Json
-from droidgate_mappings.text.suggestions import suggest_name
+from droidgate_mappings.text.nearest_names import suggest_name
 from droidgate_mappings.user_folders import cache_folder
+
+
+@dataclass(frozen=True, slots=True)
+class ReadablePhone:
+    """A phone that adb reaches, real or virtual.
+
+    Attributes:
+        device: Its connection.
+    """
+
+    device: Device
+
+    @property
+    def serial(self) -> str:
+        """What adb calls it."""
+        return self.device.serial
+
+    def discover(
+        self,
+        *,
+        formats: Iterable[str] | None = None,
+        every_app: bool = False,
+        keep: bool = True,
+        own_apps: bool = False,
+    ) -> PhoneReading:
+        """Return what its apps declare, for the user in front; an app that cannot be read is a problem.
+
+        Args:
+            formats: Ids of the formats to look for; all installed ones by default.
+            every_app: Read the manifest of every app, not only of those that answer a query.
+            keep: Use and keep what was read of APKs.
+            own_apps: Read shims and droidgate's agent apps, too.
+
+        Raises:
+            DeviceError: the phone fails.
+            UsageError: a format is unknown.
+        """
+        chosen = tuple(chosen_formats(formats) or load_formats().values())
+        request = PhoneRequest(chosen, every_app=every_app, keep=keep, own_apps=own_apps)
+        return read_phone(self.device, request)
+
 
 _FOLDER: Final = "installed-applications"
 _SHELL_KINDS: Final[Mapping[str, ComponentKind]] = {

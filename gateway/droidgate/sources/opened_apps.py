@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 from droidgate.sources.apk import open_archive, open_loose_archives
 from droidgate.sources.archives import is_archive
-from droidgate.sources.catalogs.names import catalog_folder
+from droidgate.sources.catalogs.rows import catalog_folder
 from droidgate.sources.folders import scan_folder
 from droidgate.sources.format_reading import FormatReader, ReadOptions
 from droidgate.sources.spelling import DEVICE_SCHEME, printable

@@ -14,8 +14,10 @@ from droidgate_mappings.compare.changes import (
     PATTERN_CHANGED,
     TEXT_CHANGED,
     TYPE_CHANGED,
+    At,
+    Difference,
+    Effect,
 )
-from droidgate_mappings.compare.differences import At, Difference, Effect
 from droidgate_mappings.compare.keywords import Schemas, compare_keywords, is_in, listed_values
 from droidgate_mappings.model.json_values import Json, canonical_json, json_equal, pointer_token
 from droidgate_mappings.model.types import ArrayType, Extensions, ObjectType, Type

@@ -11,8 +11,14 @@ from collections.abc import Iterable, Mapping
 from decimal import Context, Decimal
 from typing import Final, Protocol
 
-from droidgate_mappings.compare.changes import KEYWORD_CHANGED, NOTATION_CHANGED, TEXT_CHANGED
-from droidgate_mappings.compare.differences import At, Difference, Effect
+from droidgate_mappings.compare.changes import (
+    KEYWORD_CHANGED,
+    NOTATION_CHANGED,
+    TEXT_CHANGED,
+    At,
+    Difference,
+    Effect,
+)
 from droidgate_mappings.json_schema.words import WORD_OF_KIND, is_schema_list, is_schema_map
 from droidgate_mappings.model.json_values import Json, canonical_json, json_equal, pointer_token
 from droidgate_mappings.model.types import ArrayType, ObjectType, RefType, Type

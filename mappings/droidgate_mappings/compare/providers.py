@@ -24,14 +24,16 @@ from droidgate_mappings.compare.changes import (
     PROVIDER_ADDED,
     PROVIDER_REMOVED,
     TEXT_CHANGED,
+    At,
     CapabilityComparison,
     Change,
     Comparison,
+    Difference,
+    Effect,
     ProviderComparison,
     Weight,
     heaviest,
 )
-from droidgate_mappings.compare.differences import At, Difference, Effect
 from droidgate_mappings.compare.facts import compare_extensions
 from droidgate_mappings.compare.pairing import pair_providers
 from droidgate_mappings.compare.types import TypeComparison

@@ -27,8 +27,10 @@ from droidgate_mappings.compare.changes import (
     PROPERTY_REMOVED,
     REQUIRED_CHANGED,
     TYPE_CHANGED,
+    At,
+    Difference,
+    Effect,
 )
-from droidgate_mappings.compare.differences import At, Difference, Effect
 from droidgate_mappings.compare.facts import compare_extensions, compare_facts, compare_nullable
 from droidgate_mappings.compare.keywords import combined, constraints_of, has_references, without_notation
 from droidgate_mappings.json_schema import NAMESPACE, read_type

@@ -1,13 +1,17 @@
-"""What every part of fitting takes: the collector of findings and names, and where in the model it is."""
+"""What every part of fitting takes: the collector of findings and names, and where in the model it is.
+
+What is appended to a description about a part that the target cannot hold: only what helps a caller.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, Literal
+from typing import Any, Final, Literal
 
 from droidgate_mappings.fit import losses
-from droidgate_mappings.fit.losses import Loss
+from droidgate_mappings.fit.losses import ASSERTIONS, CLOSING, SHOWN_ANNOTATIONS, Loss
 from droidgate_mappings.fit.objects import (
     is_object,
     is_record,
@@ -16,16 +20,97 @@ from droidgate_mappings.fit.objects import (
     record_definitions,
     takes_null,
 )
-from droidgate_mappings.json_schema import NAMESPACE, NOTATION
+from droidgate_mappings.json_schema import NAMESPACE, NOTATION, write_schema
 from droidgate_mappings.json_schema.words import UNSTATED_BOUNDS
 from droidgate_mappings.model.capability import Place, Provider
 from droidgate_mappings.model.findings import Finding
 from droidgate_mappings.model.json_values import Json, canonical_json, pointer_token
 from droidgate_mappings.model.names import NameEntry
-from droidgate_mappings.model.types import AllOfType, Extensions, ObjectType, OneOfType, RefType, Type
+from droidgate_mappings.model.types import (
+    AllOfType,
+    ArrayType,
+    Extensions,
+    ObjectType,
+    OneOfType,
+    OpaqueType,
+    Property,
+    RefType,
+    Type,
+)
 from droidgate_mappings.tables.capacity import Capacity
 from droidgate_mappings.tables.loading import find_format_tables
 from droidgate_mappings.text.xml_text import NOT_XML
+
+MAY_BE_NULL: Final = "[May be null]"
+
+_SCHEMA_MAPS: Final = frozenset(
+    {"$defs", "definitions", "dependentSchemas", "patternProperties", "properties"}
+)
+_VALUES: Final = frozenset({"const", "default", "enum", "examples"})
+_SHOWN: Final = ASSERTIONS | SHOWN_ANNOTATIONS | _SCHEMA_MAPS | {"description", "format"}
+_SAYS_NOTHING: Final[tuple[Json, ...]] = ({}, {"type": "array"}, {"type": "object"})
+
+
+def schema_note(label: str, type_: Type, definitions: Mapping[str, Type]) -> str | None:
+    """Return the note that shows a type as JSON Schema, without what does not help a caller.
+
+    Args:
+        label: What the schema is of, such as `Returns`.
+        type_: The type.
+        definitions: What its references mean; those that it reaches are shown too.
+
+    Returns:
+        `[label: schema]`, or None where the schema says no more than the kind.
+    """
+    plain = {name: without_extensions(definition) for name, definition in definitions.items()}
+    shown = _shown_schema(write_schema(without_extensions(type_), plain, int32_bounds=False))
+    return None if shown in _SAYS_NOTHING else f"[{label}: {canonical_json(shown)}]"
+
+
+def _shown_schema(schema: Json) -> Json:
+    if isinstance(schema, list):
+        return [_shown_schema(item) for item in schema]
+    if not isinstance(schema, Mapping):
+        return schema
+    shown: dict[str, Json] = {}
+    for keyword, value in schema.items():
+        if keyword not in _SHOWN or (keyword in CLOSING and isinstance(value, bool)):
+            continue
+        if keyword in _VALUES:
+            shown[keyword] = value
+        elif keyword in _SCHEMA_MAPS and isinstance(value, Mapping):
+            shown[keyword] = {name: _shown_schema(inner) for name, inner in value.items()}
+        else:
+            shown[keyword] = _shown_schema(value)
+    return shown
+
+
+def constraint_note(name: str, value: Any) -> str:
+    """Return the note for an enum, a pattern or a format."""
+    if name == "enum":
+        return f"[One of: {', '.join(canonical_json(item) for item in value)}]"
+    return f"[{name.capitalize()}: {value}]"
+
+
+def without_extensions(type_: Type) -> Type:
+    """Return a type without facts of formats and class names, nested types included."""
+    changes: dict[str, Any] = {"extensions": {}}
+    if isinstance(type_, ObjectType):
+        changes["properties"] = {
+            name: Property(type=without_extensions(property_.type), required=property_.required)
+            for name, property_ in type_.properties.items()
+        }
+    elif isinstance(type_, ArrayType) and type_.items is not None:
+        changes["items"] = without_extensions(type_.items)
+    elif isinstance(type_, AllOfType):
+        changes["members"] = tuple(map(without_extensions, type_.members))
+    elif isinstance(type_, OneOfType):
+        changes["alternatives"] = tuple(map(without_extensions, type_.alternatives))
+    if isinstance(type_, ObjectType | AllOfType | OneOfType):
+        changes["qualified_name"] = None
+    if isinstance(type_, OpaqueType):
+        changes["class_name"] = None
+    return type_.changed(changes)
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,9 +7,8 @@ from functools import cache
 from typing import Any, Final
 
 from droidgate_mappings.fit import losses
-from droidgate_mappings.fit.collector import Collector
+from droidgate_mappings.fit.collector import Collector, schema_note
 from droidgate_mappings.fit.losses import is_usual_format, keyword_loss
-from droidgate_mappings.fit.notes import schema_note
 from droidgate_mappings.model.json_values import Json, canonical_json, pointer_token
 from droidgate_mappings.model.leaves import different_leaves, find_leaf, leaves_of_type
 from droidgate_mappings.model.types import (

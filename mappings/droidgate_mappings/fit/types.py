@@ -7,9 +7,8 @@ from dataclasses import replace
 from typing import Any, Final
 
 from droidgate_mappings.fit import losses
-from droidgate_mappings.fit.collector import Collector, Node, put_first
+from droidgate_mappings.fit.collector import MAY_BE_NULL, Collector, Node, constraint_note, put_first
 from droidgate_mappings.fit.losses import Loss, is_usual_format
-from droidgate_mappings.fit.notes import MAY_BE_NULL, constraint_note
 from droidgate_mappings.fit.structure import NO_FACTS, move_keywords, replace_shape, replacing_kind
 from droidgate_mappings.model.json_values import Json, pointer_token
 from droidgate_mappings.model.leaves import different_leaves, leaves_of_type

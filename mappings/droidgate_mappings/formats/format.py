@@ -29,7 +29,7 @@ from droidgate_mappings.model.json_values import Json
 from droidgate_mappings.model.names import NameEntry
 from droidgate_mappings.model.types import Type
 from droidgate_mappings.tables.loading import DialectTable, FormatTables
-from droidgate_mappings.text.suggestions import suggest_name
+from droidgate_mappings.text.nearest_names import suggest_name
 
 ENTRY_POINT_GROUP = "droidgate.formats"
 

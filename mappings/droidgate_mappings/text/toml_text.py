@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from droidgate_mappings.model.errors import InputError
-from droidgate_mappings.text.suggestions import closest_name, suggest_name
+from droidgate_mappings.text.nearest_names import closest_name, suggest_name
 
 if TYPE_CHECKING:
     from pydantic import BaseModel, ValidationError

@@ -6,8 +6,7 @@ import unicodedata
 from collections.abc import Iterable, Iterator
 from functools import cache
 
-from droidgate_mappings.text_safety.hidden import HIDDEN
-from droidgate_mappings.text_safety.unicode_tables import unicode_table
+from droidgate_mappings.text_safety.hidden import HIDDEN, unicode_table
 
 
 @cache

@@ -9,8 +9,7 @@ from __future__ import annotations
 from functools import cache
 from typing import Final
 
-from droidgate_mappings.text_safety.hidden import ranges
-from droidgate_mappings.text_safety.unicode_tables import unicode_table
+from droidgate_mappings.text_safety.hidden import ranges, unicode_table
 
 REPLACED: Final = "\ufffd"
 """What is written for a hidden character."""

@@ -15,7 +15,7 @@ from droidgate_mappings.model.errors import InputError, UsageError
 from droidgate_mappings.model.json_values import Json
 from droidgate_mappings.model.names import NameEntry
 from droidgate_mappings.text.json_text import parse_json
-from droidgate_mappings.text.suggestions import suggest_name
+from droidgate_mappings.text.nearest_names import suggest_name
 from droidgate_mappings.translate import Conversion
 
 _HINT: Final = "give `names.json` that `droidgate convert` wrote with the tools"

@@ -23,7 +23,7 @@ from droidgate_mappings.formats.format import SourceFile
 from droidgate_mappings.model.capability import Place
 from droidgate_mappings.model.findings import Finding, Level
 from droidgate_mobile_mcp.format import FORMAT
-from droidgate_mobile_mcp.rules import RULES
+from droidgate_mobile_mcp.lint import RULES
 from requirements_of_tests import CHECKOUT
 
 

@@ -6,8 +6,7 @@ from hypothesis import strategies as st
 
 from counted_work import check_linear
 from droidgate_android.projects.gradle_projects import ProjectDependency, read_dependencies, read_settings
-from droidgate_android.projects.gradle_statements import MAX_CHARACTERS
-from droidgate_android.projects.gradle_text import read_gradle
+from droidgate_android.projects.gradle_text import MAX_CHARACTERS, read_gradle
 from droidgate_android.projects.version_catalog import read_version_catalog
 
 SETTINGS = """

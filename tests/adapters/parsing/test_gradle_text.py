@@ -5,8 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from counted_work import check_linear
-from droidgate_android.projects.gradle_statements import MAX_CHARACTERS
-from droidgate_android.projects.gradle_text import GradleFile, read_gradle
+from droidgate_android.projects.gradle_text import MAX_CHARACTERS, GradleFile, read_gradle
 
 KOTLIN = """
 plugins { id("com.android.application") } // android { namespace = "wrong" }

@@ -2,7 +2,7 @@
 
 import pytest
 
-from droidgate_mappings.text.suggestions import closest_name, suggest_name
+from droidgate_mappings.text.nearest_names import closest_name, suggest_name
 
 IDS = ("com.example.Notes#createNote", "com.example.Notes#deleteNote", "clock_in_today", "merge")
 

@@ -20,8 +20,8 @@ from droidgate_phone.app_api.behaviour import (
     Activity,
     Context,
 )
+from droidgate_phone.app_api.platform import View
 from droidgate_phone.app_api.values import AndroidError
-from droidgate_phone.app_api.views import View
 from droidgate_phone.system import AndroidSystem
 
 ATTACKER = "com.example.attacker"

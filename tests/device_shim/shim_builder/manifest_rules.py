@@ -13,7 +13,7 @@ from droidgate_android.projects.manifest_limits import REFUSED_BY, utf16_length
 from droidgate_appfunctions.constants import NAMES as FUNCTION_NAMES
 from droidgate_mappings.formats.installed import SHIM_PACKAGE
 from droidgate_mappings.tables.framework_attributes import attribute_type
-from droidgate_mmcp.tables import NAMES as MMCP_NAMES
+from droidgate_mmcp.words import NAMES as MMCP_NAMES
 from droidgate_mobile_mcp.constants import FORMS
 from droidgate_mobile_mcp.constants import NAMES as MOBILE_NAMES
 from droidgate_shim.builder.shim_manifest import (

@@ -12,11 +12,11 @@ from collections.abc import Callable
 import pytest
 
 from droidgate.calls.requests import CallRequest, CallResult
+from droidgate.shims.answers import ShimRefusalError
 from droidgate.shims.client import HostClient
-from droidgate.shims.errors import ShimRefusalError
 from droidgate_mappings.model.errors import DroidgateError
 from droidgate_mappings.values.failures import CallError, Failure
-from droidgate_phone.faults import Faults
+from droidgate_phone.event_log import Faults
 from gateway.calling.phones_with_shims import CLOCK_IN, PDF_TOOL, ReachedPhone
 from waiting import wait_until
 

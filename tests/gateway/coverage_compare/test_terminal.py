@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
+from droidgate.coverage.document import outcomes_in_words
 from droidgate.coverage.document_summary import Counted
-from droidgate.coverage.outcomes import outcomes_in_words
 from gateway.cli.program_runs import Runner
 from gateway.coverage_compare.made_catalogs import (
     App,

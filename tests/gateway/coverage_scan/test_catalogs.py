@@ -22,8 +22,7 @@ import pytest
 from droidgate.cli import run
 from droidgate.coverage.cluster import Cluster
 from droidgate.sources.catalogs.catalog import Catalog, query
-from droidgate.sources.catalogs.names import LOG_FILE
-from droidgate.sources.catalogs.rows import TABLES
+from droidgate.sources.catalogs.rows import LOG_FILE, TABLES
 from droidgate_mappings.model.errors import InputError, UsageError
 from droidgate_phone.sample_packages import filler_package
 from gateway.coverage_scan.catalogs import SAMPLES, ask, rows_of, scan_into

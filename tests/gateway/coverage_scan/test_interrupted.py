@@ -18,7 +18,7 @@ from droidgate.coverage.process_pool import PoolSettings, StandingWorker
 from droidgate.coverage.scan import only_scan_of
 from droidgate.sources import read_opened
 from droidgate.sources.catalogs.catalog import Catalog
-from droidgate.sources.catalogs.names import LOG_FILE
+from droidgate.sources.catalogs.rows import LOG_FILE
 from droidgate_mappings.model.errors import InputError
 from droidgate_phone.sample_packages import filler_package
 from gateway.coverage_scan.catalogs import Rows, rows_of, scan_into

@@ -14,12 +14,12 @@ from droidgate.devices.activities import (
 from droidgate.devices.app_functions import SERVICE, TITLE, app_function_shell
 from droidgate.devices.components import query_components
 from droidgate.devices.content import call_provider
+from droidgate.devices.describing import is_on_network, wireless_warning
 from droidgate.devices.errors import CommandFailedError, DeviceOutputError, UnsafeArgumentError
 from droidgate.devices.installing import InstallError, install_apks, uninstall
 from droidgate.devices.packages import list_packages, package_paths
 from droidgate.devices.properties import Build, build_of, current_user, get_properties
 from droidgate.devices.service_shells import read_help, run_listing, service_shell
-from droidgate.devices.wireless import is_on_network, wireless_warning
 from droidgate_appfunctions.discovery import LISTING
 from gateway.devices.conftest import StartServer, device_on
 from gateway.devices.fake_adb_server import Answer

@@ -18,8 +18,8 @@ from droidgate.calls.screen.tools import MobileAgentTools
 from droidgate.devices.device import Device, open_device
 from droidgate.devices.server import AdbServer, ServerAddress
 from droidgate_phone.app_api.behaviour import Activity, App, Receiver
+from droidgate_phone.app_api.platform import View
 from droidgate_phone.app_api.values import BroadcastResult
-from droidgate_phone.app_api.views import View
 from droidgate_phone.apps.registry import BEHAVIOURS
 from droidgate_phone.intents import Intent
 from droidgate_phone.phone import VirtualPhone, start_phone

@@ -34,7 +34,7 @@ from droidgate_mappings.model.types import (
     ScalarType,
     Type,
 )
-from droidgate_mcp.tables import HANDSHAKE, MODERN
+from droidgate_mcp.facts import HANDSHAKE, MODERN
 from droidgate_mcp.wire import DeclaredOutput, McpToolFailure, McpToolResult
 
 MISSING_CAPABILITY = -32021

@@ -36,16 +36,16 @@ from droidgate.calls.subjects import NamePattern
 from droidgate.calls.traces import NO_TRACE, Trace, open_trace
 from droidgate.devices.device import Device
 from droidgate.devices.server import AdbServer, ServerAddress
+from droidgate.serving.application import plan_tokens
 from droidgate.serving.files import SharedFolders
 from droidgate.serving.phone_tools import MAX_CALLS, PhoneTools, ServedPhone
-from droidgate.serving.plan import plan_tokens
 from droidgate.serving.search import SearchTools
 from droidgate.shims.client import HostClient
 from droidgate.shims.installing import install_archive
 from droidgate.shims.place import place_of
 from droidgate_mappings.model.errors import DeviceError
 from droidgate_mappings.model.json_values import Json
-from droidgate_phone.faults import Faults
+from droidgate_phone.event_log import Faults
 from droidgate_phone.phone import start_phone
 from droidgate_phone.sample_packages import sample_packages
 from gateway.calling.phones_with_shims import CLOCK_IN, NOTES, PDF_TOOL, WEATHER, ReachedPhone, reached_phone
@@ -141,7 +141,7 @@ def test_every_sample_app_answers_over_standard_input_and_output(phone: ReachedP
 def test_a_long_call_reports_what_it_waits_for_and_a_cancel_ends_it_on_the_phone(
     phone: ReachedPhone, revision: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("droidgate.calls.progress.EVERY_SECONDS", 0.05)
+    monkeypatch.setattr("droidgate.calls.requests.EVERY_SECONDS", 0.05)
     shim = HostClient(phone.device, "dev.droidgate.shim.of.dev.droidgate.sample.clockin")
     shim.clear_history()
     reports: list[tuple[float, float | None, str | None]] = []

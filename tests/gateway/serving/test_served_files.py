@@ -13,7 +13,7 @@ from droidgate.serving.results import MAX_BLOB, MAX_IMAGES, KeptResults, write_o
 from droidgate.serving.tools import ServedFile, ToolOutcome
 from droidgate_mappings.model.errors import UsageError
 from droidgate_mappings.values.failures import CallError
-from droidgate_mcp.tables import HANDSHAKE
+from droidgate_mcp.facts import HANDSHAKE
 from droidgate_mcp.wire import McpToolResult
 from gateway.serving.fixture_tools import PIXEL
 

@@ -14,7 +14,7 @@ from droidgate.serving.search import ToolIndex
 from droidgate.serving.tools import ServedTool
 from droidgate_mappings.model.capability import Capability, Provider
 from droidgate_mappings.model.types import ObjectType, Property, ScalarType
-from droidgate_mcp.tables import HANDSHAKE, MODERN
+from droidgate_mcp.facts import HANDSHAKE, MODERN
 
 
 def provider_of(**texts: Any) -> Provider:

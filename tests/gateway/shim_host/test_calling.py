@@ -7,10 +7,9 @@ import pytest
 
 from droidgate.devices.device import Device
 from droidgate.devices.errors import DeviceOutputError
-from droidgate.shims.answers import Status
+from droidgate.shims.answers import ShimDenialError, ShimRefusalError, Status
 from droidgate.shims.calling import call_capability, shim_with
 from droidgate.shims.client import HostClient
-from droidgate.shims.errors import ShimDenialError, ShimRefusalError
 from droidgate.shims.place import InstalledShim, ShimPlace
 from droidgate_mappings.model.errors import UsageError
 from gateway.shim_host.fake_shim import APPLICATION_ID, STATUS, FakeShim

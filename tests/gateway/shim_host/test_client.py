@@ -9,9 +9,14 @@ import pytest
 
 from droidgate.devices.device import Device
 from droidgate.devices.errors import CommandFailedError, DeviceOutputError, UnsafeArgumentError
-from droidgate.shims.answers import GrantedCaller
+from droidgate.shims.answers import (
+    GrantedCaller,
+    ShimDenialError,
+    ShimMissingError,
+    ShimRefusalError,
+    ShimVersionError,
+)
 from droidgate.shims.client import HostClient
-from droidgate.shims.errors import ShimDenialError, ShimMissingError, ShimRefusalError, ShimVersionError
 from droidgate.shims.messages import read_frame, write_argument, write_frame
 from droidgate_mappings.model.errors import DeviceError
 from gateway.devices.fake_adb_server import Answer

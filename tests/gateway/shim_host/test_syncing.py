@@ -7,8 +7,7 @@ from typing import Any
 import pytest
 
 from droidgate.devices.device import Device
-from droidgate.shims.answers import Status
-from droidgate.shims.errors import ShimVersionError
+from droidgate.shims.answers import ShimVersionError, Status
 from droidgate.shims.place import InstalledShim
 from droidgate.shims.scopes import (
     Scope,

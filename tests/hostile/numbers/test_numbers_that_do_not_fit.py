@@ -11,7 +11,7 @@ import pytest
 from droidgate.coverage.inputs import Item
 from droidgate.coverage.scan_one import scan_one
 from droidgate.sources.catalogs.catalog import Catalog
-from droidgate.sources.catalogs.declarations import read_part
+from droidgate.sources.catalogs.rows import read_part
 from droidgate_mappings.model.capability import Provider
 from droidgate_mappings.model.errors import InputError
 from droidgate_mcp import read as mcp_reader

@@ -17,6 +17,7 @@ from droidgate_phone.app_api.behaviour import (
     Receiver,
     Service,
 )
+from droidgate_phone.app_api.platform import View
 from droidgate_phone.app_api.values import (
     AndroidError,
     AppFunctionError,
@@ -24,7 +25,6 @@ from droidgate_phone.app_api.values import (
     CallingPackage,
     Message,
 )
-from droidgate_phone.app_api.views import View
 from droidgate_phone.apps.jvm_shim.process import process_of
 from droidgate_phone.apps.jvm_shim.values import read_bundle, read_view, write_bundle, write_intent
 from droidgate_phone.intents import Bundle, Intent, split_uri

@@ -6,8 +6,8 @@ import base64
 from collections.abc import Mapping
 from typing import Any
 
+from droidgate_phone.app_api.platform import View
 from droidgate_phone.app_api.values import Message
-from droidgate_phone.app_api.views import View
 from droidgate_phone.intents import Bundle, ComponentName, Extra, Intent
 
 Fields = dict[str, Any]

@@ -14,17 +14,16 @@ from typing import Final
 
 from droidgate_mappings.values.failures import Failure
 from droidgate_phone.app_api.behaviour import START_REDELIVER_INTENT, Activity, App, Service
+from droidgate_phone.app_api.platform import View
 from droidgate_phone.app_api.values import ActivityResult, AndroidError, Message
-from droidgate_phone.app_api.views import View
 from droidgate_phone.apps.shim.consent import CONSENT
 from droidgate_phone.apps.shim.consent_screen import ConsentActivity, hide_overlays
-from droidgate_phone.apps.shim.extras import texts_of
 from droidgate_phone.apps.shim.frontends import FunctionService, MmcpActivity, MmcpReceiver
+from droidgate_phone.apps.shim.functions import texts_of
 from droidgate_phone.apps.shim.host import HostProvider
-from droidgate_phone.apps.shim.identity import origin_of, origin_of_start
+from droidgate_phone.apps.shim.identity import HOST_PROVIDER, origin_of, origin_of_start
 from droidgate_phone.apps.shim.openers import number_of
 from droidgate_phone.apps.shim.process import core_of
-from droidgate_phone.apps.shim.recognition import HOST_PROVIDER
 from droidgate_phone.apps.shim.screen import TRAMPOLINE, ScreenCall
 from droidgate_phone.apps.shim.shell_identity import SHELL_SERVICE
 from droidgate_phone.apps.shim.shell_service import (

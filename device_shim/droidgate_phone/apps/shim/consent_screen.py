@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Final
 
 from droidgate_mappings.model.capability import Effects
 from droidgate_phone.app_api.behaviour import Activity
+from droidgate_phone.app_api.platform import View
 from droidgate_phone.app_api.values import AndroidError
-from droidgate_phone.app_api.views import View
 from droidgate_phone.apps.shim.consent import CLOSED, REFUSED, Question
 from droidgate_phone.apps.shim.core import Core
 from droidgate_phone.apps.shim.openers import number_of

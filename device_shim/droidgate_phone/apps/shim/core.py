@@ -21,8 +21,7 @@ from droidgate_mappings.values.failures import CallError, Failure
 from droidgate_phone.app_api.behaviour import AppFiles, Context
 from droidgate_phone.app_api.platform import PackageFacts, Platform, XmlAttributeText, XmlNode
 from droidgate_phone.app_api.values import AndroidError
-from droidgate_phone.apps.shim.identity import GrantStore, Origin
-from droidgate_phone.apps.shim.recognition import POLICY, ROUTES
+from droidgate_phone.apps.shim.identity import POLICY, ROUTES, GrantStore, Origin
 from droidgate_phone.intents import ComponentName
 from droidgate_shim.engine.authority import Carrier, Installed, parse_policy
 from droidgate_shim.engine.backends import BackendAnswer, ExtrasCall, write_answer, write_outgoing

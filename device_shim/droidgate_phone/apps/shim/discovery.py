@@ -9,7 +9,7 @@ from typing import Final, TypeAlias
 from droidgate_mappings.model.json_values import Json
 from droidgate_phone.app_api.values import AndroidError, BroadcastResult
 from droidgate_phone.apps.shim.core import Core
-from droidgate_phone.apps.shim.outgoing import FLAG_INCLUDE_STOPPED_PACKAGES
+from droidgate_phone.apps.shim.openers import FLAG_INCLUDE_STOPPED_PACKAGES
 from droidgate_phone.intents import ComponentName, Intent
 from droidgate_shim.engine.strict_json import write_strict
 

@@ -1,4 +1,7 @@
-"""App functions, and their documents as the phone's Android has them (docs/shim.md 4, 6)."""
+"""App functions, and their documents as the phone's Android has them (docs/shim.md 4, 6).
+
+Bundles of the phone as the engine takes them.
+"""
 
 from __future__ import annotations
 
@@ -11,10 +14,21 @@ from droidgate_mappings.model.json_values import Json
 from droidgate_mappings.values.failures import Failure
 from droidgate_phone.app_api.platform import FunctionOutcome
 from droidgate_phone.app_api.values import AppFunctionError
+from droidgate_phone.intents import Bundle
 from droidgate_shim.engine.backends import FunctionAnswer
 
 if TYPE_CHECKING:
     from droidgate_phone.app_api.platform import Platform
+
+
+def texts_of(bundle: Bundle) -> dict[str, Json]:
+    """Return a bundle's values as JSON values; what is none, such as a callback, is left out."""
+    read: dict[str, Json] = {}
+    for name, extra in bundle.values.items():
+        if extra.kind in ("string", "int", "long", "boolean") and isinstance(extra.value, str | int):
+            read[name] = extra.value
+    return read
+
 
 FIRST_WITH_FUNCTIONS: Final = 36
 EXECUTE: Final = "android.permission.EXECUTE_APP_FUNCTIONS"

@@ -1,4 +1,7 @@
-"""Callers, and what they were granted (docs/shim.md 3)."""
+"""Callers, and what they were granted (docs/shim.md 3).
+
+How the phone recognises a shim: by its provider's class and the builder's two assets.
+"""
 
 from __future__ import annotations
 
@@ -11,8 +14,21 @@ from droidgate_mappings.model.errors import InputError
 from droidgate_mappings.model.json_values import Json
 from droidgate_phone.app_api.behaviour import AppFiles
 from droidgate_phone.app_api.platform import PackageFacts, Platform
+from droidgate_phone.system.package_records import InstalledPackage
 from droidgate_shim.engine.authority import ANY_APP, EVERYTHING, Policy
 from droidgate_shim.engine.strict_json import parse_strict, write_strict
+
+HOST_PROVIDER: Final = "dev.droidgate.shim.host.HostProvider"
+ROUTES: Final = "assets/routes.json"
+POLICY: Final = "assets/policy.json"
+
+
+def is_shim(package: InstalledPackage) -> bool:
+    """Return whether an installed package is a shim."""
+    if package.apk is None or package.find_component("provider", HOST_PROVIDER) is None:
+        return False
+    return all(package.apk.part_with(item) is not None for item in (ROUTES, POLICY))
+
 
 _FILE: Final = "grants.json"
 NOBODY: Final = -1

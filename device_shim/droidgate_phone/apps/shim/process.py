@@ -25,10 +25,15 @@ from droidgate_phone.app_api.values import AndroidError, Message
 from droidgate_phone.apps.shim.consent import ConsentDesk
 from droidgate_phone.apps.shim.core import Core, Receipt
 from droidgate_phone.apps.shim.discovery import Discoveries
-from droidgate_phone.apps.shim.extras import texts_of
-from droidgate_phone.apps.shim.functions import EXECUTE, FIRST_WITH_FUNCTIONS, FunctionRequest, run_function
+from droidgate_phone.apps.shim.functions import (
+    EXECUTE,
+    FIRST_WITH_FUNCTIONS,
+    FunctionRequest,
+    run_function,
+    texts_of,
+)
 from droidgate_phone.apps.shim.identity import Origin
-from droidgate_phone.apps.shim.outgoing import broadcast
+from droidgate_phone.apps.shim.openers import broadcast
 from droidgate_phone.apps.shim.screen import ScreenCalls
 from droidgate_phone.apps.shim.shell_identity import (
     HOLDER,

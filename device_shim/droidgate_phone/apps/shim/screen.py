@@ -10,7 +10,7 @@ from typing import Final
 from droidgate_mappings.model.json_values import Json
 from droidgate_phone.app_api.values import ActivityResult
 from droidgate_phone.apps.shim.core import Core, Receipt
-from droidgate_phone.apps.shim.extras import texts_of
+from droidgate_phone.apps.shim.functions import texts_of
 from droidgate_phone.apps.shim.openers import Opener, Opening
 from droidgate_phone.intents import Bundle, ComponentName, Intent
 from droidgate_shim.engine.backends import ActivityAnswer

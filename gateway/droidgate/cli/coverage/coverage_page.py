@@ -8,7 +8,7 @@ from typing import Final
 from droidgate.cli.output.pages import Block, Heading, Line, Table, amount, noun
 from droidgate.cli.output.safe_text import one_line
 from droidgate.cli.output.summaries import left_out_line
-from droidgate.coverage.document import Report
+from droidgate.coverage.document import Report, outcomes_in_words
 from droidgate.coverage.document_summary import (
     REACHES,
     AgentFacts,
@@ -24,7 +24,6 @@ from droidgate.coverage.document_summary import (
     Totals,
     UnreadCounts,
 )
-from droidgate.coverage.outcomes import outcomes_in_words
 from droidgate.coverage.reach import obstacle_of
 from droidgate.sources.catalogs.rows import LEFT_OUT
 from droidgate_mappings.formats.format import load_formats

@@ -27,8 +27,7 @@ from droidgate.cli.output.verbosity import shows_notes
 from droidgate.coverage.scan import ScanResult
 from droidgate.coverage.scanned import KNOWN, PART
 from droidgate.coverage.scanning import ScanOptions, scan
-from droidgate.sources.catalogs.names import CATALOG_FILE
-from droidgate.sources.catalogs.rows import LEFT_OUT
+from droidgate.sources.catalogs.rows import CATALOG_FILE, LEFT_OUT
 from droidgate.sources.spelling import printable
 from droidgate_mappings.model.errors import InputError
 

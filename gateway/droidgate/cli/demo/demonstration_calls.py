@@ -29,7 +29,7 @@ from droidgate_phone.app_api.values import AndroidError
 from droidgate_phone.apps.agent import Agent, Dialect, NoAnswerError, request_text
 from droidgate_phone.intents import ComponentName
 from droidgate_phone.sample_packages import REPORT, REPORT_PAGES, report
-from droidgate_shim.builder.advertising import frontends_on_request
+from droidgate_shim.builder.shim_manifest import frontends_on_request
 from droidgate_shim.builder.shims import BuiltShim, ShimOptions, build_shims
 from droidgate_shim.builder.source_app import SourceApp
 

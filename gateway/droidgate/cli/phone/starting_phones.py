@@ -20,7 +20,7 @@ from droidgate.cli.output.json_output import print_json
 from droidgate.cli.output.pages import Line, amount, print_note, show
 from droidgate.cli.phone.documents import PhoneStartDocument
 from droidgate.cli.phone.running_phones import RunningPhone, forget_phone, record_phone
-from droidgate.devices.virtual_ports import remember_port
+from droidgate.devices.connection import remember_port
 from droidgate_mappings.model.errors import DeviceError, InputError
 from droidgate_mappings.tables.android_names import android_name
 from droidgate_mappings.text.json_text import parse_json
@@ -72,7 +72,7 @@ def start_virtual_phone(request: StartRequest, *, foreground: bool, handover: bo
         DeviceError: the phone does not start.
     """
     from droidgate_phone.apps.shim_runtimes import check_shim_runtime
-    from droidgate_phone.faults import DOCUMENTATION, parse_faults
+    from droidgate_phone.event_log import DOCUMENTATION, parse_faults
     from droidgate_phone.system.releases import load_release
 
     if "list" in request.faults:
@@ -141,8 +141,7 @@ def _run_in_background(request: StartRequest) -> None:
 @contextlib.contextmanager
 def _running(request: StartRequest) -> Iterator[VirtualPhone]:
     from droidgate_phone.apps.shim_runtimes import check_shim_runtime
-    from droidgate_phone.event_log import EventLog
-    from droidgate_phone.faults import parse_faults
+    from droidgate_phone.event_log import EventLog, parse_faults
     from droidgate_phone.phone import start_phone
     from droidgate_phone.system.releases import load_release
 

@@ -30,7 +30,7 @@ from droidgate_mappings.compare import Comparison
 from droidgate_mappings.model.capability import Capability
 from droidgate_mappings.model.errors import UsageError
 from droidgate_mappings.model.json_values import one_line_json
-from droidgate_mappings.text.suggestions import closest_name
+from droidgate_mappings.text.nearest_names import closest_name
 from droidgate_mappings.text_safety.marks import text_marks
 
 

@@ -77,7 +77,7 @@ def plan_and_print(
         UsageError: the MCP SDK is not installed.
     """
     need("mcp", "serve")
-    from droidgate.serving.plan import plan_tokens
+    from droidgate.serving.application import plan_tokens
     from droidgate.serving.running import phone_tools
     from droidgate.serving.search import SearchTools
 

@@ -17,7 +17,7 @@ from droidgate.serving.client_settings import json_edit, yaml_edit
 from droidgate_mappings.model.errors import InputError, UsageError, WriteError
 from droidgate_mappings.output_folder import write_files
 from droidgate_mappings.tables.clients import ClientRow, load_clients
-from droidgate_mappings.text.suggestions import suggest_name
+from droidgate_mappings.text.nearest_names import suggest_name
 from droidgate_mappings.user_folders import HOME_VARIABLE
 
 BACKUP_ENDING: Final = ".before-droidgate"

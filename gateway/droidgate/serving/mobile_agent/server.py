@@ -32,7 +32,7 @@ from droidgate_mappings.tables.mobile_agent import (
     mobile_agent_commands,
     more_tools,
 )
-from droidgate_mcp.tables import MODERN
+from droidgate_mcp.facts import MODERN
 
 _ANY_OBJECT: Final = {"type": "object", "additionalProperties": True}
 _RESULT: Final = "result"

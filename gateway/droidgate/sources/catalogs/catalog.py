@@ -11,8 +11,15 @@ from typing import Any, Final, Self
 
 from droidgate.computer.cores import usable_cores
 from droidgate.computer.optional_packages import need
-from droidgate.sources.catalogs.names import CATALOG_FILE, LOG_FILE, catalog_folder
-from droidgate.sources.catalogs.rows import LEFT_OUT, OWN_APP, SCHEMA_VERSION, TABLES
+from droidgate.sources.catalogs.rows import (
+    CATALOG_FILE,
+    LEFT_OUT,
+    LOG_FILE,
+    OWN_APP,
+    SCHEMA_VERSION,
+    TABLES,
+    catalog_folder,
+)
 from droidgate.sources.folders import read_bytes
 from droidgate.sources.spelling import printable
 from droidgate_mappings.formats.installed import OWN_PREFIX, own_app

@@ -11,9 +11,7 @@ from typing import Any, Final
 from pydantic import ValidationError
 
 from droidgate.sources.catalogs.catalog import Ask, Catalog
-from droidgate.sources.catalogs.declarations import read_part
-from droidgate.sources.catalogs.names import CATALOG_FILE
-from droidgate.sources.catalogs.places import place_in
+from droidgate.sources.catalogs.rows import CATALOG_FILE, place_in, read_part
 from droidgate.sources.format_reading import ReadOptions
 from droidgate.sources.providers import Providers
 from droidgate.sources.spelling import join_shown

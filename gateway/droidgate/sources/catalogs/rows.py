@@ -3,14 +3,107 @@
 A row holds no time and no place of the machine, and but for `sources` it depends on the content that was read
 alone: it stands under the digest of that content, its unit. So two equal files have one set of rows, and a
 scan gives the same rows wherever, however often and with however many workers it runs.
+
+How a catalog is recognised; light, so that reading something else does not load what reads those.
+
+Where a row of a catalog points to, as a path that a user can open.
+
+The JSON texts in a catalog's columns, read strictly: a catalog may be somebody else's.
 """
 
 from __future__ import annotations
 
+import posixpath
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import MISSING, dataclass, field, fields
+from pathlib import Path
 from types import UnionType
-from typing import Any, Final, TypeAlias, get_args, get_origin, get_type_hints
+from typing import Any, Final, TypeAlias, TypeVar, get_args, get_origin, get_type_hints
+
+from pydantic import ValidationError
+
+from droidgate.sources.spelling import join_shown
+from droidgate_android.projects.project_files import read_start
+from droidgate_mappings.model.capability import Place
+from droidgate_mappings.model.errors import InputError
+from droidgate_mappings.model.json_values import Json
+from droidgate_mappings.model.types import Frozen
+from droidgate_mappings.text.json_text import WRITTEN, parse_json
+
+CATALOG_FILE: Final = "catalog.json"
+LOG_FILE: Final = "scan.jsonl"
+"""The log of a scan in its catalog's folder, while the scan has not ended."""
+
+_START_LENGTH: Final = 256
+_START: Final = re.compile(rb'\s{0,16}\{\s{0,16}"schema"\s{0,16}:\s{0,16}"droidgate\.catalog/')
+
+
+def catalog_folder(source: str) -> Path | None:
+    """Return the folder of the catalog that a path names: it, or the `catalog.json` in it; else None.
+
+    A `catalog.json` of another program, or of none, is not a catalog's.
+    """
+    path = Path(source)
+    file = path if path.name == CATALOG_FILE else path / CATALOG_FILE
+    try:
+        is_catalog = _START.match(read_start(str(file), _START_LENGTH)) is not None
+    except InputError:
+        return None
+    return file.parent if is_catalog else None
+
+
+_LINE: Final = re.compile(r"(.*):([1-9][0-9]{0,8})", re.DOTALL)
+
+
+def place_in(source: str, kind: str, place: str) -> Place:
+    """Return the place of a row.
+
+    Args:
+        source: The source, as a user would write it; that of code is its folder with a pattern.
+        kind: The source's kind.
+        place: The file inside the source, with the line; a descriptor has no files in it.
+    """
+    found = _LINE.fullmatch(place)
+    inner, line = (place, None) if found is None else (found[1], int(found[2]))
+    if kind == "descriptor" or not inner:
+        return Place(path=source, line=line)
+    if kind == "code":
+        return Place(path=join_shown(posixpath.dirname(source), inner), line=line)
+    return Place(path=f"{source.rstrip('/')}{'/' if kind == 'module' else '!/'}{inner}", line=line)
+
+
+Part = TypeVar("Part", bound=Frozen)
+
+_SCAN_AGAIN = "scan the apps again into a new folder"
+
+
+def read_part(kind: type[Part], text: str) -> Part:
+    """Return the part of the model that a column holds, such as a `Provider`.
+
+    Raises:
+        InputError: the column holds something else.
+    """
+    try:
+        return kind.model_validate(read_members(text))
+    except ValidationError as error:
+        first = error.errors(include_url=False)[0]
+        where = "/".join(map(str, first["loc"]))
+        message = f"a row of the catalog does not hold a {kind.__name__}: {first['msg']} (at {where})"
+        raise InputError(message, hint=_SCAN_AGAIN) from None
+
+
+def read_members(text: str) -> dict[str, Json]:
+    """Return the JSON object that a column holds.
+
+    Raises:
+        InputError: the column holds something else.
+    """
+    value = parse_json(text, path="a row of the catalog", limits=WRITTEN)
+    if not isinstance(value, dict):
+        raise InputError("a row of the catalog does not hold a JSON object", hint=_SCAN_AGAIN)
+    return value
+
 
 SCHEMA_VERSION: Final = 2
 """Rises when a reader of an older catalog would break."""
