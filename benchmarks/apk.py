@@ -18,7 +18,7 @@ from pathlib import Path
 
 from _results import Results, median_seconds, parser
 
-from droidgate_android.apk.application import read_application
+from droidgate_android.apk.apk_application import read_application
 from droidgate_android.apk.reader import open_apk
 
 CHECKOUT = Path(__file__).resolve().parent.parent

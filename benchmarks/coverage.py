@@ -29,7 +29,7 @@ from lxml import etree
 from droidgate.coverage.inputs import Item
 from droidgate.coverage.scan_one import scan_one
 from droidgate.sources import read_opened
-from droidgate_android.apk.application import read_application
+from droidgate_android.apk.apk_application import read_application
 from droidgate_android.apk.reader import open_apk
 from droidgate_mappings.formats.application import COMPONENT_TAGS, Application, MetaData, TextFile
 from droidgate_mappings.text.xml_text import parse_xml

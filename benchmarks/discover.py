@@ -18,11 +18,11 @@ from collections.abc import Callable, Iterator
 import adbutils
 from _results import Results, median_seconds, parser
 
+from droidgate.devices.adb_client import AdbServer, ServerAddress
 from droidgate.devices.device import Device
 from droidgate.devices.packages import list_packages
 from droidgate.devices.remote_apk import file_statuses
-from droidgate.devices.server import AdbServer, ServerAddress
-from droidgate.sources.device import PhoneReading, PhoneRequest, read_phone
+from droidgate.sources.phone_source import PhoneReading, PhoneRequest, read_phone
 from droidgate_mappings.formats.format import load_formats
 from droidgate_mappings.user_folders import HOME_VARIABLE
 

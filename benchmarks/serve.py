@@ -27,10 +27,10 @@ from typing import Any
 
 from _results import Results, parser
 
+from droidgate.calls.call_requests import CallRequest
 from droidgate.calls.caller import Caller
-from droidgate.calls.requests import CallRequest
+from droidgate.devices.adb_client import AdbServer, ServerAddress
 from droidgate.devices.device import Device
-from droidgate.devices.server import AdbServer, ServerAddress
 
 NOTE = "summarizeNotes"
 ARGUMENTS: dict[str, Any] = {}
@@ -78,8 +78,8 @@ from droidgate.calls.pins import PinStore
 from droidgate.calls.policy import Policy
 from droidgate.calls.subjects import NamePattern
 from droidgate.devices.device import Device
-from droidgate.devices.server import AdbServer, ServerAddress
-from droidgate.serving.application import McpServer
+from droidgate.devices.adb_client import AdbServer, ServerAddress
+from droidgate.serving.server_application import McpServer
 from droidgate.serving.http import HttpAddress, http_application, http_server, listen
 from droidgate.serving.phone_tools import PhoneTools, ServedPhone
 

@@ -94,13 +94,13 @@ Python traceback is printed too.
 _AREAS = {
     "droidgate_mappings.formats.leniency": "Reading",
     "droidgate.sources": "Reading",
-    "droidgate.cli.descriptors.linting": "Checking",
-    "droidgate.migration.packing": "Packing",
+    "droidgate.cli.descriptors.lint_report": "Checking",
+    "droidgate.migration.project_packing": "Packing",
     "droidgate_android.apk.pack": "Packing",
     "droidgate_mappings.fit": "Conversion from one protocol to another",
     "droidgate_mappings.compare": "Differences between two versions",
     "droidgate_mappings.text_safety": "Marks on texts",
-    "droidgate.coverage.document": "Security marks of a scan",
+    "droidgate.coverage.coverage_document": "Security marks of a scan",
     "droidgate_shim.builder": "Building a shim",
 }
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from droidgate_appfunctions.constants import NAMES
+from droidgate_appfunctions.file_constants import NAMES
 from droidgate_mappings.formats.format import lazily
 from droidgate_mappings.formats.installed import (
     CallRoute,

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
-from droidgate_appfunctions.constants import TABLES, assets_of_code
 from droidgate_appfunctions.discovery import LISTING, LOOKS_FOR, call_routes
+from droidgate_appfunctions.file_constants import TABLES, assets_of_code
 from droidgate_appfunctions.kotlin import may_declare, read_sources
 from droidgate_appfunctions.read import detect, read_application, read_file
 from droidgate_mappings.formats.format import CodeReader, Format, Reading, SourceFile, lazily

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Final
 
-from droidgate_appfunctions.constants import facts_of
 from droidgate_appfunctions.fields import ElementSource, kept_element
+from droidgate_appfunctions.file_constants import facts_of
 from droidgate_appfunctions.read_document import (
     FunctionsFile,
     merge_files,

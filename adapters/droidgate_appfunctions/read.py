@@ -8,8 +8,9 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, Final, TypeVar
 
-from droidgate_android.projects.java_text import to_lower_camel_case
-from droidgate_appfunctions.constants import (
+from droidgate_android.projects.indexed_text import to_lower_camel_case
+from droidgate_appfunctions.fields import ElementSource, local_name
+from droidgate_appfunctions.file_constants import (
     APP_LEVEL,
     FORMAT_ID,
     NAMES,
@@ -19,7 +20,6 @@ from droidgate_appfunctions.constants import (
     V2,
     as_extensions,
 )
-from droidgate_appfunctions.fields import ElementSource, local_name
 from droidgate_appfunctions.metadata import (
     AppMetadata,
     metadata_attributes,

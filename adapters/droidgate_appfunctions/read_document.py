@@ -12,9 +12,17 @@ from typing import Any, Final
 
 from lxml import etree
 
-from droidgate_android.projects.java_text import to_lower_camel_case
+from droidgate_android.projects.indexed_text import to_lower_camel_case
 from droidgate_android.projects.xml_roots import parse_roots
-from droidgate_appfunctions.constants import (
+from droidgate_appfunctions.fields import (
+    ElementSource,
+    Fields,
+    check_noise,
+    kept_element,
+    local_name,
+    text_of,
+)
+from droidgate_appfunctions.file_constants import (
     APP_LEVEL,
     FORMAT_ID,
     NAMES,
@@ -25,14 +33,6 @@ from droidgate_appfunctions.constants import (
     V2,
     V2_LEGACY,
     as_extensions,
-)
-from droidgate_appfunctions.fields import (
-    ElementSource,
-    Fields,
-    check_noise,
-    kept_element,
-    local_name,
-    text_of,
 )
 from droidgate_appfunctions.read_types import left_of_part, part_facts, read_entries, read_type
 from droidgate_appfunctions.schema import Schema

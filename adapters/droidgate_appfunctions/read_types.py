@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
-from droidgate_appfunctions.constants import KIND_OF_NUMBER, as_extensions
 from droidgate_appfunctions.fields import ElementSource, Fields, text_of
-from droidgate_appfunctions.patterns import fact_of_patterns, pattern_of
+from droidgate_appfunctions.file_constants import KIND_OF_NUMBER, as_extensions
+from droidgate_appfunctions.pattern_matcher import fact_of_patterns, pattern_of
 from droidgate_mappings.model.errors import BudgetError
 from droidgate_mappings.model.json_values import Json
 from droidgate_mappings.model.types import (

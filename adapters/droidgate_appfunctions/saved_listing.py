@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
-from droidgate_android.app_search.listing import (
+from droidgate_android.app_search.function_listing import (
     STATIC_TYPE,
     ListedDocument,
     listed_function,
     read_documents,
     without_notices,
 )
-from droidgate_appfunctions.constants import NAMES, NOT_LISTED
+from droidgate_appfunctions.file_constants import NAMES, NOT_LISTED
 from droidgate_appfunctions.listed import ListingReader
 from droidgate_mappings.formats.format import Reading, SourceFile
 from droidgate_mappings.formats.installed import ListedFunction, ListingError

@@ -7,9 +7,9 @@ from collections.abc import Iterator, Mapping
 from functools import cache
 from typing import Any, Final
 
-from droidgate_android.projects.java_text import parse_boolean, parse_integer
-from droidgate_appfunctions.constants import NAMES, PLATFORM, V1, facts_of
-from droidgate_appfunctions.patterns import patterns_of
+from droidgate_android.projects.indexed_text import parse_boolean, parse_integer
+from droidgate_appfunctions.file_constants import NAMES, PLATFORM, V1, facts_of
+from droidgate_appfunctions.pattern_matcher import patterns_of
 from droidgate_appfunctions.xml_writing import quoted_attribute
 from droidgate_mappings.formats.leniency import ReadingContext
 from droidgate_mappings.model.capability import Place, Provider, child_types

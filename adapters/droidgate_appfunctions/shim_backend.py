@@ -6,9 +6,9 @@ import hashlib
 from collections.abc import Mapping
 from typing import Final
 
-from droidgate_android.apk.budgets import MAX_XML_BYTES
+from droidgate_android.apk.apk_budgets import MAX_XML_BYTES
 from droidgate_android.apk.reader import Apk
-from droidgate_appfunctions.constants import NAMES, V1
+from droidgate_appfunctions.file_constants import NAMES, V1
 from droidgate_mappings.formats.application import Component, MetaData
 from droidgate_mappings.model.capability import Capability, Provider
 from droidgate_mappings.model.errors import InputError

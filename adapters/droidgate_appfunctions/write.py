@@ -11,8 +11,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import Final
 
-from droidgate_android.projects.java_text import to_lower_camel_case
-from droidgate_appfunctions.constants import (
+from droidgate_android.projects.indexed_text import to_lower_camel_case
+from droidgate_appfunctions.file_constants import (
     APP_LEVEL,
     FORMAT_ID,
     NAMES,
@@ -28,7 +28,7 @@ from droidgate_appfunctions.constants import (
 )
 from droidgate_appfunctions.metadata import has_metadata, write_metadata
 from droidgate_appfunctions.older_files import OTHER_FUNCTIONS, SAME_FUNCTIONS
-from droidgate_appfunctions.patterns import pattern_of, patterns_of
+from droidgate_appfunctions.pattern_matcher import pattern_of, patterns_of
 from droidgate_appfunctions.schema import Schema, schema_fact, usual_schema, write_schema_file
 from droidgate_appfunctions.xml_writing import Node, quoted_attribute, render
 from droidgate_mappings.fit import Fitted, fit_provider, losses

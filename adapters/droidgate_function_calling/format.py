@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from droidgate_function_calling.read import detect, read_application, read_file
-from droidgate_function_calling.shapes import TABLES
+from droidgate_function_calling.vendor_shapes import TABLES
 from droidgate_mappings.formats.format import Format, lazily
 
 FORMAT: Final = Format(

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
-from droidgate_function_calling.shapes import (
+from droidgate_function_calling.vendor_shapes import (
     ANTHROPIC,
     FORMAT_ID,
     GEMINI,

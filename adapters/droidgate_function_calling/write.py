@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from droidgate_function_calling.shapes import (
+from droidgate_function_calling.vendor_shapes import (
     ANTHROPIC,
     FORMAT_ID,
     GEMINI,
@@ -28,7 +28,7 @@ from droidgate_mappings.fit import fit_provider, losses
 from droidgate_mappings.fit.objects import null_definitions, takes_null
 from droidgate_mappings.formats.format import Artifact, Writing
 from droidgate_mappings.json_schema import NAMESPACE, NOTATION, add_discriminators, write_schema
-from droidgate_mappings.json_schema.words import ANNOTATION
+from droidgate_mappings.json_schema.schema_words import ANNOTATION
 from droidgate_mappings.model.capability import Capability, Provider, child_types, reachable_definitions
 from droidgate_mappings.model.errors import WriteError
 from droidgate_mappings.model.findings import Finding, Level, finding_code

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Final
 
 from droidgate_mappings.formats.format import Format, lazily
-from droidgate_mcp.facts import TABLES
 from droidgate_mcp.read import detect, read_application, read_file
+from droidgate_mcp.tool_facts import TABLES
 
 FORMAT: Final = Format(
     tables=TABLES,

@@ -17,8 +17,8 @@ from droidgate_mappings.model.findings import Finding, Level
 from droidgate_mappings.model.json_values import Json
 from droidgate_mappings.model.lint_rules import LintRule, LintRules
 from droidgate_mappings.text.json_text import parse_json
-from droidgate_mcp.document import take_apart
-from droidgate_mcp.facts import CACHE_DEFAULTS, HINTS
+from droidgate_mcp.tool_facts import CACHE_DEFAULTS, HINTS
+from droidgate_mcp.tool_list import take_apart
 
 _BOOK: Final = LintRules("MCP", __name__)
 _error = partial(_BOOK.declare, Level.ERROR)

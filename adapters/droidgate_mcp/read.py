@@ -23,8 +23,7 @@ from droidgate_mappings.model.errors import InputError
 from droidgate_mappings.model.json_values import Json
 from droidgate_mappings.model.types import AnyType, Extensions, Type
 from droidgate_mappings.text.json_text import parse_json
-from droidgate_mcp.document import ToolListDocument, is_further_field, is_shape, take_apart
-from droidgate_mcp.facts import (
+from droidgate_mcp.tool_facts import (
     ANNOTATIONS_FACT,
     ANNOTATIONS_POINTER,
     FORMAT_ID,
@@ -41,6 +40,7 @@ from droidgate_mcp.facts import (
     name_members,
     read_access,
 )
+from droidgate_mcp.tool_list import ToolListDocument, is_further_field, is_shape, take_apart
 
 Read = TypeVar("Read")
 Tool = TypeVar("Tool")

@@ -9,7 +9,7 @@ from droidgate_mappings.model.capability import Provider
 from droidgate_mappings.model.errors import DroidgateError
 from droidgate_mappings.model.json_values import Json, canonical_json
 from droidgate_mappings.text.json_text import WRITTEN, parse_json
-from droidgate_mcp.facts import FORMAT_ID, TABLES
+from droidgate_mcp.tool_facts import FORMAT_ID, TABLES
 from droidgate_mcp.write import write
 
 

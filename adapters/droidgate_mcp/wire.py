@@ -17,7 +17,7 @@ from droidgate_mappings.model.errors import InputError
 from droidgate_mappings.model.json_values import Json, canonical_json
 from droidgate_mappings.model.types import Type
 from droidgate_mappings.tables.failure_tokens import load_failure_tokens, read_failure, write_failure
-from droidgate_mcp.facts import HANDSHAKE, MODERN, TABLES
+from droidgate_mcp.tool_facts import HANDSHAKE, MODERN, TABLES
 
 INTERNAL_ERROR: Final = -32603
 UNKNOWN_FAILURE: Final = "backend_failure"

@@ -26,8 +26,7 @@ from droidgate_mappings.model.json_values import Json, readable_json
 from droidgate_mappings.model.leaves import different_leaves, leaves_of_provider
 from droidgate_mappings.model.types import AnyType, Extensions, Type
 from droidgate_mappings.tables.loading import DialectTable
-from droidgate_mcp.document import holds_meta, is_further_field, placed_fields, placed_further, put_together
-from droidgate_mcp.facts import (
+from droidgate_mcp.tool_facts import (
     ANNOTATIONS_FACT,
     ANNOTATIONS_POINTER,
     FORMAT_ID,
@@ -43,6 +42,7 @@ from droidgate_mcp.facts import (
     read_members,
     stated_rules,
 )
+from droidgate_mcp.tool_list import holds_meta, is_further_field, placed_fields, placed_further, put_together
 
 
 def place_all_definitions(

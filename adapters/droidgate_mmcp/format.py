@@ -13,7 +13,7 @@ from droidgate_mmcp.installed import (
     what_would_find,
 )
 from droidgate_mmcp.read import detect, read_application, read_file
-from droidgate_mmcp.words import TABLES
+from droidgate_mmcp.type_words import TABLES
 
 FORMAT: Final = Format(
     tables=TABLES,

@@ -20,7 +20,7 @@ from droidgate_mappings.formats.installed import CallRoute, ComponentQuery, Devi
 from droidgate_mappings.formats.leniency import ReadingContext
 from droidgate_mappings.model.capability import Provider
 from droidgate_mmcp.read import ASKED_BY_SHIM, asked_receivers, component_facts, read_application
-from droidgate_mmcp.words import BROADCAST, FORMAT_ID, NAMES
+from droidgate_mmcp.type_words import BROADCAST, FORMAT_ID, NAMES
 
 LOOKS_FOR: Final = (
     ComponentQuery("activity", NAMES["advertise_action"]),

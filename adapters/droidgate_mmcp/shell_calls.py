@@ -13,8 +13,8 @@ from droidgate_mappings.formats.shell_calls import (
     ShellResult,
 )
 from droidgate_mmcp.installed import BROADCAST_ROUTE
+from droidgate_mmcp.type_words import NAMES
 from droidgate_mmcp.wire import MmcpToolCall, read_broadcast_result, write_broadcast_call
-from droidgate_mmcp.words import NAMES
 
 
 class BroadcastShellCalls:

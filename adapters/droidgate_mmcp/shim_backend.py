@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Final
 
-from droidgate_android.apk.budgets import MAX_XML_BYTES
+from droidgate_android.apk.apk_budgets import MAX_XML_BYTES
 from droidgate_android.apk.declared_digests import entry_behind, events_of_entry, recipe_digest, value_behind
 from droidgate_android.apk.file_kinds import is_binary_xml
 from droidgate_android.apk.reader import Apk
@@ -17,7 +17,7 @@ from droidgate_mappings.model.errors import InputError
 from droidgate_mappings.model.json_values import Json, canonical_json
 from droidgate_mmcp.discovery import read_discovered_tools
 from droidgate_mmcp.read import TOOLS_NOT_IN_FILES
-from droidgate_mmcp.words import BROADCAST, NAMES
+from droidgate_mmcp.type_words import BROADCAST, NAMES
 
 _RECIPE: Final = "mmcp"
 _LONGEST_BROADCAST_MS: Final = 10_000

@@ -22,8 +22,8 @@ from droidgate_mappings.tables.capacity import Capacity
 from droidgate_mappings.tables.loading import DialectTable
 from droidgate_mmcp.android_manifest import ComponentElement, refuse_long_texts, write_android_manifest
 from droidgate_mmcp.discovery import write_discovery
-from droidgate_mmcp.manifest import usual_form
-from droidgate_mmcp.words import (
+from droidgate_mmcp.tool_manifest import usual_form
+from droidgate_mmcp.type_words import (
     BROADCAST,
     FORM_NOTE,
     FORMAT_ID,

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Final
 
 from droidgate_mappings.formats.format import Format
+from droidgate_mobile_agent.command_tables import TABLES
 from droidgate_mobile_agent.read import built_in, detect, read_application, read_file
-from droidgate_mobile_agent.tables import TABLES
 
 FORMAT: Final = Format(
     tables=TABLES,

@@ -21,7 +21,7 @@ from droidgate_mappings.tables.mobile_agent import (
     mobile_agent_commands,
 )
 from droidgate_mappings.text.json_text import parse_json
-from droidgate_mobile_agent.tables import (
+from droidgate_mobile_agent.command_tables import (
     ACTION,
     COMMANDS_DIALECT,
     DATA_COLLECTION,

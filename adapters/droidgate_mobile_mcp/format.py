@@ -11,7 +11,7 @@ from typing import Final
 from droidgate_mappings.formats.format import Format, SourceFile, lazily
 from droidgate_mappings.formats.installed import CallRoute, ComponentQuery, DeviceFacts
 from droidgate_mappings.model.capability import Provider
-from droidgate_mobile_mcp.constants import ACTIONS, FORMS, TABLES
+from droidgate_mobile_mcp.protocol_names import ACTIONS, FORMS, TABLES
 from droidgate_mobile_mcp.read import read_file
 from droidgate_mobile_mcp.read_application import read_application
 

@@ -26,8 +26,7 @@ from droidgate_mappings.model.findings import Finding, Level
 from droidgate_mappings.model.lint_rules import LintRule, LintRules
 from droidgate_mappings.text.aapt_text import reference_in
 from droidgate_mappings.text.xml_text import TOOLS
-from droidgate_mobile_mcp.constants import ACTIONS, FORMS, KEYS, NAMES, WORDS, Role
-from droidgate_mobile_mcp.document import (
+from droidgate_mobile_mcp.capabilities_document import (
     DescriptorDocument,
     Element,
     child_elements,
@@ -38,6 +37,7 @@ from droidgate_mobile_mcp.document import (
     xpath_of,
 )
 from droidgate_mobile_mcp.limits import fits_a_resource
+from droidgate_mobile_mcp.protocol_names import ACTIONS, FORMS, KEYS, NAMES, WORDS, Role
 from droidgate_mobile_mcp.read_application import descriptor_reference, mobile_mcp_services
 
 

@@ -11,8 +11,7 @@ from droidgate_mappings.model.capability import Capability, Provider
 from droidgate_mappings.model.errors import InputError
 from droidgate_mappings.model.json_values import Json
 from droidgate_mappings.model.types import ArrayType, Extensions, ObjectType, Property, ScalarType, Type
-from droidgate_mobile_mcp.constants import FORMAT_ID, FORMS, SAME_MAJOR, WORDS, word_fact
-from droidgate_mobile_mcp.document import (
+from droidgate_mobile_mcp.capabilities_document import (
     DescriptorDocument,
     Element,
     child_elements,
@@ -23,6 +22,7 @@ from droidgate_mobile_mcp.document import (
     unknown_parts,
     xpath_of,
 )
+from droidgate_mobile_mcp.protocol_names import FORMAT_ID, FORMS, SAME_MAJOR, WORDS, word_fact
 
 _ROOT_ATTRIBUTES: Final = frozenset({"version"})
 _NO_NAMES: Final[frozenset[str]] = frozenset()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from droidgate_android.apk.budgets import MAX_XML_BYTES
+from droidgate_android.apk.apk_budgets import MAX_XML_BYTES
 from droidgate_android.apk.declared_digests import entry_behind, events_of_entry, recipe_digest
 from droidgate_android.apk.file_kinds import is_binary_xml
 from droidgate_android.apk.reader import Apk
@@ -12,7 +12,7 @@ from droidgate_mappings.formats.application import Component
 from droidgate_mappings.model.capability import Capability, Provider
 from droidgate_mappings.model.errors import InputError
 from droidgate_mappings.model.json_values import Json
-from droidgate_mobile_mcp.constants import FORMAT_ID, KEYS
+from droidgate_mobile_mcp.protocol_names import FORMAT_ID, KEYS
 from droidgate_mobile_mcp.wire import WIRE_OF_DIALECT
 
 

@@ -27,8 +27,8 @@ from droidgate_mappings.model.json_values import Json, canonical_json, json_equa
 from droidgate_mappings.model.types import ObjectType, Type
 from droidgate_mappings.tables.failure_tokens import read_failure, write_failure
 from droidgate_mappings.text.json_text import JsonParser
-from droidgate_mobile_mcp.constants import NAMES, WORDS
-from droidgate_mobile_mcp.facts import facts_of
+from droidgate_mobile_mcp.extension_facts import facts_of
+from droidgate_mobile_mcp.protocol_names import NAMES, WORDS
 from droidgate_mobile_mcp.wire_dialects import (
     MM_0,
     MM_1,

@@ -7,7 +7,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final, Literal
 
-from droidgate_mobile_mcp.constants import NAMES, TABLES
+from droidgate_mobile_mcp.protocol_names import NAMES, TABLES
 
 Transport = Literal["start", "bind", "aidl"]
 

@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING, Final, Self
 
 from droidgate_phone.apps.shim_runtimes import ShimRuntime, start_shim_runtime
 from droidgate_phone.clocks import Clock, SystemClock
-from droidgate_phone.commands.registry import command_names
+from droidgate_phone.commands.command_registry import command_names
 from droidgate_phone.event_log import EventLog, Faults
 from droidgate_phone.file_layout import lay_out
-from droidgate_phone.files import SHELL_UID, VirtualFiles
+from droidgate_phone.phone_files import SHELL_UID, VirtualFiles
 from droidgate_phone.shell import SHELL_ENVIRONMENT, run_shell
 from droidgate_phone.streams import CommandStreams
 from droidgate_phone.system.android_system import AndroidSystem
@@ -64,7 +64,7 @@ def boot(
         if behaviours is not None and package.name in behaviours:
             return behaviours[package.name]
         # The sample apps import much, and a phone may have others only.
-        from droidgate_phone.apps.registry import BEHAVIOURS, recognise  # noqa: PLC0415
+        from droidgate_phone.apps.app_registry import BEHAVIOURS, recognise  # noqa: PLC0415
 
         if behaviours is None and package.name in BEHAVIOURS:
             return BEHAVIOURS[package.name]

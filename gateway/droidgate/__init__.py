@@ -10,27 +10,27 @@ TYPE_CHECKING = False
 
 if TYPE_CHECKING:
     from droidgate.calls.audit_log import AuditLog
+    from droidgate.calls.call_requests import CallResult
     from droidgate.calls.caller import CallPlan
     from droidgate.calls.phones import Phone, open_device
     from droidgate.calls.pins import PinStore
     from droidgate.calls.policy import Policy
-    from droidgate.calls.requests import CallResult
-    from droidgate.coverage.document import Report
+    from droidgate.coverage.coverage_document import Report
     from droidgate.coverage.report import report_coverage
     from droidgate.coverage.scanning import ScanOptions, scan
     from droidgate.devices.describing import DeviceDescription, list_devices
     from droidgate.migration.migrating import Migration, migrate
-    from droidgate.migration.packing import PackedApp, pack
-    from droidgate.serving.client_settings.installing import ClientChange, install_client
-    from droidgate.serving.mobile_agent.running import serve_mobile_agent
-    from droidgate.serving.running import serve
+    from droidgate.migration.project_packing import PackedApp, pack
+    from droidgate.serving.client_settings.settings_installation import ClientChange, install_client
+    from droidgate.serving.mobile_agent.mobile_agent_process import serve_mobile_agent
+    from droidgate.serving.server_process import serve
     from droidgate.shims.answers import ShimRefusalError
     from droidgate.shims.building import ShimBuild, build_shim
     from droidgate.shims.phone_shims import PhoneShims
     from droidgate.sources import Providers, read
-    from droidgate.sources.callability import callability_of
     from droidgate.sources.differences import diff
     from droidgate.sources.linting import LintReport, lint
+    from droidgate.sources.phone_callability import callability_of
     from droidgate_mappings.compare import Change, Comparison, Weight
     from droidgate_mappings.formats.format import Format, load_formats
     from droidgate_mappings.model.capability import Capability, Place, Provider
@@ -50,15 +50,15 @@ else:
     from importlib import import_module as _import_module
 
     _HOMES = {
-        "droidgate.serving.client_settings.installing": ("ClientChange", "install_client"),
+        "droidgate.serving.client_settings.settings_installation": ("ClientChange", "install_client"),
         "droidgate.calls.audit_log": ("AuditLog",),
         "droidgate.calls.caller": ("CallPlan",),
-        "droidgate.calls.requests": ("CallResult",),
+        "droidgate.calls.call_requests": ("CallResult",),
         "droidgate_mappings.values.failures": ("CallError",),
         "droidgate.calls.pins": ("PinStore",),
         "droidgate.calls.policy": ("Policy",),
         "droidgate_mappings.compare": ("Change", "Comparison", "Weight"),
-        "droidgate.coverage.document": ("Report",),
+        "droidgate.coverage.coverage_document": ("Report",),
         "droidgate.coverage.report": ("report_coverage",),
         "droidgate.coverage.scanning": ("ScanOptions", "scan"),
         "droidgate.devices.describing": ("DeviceDescription", "list_devices"),
@@ -75,11 +75,11 @@ else:
             "WriteError",
         ),
         "droidgate_mappings.model.findings": ("Finding", "Level"),
-        "droidgate.migration.packing": ("PackedApp", "pack"),
-        "droidgate.serving.mobile_agent.running": ("serve_mobile_agent",),
-        "droidgate.serving.running": ("serve",),
+        "droidgate.migration.project_packing": ("PackedApp", "pack"),
+        "droidgate.serving.mobile_agent.mobile_agent_process": ("serve_mobile_agent",),
+        "droidgate.serving.server_process": ("serve",),
         "droidgate.sources": ("Providers", "read"),
-        "droidgate.sources.callability": ("callability_of",),
+        "droidgate.sources.phone_callability": ("callability_of",),
         "droidgate.sources.differences": ("diff",),
         "droidgate.sources.linting": ("LintReport", "lint"),
         "droidgate.calls.phones": ("Phone", "open_device"),

@@ -11,7 +11,7 @@ from pathlib import Path, PurePosixPath
 from typing import Literal
 
 from droidgate_mappings.model.errors import UsageError, WriteError
-from droidgate_mappings.steps import timed_step
+from droidgate_mappings.timed_steps import timed_step
 
 Status = Literal["created", "updated", "unchanged"]
 

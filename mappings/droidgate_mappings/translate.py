@@ -14,9 +14,9 @@ from droidgate_mappings.model.errors import UsageError, WriteError
 from droidgate_mappings.model.findings import Finding, Level, finding_code
 from droidgate_mappings.model.names import NameEntry, NameRule, map_names
 from droidgate_mappings.output_folder import Status, path_below, write_files
-from droidgate_mappings.steps import timed_step
 from droidgate_mappings.tables.loading import DialectTable
 from droidgate_mappings.text_safety import one_line
+from droidgate_mappings.timed_steps import timed_step
 
 PROVIDER_NOT_WRITTEN: Final = finding_code(
     "provider-not-written", "The target cannot hold a provider; the other providers are written", __name__

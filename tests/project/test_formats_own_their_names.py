@@ -6,7 +6,15 @@ from pathlib import Path
 from droidgate_mappings.formats.format import load_formats
 from requirements_of_tests import CHECKOUT
 
-_SERVING = ("application", "documents", "phone_tools", "plan", "questions", "results", "search", "tools")
+_SERVING = (
+    "phone_tools",
+    "questions",
+    "search",
+    "server_application",
+    "tool_documents",
+    "tool_results",
+    "tools",
+)
 _ENGINE = ("backends", "engine", "requests", "responses", "routes")
 
 NAMED = {
@@ -29,9 +37,9 @@ IMPORTED = {
         f"droidgate/serving/{name}.py": "an MCP server speaks MCP by that adapter's wire" for name in _SERVING
     },
     **{f"droidgate_shim/engine/{name}.py": "the engine speaks by the adapters' wires" for name in _ENGINE},
-    "droidgate/serving/mobile_agent/server.py": "an MCP server names the revisions as that adapter does",
+    "droidgate/serving/mobile_agent/mobile_agent_server.py": "names MCP's revisions as that adapter does",
     "droidgate/shims/calling.py": "a call over the host route is a request of Mobile-MCP",
-    "droidgate_shim/builder/routes.py": "every shim has a Mobile-MCP descriptor that its routes fit",
+    "droidgate_shim/builder/route_building.py": "every shim has a Mobile-MCP descriptor that its routes fit",
     "droidgate_shim/builder/shim_manifest.py": "actions of what is called are the protocols' own",
 }
 """Modules that import an adapter, and why they know it."""

@@ -9,7 +9,7 @@ from random import Random
 import pytest
 
 from droidgate.sources.android_project import application_from_tree
-from droidgate_mappings.fit.providers import is_restriction
+from droidgate_mappings.fit.provider_fit import is_restriction
 from droidgate_mappings.formats.format import load_formats
 from droidgate_mappings.model.findings import Level
 from strategies import random_provider

@@ -14,10 +14,10 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Final
 
-from droidgate_android.apk.budgets import MAX_ENTRY_BYTES, MIB, Budget
+from droidgate_android.apk.apk_budgets import MAX_ENTRY_BYTES, MIB, Budget
+from droidgate_android.apk.apk_files import printable_name
+from droidgate_android.apk.apk_findings import EVASIVE_ARCHIVE, shown_names, warn
 from droidgate_android.apk.byte_source import ByteSource
-from droidgate_android.apk.files import printable_name
-from droidgate_android.apk.findings import EVASIVE_ARCHIVE, shown_names, warn
 from droidgate_mappings.model.errors import BudgetError, InputError
 from droidgate_mappings.model.findings import Finding
 

@@ -11,7 +11,7 @@ import struct
 from functools import lru_cache
 from typing import Final
 
-from droidgate_android.apk.budgets import Budget
+from droidgate_android.apk.apk_budgets import Budget
 from droidgate_android.apk.byte_source import CHUNK_HEADER, NO_INDEX, ChunkType
 from droidgate_android.apk.string_pool import StringPool
 from droidgate_android.apk.xml_tree import ANDROID_NAMESPACE, TypedValue, ValueType, XmlAttribute, XmlElement

@@ -13,10 +13,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from droidgate_android.apk.apk_budgets import MIB, Budget, Limits
+from droidgate_android.apk.apk_files import MemorySource, PartOfSource, check_range, open_source
 from droidgate_android.apk.archive import Archive
-from droidgate_android.apk.budgets import MIB, Budget, Limits
 from droidgate_android.apk.byte_source import ByteSource
-from droidgate_android.apk.files import MemorySource, PartOfSource, check_range, open_source
 from droidgate_android.apk.reader import MANIFEST, Apk, ApkPart, Source, open_part
 from droidgate_mappings.model.errors import BudgetError, InputError
 

@@ -13,7 +13,7 @@ from typing import Final
 from droidgate_android.apk.archive import Archive
 from droidgate_android.apk.binary_xml import parse_binary_xml
 from droidgate_android.apk.reader import Apk
-from droidgate_android.apk.values import NameOf, signed, value_text
+from droidgate_android.apk.resource_values import NameOf, signed, value_text
 from droidgate_android.apk.xml_tree import TypedValue, ValueType, XmlAttribute, XmlElement
 from droidgate_mappings.formats.application import MetaData
 from droidgate_mappings.model.errors import InputError

@@ -15,8 +15,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
+from droidgate_android.apk.apk_budgets import MIB, Budget, Limits
 from droidgate_android.apk.archive import Archive
-from droidgate_android.apk.budgets import MIB, Budget, Limits
 from droidgate_android.apk.der import (
     INTEGER,
     OBJECT,

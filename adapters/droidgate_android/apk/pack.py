@@ -20,8 +20,8 @@ from pathlib import Path
 from typing import Final
 
 from droidgate_android.apk.binary_xml_writer import write_binary_xml
+from droidgate_android.apk.packed_files import MANIFEST, ProjectFiles, read_project
 from droidgate_android.apk.packed_manifest import AppFacts, compile_manifest, parse_manifest, split_manifest
-from droidgate_android.apk.project_files import MANIFEST, ProjectFiles, read_project
 from droidgate_android.apk.resource_names import NamedResourceFile, NewId, ResourceNames, Source
 from droidgate_android.apk.resource_table_writer import (
     CompiledResource,

@@ -10,22 +10,22 @@ from pathlib import Path
 from types import TracebackType
 from typing import Final, Self
 
-from droidgate_android.apk.archive import Archive
-from droidgate_android.apk.binary_xml import parse_binary_xml
-from droidgate_android.apk.budgets import MAX_ENTRY_BYTES, MAX_XML_BYTES, Budget
-from droidgate_android.apk.byte_source import ByteSource
-from droidgate_android.apk.files import FileSource, open_source
-from droidgate_android.apk.findings import (
+from droidgate_android.apk.apk_budgets import MAX_ENTRY_BYTES, MAX_XML_BYTES, Budget
+from droidgate_android.apk.apk_files import FileSource, open_source
+from droidgate_android.apk.apk_findings import (
     BROKEN_RESOURCE_TABLE,
     BROKEN_SIGNATURE,
     BROKEN_SPLIT,
     UNVERIFIED_SIGNATURE,
     warn,
 )
+from droidgate_android.apk.archive import Archive
+from droidgate_android.apk.binary_xml import parse_binary_xml
+from droidgate_android.apk.byte_source import ByteSource
 from droidgate_android.apk.resource_table import REFERENCE_TYPES, ResourceTable, TableFile
+from droidgate_android.apk.resource_values import flag_value, is_integer, signed, value_text
 from droidgate_android.apk.signatures import ApkSignature, read_signature, verify_signature
 from droidgate_android.apk.signing_block import NEWEST_SDK
-from droidgate_android.apk.values import flag_value, is_integer, signed, value_text
 from droidgate_android.apk.xml_tree import TypedValue, ValueType, XmlElement
 from droidgate_mappings.model.errors import BudgetError, InputError
 from droidgate_mappings.model.findings import Finding

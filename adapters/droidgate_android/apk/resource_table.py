@@ -15,9 +15,9 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Final
 
-from droidgate_android.apk.budgets import Budget
+from droidgate_android.apk.apk_budgets import Budget
+from droidgate_android.apk.apk_findings import BROKEN_RESOURCE_TABLE, warn
 from droidgate_android.apk.byte_source import CHUNK_HEADER, NO_INDEX, ChunkType
-from droidgate_android.apk.findings import BROKEN_RESOURCE_TABLE, warn
 from droidgate_android.apk.resource_qualifiers import locale_of, qualifier_of
 from droidgate_android.apk.string_pool import StringPool
 from droidgate_android.apk.xml_tree import TypedValue, ValueType

@@ -11,8 +11,8 @@ import re
 from dataclasses import dataclass, replace
 from typing import Final
 
+from droidgate_android.apk.apk_budgets import Limits
 from droidgate_android.apk.archive import Archive
-from droidgate_android.apk.budgets import Limits
 from droidgate_android.apk.jar_verification import FOLDER, MAX_BLOCK_BYTES, read_signed_data, verify_jar
 from droidgate_android.apk.scheme_verification import verify_scheme
 from droidgate_android.apk.signing_block import (

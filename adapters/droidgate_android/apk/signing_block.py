@@ -13,8 +13,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final, Literal
 
+from droidgate_android.apk.apk_budgets import MIB
 from droidgate_android.apk.archive import Archive
-from droidgate_android.apk.budgets import MIB
 from droidgate_mappings.model.errors import InputError
 from droidgate_mappings.tables.android_names import android_name
 

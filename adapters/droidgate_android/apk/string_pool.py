@@ -14,7 +14,7 @@ import struct
 from collections.abc import Sequence
 from typing import Final
 
-from droidgate_android.apk.budgets import Budget
+from droidgate_android.apk.apk_budgets import Budget
 from droidgate_android.apk.byte_source import ChunkType
 from droidgate_mappings.model.errors import InputError
 

@@ -10,8 +10,8 @@ import re
 from collections.abc import Callable
 from typing import Final
 
-from droidgate_android.apk.budgets import Budget
-from droidgate_android.apk.values import NameOf, attribute_text
+from droidgate_android.apk.apk_budgets import Budget
+from droidgate_android.apk.resource_values import NameOf, attribute_text
 from droidgate_android.apk.xml_tree import ANDROID_NAMESPACE, XmlAttribute, XmlElement
 from droidgate_mappings.model.errors import InputError
 from droidgate_mappings.text.xml_text import NOT_XML

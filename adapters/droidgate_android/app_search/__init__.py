@@ -8,9 +8,9 @@ Android drops, and why.
 from __future__ import annotations
 
 from droidgate_android.app_search.app_files import AppFiles
-from droidgate_android.app_search.documents import FileSetting, index_text
 from droidgate_android.app_search.events import IndexerError
-from droidgate_android.app_search.packages import (
+from droidgate_android.app_search.indexed_documents import FileSetting, index_text
+from droidgate_android.app_search.indexed_packages import (
     UNKNOWN_PACKAGE,
     PackageIndexer,
     application_component,
@@ -18,7 +18,7 @@ from droidgate_android.app_search.packages import (
     is_function_service,
     schema_in_force,
 )
-from droidgate_android.app_search.reports import (
+from droidgate_android.app_search.indexer_reports import (
     REASONS,
     DroppedFile,
     Ignored,

@@ -9,7 +9,7 @@ from functools import lru_cache
 from typing import Final
 
 from droidgate_android.app_search.events import Event, IndexerError, PullParser
-from droidgate_android.projects.java_text import parse_integer
+from droidgate_android.projects.indexed_text import parse_integer
 from droidgate_mappings.tables.app_functions import (
     CARDINALITIES,
     SCHEMA_KINDS,

@@ -8,9 +8,9 @@ from importlib.resources import files
 from string import Template
 from typing import Final
 
+from droidgate_android.handlers.handler_shapes import write_shapes
 from droidgate_android.handlers.methods import Method, MethodParameter, ValueKind, methods_of
 from droidgate_android.handlers.places import MARK, ClassPlace
-from droidgate_android.handlers.shapes import write_shapes
 from droidgate_mappings.formats.format import Artifact
 from droidgate_mappings.model.capability import Provider
 from droidgate_mappings.model.json_values import one_line_json

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Final, Literal
 
-from droidgate_android.handlers.shapes import takes_more
+from droidgate_android.handlers.handler_shapes import takes_more
 from droidgate_mappings.model.capability import Capability, Provider
 from droidgate_mappings.model.json_values import Json
 from droidgate_mappings.model.names import NameRule, map_names

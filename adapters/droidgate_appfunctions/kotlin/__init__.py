@@ -44,7 +44,7 @@ def read_sources(
     """
     if not any(may_declare(file.data) for file in files):
         return Reading()
-    reading: Reading = import_module("droidgate_appfunctions.kotlin.reading").read_sources(
+    reading: Reading = import_module("droidgate_appfunctions.kotlin.kotlin_sources").read_sources(
         files, context, libraries
     )
     return reading

@@ -17,7 +17,7 @@ from droidgate_appfunctions.kotlin.expressions import (
     bound_arguments,
 )
 from droidgate_appfunctions.kotlin.index import External, Index, Unresolved
-from droidgate_appfunctions.kotlin.reports import Reports, refused
+from droidgate_appfunctions.kotlin.kotlin_findings import Reports, refused
 from droidgate_mappings.formats.leniency import DECLARATION_UNREAD
 
 _PACKAGE: Final = "androidx.appfunctions"

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from droidgate_appfunctions.constants import as_extensions
+from droidgate_appfunctions.file_constants import as_extensions
 from droidgate_appfunctions.kotlin.annotations import (
     INT_VALUES,
     SERIALIZABLE,
@@ -20,8 +20,8 @@ from droidgate_appfunctions.kotlin.annotations import (
 )
 from droidgate_appfunctions.kotlin.declarations import Annotation, ClassDeclaration, SourceDeclarations
 from droidgate_appfunctions.kotlin.expressions import CallValue
+from droidgate_appfunctions.kotlin.kotlin_findings import refused
 from droidgate_appfunctions.kotlin.kotlin_types import MAX_LINKS, KotlinType
-from droidgate_appfunctions.kotlin.reports import refused
 from droidgate_appfunctions.kotlin.serializables import (
     ARRAYS,
     LIST,
@@ -30,7 +30,7 @@ from droidgate_appfunctions.kotlin.serializables import (
     DataProperty,
     Serializables,
 )
-from droidgate_appfunctions.patterns import fact_of_patterns, pattern_of
+from droidgate_appfunctions.pattern_matcher import fact_of_patterns, pattern_of
 from droidgate_mappings.model.errors import BudgetError
 from droidgate_mappings.model.json_values import Json
 from droidgate_mappings.model.types import (

@@ -15,7 +15,7 @@ from droidgate_appfunctions.kotlin.declarations import (
     TypeReference,
 )
 from droidgate_appfunctions.kotlin.index import External, Index, Unresolved
-from droidgate_appfunctions.kotlin.reports import Reports, refused
+from droidgate_appfunctions.kotlin.kotlin_findings import Reports, refused
 from droidgate_mappings.model.errors import BudgetError
 
 MAX_LINKS: Final = 64

@@ -26,13 +26,13 @@ from droidgate_appfunctions.kotlin.declarations import (
 )
 from droidgate_appfunctions.kotlin.expressions import ClassValue
 from droidgate_appfunctions.kotlin.index import External
+from droidgate_appfunctions.kotlin.kotlin_findings import Reports, refused
 from droidgate_appfunctions.kotlin.kotlin_types import (
     MAX_LINKS,
     KotlinType,
     TypeResolver,
     parameters_by_name,
 )
-from droidgate_appfunctions.kotlin.reports import Reports, refused
 from droidgate_mappings.model.errors import BudgetError, InputError
 
 SCALARS: Final = {

@@ -14,14 +14,14 @@ from collections.abc import Callable, Mapping
 from typing import ClassVar, Final, Protocol
 
 from droidgate_mappings.model.json_values import Json
-from droidgate_phone.app_api.platform import Binding, Platform, View
-from droidgate_phone.app_api.values import (
+from droidgate_phone.app_api.app_values import (
     ActivityResult,
     AppFunctionError,
     BroadcastResult,
     CallingPackage,
     Message,
 )
+from droidgate_phone.app_api.platform import Binding, Platform, View
 from droidgate_phone.clocks import Signal
 from droidgate_phone.intents import Bundle, ComponentName, Intent
 

@@ -11,7 +11,7 @@ from typing import Literal, Protocol
 
 from droidgate_mappings.formats.application import MetaData
 from droidgate_mappings.model.json_values import Json
-from droidgate_phone.app_api.values import AppFunctionError, Message
+from droidgate_phone.app_api.app_values import AppFunctionError, Message
 from droidgate_phone.clocks import Signal
 from droidgate_phone.intents import ComponentName, Intent
 

@@ -13,9 +13,9 @@ from dataclasses import dataclass
 from typing import Final, Protocol
 
 from droidgate_mappings.model.json_values import Json
+from droidgate_phone.app_api.app_values import Message
 from droidgate_phone.app_api.behaviour import Activity, App, AppFiles, Context, Service
 from droidgate_phone.app_api.platform import View
-from droidgate_phone.app_api.values import Message
 from droidgate_phone.apps.preferences import Preferences
 from droidgate_phone.apps.tool_requests import (
     Answer,

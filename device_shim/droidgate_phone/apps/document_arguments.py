@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any, Final, NoReturn
 
 from droidgate_mappings.model.json_values import Json
-from droidgate_phone.app_api.values import AppFunctionError
+from droidgate_phone.app_api.app_values import AppFunctionError
 from droidgate_phone.java_text import java_double
 
 ERROR_INVALID_ARGUMENT: Final = 1001

@@ -7,8 +7,8 @@ from collections.abc import Mapping
 from typing import Final
 
 from droidgate_mappings.model.json_values import Json
+from droidgate_phone.app_api.app_values import AppFunctionError
 from droidgate_phone.app_api.behaviour import App, AppFunctionService
-from droidgate_phone.app_api.values import AppFunctionError
 from droidgate_phone.apps.document_arguments import Arguments
 from droidgate_phone.apps.preferences import Preferences
 

@@ -7,8 +7,8 @@ from functools import partial
 from typing import Final
 
 from droidgate_mappings.model.json_values import Json
+from droidgate_phone.app_api.app_values import Message
 from droidgate_phone.app_api.behaviour import App, Context, Service
-from droidgate_phone.app_api.values import Message
 from droidgate_phone.apps.tool_requests import (
     Answer,
     RefusalError,

@@ -8,7 +8,7 @@ from typing import Final
 
 from droidgate_phone.commands import Command, CommandCall
 from droidgate_phone.commands.argument_reader import ArgumentError, ArgumentReader
-from droidgate_phone.commands.registry import FAILED, refuse
+from droidgate_phone.commands.command_registry import FAILED, refuse
 from droidgate_phone.commands.service_commands import print_exception
 from droidgate_phone.screen.keys import ENTER, TAB, key_code
 from droidgate_phone.screen.window import InputNotModelledError, Window

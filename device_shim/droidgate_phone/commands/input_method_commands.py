@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Final
 
 from droidgate_phone.commands import Command, CommandCall
-from droidgate_phone.commands.registry import FAILED, refuse
+from droidgate_phone.commands.command_registry import FAILED, refuse
 from droidgate_phone.intents import Intent
 
 _ACTION: Final = "android.view.InputMethod"

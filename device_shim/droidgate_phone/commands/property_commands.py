@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from typing import Final
 
 from droidgate_phone.commands import Command, CommandCall
-from droidgate_phone.commands.registry import refuse
-from droidgate_phone.system.properties import PropertyError
+from droidgate_phone.commands.command_registry import refuse
+from droidgate_phone.system.system_properties import PropertyError
 
 
 def run_getprop(call: CommandCall) -> int:

@@ -7,9 +7,9 @@ from typing import Final
 
 from droidgate_phone.commands import Command, CommandCall
 from droidgate_phone.commands.argument_reader import ArgumentReader
-from droidgate_phone.commands.registry import FAILED, refuse
+from droidgate_phone.commands.command_registry import FAILED, refuse
 from droidgate_phone.commands.service_commands import read_user, run_guarded
-from droidgate_phone.system.properties import NAMESPACES
+from droidgate_phone.system.system_properties import NAMESPACES
 
 _MODES: Final = frozenset({"allow", "deny", "ignore", "default", "foreground"})
 _OPERATIONS: Final = frozenset({"SYSTEM_ALERT_WINDOW", "RUN_IN_BACKGROUND", "RUN_ANY_IN_BACKGROUND"})

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from functools import wraps
 
 from droidgate_phone.commands import Command, CommandCall
-from droidgate_phone.files import VirtualFileError
-from droidgate_phone.shell.errors import NotModelledError
+from droidgate_phone.phone_files import VirtualFileError
 from droidgate_phone.shell.run import HERE, CountedInput
+from droidgate_phone.shell.shell_errors import NotModelledError
 from droidgate_phone.streams import InputStream
 
 BLOCK = 1 << 16

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Final
 
 from droidgate_phone.commands import Command, CommandCall
-from droidgate_phone.commands.registry import FAILED, refuse
+from droidgate_phone.commands.command_registry import FAILED, refuse
 from droidgate_phone.java_text import java_int
 from droidgate_phone.screen.layout import Display
 

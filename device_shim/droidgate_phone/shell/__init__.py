@@ -7,17 +7,17 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Final
 
 from droidgate_phone.file_layout import SEARCH_PATH, SHELL_PROGRAM
-from droidgate_phone.shell.errors import (
+from droidgate_phone.shell.interpreter import run_text
+from droidgate_phone.shell.programs import INTERNAL_STATUS
+from droidgate_phone.shell.run import HERE, Budget, CountedOutput, Run
+from droidgate_phone.shell.shell_errors import (
     BROKEN_PIPE_STATUS,
     BUDGET_STATUS,
     NOT_MODELLED_STATUS,
     BudgetExceededError,
     NotModelledError,
 )
-from droidgate_phone.shell.interpreter import run_text
-from droidgate_phone.shell.programs import INTERNAL_STATUS
-from droidgate_phone.shell.run import HERE, Budget, CountedOutput, Run
-from droidgate_phone.shell.state import ShellState
+from droidgate_phone.shell.shell_state import ShellState
 from droidgate_phone.streams import CommandStreams, HangingUp, OutputStream
 
 if TYPE_CHECKING:

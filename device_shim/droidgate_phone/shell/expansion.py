@@ -8,11 +8,11 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from droidgate_phone.files import VirtualFileError, number_of
-from droidgate_phone.shell.errors import NotModelledError
+from droidgate_phone.phone_files import VirtualFileError, number_of
 from droidgate_phone.shell.parsing import ParameterExpansion, Word
 from droidgate_phone.shell.run import Run
-from droidgate_phone.shell.state import ShellState
+from droidgate_phone.shell.shell_errors import NotModelledError
+from droidgate_phone.shell.shell_state import ShellState
 
 _BLANKS: Final = " \t\n"
 _RUNS: Final = re.compile(r"[ \t\n]+|[^ \t\n]+")

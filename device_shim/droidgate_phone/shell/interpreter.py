@@ -15,9 +15,13 @@ from dataclasses import replace
 from typing import Final
 
 from droidgate_phone.clocks import SystemSignal
-from droidgate_phone.files import SEARCH, VirtualFileError
 from droidgate_phone.kept_threads import KeptThreads
-from droidgate_phone.shell.errors import (
+from droidgate_phone.phone_files import SEARCH, VirtualFileError
+from droidgate_phone.shell.expansion import expand_fields, expand_text
+from droidgate_phone.shell.parsing import AndOr, Background, Command, Parser, Pipeline, Redirection, Simple
+from droidgate_phone.shell.programs import start_program
+from droidgate_phone.shell.run import HERE, Budget, Pipe, Run, Stream
+from droidgate_phone.shell.shell_errors import (
     BROKEN_PIPE_STATUS,
     BudgetExceededError,
     CommandError,
@@ -25,11 +29,7 @@ from droidgate_phone.shell.errors import (
     ShellExit,
     ShellSyntaxError,
 )
-from droidgate_phone.shell.expansion import expand_fields, expand_text
-from droidgate_phone.shell.parsing import AndOr, Background, Command, Parser, Pipeline, Redirection, Simple
-from droidgate_phone.shell.programs import start_program
-from droidgate_phone.shell.run import HERE, Budget, Pipe, Run, Stream
-from droidgate_phone.shell.state import ShellState
+from droidgate_phone.shell.shell_state import ShellState
 
 _SIMPLE: Final = {
     "a": b"\a", "b": b"\b", "e": b"\x1b", "f": b"\f", "n": b"\n", "r": b"\r", "t": b"\t", "v": b"\v",

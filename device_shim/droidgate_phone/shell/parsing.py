@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass
 from typing import Final
 
-from droidgate_phone.shell.errors import NotModelledError, ShellSyntaxError
+from droidgate_phone.shell.shell_errors import NotModelledError, ShellSyntaxError
 
 _OPERATORS: Final = (
     "<<-", "<<<", "&>>", "<<", ">>", ">&", "<&", ">|", "<>", "&>", "&&", "||", "|&", ";;", ";&", ";|",

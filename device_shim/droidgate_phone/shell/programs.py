@@ -7,17 +7,17 @@ from typing import Final
 
 from droidgate_phone.clocks import COMMAND_HERE
 from droidgate_phone.commands import Command, CommandCall
-from droidgate_phone.commands.registry import REFUSED_PROGRAMS, find_command
+from droidgate_phone.commands.command_registry import REFUSED_PROGRAMS, find_command
 from droidgate_phone.file_layout import SEARCH_PATH
-from droidgate_phone.files import SEARCH, VirtualFileError
-from droidgate_phone.shell.errors import (
+from droidgate_phone.phone_files import SEARCH, VirtualFileError
+from droidgate_phone.shell.run import HERE, CheckedOutput, CountedInput, Streams
+from droidgate_phone.shell.shell_errors import (
     BROKEN_PIPE_STATUS,
     BudgetExceededError,
     CommandError,
     NotModelledError,
 )
-from droidgate_phone.shell.run import HERE, CheckedOutput, CountedInput, Streams
-from droidgate_phone.shell.state import ShellState
+from droidgate_phone.shell.shell_state import ShellState
 
 NOT_FOUND_STATUS: Final = 127
 NOT_EXECUTABLE_STATUS: Final = 126

@@ -11,8 +11,8 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Final
 
-from droidgate_phone.files import VirtualFileError
-from droidgate_phone.shell.errors import BudgetExceededError
+from droidgate_phone.phone_files import VirtualFileError
+from droidgate_phone.shell.shell_errors import BudgetExceededError
 from droidgate_phone.streams import InputStream, OutputStream
 
 PIPE_CAPACITY: Final = 1 << 16

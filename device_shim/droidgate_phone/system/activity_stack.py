@@ -10,17 +10,16 @@ import threading
 from collections.abc import Callable, Sequence
 from typing import Final, Literal
 
+from droidgate_phone.app_api.app_values import ActivityResult, AndroidError
 from droidgate_phone.app_api.behaviour import Activity
 from droidgate_phone.app_api.platform import View
-from droidgate_phone.app_api.values import ActivityResult, AndroidError
 from droidgate_phone.intents import ComponentName, Intent
 from droidgate_phone.screen.window import LauncherEntry, Shown
 from droidgate_phone.system.activity_records import ActivityRecord, Task
 from droidgate_phone.system.callers import SHELL, Caller
-from droidgate_phone.system.core import SystemCore
 from droidgate_phone.system.intent_text import show_intent
 from droidgate_phone.system.package_records import InstalledPackage
-from droidgate_phone.system.packages import FIRST_APP_UID
+from droidgate_phone.system.package_service import FIRST_APP_UID
 from droidgate_phone.system.parcels import TRANSACTION_LIMIT, cross_intent
 from droidgate_phone.system.permission_dialogs import PermissionDialogs
 from droidgate_phone.system.permissions import AppOps
@@ -32,6 +31,7 @@ from droidgate_phone.system.processes import (
 )
 from droidgate_phone.system.resolver import MATCH_DEFAULT_ONLY, Match
 from droidgate_phone.system.service_records import RunningServices
+from droidgate_phone.system.system_core import SystemCore
 
 FLAG_NEW_TASK: Final = 0x10000000
 FLAG_MULTIPLE_TASK: Final = 0x08000000

@@ -11,26 +11,26 @@ from droidgate_mappings.model.errors import UsageError
 from droidgate_phone.app_api.behaviour import Context
 from droidgate_phone.clocks import Clock
 from droidgate_phone.event_log import EventLog, Faults
-from droidgate_phone.files import VirtualFiles
 from droidgate_phone.java_text import java_int
+from droidgate_phone.phone_files import VirtualFiles
 from droidgate_phone.screen.window import Window
 from droidgate_phone.system.activity_stack import ActivityStack
-from droidgate_phone.system.app_functions import AppFunctionManager
+from droidgate_phone.system.app_function_service import AppFunctionManager
 from droidgate_phone.system.broadcasts import BroadcastManager
 from droidgate_phone.system.content_providers import ContentManager
-from droidgate_phone.system.core import CodeOf, SystemCore
 from droidgate_phone.system.instrumentations import InstrumentationManager
 from droidgate_phone.system.messengers import MessengerRegistry
 from droidgate_phone.system.notifications import NotificationShade
 from droidgate_phone.system.package_records import InstalledPackage
-from droidgate_phone.system.packages import PackageManager
+from droidgate_phone.system.package_service import PackageManager
 from droidgate_phone.system.permission_dialogs import PermissionDialogs
 from droidgate_phone.system.permissions import AppOps
 from droidgate_phone.system.processes import AppProcess, ProcessManager
-from droidgate_phone.system.properties import SettingsProvider, SystemProperties
 from droidgate_phone.system.releases import ReleaseProfile
 from droidgate_phone.system.service_records import RunningServices
 from droidgate_phone.system.services import ServiceManager
+from droidgate_phone.system.system_core import CodeOf, SystemCore
+from droidgate_phone.system.system_properties import SettingsProvider, SystemProperties
 from droidgate_phone.system.timers import Timers
 from droidgate_phone.system.uid_states import UidStates
 

@@ -13,13 +13,20 @@ import posixpath
 from collections.abc import Callable, Mapping, Sequence
 from typing import Final
 
-from droidgate_android.apk.budgets import MAX_ENTRY_BYTES
+from droidgate_android.apk.apk_budgets import MAX_ENTRY_BYTES
 from droidgate_android.apk.reader import Apk
-from droidgate_android.apk.values import value_text
+from droidgate_android.apk.resource_values import value_text
 from droidgate_android.apk.xml_tree import TypedValue, ValueType, XmlElement
 from droidgate_mappings.formats.application import MetaData
 from droidgate_mappings.model.errors import InputError
 from droidgate_mappings.model.json_values import Json
+from droidgate_phone.app_api.app_values import (
+    ActivityResult,
+    AndroidError,
+    AppFunctionError,
+    BroadcastResult,
+    Message,
+)
 from droidgate_phone.app_api.platform import (
     Binding,
     FunctionOutcome,
@@ -30,16 +37,9 @@ from droidgate_phone.app_api.platform import (
     XmlAttributeText,
     XmlNode,
 )
-from droidgate_phone.app_api.values import (
-    ActivityResult,
-    AndroidError,
-    AppFunctionError,
-    BroadcastResult,
-    Message,
-)
 from droidgate_phone.clocks import Signal, start_work
-from droidgate_phone.files import VirtualFileError
 from droidgate_phone.intents import ComponentName, Intent
+from droidgate_phone.phone_files import VirtualFileError
 from droidgate_phone.system.activity_records import ActivityRecord
 from droidgate_phone.system.activity_stack import FLAG_NEW_TASK, ActivityNotFoundError
 from droidgate_phone.system.android_system import AndroidSystem

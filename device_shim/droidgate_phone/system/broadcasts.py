@@ -7,15 +7,14 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Final
 
+from droidgate_phone.app_api.app_values import AndroidError, BroadcastResult
 from droidgate_phone.app_api.behaviour import PendingBroadcast, Receiver
-from droidgate_phone.app_api.values import AndroidError, BroadcastResult
 from droidgate_phone.clocks import start_work
 from droidgate_phone.intents import Intent
 from droidgate_phone.system.callers import Caller
-from droidgate_phone.system.core import SystemCore
 from droidgate_phone.system.deliveries import is_deliverable
 from droidgate_phone.system.intent_text import show_intent
-from droidgate_phone.system.packages import FIRST_APP_UID
+from droidgate_phone.system.package_service import FIRST_APP_UID
 from droidgate_phone.system.parcels import ONEWAY_LIMIT, cross_bundle, cross_intent
 from droidgate_phone.system.processes import (
     AndroidNotModelledError,
@@ -24,6 +23,7 @@ from droidgate_phone.system.processes import (
     DeadProcessError,
 )
 from droidgate_phone.system.resolver import FLAG_EXCLUDE_STOPPED_PACKAGES, Match
+from droidgate_phone.system.system_core import SystemCore
 from droidgate_phone.system.uid_states import UidStates
 
 FLAG_FOREGROUND: Final = 0x10000000

@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Final, TypeVar
 
+from droidgate_phone.app_api.app_values import AndroidError
 from droidgate_phone.app_api.behaviour import Provider
-from droidgate_phone.app_api.values import AndroidError
 from droidgate_phone.intents import Bundle, split_uri
 from droidgate_phone.system.callers import Caller
-from droidgate_phone.system.core import SystemCore
 from droidgate_phone.system.manifests import InstalledComponent
 from droidgate_phone.system.messengers import DEAD_OBJECT
 from droidgate_phone.system.package_records import InstalledPackage
@@ -20,6 +19,7 @@ from droidgate_phone.system.processes import (
     AppProcess,
     DeadProcessError,
 )
+from droidgate_phone.system.system_core import SystemCore
 
 ANSWER_SECONDS: Final = 300.0
 """How long the phone waits for a provider; Android itself would wait for ever."""

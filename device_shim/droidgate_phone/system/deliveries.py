@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Final
 
-from droidgate_phone.app_api.values import BroadcastResult
+from droidgate_phone.app_api.app_values import BroadcastResult
 from droidgate_phone.intents import Intent
-from droidgate_phone.system.core import SystemCore
 from droidgate_phone.system.parcels import ONEWAY_LIMIT, write_bundle, write_intent
 from droidgate_phone.system.processes import AppProcess
+from droidgate_phone.system.system_core import SystemCore
 
 _UNDELIVERABLE_TYPES: Final = {
     31: "android.app.RemoteServiceException$CannotDeliverBroadcastException",

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
 
-from droidgate_android.apk.application import read_application
+from droidgate_android.apk.apk_application import read_application
 from droidgate_android.apk.reader import Apk, open_apk
 from droidgate_android.apk.xml_tree import XmlElement
 from droidgate_mappings.formats.application import Application

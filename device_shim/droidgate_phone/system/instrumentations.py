@@ -11,11 +11,11 @@ import threading
 from collections.abc import Callable, Mapping, Sequence
 from typing import Final
 
-from droidgate_phone.app_api.values import AndroidError
+from droidgate_phone.app_api.app_values import AndroidError
 from droidgate_phone.clocks import Signal
 from droidgate_phone.intents import ComponentName
-from droidgate_phone.system.core import SystemCore
 from droidgate_phone.system.processes import AndroidNotModelledError, AppProcess
+from droidgate_phone.system.system_core import SystemCore
 
 FLAG_DONT_SUPPRESS_ACCESSIBILITY_SERVICES: Final = 0x1
 FLAG_DONT_USE_ACCESSIBILITY: Final = 0x2

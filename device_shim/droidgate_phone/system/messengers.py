@@ -7,13 +7,13 @@ import threading
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from droidgate_phone.app_api.values import AndroidError, Message
+from droidgate_phone.app_api.app_values import AndroidError, Message
 from droidgate_phone.intents import Bundle, Intent
-from droidgate_phone.system.core import SystemCore
 from droidgate_phone.system.deliveries import is_deliverable
 from droidgate_phone.system.intent_text import show_intent
 from droidgate_phone.system.parcels import cross_intent, cross_message, read_intent, write_intent
 from droidgate_phone.system.processes import AppProcess
+from droidgate_phone.system.system_core import SystemCore
 
 DEAD_OBJECT = "android.os.DeadObjectException"
 CANCELED = "android.app.PendingIntent$CanceledException"

@@ -6,13 +6,13 @@ import threading
 from dataclasses import dataclass
 from typing import Final
 
+from droidgate_phone.app_api.app_values import AndroidError
 from droidgate_phone.app_api.platform import Notification
-from droidgate_phone.app_api.values import AndroidError
 from droidgate_phone.system.activity_stack import ActivityStack
 from droidgate_phone.system.callers import SHELL
-from droidgate_phone.system.core import SystemCore
 from droidgate_phone.system.package_records import InstalledPackage
 from droidgate_phone.system.permissions import POST_NOTIFICATIONS
+from droidgate_phone.system.system_core import SystemCore
 
 _FIRST_ASKED: Final = 33
 MOST_PER_PACKAGE: Final = 50

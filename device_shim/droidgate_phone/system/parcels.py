@@ -10,7 +10,7 @@ import struct
 from collections.abc import Mapping
 from typing import Any, Final
 
-from droidgate_phone.app_api.values import AndroidError, Message
+from droidgate_phone.app_api.app_values import AndroidError, Message
 from droidgate_phone.intents import Bundle, ComponentName, Extra, ExtraKind, Intent
 
 TRANSACTION_LIMIT: Final = 1024 * 1024 - 2 * 4096

@@ -12,9 +12,9 @@ from typing import Final
 from droidgate_phone.app_api.platform import View
 from droidgate_phone.screen.window import Shown
 from droidgate_phone.system.activity_records import ActivityRecord
-from droidgate_phone.system.core import SystemCore
 from droidgate_phone.system.package_records import InstalledPackage
 from droidgate_phone.system.permissions import POST_NOTIFICATIONS
+from droidgate_phone.system.system_core import SystemCore
 
 CONTROLLER: Final = "com.android.permissioncontroller"
 DIALOG_ACTIVITY: Final = f"{CONTROLLER}.permission.ui.GrantPermissionsActivity"

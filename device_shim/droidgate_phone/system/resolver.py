@@ -18,7 +18,7 @@ from droidgate_phone.system.manifests import (
     PartKind,
 )
 from droidgate_phone.system.package_records import InstalledPackage
-from droidgate_phone.system.packages import FIRST_APP_UID, PackageManager
+from droidgate_phone.system.package_service import FIRST_APP_UID, PackageManager
 from droidgate_phone.system.releases import ReleaseProfile
 
 MATCH_ADJUSTMENT_NORMAL: Final = 0x8000

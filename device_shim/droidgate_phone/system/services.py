@@ -10,16 +10,15 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Final
 
+from droidgate_phone.app_api.app_values import AndroidError, Message
 from droidgate_phone.app_api.behaviour import START_REDELIVER_INTENT, Service
 from droidgate_phone.app_api.platform import ServiceConnection
-from droidgate_phone.app_api.values import AndroidError, Message
 from droidgate_phone.intents import ComponentName, Intent
 from droidgate_phone.system.callers import Caller
-from droidgate_phone.system.core import SystemCore
 from droidgate_phone.system.intent_text import show_intent
 from droidgate_phone.system.manifests import SERVICE_TYPES
 from droidgate_phone.system.messengers import MessengerRegistry
-from droidgate_phone.system.packages import FIRST_APP_UID
+from droidgate_phone.system.package_service import FIRST_APP_UID
 from droidgate_phone.system.parcels import ONEWAY_LIMIT, TRANSACTION_LIMIT, cross_intent
 from droidgate_phone.system.processes import (
     AndroidNotModelledError,
@@ -35,6 +34,7 @@ from droidgate_phone.system.service_records import (
     ServiceRecord,
     ServiceRefusedError,
 )
+from droidgate_phone.system.system_core import SystemCore
 from droidgate_phone.system.timers import Timers
 from droidgate_phone.system.uid_states import UidStates
 

@@ -17,11 +17,11 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from droidgate_phone.event_log import EventLog, Faults
+from droidgate_phone.transport.adb_services import Services, service_text
 from droidgate_phone.transport.endpoints import SocketEndpoint
 from droidgate_phone.transport.listening import Listener
 from droidgate_phone.transport.local_users import can_be_known, is_from_this_user
 from droidgate_phone.transport.packets import GARBAGE_EVERY
-from droidgate_phone.transport.services import Services, service_text
 from droidgate_phone.transport.sockets import EndOfInputError, InputSocket, OutputSocket
 from droidgate_phone.transport.workers import Workers
 

@@ -20,6 +20,7 @@ from typing import Final
 
 from droidgate_phone.event_log import EventLog, Faults
 from droidgate_phone.transport.adb_keys import TOKEN_BYTES, AuthorizedKeys
+from droidgate_phone.transport.adb_services import Services, service_text
 from droidgate_phone.transport.endpoints import read_to_end
 from droidgate_phone.transport.listening import Listener
 from droidgate_phone.transport.packets import (
@@ -33,7 +34,6 @@ from droidgate_phone.transport.packets import (
     payload_checksum,
     read_packet,
 )
-from droidgate_phone.transport.services import Services, service_text
 from droidgate_phone.transport.sockets import Buffer, EndOfInputError, InputSocket, OutputSocket
 from droidgate_phone.transport.workers import Workers
 

@@ -9,8 +9,8 @@ from typing import Final, Self
 from droidgate_phone.event_log import EventLog, Faults
 from droidgate_phone.transport.adb_keys import AuthorizedKeys
 from droidgate_phone.transport.adb_server import AdbServer, ServedPhone
+from droidgate_phone.transport.adb_services import Services
 from droidgate_phone.transport.device_connection import listen_for_hosts
-from droidgate_phone.transport.services import Services
 from droidgate_phone.transport.userland import Userland
 from droidgate_phone.transport.workers import Workers
 

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Final, Protocol
 
-from droidgate_phone import files as virtual_files
+from droidgate_phone import phone_files as virtual_files
 from droidgate_phone.streams import CommandStreams
 
 _SHELL_UID: Final = 2000

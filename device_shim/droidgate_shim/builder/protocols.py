@@ -9,7 +9,7 @@ from typing import Final
 from droidgate_mappings.formats.format import load_formats
 from droidgate_mappings.model.errors import UsageError
 from droidgate_mappings.text.nearest_names import suggest_name
-from droidgate_shim.builder.callability import backends, native_protocols
+from droidgate_shim.builder.shim_callability import backends, native_protocols
 from droidgate_shim.builder.shims import NothingToOfferError
 from droidgate_shim.builder.source_app import SourceApp
 

@@ -19,7 +19,7 @@ from droidgate_mappings.text.nearest_names import suggest_name
 from droidgate_mappings.text_safety import without_hidden
 from droidgate_mappings.text_safety.marks import TextMark
 from droidgate_shim.builder.dex import shim_dex
-from droidgate_shim.builder.routes import ShimRoutes, check_selection, plan_routes
+from droidgate_shim.builder.route_building import ShimRoutes, check_selection, plan_routes
 from droidgate_shim.builder.shim_manifest import (
     MINIMUM_SDK,
     TARGET_SDK,

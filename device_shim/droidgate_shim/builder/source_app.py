@@ -13,7 +13,7 @@ from droidgate_mappings.model.capability import Provider
 from droidgate_mappings.model.errors import InputError
 from droidgate_mappings.model.findings import Finding, finding_code
 from droidgate_mappings.model.json_values import pointer_token
-from droidgate_shim.builder.callability import (
+from droidgate_shim.builder.shim_callability import (
     listing_of,
 )
 

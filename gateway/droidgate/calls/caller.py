@@ -16,12 +16,12 @@ from typing import Final
 
 from droidgate.calls.approvals import ApprovalRequest, Approver, refuse, refuse_unshowable
 from droidgate.calls.audit_log import AuditLog, StartedCall
-from droidgate.calls.files import PlacedFile, placed_files, placing_commands, plan_files
+from droidgate.calls.call_files import PlacedFile, placed_files, placing_commands, plan_files
+from droidgate.calls.call_requests import CallRequest, CallResult, ProgressReports, ProgressSink, outputs_of
+from droidgate.calls.call_routes import CallLink, CapabilityRoute, Command, RawResult, RoutePlan
 from droidgate.calls.pins import PinState, PinStore
 from droidgate.calls.policy import Decision, Policy
-from droidgate.calls.requests import CallRequest, CallResult, ProgressReports, ProgressSink, outputs_of
-from droidgate.calls.routes import CallLink, CapabilityRoute, Command, RawResult, RoutePlan
-from droidgate.calls.screen.tools import MobileAgentTools
+from droidgate.calls.screen.screen_tools import MobileAgentTools
 from droidgate.calls.screen_route import ScreenRoute
 from droidgate.calls.shell_route import ShellRoute
 from droidgate.calls.shim_route import ShimRoute
@@ -29,7 +29,7 @@ from droidgate.calls.subjects import CallSubject, CapabilityKey, NamePattern, Pi
 from droidgate.calls.targets import CallTarget, PhoneTargets, ScreenTarget
 from droidgate.calls.traces import NO_TRACE, Trace
 from droidgate.devices.device import Device
-from droidgate.devices.errors import (
+from droidgate.devices.device_errors import (
     CanceledError,
     ConditionError,
     DeviceStateError,

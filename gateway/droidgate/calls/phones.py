@@ -11,14 +11,14 @@ from os import PathLike
 from pathlib import Path
 from typing import Final
 
+from droidgate.calls.call_requests import DEFAULT_SECONDS, CallRequest, CallResult, ProgressSink
 from droidgate.calls.caller import Caller, CallPlan
-from droidgate.calls.requests import DEFAULT_SECONDS, CallRequest, CallResult, ProgressSink
 from droidgate.calls.shim_route import ShimRoute
 from droidgate.calls.subjects import EVERY_CAPABILITY
 from droidgate.calls.traces import open_trace
+from droidgate.devices.adb_client import AdbServer
 from droidgate.devices.device import open_device as connect
-from droidgate.devices.server import AdbServer
-from droidgate.sources.device import PhoneReading, ReadablePhone
+from droidgate.sources.phone_source import PhoneReading, ReadablePhone
 from droidgate_mappings.model.capability import Provider
 from droidgate_mappings.model.json_values import Json
 

@@ -6,10 +6,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
 
-from droidgate.calls.routes import CallLink, RawResult, RoutePlan
-from droidgate.calls.screen.tools import MobileAgentTools
+from droidgate.calls.call_routes import CallLink, RawResult, RoutePlan
+from droidgate.calls.screen.screen_tools import MobileAgentTools
 from droidgate.calls.targets import CallTarget
-from droidgate.devices.errors import CanceledError, DeadlineError
+from droidgate.devices.device_errors import CanceledError, DeadlineError
 from droidgate_mappings.model.errors import DeviceError, DroidgateError
 from droidgate_mappings.model.json_values import Json
 from droidgate_mappings.values.failures import Failure, call_error

@@ -7,11 +7,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
 
-from droidgate.calls.routes import CallLink, Command, RawResult, RoutePlan
+from droidgate.calls.call_routes import CallLink, Command, RawResult, RoutePlan
 from droidgate.calls.targets import CallTarget
 from droidgate.devices.activities import broadcast_command, intent_arguments, send_broadcast
 from droidgate.devices.device import Condition, Device
-from droidgate.devices.errors import DeadlineError
+from droidgate.devices.device_errors import DeadlineError
 from droidgate.devices.quoting import MAX_ARGUMENT_BYTES
 from droidgate_mappings.formats.shell_calls import (
     BroadcastOutput,

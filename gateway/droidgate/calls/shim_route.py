@@ -9,11 +9,11 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
-from droidgate.calls.routes import CallLink, RawResult, RoutePlan
+from droidgate.calls.call_routes import CallLink, RawResult, RoutePlan
 from droidgate.calls.subjects import component_name
 from droidgate.calls.targets import CallTarget
 from droidgate.devices.device import Device
-from droidgate.devices.errors import CanceledError, DeadlineError
+from droidgate.devices.device_errors import CanceledError, DeadlineError
 from droidgate.devices.packages import InstalledPackage
 from droidgate.devices.quoting import quote_argument
 from droidgate.shims.answers import CallStage, ShimRefusalError

@@ -33,8 +33,8 @@ from droidgate.devices.device import Device
 from droidgate.devices.packages import package_paths
 from droidgate.devices.properties import build_of, current_user, get_properties
 from droidgate.devices.quoting import check_component, check_package
-from droidgate.sources.callability import Callability, callability_of
-from droidgate.sources.device import InstalledApp, PhoneReading, PhoneRequest, read_phone
+from droidgate.sources.phone_callability import Callability, callability_of
+from droidgate.sources.phone_source import InstalledApp, PhoneReading, PhoneRequest, read_phone
 from droidgate_mappings.formats.format import load_formats
 from droidgate_mappings.formats.installed import DeviceFacts, is_shim
 from droidgate_mappings.model.capability import Capability, Provider
@@ -43,8 +43,8 @@ from droidgate_mappings.text.nearest_names import closest_name
 from droidgate_mappings.text_safety.hidden import HIDDEN
 from droidgate_mappings.text_safety.look_alikes import folded_skeleton, skeleton
 from droidgate_mappings.values.failures import CallError, Failure
+from droidgate_mobile_agent.command_tables import FORMAT_ID
 from droidgate_mobile_agent.read import built_in
-from droidgate_mobile_agent.tables import FORMAT_ID
 from droidgate_shim.builder.source_app import is_unasked
 
 _BLANKS: Final = "\t\n"

@@ -19,8 +19,8 @@ from typing import Annotated, BinaryIO, Final, Literal, TypeAlias
 
 from pydantic import Field
 
+from droidgate.calls.call_requests import CallRequest, CallResult, Hop
 from droidgate.calls.policy import Decision
-from droidgate.calls.requests import CallRequest, CallResult, Hop
 from droidgate.calls.subjects import CallSubject
 from droidgate.computer.private_files import NO_LINK, unwritable
 from droidgate.devices.device import RanCommand

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Final
 import typer
 
 if TYPE_CHECKING:
-    from droidgate.devices.server import AdbServer
+    from droidgate.devices.adb_client import AdbServer
     from droidgate.shims.place import InstalledShim
 
 SECONDS: Final = 1.5
@@ -133,7 +133,7 @@ def _serials(server: AdbServer) -> Values:
 
 
 def _running_server() -> AdbServer:
-    from droidgate.devices.server import AdbServer
+    from droidgate.devices.adb_client import AdbServer
 
     return AdbServer(may_start=False)
 
@@ -149,7 +149,7 @@ def _shims(context: typer.Context) -> Iterator[InstalledShim]:
 
 def _answered(values: Callable[[], Values]) -> Values:
     """Return values that come in time, else none."""
-    from droidgate.cli.budgets import RunBudget, run_within
+    from droidgate.cli.run_limits import RunBudget, run_within
     from droidgate_mappings.model.errors import DroidgateError
 
     found: Values = []

@@ -27,7 +27,7 @@ from droidgate.cli.demo import demo_command
 from droidgate.cli.descriptors import descriptor_commands
 from droidgate.cli.devices import device_commands
 from droidgate.cli.exit_codes import ExitCode
-from droidgate.cli.failures import guard
+from droidgate.cli.failure_texts import guard
 from droidgate.cli.options import with_json_schema
 from droidgate.cli.output.page_length import PageLength, choose_page_length
 from droidgate.cli.output.verbosity import Quiet, Verbose, add_verbosity, usual_verbosity, with_verbosity

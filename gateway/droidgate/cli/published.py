@@ -10,48 +10,48 @@ if TYPE_CHECKING:
     from droidgate.cli.output.json_output import Document
 
 _HOMES: Final = {
-    "inspect": "output.documents:InspectDocument",
-    "convert": "output.documents:FidelityDocument",
-    "names": "output.documents:NamesDocument",
-    "migrate": "output.documents:MigrationDocument",
-    "lint": "output.documents:LintDocument",
-    "diff": "output.documents:DiffDocument",
-    "pack": "output.documents:PackDocument",
-    "devices": "output.documents:DevicesDocument",
-    "install-client": "clients.installing_client:InstallClientDocument",
-    "discover": "output.documents:DiscoverDocument",
-    "call": "calls.calling:CallDocument",
-    "call-plan": "calls.calling:CallPlanDocument",
-    "serve": "serve.serving:ServePlanDocument",
-    "call-trace": "calls.calling:CallTraceDocument",
-    "phone-start": "phone.documents:PhoneStartDocument",
-    "phone-stop": "phone.documents:PhoneStopDocument",
-    "phone-apps": "phone.documents:PhoneAppsDocument",
-    "phone-install": "phone.documents:PhoneInstallDocument",
-    "phone-push": "phone.documents:PhonePushDocument",
-    "phone-status": "phone.documents:PhoneStatusDocument",
-    "shim-build": "shim.documents:ShimBuildDocument",
-    "shim-install": "shim.documents:ShimInstallDocument",
-    "shim-sync": "shim.documents:ShimSyncDocument",
-    "shim-status": "shim.documents:ShimStatusDocument",
-    "shim-doctor": "shim.documents:ShimDoctorDocument",
-    "shim-call": "shim.documents:ShimCallDocument",
-    "shim-grant": "shim.documents:ShimGrantDocument",
-    "shim-revoke": "shim.documents:ShimGrantDocument",
-    "shim-uninstall": "shim.documents:ShimUninstallDocument",
-    "formats": "output.documents:FormatsDocument",
-    "scan": "coverage.documents:ScanDocument",
-    "catalog-sql": "coverage.documents:AnswerDocument",
-    "coverage": "coverage.documents:CoverageDocument",
-    "pins-list": "pins.approvals:PinsListDocument",
-    "pins-diff": "pins.approvals:PinsDiffDocument",
-    "pins-approve": "pins.approvals:PinsApproveDocument",
-    "pins-remove": "pins.approvals:PinsRemoveDocument",
-    "audit-show": "audit.showing:AuditShowDocument",
-    "audit-verify": "audit.showing:AuditVerifyDocument",
-    "config-show": "config.showing:ConfigShowDocument",
+    "inspect": "droidgate.cli.output.json_documents:InspectDocument",
+    "convert": "droidgate.cli.output.json_documents:FidelityDocument",
+    "names": "droidgate.cli.output.json_documents:NamesDocument",
+    "migrate": "droidgate.cli.output.json_documents:MigrationDocument",
+    "lint": "droidgate.cli.output.json_documents:LintDocument",
+    "diff": "droidgate.cli.output.json_documents:DiffDocument",
+    "pack": "droidgate.cli.output.json_documents:PackDocument",
+    "devices": "droidgate.cli.output.json_documents:DevicesDocument",
+    "install-client": "droidgate.cli.clients.installing_client:InstallClientDocument",
+    "discover": "droidgate.cli.output.json_documents:DiscoverDocument",
+    "call": "droidgate.cli.calls.one_call:CallDocument",
+    "call-plan": "droidgate.cli.calls.one_call:CallPlanDocument",
+    "serve": "droidgate.cli.serve.serving:ServePlanDocument",
+    "call-trace": "droidgate.cli.calls.one_call:CallTraceDocument",
+    "phone-start": "droidgate.cli.phone.phone_outputs:PhoneStartDocument",
+    "phone-stop": "droidgate.cli.phone.phone_outputs:PhoneStopDocument",
+    "phone-apps": "droidgate.cli.phone.phone_outputs:PhoneAppsDocument",
+    "phone-install": "droidgate.cli.phone.phone_outputs:PhoneInstallDocument",
+    "phone-push": "droidgate.cli.phone.phone_outputs:PhonePushDocument",
+    "phone-status": "droidgate.cli.phone.phone_outputs:PhoneStatusDocument",
+    "shim-build": "droidgate.cli.shim.shim_outputs:ShimBuildDocument",
+    "shim-install": "droidgate.cli.shim.shim_outputs:ShimInstallDocument",
+    "shim-sync": "droidgate.cli.shim.shim_outputs:ShimSyncDocument",
+    "shim-status": "droidgate.cli.shim.shim_outputs:ShimStatusDocument",
+    "shim-doctor": "droidgate.cli.shim.shim_outputs:ShimDoctorDocument",
+    "shim-call": "droidgate.cli.shim.shim_outputs:ShimCallDocument",
+    "shim-grant": "droidgate.cli.shim.shim_outputs:ShimGrantDocument",
+    "shim-revoke": "droidgate.cli.shim.shim_outputs:ShimGrantDocument",
+    "shim-uninstall": "droidgate.cli.shim.shim_outputs:ShimUninstallDocument",
+    "formats": "droidgate.cli.output.json_documents:FormatsDocument",
+    "scan": "droidgate.cli.coverage.coverage_outputs:ScanDocument",
+    "catalog-sql": "droidgate.cli.coverage.coverage_outputs:AnswerDocument",
+    "coverage": "droidgate.cli.coverage.coverage_outputs:CoverageDocument",
+    "pins-list": "droidgate.cli.pins.pin_commands:PinsListDocument",
+    "pins-diff": "droidgate.cli.pins.pin_commands:PinsDiffDocument",
+    "pins-approve": "droidgate.cli.pins.pin_commands:PinsApproveDocument",
+    "pins-remove": "droidgate.cli.pins.pin_commands:PinsRemoveDocument",
+    "audit-show": "droidgate.cli.audit.audit_report:AuditShowDocument",
+    "audit-verify": "droidgate.cli.audit.audit_report:AuditVerifyDocument",
+    "config-show": "droidgate.cli.config.settings_report:ConfigShowDocument",
 }
-"""Command, or file, to the module below `droidgate.cli` and the class of its document."""
+"""Command, or file, to the module and the class of its document."""
 
 
 class _Published(Mapping[str, "type[Document]"]):
@@ -59,7 +59,7 @@ class _Published(Mapping[str, "type[Document]"]):
 
     def __getitem__(self, name: str) -> type[Document]:
         module, _, document = _HOMES[name].partition(":")
-        found: type[Document] = getattr(import_module(f"droidgate.cli.{module}"), document)
+        found: type[Document] = getattr(import_module(module), document)
         return found
 
     def __iter__(self) -> Iterator[str]:

@@ -13,10 +13,10 @@ from pathlib import Path
 from typing import Any, Final, Literal
 
 from droidgate.computer.optional_packages import need
-from droidgate.coverage.document import Report
+from droidgate.coverage.coverage_document import Report
 from droidgate.coverage.document_summary import REACHES, History
 from droidgate.coverage.figures import Figures
-from droidgate.coverage.match.grouping import Link
+from droidgate.coverage.match.capability_groups import Link
 from droidgate.coverage.overlaps import Overlaps
 from droidgate.sources.catalogs.catalog import FORMULA_BEGINNINGS, first_line, quoted
 from droidgate_mappings.model.errors import WriteError

@@ -18,9 +18,9 @@ from droidgate.coverage.document_summary import (
     UseCaseCount,
 )
 from droidgate.coverage.figures import Figures, most_frequent
+from droidgate.coverage.match.capability_groups import Link, Matching, match_reading
 from droidgate.coverage.match.features import CapabilityText, Sense
-from droidgate.coverage.match.grouping import Link, Matching, match_reading
-from droidgate.coverage.match.reading import CapabilityTexts, read_capabilities
+from droidgate.coverage.match.text_reading import CapabilityTexts, read_capabilities
 from droidgate.coverage.match.use_cases import ServedUseCase, UseCases
 from droidgate_mappings.tables.taxonomy import load_taxonomy
 

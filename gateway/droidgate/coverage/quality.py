@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any, Final
 
-import droidgate.coverage.document  # noqa: F401 - declares the codes of security marks, whose meanings are listed
+import droidgate.coverage.coverage_document  # noqa: F401 - declares the codes of security marks, whose meanings are listed
 from droidgate.coverage.document_summary import (
     AppQuality,
     FindingCount,

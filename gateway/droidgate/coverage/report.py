@@ -22,7 +22,7 @@ from types import TracebackType
 from typing import Any, Final, Self
 
 from droidgate.coverage.conversions import LEVELS, targets
-from droidgate.coverage.document import Report
+from droidgate.coverage.coverage_document import Report
 from droidgate.coverage.document_details import (
     MOST_APPS,
     MOST_CAPABILITIES,

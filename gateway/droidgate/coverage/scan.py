@@ -27,13 +27,19 @@ from droidgate.coverage.scanned import CHANGED, KNOWN, PART, Scanned
 from droidgate.coverage.unit_rows import Unit, rows_of_unit
 from droidgate.coverage.worker import do_work, load_work
 from droidgate.devices.device import Device, open_device
-from droidgate.devices.errors import CommandFailedError, DeviceOutputError
+from droidgate.devices.device_errors import CommandFailedError, DeviceOutputError
 from droidgate.devices.packages import disabled_packages
 from droidgate.sources.catalogs.catalog import Catalog, check_name
 from droidgate.sources.catalogs.rows import CATALOG_FILE, LEFT_OUT, LOG_FILE, OWN_APP
-from droidgate.sources.device import InstalledApp, PhoneReading, PhoneRequest, parse_phone_source, read_phone
 from droidgate.sources.linting import check_reading
-from droidgate.sources.providers import Providers
+from droidgate.sources.phone_source import (
+    InstalledApp,
+    PhoneReading,
+    PhoneRequest,
+    parse_phone_source,
+    read_phone,
+)
+from droidgate.sources.source_results import Providers
 from droidgate.sources.spelling import printable
 from droidgate_android.apk.bundle_files import ApkIdentity, group_apks
 from droidgate_mappings.formats.format import load_formats

@@ -31,16 +31,16 @@ from droidgate.sources.apk import source_text_of
 from droidgate.sources.archives import is_archive
 from droidgate.sources.folder_files import read_bytes
 from droidgate.sources.linting import check_reading
-from droidgate.sources.manifest import is_manifest
 from droidgate.sources.module_layout import LooseCode, ModuleLayout, ModuleOpener
 from droidgate.sources.resources import SourceSet
 from droidgate.sources.source_code import code_endings
 from droidgate.sources.spelling import printable
+from droidgate.sources.text_manifest import is_manifest
+from droidgate_android.apk.apk_files import FileSource
 from droidgate_android.apk.archive import Archive
 from droidgate_android.apk.bundle_files import open_app
 from droidgate_android.apk.byte_source import ByteSource
 from droidgate_android.apk.file_kinds import is_binary_xml, is_zip
-from droidgate_android.apk.files import FileSource
 from droidgate_android.apk.reader import Apk
 from droidgate_mappings.formats.format import SourceFile, detect_format, load_formats
 from droidgate_mappings.formats.leniency import crash_report
@@ -121,7 +121,7 @@ def scan_one(item: Item, known: Container[str] = ()) -> Scanned:
 
 def load_ahead() -> None:
     """Do once what every input takes, so that nothing has to be loaded any more while its clock runs."""
-    import droidgate_android.apk.application  # noqa: F401, PLC0415 - reading an APK loads it late
+    import droidgate_android.apk.apk_application  # noqa: F401, PLC0415 - reading an APK loads it late
 
     reading = _read_descriptor(_SMALLEST_MANIFEST, must_be_descriptor=True)
     if reading is not None:
@@ -234,7 +234,7 @@ def _with_verified_signers(reading: Providers) -> Providers:
 
     The signer of an app that declares nothing decides nothing, and verifying reads the whole file.
     """
-    from droidgate_android.apk.application import verify_signers  # noqa: PLC0415 - loaded late, as in `sources`
+    from droidgate_android.apk.apk_application import verify_signers  # noqa: PLC0415 - loaded late, as in `sources`
 
     if not reading.providers:
         return reading

@@ -12,10 +12,10 @@ from functools import cache
 from typing import Final
 
 from droidgate.coverage.conversions import LEVELS, ConvertedProvider, estimate_conversions, estimate_tokens
-from droidgate.coverage.document import marks_of
+from droidgate.coverage.coverage_document import marks_of
 from droidgate.coverage.scanned import UnitRows
 from droidgate.sources.catalogs.rows import AppRow, CapabilityRow, FindingRow, ProblemRow, ProviderRow, Row
-from droidgate.sources.providers import Providers
+from droidgate.sources.source_results import Providers
 from droidgate_mappings.formats.application import Application, Component
 from droidgate_mappings.formats.leniency import crash_report
 from droidgate_mappings.formats.reachability import ComponentFacts, component_facts

@@ -12,7 +12,7 @@ from typing import Final, Literal
 
 from droidgate.devices.components import command_failed
 from droidgate.devices.device import DEFAULT_SECONDS, Condition, Device
-from droidgate.devices.errors import CommandFailedError, DeviceOutputError
+from droidgate.devices.device_errors import CommandFailedError, DeviceOutputError
 from droidgate.devices.quoting import check_action, check_component, check_user
 
 _BROADCAST: Final = "am broadcast"

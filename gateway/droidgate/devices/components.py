@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from typing import Final, Literal
 
 from droidgate.devices.device import Device
-from droidgate.devices.errors import CommandFailedError, DeviceOutputError, excerpt
+from droidgate.devices.device_errors import CommandFailedError, DeviceOutputError, excerpt
 from droidgate.devices.quoting import check_action, check_user, is_component
 
 _MAX_LINES: Final = 200_000

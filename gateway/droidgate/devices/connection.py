@@ -19,7 +19,7 @@ from types import TracebackType
 from typing import Final, Self
 
 from droidgate.devices.deadlines import Deadline
-from droidgate.devices.errors import DeviceGoneError, ProtocolError, UnsafeArgumentError, excerpt
+from droidgate.devices.device_errors import DeviceGoneError, ProtocolError, UnsafeArgumentError, excerpt
 from droidgate_mappings.user_folders import state_folder
 
 

@@ -13,7 +13,12 @@ from typing import Final, Literal
 
 from droidgate.devices.components import command_failed
 from droidgate.devices.device import DEFAULT_SECONDS, MAX_OUTPUT_BYTES, Device
-from droidgate.devices.errors import CommandFailedError, DeviceOutputError, UnsafeArgumentError, excerpt
+from droidgate.devices.device_errors import (
+    CommandFailedError,
+    DeviceOutputError,
+    UnsafeArgumentError,
+    excerpt,
+)
 from droidgate.devices.quoting import check_user
 
 _CALL: Final = "content call"

@@ -8,7 +8,7 @@ import time
 from dataclasses import dataclass, field
 from typing import Final
 
-from droidgate.devices.errors import CanceledError, DeadlineError
+from droidgate.devices.device_errors import CanceledError, DeadlineError
 
 _CANCEL_SECONDS: Final = 0.05
 """How often a wait looks whether it was canceled."""

@@ -15,10 +15,10 @@ from dataclasses import dataclass, replace
 from datetime import date
 from typing import Final
 
+from droidgate.devices.adb_client import AdbServer
 from droidgate.devices.device import device_of
-from droidgate.devices.listing import ListedDevice
+from droidgate.devices.device_list import ListedDevice
 from droidgate.devices.properties import Build, build_of, get_properties
-from droidgate.devices.server import AdbServer
 from droidgate_mappings.model.errors import DeviceError
 
 PATCHED_SINCE: Final = date(2026, 5, 1)

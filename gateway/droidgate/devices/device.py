@@ -16,9 +16,10 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import BinaryIO, Final
 
+from droidgate.devices.adb_client import AdbServer, error_of_refusal
 from droidgate.devices.connection import Connection, RefusedError
 from droidgate.devices.deadlines import Deadline
-from droidgate.devices.errors import (
+from droidgate.devices.device_errors import (
     CommandFailedError,
     ConditionError,
     DeviceChangedError,
@@ -27,12 +28,11 @@ from droidgate.devices.errors import (
     UnsupportedDeviceError,
     excerpt,
 )
-from droidgate.devices.listing import ListedDevice, choose_device
+from droidgate.devices.device_list import ListedDevice, choose_device
 from droidgate.devices.quoting import DeviceCommand, join_command, join_commands, join_guarded
-from droidgate.devices.server import AdbServer, error_of_refusal
 from droidgate.devices.shell_stream import Collector, Sink, exchange
 from droidgate.devices.sync import FileStatus, SyncSession
-from droidgate_mappings.steps import timed_step
+from droidgate_mappings.timed_steps import timed_step
 
 DEFAULT_SECONDS: Final = 30.0
 TRANSFER_SECONDS: Final = 600.0

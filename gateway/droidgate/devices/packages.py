@@ -12,7 +12,7 @@ from typing import Final
 
 from droidgate.devices.components import command_failed, output_lines
 from droidgate.devices.device import Condition, Device
-from droidgate.devices.errors import DeviceOutputError
+from droidgate.devices.device_errors import DeviceOutputError
 from droidgate.devices.quoting import check_package, check_user, is_package
 
 _LIST: Final = "pm list packages"

@@ -9,7 +9,7 @@ from typing import Final
 
 from droidgate.devices.components import command_failed, output_lines
 from droidgate.devices.device import Device
-from droidgate.devices.errors import DeviceOutputError
+from droidgate.devices.device_errors import DeviceOutputError
 
 _GETPROP: Final = "getprop"
 _USER: Final = "am get-current-user"

@@ -12,7 +12,7 @@ import shlex
 from collections.abc import Iterable, Sequence
 from typing import Final
 
-from droidgate.devices.errors import UnsafeArgumentError, excerpt
+from droidgate.devices.device_errors import UnsafeArgumentError, excerpt
 
 MAX_ARGUMENT_BYTES: Final = 131_071
 """Longest argument that Linux takes (reference android-runtime 1.7)."""

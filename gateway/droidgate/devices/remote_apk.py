@@ -19,7 +19,7 @@ from pathlib import Path, PurePosixPath
 from typing import Final
 
 from droidgate.devices.device import DEFAULT_SECONDS, Device, Identity
-from droidgate.devices.errors import TransferError
+from droidgate.devices.device_errors import TransferError
 from droidgate.devices.packages import InstalledPackage
 from droidgate.devices.sync import FileStatus
 from droidgate_mappings.model.errors import InputError

@@ -9,7 +9,7 @@ from typing import Final, TypeVar
 
 from droidgate.devices.components import command_failed
 from droidgate.devices.device import Device
-from droidgate.devices.errors import CommandFailedError, DeviceOutputError, excerpt
+from droidgate.devices.device_errors import CommandFailedError, DeviceOutputError, excerpt
 from droidgate.devices.quoting import check_user, is_package
 from droidgate_mappings.formats.installed import ListedFunction, ListingError, StateQuery, SystemListing
 

@@ -11,7 +11,7 @@ from enum import IntEnum
 from typing import BinaryIO, Final
 
 from droidgate.devices.connection import Connection
-from droidgate.devices.errors import OutputLimitError, ProtocolError
+from droidgate.devices.device_errors import OutputLimitError, ProtocolError
 
 _HEADER: Final = 5
 _PIECE: Final = 32 * 1024

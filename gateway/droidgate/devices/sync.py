@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import BinaryIO, Final
 
 from droidgate.devices.connection import Connection
-from droidgate.devices.errors import OutputLimitError, ProtocolError, TransferError, excerpt
+from droidgate.devices.device_errors import OutputLimitError, ProtocolError, TransferError, excerpt
 
 _MAX_PATH: Final = 1024
 _MAX_CHUNK: Final = 64 * 1024

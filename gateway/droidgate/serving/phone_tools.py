@@ -33,19 +33,19 @@ import anyio.from_thread
 import anyio.lowlevel
 import anyio.to_thread
 
+from droidgate.calls.call_files import read_files
+from droidgate.calls.call_requests import CallProgress, CallRequest, ProgressSink
 from droidgate.calls.caller import Caller
-from droidgate.calls.files import read_files
-from droidgate.calls.requests import CallProgress, CallRequest, ProgressSink
 from droidgate.calls.subjects import NamePattern, component_name, glob_matches
 from droidgate.calls.targets import SCREENS, CallTarget, ScreenTarget
 from droidgate.calls.traces import NO_TRACE, Trace
 from droidgate.devices.packages import InstalledPackage, list_packages
 from droidgate.devices.properties import current_user
-from droidgate.serving.approvals import ClientApprover
-from droidgate.serving.documents import cut, hidden_name, named, write_tools
-from droidgate.serving.files import SharedFolders, images_in, media_type_of
-from droidgate.serving.names import NamedCapability, ToolNames
-from droidgate.serving.results import MAX_PART
+from droidgate.serving.client_questions import ClientApprover
+from droidgate.serving.served_files import SharedFolders, images_in, media_type_of
+from droidgate.serving.tool_documents import cut, hidden_name, named, write_tools
+from droidgate.serving.tool_names import NamedCapability, ToolNames
+from droidgate.serving.tool_results import MAX_PART
 from droidgate.serving.tools import (
     MAX_PAGE,
     Change,
@@ -60,8 +60,8 @@ from droidgate.serving.tools import (
     UnknownResourceError,
     UnknownToolError,
 )
-from droidgate.sources.callability import callability_of
-from droidgate.sources.device import digest_of_lists, listings_changed
+from droidgate.sources.phone_callability import callability_of
+from droidgate.sources.phone_source import digest_of_lists, listings_changed
 from droidgate_mappings.model.capability import Provider
 from droidgate_mappings.model.errors import DeviceError, DroidgateError, UsageError
 from droidgate_mappings.model.findings import Finding
@@ -71,7 +71,7 @@ from droidgate_mappings.text.nearest_names import closest_name
 from droidgate_mappings.text_safety import one_line, visible, visible_json, without_hidden
 from droidgate_mappings.values.arguments import type_behind
 from droidgate_mappings.values.failures import CallError
-from droidgate_mcp.facts import MODERN
+from droidgate_mcp.tool_facts import MODERN
 from droidgate_mcp.wire import DeclaredOutput, McpToolFailure, McpToolResult
 
 

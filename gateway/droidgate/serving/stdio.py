@@ -16,7 +16,7 @@ import anyio.lowlevel
 from anyio.streams.memory import MemoryObjectSendStream
 from mcp.server.stdio import stdio_server
 
-from droidgate.serving.application import McpServer
+from droidgate.serving.server_application import McpServer
 
 _INPUT: Final = 0
 _READ_BYTES: Final = 1 << 16

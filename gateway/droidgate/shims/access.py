@@ -9,8 +9,8 @@ from dataclasses import replace
 from typing import Final
 
 from droidgate.devices.quoting import check_user
+from droidgate.shims.install_steps import Step, not_needed, run_step
 from droidgate.shims.place import ShimPlace
-from droidgate.shims.steps import Step, not_needed, run_step
 from droidgate_mappings.formats.installed import SHIM_PACKAGE
 from droidgate_mappings.tables.android_names import android_name
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from droidgate.devices.errors import DeviceOutputError
+from droidgate.devices.device_errors import DeviceOutputError
 from droidgate.devices.packages import InstalledPackage
 from droidgate.shims.answers import refusal_of
 from droidgate.shims.client import HostClient

@@ -21,7 +21,7 @@ from droidgate.devices.content import (
     write_content,
 )
 from droidgate.devices.device import Device
-from droidgate.devices.errors import DeviceOutputError
+from droidgate.devices.device_errors import DeviceOutputError
 from droidgate.devices.quoting import check_package
 from droidgate.shims.answers import (
     BroadcastTool,

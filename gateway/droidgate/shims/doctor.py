@@ -12,10 +12,15 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final, Literal
 
-from droidgate.devices.app_functions import app_function_shell
+from droidgate.devices.app_function_shell import app_function_shell
 from droidgate.devices.components import query_components
 from droidgate.devices.describing import wireless_warning
-from droidgate.devices.errors import CommandFailedError, DeviceOutputError, TransferError, UnsafeArgumentError
+from droidgate.devices.device_errors import (
+    CommandFailedError,
+    DeviceOutputError,
+    TransferError,
+    UnsafeArgumentError,
+)
 from droidgate.devices.packages import InstalledPackage
 from droidgate.devices.properties import build_of, get_properties
 from droidgate.devices.quoting import check_package
@@ -26,7 +31,7 @@ from droidgate.shims.client import ANY_APP, EVERY_CAPABILITY
 from droidgate.shims.place import InstalledShim, ShimPlace, target_problem
 from droidgate.shims.shell_identity import END_COMMAND
 from droidgate.shims.shim_facts import ShimFacts, installed_facts
-from droidgate_android.apk.application import read_application
+from droidgate_android.apk.apk_application import read_application
 from droidgate_android.apk.reader import open_apk
 from droidgate_mappings.formats.installed import SHIM_PACKAGE
 from droidgate_mappings.model.errors import InputError

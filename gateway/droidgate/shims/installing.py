@@ -6,15 +6,15 @@ import shlex
 from dataclasses import dataclass
 from typing import Final
 
-from droidgate.devices.errors import CommandFailedError, DeviceOutputError
-from droidgate.devices.installing import install_apks, uninstall
+from droidgate.devices.app_installation import install_apks, uninstall
+from droidgate.devices.device_errors import CommandFailedError, DeviceOutputError
 from droidgate.devices.quoting import check_user
 from droidgate.shims.access import set_up_access
 from droidgate.shims.answers import Hello
 from droidgate.shims.client import ANY_APP, EVERY_CAPABILITY, HostClient
+from droidgate.shims.install_steps import Step, refused
 from droidgate.shims.place import ShimPlace
 from droidgate.shims.shim_facts import ShimFacts
-from droidgate.shims.steps import Step, refused
 from droidgate_mappings.model.errors import DroidgateError
 
 INSTALL: Final = "install the shim"

@@ -10,7 +10,7 @@ import struct
 from collections.abc import Mapping
 from typing import Final
 
-from droidgate.devices.errors import DeviceOutputError, UnsafeArgumentError
+from droidgate.devices.device_errors import DeviceOutputError, UnsafeArgumentError
 from droidgate_mappings.model.errors import InputError
 from droidgate_mappings.model.json_values import Json, canonical_json
 from droidgate_mappings.text.json_text import parse_json

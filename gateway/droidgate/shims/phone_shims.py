@@ -21,7 +21,7 @@ from droidgate.shims.installations import (
 )
 from droidgate.shims.place import InstalledShim, installed_shims, place_of
 from droidgate.shims.sync_runs import Synced, carry_out, plan_sync
-from droidgate.sources.device import ReadablePhone
+from droidgate.sources.phone_source import ReadablePhone
 from droidgate_mappings.model.json_values import Json
 
 

@@ -9,15 +9,15 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import Final
 
-from droidgate.devices.app_functions import app_function_shell
+from droidgate.devices.app_function_shell import app_function_shell
 from droidgate.devices.quoting import check_component, check_user
 from droidgate.shims.access import APP_FUNCTION_ALLOWLIST_SDK, APP_FUNCTIONS, APP_FUNCTIONS_SDK
 from droidgate.shims.answers import Hello, Status
 from droidgate.shims.client import HostClient
+from droidgate.shims.install_steps import Step, not_needed, run_step
 from droidgate.shims.installing import Installation, install_archive, remove_shim
 from droidgate.shims.place import ShimPlace
 from droidgate.shims.shim_facts import ShimFacts, installed_facts
-from droidgate.shims.steps import Step, not_needed, run_step
 from droidgate_android.apk.signing_keys import SigningKey
 from droidgate_mappings.formats.installed import SHIM_PACKAGE, is_shim
 from droidgate_mappings.model.errors import DroidgateError

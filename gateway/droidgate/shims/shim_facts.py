@@ -6,12 +6,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
 
-from droidgate.devices.errors import TransferError
+from droidgate.devices.device_errors import TransferError
 from droidgate.devices.packages import InstalledPackage
 from droidgate.devices.remote_apk import open_remote_apk
 from droidgate.shims.place import ShimPlace
-from droidgate_android.apk.application import read_application, verify_signers
-from droidgate_android.apk.files import MemorySource
+from droidgate_android.apk.apk_application import read_application, verify_signers
+from droidgate_android.apk.apk_files import MemorySource
 from droidgate_android.apk.reader import Apk, Source, open_apk
 from droidgate_mappings.formats.installed import SHIM_PACKAGE, is_shim
 from droidgate_mappings.model.errors import InputError

@@ -9,7 +9,7 @@ from functools import partial
 from typing import Final
 
 from droidgate.sources.opened_apps import OpenedApp, UnreadApp, open_apps
-from droidgate_android.apk.application import verify_signers
+from droidgate_android.apk.apk_application import verify_signers
 from droidgate_mappings.formats.application import Application, Component
 from droidgate_mappings.formats.installed import SHIM_PACKAGE, is_shim
 from droidgate_mappings.formats.reachability import find_component
@@ -17,7 +17,7 @@ from droidgate_mappings.model.capability import Place, Provider
 from droidgate_mappings.model.errors import InputError, UsageError
 from droidgate_mappings.model.findings import Finding, Level, finding_code
 from droidgate_mappings.model.json_values import pointer_token
-from droidgate_shim.builder.callability import (
+from droidgate_shim.builder.shim_callability import (
     backends,
     call_conditions,
     listing_of,

@@ -12,8 +12,9 @@ from pathlib import Path
 from typing import Final, Literal
 
 from droidgate.shims.answers import Status
+from droidgate.shims.broadcast_discovery import Asked, ask_broadcast_apps
 from droidgate.shims.building import Key, Report, chosen_key, unused_apps
-from droidgate.shims.discovering import Asked, ask_broadcast_apps
+from droidgate.shims.install_steps import Step
 from droidgate.shims.installations import Ready, install_ready
 from droidgate.shims.installing import remove_shim
 from droidgate.shims.place import InstalledShim, ShimPlace, installed_shims
@@ -21,13 +22,12 @@ from droidgate.shims.scopes import Scope, load_scopes, scope_of_installed
 from droidgate.shims.shell_identity import is_lending, needs_identity, release_identity, set_up_identity
 from droidgate.shims.shim_facts import ShimFacts, facts_of, installed_facts
 from droidgate.shims.source_apps import NothingDeclaredError, read_source_apps
-from droidgate.shims.steps import Step
 from droidgate.sources.spelling import DEVICE_SCHEME
 from droidgate_mappings.formats.installed import SHIM_PACKAGE
 from droidgate_mappings.model.errors import DeviceError
 from droidgate_mappings.model.findings import Finding
-from droidgate_shim.builder.callability import backends
 from droidgate_shim.builder.protocols import LeftOut, choose_protocols
+from droidgate_shim.builder.shim_callability import backends
 from droidgate_shim.builder.shims import BuiltShim, NothingToOfferError, build_bare_shim, build_shims
 from droidgate_shim.builder.source_app import SourceApp
 

@@ -12,16 +12,16 @@ from typing import TYPE_CHECKING, BinaryIO
 from droidgate.sources.android_project import Module, application_from_tree
 from droidgate.sources.archives import is_archive
 from droidgate.sources.catalogs.rows import catalog_folder
-from droidgate.sources.files import STANDARD_INPUT, UNREFERENCED_DESCRIPTOR, FileReader
 from droidgate.sources.folders import MAX_FILE_BYTES, read_bytes
 from droidgate.sources.format_reading import ReadOptions
-from droidgate.sources.providers import Providers
 from droidgate.sources.resources import SourceSet
 from droidgate.sources.source_code import Code
+from droidgate.sources.source_files import STANDARD_INPUT, UNREFERENCED_DESCRIPTOR, FileReader
+from droidgate.sources.source_results import Providers
 from droidgate.sources.spelling import DEVICE_SCHEME
-from droidgate_mappings.formats.format import Format, find_format, finder_of, load_formats
+from droidgate_mappings.formats.format import Format, chosen_formats, finder_of, load_formats
 from droidgate_mappings.model.errors import BudgetError, InputError, UsageError
-from droidgate_mappings.steps import timed_step
+from droidgate_mappings.timed_steps import timed_step
 
 if TYPE_CHECKING:
     from droidgate_android.apk.reader import Apk
@@ -160,15 +160,6 @@ def check_sources(sources: Sequence[str]) -> None:
         raise UsageError(message, hint="write - once")
 
 
-def chosen_formats(names: Iterable[str] | None) -> list[Format] | None:
-    """Return the formats of these ids, None without any.
-
-    Raises:
-        UsageError: a format is unknown.
-    """
-    return [find_format(name)[0] for name in names or ()] or None
-
-
 def read_source(
     source: str,
     *,
@@ -196,7 +187,7 @@ def read_source(
     options = ReadOptions(tuple(load_formats().values() if formats is None else formats), strict=strict)
     if source.startswith(DEVICE_SCHEME):
         # Most runs have no phone, and its modules take longer to import than a file to be read.
-        from droidgate.sources.device import read_device_source  # noqa: PLC0415
+        from droidgate.sources.phone_source import read_device_source  # noqa: PLC0415
 
         return read_device_source(source, formats=options.formats, strict=strict).declared
     for format_ in options.formats:
@@ -205,7 +196,7 @@ def read_source(
     catalog = None if source == STANDARD_INPUT else catalog_folder(source)
     if catalog is not None:
         # Most runs have no catalog either.
-        from droidgate.sources.catalogs.reading import read_catalog  # noqa: PLC0415
+        from droidgate.sources.catalogs.catalog_reading import read_catalog  # noqa: PLC0415
 
         return read_catalog(catalog, options)
     reader = FileReader(options)

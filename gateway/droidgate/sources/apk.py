@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from droidgate.sources.spelling import printable, shown_parent
+from droidgate_android.apk.apk_budgets import Budget
+from droidgate_android.apk.apk_files import FileSource, MemorySource
 from droidgate_android.apk.binary_xml import parse_binary_xml
-from droidgate_android.apk.budgets import Budget
 from droidgate_android.apk.bundle_files import (
     APK_ENDING,
     ApkIdentity,
@@ -14,7 +15,6 @@ from droidgate_android.apk.bundle_files import (
     identity_of,
     open_app,
 )
-from droidgate_android.apk.files import FileSource, MemorySource
 from droidgate_android.apk.reader import Apk, open_apk, open_part
 from droidgate_android.apk.xml_rendering import render_xml
 from droidgate_mappings.model.errors import InputError

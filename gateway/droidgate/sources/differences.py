@@ -6,8 +6,8 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Final
 
-from droidgate.sources.providers import Providers
 from droidgate.sources.source_code import VARIANT_CODE
+from droidgate.sources.source_results import Providers
 from droidgate_mappings.compare import (
     Change,
     Comparison,

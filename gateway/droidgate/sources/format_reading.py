@@ -7,7 +7,6 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 
 from droidgate.sources.android_project import Module
-from droidgate.sources.providers import Providers
 from droidgate.sources.source_code import (
     Code,
     code_endings,
@@ -16,6 +15,7 @@ from droidgate.sources.source_code import (
     report_elsewhere,
     report_variant_code,
 )
+from droidgate.sources.source_results import Providers
 from droidgate_mappings.formats.application import Application
 from droidgate_mappings.formats.format import Format, Reading, SourceFile, detect_format, load_formats
 from droidgate_mappings.formats.installed import InstalledState

@@ -17,12 +17,12 @@ from os import PathLike, fspath
 from pathlib import Path
 from typing import Final
 
-from droidgate.sources import STANDARD_INPUT, check_sources, chosen_formats, read_source
+from droidgate.sources import STANDARD_INPUT, check_sources, read_source
 from droidgate.sources.folders import MAX_FILE_BYTES, read_bytes
-from droidgate.sources.providers import Providers
 from droidgate.sources.source_code import assets_of_code, report_competing_services
+from droidgate.sources.source_results import Providers
 from droidgate_mappings.formats.application import Application, Component
-from droidgate_mappings.formats.format import Format, SourceFile, detect_format, load_formats
+from droidgate_mappings.formats.format import Format, SourceFile, chosen_formats, detect_format, load_formats
 from droidgate_mappings.model.capability import Place
 from droidgate_mappings.model.errors import InputError
 from droidgate_mappings.model.findings import LINT_LEVELS, Finding, Level, finding_code

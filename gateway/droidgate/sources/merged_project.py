@@ -16,7 +16,7 @@ from droidgate.sources.folder_files import MANIFEST
 from droidgate.sources.folders import scan_folder
 from droidgate.sources.manifest_merge import FILE_MARK, LibraryManifest, ManifestMerger
 from droidgate.sources.resources import SourceSet
-from droidgate_android.apk.project_files import MAX_BYTES, MAX_FILES, ProjectFiles
+from droidgate_android.apk.packed_files import MAX_BYTES, MAX_FILES, ProjectFiles
 from droidgate_mappings.model.capability import Place
 from droidgate_mappings.model.errors import BudgetError, InputError
 from droidgate_mappings.model.findings import Finding, Level

@@ -19,8 +19,8 @@ from droidgate.sources.catalogs.rows import catalog_folder
 from droidgate.sources.folders import scan_folder
 from droidgate.sources.format_reading import FormatReader, ReadOptions
 from droidgate.sources.spelling import DEVICE_SCHEME, printable
-from droidgate_android.apk.application import read_application
-from droidgate_android.apk.files import MemorySource
+from droidgate_android.apk.apk_application import read_application
+from droidgate_android.apk.apk_files import MemorySource
 from droidgate_android.apk.pack import pack
 from droidgate_android.apk.reader import Apk, open_apk
 from droidgate_android.apk.signing_keys import SigningKey, make_key
@@ -164,9 +164,9 @@ def _closing(apk: Apk, place: str, *, is_named: bool, is_project: bool = False) 
 def _apps_of_phone(source: str) -> Iterator[OpenedApp | UnreadApp]:
     # Most shims are made for files, and these modules take their time to import.
     from droidgate.devices.device import open_device  # noqa: PLC0415
-    from droidgate.devices.errors import TransferError  # noqa: PLC0415
+    from droidgate.devices.device_errors import TransferError  # noqa: PLC0415
     from droidgate.devices.packages import list_packages  # noqa: PLC0415
-    from droidgate.sources.device import read_device_source  # noqa: PLC0415
+    from droidgate.sources.phone_source import read_device_source  # noqa: PLC0415
 
     reading = read_device_source(source, formats=load_formats().values())
     device = open_device(reading.serial)

@@ -11,7 +11,7 @@ from droidgate_mappings.compare.changes import (
     Weight,
 )
 from droidgate_mappings.compare.pairing import pair_providers
-from droidgate_mappings.compare.providers import compare_sets
+from droidgate_mappings.compare.provider_changes import compare_sets
 from droidgate_mappings.compare.unread import Unread
 
 __all__ = [

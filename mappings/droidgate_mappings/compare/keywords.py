@@ -19,7 +19,7 @@ from droidgate_mappings.compare.changes import (
     Difference,
     Effect,
 )
-from droidgate_mappings.json_schema.words import WORD_OF_KIND, is_schema_list, is_schema_map
+from droidgate_mappings.json_schema.schema_words import WORD_OF_KIND, is_schema_list, is_schema_map
 from droidgate_mappings.model.json_values import Json, canonical_json, json_equal, pointer_token
 from droidgate_mappings.model.types import ArrayType, ObjectType, RefType, Type
 

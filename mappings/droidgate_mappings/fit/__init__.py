@@ -5,6 +5,6 @@ here, driven by the dialect's `Capacity`, and no writer has its own.
 """
 
 from droidgate_mappings.fit.objects import is_always_object, may_be_null
-from droidgate_mappings.fit.providers import Fitted, fit_provider
+from droidgate_mappings.fit.provider_fit import Fitted, fit_provider
 
 __all__ = ["Fitted", "fit_provider", "is_always_object", "may_be_null"]

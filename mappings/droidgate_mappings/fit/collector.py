@@ -21,7 +21,7 @@ from droidgate_mappings.fit.objects import (
     takes_null,
 )
 from droidgate_mappings.json_schema import NAMESPACE, NOTATION, write_schema
-from droidgate_mappings.json_schema.words import UNSTATED_BOUNDS
+from droidgate_mappings.json_schema.schema_words import UNSTATED_BOUNDS
 from droidgate_mappings.model.capability import Place, Provider
 from droidgate_mappings.model.findings import Finding
 from droidgate_mappings.model.json_values import Json, canonical_json, pointer_token

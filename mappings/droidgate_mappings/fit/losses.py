@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any, Final
 
-from droidgate_mappings.json_schema.words import NOTATION, UNSTATED_BOUNDS
+from droidgate_mappings.json_schema.schema_words import NOTATION, UNSTATED_BOUNDS
 from droidgate_mappings.model.capability import Place
 from droidgate_mappings.model.findings import Finding, Level, finding_code
 from droidgate_mappings.model.json_values import Json, json_equal

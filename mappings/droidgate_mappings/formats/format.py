@@ -389,6 +389,15 @@ def find_format(text: str) -> tuple[Format, DialectTable]:
     return formats[format_id], formats[format_id].dialect(dialect_id or None)
 
 
+def chosen_formats(names: Iterable[str] | None) -> list[Format] | None:
+    """Return the formats of these ids, None without any.
+
+    Raises:
+        UsageError: a format is unknown.
+    """
+    return [find_format(name)[0] for name in names or ()] or None
+
+
 def detect_format(source: SourceFile, formats: Iterable[Format] | None = None) -> Format | None:
     """Return the format that is surest of a file, None where none claims it."""
     candidates = list(load_formats().values() if formats is None else formats)

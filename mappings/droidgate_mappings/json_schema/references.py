@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Final
 from urllib.parse import unquote
 
-from droidgate_mappings.json_schema.words import CONTAINERS, Schema, referenced_name
+from droidgate_mappings.json_schema.schema_words import CONTAINERS, Schema, referenced_name
 from droidgate_mappings.model.json_values import Json, pointer_name, pointer_token
 from droidgate_mappings.model.types import AllOfType, ArrayType, ObjectType, OneOfType, Property, Type
 

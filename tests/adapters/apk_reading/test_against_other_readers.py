@@ -15,7 +15,7 @@ from lxml import etree
 from adapters.apk_reading.built_apks import FORMS, REAL_APKS, SAMPLES, real_apk, sample_apk
 from droidgate_android.apk.reader import Apk, open_apk
 from droidgate_android.apk.resource_table import Bag
-from droidgate_android.apk.values import complex_number, signed
+from droidgate_android.apk.resource_values import complex_number, signed
 from droidgate_android.apk.xml_tree import ANDROID_NAMESPACE, TypedValue, ValueType, XmlElement
 from requirements_of_tests import require
 

@@ -7,7 +7,7 @@ from lxml import etree
 
 from adapters.apk_reading.built_apks import FORMS, SAMPLES, apk_of, sample_apk, source_tree
 from droidgate.sources import application_from_tree
-from droidgate_android.apk.application import read_application
+from droidgate_android.apk.apk_application import read_application
 from droidgate_android.apk.reader import open_apk
 from droidgate_mappings.formats.application import Application
 from droidgate_mappings.formats.format import load_formats

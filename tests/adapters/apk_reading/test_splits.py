@@ -11,7 +11,7 @@ import pytest
 
 from adapters.apk_reading.built_apks import apk_of
 from droidgate.sources import read_source
-from droidgate_android.apk.application import read_application
+from droidgate_android.apk.apk_application import read_application
 from droidgate_android.apk.bundle_files import chosen_apks, open_app
 from droidgate_android.apk.reader import Apk, open_apk
 from droidgate_mappings.model.errors import BudgetError, InputError

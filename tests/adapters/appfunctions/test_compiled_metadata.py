@@ -2,7 +2,7 @@ from pathlib import Path
 
 import pytest
 
-from droidgate_android.apk.application import read_application
+from droidgate_android.apk.apk_application import read_application
 from droidgate_android.apk.pack import pack_project
 from droidgate_android.apk.reader import open_apk
 from droidgate_android.apk.signing_keys import make_key

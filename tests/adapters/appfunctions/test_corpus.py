@@ -10,7 +10,7 @@ import pytest
 
 from adapters.appfunctions.function_files import ANDROID, artifact, only, property_of, service_of, write_in
 from droidgate.sources.android_project import application_from_tree
-from droidgate_android.projects.java_text import to_lower_camel_case
+from droidgate_android.projects.indexed_text import to_lower_camel_case
 from droidgate_appfunctions.fields import local_name
 from droidgate_appfunctions.format import FORMAT
 from droidgate_mappings.formats.format import SourceFile

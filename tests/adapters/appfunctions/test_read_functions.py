@@ -14,7 +14,7 @@ from adapters.appfunctions.function_files import (
     typed,
     write_in,
 )
-from droidgate_android.projects.java_text import to_lower_camel_case
+from droidgate_android.projects.indexed_text import to_lower_camel_case
 from droidgate_appfunctions.format import FORMAT
 from droidgate_mappings.formats.format import SourceFile
 from droidgate_mappings.formats.leniency import ReadingContext

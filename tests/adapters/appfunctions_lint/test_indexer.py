@@ -31,9 +31,14 @@ from droidgate_android.app_search import (
     read_schema,
     simulate_indexing,
 )
-from droidgate_android.app_search.documents import java_hash
 from droidgate_android.app_search.events import PullParser
-from droidgate_android.projects.java_text import java_trim, parse_boolean, parse_integer, to_lower_camel_case
+from droidgate_android.app_search.indexed_documents import java_hash
+from droidgate_android.projects.indexed_text import (
+    java_trim,
+    parse_boolean,
+    parse_integer,
+    to_lower_camel_case,
+)
 from droidgate_mappings.formats.application import Application
 from droidgate_mappings.tables.app_functions import load_indexing
 from strategies import damaged

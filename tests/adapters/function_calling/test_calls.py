@@ -12,7 +12,7 @@ import pytest
 
 import droidgate
 from droidgate.cli.descriptors.converting import ConvertRequest, convert_sources
-from droidgate.cli.reading import Output
+from droidgate.cli.read_sources import Output
 from droidgate_mappings.model.errors import InputError, UsageError
 from requirements_of_tests import require
 

@@ -27,7 +27,7 @@ from droidgate_mappings.model.capability import Capability, Provider
 from droidgate_mappings.model.findings import Level
 from droidgate_mappings.model.json_values import Json
 from droidgate_mappings.model.types import Type
-from droidgate_mobile_mcp.constants import TABLES
+from droidgate_mobile_mcp.protocol_names import TABLES
 from model_types import array, float64, int32, optional, record, required, string
 from properties.matching import assert_findings_match, assert_same_declaration
 

@@ -11,8 +11,8 @@ from adapters.observed.observed_fixtures import (
     read_one,
     service,
 )
-from droidgate_android.apk.application import ApkResources, read_application
-from droidgate_android.apk.files import MemorySource
+from droidgate_android.apk.apk_application import ApkResources, read_application
+from droidgate_android.apk.apk_files import MemorySource
 from droidgate_android.apk.pack import pack_project
 from droidgate_android.apk.reader import open_apk
 from droidgate_mappings.formats.installed import DeviceFacts

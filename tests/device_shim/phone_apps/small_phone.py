@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 
 from droidgate.sources.android_project import application_from_tree
 from droidgate_mappings.formats.application import Application
+from droidgate_phone.app_api.app_values import ActivityResult, AndroidError, BroadcastResult, Message
 from droidgate_phone.app_api.behaviour import (
     Activity,
     App,
@@ -18,7 +19,6 @@ from droidgate_phone.app_api.behaviour import (
     Service,
 )
 from droidgate_phone.app_api.platform import Platform
-from droidgate_phone.app_api.values import ActivityResult, AndroidError, BroadcastResult, Message
 from droidgate_phone.intents import ComponentName, Intent
 from droidgate_phone.sample_apps import sample_apps_directory
 

@@ -12,7 +12,7 @@ from PIL import Image
 from device_shim.phone_apps.pdf_files import pdf_with
 from droidgate_phone.apps.agent import Agent, request_text
 from droidgate_phone.commands import SHELL_UID, CommandCall
-from droidgate_phone.commands.registry import find_command
+from droidgate_phone.commands.command_registry import find_command
 from droidgate_phone.intents import ComponentName
 from droidgate_phone.phone import boot
 from droidgate_phone.sample_packages import sample_packages

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from device_shim.phone_shell.shell_bench import Phone, Sink
 from device_shim.phone_shell.test_shell_against_mksh import PIECES
-from droidgate_phone.commands import registry
+from droidgate_phone.commands import command_registry
 from droidgate_phone.phone import boot
 from droidgate_phone.shell import BUDGET_STATUS, NOT_MODELLED_STATUS, Budget, run_shell
 from droidgate_phone.shell.interpreter import THREADS
@@ -33,8 +33,8 @@ def _watch(event: str, _arguments: tuple[Any, ...]) -> None:
 
 @pytest.fixture(scope="module")
 def audited() -> None:
-    for name in registry.command_names():
-        registry.find_command(name)
+    for name in command_registry.command_names():
+        command_registry.find_command(name)
     Phone().run("printf '%s' x | cat; [ a = a ]; echo * | wc -c; sh -c 'ls -l'")
     sys.addaudithook(_watch)
 
@@ -296,9 +296,11 @@ def test_a_line_of_many_words_and_of_many_pieces_arrives_whole() -> None:
 
 
 def test_a_module_that_is_missing_or_broken_leaves_other_commands_alone(monkeypatch: Any) -> None:
-    monkeypatch.setattr(registry, "_MODULES", {"no_such_module": ("ghost",), "file_commands": ("cat",)})
-    assert registry.find_command("ghost") is None
-    assert registry.find_command("cat") is not None
+    monkeypatch.setattr(
+        command_registry, "_MODULES", {"no_such_module": ("ghost",), "file_commands": ("cat",)}
+    )
+    assert command_registry.find_command("ghost") is None
+    assert command_registry.find_command("cat") is not None
     phone = Phone()
     assert phone.run("echo b | cat").output == b"b\n"
     outcome = phone.run("ghost; echo never")

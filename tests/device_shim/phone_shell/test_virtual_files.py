@@ -10,7 +10,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from droidgate_phone.file_layout import SHARED_STORAGE, lay_out
-from droidgate_phone.files import READ, WRITE, VirtualFileError, VirtualFiles, groups_of, name_of, number_of
+from droidgate_phone.phone_files import (
+    READ,
+    WRITE,
+    VirtualFileError,
+    VirtualFiles,
+    groups_of,
+    name_of,
+    number_of,
+)
 
 SHELL, APP = 2000, 10123
 SCRATCH = "/data/local/tmp"

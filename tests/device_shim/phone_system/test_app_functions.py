@@ -17,7 +17,7 @@ from device_shim.phone_system.phone_system_apps import (
     make_tool,
     run,
 )
-from droidgate_phone.app_api.values import AppFunctionError
+from droidgate_phone.app_api.app_values import AppFunctionError
 from droidgate_phone.clocks import SystemClock
 from droidgate_phone.event_log import Faults
 from droidgate_phone.shell import run_shell

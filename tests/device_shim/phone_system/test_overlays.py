@@ -14,6 +14,7 @@ from device_shim.phone_system.phone_system_apps import (
     make_tool,
     run,
 )
+from droidgate_phone.app_api.app_values import AndroidError
 from droidgate_phone.app_api.behaviour import (
     FLAG_WINDOW_IS_OBSCURED,
     FLAG_WINDOW_IS_PARTIALLY_OBSCURED,
@@ -21,7 +22,6 @@ from droidgate_phone.app_api.behaviour import (
     Context,
 )
 from droidgate_phone.app_api.platform import View
-from droidgate_phone.app_api.values import AndroidError
 from droidgate_phone.system import AndroidSystem
 
 ATTACKER = "com.example.attacker"

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from droidgate_phone.app_api.values import AndroidError, Message
+from droidgate_phone.app_api.app_values import AndroidError, Message
 from droidgate_phone.intents import Bundle, ComponentName, Extra, Intent, split_uri
 from droidgate_phone.java_text import java_double, java_float, java_int
 from droidgate_phone.system.intent_text import show_bundle, show_intent

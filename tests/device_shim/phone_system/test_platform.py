@@ -7,8 +7,8 @@ from collections.abc import Iterator
 import pytest
 
 from device_shim.phone_system.phone_system_apps import MemoryStreams, ToolApp, make_apk, run
+from droidgate_phone.app_api.app_values import AndroidError
 from droidgate_phone.app_api.platform import Notification, ServiceConnection
-from droidgate_phone.app_api.values import AndroidError
 from droidgate_phone.clocks import StillClock
 from droidgate_phone.event_log import EventLog
 from droidgate_phone.intents import ComponentName, Intent

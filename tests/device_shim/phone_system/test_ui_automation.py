@@ -7,9 +7,9 @@ from collections.abc import Mapping
 import pytest
 
 from device_shim.phone_system.phone_system_apps import make_apk, make_phone, run
+from droidgate_phone.app_api.app_values import AndroidError
 from droidgate_phone.app_api.behaviour import App, Instrumentation
 from droidgate_phone.app_api.platform import Platform
-from droidgate_phone.app_api.values import AndroidError
 from droidgate_phone.intents import ComponentName
 from droidgate_phone.system import AndroidSystem
 from droidgate_phone.system.instrumentations import (

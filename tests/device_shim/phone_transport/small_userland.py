@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from droidgate_phone.file_layout import lay_out
-from droidgate_phone.files import VirtualFiles
+from droidgate_phone.phone_files import VirtualFiles
 from droidgate_phone.streams import CommandStreams
 from droidgate_phone.transport.packets import features_of
 from droidgate_phone.transport.userland import Banner, ShellFiles, Userland

@@ -239,7 +239,9 @@ def test_a_port_that_adb_takes_for_an_emulators_is_reported(droidgate: Runner) -
 def test_apps_are_listed_by_protocol_without_an_adb_program(
     droidgate: Runner, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("droidgate.devices.server.find_adb", lambda: pytest.fail("an adb program was wanted"))
+    monkeypatch.setattr(
+        "droidgate.devices.adb_client.find_adb", lambda: pytest.fail("an adb program was wanted")
+    )
     assert droidgate("phone", "start").code == 0
     run = droidgate("phone", "apps", "--json")
     assert run.code == 0, run

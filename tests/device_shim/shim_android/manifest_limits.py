@@ -7,7 +7,7 @@ from typing import Any
 from unittest.mock import patch
 
 from device_shim.shim_builder.built_samples import KEY, shim_of, source_app
-from droidgate_android.apk.application import read_application
+from droidgate_android.apk.apk_application import read_application
 from droidgate_android.apk.pack import Packing, pack
 from droidgate_android.apk.packed_manifest import AppFacts
 from droidgate_android.apk.reader import open_apk

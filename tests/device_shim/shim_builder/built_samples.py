@@ -9,7 +9,7 @@ from typing import Any
 
 from adapters.apk_writing.packed_samples import packed_module, signing_key
 from droidgate.shims.source_apps import read_source_apps
-from droidgate_android.apk.application import read_application
+from droidgate_android.apk.apk_application import read_application
 from droidgate_android.apk.pack import pack_project
 from droidgate_android.apk.reader import Apk, open_apk
 from droidgate_mappings.fit import fit_provider

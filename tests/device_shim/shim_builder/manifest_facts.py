@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from droidgate_android.apk.reader import Apk
-from droidgate_android.apk.values import signed
+from droidgate_android.apk.resource_values import signed
 from droidgate_android.apk.xml_tree import TypedValue, ValueType, XmlElement
 from droidgate_mappings.formats.installed import SHIM_PACKAGE
 from droidgate_mappings.model.errors import InputError

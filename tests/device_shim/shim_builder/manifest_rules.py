@@ -10,12 +10,12 @@ from device_shim.shim_builder.manifest_facts import Part, ShimApk
 from droidgate_android.apk.file_kinds import is_binary_xml
 from droidgate_android.apk.pack import excessive_texts
 from droidgate_android.projects.manifest_limits import REFUSED_BY, utf16_length
-from droidgate_appfunctions.constants import NAMES as FUNCTION_NAMES
+from droidgate_appfunctions.file_constants import NAMES as FUNCTION_NAMES
 from droidgate_mappings.formats.installed import SHIM_PACKAGE
 from droidgate_mappings.tables.framework_attributes import attribute_type
-from droidgate_mmcp.words import NAMES as MMCP_NAMES
-from droidgate_mobile_mcp.constants import FORMS
-from droidgate_mobile_mcp.constants import NAMES as MOBILE_NAMES
+from droidgate_mmcp.type_words import NAMES as MMCP_NAMES
+from droidgate_mobile_mcp.protocol_names import FORMS
+from droidgate_mobile_mcp.protocol_names import NAMES as MOBILE_NAMES
 from droidgate_shim.builder.shim_manifest import (
     ACTIONS_OF_BACKENDS,
     EXECUTE_FUNCTIONS,

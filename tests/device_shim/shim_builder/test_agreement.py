@@ -12,7 +12,7 @@ from device_shim.shim_engine.jvm_core import CoreJvm, compile_core
 from droidgate_mappings.model.capability import Provider
 from droidgate_mappings.model.json_values import one_line_json
 from droidgate_mappings.model.types import ObjectType, Type
-from droidgate_shim.builder.routes import plan_routes
+from droidgate_shim.builder.route_building import plan_routes
 from droidgate_shim.engine.routes import RouteTable, parse_route_table
 
 SEEDS = range(40, 56)

@@ -32,7 +32,7 @@ from droidgate_mappings.model.types import (
     ScalarType,
     Type,
 )
-from droidgate_shim.builder.routes import plan_routes
+from droidgate_shim.builder.route_building import plan_routes
 from droidgate_shim.builder.source_app import SourceApp
 from droidgate_shim.engine.routes import read_route_table
 

@@ -27,7 +27,7 @@ from device_shim.shim_builder.built_samples import (
 from device_shim.shim_builder.manifest_lint import lint_shim_manifest
 from droidgate.cli.program import run
 from droidgate.shims.source_apps import read_source_apps
-from droidgate_android.apk.application import read_application
+from droidgate_android.apk.apk_application import read_application
 from droidgate_android.apk.reader import open_apk
 from droidgate_android.app_search import simulate_indexing
 from droidgate_mappings.model.capability import Capability

@@ -13,9 +13,9 @@ import pytest
 from device_shim.shim_engine.comparison import difference
 from device_shim.shim_engine.conformance.evaluation import evaluate
 from device_shim.shim_engine.jvm_core import CoreJvm
+from droidgate.calls.call_requests import CallRequest
 from droidgate.calls.caller import Caller
 from droidgate.calls.phones import Phone
-from droidgate.calls.requests import CallRequest
 from droidgate.calls.traces import open_trace
 from droidgate.shims.phone_shims import PhoneShims
 from droidgate_mappings.values.failures import CallError

@@ -3,7 +3,7 @@
 import pytest
 
 from droidgate_mmcp.shim_backend import BroadcastListing
-from droidgate_phone.apps.shim.discovery import Tools, digest_of
+from droidgate_phone.apps.shim.shim_discovery import Tools, digest_of
 
 
 @pytest.mark.parametrize(

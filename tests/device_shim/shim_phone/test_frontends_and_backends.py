@@ -34,7 +34,7 @@ from device_shim.shim_phone.world import (
 )
 from droidgate.shims.source_apps import read_source_apps
 from droidgate_mappings.tables.reach import load_shim_table
-from droidgate_phone.app_api.values import AppFunctionError
+from droidgate_phone.app_api.app_values import AppFunctionError
 from droidgate_phone.apps.shim_runtimes import ShimRuntime
 from droidgate_phone.intents import ComponentName, Intent
 

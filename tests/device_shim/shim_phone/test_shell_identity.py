@@ -20,10 +20,10 @@ from device_shim.shim_phone.world import (
     token_of_host,
 )
 from droidgate.shims.source_apps import read_source_apps
+from droidgate_phone.app_api.app_values import Message
 from droidgate_phone.app_api.behaviour import App, Instrumentation
-from droidgate_phone.app_api.values import Message
 from droidgate_phone.apps.agent import request_text
-from droidgate_phone.apps.shim.functions import document_of
+from droidgate_phone.apps.shim.app_function_frontend import document_of
 from droidgate_phone.apps.shim_runtimes import ShimRuntime
 from droidgate_phone.event_log import Faults
 from droidgate_phone.intents import Bundle, ComponentName, Intent

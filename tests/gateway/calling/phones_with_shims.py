@@ -16,9 +16,9 @@ from droidgate.calls.audit_log import AuditLog
 from droidgate.calls.caller import Caller
 from droidgate.calls.pins import PinStore
 from droidgate.calls.policy import Policy
+from droidgate.devices.adb_client import AdbServer, ServerAddress
+from droidgate.devices.app_installation import install_apks, uninstall
 from droidgate.devices.device import Device
-from droidgate.devices.installing import install_apks, uninstall
-from droidgate.devices.server import AdbServer, ServerAddress
 from droidgate.shims.installing import install_archive, install_shim
 from droidgate.shims.place import place_of
 from droidgate.shims.shim_facts import ShimFacts, facts_of

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from droidgate.calls.batches import BatchRequest
+from droidgate.calls.call_requests import CallRequest
 from droidgate.calls.caller import Caller
-from droidgate.calls.requests import CallRequest
 from droidgate.cli.calls.calling_batch import BatchOptions, _Callers, call_batch
 from droidgate_mappings.values.failures import Failure, call_error
 from gateway.calling.phones_with_shims import ReachedPhone, default_phone

@@ -9,9 +9,9 @@ import secrets
 import jsonschema
 import pytest
 
+from droidgate.calls.call_requests import CallRequest
 from droidgate.calls.caller import Caller
-from droidgate.calls.requests import CallRequest
-from droidgate.cli.calls.calling import CallOptions, call_and_report
+from droidgate.cli.calls.one_call import CallOptions, call_and_report
 from droidgate.cli.output.json_output import schema_of
 from droidgate.cli.published import PUBLISHED
 from droidgate_mappings.model.errors import DeviceError

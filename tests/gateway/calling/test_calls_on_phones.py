@@ -21,13 +21,13 @@ from droidgate.calls import phones
 from droidgate.calls.approvals import Approval, ApprovalRequest, refuse
 from droidgate.calls.audit_log import AuditLog
 from droidgate.calls.audit_reading import read_calls
+from droidgate.calls.call_requests import CallRequest, CallResult
+from droidgate.calls.call_routes import RawResult
 from droidgate.calls.phones import Phone
 from droidgate.calls.policy import Policy
-from droidgate.calls.requests import CallRequest, CallResult
-from droidgate.calls.routes import RawResult
 from droidgate.calls.shell_route import ShellRoute
 from droidgate.calls.subjects import EVERY_CAPABILITY, NamePattern
-from droidgate.cli.devices.discovering import discovery_page
+from droidgate.cli.devices.discover_report import discovery_page
 from droidgate.cli.output.pages import Line
 from droidgate.shims.installing import install_archive
 from droidgate.shims.place import place_of

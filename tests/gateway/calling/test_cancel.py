@@ -11,7 +11,7 @@ from collections.abc import Callable
 
 import pytest
 
-from droidgate.calls.requests import CallRequest, CallResult
+from droidgate.calls.call_requests import CallRequest, CallResult
 from droidgate.shims.answers import ShimRefusalError
 from droidgate.shims.client import HostClient
 from droidgate_mappings.model.errors import DroidgateError

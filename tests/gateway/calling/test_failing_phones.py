@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from droidgate.calls.approvals import Approval, ApprovalRequest
-from droidgate.calls.requests import CallRequest, CallResult
+from droidgate.calls.call_requests import CallRequest, CallResult
 from droidgate_android.apk.pack import pack_project
 from droidgate_mappings.model.errors import DeviceError, DroidgateError
 from droidgate_mappings.values.failures import CallError

@@ -10,11 +10,11 @@ from typing import BinaryIO
 import pytest
 
 from device_shim.phone_apps.pdf_files import pdf_with
-from droidgate.calls.files import fetch_files
-from droidgate.calls.requests import CallRequest
-from droidgate.cli.calls.calling import CallOptions, call_and_report
+from droidgate.calls.call_files import fetch_files
+from droidgate.calls.call_requests import CallRequest
+from droidgate.cli.calls.one_call import CallOptions, call_and_report
 from droidgate.devices.device import Device
-from droidgate.devices.errors import TransferError
+from droidgate.devices.device_errors import TransferError
 from droidgate_mappings.model.errors import InputError
 from droidgate_mappings.values.failures import CallError
 from gateway.calling.phones_with_shims import PDF_TOOL, TALLY, ReachedPhone
@@ -178,7 +178,7 @@ def test_ctrl_c_while_files_are_fetched_does_not_take_the_result(
     def press_ctrl_c(*_arguments: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("droidgate.cli.calls.calling.fetch_files", press_ctrl_c)
+    monkeypatch.setattr("droidgate.cli.calls.one_call.fetch_files", press_ctrl_c)
     options = CallOptions(
         reached.phone.serial,
         None,

@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 from droidgate.calls.audit_reading import read_calls
-from droidgate.calls.requests import CallRequest, CallResult
+from droidgate.calls.call_requests import CallRequest, CallResult
 from droidgate.shims.place import place_of
 from droidgate.shims.shell_identity import set_up_identity
 from droidgate_android.apk.pack import pack_project

@@ -11,7 +11,7 @@ import pytest
 import droidgate
 from droidgate.calls.declared import DeclaredCapability, approve, compare_pin, declared_capabilities
 from droidgate.calls.pins import PinStore
-from droidgate.devices.installing import install_apks, uninstall
+from droidgate.devices.app_installation import install_apks, uninstall
 from droidgate_android.apk.signing_keys import KeyType
 from droidgate_phone.phone import start_phone
 from droidgate_phone.sample_apps import sample_apps_directory

@@ -6,7 +6,7 @@ import threading
 
 import pytest
 
-from droidgate.calls.requests import CallProgress, CallRequest, ProgressReports
+from droidgate.calls.call_requests import CallProgress, CallRequest, ProgressReports
 from droidgate_mappings.model.errors import DeviceError
 from droidgate_mappings.values.failures import CallError
 from gateway.calling.phones_with_shims import NOTES, ReachedPhone
@@ -15,7 +15,7 @@ from gateway.cli.program_runs import run_on_terminal
 
 @pytest.fixture(autouse=True)
 def _quick(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("droidgate.calls.requests.EVERY_SECONDS", 0.02)
+    monkeypatch.setattr("droidgate.calls.call_requests.EVERY_SECONDS", 0.02)
 
 
 def reported(

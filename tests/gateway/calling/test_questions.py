@@ -19,7 +19,7 @@ from droidgate.calls.pins import PinState
 from droidgate.calls.policy import Decision
 from droidgate.calls.subjects import CallEffect, CallSubject, Pin
 from droidgate.cli.calls.asking import ask_on_terminal
-from droidgate.serving.approvals import question_of
+from droidgate.serving.client_questions import question_of
 from droidgate_mappings.model.capability import Capability
 from droidgate_mappings.model.json_values import Json
 

@@ -16,16 +16,16 @@ from PIL import Image
 from droidgate.calls.approvals import Approval, ApprovalRequest, refuse
 from droidgate.calls.audit_log import AuditLog
 from droidgate.calls.audit_reading import verify
+from droidgate.calls.call_requests import CallRequest, CallResult
 from droidgate.calls.caller import Caller
 from droidgate.calls.pins import PinStore
 from droidgate.calls.policy import Policy, PolicyFile
-from droidgate.calls.requests import CallRequest, CallResult
 from droidgate.cli.program import run as run_program
 from droidgate.serving.phone_tools import PhoneTools, ServedPhone
 from droidgate.serving.tools import Client, Question, ToolCall, ToolOutcome, UserAnswer
 from droidgate_mappings.model.errors import UsageError
 from droidgate_mappings.values.failures import CallError
-from droidgate_mcp.facts import HANDSHAKE
+from droidgate_mcp.tool_facts import HANDSHAKE
 from gateway.calling.phones_with_shims import ReachedPhone, allow_once
 from gateway.cli.program_runs import Run, run_process
 from gateway.mobile_agent.made_phone import FORM, MadePhone, device_on, made_phone

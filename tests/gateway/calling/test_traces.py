@@ -13,7 +13,7 @@ import jsonschema
 import pytest
 
 from droidgate.calls.approvals import refuse
-from droidgate.calls.requests import CallRequest
+from droidgate.calls.call_requests import CallRequest
 from droidgate.calls.traces import Trace, open_trace
 from droidgate.cli.output.json_output import schema_of
 from droidgate.cli.published import PUBLISHED

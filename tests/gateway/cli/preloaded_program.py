@@ -14,16 +14,16 @@ from typing import IO, Any
 
 MODULES = (
     "droidgate.cli.program",
-    "droidgate.cli.calls.calling",
-    "droidgate.cli.coverage.scanning",
+    "droidgate.cli.calls.one_call",
+    "droidgate.cli.coverage.scan_report",
     "droidgate.cli.descriptors.converting",
     "droidgate.cli.descriptors.diffing",
     "droidgate.cli.descriptors.inspecting",
-    "droidgate.cli.descriptors.linting",
-    "droidgate.cli.descriptors.migrating",
-    "droidgate.cli.descriptors.packing",
-    "droidgate.cli.devices.discovering",
-    "droidgate.cli.shim.building",
+    "droidgate.cli.descriptors.lint_report",
+    "droidgate.cli.descriptors.migration_report",
+    "droidgate.cli.descriptors.packing_report",
+    "droidgate.cli.devices.discover_report",
+    "droidgate.cli.shim.shim_builds",
 )
 
 

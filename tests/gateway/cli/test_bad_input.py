@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 import typer
 
-from droidgate.cli.failures import guard
+from droidgate.cli.failure_texts import guard
 from droidgate.cli.program import build_app
 from gateway.cli.program_runs import Run, Runner
 from requirements_of_tests import CHECKOUT

@@ -2,7 +2,13 @@
 
 import pytest
 
-from droidgate.cli.output.grouping import common_prefix, count_levels, counted, findings_table, group_findings
+from droidgate.cli.output.grouped_findings import (
+    common_prefix,
+    count_levels,
+    counted,
+    findings_table,
+    group_findings,
+)
 from droidgate.cli.output.pages import Table
 from droidgate_mappings.model.capability import Place
 from droidgate_mappings.model.findings import Finding, Level

@@ -65,7 +65,7 @@ UNUSED_BY_A_PLAIN_REPORT = {
         "droidgate_android.app_search",
         "droidgate_android.apk.reader",
         "droidgate_mappings.compare",
-        "droidgate.cli.output.documents",
+        "droidgate.cli.output.json_documents",
     ),
     *(
         "droidgate.coverage",

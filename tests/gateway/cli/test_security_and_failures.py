@@ -10,7 +10,7 @@ import pytest
 from device_shim.shim_builder.built_samples import KEY
 from droidgate.cli.descriptors.converting import conversion_page
 from droidgate.cli.descriptors.diffing import diff_page
-from droidgate.cli.output.grouping import findings_table, group_findings, security_blocks
+from droidgate.cli.output.grouped_findings import findings_table, group_findings, security_blocks
 from droidgate.cli.output.pages import Heading, Line, Table
 from droidgate.sources import Providers, read, read_source
 from droidgate_android.apk.pack import pack_project

@@ -9,7 +9,7 @@ import pytest
 from device_shim.shim_builder.built_samples import PACKAGE, shim_of, source_app
 from droidgate.cli.output.marking import provider_marks_page
 from droidgate.cli.output.pages import Line
-from droidgate.cli.shim.building import built_record, shim_blocks
+from droidgate.cli.shim.shim_builds import built_record, shim_blocks
 from droidgate_mappings.model.capability import Capability, Provider
 from gateway.cli.program_runs import Runner, run_on_terminal
 

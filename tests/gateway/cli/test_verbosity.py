@@ -9,7 +9,7 @@ import pytest
 import typer
 
 from droidgate.cli.program import build_app
-from droidgate_mappings.steps import LOGGER, timed_step
+from droidgate_mappings.timed_steps import LOGGER, timed_step
 from droidgate_phone.phone import VirtualPhone
 from gateway.cli.program_runs import Runner, run_process
 from gateway.cli.samples import TIMER, write_project

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from droidgate.coverage.document import Report
+from droidgate.coverage.coverage_document import Report
 from droidgate.coverage.html.page import render_page
 from gateway.coverage_html.browser import Browser, Page, new_page, running_browser
 from gateway.coverage_html.made_reports import make_report

@@ -11,7 +11,7 @@ from typing import Any
 
 from droidgate.coverage import document_details as d
 from droidgate.coverage import document_summary as s
-from droidgate.coverage.document import Report
+from droidgate.coverage.coverage_document import Report
 from droidgate.coverage.reach import agents
 from droidgate_mappings.compare import Change
 from droidgate_mappings.tables.reach import load_shim_table

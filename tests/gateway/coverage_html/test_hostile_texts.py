@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from droidgate.coverage.document import Report
+from droidgate.coverage.coverage_document import Report
 from droidgate.coverage.html.page import render_page
 from gateway.coverage_html.browser import Browser, new_page
 from gateway.coverage_html.conftest import OpenPage

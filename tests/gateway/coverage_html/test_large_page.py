@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from droidgate.coverage.document import Report
+from droidgate.coverage.coverage_document import Report
 from droidgate.coverage.document_details import MOST_APPS, MOST_CAPABILITIES
 from droidgate.coverage.html.page import MOST_BYTES, render_page
 from gateway.coverage_html.conftest import OpenPage

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from droidgate.coverage.document import Report
+from droidgate.coverage.coverage_document import Report
 from droidgate.coverage.history import Snapshot
 from droidgate.coverage.html.page import render_page
 from droidgate.coverage.report import Coverage, ReportOptions

@@ -4,9 +4,9 @@ import math
 from dataclasses import fields
 from functools import cache
 
+from droidgate.coverage.match.capability_groups import PreparedFeatures, Scorer, Signals
 from droidgate.coverage.match.features import declared_text, features_of
-from droidgate.coverage.match.grouping import PreparedFeatures, Scorer, Signals
-from droidgate.coverage.match.words import Vocabulary
+from droidgate.coverage.match.match_words import Vocabulary
 from gateway.coverage_match.labelled_pairs import DIFFERENT, Pair, capability_text, labelled_pairs
 
 _SIGNALS = tuple(field.name for field in fields(Signals))

@@ -2,9 +2,9 @@
 
 import pytest
 
+from droidgate.coverage.match.capability_groups import COMPARED, Matching, match_capabilities
 from droidgate.coverage.match.features import CapabilityText, declared_text
-from droidgate.coverage.match.grouping import COMPARED, Matching, match_capabilities
-from droidgate.coverage.match.words import Vocabulary
+from droidgate.coverage.match.match_words import Vocabulary
 
 
 def _match(*said: tuple[str, str | None, str]) -> Matching:

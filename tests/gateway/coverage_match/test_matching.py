@@ -8,8 +8,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from droidgate.coverage.match.capability_groups import (
+    COMPARED,
+    THRESHOLD,
+    WEIGHTS,
+    Matching,
+    match_capabilities,
+)
 from droidgate.coverage.match.features import CapabilityText
-from droidgate.coverage.match.grouping import COMPARED, THRESHOLD, WEIGHTS, Matching, match_capabilities
 from droidgate_mappings.model.errors import UsageError
 from gateway.coverage_match.fitting import are_siblings, fitted_weights, prepared_half
 from gateway.coverage_match.labelled_pairs import DIFFERENT, HALVES, capability_text, labelled_pairs

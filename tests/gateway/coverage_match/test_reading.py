@@ -8,11 +8,11 @@ from typing import Any
 
 import pytest
 
-from droidgate.coverage.match import reading, reading_process, words
+from droidgate.coverage.match import match_words, reading_process, text_reading
+from droidgate.coverage.match.capability_groups import Scorer, match_capabilities
 from droidgate.coverage.match.features import CapabilityText, declared_text, features_of, parts_of
-from droidgate.coverage.match.grouping import Scorer, match_capabilities
+from droidgate.coverage.match.match_words import Vocabulary
 from droidgate.coverage.match.reading_process import ReadingProcess
-from droidgate.coverage.match.words import Vocabulary
 from gateway.coverage_match.labelled_pairs import capability_text, labelled_pairs
 from gateway.synthetic_ecosystem.names import Names
 
@@ -30,9 +30,9 @@ def _made(count: int) -> Iterator[CapabilityText]:
 @pytest.fixture
 def small_batches(monkeypatch: pytest.MonkeyPatch) -> None:
     """Have all batches but the first two go to the second process."""
-    monkeypatch.setattr(reading, "MANY_TEXTS", 100)
-    monkeypatch.setattr(reading, "_AT_ONCE", 50)
-    monkeypatch.setattr(reading, "_AHEAD", 1_000)
+    monkeypatch.setattr(text_reading, "MANY_TEXTS", 100)
+    monkeypatch.setattr(text_reading, "_AT_ONCE", 50)
+    monkeypatch.setattr(text_reading, "_AHEAD", 1_000)
 
 
 @pytest.fixture
@@ -116,7 +116,7 @@ def test_nothing_is_left_of_a_second_process_when_the_source_fails(monkeypatch: 
         yield from _made(1_000)
         raise LookupError
 
-    monkeypatch.setattr(reading, "ReadingProcess", Watched)
+    monkeypatch.setattr(text_reading, "ReadingProcess", Watched)
     with pytest.raises(LookupError):
         match_capabilities(broken(), processes=2)
     (process,) = started
@@ -133,7 +133,7 @@ def test_capabilities_are_read_by_their_keys_each_once() -> None:
     texts = list(_made(300))
     mixed = [*texts, *texts[:40]]
     random.Random(2).shuffle(mixed)
-    kept, other = reading.read_capabilities(texts), reading.read_capabilities(mixed)
+    kept, other = text_reading.read_capabilities(texts), text_reading.read_capabilities(mixed)
     assert kept.keys == other.keys == [item.key for item in texts]
     assert kept.text_of == other.text_of
     assert [item.text for item in kept.features] == [item.text for item in other.features]
@@ -145,7 +145,7 @@ def test_words_are_forgotten_before_they_fill_the_memory(monkeypatch: pytest.Mon
     vocabulary = Vocabulary()
     expected = [parts_of(text, vocabulary) for text in texts]
     assert len(vocabulary._known) > 20
-    monkeypatch.setattr(words, "MOST_KEPT", 20)
+    monkeypatch.setattr(match_words, "MOST_KEPT", 20)
     forgetful = Vocabulary()
     assert [parts_of(text, forgetful) for text in texts] == expected
     assert max(len(forgetful._known), len(forgetful._parts), len(forgetful.roles)) <= 20

@@ -5,10 +5,10 @@ from xml.etree import ElementTree as ET
 import pytest
 from pydantic import ValidationError
 
+from droidgate.coverage.match.capability_groups import Scorer, match_capabilities
 from droidgate.coverage.match.features import CapabilityText, declared_text, features_of
-from droidgate.coverage.match.grouping import Scorer, match_capabilities
+from droidgate.coverage.match.match_words import Vocabulary
 from droidgate.coverage.match.use_cases import UseCases
-from droidgate.coverage.match.words import Vocabulary
 from droidgate_mappings.tables.taxonomy import WordsOfCapabilities
 from gateway.coverage_match.labelled_pairs import row_of_use_cases
 from gateway.coverage_match.test_matching import DOCUMENT

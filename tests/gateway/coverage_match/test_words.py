@@ -1,6 +1,6 @@
 import pytest
 
-from droidgate.coverage.match.words import Vocabulary, actions_alike, stem_of
+from droidgate.coverage.match.match_words import Vocabulary, actions_alike, stem_of
 from droidgate_mappings.tables.taxonomy import load_taxonomy, load_words
 
 # The guideline's table (reference style-and-peers 2.6), row by row.

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from droidgate.cli import run
-from droidgate.cli.coverage.scanning import ProgressLine
+from droidgate.cli.coverage.scan_report import ProgressLine
 from droidgate.computer.optional_packages import install_command
 from droidgate.coverage import cluster
 from droidgate.sources.catalogs.catalog import Catalog

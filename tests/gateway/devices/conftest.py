@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
+from droidgate.devices.adb_client import AdbServer, ServerAddress
 from droidgate.devices.device import Device, open_device
-from droidgate.devices.server import AdbServer, ServerAddress
 from gateway.devices.fake_adb_server import FakeAdbServer
 
 SERVER_QUESTIONS = {

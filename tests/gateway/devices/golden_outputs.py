@@ -17,15 +17,15 @@ from typing import Any
 
 from droidgate.devices import (
     activities,
-    app_functions,
+    app_function_shell,
+    app_installation,
     components,
     content,
-    installing,
     packages,
     properties,
     service_shells,
 )
-from droidgate.devices.listing import read_devices
+from droidgate.devices.device_list import read_devices
 from droidgate_appfunctions.listed import read_printed_documents
 from droidgate_appfunctions.shell_calls import read_shell_output
 
@@ -92,7 +92,7 @@ def _components(case: Case) -> Any:
 
 
 def _help(case: Case) -> Any:
-    service, title = app_functions.SERVICE, app_functions.TITLE
+    service, title = app_function_shell.SERVICE, app_function_shell.TITLE
     shell = service_shells.read_help(service, title, case.stdout, case.exit_status, case.stderr)
     return {name: sorted(options) for name, options in shell.commands.items()}
 
@@ -139,9 +139,9 @@ READERS: dict[str, Callable[[Case], Any]] = {
     "am get-current-user": _of(properties.read_current_user),
     "content call": _tokens,
     "getprop": _of(properties.read_properties),
-    "pm install-create": _of(installing.read_session),
-    "pm install-commit": _of(installing.read_success),
-    "pm uninstall": _of(installing.read_success),
+    "pm install-create": _of(app_installation.read_session),
+    "pm install-commit": _of(app_installation.read_success),
+    "pm uninstall": _of(app_installation.read_success),
     "host:devices-l": _devices,
 }
 

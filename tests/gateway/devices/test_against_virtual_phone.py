@@ -15,13 +15,13 @@ from random import Random
 
 import pytest
 
+from droidgate.devices.adb_client import AdbServer, ServerAddress
 from droidgate.devices.components import query_components
 from droidgate.devices.device import Device, open_device
 from droidgate.devices.packages import list_packages, package_paths
 from droidgate.devices.properties import build_of, get_properties
 from droidgate.devices.quoting import join_command
 from droidgate.devices.remote_apk import open_remote_apk
-from droidgate.devices.server import AdbServer, ServerAddress
 from droidgate_mappings.model.errors import DeviceError
 from droidgate_phone.event_log import parse_faults
 from droidgate_phone.phone import VirtualPhone, start_phone

@@ -3,7 +3,7 @@
 import pytest
 
 from droidgate.devices.content import ProviderError, read_content, write_content
-from droidgate.devices.errors import CommandFailedError, UnsafeArgumentError
+from droidgate.devices.device_errors import CommandFailedError, UnsafeArgumentError
 from droidgate_mappings.model.errors import DeviceError
 from gateway.devices.conftest import StartServer, device_on
 from gateway.devices.fake_adb_server import Answer

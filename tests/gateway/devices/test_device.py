@@ -8,7 +8,7 @@ import pytest
 
 from droidgate.devices.connection import frame_request
 from droidgate.devices.device import LONG_COMMAND_BYTES, Identity, open_device
-from droidgate.devices.errors import (
+from droidgate.devices.device_errors import (
     CommandFailedError,
     DeviceChangedError,
     DeviceStateError,

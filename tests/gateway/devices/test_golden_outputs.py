@@ -2,7 +2,7 @@
 
 import pytest
 
-from droidgate.devices.errors import DeviceOutputError, excerpt
+from droidgate.devices.device_errors import DeviceOutputError, excerpt
 from droidgate_mappings.model.errors import DeviceError
 from gateway.devices.golden_outputs import READERS, Case, all_cases, family_of, read_case
 

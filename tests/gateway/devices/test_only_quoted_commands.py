@@ -11,9 +11,9 @@ from collections.abc import Iterator
 import pytest
 
 from device_commands import is_built, not_built
+from droidgate.devices.adb_client import AdbServer, ServerAddress
 from droidgate.devices.device import Device
 from droidgate.devices.quoting import join_command, join_commands, join_guarded
-from droidgate.devices.server import AdbServer, ServerAddress
 from droidgate_phone.phone import start_phone
 from gateway.devices.test_quoting import HOSTILE
 from requirements_of_tests import CHECKOUT
@@ -25,12 +25,12 @@ REQUESTS = {
     ("gateway/droidgate/devices/device.py", "shell,v2,raw:"),
     ("gateway/droidgate/devices/device.py", "sync:"),
     # How an error names the list of devices.
-    ("gateway/droidgate/devices/listing.py", "host:devices-l"),
-    ("gateway/droidgate/devices/server.py", "host:version"),
-    ("gateway/droidgate/devices/server.py", "host:devices-l"),
-    ("gateway/droidgate/devices/server.py", "host:track-devices"),
-    ("gateway/droidgate/devices/server.py", "host-serial:"),
-    ("gateway/droidgate/devices/server.py", "host:tport:serial:"),
+    ("gateway/droidgate/devices/device_list.py", "host:devices-l"),
+    ("gateway/droidgate/devices/adb_client.py", "host:version"),
+    ("gateway/droidgate/devices/adb_client.py", "host:devices-l"),
+    ("gateway/droidgate/devices/adb_client.py", "host:track-devices"),
+    ("gateway/droidgate/devices/adb_client.py", "host-serial:"),
+    ("gateway/droidgate/devices/adb_client.py", "host:tport:serial:"),
 }
 
 

@@ -16,7 +16,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from droidgate.devices.errors import UnsafeArgumentError
+from droidgate.devices.device_errors import UnsafeArgumentError
 from droidgate.devices.quoting import (
     check_action,
     check_component,

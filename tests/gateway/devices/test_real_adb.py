@@ -12,9 +12,9 @@ from pathlib import Path
 
 import pytest
 
-from droidgate.devices.errors import NoDeviceError
+from droidgate.devices.adb_client import LEAST_VERSION, AdbServer, ServerAddress
+from droidgate.devices.device_errors import NoDeviceError
 from droidgate.devices.quoting import join_command
-from droidgate.devices.server import LEAST_VERSION, AdbServer, ServerAddress
 from gateway.devices.conftest import StartServer, client, device_on
 from gateway.devices.fake_adb_server import SERIAL, Answer
 from requirements_of_tests import require

@@ -9,7 +9,7 @@ from random import Random
 import pytest
 
 from droidgate.devices.device import Device, Identity
-from droidgate.devices.errors import TransferError
+from droidgate.devices.device_errors import TransferError
 from droidgate.devices.packages import InstalledPackage
 from droidgate.devices.remote_apk import (
     BLOCK,

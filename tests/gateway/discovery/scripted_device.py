@@ -5,9 +5,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from droidgate.devices.adb_client import AdbServer
 from droidgate.devices.device import CommandResult, Device, Identity
-from droidgate.devices.errors import TransferError
-from droidgate.devices.server import AdbServer
+from droidgate.devices.device_errors import TransferError
 from droidgate.devices.sync import FileStatus
 from droidgate_mappings.model.errors import DeviceError
 

@@ -6,12 +6,12 @@ from typing import Any
 import pytest
 
 from device_shim.shim_builder.built_samples import KEY
-from droidgate.cli.devices.discovering import discovery_page
+from droidgate.cli.devices.discover_report import discovery_page
 from droidgate.cli.output.pages import Line, Table
 from droidgate.sources import read_source
-from droidgate.sources.callability import callability_of
-from droidgate.sources.device import InstalledApp, PhoneReading
-from droidgate_android.apk.application import read_application
+from droidgate.sources.phone_callability import callability_of
+from droidgate.sources.phone_source import InstalledApp, PhoneReading
+from droidgate_android.apk.apk_application import read_application
 from droidgate_android.apk.pack import pack_project
 from droidgate_android.apk.reader import open_apk
 from droidgate_mappings.formats.application import Application, Component, IntentFilter, Resources
@@ -32,7 +32,7 @@ from droidgate_mappings.model.capability import (
     Provider,
     State,
 )
-from droidgate_shim.builder.callability import call_conditions, why_function_not_called, why_not_called
+from droidgate_shim.builder.shim_callability import call_conditions, why_function_not_called, why_not_called
 from gateway.cli.samples import TIMER, TIMER_MANIFEST, write_project
 
 SERVICE = "mobile.mcp.SERVICE"

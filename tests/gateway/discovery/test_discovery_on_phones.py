@@ -6,15 +6,15 @@ from pathlib import Path
 
 import pytest
 
-from droidgate.cli.devices.discovering import discovery_page
+from droidgate.cli.devices.discover_report import discovery_page
 from droidgate.cli.output.pages import Table
 from droidgate.cli.output.summaries import capability_name
 from droidgate.cli.program import run
+from droidgate.devices.adb_client import AdbServer, ServerAddress
 from droidgate.devices.device import Device
-from droidgate.devices.server import AdbServer, ServerAddress
 from droidgate.shims.building import build_shim
 from droidgate.sources import read_source
-from droidgate.sources.device import PhoneReading, PhoneRequest, read_phone
+from droidgate.sources.phone_source import PhoneReading, PhoneRequest, read_phone
 from droidgate_android.apk.pack import pack_project, pack_split
 from droidgate_mappings.formats.format import load_formats
 from droidgate_mappings.formats.installed import SHIM_PACKAGE

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from droidgate.devices.errors import CommandFailedError, DeviceGoneError, OutputLimitError
-from droidgate.sources.device import PhoneReading, PhoneRequest, read_device_source, read_phone
+from droidgate.devices.device_errors import CommandFailedError, DeviceGoneError, OutputLimitError
+from droidgate.sources.phone_source import PhoneReading, PhoneRequest, read_device_source, read_phone
 from droidgate_android.apk.pack import pack_project
 from droidgate_mappings.formats.format import load_formats
 from droidgate_mappings.formats.reachability import provider_verdict

@@ -14,13 +14,13 @@ from typing import Any
 from unittest.mock import patch
 
 from device_shim.phone_system.phone_system_apps import make_apk
-from droidgate.calls.screen.tools import MobileAgentTools
+from droidgate.calls.screen.screen_tools import MobileAgentTools
+from droidgate.devices.adb_client import AdbServer, ServerAddress
 from droidgate.devices.device import Device, open_device
-from droidgate.devices.server import AdbServer, ServerAddress
+from droidgate_phone.app_api.app_values import BroadcastResult
 from droidgate_phone.app_api.behaviour import Activity, App, Receiver
 from droidgate_phone.app_api.platform import View
-from droidgate_phone.app_api.values import BroadcastResult
-from droidgate_phone.apps.registry import BEHAVIOURS
+from droidgate_phone.apps.app_registry import BEHAVIOURS
 from droidgate_phone.intents import Intent
 from droidgate_phone.phone import VirtualPhone, start_phone
 

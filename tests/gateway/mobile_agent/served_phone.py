@@ -15,9 +15,9 @@ import mcp_types
 from mcp import Client
 from mcp.client.streamable_http import streamable_http_client
 
-from droidgate.calls.screen.tools import MobileAgentTools
+from droidgate.calls.screen.screen_tools import MobileAgentTools
 from droidgate.serving.http import HttpAddress, http_application, http_server, listen
-from droidgate.serving.mobile_agent.server import Extension, MobileAgentServer, Role
+from droidgate.serving.mobile_agent.mobile_agent_server import Extension, MobileAgentServer, Role
 from droidgate.serving.tokens import TokenCheck
 from droidgate_mappings.tables.mobile_agent import mobile_agent_commands, more_tools
 from gateway.mobile_agent.made_phone import MadePhone, made_phone

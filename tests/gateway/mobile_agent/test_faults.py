@@ -19,10 +19,10 @@ from unittest.mock import patch
 import pytest
 
 from droidgate.calls.screen import phone_commands
-from droidgate.calls.screen.state import INFO_SECONDS, SCREEN_SECONDS, PhoneState, ToolError
-from droidgate.calls.screen.tools import MobileAgentTools
+from droidgate.calls.screen.screen_state import INFO_SECONDS, SCREEN_SECONDS, PhoneState, ToolError
+from droidgate.calls.screen.screen_tools import MobileAgentTools
+from droidgate.devices.adb_client import AdbServer, ServerAddress
 from droidgate.devices.device import open_device
-from droidgate.devices.server import AdbServer, ServerAddress
 from droidgate_phone.commands import CommandCall, input_commands, screen_commands
 from droidgate_phone.phone import start_phone
 from gateway.mobile_agent.made_phone import FORM, SHOP, MadePhone, control, device_on, form_apk, made_phone

@@ -23,8 +23,8 @@ from PIL import Image
 from droidgate.calls.screen import phone_commands
 from droidgate.calls.screen.controls import Control, ControlSign
 from droidgate.calls.screen.more_tools import make_picture
-from droidgate.calls.screen.state import PhoneState
-from droidgate.serving.mobile_agent.server import EXTENSIONS, MobileAgentServer
+from droidgate.calls.screen.screen_state import PhoneState
+from droidgate.serving.mobile_agent.mobile_agent_server import EXTENSIONS, MobileAgentServer
 from droidgate_mappings.model.errors import InputError
 from droidgate_mappings.tables.mobile_agent import mobile_agent_commands, more_tools
 from gateway.mobile_agent.made_phone import FORM, SHOP, MadePhone, control, made_phone

@@ -22,8 +22,8 @@ from unittest.mock import patch
 import pytest
 
 from droidgate.serving.http import HttpAddress
-from droidgate.serving.mobile_agent import running as running_servers
-from droidgate.serving.mobile_agent.running import ListeningServer, serve_mobile_agent
+from droidgate.serving.mobile_agent import mobile_agent_process as running_servers
+from droidgate.serving.mobile_agent.mobile_agent_process import ListeningServer, serve_mobile_agent
 from droidgate_mappings.model.errors import UsageError
 from gateway.mobile_agent.made_phone import MadePhone, made_phone
 

@@ -19,10 +19,10 @@ import pytest
 from PIL import Image
 
 from droidgate.calls.screen import phone_commands
-from droidgate.calls.screen.state import ToolError
-from droidgate.calls.screen.tools import MobileAgentTools
+from droidgate.calls.screen.screen_state import ToolError
+from droidgate.calls.screen.screen_tools import MobileAgentTools
 from droidgate.devices.device import CommandResult, Device
-from droidgate.devices.errors import NoDeviceError
+from droidgate.devices.device_errors import NoDeviceError
 from droidgate.devices.quoting import join_command
 from droidgate_mappings.model.errors import DroidgateError
 from gateway.mobile_agent.made_phone import (

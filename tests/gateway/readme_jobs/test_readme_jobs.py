@@ -17,8 +17,8 @@ from pathlib import Path
 
 import pytest
 
+from droidgate.devices.adb_client import AdbServer, ServerAddress
 from droidgate.devices.device import open_device
-from droidgate.devices.server import AdbServer, ServerAddress
 from droidgate.shims.client import HostClient
 from droidgate_mappings.formats.installed import SHIM_PACKAGE
 from droidgate_phone.apps.agent import Agent, request_text

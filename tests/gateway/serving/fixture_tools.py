@@ -8,7 +8,7 @@ from typing import Any
 import anyio
 from mcp.shared.exceptions import MCPError
 
-from droidgate.serving.documents import write_tools
+from droidgate.serving.tool_documents import write_tools
 from droidgate.serving.tools import (
     Change,
     Question,
@@ -34,7 +34,7 @@ from droidgate_mappings.model.types import (
     ScalarType,
     Type,
 )
-from droidgate_mcp.facts import HANDSHAKE, MODERN
+from droidgate_mcp.tool_facts import HANDSHAKE, MODERN
 from droidgate_mcp.wire import DeclaredOutput, McpToolFailure, McpToolResult
 
 MISSING_CAPABILITY = -32021

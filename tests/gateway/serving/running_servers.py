@@ -7,8 +7,8 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 
-from droidgate.serving.application import McpServer
 from droidgate.serving.http import FrontDoor, HttpAddress, http_application, http_server, listen
+from droidgate.serving.server_application import McpServer
 from droidgate.serving.tokens import TokenCheck
 from droidgate.serving.tools import ToolProvider
 

@@ -32,8 +32,8 @@ from queue import Queue
 from typing import Any, Final
 
 from droidgate.calls.audit_reading import read_calls, verify
+from droidgate.devices.adb_client import AdbServer, ServerAddress
 from droidgate.devices.device import Device
-from droidgate.devices.server import AdbServer, ServerAddress
 
 NOTES: Final = "dev.droidgate.sample.notes"
 FAULTS: Final = ("dropped", "torn", "malformed", "slow", "app death")

@@ -3,8 +3,8 @@
 import anyio
 import pytest
 
-from droidgate.serving.application import McpServer
 from droidgate.serving.phone_tools import MAX_OF_ALL, MAX_OF_APP, with_app_texts
+from droidgate.serving.server_application import McpServer
 from gateway.serving.clients_of_tests import http_client
 from gateway.serving.fixture_tools import FixtureTools
 from gateway.serving.running_servers import running_server

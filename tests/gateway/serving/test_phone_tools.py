@@ -28,18 +28,18 @@ from device_shim.phone_apps.pdf_files import pdf_with
 from droidgate.calls.approvals import refuse
 from droidgate.calls.audit_log import AuditLog
 from droidgate.calls.audit_reading import read_calls
+from droidgate.calls.call_files import read_files
 from droidgate.calls.caller import Caller
-from droidgate.calls.files import read_files
 from droidgate.calls.pins import PinStore
 from droidgate.calls.policy import Policy
 from droidgate.calls.subjects import NamePattern
 from droidgate.calls.traces import NO_TRACE, Trace, open_trace
+from droidgate.devices.adb_client import AdbServer, ServerAddress
 from droidgate.devices.device import Device
-from droidgate.devices.server import AdbServer, ServerAddress
-from droidgate.serving.application import plan_tokens
-from droidgate.serving.files import SharedFolders
 from droidgate.serving.phone_tools import MAX_CALLS, PhoneTools, ServedPhone
 from droidgate.serving.search import SearchTools
+from droidgate.serving.served_files import SharedFolders
+from droidgate.serving.server_application import plan_tokens
 from droidgate.shims.client import HostClient
 from droidgate.shims.installing import install_archive
 from droidgate.shims.place import place_of
@@ -141,7 +141,7 @@ def test_every_sample_app_answers_over_standard_input_and_output(phone: ReachedP
 def test_a_long_call_reports_what_it_waits_for_and_a_cancel_ends_it_on_the_phone(
     phone: ReachedPhone, revision: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("droidgate.calls.requests.EVERY_SECONDS", 0.05)
+    monkeypatch.setattr("droidgate.calls.call_requests.EVERY_SECONDS", 0.05)
     shim = HostClient(phone.device, "dev.droidgate.shim.of.dev.droidgate.sample.clockin")
     shim.clear_history()
     reports: list[tuple[float, float | None, str | None]] = []

@@ -11,10 +11,10 @@ import pytest
 from mcp import Client
 from mcp.shared.exceptions import MCPError
 
-from droidgate.serving.results import MAX_STRUCTURED, MAX_TEXT
+from droidgate.serving.tool_results import MAX_STRUCTURED, MAX_TEXT
 from droidgate.serving.tools import ServedTool, ToolCall, ToolOutcome, ToolSnapshot
 from droidgate_mappings.model.types import AnyType
-from droidgate_mcp.facts import HANDSHAKE, MODERN
+from droidgate_mcp.tool_facts import HANDSHAKE, MODERN
 from droidgate_mcp.wire import DeclaredOutput, McpToolResult
 from gateway.serving.clients_of_tests import REVISIONS, TRANSPORTS, Ask, http_client, stdio_client
 from gateway.serving.fixture_tools import (

@@ -11,22 +11,22 @@ import pytest
 from device_shim.phone_system.phone_system_apps import make_apk
 from device_shim.phone_system.test_app_functions import SCHEMA
 from droidgate.calls.audit_log import AuditLog
+from droidgate.calls.call_requests import CallRequest
 from droidgate.calls.caller import Caller
 from droidgate.calls.pins import PinStore
 from droidgate.calls.policy import Policy
-from droidgate.calls.requests import CallRequest
 from droidgate.calls.subjects import NamePattern
+from droidgate.devices.adb_client import AdbServer, ServerAddress
 from droidgate.devices.device import Device
-from droidgate.devices.server import AdbServer, ServerAddress
 from droidgate.serving.phone_tools import PhoneTools, ServedPhone
 from droidgate.shims.installing import install_archive
 from droidgate.shims.place import place_of
-from droidgate.sources.device import PhoneRequest, read_phone
+from droidgate.sources.phone_source import PhoneRequest, read_phone
 from droidgate_mappings.formats.format import load_formats
 from droidgate_mappings.values.failures import CallError
+from droidgate_phone.app_api.app_values import BroadcastResult
 from droidgate_phone.app_api.behaviour import App, Receiver
-from droidgate_phone.app_api.values import BroadcastResult
-from droidgate_phone.apps.registry import BEHAVIOURS
+from droidgate_phone.apps.app_registry import BEHAVIOURS
 from droidgate_phone.intents import Intent
 from droidgate_phone.phone import start_phone
 from gateway.calling.phones_with_shims import allow_once

@@ -10,7 +10,7 @@ import pytest
 
 from droidgate.serving.search import MANY_TOOLS, SearchTools
 from droidgate.serving.tools import Change, Client, ServedTool, ToolCall, ToolOutcome, ToolSnapshot
-from droidgate_mcp.facts import HANDSHAKE, MODERN
+from droidgate_mcp.tool_facts import HANDSHAKE, MODERN
 from droidgate_mcp.wire import McpToolResult
 from gateway.serving.fixture_tools import FixtureTools
 

@@ -7,13 +7,13 @@ from typing import Any
 
 import pytest
 
-from droidgate.serving import files as files_module
-from droidgate.serving.files import SharedFolders, images_in, media_type_of
-from droidgate.serving.results import MAX_BLOB, MAX_IMAGES, KeptResults, write_outcome
+from droidgate.serving import served_files as files_module
+from droidgate.serving.served_files import SharedFolders, images_in, media_type_of
+from droidgate.serving.tool_results import MAX_BLOB, MAX_IMAGES, KeptResults, write_outcome
 from droidgate.serving.tools import ServedFile, ToolOutcome
 from droidgate_mappings.model.errors import UsageError
 from droidgate_mappings.values.failures import CallError
-from droidgate_mcp.facts import HANDSHAKE
+from droidgate_mcp.tool_facts import HANDSHAKE
 from droidgate_mcp.wire import McpToolResult
 from gateway.serving.fixture_tools import PIXEL
 

@@ -12,8 +12,8 @@ import pytest
 from mcp import Client
 
 from droidgate.calls.approvals import refuse
+from droidgate.devices.adb_client import AdbServer, ServerAddress
 from droidgate.devices.device import Device
-from droidgate.devices.server import AdbServer, ServerAddress
 from droidgate.serving.phone_tools import PhoneTools, ServedPhone
 from droidgate_phone.event_log import Faults
 from droidgate_phone.phone import start_phone

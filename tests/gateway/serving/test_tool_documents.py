@@ -9,12 +9,12 @@ from typing import Any
 import pytest
 
 from adapters.mcp_format.tool_lists import read
-from droidgate.serving.documents import hidden_name, named, write_tools
 from droidgate.serving.search import ToolIndex
+from droidgate.serving.tool_documents import hidden_name, named, write_tools
 from droidgate.serving.tools import ServedTool
 from droidgate_mappings.model.capability import Capability, Provider
 from droidgate_mappings.model.types import ObjectType, Property, ScalarType
-from droidgate_mcp.facts import HANDSHAKE, MODERN
+from droidgate_mcp.tool_facts import HANDSHAKE, MODERN
 
 
 def provider_of(**texts: Any) -> Provider:

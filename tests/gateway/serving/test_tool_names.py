@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from droidgate.serving import names as names_module
-from droidgate.serving.names import FILE_NAME, NamedCapability, ToolNames, new_names
+from droidgate.serving import tool_names as names_module
+from droidgate.serving.tool_names import FILE_NAME, NamedCapability, ToolNames, new_names
 
 ALLOWED = re.compile("[A-Za-z][A-Za-z0-9_-]{0,63}")
 PHONE = "serial"

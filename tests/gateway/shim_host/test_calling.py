@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from droidgate.devices.device import Device
-from droidgate.devices.errors import DeviceOutputError
+from droidgate.devices.device_errors import DeviceOutputError
 from droidgate.shims.answers import ShimDenialError, ShimRefusalError, Status
 from droidgate.shims.calling import call_capability, shim_with
 from droidgate.shims.client import HostClient

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from droidgate.devices.device import Device
-from droidgate.devices.errors import CommandFailedError, DeviceOutputError, UnsafeArgumentError
+from droidgate.devices.device_errors import CommandFailedError, DeviceOutputError, UnsafeArgumentError
 from droidgate.shims.answers import (
     GrantedCaller,
     ShimDenialError,

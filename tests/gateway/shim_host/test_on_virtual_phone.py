@@ -11,14 +11,14 @@ from pathlib import Path
 
 import pytest
 
+from droidgate.devices.adb_client import AdbServer, ServerAddress
 from droidgate.devices.content import read_content, write_content
 from droidgate.devices.device import open_device
-from droidgate.devices.errors import CommandFailedError, DeviceOutputError
-from droidgate.devices.server import AdbServer, ServerAddress
+from droidgate.devices.device_errors import CommandFailedError, DeviceOutputError
 from droidgate.shims.answers import ShimMissingError, ShimRefusalError
+from droidgate.shims.broadcast_discovery import ask_broadcast_apps
 from droidgate.shims.calling import call_capability
 from droidgate.shims.client import ANY_APP, HostClient
-from droidgate.shims.discovering import ask_broadcast_apps
 from droidgate.shims.installing import install_shim, remove_shim
 from droidgate.shims.place import ShimPlace, installed_shims, place_of
 from droidgate.shims.shell_identity import release_identity, set_up_identity

@@ -6,10 +6,10 @@ import pytest
 
 from droidgate.devices.device import Device
 from droidgate.shims import access, installing
+from droidgate.shims.install_steps import Step
 from droidgate.shims.installing import GRANT, HANDSHAKE, install_shim, set_up_shim
 from droidgate.shims.place import ShimPlace
 from droidgate.shims.shim_facts import ShimFacts
-from droidgate.shims.steps import Step
 from gateway.devices.fake_adb_server import Answer
 from gateway.shim_host.fake_shim import APPLICATION_ID, SIGNER, STATUS, FakeShim
 

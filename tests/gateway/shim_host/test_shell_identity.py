@@ -11,6 +11,7 @@ from droidgate.devices.device import Device
 from droidgate.devices.packages import InstalledPackage
 from droidgate.shims import installing, shell_identity
 from droidgate.shims.client import HostClient
+from droidgate.shims.install_steps import Step
 from droidgate.shims.installing import Installation
 from droidgate.shims.place import ShimPlace
 from droidgate.shims.shell_identity import (
@@ -24,7 +25,6 @@ from droidgate.shims.shell_identity import (
     set_up_identity,
 )
 from droidgate.shims.shim_facts import ShimFacts, facts_of
-from droidgate.shims.steps import Step
 from droidgate_mappings.formats.installed import SHIM_PACKAGE
 from droidgate_shim.builder.shims import build_bare_shim
 from gateway.devices.fake_adb_server import Answer

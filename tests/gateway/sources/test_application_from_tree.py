@@ -5,7 +5,7 @@ import struct
 import pytest
 
 from droidgate.sources.android_project import application_from_tree
-from droidgate.sources.manifest import is_manifest
+from droidgate.sources.text_manifest import is_manifest
 from droidgate_mappings.formats.application import IntentFilter, MetaValue, Query
 from droidgate_mappings.formats.leniency import ReadingContext
 from droidgate_mappings.model.errors import InputError

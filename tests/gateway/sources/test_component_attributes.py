@@ -9,7 +9,7 @@ import pytest
 
 from adapters.apk_reading.built_apks import apk_of
 from droidgate.sources.android_project import application_from_tree
-from droidgate_android.apk.application import read_application
+from droidgate_android.apk.apk_application import read_application
 from droidgate_android.apk.pack import pack_project
 from droidgate_android.apk.reader import open_apk
 from droidgate_mappings.formats.application import Application, Component

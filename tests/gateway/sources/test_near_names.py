@@ -8,7 +8,7 @@ import pytest
 
 from droidgate.sources.android_project import application_from_tree
 from droidgate.sources.linting import NearNames, check_reading
-from droidgate.sources.providers import Providers
+from droidgate.sources.source_results import Providers
 from droidgate_mappings.formats.format import Format, load_formats
 from droidgate_mappings.model.findings import Finding, Level
 

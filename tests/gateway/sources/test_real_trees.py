@@ -13,7 +13,7 @@ from adapters.parsing.compiled_with_aapt2 import (
 )
 from droidgate.sources import read_source
 from droidgate.sources.android_project import application_from_tree
-from droidgate.sources.manifest import is_manifest
+from droidgate.sources.text_manifest import is_manifest
 from droidgate_mappings.formats.application import Application
 from droidgate_mappings.formats.format import load_formats
 from droidgate_phone.sample_apps import sample_apps_directory

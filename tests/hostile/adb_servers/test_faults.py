@@ -13,9 +13,10 @@ from pathlib import Path
 
 import pytest
 
-from droidgate.devices import server as adb_server
+from droidgate.devices import adb_client as adb_server
+from droidgate.devices.adb_client import AdbServer, ServerAddress, server_address
 from droidgate.devices.device import Device
-from droidgate.devices.errors import (
+from droidgate.devices.device_errors import (
     DeadlineError,
     DeviceGoneError,
     DeviceOutputError,
@@ -27,8 +28,7 @@ from droidgate.devices.errors import (
     ServerVersionError,
     TransferError,
 )
-from droidgate.devices.listing import choose_device
-from droidgate.devices.server import AdbServer, ServerAddress, server_address
+from droidgate.devices.device_list import choose_device
 from droidgate_mappings.model.errors import DeviceError
 from gateway.devices.conftest import StartServer, client, device_on
 from gateway.devices.fake_adb_server import (
@@ -219,7 +219,7 @@ def test_without_an_adb_program_a_missing_server_is_reported_with_a_way_out(
     def no_program() -> str:
         raise ServerUnreachableError("there is no adb program", hint="install it")
 
-    monkeypatch.setattr("droidgate.devices.server.find_adb", no_program)
+    monkeypatch.setattr("droidgate.devices.adb_client.find_adb", no_program)
     with pytest.raises(ServerUnreachableError, match="no adb program"):
         AdbServer(ServerAddress(port=free_port())).devices()
 

@@ -16,7 +16,7 @@ from random import Random
 
 import pytest
 
-from droidgate.devices.errors import EXCERPT_CHARACTERS, DeviceOutputError
+from droidgate.devices.device_errors import EXCERPT_CHARACTERS, DeviceOutputError
 from droidgate_mappings.model.errors import DeviceError
 from gateway.devices.explained_outputs import explains
 from gateway.devices.golden_outputs import Case, all_cases, family_of, read_case

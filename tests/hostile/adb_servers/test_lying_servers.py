@@ -12,12 +12,12 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from droidgate.devices.adb_client import ServerAddress
 from droidgate.devices.device import Device
-from droidgate.devices.errors import DeadlineError, DeviceOutputError, ProtocolError
+from droidgate.devices.device_errors import DeadlineError, DeviceOutputError, ProtocolError
 from droidgate.devices.packages import InstalledPackage, list_packages, package_paths
 from droidgate.devices.properties import read_properties
 from droidgate.devices.remote_apk import open_remote_apk
-from droidgate.devices.server import ServerAddress
 from droidgate_android.apk.archive import Archive
 from droidgate_mappings.model.errors import DeviceError, DroidgateError
 from gateway.devices.conftest import StartServer, client, device_on

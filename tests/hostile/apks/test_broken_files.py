@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from droidgate_android.apk.application import read_application
+from droidgate_android.apk.apk_application import read_application
+from droidgate_android.apk.apk_budgets import Budget, Limits
 from droidgate_android.apk.binary_xml import parse_binary_xml
-from droidgate_android.apk.budgets import Budget, Limits
 from droidgate_android.apk.reader import Apk, open_apk
 from droidgate_android.apk.xml_rendering import render_xml
 from droidgate_android.apk.xml_tree import TypedValue
@@ -387,7 +387,7 @@ def test_hostile_files_take_less_than_256_megabytes(tmp_path: Path) -> None:
         import re, sys
         from pathlib import Path
         from droidgate_mappings.model.errors import InputError
-        from droidgate_android.apk.application import read_application
+        from droidgate_android.apk.apk_application import read_application
         from droidgate_android.apk.reader import open_apk
         for path in sys.argv[1:]:
             try:

@@ -10,8 +10,8 @@ from io import BytesIO
 
 import pytest
 
-from droidgate_android.apk.application import read_application
-from droidgate_android.apk.budgets import Budget, Limits
+from droidgate_android.apk.apk_application import read_application
+from droidgate_android.apk.apk_budgets import Budget, Limits
 from droidgate_android.apk.bundle_files import open_app
 from droidgate_mappings.formats.application import Application
 from droidgate_mappings.formats.format import load_formats

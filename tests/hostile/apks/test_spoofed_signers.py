@@ -9,7 +9,7 @@ from zipfile import ZipFile
 import pytest
 
 from droidgate.shims.source_apps import read_source_apps
-from droidgate_android.apk.budgets import Limits
+from droidgate_android.apk.apk_budgets import Limits
 from droidgate_android.apk.reader import open_apk
 from droidgate_android.apk.signatures import ApkSignature, verify_signature
 from droidgate_android.apk.signing import _v1_files, sign_apk

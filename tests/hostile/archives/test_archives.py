@@ -11,9 +11,9 @@ from pathlib import Path
 
 import pytest
 
+from droidgate_android.apk.apk_budgets import Budget, Limits
+from droidgate_android.apk.apk_files import FileSource, MemorySource, PartOfSource
 from droidgate_android.apk.archive import Archive
-from droidgate_android.apk.budgets import Budget, Limits
-from droidgate_android.apk.files import FileSource, MemorySource, PartOfSource
 from droidgate_android.apk.reader import open_apk
 from droidgate_mappings.model.errors import BudgetError, InputError
 from hand_made_apks import central_header, end_record, local_header, whole_app, zip_of

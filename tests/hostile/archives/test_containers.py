@@ -7,10 +7,10 @@ from collections.abc import Mapping
 
 import pytest
 
+from droidgate_android.apk.apk_budgets import MIB, Budget, Limits
+from droidgate_android.apk.apk_files import MemorySource
 from droidgate_android.apk.archive import Archive
-from droidgate_android.apk.budgets import MIB, Budget, Limits
 from droidgate_android.apk.bundle_files import open_app
-from droidgate_android.apk.files import MemorySource
 from droidgate_android.apk.reader import Apk
 from droidgate_mappings.model.errors import BudgetError, InputError
 from hand_made_apks import whole_app

@@ -104,12 +104,12 @@ class TestBudgets:
     }
     COMMANDS = {
         "migrate": (
-            "droidgate.cli.descriptors.migrating",
+            "droidgate.cli.descriptors.migration_report",
             "migrate_source",
             ["x.json", "--to", "mmcp", "--into", "."],
         ),
-        "pack": ("droidgate.migration.packing", "pack", [".", "--output", "x.apk"]),
-        "shim build": ("droidgate.cli.shim.building", "build_and_report", ["--from", "x.apk"]),
+        "pack": ("droidgate.migration.project_packing", "pack", [".", "--output", "x.apk"]),
+        "shim build": ("droidgate.cli.shim.shim_builds", "build_and_report", ["--from", "x.apk"]),
         "catalog sql": ("droidgate.cli.coverage.querying", "ask_catalog", ["SELECT 1", "--catalog", "x"]),
     }
 

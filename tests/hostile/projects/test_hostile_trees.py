@@ -14,8 +14,8 @@ from counted_work import count_calls
 from droidgate.sources import folders
 from droidgate.sources.android_project import application_from_tree
 from droidgate.sources.folder_files import MAX_LEVELS
-from droidgate.sources.manifest import is_manifest
 from droidgate.sources.resources import ResourceFile
+from droidgate.sources.text_manifest import is_manifest
 from droidgate_mappings.formats.application import Application, names_pointed_to
 from droidgate_mappings.model.errors import BudgetError, InputError
 from gateway.sources.formats_of_tests import manifest, read, service, write_tree

@@ -7,7 +7,7 @@ from collections.abc import Callable
 import pytest
 
 from droidgate.cli.coverage.querying import _cell
-from droidgate.cli.descriptors import migrating
+from droidgate.cli.descriptors import migration_report
 from droidgate.cli.output.json_output import json_text
 from droidgate.cli.output.pages import Line, Table, show
 from droidgate.cli.output.sarif import sarif_log
@@ -146,7 +146,7 @@ def test_json_keeps_its_meaning() -> None:
 
 
 def test_a_piped_diff_shows_what_is_hidden(capsys: pytest.CaptureFixture[str]) -> None:
-    migrating._print_diff("+a\x9b31m\u202eb\n")
+    migration_report._print_diff("+a\x9b31m\u202eb\n")
     printed = capsys.readouterr()
     assert printed.out == "+a\\x9b31m\\u202eb\n"
     assert "cannot be applied" in printed.err
@@ -154,7 +154,7 @@ def test_a_piped_diff_shows_what_is_hidden(capsys: pytest.CaptureFixture[str]) -
 
 def test_a_piped_diff_without_hidden_characters_is_as_it_is(capsys: pytest.CaptureFixture[str]) -> None:
     diff = "".join(f"+{item}\r\n" for item in NORMAL.values())
-    migrating._print_diff(diff)
+    migration_report._print_diff(diff)
     printed = capsys.readouterr()
     assert (printed.out, printed.err) == (diff, "")
 

@@ -3,7 +3,7 @@
 import pytest
 
 from droidgate_mappings.fit import Fitted, fit_provider
-from droidgate_mappings.fit.providers import is_restriction
+from droidgate_mappings.fit.provider_fit import is_restriction
 from droidgate_mappings.model.capability import Capability, CapabilityAccess, ComponentAccess, Provider
 from droidgate_mappings.model.findings import Level
 from droidgate_mappings.tables.loading import load_format_tables

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from droidgate_mappings.fit import Fitted, fit_provider
-from droidgate_mappings.fit.types import without_null
+from droidgate_mappings.fit.type_fit import without_null
 from droidgate_mappings.formats.format import Writing, find_format
 from droidgate_mappings.json_schema import NAMESPACE
 from droidgate_mappings.model.capability import Capability, Effects, Provider

@@ -8,9 +8,9 @@ from typing import Final
 
 from droidgate_android.projects.manifest_limits import utf16_length
 from droidgate_mappings.values.failures import Failure
-from droidgate_phone.apps.shim.core import Core, Receipt
 from droidgate_phone.apps.shim.identity import StoredGrant
 from droidgate_phone.apps.shim.openers import Opener, Opening
+from droidgate_phone.apps.shim.shim_core import Core, Receipt
 from droidgate_shim.engine.authority import Carrier
 from droidgate_shim.engine.engine import Ask
 from droidgate_shim.engine.strict_json import write_strict

@@ -6,13 +6,13 @@ import contextlib
 from typing import TYPE_CHECKING, Final
 
 from droidgate_mappings.model.capability import Effects
+from droidgate_phone.app_api.app_values import AndroidError
 from droidgate_phone.app_api.behaviour import Activity
 from droidgate_phone.app_api.platform import View
-from droidgate_phone.app_api.values import AndroidError
 from droidgate_phone.apps.shim.consent import CLOSED, REFUSED, Question
-from droidgate_phone.apps.shim.core import Core
 from droidgate_phone.apps.shim.openers import number_of
-from droidgate_phone.apps.shim.process import core_of
+from droidgate_phone.apps.shim.shim_core import Core
+from droidgate_phone.apps.shim.shim_process import core_of
 from droidgate_phone.apps.shim.shown_text import visible
 from droidgate_phone.intents import Intent
 from droidgate_shim.engine.strict_json import write_strict

@@ -13,9 +13,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final
 
+from droidgate_phone.app_api.app_values import AndroidError, BroadcastResult
 from droidgate_phone.app_api.platform import Notification
-from droidgate_phone.app_api.values import AndroidError, BroadcastResult
-from droidgate_phone.apps.shim.core import Core, Receipt
+from droidgate_phone.apps.shim.shim_core import Core, Receipt
 from droidgate_phone.intents import Bundle, ComponentName, Extra, Intent
 from droidgate_shim.engine.backends import BroadcastAnswer
 from droidgate_shim.engine.engine import Send

@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from typing import Final
 
 from droidgate_mappings.model.json_values import Json
-from droidgate_phone.app_api.values import ActivityResult
-from droidgate_phone.apps.shim.core import Core, Receipt
-from droidgate_phone.apps.shim.functions import texts_of
+from droidgate_phone.app_api.app_values import ActivityResult
+from droidgate_phone.apps.shim.app_function_frontend import texts_of
 from droidgate_phone.apps.shim.openers import Opener, Opening
+from droidgate_phone.apps.shim.shim_core import Core, Receipt
 from droidgate_phone.intents import Bundle, ComponentName, Intent
 from droidgate_shim.engine.backends import ActivityAnswer
 from droidgate_shim.engine.engine import Send

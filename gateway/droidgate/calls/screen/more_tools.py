@@ -16,8 +16,8 @@ from PIL import Image, ImageDraw, ImageFont
 
 from droidgate.calls.screen import phone_commands as phone
 from droidgate.calls.screen.controls import Control, read_controls
-from droidgate.calls.screen.results import control_info, control_line, failure, input_result
-from droidgate.calls.screen.state import ScreenSnapshot, ToolError
+from droidgate.calls.screen.screen_results import control_info, control_line, failure, input_result
+from droidgate.calls.screen.screen_state import ScreenSnapshot, ToolError
 from droidgate.calls.screen.ufo_tools import UfoCall, error_words, name_warning
 from droidgate_mappings.model.errors import DroidgateError, InputError
 from droidgate_mappings.model.json_values import Json

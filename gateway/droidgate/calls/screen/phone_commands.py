@@ -20,7 +20,7 @@ from droidgate.devices.activities import (
 )
 from droidgate.devices.components import read_components
 from droidgate.devices.device import CommandResult, Device
-from droidgate.devices.errors import DeviceOutputError
+from droidgate.devices.device_errors import DeviceOutputError
 from droidgate.devices.packages import read_package_names
 from droidgate.devices.quoting import check_package, is_component, join_command, quote_argument
 from droidgate_mappings.model.errors import InputError

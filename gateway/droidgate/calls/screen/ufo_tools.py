@@ -18,8 +18,14 @@ from typing import Final
 
 from droidgate.calls.screen import phone_commands as phone
 from droidgate.calls.screen.controls import HIERARCHY_END, Control, read_controls
-from droidgate.calls.screen.results import app_target, control_info, control_targets, failure, input_result
-from droidgate.calls.screen.state import FoundControl, PhoneState, ScreenSnapshot, ToolError
+from droidgate.calls.screen.screen_results import (
+    app_target,
+    control_info,
+    control_targets,
+    failure,
+    input_result,
+)
+from droidgate.calls.screen.screen_state import FoundControl, PhoneState, ScreenSnapshot, ToolError
 from droidgate.calls.screen.text_input import KEYBOARD, LONGEST_TEXT, keys_that_clear, pieces_of, way_of
 from droidgate.devices.device import Device
 from droidgate.devices.quoting import is_package

@@ -44,8 +44,8 @@ def _show(
 
     The log has no arguments and no results; --json prints the digest of each call's arguments.
     """
-    from droidgate.cli.audit.showing import show_calls
-    from droidgate.cli.calls.arguments import read_arguments
+    from droidgate.cli.audit.audit_report import show_calls
+    from droidgate.cli.calls.typed_arguments import read_arguments
 
     given = None if arguments is None else read_arguments(arguments)
     return show_calls(patterns or (), last, folder, given, as_json=as_json)
@@ -77,6 +77,6 @@ def _verify(
     Whoever may write the log can write all of it anew. Keep the digest that is printed somewhere else, and
     name it the next time.
     """
-    from droidgate.cli.audit.showing import verify_and_report
+    from droidgate.cli.audit.audit_report import verify_and_report
 
     return verify_and_report(expected, after, folder, as_json=as_json)

@@ -129,9 +129,9 @@ def _call(  # noqa: PLR0913
     Commands are those of UFO's MobileAgent, in either of its two forms. They run in order on one phone; after
     one without an answer, the others are skipped. The record of each is printed, a JSON object a line.
     """
-    from droidgate.calls.requests import CallRequest
-    from droidgate.cli.calls.arguments import read_arguments, read_files
-    from droidgate.cli.calls.calling import CallOptions, call_and_report, explain_and_report
+    from droidgate.calls.call_requests import CallRequest
+    from droidgate.cli.calls.one_call import CallOptions, call_and_report, explain_and_report
+    from droidgate.cli.calls.typed_arguments import read_arguments, read_files
 
     if commands is not None:
         from droidgate.cli.calls.calling_commands import call_commands

@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import Final
 
 from droidgate.calls.batches import BatchOutcome, BatchRequest, Status, open_journal, read_batch, run_batch
+from droidgate.calls.call_requests import CallRequest
 from droidgate.calls.caller import Caller
-from droidgate.calls.requests import CallRequest
 from droidgate.calls.subjects import EVERY_CAPABILITY
 from droidgate.cli.exit_codes import ExitCode
 from droidgate.cli.output.pages import Line, print_warning, show

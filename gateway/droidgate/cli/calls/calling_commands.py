@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections import Counter
 from pathlib import Path
 
+from droidgate.calls.call_requests import CallRequest
 from droidgate.calls.caller import Caller
 from droidgate.calls.commands import read_command_file, run_commands
-from droidgate.calls.requests import CallRequest
 from droidgate.calls.subjects import EVERY_CAPABILITY
 from droidgate.cli.calls.asking import ask_on_terminal
 from droidgate.cli.exit_codes import ExitCode
@@ -15,7 +15,7 @@ from droidgate.cli.output.json_output import print_json_line
 from droidgate.cli.output.pages import amount, print_note
 from droidgate.devices.device import open_device
 from droidgate_mappings.model.json_values import Json
-from droidgate_mobile_agent.tables import FORMAT_ID
+from droidgate_mobile_agent.command_tables import FORMAT_ID
 from droidgate_mobile_agent.wire import AgentCommand
 
 

@@ -8,7 +8,7 @@ import sys
 import threading
 from typing import Final, Self
 
-from droidgate.calls.requests import CallProgress
+from droidgate.calls.call_requests import CallProgress
 from droidgate.cli.output.safe_text import one_line
 from droidgate.cli.output.verbosity import shows_notes
 

@@ -13,7 +13,11 @@ from droidgate.cli.exit_codes import ExitCode
 from droidgate.cli.output.json_output import PublishedDocument, print_json
 from droidgate.cli.output.pages import Block, Line, file_lines, print_file_notes, show
 from droidgate.cli.output.safe_text import one_line, visible
-from droidgate.serving.client_settings.installing import ClientChange, install_client, settings_with_entry
+from droidgate.serving.client_settings.settings_installation import (
+    ClientChange,
+    install_client,
+    settings_with_entry,
+)
 from droidgate_mappings.model.errors import UsageError
 from droidgate_mappings.tables.clients import load_clients
 

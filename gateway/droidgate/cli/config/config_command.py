@@ -26,6 +26,6 @@ def _show(context: typer.Context, *, as_json: AsJson = False) -> int:
     what is built in. The file is droidgate.toml, or the table tool.droidgate of a pyproject.toml, in the
     working folder or the closest folder above it, up to the root of a repository or the home folder.
     """
-    from droidgate.cli.config.showing import show_configuration
+    from droidgate.cli.config.settings_report import show_configuration
 
     return show_configuration(context.find_root().command, as_json=as_json)

@@ -7,8 +7,8 @@ from typing import Annotated
 
 import typer
 
-from droidgate.cli.budgets import Deadline, Memory, RunBudget, run_within
 from droidgate.cli.options import AsJson
+from droidgate.cli.run_limits import Deadline, Memory, RunBudget, run_within
 
 Query = Annotated[str, typer.Argument(metavar="SELECT", help="The query, as DuckDB understands it")]
 CatalogFolder = Annotated[Path, typer.Option("--catalog", metavar="DIR", help="Folder of the catalog")]

@@ -8,7 +8,7 @@ from typing import Final
 from droidgate.cli.output.pages import Block, Heading, Line, Table, amount, noun
 from droidgate.cli.output.safe_text import one_line
 from droidgate.cli.output.summaries import left_out_line
-from droidgate.coverage.document import Report, outcomes_in_words
+from droidgate.coverage.coverage_document import Report, outcomes_in_words
 from droidgate.coverage.document_summary import (
     REACHES,
     AgentFacts,

@@ -51,7 +51,7 @@ def cover(catalog: Path, options: CoverageOptions, *, as_json: bool) -> int:
         statuses = {**_write_texts(coverage, options), **_write_tables(coverage, options)}
         report = coverage.report
     if as_json:
-        from droidgate.cli.coverage.documents import CoverageDocument
+        from droidgate.cli.coverage.coverage_outputs import CoverageDocument
         from droidgate.cli.output.json_output import print_json
 
         shown = report if options.details else report.model_copy(update={"details": None})

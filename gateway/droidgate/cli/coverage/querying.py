@@ -93,7 +93,7 @@ def _value_of(value: Any) -> Json:
 
 
 def _print_document(answered: Answered) -> None:
-    from droidgate.cli.coverage.documents import AnswerColumn, AnswerDocument
+    from droidgate.cli.coverage.coverage_outputs import AnswerColumn, AnswerDocument
     from droidgate.cli.output.json_output import print_json_with_rows
 
     columns = tuple(AnswerColumn(name=name, type=kind) for name, kind in answered.columns)

@@ -84,7 +84,7 @@ def _scan(  # noqa: PLR0913
     linters say, what each conversion would cost. A file that cannot be read is a row with its reason. A scan
     that was stopped goes on where it was, and a repeated one reads only what is new.
     """
-    from droidgate.cli.coverage.scanning import scan_sources
+    from droidgate.cli.coverage.scan_report import scan_sources
     from droidgate.coverage.scanning import ScanOptions
 
     options = ScanOptions(

@@ -17,9 +17,9 @@ from droidgate.cli.demo.demonstration_phone import DemonstrationPhone, demonstra
 from droidgate.cli.demo.demonstration_server import DemonstrationServer
 from droidgate.cli.descriptors.converting import write_conversion
 from droidgate.cli.descriptors.listing_formats import can_write, matrix_page
-from droidgate.cli.devices.discovering import counts_line, discovery_page
+from droidgate.cli.devices.discover_report import counts_line, discovery_page
 from droidgate.cli.exit_codes import ExitCode
-from droidgate.cli.output.grouping import (
+from droidgate.cli.output.grouped_findings import (
     count_levels,
     counted,
     findings_table,
@@ -31,7 +31,7 @@ from droidgate.cli.output.summaries import dialect_name, provider_page
 from droidgate.migration.plan import MigrationPlan, plan_migration
 from droidgate.migration.source_sets import find_source_set
 from droidgate.sources import Providers, read_source
-from droidgate.sources.device import PhoneReading, PhoneRequest, read_phone
+from droidgate.sources.phone_source import PhoneReading, PhoneRequest, read_phone
 from droidgate_android.apk.pack import pack
 from droidgate_mappings.formats.format import Format, find_format, load_formats
 from droidgate_mappings.formats.support_matrix import make_matrix

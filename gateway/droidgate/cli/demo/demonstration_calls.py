@@ -10,10 +10,10 @@ from operator import eq
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from droidgate.cli.output.grouping import count_levels, counted
+from droidgate.cli.output.grouped_findings import count_levels, counted
 from droidgate.cli.output.pages import Line, Table, show
+from droidgate.shims.broadcast_discovery import ask_broadcast_apps
 from droidgate.shims.client import HostClient
-from droidgate.shims.discovering import ask_broadcast_apps
 from droidgate.shims.installing import install_shim
 from droidgate.shims.place import ShimPlace, place_of
 from droidgate.shims.shell_identity import set_up_identity
@@ -25,7 +25,7 @@ from droidgate_mappings.model.capability import Provider
 from droidgate_mappings.model.errors import DroidgateError, InputError
 from droidgate_mappings.model.json_values import Json, one_line_json
 from droidgate_mappings.text.json_text import WRITTEN, parse_json
-from droidgate_phone.app_api.values import AndroidError
+from droidgate_phone.app_api.app_values import AndroidError
 from droidgate_phone.apps.agent import Agent, Dialect, NoAnswerError, request_text
 from droidgate_phone.intents import ComponentName
 from droidgate_phone.sample_packages import REPORT, REPORT_PAGES, report

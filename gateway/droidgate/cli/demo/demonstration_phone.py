@@ -11,10 +11,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
+from droidgate.devices.adb_client import AdbServer, ServerAddress, find_adb
+from droidgate.devices.app_installation import install_apks, uninstall
 from droidgate.devices.device import Device, open_device
-from droidgate.devices.errors import ServerUnreachableError
-from droidgate.devices.installing import install_apks, uninstall
-from droidgate.devices.server import AdbServer, ServerAddress, find_adb
+from droidgate.devices.device_errors import ServerUnreachableError
 from droidgate_mappings.model.errors import DeviceError
 from droidgate_phone.phone import VirtualPhone, start_phone
 

@@ -72,9 +72,9 @@ class DemonstrationServer:
         from mcp import Client
         from mcp.client.streamable_http import streamable_http_client
 
-        from droidgate.serving.application import McpServer
         from droidgate.serving.http import HttpAddress, http_application, http_server, listen
         from droidgate.serving.phone_tools import PhoneTools, ServedPhone
+        from droidgate.serving.server_application import McpServer
         from droidgate.serving.tokens import TokenCheck, read_or_make_token, token_file
 
         tools = PhoneTools([ServedPhone(None, self._caller)], allow=[NamePattern.parse("*")])

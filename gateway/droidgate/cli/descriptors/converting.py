@@ -11,7 +11,14 @@ from typing import Final
 
 from droidgate.cli.exit_codes import ExitCode
 from droidgate.cli.options import ConversionThreshold
-from droidgate.cli.output.documents import (
+from droidgate.cli.output.grouped_findings import (
+    count_levels,
+    counted,
+    findings_table,
+    security_blocks,
+    security_page,
+)
+from droidgate.cli.output.json_documents import (
     ConversionTarget,
     FidelityDocument,
     NameMap,
@@ -21,22 +28,15 @@ from droidgate.cli.output.documents import (
     ProviderConversion,
     WrittenFile,
 )
-from droidgate.cli.output.grouping import (
-    count_levels,
-    counted,
-    findings_table,
-    security_blocks,
-    security_page,
-)
 from droidgate.cli.output.json_output import json_text, json_value, print_json
 from droidgate.cli.output.marking import marks_page
 from droidgate.cli.output.pages import Block, Heading, Line, file_lines, print_file_notes, show
 from droidgate.cli.output.safe_text import visible
 from droidgate.cli.output.sarif import sarif_log
 from droidgate.cli.output.summaries import dialect_name
-from droidgate.cli.reading import Output, print_problem, read_all
+from droidgate.cli.read_sources import Output, print_problem, read_all
 from droidgate.sources import check_convertible
-from droidgate.sources.providers import Providers
+from droidgate.sources.source_results import Providers
 from droidgate_mappings.formats.format import Artifact, find_format
 from droidgate_mappings.model.capability import Provider
 from droidgate_mappings.model.errors import UsageError, WriteError

@@ -8,7 +8,6 @@ from typing import Annotated
 
 import typer
 
-from droidgate.cli.budgets import Deadline, Memory, RunBudget, run_within
 from droidgate.cli.options import (
     SOURCE_HELP,
     AsJson,
@@ -25,6 +24,7 @@ from droidgate.cli.options import (
     Target,
 )
 from droidgate.cli.output.page_length import with_details, with_details_of_report
+from droidgate.cli.run_limits import Deadline, Memory, RunBudget, run_within
 
 
 @with_details
@@ -55,8 +55,8 @@ def _lint(
     sarif: AsSarif = False,
 ) -> int:
     """Check descriptors against the rules of their protocol's specification."""
-    from droidgate.cli.descriptors.linting import lint_sources
-    from droidgate.cli.reading import choose_output
+    from droidgate.cli.descriptors.lint_report import lint_sources
+    from droidgate.cli.read_sources import choose_output
 
     output = choose_output(as_json=as_json, sarif=sarif)
     return lint_sources(sources, only=only, strict=strict, fail_on=fail_on, output=output)
@@ -146,7 +146,7 @@ def _convert(  # noqa: PLR0913
     --description replace what the source states, of one provider.
     """
     from droidgate.cli.descriptors.converting import ConvertRequest, convert_sources
-    from droidgate.cli.reading import choose_output
+    from droidgate.cli.read_sources import choose_output
 
     output = choose_output(as_json=as_json, sarif=sarif)
     conversion = ConvertRequest(
@@ -223,7 +223,7 @@ def _migrate(  # noqa: PLR0913
     The manifest is edited in place; descriptors and a handler with one typed method for each capability are
     added. A second run changes nothing.
     """
-    from droidgate.cli.descriptors.migrating import MigrateRequest, migrate_source
+    from droidgate.cli.descriptors.migration_report import MigrateRequest, migrate_source
 
     request = MigrateRequest(
         source=source,
@@ -313,8 +313,8 @@ def _pack(  # noqa: PLR0913
     what it declares, but nothing in it runs. Libraries from Maven are not packed. Agents find functions that
     only Kotlin sources declare where `--generate` writes their descriptors.
     """
-    from droidgate.cli.descriptors.packing import report_packing
-    from droidgate.migration.packing import pack
+    from droidgate.cli.descriptors.packing_report import report_packing
+    from droidgate.migration.project_packing import pack
     from droidgate_mappings.output_folder import check_folder
 
     # The key is made by the packing, and nothing is to be left behind.

@@ -7,12 +7,12 @@ from typing import Final
 
 from droidgate.cli.exit_codes import ExitCode
 from droidgate.cli.options import DiffThreshold
-from droidgate.cli.output.documents import DiffDocument, Problem
-from droidgate.cli.output.grouping import counted, findings_table, security_blocks, security_page
+from droidgate.cli.output.grouped_findings import counted, findings_table, security_blocks, security_page
+from droidgate.cli.output.json_documents import DiffDocument, Problem
 from droidgate.cli.output.json_output import print_json
 from droidgate.cli.output.pages import Block, Heading, Line, Table, show
 from droidgate.cli.output.safe_text import one_line
-from droidgate.cli.reading import read_all
+from droidgate.cli.read_sources import read_all
 from droidgate.sources.differences import diff
 from droidgate_mappings.compare import (
     WEIGHTS,

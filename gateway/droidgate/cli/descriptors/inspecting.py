@@ -6,19 +6,19 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Final
 
 from droidgate.cli.exit_codes import ExitCode
-from droidgate.cli.output.grouping import findings_table
+from droidgate.cli.output.grouped_findings import findings_table
 from droidgate.cli.output.marking import marks_of_all, provider_marks_page
 from droidgate.cli.output.pages import Block, Heading, Line, amount, show
 from droidgate.cli.output.safe_text import one_line
 from droidgate.cli.output.summaries import provider_page
-from droidgate.cli.reading import read_all
-from droidgate.sources.providers import Providers
+from droidgate.cli.read_sources import read_all
+from droidgate.sources.source_results import Providers
 from droidgate_mappings.formats.application import Application, Query
 from droidgate_mappings.formats.format import load_formats
 from droidgate_mappings.model.capability import CapabilitySet
 
 if TYPE_CHECKING:
-    from droidgate.cli.output.documents import InspectedApp
+    from droidgate.cli.output.json_documents import InspectedApp
 
 
 _MOST_APPS: Final = 10
@@ -31,7 +31,7 @@ def applications_of(read: Providers) -> list[Application]:
     applications = list(read.applications)
     # Only what was read from an APK has the archive at hand, and needs the modules that read it.
     if any(hasattr(app.resources, "apk") for app in applications):
-        from droidgate_android.apk.application import verify_signers
+        from droidgate_android.apk.apk_application import verify_signers
 
         applications = [verify_signers(app) for app in applications]
     return applications
@@ -44,7 +44,7 @@ def is_signed(app: Application) -> bool:
 
 def app_records(applications: Sequence[Application], read: Providers) -> tuple[InspectedApp, ...]:
     """Return the records of the applications for `--json`."""
-    from droidgate.cli.output.documents import AppQuery, InspectedApp
+    from droidgate.cli.output.json_documents import AppQuery, InspectedApp
 
     protocols = _protocols_by_action()
     declaring = _declaring_packages(read)
@@ -148,7 +148,7 @@ def inspect_sources(
     read = read_all(sources, only=only, strict=strict)
     applications = applications_of(read)
     if as_json:
-        from droidgate.cli.output.documents import AppSigners, InspectDocument
+        from droidgate.cli.output.json_documents import AppSigners, InspectDocument
         from droidgate.cli.output.json_output import print_json
 
         print_json(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from droidgate.cli.exit_codes import ExitCode
-from droidgate.cli.output.documents import DialectRecord, FormatRecord, FormatsDocument, Matrix
+from droidgate.cli.output.json_documents import DialectRecord, FormatRecord, FormatsDocument, Matrix
 from droidgate.cli.output.json_output import print_json
 from droidgate.cli.output.pages import Block, Heading, Line, Table, show
 from droidgate_mappings.formats.format import Format, load_formats

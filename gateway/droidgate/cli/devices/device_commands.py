@@ -52,7 +52,7 @@ def _discover(
     for each provider how it could be called from here, and what is missing. A second run reads only what
     changed.
     """
-    from droidgate.cli.devices.discovering import discover
+    from droidgate.cli.devices.discover_report import discover
 
     return discover(
         serial,

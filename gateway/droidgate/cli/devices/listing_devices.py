@@ -6,12 +6,12 @@ from collections.abc import Iterable
 from typing import Final
 
 from droidgate.cli.exit_codes import ExitCode
-from droidgate.cli.output.documents import DeviceRecord, DevicesDocument
+from droidgate.cli.output.json_documents import DeviceRecord, DevicesDocument
 from droidgate.cli.output.json_output import print_json
 from droidgate.cli.output.pages import Block, Line, Table, show
 from droidgate.cli.phone.running_phones import running_phones, way_to
+from droidgate.devices.adb_client import AdbServer
 from droidgate.devices.describing import list_devices
-from droidgate.devices.server import AdbServer
 from droidgate_mappings.tables.android_names import android_name
 
 _COLUMNS: Final = ("SERIAL", "STATE", "MODEL", "ANDROID", "FEATURES", "TO DO")

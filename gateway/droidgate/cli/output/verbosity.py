@@ -79,7 +79,7 @@ def _print_steps() -> None:
     import logging
 
     from droidgate.cli.output.safe_text import visible
-    from droidgate_mappings.steps import LOGGER
+    from droidgate_mappings.timed_steps import LOGGER
 
     class Printer(logging.Handler):
         def emit(self, record: logging.LogRecord) -> None:
@@ -94,7 +94,7 @@ def _print_steps() -> None:
 def _print_no_steps() -> None:
     import logging
 
-    from droidgate_mappings.steps import LOGGER
+    from droidgate_mappings.timed_steps import LOGGER
 
     for handler in list(LOGGER.handlers):
         LOGGER.removeHandler(handler)

@@ -9,11 +9,11 @@ from droidgate.cli.output.json_output import print_json
 from droidgate.cli.output.pages import Line, Table, show
 from droidgate.cli.output.safe_text import one_line
 from droidgate.cli.output.summaries import dialect_name
-from droidgate.cli.phone.documents import PhoneApp, PhoneAppsDocument
+from droidgate.cli.phone.phone_outputs import PhoneApp, PhoneAppsDocument
 from droidgate.cli.phone.running_phones import find_phone
-from droidgate.cli.reading import print_problem
+from droidgate.cli.read_sources import print_problem
 from droidgate.devices.device import open_device
-from droidgate.sources.device import PhoneRequest, read_phone
+from droidgate.sources.phone_source import PhoneRequest, read_phone
 from droidgate_mappings.formats.format import load_formats
 
 

@@ -11,8 +11,8 @@ import os
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from droidgate.devices.errors import DeadlineError, NoDeviceError, ServerUnreachableError
-from droidgate.devices.server import AdbServer, ServerAddress
+from droidgate.devices.adb_client import AdbServer, ServerAddress
+from droidgate.devices.device_errors import DeadlineError, NoDeviceError, ServerUnreachableError
 from droidgate_android.projects.project_files import read_project_file
 from droidgate_mappings.model.errors import DeviceError, InputError
 from droidgate_mappings.text.json_text import parse_json

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Final
 from droidgate.cli.exit_codes import ExitCode
 from droidgate.cli.output.json_output import print_json
 from droidgate.cli.output.pages import Line, amount, print_note, show
-from droidgate.cli.phone.documents import PhoneStartDocument
+from droidgate.cli.phone.phone_outputs import PhoneStartDocument
 from droidgate.cli.phone.running_phones import RunningPhone, forget_phone, record_phone
 from droidgate.devices.connection import remember_port
 from droidgate_mappings.model.errors import DeviceError, InputError

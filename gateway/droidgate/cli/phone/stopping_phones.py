@@ -10,7 +10,7 @@ from typing import Final
 from droidgate.cli.exit_codes import ExitCode
 from droidgate.cli.output.json_output import print_json
 from droidgate.cli.output.pages import Line, show
-from droidgate.cli.phone.documents import PhoneStopDocument
+from droidgate.cli.phone.phone_outputs import PhoneStopDocument
 from droidgate.cli.phone.running_phones import find_phone, forget_phone, process_lives
 from droidgate_mappings.model.errors import DeviceError
 

@@ -9,7 +9,7 @@ from droidgate.cli.exit_codes import ExitCode
 from droidgate.cli.output.json_output import print_json
 from droidgate.cli.output.pages import Line, Table, show
 from droidgate.cli.output.safe_text import one_line
-from droidgate.cli.phone.documents import (
+from droidgate.cli.phone.phone_outputs import (
     PhoneInstallDocument,
     PhonePackage,
     PhonePushDocument,
@@ -17,8 +17,8 @@ from droidgate.cli.phone.documents import (
     PhoneStatusDocument,
 )
 from droidgate.cli.phone.running_phones import find_phone, running_phones
+from droidgate.devices.app_installation import install_apks
 from droidgate.devices.device import Device, open_device
-from droidgate.devices.installing import install_apks
 from droidgate_android.apk.bundle_files import open_app
 from droidgate_mappings.model.errors import InputError
 from droidgate_mappings.tables.android_names import android_name

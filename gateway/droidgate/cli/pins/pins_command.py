@@ -26,7 +26,7 @@ def register(app: typer.Typer) -> None:
 
 def _list(patterns: PatternsOrAll = None, *, as_json: AsJson = False) -> int:
     """List what is approved: capabilities, who may call them, and since when."""
-    from droidgate.cli.pins.approvals import list_pins
+    from droidgate.cli.pins.pin_commands import list_pins
 
     return list_pins(patterns or ("*",), as_json=as_json)
 
@@ -36,7 +36,7 @@ def _diff(patterns: PatternsOrAll = None, *, serial: Serial = None, as_json: AsJ
 
     A changed capability is not called until it is approved again.
     """
-    from droidgate.cli.pins.approvals import diff_pins
+    from droidgate.cli.pins.pin_commands import diff_pins
 
     return diff_pins(patterns or ("*",), serial, as_json=as_json)
 
@@ -59,13 +59,13 @@ def _approve(
     An approval holds until the app declares the capability otherwise or is signed by another key; other
     versions of the app keep it. Asks on a terminal; without one, --yes is required.
     """
-    from droidgate.cli.pins.approvals import approve_and_report
+    from droidgate.cli.pins.pin_commands import approve_and_report
 
     return approve_and_report(tuple(patterns), serial, client=client, yes=yes, as_json=as_json)
 
 
 def _remove(patterns: Patterns, *, as_json: AsJson = False) -> int:
     """Take approvals back: the next call of these capabilities asks again."""
-    from droidgate.cli.pins.approvals import remove_pins
+    from droidgate.cli.pins.pin_commands import remove_pins
 
     return remove_pins(patterns, as_json=as_json)

@@ -16,8 +16,8 @@ from droidgate.cli.output.pages import Line, Table, amount, print_note, show
 from droidgate.computer.optional_packages import need
 
 if TYPE_CHECKING:
-    from droidgate.serving.running import Listening
     from droidgate.serving.search import SearchTools
+    from droidgate.serving.server_process import Listening
 
 
 class PlannedAppPart(Document):
@@ -77,9 +77,9 @@ def plan_and_print(
         UsageError: the MCP SDK is not installed.
     """
     need("mcp", "serve")
-    from droidgate.serving.application import plan_tokens
-    from droidgate.serving.running import phone_tools
     from droidgate.serving.search import SearchTools
+    from droidgate.serving.server_application import plan_tokens
+    from droidgate.serving.server_process import phone_tools
 
     tools = phone_tools(serials, select=select, screens=screens)
     tools.look(strict=True)
@@ -129,8 +129,8 @@ def serve_and_report(  # noqa: PLR0913
     need("mcp", "serve")
     from droidgate.calls.traces import open_trace
     from droidgate.serving.http import parse_address
-    from droidgate.serving.running import phone_tools, serve_tools
     from droidgate.serving.search import SearchTools
+    from droidgate.serving.server_process import phone_tools, serve_tools
 
     address = None if http is None else parse_address(http)
     with open_trace(trace) as steps:

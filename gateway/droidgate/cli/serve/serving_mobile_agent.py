@@ -12,8 +12,8 @@ from droidgate.computer.optional_packages import need
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from droidgate.serving.mobile_agent.running import ListeningServer
-    from droidgate.serving.mobile_agent.server import Extension
+    from droidgate.serving.mobile_agent.mobile_agent_process import ListeningServer
+    from droidgate.serving.mobile_agent.mobile_agent_server import Extension
 
 _KEY: Final = "UFO_MCP_API_KEY"
 """UFO's variable: from 3.0.8 on its clients send the value as their bearer token."""
@@ -39,7 +39,7 @@ def serve_mobile_agent_and_report(
         InputError: a token's file cannot be used.
     """
     need("mcp", "serve")
-    from droidgate.serving.mobile_agent.running import serve_mobile_agent
+    from droidgate.serving.mobile_agent.mobile_agent_process import serve_mobile_agent
 
     serve_mobile_agent(
         serials,
@@ -56,13 +56,13 @@ def serve_mobile_agent_and_report(
 
 
 def _chosen(names: Sequence[str]) -> Sequence[Extension]:
-    from droidgate.serving.mobile_agent.server import EXTENSIONS
+    from droidgate.serving.mobile_agent.mobile_agent_server import EXTENSIONS
 
     return [name for name in EXTENSIONS if name in names or _ALL in names]
 
 
 def _print_address(listening: ListeningServer) -> None:
-    from droidgate.serving.mobile_agent.server import NAMES
+    from droidgate.serving.mobile_agent.mobile_agent_server import NAMES
 
     print_note(f"{NAMES[listening.role]}: {listening.url}")
     if listening.token_file is not None:

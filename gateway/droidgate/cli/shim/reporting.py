@@ -10,8 +10,13 @@ from droidgate.cli.output.json_output import print_json
 from droidgate.cli.output.page_length import shows_details
 from droidgate.cli.output.pages import Block, Heading, Line, Table, amount, show
 from droidgate.cli.output.safe_text import one_line
-from droidgate.cli.shim.documents import ShimCheck, ShimDoctorDocument, ShimStatusDocument, ShimStatusRecord
-from droidgate.cli.shim.summaries import checks_summary, found_words, status_summary
+from droidgate.cli.shim.shim_outputs import (
+    ShimCheck,
+    ShimDoctorDocument,
+    ShimStatusDocument,
+    ShimStatusRecord,
+)
+from droidgate.cli.shim.shim_summaries import checks_summary, found_words, status_summary
 from droidgate.devices.device import open_device
 from droidgate.shims.access import APP_FUNCTIONS_SDK
 from droidgate.shims.answers import Access, Status

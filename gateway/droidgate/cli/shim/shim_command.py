@@ -9,10 +9,10 @@ from typing import Annotated, Any
 import typer
 
 from droidgate.cli.added_options import Body, add_options
-from droidgate.cli.budgets import Deadline, Memory, RunBudget, run_within
 from droidgate.cli.completing import complete_capabilities, complete_shims
 from droidgate.cli.options import AsJson, ConversionThreshold, Serial
 from droidgate.cli.output.page_length import with_details_of_report
+from droidgate.cli.run_limits import Deadline, Memory, RunBudget, run_within
 
 
 class AdvertisedProtocol(StrEnum):
@@ -171,7 +171,7 @@ def _build(
     request (--protocol). What they see otherwise than the app declares it is a finding. Each
     permission that a shim asks for is listed with the capabilities that need it.
     """
-    from droidgate.cli.shim.building import build_and_report
+    from droidgate.cli.shim.shim_builds import build_and_report
     from droidgate.shims.building import build_request
 
     request = build_request(sources, options)
@@ -202,7 +202,7 @@ def _install(
     dev.droidgate.shim, which is installed with the first shim that needs it. Nothing is granted to other apps
     unless you say so.
     """
-    from droidgate.cli.shim.installing import install_and_report
+    from droidgate.cli.shim.shim_installation import install_and_report
     from droidgate.shims.building import build_request
     from droidgate.shims.installations import InstallRequest
 
@@ -279,7 +279,7 @@ def _call(
     The call comes from this computer, and needs no grant. Any app may call itself a shim, so one that your
     key did not sign gets no arguments.
     """
-    from droidgate.cli.shim.calling import call_and_report
+    from droidgate.cli.shim.shim_calls import call_and_report
 
     return call_and_report(
         capability, arguments, shim, serial, signed_by=signed_by, deadline_ms=deadline_ms, as_json=as_json
@@ -298,7 +298,7 @@ def _grant(
 
     The grant holds for the app with the certificate that it has now. `shim status` lists all grants.
     """
-    from droidgate.cli.shim.granting import grant_and_report
+    from droidgate.cli.shim.agent_grants import grant_and_report
 
     return grant_and_report(agent, tuple(capability or ()), shim, serial, as_json=as_json)
 
@@ -312,7 +312,7 @@ def _revoke(
     as_json: AsJson = False,
 ) -> int:
     """Revoke grants of an agent: those for the named capabilities, or all."""
-    from droidgate.cli.shim.granting import revoke_and_report
+    from droidgate.cli.shim.agent_grants import revoke_and_report
 
     return revoke_and_report(agent, tuple(capability or ()), shim, serial, as_json=as_json)
 
@@ -333,6 +333,6 @@ def _uninstall(
 
     With the last shim that calls app functions goes dev.droidgate.shim, which calls them for the shims.
     """
-    from droidgate.cli.shim.installing import uninstall_and_report
+    from droidgate.cli.shim.shim_installation import uninstall_and_report
 
     return uninstall_and_report(tuple(shims or ()), serial, every_shim=every_shim, as_json=as_json)

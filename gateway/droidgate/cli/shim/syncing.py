@@ -7,15 +7,15 @@ from collections.abc import Iterator, Sequence
 from droidgate.cli.descriptors.converting import reaches
 from droidgate.cli.exit_codes import ExitCode
 from droidgate.cli.options import ConversionThreshold
-from droidgate.cli.output.grouping import security_blocks, security_page
+from droidgate.cli.output.grouped_findings import security_blocks, security_page
 from droidgate.cli.output.json_output import print_json
 from droidgate.cli.output.page_length import shows_details
 from droidgate.cli.output.pages import Block, Heading, Line, Table, amount, noun, print_note, show
 from droidgate.cli.output.safe_text import one_line
-from droidgate.cli.shim.building import findings_blocks, key_record, left_out_lines, unused_blocks
-from droidgate.cli.shim.documents import ShimChange, ShimSyncDocument
-from droidgate.cli.shim.installing import steps_table
-from droidgate.cli.shim.summaries import ASKING, app_name, refused_blocks
+from droidgate.cli.shim.shim_builds import findings_blocks, key_record, left_out_lines, unused_blocks
+from droidgate.cli.shim.shim_installation import steps_table
+from droidgate.cli.shim.shim_outputs import ShimChange, ShimSyncDocument
+from droidgate.cli.shim.shim_summaries import ASKING, app_name, refused_blocks
 from droidgate.devices.device import open_device
 from droidgate.shims.place import place_of
 from droidgate.shims.sync_runs import Synced, SyncPlan, carry_out, findings_of, plan_sync

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from itertools import accumulate
 from typing import Final
 
-from droidgate.coverage.document import Report
+from droidgate.coverage.coverage_document import Report
 from droidgate.coverage.document_summary import ChangedApp, FidelityCell, Overlap, ProtocolCount, TrendPoint
 
 SHADES: Final = 10

@@ -7,7 +7,7 @@ from collections.abc import Hashable
 from dataclasses import dataclass
 from typing import Any, Final, TypeAlias
 
-from droidgate.coverage.match.words import Vocabulary, Word
+from droidgate.coverage.match.match_words import Vocabulary, Word
 
 UNKNOWN_VERB: Final = "?"
 """Begins an action that no word is known for."""

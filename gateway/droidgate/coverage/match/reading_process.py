@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import IO, Any, cast
 
 from droidgate.coverage.match.features import Parts, parts_of
-from droidgate.coverage.match.words import Vocabulary
+from droidgate.coverage.match.match_words import Vocabulary
 
 
 class ReadingProcess:

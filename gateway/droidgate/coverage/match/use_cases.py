@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from droidgate.coverage.match.features import CapabilityText, Sense, declared_text, features_of
-from droidgate.coverage.match.words import Vocabulary
+from droidgate.coverage.match.match_words import Vocabulary
 from droidgate_mappings.tables.taxonomy import Cue, load_taxonomy, load_words
 
 LEAST_SCORE: Final = 0.45

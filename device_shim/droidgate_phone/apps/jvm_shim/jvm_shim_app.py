@@ -1,0 +1,248 @@
+"""The components of a shim, each of which hands what it is asked to its Java class."""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import Callable, Mapping
+from typing import ClassVar, Final
+
+from droidgate_mappings.model.json_values import Json
+from droidgate_phone.app_api.app_values import (
+    AndroidError,
+    AppFunctionError,
+    BroadcastResult,
+    CallingPackage,
+    Message,
+)
+from droidgate_phone.app_api.behaviour import (
+    Activity,
+    App,
+    AppFunctionService,
+    Instrumentation,
+    PendingBroadcast,
+    Provider,
+    Receiver,
+    Service,
+)
+from droidgate_phone.app_api.platform import View
+from droidgate_phone.apps.jvm_shim.jvm_process import process_of
+from droidgate_phone.apps.jvm_shim.jvm_values import read_bundle, read_view, write_bundle, write_intent
+from droidgate_phone.intents import Bundle, Intent, split_uri
+
+_PACKAGE: Final = "dev.droidgate.shim"
+_REDELIVERED: Final = 1
+_NOT_FOUND: Final = "java.io.FileNotFoundException"
+
+
+class JvmService(Service):
+    """A service, which goes to the foreground itself."""
+
+    CLASS: ClassVar[str]
+    CALLS_START_FOREGROUND = False
+
+    def on_start_command(self, intent: Intent) -> int | None:
+        """Hand a start on."""
+        return self._start(intent, 0)
+
+    def on_redelivered(self, intent: Intent) -> int | None:
+        """Hand a start on that comes again."""
+        return self._start(intent, _REDELIVERED)
+
+    def _start(self, intent: Intent, flags: int) -> int | None:
+        process = process_of(self.context)
+        start = process.begin_start(self.CLASS, intent)
+        outcome: int = process.call(
+            "service_start", class_name=self.CLASS, intent=write_intent(intent), flags=flags, start=start
+        )
+        return outcome
+
+    def on_bind(self, intent: Intent) -> Callable[[Message], None] | None:
+        """Return what hands messages to the Java service's Messenger."""
+        process = process_of(self.context)
+        binder = process.call("service_bind", class_name=self.CLASS, intent=write_intent(intent))
+        return None if binder is None else lambda message: process.deliver(binder, message)
+
+    def on_destroy(self) -> None:
+        """Report the end."""
+        process_of(self.context).call("service_destroy", class_name=self.CLASS)
+
+
+class ToolService(JvmService):
+    """The service that Mobile-MCP agents bind and start."""
+
+    CLASS = f"{_PACKAGE}.frontends.ToolService"
+
+
+class ShellIdentityService(JvmService):
+    """The service that other shims bind to call app functions."""
+
+    CLASS = f"{_PACKAGE}.backends.ShellIdentityService"
+
+
+class ShellIdentityInstrumentation(Instrumentation):
+    """The instrumentation that adb runs so that the shim can borrow the shell's permissions."""
+
+    CLASS: ClassVar[str] = f"{_PACKAGE}.backends.ShellIdentityInstrumentation"
+
+    def on_start(self, arguments: Mapping[str, str]) -> None:
+        """Hand the start on."""
+        del arguments
+        process_of(self.context).call("instrument", class_name=self.CLASS)
+
+
+class JvmActivity(Activity):
+    """An activity that shows nothing."""
+
+    CLASS: ClassVar[str]
+    number = 0
+
+    def on_create(self, intent: Intent) -> None:
+        """Begin it; it may end at once."""
+        process = process_of(self.context)
+        self.number = process.add_activity(self)
+        ended = process.call(
+            "activity_create", class_name=self.CLASS, activity=self.number, intent=write_intent(intent)
+        )
+        if ended is not None:
+            process.end_activity(ended)
+
+    def on_destroy(self) -> None:
+        """Report the end."""
+        process = process_of(self.context)
+        process.remove_activity(self.number)
+        process.call("activity_close", activity=self.number)
+
+
+class JvmScreen(JvmActivity):
+    """An activity that shows views."""
+
+    def view(self) -> View | None:
+        """Return its current views."""
+        shown = process_of(self.context).call("activity_view", activity=self.number)
+        return View("column") if shown is None else read_view(shown)
+
+    def on_click(self, view_id: str) -> None:
+        """Tap a view."""
+        process = process_of(self.context)
+        process.call("activity_click", activity=self.number, view=view_id, flags=self.touch_flags)
+
+
+class TrampolineActivity(JvmActivity):
+    """Starts one tool for its result."""
+
+    CLASS = f"{_PACKAGE}.backends.TrampolineActivity"
+
+
+class MmcpActivity(JvmActivity):
+    """mMCP by activity result."""
+
+    CLASS = f"{_PACKAGE}.frontends.MmcpActivity"
+
+
+class ConsentActivity(JvmScreen):
+    """Asks the user."""
+
+    CLASS = f"{_PACKAGE}.consent.ConsentActivity"
+
+
+class ManageActivity(JvmScreen):
+    """Grants, switches, history."""
+
+    CLASS = f"{_PACKAGE}.consent.ManageActivity"
+
+
+class MmcpReceiver(Receiver):
+    """mMCP by ordered broadcast."""
+
+    def on_receive(
+        self, intent: Intent, current: BroadcastResult
+    ) -> BroadcastResult | PendingBroadcast | None:
+        """Hand a broadcast on; its result comes later."""
+        process = process_of(self.context)
+        pending = PendingBroadcast(self.context.platform.signal())
+        process.call(
+            "broadcast",
+            class_name=f"{_PACKAGE}.frontends.MmcpReceiver",
+            intent=write_intent(intent),
+            receive=process.add_broadcast(pending),
+            code=current.code,
+            data=current.data,
+            extras=write_bundle(current.extras),
+        )
+        return pending
+
+
+class HostProvider(Provider):
+    """The host's entrance; runs on Binder threads."""
+
+    def call(self, method: str, argument: str | None, extras: Bundle, caller_uid: int) -> Bundle | None:
+        """Hand a call on."""
+        answer = process_of(self.context).call_binder(
+            "provider_call",
+            **self._named(caller_uid),
+            method=method,
+            argument=argument,
+            extras=write_bundle(extras),
+        )
+        return None if answer is None else read_bundle(answer)
+
+    def open_for_reading(self, uri: str, caller_uid: int) -> bytes | None:
+        """Return the content of the file that is opened."""
+        found = self._open(uri, None, caller_uid)
+        return None if found is None else base64.b64decode(str(found))
+
+    def open_for_writing(self, uri: str, content: bytes, caller_uid: int) -> bool:
+        """Write to the file that is opened."""
+        return self._open(uri, base64.b64encode(content).decode(), caller_uid) is not None
+
+    def _open(self, uri: str, content: str | None, caller_uid: int) -> object:
+        try:
+            found: object = process_of(self.context).call_binder(
+                "provider_open", **self._named(caller_uid, split_uri(uri).host), uri=uri, content=content
+            )
+        except AndroidError as error:
+            if error.exception == _NOT_FOUND:
+                return None
+            raise
+        return found
+
+    def _named(self, caller_uid: int, authority: str | None = None) -> dict[str, object]:
+        name = authority or f"{self.context.package}.host"
+        return {"class_name": f"{_PACKAGE}.host.HostProvider", "authority": name, "uid": caller_uid}
+
+
+class FunctionService(AppFunctionService):
+    """The shim's routes as app functions."""
+
+    def on_execute_later(
+        self,
+        function_id: str,
+        parameters: Mapping[str, Json],
+        calling_package: CallingPackage,
+        on_outcome: Callable[[Mapping[str, Json] | AppFunctionError], None],
+    ) -> None:
+        """Hand an execution on; its outcome comes later."""
+        process = process_of(self.context)
+        process.call(
+            "function",
+            class_name=f"{_PACKAGE}.frontends.FunctionService",
+            function=function_id,
+            parameters=dict(parameters),
+            caller=calling_package.name,
+            certificates=process.certificates_of(calling_package.name),
+            call=process.add_function(on_outcome),
+        )
+
+
+class JvmShimApp(App):
+    """Behaviour of every shim whose Java classes run."""
+
+    PACKAGE = _PACKAGE
+    SERVICES = {item.CLASS: item for item in (ToolService, ShellIdentityService)}
+    ACTIVITIES = {
+        item.CLASS: item for item in (TrampolineActivity, MmcpActivity, ConsentActivity, ManageActivity)
+    }
+    RECEIVERS = {f"{_PACKAGE}.frontends.MmcpReceiver": MmcpReceiver}
+    PROVIDERS = {f"{_PACKAGE}.host.HostProvider": HostProvider}
+    APP_FUNCTION_SERVICES = {f"{_PACKAGE}.frontends.FunctionService": FunctionService}
+    INSTRUMENTATIONS = {ShellIdentityInstrumentation.CLASS: ShellIdentityInstrumentation}

@@ -1,0 +1,242 @@
+"""The behaviour of each class of the shim's APK.
+
+The activity that starts an mMCP activity for its result (docs/shim.md 4).
+
+The user's screen: grants with revoke, a switch for each capability, and the history with clear.
+
+`ToolService`: requests over a Messenger and by starts (docs/shim.md 2).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Final
+
+from droidgate_mappings.values.failures import Failure
+from droidgate_phone.app_api.app_values import ActivityResult, AndroidError, Message
+from droidgate_phone.app_api.behaviour import START_REDELIVER_INTENT, Activity, App, Service
+from droidgate_phone.app_api.platform import View
+from droidgate_phone.apps.shim.app_function_frontend import texts_of
+from droidgate_phone.apps.shim.borrowed_permission import SHELL_SERVICE
+from droidgate_phone.apps.shim.consent import CONSENT
+from droidgate_phone.apps.shim.consent_screen import ConsentActivity, hide_overlays
+from droidgate_phone.apps.shim.frontends import FunctionService, MmcpActivity, MmcpReceiver
+from droidgate_phone.apps.shim.host import HostProvider
+from droidgate_phone.apps.shim.identity import HOST_PROVIDER, origin_of, origin_of_start
+from droidgate_phone.apps.shim.openers import number_of
+from droidgate_phone.apps.shim.screen import TRAMPOLINE, ScreenCall
+from droidgate_phone.apps.shim.shell_service import (
+    INSTRUMENTATION,
+    ShellIdentityInstrumentation,
+    ShellIdentityService,
+)
+from droidgate_phone.apps.shim.shim_process import core_of
+from droidgate_phone.apps.shim.shown_text import visible
+from droidgate_phone.intents import Bundle, Intent
+from droidgate_shim.engine.authority import EVERYTHING
+
+
+class TrampolineActivity(Activity):
+    """Starts one tool for its result; shows nothing of its own."""
+
+    call: ScreenCall | None = None
+
+    def on_create(self, intent: Intent) -> None:
+        """Start the tool of the call that it was opened for."""
+        core = core_of(self.context)
+        self.call = call = core.screen.opened(number_of(intent), self.end)
+        if call is None:
+            self.finish()
+            return
+        if not core.may_leave(call.send, call.receipt):
+            return
+        begun = self.context.now()
+
+        def receive(result: ActivityResult) -> None:
+            core.screen.finish(call, result, self.context.now() - begun)
+
+        try:
+            self.context.start_activity(call.intent, receive)
+        except AndroidError as error:
+            core.screen.fail(call, error.message)
+
+    def end(self) -> None:
+        """Leave the screen."""
+        self.context.platform.finish_activity()
+
+
+_SHOWN_CALLS: Final = 20
+_POST_NOTIFICATIONS: Final = "android.permission.POST_NOTIFICATIONS"
+_FIRST_ASKING_FOR_NOTIFICATIONS: Final = 33
+
+
+class ManageActivity(Activity):
+    """What the user sees and changes; views are numbered in the order in which they are shown."""
+
+    def on_create(self, intent: Intent) -> None:
+        """Ask for notifications: a question to the user is one where no window may open."""
+        del intent
+        hide_overlays(self.context.platform)
+        if core_of(self.context).table.routes:
+            self._ask_for_notifications()
+
+    def _lacks_notifications(self) -> bool:
+        platform = self.context.platform
+        return platform.sdk >= _FIRST_ASKING_FOR_NOTIFICATIONS and not platform.holds(_POST_NOTIFICATIONS)
+
+    def _ask_for_notifications(self) -> None:
+        if self._lacks_notifications():
+            self.context.platform.request_permissions(_POST_NOTIFICATIONS)
+
+    def view(self) -> View:
+        """Return grants, switches and history."""
+        core = core_of(self.context)
+        children = [View("switch", "asking", "Ask me about new callers", checked=core.settings.asking)]
+        for number, grant in enumerate(core.grants.all()):
+            what = "everything" if grant.capability == EVERYTHING else grant.capability
+            text = visible(f"{grant.package or 'any app'}: {what}")
+            children.append(View("text", f"grant_{number}", text))
+            children.append(View("button", f"revoke_{number}", "Revoke"))
+        if self._lacks_notifications():
+            text = "Off: you cannot be asked about calls while another app is open."
+            children.append(View("text", "notifications", text))
+            children.append(View("button", "allow_notifications", "Allow notifications"))
+        for number, capability in enumerate(core.table.routes):
+            on = capability not in core.settings.switched_off
+            children.append(View("switch", f"switch_{number}", visible(capability), checked=on))
+        for number, call in enumerate(reversed(core.history.all()[-_SHOWN_CALLS:])):
+            if isinstance(call, dict):
+                asked = visible(f"{call['caller'] or 'unknown'}: {call['capability']}")
+                text = f"{asked}: {call['token'] or 'done'} ({call['ms']} ms)"
+                children.append(View("text", f"call_{number}", text))
+        children.append(View("button", "clear", "Clear the history"))
+        return View("column", children=tuple(children))
+
+    def on_click(self, view_id: str) -> None:
+        """Revoke, switch or clear, unless another window covers the screen."""
+        if self.is_touch_obscured:
+            return
+        core = core_of(self.context)
+        name, _, number = view_id.partition("_")
+        if view_id == "clear":
+            core.history.clear()
+        elif view_id == "asking":
+            core.settings.ask(on=not core.settings.asking)
+        elif view_id == "allow_notifications":
+            self._ask_for_notifications()
+        elif name == "revoke" and number.isdecimal() and int(number) < len(core.grants.all()):
+            grant = core.grants.all()[int(number)]
+            core.grants.remove(grant.package, grant.capability)
+        elif name == "switch" and number.isdecimal() and int(number) < len(core.table.routes):
+            capability = list(core.table.routes)[int(number)]
+            core.settings.switch(capability, on=capability in core.settings.switched_off)
+
+
+TOOL_SERVICE: Final = "dev.droidgate.shim.frontends.ToolService"
+EXTRA_CALLBACK: Final = "mcp_callback"
+_REQUEST: Final = 1
+_RESPONSE: Final = 2
+_FIRST_WITH_FACTS: Final = 31
+"""API level from which Android reports whether a PendingIntent is an activity's, and immutable."""
+
+_IMMUTABLE: Final = Failure(
+    "invalid_argument", "the callback is immutable, so it cannot carry the answer; make it with FLAG_MUTABLE"
+)
+
+
+class ToolService(Service):
+    """What Mobile-MCP agents bind and start."""
+
+    def on_bind(self, intent: Intent) -> Callable[[Message], None] | None:
+        """Return what handles requests."""
+        del intent
+        return self._handle
+
+    def _handle(self, message: Message) -> None:
+        reply_to = message.reply_to
+        if message.what != _REQUEST or reply_to is None:
+            return
+        core = core_of(self.context)
+
+        def deliver(extras: Mapping[str, str], token: str | None) -> None:
+            del token
+            if not extras:
+                return
+            try:
+                self.context.send_message(reply_to, Message(_RESPONSE, Bundle.of_strings(extras)))
+            except AndroidError:
+                # The agent left before its answer.
+                return
+
+        origin = origin_of(core.platform, message.sending_uid)
+        core.receive("bind", origin, texts_of(message.data), deliver, caller_token=reply_to)
+
+    def on_start_command(self, intent: Intent) -> int | None:
+        """Take a request; its callback's creator is where the answer goes, and no more."""
+        core = core_of(self.context)
+        callback = _callback_of(intent)
+        facts = None if callback is None else core.platform.look_at_pending_intent(callback)
+        has_facts = core.platform.sdk >= _FIRST_WITH_FACTS
+        if callback is None or facts is None or (has_facts and facts.is_activity):
+            # Nobody would learn what was done.
+            self._acknowledge(intent)
+            return None
+        is_immutable = has_facts and facts.is_immutable
+
+        def deliver(extras: Mapping[str, str], token: str | None) -> None:
+            del token
+            if extras or is_immutable:
+                self._send(callback, extras)
+            self._acknowledge(intent)
+
+        origin = origin_of_start(core.platform, facts.creator_uid)
+        obstacle = _IMMUTABLE if is_immutable else None
+        core.receive("start", origin, texts_of(intent.extras), deliver, obstacle=obstacle)
+        return START_REDELIVER_INTENT
+
+    def on_redelivered(self, intent: Intent) -> int | None:
+        """Answer a start that the process of before left open; one that it never began is taken anew."""
+        answer = core_of(self.context).interrupt(texts_of(intent.extras))
+        callback = _callback_of(intent)
+        if answer is None or callback is None:
+            return self.on_start_command(intent)
+        self._send(callback, answer)
+        self._acknowledge(intent)
+        return None
+
+    def _send(self, callback: str, extras: Mapping[str, str]) -> None:
+        try:
+            self.context.send_pending_intent(callback, Intent(extras=Bundle.of_strings(extras)))
+        except AndroidError:
+            # The agent withdrew its callback.
+            return
+
+    def _acknowledge(self, intent: Intent) -> None:
+        """Let go of a start when what handles it has returned."""
+        platform = self.context.platform
+        platform.post(lambda: platform.acknowledge_start(TOOL_SERVICE, intent))
+
+
+def _callback_of(intent: Intent) -> str | None:
+    found = intent.extras.values.get(EXTRA_CALLBACK)
+    return str(found.value) if found is not None and found.kind == "pending-intent" else None
+
+
+_PACKAGE: Final = "dev.droidgate.shim"
+
+
+class ShimApp(App):
+    """Behaviour of every shim."""
+
+    PACKAGE = _PACKAGE
+    SERVICES = {TOOL_SERVICE: ToolService, SHELL_SERVICE: ShellIdentityService}
+    ACTIVITIES = {
+        TRAMPOLINE: TrampolineActivity,
+        CONSENT: ConsentActivity,
+        f"{_PACKAGE}.consent.ManageActivity": ManageActivity,
+        f"{_PACKAGE}.frontends.MmcpActivity": MmcpActivity,
+    }
+    RECEIVERS = {f"{_PACKAGE}.frontends.MmcpReceiver": MmcpReceiver}
+    PROVIDERS = {HOST_PROVIDER: HostProvider}
+    APP_FUNCTION_SERVICES = {f"{_PACKAGE}.frontends.FunctionService": FunctionService}
+    INSTRUMENTATIONS = {INSTRUMENTATION: ShellIdentityInstrumentation}

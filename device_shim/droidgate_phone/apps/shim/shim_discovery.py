@@ -1,0 +1,76 @@
+"""Asking an mMCP receiver for its tools: the ordered DISCOVERY broadcast (docs/shim.md 4, 5)."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable
+from typing import Final, TypeAlias
+
+from droidgate_mappings.model.json_values import Json
+from droidgate_phone.app_api.app_values import AndroidError, BroadcastResult
+from droidgate_phone.apps.shim.openers import FLAG_INCLUDE_STOPPED_PACKAGES
+from droidgate_phone.apps.shim.shim_core import Core
+from droidgate_phone.intents import ComponentName, Intent
+from droidgate_shim.engine.strict_json import write_strict
+
+ACTION_DISCOVERY: Final = "com.example.ACTION_MMCP_DISCOVERY"
+_SECONDS: Final = 5.0
+
+Tools: TypeAlias = list[list[str | None]]
+"""Name, description and parameters of each tool, in the answer's order; None for what it does not have."""
+
+
+class Discoveries:
+    """The answers of receivers; each is kept until its package changes."""
+
+    def __init__(self, core: Core) -> None:
+        self._core = core
+        self._known: dict[tuple[ComponentName, str], Tools] = {}
+
+    def ask(self, component: ComponentName, then: Callable[[Tools | None], None]) -> None:
+        """Ask a receiver for its tools, and go on with them; with None where it does not answer in time."""
+        core, found = self._core, self._core.platform.find_package(component.package)
+        key = (component, "" if found is None else found.code_path)
+        if found is None or key in self._known:
+            then(self._known.get(key))
+            return
+        waiting = [then]
+
+        def end(tools: Tools | None) -> None:
+            if waiting:
+                waiting.pop()(tools)
+
+        def receive(result: BroadcastResult) -> None:
+            cancel()
+            tools = _tools_of(result)
+            if tools is not None:
+                self._known[key] = tools
+                core.targets.discovered(component, digest_of(tools))
+            end(tools)
+
+        cancel = core.platform.after(_SECONDS, lambda: end(None))
+        try:
+            intent = Intent(ACTION_DISCOVERY, component, flags=FLAG_INCLUDE_STOPPED_PACKAGES)
+            core.context.send_ordered_broadcast(intent, receive)
+        except AndroidError:
+            cancel()
+            end(None)
+
+
+def digest_of(tools: Tools) -> str:
+    """Return the digest of a discovery's answer."""
+    content: dict[str, Json] = {"tools": [_filled(*tool) for tool in tools]}
+    return hashlib.sha256(write_strict(content).encode()).hexdigest()
+
+
+def _tools_of(result: BroadcastResult) -> Tools | None:
+    listed = result.extras.values.get("tools")
+    if listed is None or not isinstance(listed.value, tuple):
+        return None
+    read = result.extras.get_string
+    return [[str(name), read(f"{name}.description"), read(f"{name}.parameters")] for name in listed.value]
+
+
+def _filled(name: str | None, description: str | None, parameters: str | None) -> list[Json]:
+    """Return a tool as its digest has it, without what the receiver did not report."""
+    return [name, description or "", "{}" if parameters is None else parameters]

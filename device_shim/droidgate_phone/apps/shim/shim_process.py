@@ -1,0 +1,325 @@
+"""One process of a shim: the core, and what carries out the engine's effects.
+
+Calls of app functions: by this app if it may, else by the app that borrows the right (docs/shim.md 4).
+
+Calls of Mobile-MCP tool apps: bound where they can be, else started (docs/shim.md 4).
+
+A binding is kept for one caller and one component; a caller without a name has one for each call. To the app
+behind, all messages come from the shim's uid; the shim's callers differ there by the binder: a
+service is asked for one for each intent that differs from the others, and the intents differ by their
+identifiers. Whoever binds with an equal intent gets the same binder, so nobody may guess an identifier.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import secrets
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Final, Literal
+
+from droidgate_mappings.values.failures import Failure
+from droidgate_phone.app_api.app_values import AndroidError, Message
+from droidgate_phone.app_api.behaviour import Context
+from droidgate_phone.app_api.platform import Binding, ServiceConnection
+from droidgate_phone.apps.shim.app_function_frontend import (
+    EXECUTE,
+    FIRST_WITH_FUNCTIONS,
+    FunctionRequest,
+    run_function,
+    texts_of,
+)
+from droidgate_phone.apps.shim.borrowed_permission import (
+    HOLDER,
+    RemoteExecution,
+    ShellIdentity,
+    is_holder,
+    is_signed_alike,
+)
+from droidgate_phone.apps.shim.consent import ConsentDesk
+from droidgate_phone.apps.shim.identity import Origin
+from droidgate_phone.apps.shim.openers import broadcast
+from droidgate_phone.apps.shim.screen import ScreenCalls
+from droidgate_phone.apps.shim.shim_core import Core, Receipt
+from droidgate_phone.apps.shim.shim_discovery import Discoveries
+from droidgate_phone.intents import Bundle, ComponentName, Extra, Intent
+from droidgate_shim.engine.backends import ExtrasCall, FunctionAnswer, FunctionCall, ResponseAnswer
+from droidgate_shim.engine.engine import Ask, Send
+from droidgate_shim.engine.routes import CapabilityBackend, FunctionBackend
+
+_NOT_ALLOWED: Final = (
+    "Android does not let this app call app functions; run droidgate shim install from a computer"
+)
+
+
+def execute_function(
+    core: Core,
+    identity: ShellIdentity,
+    send: Send,
+    backend: FunctionBackend,
+    call: FunctionCall,
+    receipt: Receipt,
+) -> None:
+    """Execute an app function for a call."""
+    platform = core.platform
+    if platform.sdk < FIRST_WITH_FUNCTIONS:
+        core.fail(send.call, "unavailable", "app functions need Android 16")
+        return
+
+    def receive(answer: FunctionAnswer | Failure) -> None:
+        if isinstance(answer, Failure):
+            core.fail(send.call, answer.token, answer.text)
+        else:
+            core.answered(send.call, answer)
+
+    def may_leave() -> bool:
+        return core.may_leave(send, receipt)
+
+    if not may_leave():
+        return
+    request = FunctionRequest(backend.package, call.function, call.document)
+    seconds = max(0.0, (send.deadline - core.now()) / 1000)
+    if is_holder(core.context):
+        receipt.on_end.append(identity.execute(request, seconds, receive))
+    elif platform.holds(EXECUTE):
+        run_function(platform, request, seconds, receive)
+    elif is_signed_alike(core.context, HOLDER):
+        remote = RemoteExecution(platform, receive, may_leave)
+        receipt.on_end.append(remote.cancel)
+        remote.begin(request)
+    else:
+        core.fail(send.call, "denied", _NOT_ALLOWED)
+
+
+ACTION_SERVICE: Final = "mobile.mcp.SERVICE"
+EXTRA_CALLBACK: Final = "mcp_callback"
+_NOT_STARTED: Final = (
+    "the tool cannot be bound, and Android forbids starting it while its app does not run; "
+    "open the app and retry"
+)
+IDLE_SECONDS: Final = 60.0
+_FIRST_IDENTIFIERS: Final = 29
+_FIRST_SERVICE_TYPES: Final = 29
+_SECRET_BYTES: Final = 16
+_REQUEST: Final = 1
+_RESPONSE: Final = 2
+
+_Key = tuple[str, ComponentName]
+"""Whose binding it is, and to what."""
+
+
+@dataclass(slots=True, eq=False)
+class _Call:
+    send: Send
+    receipt: Receipt
+    extras: Bundle
+    messenger: str = ""
+
+
+@dataclass(slots=True, eq=False)
+class _BoundCalls:
+    """One binding, with the calls that are open on it."""
+
+    component: ComponentName
+    is_kept: bool
+    binding: Binding | None = None
+    state: Literal["connecting", "connected", "gone"] = "connecting"
+    open: list[_Call] = field(default_factory=list)
+    stop_idling: Callable[[], None] | None = None
+
+
+class Bindings:
+    """The bindings to tool apps that are kept."""
+
+    def __init__(self, core: Core) -> None:
+        self._core = core
+        self._bound: dict[_Key, _BoundCalls] = {}
+        self._secret = secrets.token_hex(_SECRET_BYTES)
+
+    def call(self, send: Send, component: ComponentName, extras: Bundle, receipt: Receipt) -> None:
+        """Bring a call to a tool app."""
+        name = _name_of(receipt.origin)
+        key = (name or f"call {send.call}", component)
+        call = _Call(send, receipt, extras)
+        bound = self._bound.get(key)
+        if bound is None:
+            bound = self._bind(key, is_kept=bool(name))
+        if bound is None:
+            self._core.fail(send.call, "unavailable", "the app's service cannot be bound")
+            return
+        if bound.stop_idling is not None:
+            bound.stop_idling()
+            bound.stop_idling = None
+        bound.open.append(call)
+        # Whatever answers a call, it no longer keeps the binding then.
+        receipt.on_end.append(lambda: self._done(key, bound, call))
+        if bound.state == "connected":
+            self._send(bound, call)
+
+    def _bind(self, key: _Key, *, is_kept: bool) -> _BoundCalls | None:
+        bound = _BoundCalls(key[1], is_kept)
+        connection = ServiceConnection(
+            on_connected=lambda: self._connected(bound),
+            on_null_binding=lambda: self._start_instead(key, bound),
+            on_disconnected=lambda: self._died(key, bound),
+        )
+        has_identifiers = self._core.platform.sdk >= _FIRST_IDENTIFIERS
+        identifier = self._identifier(key) if has_identifiers else None
+        intent = Intent(ACTION_SERVICE, key[1], identifier=identifier)
+        try:
+            bound.binding = self._core.platform.bind(intent, connection)
+        except AndroidError:
+            return None
+        if bound.binding is None:
+            return None
+        self._bound[key] = bound
+        return bound
+
+    def _identifier(self, key: _Key) -> str:
+        name, component = key
+        return hashlib.sha256(f"{self._secret} {name} {component.flatten()}".encode()).hexdigest()
+
+    def _connected(self, bound: _BoundCalls) -> None:
+        bound.state = "connected"
+        for call in list(bound.open):
+            self._send(bound, call)
+
+    def _send(self, bound: _BoundCalls, call: _Call) -> None:
+        core = self._core
+        if not core.may_leave(call.send, call.receipt):
+            return
+
+        def receive(message: Message) -> None:
+            if message.what != _RESPONSE:
+                return
+            core.answered(call.send.call, ResponseAnswer(texts_of(message.data)))
+
+        call.messenger = core.platform.create_messenger(receive)
+        try:
+            if bound.binding is not None:
+                bound.binding.send(Message(_REQUEST, call.extras, call.messenger))
+        except AndroidError:
+            core.fail(call.send.call, "interrupted", "the app behind the capability stopped")
+
+    def _done(self, key: _Key, bound: _BoundCalls, call: _Call) -> None:
+        if call not in bound.open:
+            return
+        bound.open.remove(call)
+        self._core.platform.close_messenger(call.messenger)
+        if not bound.open and bound.state != "gone":
+            seconds = IDLE_SECONDS if bound.is_kept else 0.0
+            bound.stop_idling = self._core.platform.after(seconds, lambda: self._let_go(key, bound))
+
+    def _let_go(self, key: _Key, bound: _BoundCalls) -> None:
+        bound.state = "gone"
+        self._bound.pop(key, None)
+        if bound.binding is not None:
+            bound.binding.unbind()
+
+    def _died(self, key: _Key, bound: _BoundCalls) -> None:
+        self._let_go(key, bound)
+        for call in list(bound.open):
+            self._core.fail(call.send.call, "interrupted", "the app behind the capability stopped")
+
+    def _start_instead(self, key: _Key, bound: _BoundCalls) -> None:
+        """Start a service that hands out no binder, with a callback of the shim's own."""
+        self._let_go(key, bound)
+        for call in list(bound.open):
+            self._start(bound.component, call)
+
+    def _start(self, component: ComponentName, call: _Call) -> None:
+        core = self._core
+        if not core.may_leave(call.send, call.receipt):
+            return
+
+        def receive(sent: Intent) -> None:
+            core.answered(call.send.call, ResponseAnswer(texts_of(sent.extras)))
+
+        callback = Extra("pending-intent", core.context.create_pending_intent(receive))
+        intent = Intent(ACTION_SERVICE, component, extras=call.extras.with_extra(EXTRA_CALLBACK, callback))
+        # Android ends an app whose service is started for the foreground and does not go there (M31).
+        types = core.platform.foreground_service_types(component)
+        foreground = core.platform.sdk >= _FIRST_SERVICE_TYPES and bool(types)
+        try:
+            found = core.context.start_service(intent, foreground=foreground)
+        except AndroidError as error:
+            is_background = "app is in background" in error.message
+            core.fail(call.send.call, "unavailable", _NOT_STARTED if is_background else error.message)
+            return
+        if found is None:
+            core.fail(call.send.call, "unavailable", "the app's service is not there")
+
+
+def _name_of(origin: Origin) -> str:
+    """Return what no other caller has: the uid, an unseen package's name and certificate, or nothing.
+
+    The sender of a start is unknown, whoever made its callback.
+    """
+    if not origin.is_sender:
+        return ""
+    if origin.uid >= 0:
+        return str(origin.uid)
+    return " ".join(f"{package.name} {package.signers[0]}" for package in origin.packages)
+
+
+_STATIC: Final = "dev.droidgate.shim.Core"
+
+
+class ShimProcess(Core):
+    """A process of a shim.
+
+    Attributes:
+        desk: Asks the user.
+        screen: Calls that need the screen.
+        bindings: Calls of services.
+        discoveries: What receivers declared.
+        host_calls: The computer's open calls, by the ids that it gave them.
+        shell_identity: The borrowed right to call app functions.
+    """
+
+    def __init__(self, context: Context) -> None:
+        super().__init__(context)
+        self.desk = ConsentDesk(self)
+        self.screen = ScreenCalls(self)
+        self.bindings = Bindings(self)
+        self.discoveries = Discoveries(self)
+        self.host_calls: dict[str, Receipt] = {}
+        self.shell_identity = ShellIdentity(self.platform)
+
+    def ask_user(self, ask: Ask, receipt: Receipt) -> Failure | None:
+        """Ask the user about a call."""
+        return self.desk.ask(ask, receipt)
+
+    def discover(self, component: ComponentName, then: Callable[[], None]) -> None:
+        """Ask a receiver for its tools."""
+        self.discoveries.ask(component, lambda _: then())
+
+    def send(self, send: Send, receipt: Receipt) -> None:
+        """Bring a call to its backend, in the backend's way."""
+        backend, outgoing = send.backend, send.outgoing
+        if isinstance(backend, FunctionBackend) and isinstance(outgoing, FunctionCall):
+            execute_function(self, self.shell_identity, send, backend, outgoing, receipt)
+            return
+        if isinstance(backend, FunctionBackend) or not isinstance(outgoing, ExtrasCall):
+            self.fail(send.call, "unavailable", "the route and its call do not belong together")
+            return
+        component = ComponentName.parse(backend.component)
+        if component is None:
+            self.fail(send.call, "unavailable", "the route names no component")
+            return
+        extras = Bundle.of_strings({**outgoing.extras, **receipt.origin.extras()})
+        if isinstance(backend, CapabilityBackend):
+            self.bindings.call(send, component, extras, receipt)
+        elif backend.kind == "mmcp-activity":
+            self.screen.call(send, component, extras, receipt)
+        else:
+            broadcast(self, send, component, extras, receipt)
+
+
+def core_of(context: Context) -> ShimProcess:
+    """Return the core of a component's process, made when it is first needed."""
+    statics = context.platform.statics
+    found = statics.get(_STATIC)
+    if not isinstance(found, ShimProcess):
+        found = statics[_STATIC] = ShimProcess(context)
+    return found

@@ -1,0 +1,68 @@
+"""What the managers of a phone have in common: the release's rules, time, packages, and the code of apps."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from droidgate_phone.app_api.behaviour import App, Context
+from droidgate_phone.clocks import Clock
+from droidgate_phone.event_log import EventLog
+from droidgate_phone.system.package_records import InstalledPackage
+from droidgate_phone.system.package_service import PackageManager
+from droidgate_phone.system.processes import AppProcess, ProcessManager
+from droidgate_phone.system.releases import ReleaseProfile
+from droidgate_phone.system.resolver import Resolver
+
+CodeOf = Callable[[InstalledPackage], type[App] | None]
+"""Returns what an app's code does, None where the phone does not model it."""
+
+
+class SystemCore:
+    """The parts that every manager uses.
+
+    Args:
+        release: The release's facts and rules.
+        clock: The phone's time.
+        log: Where events go.
+        packages: The installed packages.
+        processes: The apps' processes.
+        code_of: Finds what an app's code does.
+        make_context: Makes the context of a component: of a package, in a process, for an activity or None.
+        on_process_death: Is called once for each process that has ended.
+    """
+
+    def __init__(
+        self,
+        release: ReleaseProfile,
+        clock: Clock,
+        log: EventLog,
+        packages: PackageManager,
+        processes: ProcessManager,
+        *,
+        code_of: CodeOf,
+        make_context: Callable[[InstalledPackage, AppProcess, object], Context],
+        on_process_death: Callable[[AppProcess], None],
+    ) -> None:
+        self.release = release
+        self.clock = clock
+        self.log = log
+        self.packages = packages
+        self.resolver = Resolver(release, packages)
+        self.processes = processes
+        self.code_of = code_of
+        self._make_context = make_context
+        self._on_process_death = on_process_death
+
+    def start_process(self, package: InstalledPackage, name: str, *, isolated: bool = False) -> AppProcess:
+        """Return an app's process of that name, started if it does not run; an isolated one is always new."""
+        process = self.processes.start(package, name, isolated=isolated)
+        if not process.watched:
+            process.watched = True
+            process.on_death(lambda: self._on_process_death(process))
+        return process
+
+    def context_for(
+        self, package: InstalledPackage, process: AppProcess, *, activity: object = None
+    ) -> Context:
+        """Return the context of a component that runs in a process."""
+        return self._make_context(package, process, activity)

@@ -1,0 +1,284 @@
+"""What `call` does with one capability, and its documents."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from itertools import zip_longest
+from pathlib import Path
+from typing import Literal
+
+from pydantic import Field
+
+from droidgate.calls.approvals import Approval, ApprovalRequest
+from droidgate.calls.call_files import fetch_files
+from droidgate.calls.call_requests import CallRequest, CallResult
+from droidgate.calls.caller import Caller, CallPlan
+from droidgate.calls.subjects import EVERY_CAPABILITY, CapabilityKey
+from droidgate.calls.traces import SCHEMA_ID, TracedEvent, open_trace
+from droidgate.cli.calls.asking import ask_on_terminal
+from droidgate.cli.calls.outputs import show_outputs
+from droidgate.cli.calls.waiting_line import WaitingLine
+from droidgate.cli.exit_codes import ExitCode
+from droidgate.cli.output.json_output import Document, PublishedDocument, print_json
+from droidgate.cli.output.pages import Line, print_note, print_warning, show
+from droidgate.devices.device import open_device
+from droidgate.devices.quoting import join_command, quote_argument
+from droidgate_mappings.model.errors import DeviceError, InputError
+from droidgate_mappings.model.findings import Finding, Level
+from droidgate_mappings.model.json_values import Json, one_line_json
+from droidgate_mappings.values.failures import CallError
+
+
+class CalledCapability(Document):
+    """Which capability of which phone is meant.
+
+    Attributes:
+        serial: The phone.
+        user: Android user number.
+        package: Application id.
+        component: Class name with its package; empty where the app as a whole declares the capability.
+        protocol: Id of the format.
+        id: The capability's id.
+    """
+
+    serial: str
+    user: int
+    package: str
+    component: str
+    protocol: str
+    id: str
+
+
+class CallHop(Document):
+    """One step of a call, with the device commands that it ran, each as its arguments before quoting."""
+
+    name: str
+    milliseconds: float
+    commands: tuple[tuple[str, ...], ...]
+
+
+class CallDocument(PublishedDocument, schema="droidgate.call/1"):
+    """What `call --json` prints of a call that succeeded.
+
+    Attributes:
+        capability: What was called.
+        route: Id of the way: the format's own, such as `app-function-shell`, or `shim`.
+        value: The result as the capability declares it.
+        outputs: The same by name: an object's members; any other value is `result`.
+        findings: What was coerced, and what is doubtful about the result.
+        milliseconds: How long all of it took.
+        hops: The steps in order.
+    """
+
+    capability: CalledCapability
+    route: str
+    value: Json
+    outputs: Mapping[str, Json]
+    findings: tuple[Finding, ...]
+    milliseconds: float
+    hops: tuple[CallHop, ...]
+
+
+class CallTraceDocument(Document):
+    """A line of the file that `call --trace` and `serve --trace` write.
+
+    Attributes:
+        call: Number of the call in the file, from 1.
+        milliseconds: Since the call began.
+        event: What happened; commands and steps are written when they end.
+    """
+
+    schema_id: Literal["droidgate.call-trace/1"] = Field(default=SCHEMA_ID, alias="schema")
+    call: int
+    milliseconds: float
+    event: TracedEvent
+
+
+class CallFile(Document):
+    """A file on this computer, and its path on the phone for the time of the call."""
+
+    argument: str
+    source: str
+    path: str
+
+
+class CallPlanDocument(PublishedDocument, schema="droidgate.call-plan/1"):
+    """What `call --explain --json` prints of a call that was not made.
+
+    Attributes:
+        capability: What would be called.
+        arguments: As they would be sent.
+        effect: What the call may do, as far as it is known.
+        decision: The policy's: `allow`, `ask` or `deny`.
+        rule: The rule that decides.
+        approval: Whether the capability is approved as it is declared now: `approved`, `new` or `changed`.
+        route: Id of the way.
+        title: The way, in a few words.
+        commands: The device commands in order, each as its arguments before quoting; those of files included.
+        passed_over: Why earlier ways cannot carry the call.
+        findings: What would be coerced.
+        files: What would be put on the phone first.
+        unmatched_rules: Rules of the policy that match nothing on the phone.
+    """
+
+    capability: CalledCapability
+    arguments: Mapping[str, Json]
+    effect: Literal["reads", "writes", "unknown"]
+    decision: Literal["allow", "ask", "deny"]
+    rule: str
+    approval: Literal["approved", "new", "changed"]
+    route: str
+    title: str
+    commands: tuple[tuple[str, ...], ...]
+    passed_over: tuple[str, ...]
+    findings: tuple[Finding, ...]
+    files: tuple[CallFile, ...]
+    unmatched_rules: tuple[str, ...]
+
+
+def call_document(result: CallResult) -> CallDocument:
+    """Return the document of a result."""
+    return CallDocument.of(
+        result,
+        capability=_called(result.key, result.serial),
+        milliseconds=round(result.milliseconds, 3),
+        hops=tuple(CallHop.of(hop, milliseconds=round(hop.milliseconds, 3)) for hop in result.hops),
+    )
+
+
+def plan_document(plan: CallPlan) -> CallPlanDocument:
+    """Return the document of a plan."""
+    return CallPlanDocument.of(
+        plan,
+        capability=_called(plan.subject.key, plan.subject.serial),
+        effect=plan.subject.effect.value,
+        decision=plan.decision.kind,
+        rule=plan.decision.rule,
+        approval=plan.pin.kind,
+        route=plan.route.route,
+        title=plan.route.title,
+        files=tuple(CallFile.of(file, source=str(file.source)) for file in plan.files),
+    )
+
+
+def _called(key: CapabilityKey, serial: str) -> CalledCapability:
+    return CalledCapability.of(key, serial=serial, id=key.capability)
+
+
+@dataclass(frozen=True, slots=True)
+class CallOptions:
+    """How one call is made and shown, from the options."""
+
+    serial: str | None
+    signed_by: str | None
+    approved: bool
+    as_json: bool
+    pull: Path | None
+    trace: Path | None
+    force: bool
+
+
+def call_and_report(request: CallRequest, options: CallOptions) -> int:
+    """Call a capability and print its outputs.
+
+    Raises:
+        UsageError: no capability, or more than one, is named so.
+        CallError: the call failed; 6 where it is not allowed, else 5.
+        InputError: the policy, the pins or the audit log cannot be used, or files cannot be fetched there.
+        DeviceError: the phone fails.
+        WriteError: the trace cannot be written, or there is a file of its name.
+    """
+    if options.pull is not None and options.pull.exists() and not options.pull.is_dir():
+        raise InputError("it is not a folder", place=str(options.pull), hint="name a folder with --pull")
+    caller = _caller(options)
+    with open_trace(options.trace, force=options.force) as steps, WaitingLine() as line:
+
+        def ask(asked: ApprovalRequest) -> Approval:
+            line.clear()
+            return ask_on_terminal(asked)
+
+        allowed = EVERY_CAPABILITY if options.approved else ()
+        try:
+            result = caller.call(request, approver=ask, allowed=allowed, trace=steps, progress=line.show)
+        except CallError as error:
+            _point_to_parameters(error, options.serial)
+            raise
+        except DeviceError as error:
+            if error.is_of_sent_call:
+                error.message = f"the app may have finished the call: {error.message}"
+            raise
+        except KeyboardInterrupt:
+            print_warning("stopped; `droidgate audit show --last 1` names the call if it was sent")
+            raise
+    try:
+        if options.pull is not None:
+            fetched = fetch_files(result.value, options.pull, caller.device)
+            result = replace(result, findings=(*result.findings, *fetched.findings))
+            for copy in fetched.copies:
+                print_note(f"created: {copy}")
+    finally:
+        # The call was made, so Ctrl-C while its files are fetched must not take its result.
+        _show(result, as_json=options.as_json)
+    return ExitCode.OK
+
+
+def _show(result: CallResult, *, as_json: bool) -> None:
+    _warn(result.findings)
+    if as_json:
+        print_json(call_document(result))
+    else:
+        show_outputs(result.outputs)
+
+
+def explain_and_report(request: CallRequest, options: CallOptions) -> int:
+    """Print what a call would do; nothing is called.
+
+    Raises:
+        UsageError, CallError, InputError, DeviceError: as `call_and_report`.
+    """
+    plan = _caller(options).explain(request)
+    if options.as_json:
+        print_json(plan_document(plan))
+    else:
+        show(_plan_lines(plan), is_data=True)
+    return ExitCode.OK
+
+
+def _point_to_parameters(error: CallError, serial: str | None) -> None:
+    """Add to the last problem of the arguments how the declared parameters are listed."""
+    last = (error, *error.others)[-1]
+    if error.failure.token == "invalid_argument" and last.hint is None:  # noqa: S105
+        last.hint = f"`droidgate inspect adb:{serial or ''}` lists the parameters"
+
+
+def _caller(options: CallOptions) -> Caller:
+    return Caller(open_device(options.serial), signed_by=options.signed_by)
+
+
+def _plan_lines(plan: CallPlan) -> list[Line]:
+    subject = plan.subject
+    # The first command makes a folder, the next ones read a file each.
+    reads = ["", *(f" <{quote_argument(str(file.source))}" for file in plan.files)]
+    adb = f"adb -s {quote_argument(subject.serial)} shell"
+    return [
+        Line(f"{subject.capability} of {subject.package} ({subject.protocol})"),
+        Line(f"arguments: {one_line_json(dict(plan.arguments))}"),
+        Line(f"effect: {subject.effect.value}"),
+        Line(f"policy: {plan.decision.kind} ({plan.decision.rule}: {plan.decision.reason})"),
+        *(Line(f"warning: {text}", 1) for text in plan.unmatched_rules),
+        Line(f"approval: {plan.pin.kind}"),
+        Line(f"route: {plan.route.title}"),
+        *(Line(f"not by {reason}", 1) for reason in plan.passed_over),
+        Line("commands, not run:"),
+        *(
+            Line(f"{adb} {quote_argument(join_command(command))}{source}", 1)
+            for command, source in zip_longest(plan.commands, reads, fillvalue="")
+        ),
+    ]
+
+
+def _warn(findings: tuple[Finding, ...]) -> None:
+    for finding in findings:
+        if finding.level is not Level.NOTE:
+            print_warning(f"warning: {finding.message}")

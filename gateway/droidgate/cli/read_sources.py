@@ -1,0 +1,63 @@
+"""Reading what a command was given."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from enum import Enum, auto
+
+from droidgate.cli.failure_texts import hint_of_file
+from droidgate.cli.output.pages import print_warning
+from droidgate.sources import Providers, check_declared, read_sources
+from droidgate_mappings.model.errors import DroidgateError, UsageError
+
+
+class Output(Enum):
+    """The form of what a command prints."""
+
+    TEXT = auto()
+    JSON = auto()
+    SARIF = auto()
+
+
+def choose_output(*, as_json: bool, sarif: bool) -> Output:
+    """Return the form that the options ask for.
+
+    Raises:
+        UsageError: they ask for two.
+    """
+    if as_json and sarif:
+        message = "--json and --sarif exclude each other"
+        raise UsageError(message, hint="choose one of them")
+    return Output.JSON if as_json else Output.SARIF if sarif else Output.TEXT
+
+
+def read_all(
+    sources: Sequence[str], *, only: Sequence[str] | None, strict: bool, keep_going: bool = False
+) -> Providers:
+    """Read sources, and report on standard error what could not be read in them.
+
+    Args:
+        sources: The sources.
+        only: The formats that are read, None for all.
+        strict: Refuse what readers accept although it breaks a rule.
+        keep_going: Read the others of several sources where one cannot be read; it is among the problems.
+
+    Raises:
+        InputError: a source cannot be read, or none has a descriptor.
+        UsageError: an unknown format, or standard input named twice.
+    """
+    read = read_sources(sources, formats=only, strict=strict, skips_unreadable=keep_going)
+    for problem in read.problems:
+        print_problem(problem)
+    check_declared(read, sources)
+    return read
+
+
+def print_problem(problem: DroidgateError) -> None:
+    """Print on standard error what could not be read or written."""
+    print_warning(
+        f"warning: {problem.place}: {problem.message}" if problem.place else f"warning: {problem.message}"
+    )
+    hint = problem.hint or hint_of_file(problem)
+    if hint is not None:
+        print_warning(f"hint: {hint}")

@@ -1,0 +1,134 @@
+"""What `shim build` does."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Final
+
+from droidgate.cli.descriptors.converting import reaches
+from droidgate.cli.exit_codes import ExitCode
+from droidgate.cli.options import ConversionThreshold
+from droidgate.cli.output.grouped_findings import (
+    count_levels,
+    counted,
+    findings_table,
+    security_blocks,
+    security_page,
+)
+from droidgate.cli.output.json_output import print_json
+from droidgate.cli.output.marking import marks_page
+from droidgate.cli.output.pages import Block, Heading, Line, file_lines, print_file_notes, print_note, show
+from droidgate.cli.output.safe_text import one_line
+from droidgate.cli.shim.shim_outputs import BuiltShimRecord, ShimBuildDocument, ShimKey
+from droidgate.shims.building import BuildRequest, Key, ShimBuild, build_from, chosen_key
+from droidgate_mappings.model.findings import Finding
+from droidgate_mappings.output_folder import Status, path_below, write_files
+from droidgate_shim.builder.protocols import LeftOut
+from droidgate_shim.builder.shim_manifest import PermissionUse
+from droidgate_shim.builder.shims import BuiltShim
+from droidgate_shim.builder.source_app import SourceApp
+from droidgate_shim.builder.text_checks import HIDDEN_TEXT
+
+_MOST_NAMED: Final = 4
+
+
+def key_record(key: Key) -> ShimKey:
+    """Return a key as documents have it."""
+    return ShimKey(path=str(key.path), signer=key.signing.digest)
+
+
+def build_and_report(
+    request: BuildRequest, out: Path, *, force: bool, fail_on: ConversionThreshold | None, as_json: bool
+) -> int:
+    """Build, write and show.
+
+    Raises:
+        InputError: a source cannot be read, or nothing in it can be offered.
+        WriteError: a file cannot be written.
+    """
+    key = chosen_key(request.key, print_note)
+    made = build_from(request, key)
+    built = made.shims
+    paths = {item.application_id: path_below(out, item.file_name) for item in built}
+    statuses = write_files({paths[item.application_id]: item.apk for item in built}, force=force)
+    if as_json:
+        records = tuple(built_record(item, paths[item.application_id]) for item in built)
+        print_json(
+            ShimBuildDocument.of(made, key=key_record(key), shims=records, left_out=made.left_out.packages)
+        )
+        print_file_notes(statuses)
+    else:
+        show(_page(made, statuses))
+    every = [finding for item in built for finding in item.findings]
+    return ExitCode.FINDINGS if reaches(every, fail_on) else ExitCode.OK
+
+
+def built_record(shim: BuiltShim, path: Path | None) -> BuiltShimRecord:
+    """Return the published record of a shim that was built."""
+    return BuiltShimRecord.of(
+        shim,
+        apk=None if path is None else str(path),
+        size=len(shim.apk),
+        sha256=hashlib.sha256(shim.apk).hexdigest(),
+        counts=count_levels(shim.findings),
+    )
+
+
+def shim_blocks(shim: BuiltShim) -> list[Block]:
+    """Return what is shown of a shim that was built."""
+    heading = f"{shim.application_id}  {one_line(shim.label)}"
+    offered = f"offers {', '.join(map(one_line, shim.capabilities))}"
+    asked = [Line(_permission_line(use, shim.capabilities), 1) for use in shim.permissions]
+    # `marks_page` shows hidden characters field by field.
+    shown = [finding for finding in shim.findings if finding.code != HIDDEN_TEXT]
+    findings = findings_blocks(shown, shim.capabilities)
+    marks = marks_page(
+        (one_line(package), [mark for mark in shim.marks if mark.package == package])
+        for package in shim.packages
+    )
+    return [Heading(heading), Line(offered, 1), *asked, *findings, Line(), *marks]
+
+
+def _permission_line(use: PermissionUse, capabilities: Sequence[str]) -> str:
+    """Return a permission with what it is for; of many capabilities the first ones."""
+    name = use.permission.rpartition(".")[2]
+    named = [one_line(capability) for capability in use.capabilities[:_MOST_NAMED]]
+    more = len(use.capabilities) - len(named)
+    listed = ", ".join(named) + (f" and {more} more" if more else "")
+    whose = "every capability" if use.capabilities == tuple(capabilities) else listed
+    return f"asks for {name}, to {use.why}" + (f": {whose}" if whose else "")
+
+
+def findings_blocks(findings: Sequence[Finding], capabilities: Sequence[str]) -> list[Block]:
+    """Return findings as `convert` shows them."""
+    security = security_page(security_blocks(findings, capabilities))
+    return [*security, *findings_table(findings, capabilities)] or [Line("nothing is lost", 1)]
+
+
+def left_out_lines(left_out: LeftOut) -> list[Block]:
+    """Return the line about what was left out because of its protocol, nothing where nothing was."""
+    return [Line(one_line(left_out.line))] if left_out.packages else []
+
+
+def _page(made: ShimBuild, statuses: dict[Path, Status]) -> list[Block]:
+    blocks: list[Block] = [block for item in made.shims for block in shim_blocks(item)]
+    blocks += unused_blocks(made.unused)
+    every = [finding for item in made.shims for finding in item.findings]
+    blocks += left_out_lines(made.left_out)
+    blocks.append(Line(f"findings: {counted(count_levels(every)) or 'none'}"))
+    blocks.append(Line(f"signed with {one_line(str(made.key.path))}"))
+    return [*blocks, *file_lines(statuses)]
+
+
+def unused_blocks(unused: Sequence[SourceApp]) -> list[Block]:
+    """Return what is shown of apps that got no shim."""
+    blocks: list[Block] = []
+    for item in unused:
+        blocks += [
+            Heading(f"no shim for {one_line(item.package)}"),
+            *findings_table(item.findings, places=True),
+        ]
+        blocks.append(Line())
+    return blocks

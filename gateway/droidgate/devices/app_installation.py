@@ -1,0 +1,134 @@
+"""Installing and removing apps: `pm install-create`, `install-write`, `install-commit`, `uninstall`.
+
+Answers: AOSP PackageManagerShellCommand, which prints `Success` or `Failure [CODE: text]`.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import re
+from collections.abc import Mapping
+from typing import Final
+
+from droidgate.devices.components import command_failed
+from droidgate.devices.device import TRANSFER_SECONDS, CommandResult, Device
+from droidgate.devices.device_errors import (
+    CommandFailedError,
+    DeviceOutputError,
+    UnsafeArgumentError,
+    excerpt,
+)
+from droidgate.devices.quoting import check_package, check_user
+from droidgate_mappings.model.errors import DeviceError
+
+_INSTALL: Final = "pm install"
+_SESSION: Final = re.compile(r"Success: created install session \[(\d{1,10})\]")
+_FAILURE: Final = re.compile(r"Failure \[(?P<code>[A-Z][A-Z0-9_]*)(?:: (?P<text>.*))?\]", re.DOTALL)
+_SPLIT: Final = re.compile(r"[A-Za-z0-9_][\w.-]*\.apk", re.ASCII)
+
+HINTS: Final[Mapping[str, str]] = {
+    "INSTALL_FAILED_UPDATE_INCOMPATIBLE": "it is installed with another signature: uninstall it first",
+    "INSTALL_FAILED_VERSION_DOWNGRADE": "a newer version is installed: uninstall it first",
+    "INSTALL_FAILED_USER_RESTRICTED": "allow installing over USB in the developer options",
+    "INSTALL_FAILED_INSUFFICIENT_STORAGE": "free some space on the device",
+    "INSTALL_FAILED_OLDER_SDK": "the app needs a newer Android",
+}
+
+
+class InstallError(CommandFailedError):
+    """Android did not install or remove an app.
+
+    Attributes:
+        code: Android's word, such as `INSTALL_FAILED_UPDATE_INCOMPATIBLE`.
+    """
+
+    def __init__(self, code: str, text: str, *, exit_status: int) -> None:
+        reason = f": {excerpt(text)}" if text else ""
+        super().__init__(f"Android answers {code}{reason}", exit_status=exit_status, hint=HINTS.get(code))
+        self.code = code
+
+
+def install_apks(
+    device: Device, apks: Mapping[str, bytes], *, user: int = 0, downgrade: bool = False, grant: bool = False
+) -> None:
+    """Install an app, or replace it.
+
+    Args:
+        device: The device.
+        apks: Its APKs by file name, such as `base.apk`; all of one app.
+        user: For whom.
+        downgrade: Let an older version replace a newer one, where Android does.
+        grant: Grant all runtime permissions that the app requests, as `adb install -g`.
+
+    Raises:
+        InstallError: Android refuses.
+        UnsafeArgumentError: a name is none of an APK.
+        DeviceError: the device fails.
+    """
+    for name in apks:
+        if _SPLIT.fullmatch(name) is None:
+            raise UnsafeArgumentError(f"{excerpt(name)!r} is not a name of an APK")
+    total = sum(map(len, apks.values()))
+    flags = [*(["-d"] if downgrade else []), *(["-g"] if grant else [])]
+    options = ["-r", "-t", *flags, "--user", check_user(user), "-S", str(total)]
+    session = read_session(*_said(device.run(["pm", "install-create", *options])))
+    try:
+        for name, data in apks.items():
+            arguments = ["pm", "install-write", "-S", str(len(data)), session, name, "-"]
+            written = device.run(arguments, stdin=data, deadline=TRANSFER_SECONDS)
+            read_success(*_said(written))
+        read_success(*_said(device.run(["pm", "install-commit", session], deadline=TRANSFER_SECONDS)))
+    except BaseException:
+        with contextlib.suppress(DeviceError):
+            device.run(["pm", "install-abandon", session])
+        raise
+
+
+def uninstall(device: Device, package: str, *, user: int | None = None) -> None:
+    """Remove an app, for one user or for all.
+
+    Raises:
+        InstallError: Android refuses, or it is not installed.
+        DeviceError: the device fails.
+    """
+    options = [] if user is None else ["--user", check_user(user)]
+    read_success(*_said(device.run(["pm", "uninstall", *options, check_package(package)])))
+
+
+def read_session(text: str, exit_status: int = 0, error_text: str = "") -> str:
+    """Read what `pm install-create` printed and return the session's number as text.
+
+    Raises:
+        InstallError: Android refused.
+        DeviceOutputError: it is not an answer of it.
+    """
+    found = _SESSION.fullmatch(text.strip())
+    if exit_status == 0 and found is not None:
+        return found[1]
+    raise _failure(text, exit_status, error_text)
+
+
+def read_success(text: str, exit_status: int = 0, error_text: str = "") -> None:
+    """Read what an install command printed: `Success`, alone or with how many bytes came.
+
+    Raises:
+        InstallError: Android refused.
+        DeviceOutputError: it is not an answer of such a command.
+    """
+    said = text.strip()
+    if exit_status != 0 or re.fullmatch(r"Success(: streamed \d+ bytes)?", said) is None:
+        raise _failure(text, exit_status, error_text)
+
+
+def _failure(text: str, exit_status: int, error_text: str) -> CommandFailedError | DeviceOutputError:
+    for stream in (text, error_text):
+        found = _FAILURE.fullmatch(stream.strip())
+        if found is not None:
+            return InstallError(found["code"], found["text"] or "", exit_status=exit_status)
+    if exit_status != 0:
+        return command_failed(_INSTALL, exit_status, text, error_text)
+    return DeviceOutputError(_INSTALL, "it is not an answer of an installation", text=text)
+
+
+def _said(result: CommandResult) -> tuple[str, int, str]:
+    return result.text, result.exit_status, result.error_text

@@ -1,0 +1,294 @@
+"""A signed APK of an app's source tree, with what its source code declares.
+
+What `pack` does about source code whose descriptors only a compiler makes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from os import PathLike
+from pathlib import Path
+from typing import Final
+
+from droidgate.migration.plan import plan_migration
+from droidgate.migration.source_sets import find_source_set
+from droidgate.sources import Providers, read_source
+from droidgate.sources.merged_project import merge_libraries
+from droidgate.sources.source_code import is_from_build, is_from_code, is_of_service, releases_of_one_service
+from droidgate_android.apk.pack import Packing
+from droidgate_android.apk.pack import pack as pack_files
+from droidgate_android.apk.packed_files import MAX_BYTES, ProjectFiles, read_project
+from droidgate_android.apk.packed_manifest import AppFacts
+from droidgate_android.apk.signing_keys import KeyType, SigningKey, load_key, load_or_make_key
+from droidgate_android.projects.project_files import read_project_file
+from droidgate_mappings.formats.format import load_formats
+from droidgate_mappings.model.capability import Provider
+from droidgate_mappings.model.errors import InputError, WriteError
+from droidgate_mappings.model.findings import Finding, Level, finding_code
+from droidgate_mappings.output_folder import Status, write_files
+from droidgate_mappings.translate import Translation, translate
+
+COMPILER_OUTPUT_MISSING: Final = finding_code(
+    "compiler-output-missing",
+    "Source code declares capabilities, and the APK lacks the descriptors that a compiler makes of it",
+    __name__,
+)
+
+
+SERVICE_SHARED: Final = finding_code(
+    "service-shared",
+    "A service declares functions that another class runs, because a release reads one service of an app",
+    __name__,
+)
+
+
+def read_unpacked(project: Path) -> Providers:
+    """Return the reading of a project, with the providers that only its source code or a build declares.
+
+    Raises:
+        InputError: the project cannot be read.
+    """
+    formats = [format_ for format_ in load_formats().values() if format_.code is not None]
+    reading = read_source(str(project), formats=formats)
+    unpacked = (
+        provider
+        for provider in reading.providers
+        if is_from_code(provider, formats) or is_from_build(provider)
+    )
+    return replace(reading, providers=tuple(unpacked))
+
+
+def missing_output(declared: Sequence[Provider]) -> Finding:
+    """Return the finding that an APK lacks the descriptors of source code."""
+    count = sum(len(item.capabilities) for item in declared)
+    have = "capability has" if count == 1 else "capabilities have"
+    return Finding(
+        code=COMPILER_OUTPUT_MISSING,
+        level=Level.WARNING,
+        pointer="",
+        message=f"{count} {have} no descriptor in this APK, so no agent finds what the source code declares",
+        source=declared[0].source,
+        hint="give --generate to write the descriptors",
+    )
+
+
+def join_services(
+    declared: Sequence[Provider], minimum_sdk: int | None
+) -> tuple[list[Provider], list[Finding]]:
+    """Return the providers to write, so that every release that an app supports indexes all functions.
+
+    Older releases read one service of an app. Functions outside of entry points have none of their own in the
+    source code, so the service of the entry point declares them too.
+
+    Args:
+        declared: What the source code of the app declares.
+        minimum_sdk: The oldest SDK level that the app supports, None where it is not known.
+
+    Raises:
+        WriteError: several entry points have services of their own.
+    """
+    releases = releases_of_one_service(minimum_sdk)
+    services = [item for item in declared if is_of_service(item)]
+    named = [service for service in services if service.component is not None]
+    if not releases or len(services) < 2:  # noqa: PLR2004 - two services compete
+        return list(declared), []
+    titles = ", ".join(release.title for release in releases)
+    if len(named) > 1:
+        classes = ", ".join(str(item.component) for item in named)
+        message = f"{len(named)} services declare functions, and {titles} index the last one only: {classes}"
+        raise WriteError(
+            message,
+            place=str(named[0].source),
+            hint="declare all functions in one entry point, or give --min-sdk 37",
+        )
+    first, *others = sorted(services, key=lambda service: service.component is None)
+    joined = first.model_copy(
+        update={
+            "capabilities": tuple(each for service in services for each in service.capabilities),
+            "definitions": {name: each for service in services for name, each in service.definitions.items()},
+        }
+    )
+    effect = f"the service {first.component} declares it too, because {titles} index the last service only"
+    findings = [
+        Finding(
+            code=SERVICE_SHARED,
+            level=Level.WARNING,
+            pointer="",
+            message=f"{other.capabilities[0].id}: {effect}",
+            source=other.source,
+            hint="let that service run it, or declare all functions in one entry point",
+        )
+        for other in others
+        if other.capabilities
+    ]
+    return [joined, *(item for item in declared if not is_of_service(item))], findings
+
+
+def generate_output(
+    project: Path, files: ProjectFiles, declared: Sequence[Provider], manifest_facts: AppFacts
+) -> tuple[ProjectFiles, list[Finding]]:
+    """Return a project's files with the descriptors of its source code, and what they do not carry.
+
+    Args:
+        project: The project's folder; nothing in it is changed.
+        files: Its files.
+        declared: What its source code declares.
+        manifest_facts: What the manifest shall say in place of what the project says.
+
+    Raises:
+        InputError: the manifest cannot be read.
+        WriteError: a descriptor cannot be written, the app has another file of its name, two entry points
+            have one service or file, or no release that the app supports would index all functions.
+    """
+    formats = load_formats()
+    minimum_sdk = manifest_facts.minimum_sdk or files.gradle.minimum_sdk
+    declared, shared = join_services(declared, minimum_sdk)
+    translations: list[Translation] = []
+    for provider in declared:
+        target = formats[provider.protocol]
+        translations += translate([provider], target, target.dialect(provider.dialect))
+    _check_names(translations)
+    target = formats[declared[0].protocol]
+    source_set = find_source_set(project, manifest_facts.package)
+    migration = plan_migration(
+        project, source_set, translations, target, target.dialect(declared[0].dialect), "none"
+    )
+    changed = {
+        (project / change.path).relative_to(source_set.folder).as_posix(): change.after.encode(
+            change.encoding
+        )
+        for change in migration.changes
+    }
+    findings = [
+        *shared,
+        *(finding for translation in translations for finding in translation.writing.findings),
+    ]
+    tree = {**files.tree, **changed}
+    packed = set(tree.values())
+    findings += [
+        _not_packed(translation.source, artifact.path)
+        for translation in translations
+        for artifact in translation.writing.artifacts
+        if artifact.role == "descriptor" and artifact.text.encode() not in packed
+    ]
+    return replace(files, tree=tree), findings
+
+
+def _check_names(translations: Sequence[Translation]) -> None:
+    """Raise a WriteError where two providers of the source code are written as one component or file."""
+    users: dict[str, Translation] = {}
+    for translation in translations:
+        names = [artifact.path for artifact in translation.writing.artifacts if artifact.role == "descriptor"]
+        for name in filter(None, [translation.writing.provider.component, *names]):
+            other = users.setdefault(name, translation)
+            if other is not translation:
+                place = str(translation.source.source)
+                message = f'two entry points are written as "{name}"'
+                hint = f"choose another name in one of them: {other.source.source}, {place}"
+                raise WriteError(message, place=place, hint=hint)
+
+
+def _not_packed(provider: Provider, path: str) -> Finding:
+    return Finding(
+        code=COMPILER_OUTPUT_MISSING,
+        level=Level.WARNING,
+        pointer="",
+        message=f"{path} is not packed: the manifest names another functions file",
+        source=provider.source,
+        hint="remove the property from the manifest, or build the app",
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class PackedApp:
+    """A packed app; nothing is on disk until it is written.
+
+    Attributes:
+        packing: The signed APK with its entries.
+        key: The key that signed it.
+        findings: What the APK lacks or has otherwise than the project.
+        problems: Source files that cannot be read.
+    """
+
+    packing: Packing
+    key: SigningKey
+    findings: tuple[Finding, ...]
+    problems: tuple[InputError, ...]
+
+    @property
+    def apk(self) -> bytes:
+        """The signed APK."""
+        return self.packing.apk
+
+    @property
+    def facts(self) -> AppFacts:
+        """The package, versions and SDK levels that the manifest has."""
+        return self.packing.facts
+
+    @property
+    def files(self) -> Mapping[str, int]:
+        """Entry -> size in bytes before compression, without signatures."""
+        return self.packing.files
+
+    def write(self, out: str | PathLike[str], *, force: bool = False) -> Status:
+        """Write the APK, and return what became of the file: created, replaced or unchanged.
+
+        Args:
+            out: The file, in a folder that exists.
+            force: Replace a file that exists and differs.
+
+        Raises:
+            WriteError: the folder does not exist, or a file exists and differs, or cannot be written.
+        """
+        path = Path(out)
+        return write_files({path: self.apk}, force=force, makes_folders=False)[path]
+
+
+def pack(  # noqa: PLR0913 - every part of the result can be chosen
+    project: str | PathLike[str],
+    *,
+    dex: Iterable[str | PathLike[str]] = (),
+    key: str | PathLike[str] | None = None,
+    key_type: KeyType = "ec",
+    package: str | None = None,
+    version_code: int | None = None,
+    minimum_sdk: int | None = None,
+    target_sdk: int | None = None,
+    generate: bool = False,
+) -> PackedApp:
+    """Return a signed APK of the manifest, resources and assets of a source tree; no Android tool is needed.
+
+    Args:
+        project: Folder of a project, of its module, or with an AndroidManifest.xml.
+        dex: Files with compiled code, `classes.dex` first.
+        key: PEM file of the key that signs; by default the user's own, which is made at the first use.
+        key_type: Kind of the key that is made.
+        package: Application id, in place of the project's.
+        version_code: In place of the project's.
+        minimum_sdk: API level, in place of the project's.
+        target_sdk: API level, in place of the project's.
+        generate: Write the descriptors of functions that Kotlin sources declare.
+
+    Raises:
+        InputError: the project, a dex file or the key cannot be read.
+        WriteError: the project cannot become an APK, or a new key cannot be kept.
+    """
+    code = [read_project_file(Path(path), root=None, most=MAX_BYTES) for path in dex]
+    folder = Path(project)
+    facts = AppFacts(
+        package=package, version_code=version_code, minimum_sdk=minimum_sdk, target_sdk=target_sdk
+    )
+    files = read_project(folder)
+    reading = read_unpacked(folder)
+    findings = list(reading.findings) if generate else []
+    if reading.providers and generate:
+        files, lost = generate_output(folder, files, reading.providers, facts)
+        findings += lost
+    elif reading.providers:
+        findings.append(missing_output(reading.providers))
+    files, unmerged = merge_libraries(folder, files)
+    # Only now: a project that cannot be read leaves no new key behind.
+    signing = load_or_make_key(key_type) if key is None else load_key(Path(key))
+    packing = pack_files(files, key=signing, facts=facts, dex=code)
+    return PackedApp(packing, signing, (*packing.findings, *findings, *unmerged), reading.problems)

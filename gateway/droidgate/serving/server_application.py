@@ -1,0 +1,328 @@
+"""The MCP server over a provider of tools: one object for both transports and both protocol revisions.
+
+Who sends a request, from what the MCP session knows of its client.
+
+What serving tools costs a model: an estimate of tokens for each app.
+"""
+
+from __future__ import annotations
+
+import base64
+import re
+from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from importlib.metadata import version
+from typing import Any, Final
+
+import anyio
+import mcp_types
+from mcp.server.caching import CacheHint
+from mcp.server.context import ServerRequestContext
+from mcp.server.lowlevel.server import NotificationOptions, Server
+from mcp.server.models import InitializationOptions
+from mcp.server.request_state import RequestStateBoundary, RequestStateSecurity
+from mcp.server.session import ServerSession
+from mcp.server.subscriptions import (
+    InMemorySubscriptionBus,
+    ListenHandler,
+    ResourcesListChanged,
+    ToolsListChanged,
+)
+from mcp.shared.exceptions import MCPError
+
+from droidgate.coverage.conversions import estimate_tokens
+from droidgate.serving.questions import Questions
+from droidgate.serving.tool_results import KeptResults, write_outcome
+from droidgate.serving.tools import (
+    Change,
+    Client,
+    ServedTool,
+    ToolCall,
+    ToolProvider,
+    UnknownResourceError,
+    UnknownToolError,
+)
+from droidgate_mappings.model.json_values import canonical_json
+from droidgate_mappings.text_safety import MAX_NAME, without_hidden
+from droidgate_mcp.tool_facts import HANDSHAKE, MODERN
+
+
+@dataclass(frozen=True, slots=True)
+class PlannedApp:
+    """The tools of one app.
+
+    Attributes:
+        group: The app's package, after its phone's serial number where there are several phones.
+        tools: How many.
+        tokens: Estimate of what a model is given for them, as in the coverage report.
+    """
+
+    group: str
+    tools: int
+    tokens: int
+
+
+def plan_tokens(tools: Iterable[ServedTool]) -> tuple[PlannedApp, ...]:
+    """Return the cost of each app's tools, the most expensive first."""
+    sizes: dict[str, list[int]] = {}
+    for tool in tools:
+        text = canonical_json(dict(tool.documents[MODERN]))
+        size = estimate_tokens(len(text.encode("utf-8", "surrogatepass"))) or 0
+        sizes.setdefault(tool.group, []).append(size)
+    apps = (PlannedApp(group, len(tokens), sum(tokens)) for group, tokens in sizes.items())
+    return tuple(sorted(apps, key=lambda app: (-app.tokens, app.group)))
+
+
+_NOT_ID: Final = re.compile(r"[^a-z0-9._-]+")
+_UNNAMED: Final = "unnamed"
+
+
+def client_of(context: ServerRequestContext[Any, Any]) -> Client:
+    """Return the client that sent a request, by the name it gave in its handshake or with its request."""
+    session = context.session
+    parameters = session.client_params
+    given = "" if parameters is None else parameters.client_info.name
+    name = without_hidden(given).strip()[:MAX_NAME]
+    return Client(
+        id=f"mcp:{_NOT_ID.sub('-', name.lower()).strip('-') or _UNNAMED}",
+        name=name or _UNNAMED,
+        revision=session.protocol_version,
+    )
+
+
+NAME: Final = "droidgate"
+
+_ALWAYS_STALE: Final = CacheHint(ttl_ms=0, scope="private")
+"""Apps come, go and change at any time."""
+
+_RESOURCE_NOT_FOUND: Final = -32002
+_ANNOUNCE_SECONDS: Final = 5
+
+_Context = ServerRequestContext[None, Any]
+
+
+class _Server(Server[None]):
+    """The SDK's server, which announces in every handshake that its lists change.
+
+    Attributes:
+        current_instructions: Returns the instructions as they are now; those of apps come and go.
+    """
+
+    current_instructions: Callable[[], str | None] = staticmethod(lambda: None)
+
+    @property
+    def instructions(self) -> str | None:
+        """What a client reads about the server, which the SDK takes when a client asks."""
+        return self.current_instructions()
+
+    @instructions.setter
+    def instructions(self, _value: str | None) -> None:
+        """Ignore the text that the SDK's constructor keeps."""
+
+    def create_initialization_options(
+        self,
+        notification_options: NotificationOptions | None = None,
+        experimental_capabilities: dict[str, dict[str, Any]] | None = None,
+        extensions: dict[str, dict[str, Any]] | None = None,
+    ) -> InitializationOptions:
+        options = notification_options or NotificationOptions(tools_changed=True, resources_changed=True)
+        return super().create_initialization_options(options, experimental_capabilities, extensions)
+
+
+class McpServer:
+    """The server, made of the official SDK's low-level one.
+
+    Args:
+        provider: Has the tools.
+
+    Attributes:
+        server: The SDK's server; each transport runs this one object.
+    """
+
+    def __init__(self, provider: ToolProvider) -> None:
+        self._provider = provider
+        self._kept = KeptResults()
+        self._bus = InMemorySubscriptionBus()
+        self._sessions: set[ServerSession] = set()
+        server = _Server(
+            NAME,
+            version=version("droidgate"),
+            title="Capabilities of Android apps",
+            cache_hints={
+                "server/discover": _ALWAYS_STALE,
+                "tools/list": _ALWAYS_STALE,
+                "resources/list": _ALWAYS_STALE,
+                "resources/read": _ALWAYS_STALE,
+            },
+            lifespan=self._lifespan,
+            get_tool_input_schema=self._input_schema,
+            on_list_resources=self._list_resources,
+            on_subscriptions_listen=ListenHandler(self._bus),
+        )
+        self.server: Server[None] = server
+        server.current_instructions = lambda: provider.instructions
+        # Registered here because these return JSON objects, which the SDK validates for the revision.
+        add = self.server.add_request_handler
+        add("tools/list", mcp_types.PaginatedRequestParams, self._list_tools)
+        add("tools/call", mcp_types.CallToolRequestParams, self._call_tool)
+        add("resources/read", mcp_types.ReadResourceRequestParams, self._read_resource)
+        self.server.add_notification_handler(
+            "notifications/initialized", mcp_types.NotificationParams, self._remember_session
+        )
+        self.server.middleware.append(
+            RequestStateBoundary(RequestStateSecurity.ephemeral(), default_audience=NAME)
+        )
+
+    @asynccontextmanager
+    async def _lifespan(self, _server: Server[None]) -> AsyncIterator[None]:
+        changes = _Changes()
+        async with anyio.create_task_group() as tasks, self._provider.run(changes.add):
+            tasks.start_soon(self._announce, changes)
+            yield None
+            tasks.cancel_scope.cancel()
+
+    async def _remember_session(
+        self, context: _Context, _parameters: mcp_types.NotificationParams | None
+    ) -> None:
+        """Keep the session of a client of 2025-11-25, which is sent changes until it closes."""
+        session = context.session
+        self._sessions.add(session)
+        # The SDK has no other notice of a connection's end.
+        session._connection.exit_stack.callback(self._sessions.discard, session)  # noqa: SLF001
+
+    async def _announce(self, changes: _Changes) -> None:
+        while True:
+            for change in await changes.take():
+                if change == "tools":
+                    await self._bus.publish(ToolsListChanged())
+                else:
+                    await self._bus.publish(ResourcesListChanged())
+                async with anyio.create_task_group() as tasks:
+                    for session in self._sessions:
+                        tasks.start_soon(_send_change, session, change)
+
+    async def _list_tools(
+        self, context: _Context, parameters: mcp_types.PaginatedRequestParams | None
+    ) -> dict[str, Any]:
+        revision, snapshot = _revision(context), self._provider.snapshot()
+        page, following = _page(snapshot.tool_pages, parameters)
+        tools = [dict(tool.documents[revision]) for tool in snapshot.tools[page]]
+        cursor = {} if following is None else {"nextCursor": following}
+        return {**_result_type(revision), **cursor, "tools": tools}
+
+    def _input_schema(self, name: str) -> Mapping[str, Any] | None:
+        tool: ServedTool | None = self._provider.snapshot().by_name.get(name)
+        schema = None if tool is None else tool.documents[MODERN].get("inputSchema")
+        return schema if isinstance(schema, Mapping) else None
+
+    async def _call_tool(
+        self, context: _Context, parameters: mcp_types.CallToolRequestParams
+    ) -> dict[str, Any] | mcp_types.InputRequiredResult:
+        questions = Questions(context, parameters)
+        call = ToolCall(
+            tool=parameters.name,
+            arguments=parameters.arguments or {},
+            client=client_of(context),
+            ask=questions.ask,
+            report_progress=context.session.report_progress if _wants_progress(context) else None,
+        )
+        try:
+            outcome = await self._provider.call(call)
+        except UnknownToolError as error:
+            raise MCPError(code=mcp_types.INVALID_PARAMS, message=str(error)) from None
+        return questions.input_required() or write_outcome(outcome, context.protocol_version, self._kept)
+
+    async def _list_resources(
+        self, _context: _Context, parameters: mcp_types.PaginatedRequestParams | None
+    ) -> mcp_types.ListResourcesResult:
+        snapshot = self._provider.snapshot()
+        page, following = _page(snapshot.resource_pages, parameters)
+        return mcp_types.ListResourcesResult(
+            next_cursor=following,
+            resources=[
+                mcp_types.Resource(
+                    uri=resource.uri,
+                    name=resource.name,
+                    title=resource.title,
+                    description=resource.description,
+                    mime_type=resource.mime_type,
+                )
+                for resource in snapshot.resources[page]
+            ],
+        )
+
+    async def _read_resource(
+        self, context: _Context, parameters: mcp_types.ReadResourceRequestParams
+    ) -> dict[str, Any]:
+        uri = str(parameters.uri)
+        try:
+            resource = self._kept.get(uri) or await self._provider.read_resource(uri)
+        except UnknownResourceError as error:
+            # -32002 up to 2025-11-25; 2026-07-28 took that code away (SEP-2164).
+            code = mcp_types.INVALID_PARAMS if _revision(context) == MODERN else _RESOURCE_NOT_FOUND
+            raise MCPError(code=code, message=str(error), data={"uri": uri}) from None
+        written: dict[str, Any] = {"uri": resource.uri, "mimeType": resource.mime_type}
+        if isinstance(resource.content, str):
+            written["text"] = resource.content
+        else:
+            written["blob"] = base64.b64encode(resource.content).decode("ascii")
+        return {**_result_type(_revision(context)), "contents": [written]}
+
+
+class _Changes:
+    """What has changed since it was last announced; a burst of one kind is one announcement."""
+
+    def __init__(self) -> None:
+        self._pending: set[Change] = set()
+        self._wake = anyio.Event()
+
+    def add(self, change: Change) -> None:
+        """Note a change."""
+        self._pending.add(change)
+        self._wake.set()
+
+    async def take(self) -> list[Change]:
+        """Wait until something has changed, and return it."""
+        await self._wake.wait()
+        self._wake = anyio.Event()
+        changes = sorted(self._pending)
+        self._pending.clear()
+        return changes
+
+
+async def _send_change(session: ServerSession, change: Change) -> None:
+    # A client that does not read would hold up the others.
+    with anyio.move_on_after(_ANNOUNCE_SECONDS):
+        if change == "tools":
+            await session.send_tool_list_changed()
+        else:
+            await session.send_resource_list_changed()
+
+
+def _page(
+    pages: Sequence[slice], parameters: mcp_types.PaginatedRequestParams | None
+) -> tuple[slice, str | None]:
+    """Return the page that a client asks for, and the cursor of the next one; a cursor is where it begins.
+
+    Raises:
+        MCPError: no page begins there; the list may have changed since the client had the cursor.
+    """
+    cursor = None if parameters is None else parameters.cursor
+    starts = [str(page.start) for page in pages]
+    if cursor is not None and cursor not in starts:
+        raise MCPError(code=mcp_types.INVALID_PARAMS, message="unknown cursor; list from the beginning")
+    number = 0 if cursor is None else starts.index(cursor)
+    return pages[number], next(iter(starts[number + 1 :]), None)
+
+
+def _wants_progress(context: _Context) -> bool:
+    return context.meta is not None and context.meta.get("progress_token") is not None
+
+
+def _revision(context: _Context) -> str:
+    return MODERN if context.protocol_version == MODERN else HANDSHAKE
+
+
+def _result_type(revision: str) -> dict[str, Any]:
+    return {"resultType": "complete"} if revision == MODERN else {}

@@ -1,0 +1,150 @@
+"""`droidgate.serve`: phones, transport and options put together."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from os import PathLike
+from pathlib import Path
+
+import anyio
+
+from droidgate.calls.caller import Caller
+from droidgate.calls.subjects import NamePattern
+from droidgate.calls.traces import NO_TRACE, Trace, open_trace
+from droidgate.devices.device import open_device
+from droidgate.serving.http import HttpAddress, http_application, http_server, listen, parse_address
+from droidgate.serving.phone_tools import PhoneTools, ServedPhone
+from droidgate.serving.search import SearchTools
+from droidgate.serving.served_files import SharedFolders
+from droidgate.serving.server_application import McpServer
+from droidgate.serving.stdio import serve_stdio
+from droidgate.serving.tokens import TokenCheck, read_or_make_token, token_file
+from droidgate.serving.tools import ToolProvider
+
+
+@dataclass(frozen=True, slots=True)
+class Listening:
+    """An HTTP server that accepts connections.
+
+    Attributes:
+        url: The MCP endpoint.
+        token_file: Where the bearer token is, None where no token is needed.
+    """
+
+    url: str
+    token_file: Path | None
+
+
+def phone_tools(
+    serials: Sequence[str] = (),
+    *,
+    select: Sequence[str] = (),
+    allow: Sequence[str] = (),
+    screens: bool = False,
+    files: Sequence[str | PathLike[str]] = (),
+    trace: Trace = NO_TRACE,
+    app_instructions: bool = False,
+) -> PhoneTools:
+    """Return the tools of phones; the phones are asked at the first look at the tools.
+
+    Args:
+        serials: The phones; the only one that is attached by default.
+        select: Glob patterns of the packages to serve; all by default.
+        allow: Capabilities that need no approval: glob patterns, `CAPABILITY` or `PACKAGE/CAPABILITY`.
+        screens: Serve MobileAgent's commands too, which work on the screens of every app.
+        files: Folders of this computer whose files a client may send to apps.
+        trace: Gets each step of each call with its values.
+        app_instructions: Put what the apps' authors wrote for models into the instructions, marked as theirs.
+
+    Raises:
+        UsageError: a folder is not there.
+    """
+    phones = [
+        ServedPhone(serial, functools.partial(_connect, serial), screens=screens)
+        for serial in serials or (None,)
+    ]
+    allowed = [NamePattern.parse(text) for text in allow]
+    return PhoneTools(
+        phones,
+        select=select,
+        allow=allowed,
+        shared=SharedFolders.of(files),
+        trace=trace,
+        app_instructions=app_instructions,
+    )
+
+
+def _connect(serial: str | None) -> Caller:
+    return Caller(open_device(serial))
+
+
+def serve(  # noqa: PLR0913
+    *serials: str,
+    http: str | None = None,
+    select: Sequence[str] = (),
+    search: bool | None = None,
+    screens: bool = False,
+    allow: Sequence[str] = (),
+    files: Sequence[str | PathLike[str]] = (),
+    trace: str | PathLike[str] | None = None,
+    app_instructions: bool = False,
+    needs_token: bool = True,
+    on_listening: Callable[[Listening], None] | None = None,
+) -> None:
+    """Serve what the apps of phones declare to MCP clients, until the client leaves or a signal ends it.
+
+    Args:
+        serials: The phones; the only one that is attached by default.
+        http: `[HOST:]PORT` on loopback, to serve over Streamable HTTP; standard input and output by default.
+        select: Glob patterns of the packages to serve; all by default.
+        search: Serve three tools that find, describe and call the others, or every tool by itself; by
+            default the three where there are more than 40 others.
+        screens: Serve MobileAgent's commands too, which work on the screens of every app.
+        allow: Capabilities that need no approval: glob patterns, `CAPABILITY` or `PACKAGE/CAPABILITY`.
+        files: Folders of this computer whose files a client may send to apps.
+        trace: A new file for each step of each call with its values.
+        app_instructions: Put what the apps' authors wrote for models into the instructions, marked as theirs.
+        needs_token: Over HTTP, serve only whoever sends the token of this user.
+        on_listening: Called when an HTTP server accepts connections.
+
+    Raises:
+        UsageError: a folder is not there, or the address is not one of loopback, or is in use.
+        InputError: the token's file or the user's policy cannot be used.
+        WriteError: the trace cannot be written, or there is a file of its name.
+    """
+    address = None if http is None else parse_address(http)
+    with open_trace(trace) as steps:
+        phones = phone_tools(
+            serials,
+            select=select,
+            allow=allow,
+            screens=screens,
+            files=files,
+            trace=steps,
+            app_instructions=app_instructions,
+        )
+        tools = SearchTools(phones, always=search)
+        serve_tools(tools, address=address, needs_token=needs_token, on_listening=on_listening)
+
+
+def serve_tools(
+    tools: ToolProvider,
+    *,
+    address: HttpAddress | None = None,
+    needs_token: bool = True,
+    on_listening: Callable[[Listening], None] | None = None,
+) -> None:
+    """Serve tools that may have been looked at before; the rest is as for `serve`."""
+    application = McpServer(tools)
+    if address is None:
+        anyio.run(serve_stdio, application)
+        return
+    path = token_file() if needs_token else None
+    check = None if path is None else TokenCheck(read_or_make_token(path))
+    with listen(address) as (listener, taken):
+        server = http_server(http_application(application, taken, check))
+        if on_listening is not None:
+            on_listening(Listening(taken.url, path))
+        anyio.run(functools.partial(server.serve, sockets=[listener]))

@@ -1,0 +1,123 @@
+"""Tools as `tools/list` shows them, made of what an app declares.
+
+Titles and descriptions come from the app: they are labelled so, hidden characters are removed, and they are
+cut (reference android-runtime 3.1). The whole declaration is a resource.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+from droidgate_mappings.formats.format import load_formats
+from droidgate_mappings.model.capability import Provider
+from droidgate_mappings.model.errors import InputError
+from droidgate_mappings.model.findings import Finding
+from droidgate_mappings.model.json_values import Json, canonical_json
+from droidgate_mappings.text.json_text import WRITTEN, parse_json
+from droidgate_mappings.text_safety import (
+    MAX_DESCRIPTION,
+    MAX_NAME,
+    hidden_characters,
+    visible_json,
+    without_hidden,
+)
+from droidgate_mcp.tool_facts import FORMAT_ID, HANDSHAKE, MODERN
+from droidgate_mcp.wire import DeclaredOutput
+
+_CUT: Final = " [cut]"
+# Their values are data, not texts for readers, whatever the members in them are called.
+_LISTS: Final = frozenset({"enum", "examples"})
+_EXACT: Final = frozenset({"default", "const", "pattern"}) | _LISTS
+_BY_NAME: Final = frozenset({"properties", "patternProperties", "$defs", "definitions", "dependentSchemas"})
+
+
+def write_tools(provider: Provider) -> tuple[list[dict[str, Mapping[str, Json]]], tuple[Finding, ...]]:
+    """Return for each capability its tool by revision, and what the conversion costs.
+
+    Raises:
+        WriteError: MCP cannot hold the provider.
+        InputError: a capability cannot be held.
+    """
+    format_ = load_formats()[FORMAT_ID]
+    by_revision: dict[str, list[Any]] = {}
+    findings: tuple[Finding, ...] = ()
+    for revision in (HANDSHAKE, MODERN):
+        dialect = next(dialect for dialect in format_.tables.dialects if dialect.id == revision)
+        if format_.write is None:
+            break
+        writing = format_.write(provider, dialect)
+        findings = writing.findings
+        by_revision[revision] = parse_json(writing.artifacts[0].text, limits=WRITTEN)["tools"]
+        if len(by_revision[revision]) != len(provider.capabilities):
+            raise InputError(f"some capabilities of {provider.package} cannot be MCP tools")
+    for number, capability in enumerate(provider.capabilities):
+        if DeclaredOutput(capability.output, provider.definitions).is_wrapped(MODERN):
+            by_revision[MODERN][number]["outputSchema"] = by_revision[HANDSHAKE][number]["outputSchema"]
+    label = f"[Text of the app {without_hidden(provider.package or '')[:MAX_NAME]}]"
+    return [
+        {revision: _shown(tools[number], label) for revision, tools in by_revision.items()}
+        for number in range(len(provider.capabilities))
+    ], findings
+
+
+def named(documents: Mapping[str, Mapping[str, Json]], name: str) -> dict[str, Mapping[str, Json]]:
+    """Return a tool's documents under another name."""
+    return {revision: {**document, "name": name} for revision, document in documents.items()}
+
+
+def _shown(tool: Mapping[str, Any], label: str) -> dict[str, Json]:
+    shown = {name: value for name, value in _cleaned(tool).items() if name != "_meta"}
+    text = f"{label} {shown.get('description', '')}".rstrip()
+    return {**shown, "description": cut(text, MAX_DESCRIPTION)}
+
+
+def _cleaned(value: Any, *, by_name: bool = False) -> Any:
+    """Return a JSON Schema whose texts are safe to show; `by_name`: its members' names are data.
+
+    An exact value, such as a constant, is left out if it has hidden characters. Calls are checked against the
+    declaration itself.
+    """
+    if isinstance(value, str):
+        return cut(without_hidden(value), MAX_DESCRIPTION)
+    if isinstance(value, list):
+        return [_cleaned(item) for item in value]
+    if not isinstance(value, Mapping):
+        return value
+    cleaned: dict[str, Any] = {}
+    for name, item in value.items():
+        if by_name or name not in _EXACT:
+            cleaned[name] = _cleaned(item, by_name=not by_name and name in _BY_NAME)
+            if not by_name and name == "title" and isinstance(item, str):
+                cleaned[name] = cut(without_hidden(item), MAX_NAME)
+        elif name == "pattern" and isinstance(item, str):
+            cleaned[name] = visible_json(item)
+        elif name in _LISTS and isinstance(item, list):
+            shown = [choice for choice in item if not _has_hidden(choice)]
+            if shown or not item:
+                cleaned[name] = shown
+        elif not _has_hidden(item):
+            cleaned[name] = item
+    return cleaned
+
+
+def _has_hidden(value: Json) -> bool:
+    return bool(hidden_characters(canonical_json(value)))
+
+
+def hidden_name(document: Any) -> str | None:
+    """Return the first name in a tool that has hidden characters, such as that of a parameter."""
+    if isinstance(document, list):
+        return next(filter(None, map(hidden_name, document)), None)
+    if not isinstance(document, Mapping):
+        return None
+    for name, value in document.items():
+        found = name if hidden_characters(name) else hidden_name(value)
+        if found is not None:
+            return found
+    return None
+
+
+def cut(text: str, length: int) -> str:
+    """Return a text of at most that many characters, which says that it was cut."""
+    return text if len(text) <= length else text[: length - len(_CUT)] + _CUT

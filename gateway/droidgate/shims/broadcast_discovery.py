@@ -1,0 +1,88 @@
+"""Asking apps that list their tools only in answer to a broadcast: the bare shim on the phone sends it."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from droidgate.devices.app_installation import install_apks, uninstall
+from droidgate.shims.client import HostClient
+from droidgate.shims.install_steps import Step
+from droidgate.shims.place import ShimPlace
+from droidgate.shims.shell_identity import is_lending
+from droidgate_android.apk.signing_keys import SigningKey
+from droidgate_mappings.formats.installed import SHIM_PACKAGE
+from droidgate_mappings.model.errors import DeviceError, DroidgateError, InputError
+from droidgate_shim.builder.shims import build_bare_shim
+from droidgate_shim.builder.source_app import SourceApp, complete_broadcast
+
+ASK: Final = "ask an app by broadcast for its tools"
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """Apps with the tools that their receivers listed, and what came of asking each."""
+
+    apps: tuple[SourceApp, ...]
+    steps: tuple[Step, ...] = ()
+
+
+def ask_broadcast_apps(place: ShimPlace, apps: Sequence[SourceApp], key: SigningKey) -> Asked:
+    """Ask the receivers whose tools are not known yet.
+
+    The shim `dev.droidgate.shim` asks. Where none is installed, the bare one is, and removed again. One that
+    is there stays: it may call app functions for the other shims.
+
+    Args:
+        place: The phone that the apps are on.
+        apps: The apps.
+        key: Signs the bare shim.
+
+    Returns:
+        The apps; one that is not on this phone, or does not answer, is as it was.
+
+    Raises:
+        DeviceError: the phone fails.
+    """
+    packages = place.packages()
+    if not any(app.unasked_components for app in apps if app.package in packages):
+        return Asked(tuple(apps))
+    with _asking_shim(place, key, is_installed=SHIM_PACKAGE in packages) as client:
+        steps: list[Step] = []
+        asked = [_ask_app(client, app, steps) if app.package in packages else app for app in apps]
+    return Asked(tuple(asked), tuple(steps))
+
+
+@contextlib.contextmanager
+def _asking_shim(place: ShimPlace, key: SigningKey, *, is_installed: bool) -> Iterator[HostClient]:
+    client = place.client(SHIM_PACKAGE)
+    if not is_installed:
+        bare = build_bare_shim(key)
+        install_apks(place.device, {"base.apk": bare.apk}, user=place.user)
+    try:
+        yield client
+    finally:
+        if not is_installed:
+            with contextlib.suppress(DeviceError):
+                # Somebody who installed shims meanwhile may let it call app functions for them.
+                if not is_lending(client):
+                    uninstall(place.device, SHIM_PACKAGE, user=place.user)
+
+
+def _ask_app(client: HostClient, app: SourceApp, steps: list[Step]) -> SourceApp:
+    for name in app.unasked_components:
+        component = f"{app.package}/{name}"
+        try:
+            tools = client.discover_broadcast(component)
+            app = complete_broadcast(app, name, tools)
+        except InputError as error:
+            steps.append(Step(f"{ASK}: {component}", "refused", why=error.message))
+        except DroidgateError as error:
+            # The next command says whether it was the phone or only this app.
+            client.device.run(["true"])
+            steps.append(Step(f"{ASK}: {component}", "refused", why=error.message))
+        else:
+            steps.append(Step(f"{ASK}: {component}", "done", why=f"{len(tools)} tools"))
+    return app

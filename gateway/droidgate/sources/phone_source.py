@@ -1,0 +1,569 @@
+"""Phones as sources: which apps may declare something, and what their APKs and the system say of it.
+
+Only apps that answer a query of a format, or that a listing of the system names, are read, and of their APKs
+only the pieces that are needed. What was read is kept; what can change without an update is asked anew.
+
+A phone to work with.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+from typing import Final
+
+from droidgate.devices.adb_client import AdbServer
+from droidgate.devices.components import ComponentKind, query_components
+from droidgate.devices.device import Device, open_device
+from droidgate.devices.device_errors import (
+    CommandFailedError,
+    DeviceOutputError,
+    OutputLimitError,
+    TransferError,
+    UnsafeArgumentError,
+)
+from droidgate.devices.packages import InstalledPackage, list_command, list_packages, package_paths
+from droidgate.devices.properties import build_of, current_user, get_properties
+from droidgate.devices.quoting import digest_command
+from droidgate.devices.remote_apk import RemoteApk, file_statuses, open_remote_apk
+from droidgate.devices.service_shells import SECONDS_FOR_LISTING, SystemList, run_listing, service_shell
+from droidgate.devices.sync import FileStatus
+from droidgate.sources.format_reading import FormatReader, ReadOptions
+from droidgate.sources.kept_applications import ApplicationStore, KeptApplication, NotKeptError, record
+from droidgate.sources.source_results import Providers
+from droidgate.sources.spelling import DEVICE_SCHEME
+from droidgate_android.apk.apk_application import read_application, read_identity
+from droidgate_android.apk.reader import Apk, open_apk
+from droidgate_android.apk.xml_tree import XmlElement
+from droidgate_mappings.formats.application import Application
+from droidgate_mappings.formats.format import Format, chosen_formats, load_formats
+from droidgate_mappings.formats.installed import (
+    ComponentQuery,
+    DeviceFacts,
+    InstalledState,
+    SystemListing,
+    is_shim,
+    own_app,
+)
+from droidgate_mappings.model.capability import Provider
+from droidgate_mappings.model.errors import DeviceError, DroidgateError, InputError, UsageError
+from droidgate_mappings.model.findings import Finding
+from droidgate_mappings.model.json_values import Json
+from droidgate_mappings.text.nearest_names import suggest_name
+from droidgate_mappings.user_folders import cache_folder
+
+
+@dataclass(frozen=True, slots=True)
+class ReadablePhone:
+    """A phone that adb reaches, real or virtual.
+
+    Attributes:
+        device: Its connection.
+    """
+
+    device: Device
+
+    @property
+    def serial(self) -> str:
+        """What adb calls it."""
+        return self.device.serial
+
+    def discover(
+        self,
+        *,
+        formats: Iterable[str] | None = None,
+        every_app: bool = False,
+        keep: bool = True,
+        own_apps: bool = False,
+    ) -> PhoneReading:
+        """Return what its apps declare, for the user in front; an app that cannot be read is a problem.
+
+        Args:
+            formats: Ids of the formats to look for; all installed ones by default.
+            every_app: Read the manifest of every app, not only of those that answer a query.
+            keep: Use and keep what was read of APKs.
+            own_apps: Read shims and droidgate's agent apps, too.
+
+        Raises:
+            DeviceError: the phone fails.
+            UsageError: a format is unknown.
+        """
+        chosen = tuple(chosen_formats(formats) or load_formats().values())
+        request = PhoneRequest(chosen, every_app=every_app, keep=keep, own_apps=own_apps)
+        return read_phone(self.device, request)
+
+
+_FOLDER: Final = "installed-applications"
+_SHELL_KINDS: Final[Mapping[str, ComponentKind]] = {
+    "service": "services",
+    "activity": "activities",
+    "receiver": "receivers",
+}
+_DEVICE_SOURCE: Final = re.compile(r"adb:(?P<serial>[^/]*)(?:/(?P<package>[^!/]+))?/?")
+_DIGEST: Final = re.compile(r"[0-9a-f]{32}  -\n")
+_QUERIES_AT_ONCE: Final = 4
+_MOST_NAMED: Final = 10
+_EVERY_APP_INSTEAD: Final = "every app's manifest is read instead"
+_OF_ONE_ANSWER: Final = (CommandFailedError, DeviceOutputError, OutputLimitError)
+"""Errors of one command, which an app may have brought about; the phone answers other ones."""
+_OF_ONE_APP: Final = (*_OF_ONE_ANSWER, InputError, TransferError, UnsafeArgumentError)
+"""Errors that are one app's; any other of a device ends the run."""
+
+
+@dataclass(frozen=True, slots=True)
+class InstalledApp:
+    """One app that was looked at.
+
+    Attributes:
+        package: Its package name.
+        version_code: Its version.
+        providers: What it declares.
+        findings: What was bent, and what else is worth telling.
+        problems: What could not be read.
+        application: Its manifest and resources, None where it could not be read.
+        was_kept: Nothing of its APK was read.
+        path: Its APK, or its base APK, on the phone; each installation has another one.
+    """
+
+    package: str
+    version_code: int
+    providers: tuple[Provider, ...] = ()
+    findings: tuple[Finding, ...] = ()
+    problems: tuple[InputError, ...] = ()
+    application: Application | None = None
+    was_kept: bool = False
+    path: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class PhoneReading:
+    """What a phone's apps declare.
+
+    Attributes:
+        serial: The phone.
+        facts: What it is.
+        apps: The apps that were looked at, by name.
+        problems: What could not be asked of the phone.
+        installed: How many packages it has.
+        bytes_read: Bytes of APKs that came over adb.
+        requests: Reads of APKs.
+        not_asked: What Android's shell cannot be asked for; only reading every app finds it. Nothing where
+            the apps were not chosen by the shell's answers.
+        left_out: Package names of droidgate's own apps, by name, where they were left out.
+        listings: What the running system lists for each format that asks for it.
+    """
+
+    serial: str
+    facts: DeviceFacts
+    apps: tuple[InstalledApp, ...]
+    problems: tuple[InputError, ...] = ()
+    installed: int = 0
+    bytes_read: int = 0
+    requests: int = 0
+    not_asked: tuple[ComponentQuery, ...] = ()
+    left_out: tuple[str, ...] = ()
+    listings: Mapping[str, SystemList] = field(default_factory=dict)
+
+    @property
+    def declared(self) -> Providers:
+        """What its apps declare, as any other source's."""
+        applications = tuple(app.application for app in self.apps if app.application is not None)
+        return Providers(
+            providers=tuple(provider for app in self.apps for provider in app.providers),
+            findings=tuple(finding for app in self.apps for finding in app.findings),
+            applications=applications,
+            files_read=tuple(application.place.path for application in applications),
+            problems=(*self.problems, *(problem for app in self.apps for problem in app.problems)),
+        )
+
+    @property
+    def kept(self) -> int:
+        """How many apps were known from an earlier run."""
+        return sum(app.was_kept for app in self.apps)
+
+
+@dataclass(frozen=True, slots=True)
+class PhoneRequest:
+    """What to read of a phone.
+
+    Attributes:
+        formats: The formats to look for.
+        strict: Every leniency of a reader is an error.
+        package: Only this app.
+        every_app: Read the manifest of every app, not only of those that answer a query.
+        keep: Use and keep what was read of APKs.
+        own_apps: Read shims and droidgate's agent apps as any other app. One that is named is always read.
+    """
+
+    formats: tuple[Format, ...]
+    strict: bool = False
+    package: str | None = None
+    every_app: bool = False
+    keep: bool = True
+    own_apps: bool = True
+
+
+def read_device_source(
+    source: str, *, formats: Iterable[Format], strict: bool = False, server: AdbServer | None = None
+) -> PhoneReading:
+    """Read a phone as a user writes it: `adb:`, `adb:SERIAL`, `adb:SERIAL/PACKAGE`.
+
+    Raises:
+        UsageError: it is written otherwise.
+        DeviceError: the phone cannot be reached or used.
+    """
+    serial, package = parse_phone_source(source)
+    device = open_device(serial, server=server)
+    return read_phone(device, PhoneRequest(tuple(formats), strict=strict, package=package))
+
+
+def parse_phone_source(source: str) -> tuple[str | None, str | None]:
+    """Return the serial number and the package that a user wrote, None for each that is not there.
+
+    Raises:
+        UsageError: it is none of `adb:`, `adb:SERIAL`, `adb:SERIAL/PACKAGE`.
+    """
+    found = _DEVICE_SOURCE.fullmatch(source)
+    if found is None:
+        message = f"{source!r} is not a device"
+        raise UsageError(message, hint="write adb: or adb:SERIAL or adb:SERIAL/PACKAGE")
+    return found["serial"] or None, found["package"]
+
+
+def read_phone(device: Device, request: PhoneRequest) -> PhoneReading:
+    """Read what a phone's apps declare, for the user in front.
+
+    An app that cannot be read is a problem of the reading.
+
+    Raises:
+        DeviceError: the phone fails.
+    """
+    return _PhoneReader(device, request).read()
+
+
+def listings_changed(device: Device, reading: PhoneReading) -> bool:
+    """Return whether a phone's system lists something else for a format than it did.
+
+    Raises:
+        DeviceError: the phone fails.
+    """
+    facts = reading.facts
+    for format_id, former in reading.listings.items():
+        listing = load_formats()[format_id].listing
+        with suppress(*_OF_ONE_ANSWER):
+            if (
+                listing is not None
+                and run_listing(device, listing, facts.user, facts.shell_commands) != former
+            ):
+                return True
+    return False
+
+
+def digest_of_lists(device: Device, reading: PhoneReading) -> str | None:
+    """Return a digest of the installed packages and of what the phone's system lists.
+
+    It is one command that prints 36 bytes, whatever is installed. The same digest means that nothing has
+    changed; another may only be another order.
+
+    Returns:
+        None where the phone's shell makes none.
+
+    Raises:
+        DeviceError: the phone fails.
+    """
+    listed = (command for listing in reading.listings.values() for command in listing.commands)
+    result = device.run(
+        digest_command([list_command(reading.facts.user), *listed]), deadline=SECONDS_FOR_LISTING
+    )
+    return result.text if result.exit_status == 0 and _DIGEST.fullmatch(result.text) else None
+
+
+@dataclass(slots=True)
+class _PhoneReader:
+    device: Device
+    request: PhoneRequest
+    facts: DeviceFacts = field(init=False)
+    store: ApplicationStore | None = field(init=False)
+    looks_for: tuple[ComponentQuery, ...] = field(init=False)
+    listed: dict[str, SystemList] = field(default_factory=dict)
+    not_listed_because: dict[str, str] = field(default_factory=dict)
+    problems: list[InputError] = field(default_factory=list)
+    bytes_read: int = 0
+    requests: int = 0
+    chosen_by_the_shell: bool = False
+
+    def read(self) -> PhoneReading:
+        device, request = self.device, self.request
+        self.looks_for = tuple(
+            dict.fromkeys(query for format_ in load_formats().values() for query in format_.looks_for)
+        )
+        self.store = ApplicationStore(cache_folder() / _FOLDER) if request.keep else None
+        facts = self.read_facts()
+        packages = {package.name: package for package in list_packages(device, facts.user)}
+        self.facts = replace(facts, shims=frozenset(filter(is_shim, packages)))
+        chosen = self.choose(packages)
+        apps = self.read_apps(chosen)
+        unasked = [
+            query for format_ in request.formats for query in format_.looks_for if not query.can_be_asked
+        ]
+        return PhoneReading(
+            serial=device.serial,
+            facts=self.facts,
+            apps=tuple(apps),
+            problems=tuple(self.problems),
+            installed=len(packages),
+            bytes_read=self.bytes_read,
+            requests=self.requests,
+            not_asked=tuple(dict.fromkeys(unasked)) if self.chosen_by_the_shell else (),
+            left_out=tuple(name for name in sorted(packages) if self.leaves_out(name)),
+            listings=self.listed,
+        )
+
+    def read_facts(self) -> DeviceFacts:
+        """Ask what the phone is, and for the listings of formats."""
+        release = build_of(get_properties(self.device)).sdk_full
+        user = current_user(self.device)
+        commands: dict[str, frozenset[str]] = {}
+        for format_ in self.request.formats:
+            if format_.listing is not None:
+                commands.update(self.read_listing(format_.id, format_.listing, user))
+        return DeviceFacts(release, user, commands)
+
+    def read_listing(self, format_id: str, listing: SystemListing, user: int) -> Mapping[str, frozenset[str]]:
+        """Keep what the system lists for a format, or why it does not; return the commands of the service."""
+        commands: Mapping[str, frozenset[str]] = {}
+        try:
+            shell = service_shell(self.device, listing)
+            commands = shell.commands
+            if listing.command in commands:
+                self.listed[format_id] = run_listing(self.device, listing, user, commands)
+            else:
+                reason = shell.reason or "the phone's shell has no command that lists them"
+                self.not_listed_because[format_id] = reason
+        except _OF_ONE_ANSWER as error:
+            self.not_listed_because[format_id] = f"the listing cannot be read ({error.message})"
+            self.problems.append(_as_problem(error, f"{DEVICE_SCHEME}{self.device.serial}"))
+        return commands
+
+    def choose(self, packages: Mapping[str, InstalledPackage]) -> list[InstalledPackage]:
+        """Return the packages to look at, by name."""
+        request = self.request
+        if request.package is not None:
+            if request.package not in packages:
+                place = f"{DEVICE_SCHEME}{self.device.serial}/{request.package}"
+                hint = suggest_name(request.package, sorted(packages), most=_MOST_NAMED)
+                raise DeviceError("the app is not installed for the user in front", place=place, hint=hint)
+            return [packages[request.package]]
+        names = None if request.every_app else self.ask_for_names()
+        if names is None:
+            return [package for name, package in packages.items() if not self.leaves_out(name)]
+        self.chosen_by_the_shell = True
+        names.update(*(listed.functions for listed in self.listed.values()))
+        return [packages[name] for name in sorted(names) if name in packages and not self.leaves_out(name)]
+
+    def leaves_out(self, package: str) -> bool:
+        """Return whether an app is droidgate's own and not asked for."""
+        request = self.request
+        return not request.own_apps and request.package is None and own_app(package) is not None
+
+    def ask_for_names(self) -> set[str] | None:
+        """Ask the phone's package manager which packages have components of the formats.
+
+        Returns:
+            The packages; None where an answer cannot be read, which is a problem of the reading. One app may
+            have brought that about by the name of a class, and hides nothing when every app is read instead.
+        """
+        queries = {
+            query for format_ in self.request.formats for query in format_.looks_for if query.can_be_asked
+        }
+        answers = self.ask(sorted(queries, key=str))
+        names: set[str] = set()
+        failures: dict[str, DeviceError] = {}
+        for answer in answers:
+            if isinstance(answer, DeviceError):
+                failures[str(answer)] = answer
+            else:
+                names.update(component.partition("/")[0] for component in answer)
+        place = f"{DEVICE_SCHEME}{self.device.serial}"
+        for failure in failures.values():
+            message = _as_problem(failure, place).message
+            self.problems.append(InputError(message, place=place, hint=_EVERY_APP_INSTEAD))
+        return None if failures else names
+
+    def ask(self, queries: Sequence[ComponentQuery]) -> list[list[str] | DeviceError]:
+        """Ask the phone's package manager for components, some queries at once."""
+
+        def ask_one(query: ComponentQuery) -> list[str] | DeviceError:
+            kind = _SHELL_KINDS[query.kind]
+            try:
+                return query_components(self.device, kind, query.action or "", self.facts.user)
+            except _OF_ONE_ANSWER as error:
+                return error
+
+        with ThreadPoolExecutor(_QUERIES_AT_ONCE) as pool:
+            return list(pool.map(ask_one, queries))
+
+    def read_apps(self, packages: Sequence[InstalledPackage]) -> list[InstalledApp]:
+        """Read apps, those whose APKs are as they were from what was kept."""
+        kept = {other.name: self.load(other) for other in packages}
+        paths = {
+            path for record in kept.values() if record is not None for path in record[0].get("files", {})
+        }
+        statuses = file_statuses(self.device, sorted(paths)) if paths else {}
+        apps = []
+        for package in packages:
+            record = kept.pop(package.name)
+            if record is not None and record[0] != self.key(
+                package, list(record[0].get("files", {})), statuses
+            ):
+                record = None
+            apps.append(self.read_app(package, None if record is None else record[1]))
+        return apps
+
+    def load(self, package: InstalledPackage) -> tuple[dict[str, Json], KeptApplication] | None:
+        return None if self.store is None else self.store.load(self.name_of(package))
+
+    def name_of(self, package: InstalledPackage) -> str:
+        return f"{self.device.identity.serial_number}\n{self.device.serial}\n{package.name}"
+
+    def key(
+        self, package: InstalledPackage, paths: Sequence[str], statuses: Mapping[str, FileStatus]
+    ) -> dict[str, Json]:
+        """Return everything that makes what was kept of a package out of date."""
+        files = {path: [statuses[path].size, statuses[path].modified] for path in paths if path in statuses}
+        looked_for = hashlib.sha256("\n".join(map(str, self.looks_for)).encode()).hexdigest()
+        return {
+            "fingerprint": self.device.identity.fingerprint,
+            "version_code": package.version_code,
+            "base": package.path,
+            "files": files,
+            "looked_for": looked_for,
+        }
+
+    def read_app(self, package: InstalledPackage, kept: KeptApplication | None) -> InstalledApp:
+        """Read one app; whatever is wrong with it alone is a problem of it."""
+        app = InstalledApp(package.name, package.version_code, path=package.path)
+        try:
+            if kept is not None:
+                try:
+                    return replace(self.read_formats(app, kept), was_kept=True)
+                except NotKeptError:
+                    pass
+            return self.read_apk(app, package, kept)
+        except _OF_ONE_APP as error:
+            place = f"{DEVICE_SCHEME}{self.device.serial}/{package.name}"
+            return replace(app, problems=(_as_problem(error, place),))
+
+    def read_apk(
+        self, app: InstalledApp, package: InstalledPackage, kept: KeptApplication | None
+    ) -> InstalledApp:
+        """Read one app from its APKs on the phone, and keep what was asked of them."""
+        paths = package_paths(self.device, package.name, self.facts.user) or [package.path]
+        statuses = file_statuses(self.device, paths)
+        sources: list[_NamedSource] = []
+        try:
+            for path in paths:
+                sources.append(self.open(package, path, statuses))  # noqa: PERF401 - all are closed below
+            with open_apk(sources[0], splits=sources[1:]) as apk:
+                application = self.application_of(apk, package.name)
+                now = record(application, {} if kept is None else kept.resources.answers)
+                read = self.read_formats(app, now)
+                now = replace(now, findings=apk.findings)
+        finally:
+            for source in sources:
+                self.bytes_read += source.remote.bytes_read
+                self.requests += source.remote.requests
+                source.close()
+        if self.store is not None:
+            self.store.keep(self.name_of(package), self.key(package, paths, statuses), now)
+        return replace(read, findings=(*now.findings, *read.findings))
+
+    def open(self, package: InstalledPackage, path: str, statuses: Mapping[str, FileStatus]) -> _NamedSource:
+        status, keep = statuses.get(path), self.store is not None
+        remote = open_remote_apk(self.device, package, path=path, status=status, keep=keep)
+        name = f"{DEVICE_SCHEME}{self.device.serial}/{package.name}"
+        if path != package.path:
+            name += f"/{path.rpartition('/')[2]}"
+        return _NamedSource(remote, name)
+
+    def application_of(self, apk: Apk, name: str) -> Application:
+        """Return an APK's application; one without components where no format finds anything in it.
+
+        Of the only app that is asked for, everything is read.
+        """
+        if self.is_named(name) or any(
+            item.may_match(text) for text in _texts_of(apk.manifest) for item in self.looks_for
+        ):
+            return read_application(apk, self.facts.sdk).for_release(self.facts.sdk)
+        return read_identity(apk, self.facts.sdk)
+
+    def is_named(self, package: str) -> bool:
+        """Return whether the user or the phone's listing names an app."""
+        return package == self.request.package or any(
+            package in listed.functions for listed in self.listed.values()
+        )
+
+    def read_formats(self, app: InstalledApp, kept: KeptApplication) -> InstalledApp:
+        """Run every format on an application, with what the system says of it now.
+
+        Raises:
+            NotKeptError: what was kept does not answer what a format asks.
+        """
+        application = kept.application
+        if not application.components:
+            if self.is_named(app.package):
+                raise NotKeptError(app.package)
+            return replace(app, application=application, findings=kept.findings)
+        reader = FormatReader(ReadOptions(self.request.formats, strict=self.request.strict))
+        reader.read_application(application, state_for=lambda format_: self.state_of(app.package, format_))
+        read = reader.result()
+        return replace(
+            app,
+            application=application,
+            providers=read.providers,
+            findings=tuple(dict.fromkeys((*kept.findings, *read.findings))),
+            problems=read.problems,
+        )
+
+    def state_of(self, package: str, format_: Format) -> InstalledState:
+        """Return what the running system says of an app to a format."""
+        listed = self.listed.get(format_.id)
+        functions = None if listed is None else listed.functions.get(package, ())
+        return InstalledState(self.facts, functions, self.not_listed_because.get(format_.id))
+
+
+@dataclass(frozen=True, slots=True)
+class _NamedSource:
+    """A file on a phone, called as places write it: `adb:SERIAL/PACKAGE`."""
+
+    remote: RemoteApk
+    name: str
+
+    @property
+    def size(self) -> int:
+        return self.remote.size
+
+    def read(self, offset: int, length: int) -> bytes:
+        return self.remote.read(offset, length)
+
+    def close(self) -> None:
+        self.remote.close()
+
+
+def _texts_of(root: XmlElement) -> Iterator[str]:
+    pending = [root]
+    while pending:
+        element = pending.pop()
+        yield from (attribute.value.text for attribute in element.attributes if attribute.value.text)
+        pending.extend(element.child_elements())
+
+
+def _as_problem(error: DroidgateError, place: str) -> InputError:
+    if isinstance(error, InputError) and error.place:
+        return error
+    message = f"{error.message} ({error.place})" if error.place else error.message
+    return InputError(message, place=place, hint=error.hint)

@@ -1,0 +1,567 @@
+"""Comparing sets of capabilities: which provider became which, and what changed in each capability.
+
+Comparing access rules: which callers a new rule keeps out, and which other callers it lets in.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+from droidgate_mappings.compare.changes import (
+    ACCESS_OPENED,
+    ACCESS_TIGHTENED,
+    CAPABILITY_ADDED,
+    CAPABILITY_REMOVED,
+    DEFINITION_CHANGED,
+    DIALECT_CHANGED,
+    EFFECT_CHANGED,
+    NOTATION_CHANGED,
+    OUTPUT_ADDED,
+    OUTPUT_REMOVED,
+    PROVIDER_ADDED,
+    PROVIDER_REMOVED,
+    TEXT_CHANGED,
+    At,
+    CapabilityComparison,
+    Change,
+    Comparison,
+    Difference,
+    Effect,
+    ProviderComparison,
+    Weight,
+    heaviest,
+)
+from droidgate_mappings.compare.pairing import pair_providers
+from droidgate_mappings.compare.type_changes import TypeComparison
+from droidgate_mappings.compare.type_facts import compare_extensions
+from droidgate_mappings.compare.unread import Unread, leave_out_unread
+from droidgate_mappings.formats.format import load_formats
+from droidgate_mappings.formats.reachability import Protection, enabled_configurations, protection_of_level
+from droidgate_mappings.model.capability import (
+    Capability,
+    CapabilitySet,
+    Provider,
+    declaration_of,
+    reachable_definitions,
+)
+from droidgate_mappings.model.json_values import Json, pointer_token
+from droidgate_mappings.model.types import Type
+from droidgate_mappings.text.configured_flags import joined_qualifiers, value_for_qualifier
+
+
+@dataclass(frozen=True, slots=True)
+class _Shift:
+    """What a new rule does to callers: it keeps some out that could call, it lets in others, or both."""
+
+    tightens: bool
+    opens: bool
+
+
+def compare_access(
+    old: Provider | Capability, old_pointer: str, new: Provider | Capability, new_pointer: str
+) -> Iterator[Change]:
+    """Yield the changes of a provider's or capability's access rules.
+
+    A rule that keeps callers out is `breaking`; a rule that lets in other callers is `security`. A replaced
+    permission does both, so it has a change of each weight, and its protection level is that of another one.
+    """
+    is_same_permission = getattr(old.access, "permission", None) == getattr(new.access, "permission", None)
+    for field in type(old.access).model_fields:
+        before, after = getattr(old.access, field), getattr(new.access, field)
+        if before != after and (is_same_permission or field != "protection_level"):
+            pointers = (f"{old_pointer}/access/{field}", f"{new_pointer}/access/{field}")
+            yield from _changes_of(field, before, after, pointers)
+
+
+def _changes_of(field: str, before: Any, after: Any, pointers: tuple[str, str]) -> Iterator[Change]:
+    shift = _SHIFTS[field](before, after)
+    effects = []
+    if shift.tightens:
+        who = "all callers are" if _is_closed(field, after) else "some callers are"
+        effects.append((ACCESS_TIGHTENED, Weight.BREAKING, f"{who} refused now"))
+    if shift.opens:
+        effects.append((ACCESS_OPENED, Weight.SECURITY, "other callers are accepted now"))
+    for code, weight, meaning in effects or [
+        (NOTATION_CHANGED, Weight.TEXT_ONLY, "the same callers are accepted")
+    ]:
+        yield Change(
+            code=code,
+            weight=weight,
+            message=f"{_change_words(field, before, after)}: {meaning}",
+            old_pointer=pointers[0],
+            new_pointer=pointers[1],
+            old=before,
+            new=after,
+        )
+
+
+def _is_closed(field: str, rule: Any) -> bool:
+    """Return whether a rule refuses every other app, at first or always."""
+    if field == "enabled":
+        return enabled_configurations(rule) == ()
+    return field in _CLOSED and rule == _CLOSED[field]
+
+
+def _change_words(field: str, before: Any, after: Any) -> str:
+    if isinstance(before, Mapping) or isinstance(after, Mapping):
+        return f"{_TITLES[field]}: {_configuration_words(before)} -> {_configuration_words(after)}"
+    return f"{_TITLES[field]} changed from {_word(before)} to {_word(after)}"
+
+
+def _configuration_words(value: bool | Mapping[str, bool]) -> str:  # noqa: FBT001
+    if isinstance(value, Mapping):
+        return ", ".join(
+            f"{qualifier or 'by default'} {_configuration_words(entry)}" for qualifier, entry in value.items()
+        )
+    return "yes" if value else "no"
+
+
+def _word(value: Any) -> str:
+    if value is None:
+        return "not stated"
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    return str(value)
+
+
+def _shift_of_openness(before: bool, after: bool) -> _Shift:  # noqa: FBT001
+    return _Shift(tightens=before and not after, opens=after and not before)
+
+
+def _exported(before: bool | None, after: bool | None) -> _Shift:  # noqa: FBT001
+    # Android exports a component that has an intent filter and does not state it.
+    return _shift_of_openness(before is not False, after is not False)
+
+
+def _enabled(before: Any, after: Any) -> _Shift:
+    rules = [rule if isinstance(rule, Mapping) else {"": rule} for rule in (before, after)]
+    qualifiers = joined_qualifiers(*rules)
+    if qualifiers is None:
+        return _Shift(tightens=True, opens=True)
+    # Android enables a component whose resource has no value.
+    values = [
+        [value_for_qualifier(rule, qualifier) is not False for rule in rules] for qualifier in qualifiers
+    ]
+    shifts = [_shift_of_openness(old, new) for old, new in values]
+    return _Shift(
+        tightens=any(shift.tightens for shift in shifts), opens=any(shift.opens for shift in shifts)
+    )
+
+
+def _permission(before: str | None, after: str | None) -> _Shift:
+    return _Shift(tightens=after is not None, opens=before is not None)
+
+
+def _protection_level(before: str | None, after: str | None) -> _Shift:
+    olds, news = (_HOLDERS.get(protection_of_level(level)) for level in (before, after))
+    if before is None or after is None or olds is None or news is None:
+        return _Shift(tightens=True, opens=True)
+    if olds != news:
+        return _Shift(tightens=news < olds, opens=news > olds)
+    # Each further word lets in holders of one more kind.
+    words, other_words = set(before.split("|")), set(after.split("|"))
+    return _Shift(tightens=not words <= other_words, opens=not other_words <= words)
+
+
+def _restriction(before: Any, after: Any) -> _Shift:
+    return _shift_of_openness(not before, not after)
+
+
+def _access_level(before: str | None, after: str | None) -> _Shift:
+    olds, news = _OPENNESS.get(before), _OPENNESS.get(after)
+    if olds is None or news is None:
+        return _Shift(tightens=True, opens=True)
+    return _Shift(tightens=news < olds, opens=news > olds)
+
+
+_OPENNESS: Final[Mapping[str | None, int]] = {"self": 0, "system": 1, "androidTrusted": 2, None: 2}
+"""How many callers an access level lets in; another word may let in any."""
+
+_HOLDERS: Final = {Protection.SIGNATURE: 0, Protection.DANGEROUS: 1, Protection.NORMAL: 2}
+"""How many apps can hold a permission of a protection level."""
+
+_CLOSED: Final[Mapping[str, Any]] = {"exported": False, "enabled_by_default": False, "access_level": "self"}
+"""The values that refuse every other app."""
+
+_SHIFTS: Final[Mapping[str, Callable[[Any, Any], _Shift]]] = {
+    "exported": _exported,
+    "enabled": _enabled,
+    "permission": _permission,
+    "protection_level": _protection_level,
+    "enabled_by_default": _shift_of_openness,
+    "restrict_callers": _restriction,
+    "scope": _restriction,
+    "access_level": _access_level,
+}
+
+_TITLES: Final = {
+    "exported": "exported",
+    "enabled": "enabled",
+    "permission": "the required permission",
+    "protection_level": "the protection level of the required permission",
+    "enabled_by_default": "enabled by default",
+    "restrict_callers": "the restriction of callers",
+    "scope": "the scope",
+    "access_level": "the access level",
+}
+
+
+_GIVEN: Final = {
+    Effect.NONE: Weight.TEXT_ONLY,
+    Effect.HARMLESS: Weight.COMPATIBLE,
+    Effect.WIDER: Weight.COMPATIBLE,
+    Effect.NARROWER: Weight.BREAKING,
+    Effect.OTHER: Weight.BREAKING,
+}
+"""Weights where callers give the value: inputs."""
+_TAKEN: Final = {**_GIVEN, Effect.WIDER: Weight.BREAKING, Effect.NARROWER: Weight.COMPATIBLE}
+"""Weights where callers take the value: outputs."""
+_UNREACHED: Final = {**dict.fromkeys(Effect, Weight.COMPATIBLE), Effect.NONE: Weight.TEXT_ONLY}
+
+_PROMISES: Final = {"read_only": True, "destructive": False, "idempotent": True, "open_world": False}
+"""The value of each effect that a caller may rely on."""
+
+
+def compare_sets(
+    old: CapabilitySet,
+    new: CapabilitySet,
+    *,
+    unread_old: Collection[Unread] = (),
+    unread_new: Collection[Unread] = (),
+) -> Comparison:
+    """Compare two sets of capabilities.
+
+    Providers belong together by protocol, package and component (whose class name counts with its package),
+    or where one side does not say the package or component and nothing else of that protocol is left. The
+    order of providers and of capabilities says nothing.
+
+    Args:
+        old: What was declared.
+        new: What is declared now.
+        unread_old: What was not read of the old side; a capability that may be in it is not new.
+        unread_new: What was not read of the new side; a capability that may be in it is not gone.
+    """
+    shown_old, not_in_new = leave_out_unread(old, new, unread_new, "new")
+    shown_new, not_in_old = leave_out_unread(new, old, unread_old, "old")
+    compared = _compare_shown(shown_old, shown_new)
+    return compared.model_copy(update={"not_compared": (*not_in_new, *not_in_old)})
+
+
+def _compare_shown(old: CapabilitySet, new: CapabilitySet) -> Comparison:
+    pairs, removed, added = pair_providers(old.providers, new.providers)
+    comparisons: list[ProviderComparison] = []
+    same_capabilities = 0
+    for before, after in pairs:
+        compared, same = _compare_providers(before, after)
+        same_capabilities += same
+        if compared is not None:
+            comparisons.append(compared)
+    unchanged = len(pairs) - len(comparisons)
+    comparisons += [_whole_provider(item, is_new=True) for item in added]
+    comparisons += [_whole_provider(item, is_new=False) for item in removed]
+    return Comparison(
+        providers=tuple(comparisons), unchanged_providers=unchanged, unchanged_capabilities=same_capabilities
+    )
+
+
+def _whole_provider(provider: Provider, *, is_new: bool) -> ProviderComparison:
+    count = len(provider.capabilities)
+    noun = "capability" if count == 1 else "capabilities"
+    change = Change(
+        code=PROVIDER_ADDED if is_new else PROVIDER_REMOVED,
+        weight=Weight.COMPATIBLE if is_new else Weight.BREAKING,
+        message=f"the provider is {'new' if is_new else 'gone'}, with {count} {noun}",
+        old_pointer=None if is_new else "",
+        new_pointer="" if is_new else None,
+        old=None if is_new else declaration_of(provider),
+        new=declaration_of(provider) if is_new else None,
+    )
+    return ProviderComparison(
+        protocol=provider.protocol,
+        package=provider.package,
+        component=provider.component,
+        status="added" if is_new else "removed",
+        weight=change.weight,
+        changes=(change,),
+        capabilities=(),
+    )
+
+
+def _compare_providers(old: Provider, new: Provider) -> tuple[ProviderComparison | None, int]:
+    changes = [
+        *_compare_texts(old, "", new, "", ("name", "description", "instructions")),
+        *_compare_dialects(old, new),
+        *compare_access(old, "", new, ""),
+    ]
+    changes += _weighed(compare_extensions(old.extensions, "", new.extensions, ""), _GIVEN)
+    changes += _compare_unreached(old, new)
+    pairing = _Capabilities(old, new)
+    capabilities = pairing.compare()
+    if not changes and not capabilities:
+        return None, pairing.unchanged
+    compared = ProviderComparison(
+        protocol=new.protocol,
+        package=new.package or old.package,
+        component=new.component or old.component,
+        status="changed",
+        weight=heaviest(
+            [*(change.weight for change in changes), *(capability.weight for capability in capabilities)]
+        ),
+        changes=tuple(changes),
+        capabilities=tuple(capabilities),
+    )
+    return compared, pairing.unchanged
+
+
+def _compare_dialects(old: Provider, new: Provider) -> list[Change]:
+    if old.dialect == new.dialect:
+        return []
+    before, after = _wires(old), _wires(new)
+    same_calls = before is not None and after is not None and (before == after or before <= after)
+    message = f"the dialect {old.dialect} became {new.dialect}"
+    if not same_calls:
+        message += ", whose calls look different"
+    weight = Weight.COMPATIBLE if same_calls else Weight.BREAKING
+    return [
+        Change(
+            code=DIALECT_CHANGED,
+            weight=weight,
+            message=message,
+            old_pointer="/dialect",
+            new_pointer="/dialect",
+            old=old.dialect,
+            new=new.dialect,
+        )
+    ]
+
+
+def _wires(provider: Provider) -> set[str] | None:
+    format_ = load_formats().get(provider.protocol)
+    if format_ is None:
+        return None
+    return next((set(dialect.wire) for dialect in format_.dialects if dialect.id == provider.dialect), None)
+
+
+def _compare_unreached(old: Provider, new: Provider) -> list[Change]:
+    """Compare the definitions that no capability reaches; the others are reported where they are used."""
+    reached = {
+        name for capability in old.capabilities for name in reachable_definitions(capability, old.definitions)
+    }
+    reached |= {
+        name for capability in new.capabilities for name in reachable_definitions(capability, new.definitions)
+    }
+    changes: list[Change] = []
+    comparison = TypeComparison(old.definitions, new.definitions, old.definitions == new.definitions)
+    for name in dict.fromkeys([*old.definitions, *new.definitions]):
+        if name in reached:
+            continue
+        pointer = f"/definitions/{pointer_token(name)}"
+        before, after = old.definitions.get(name), new.definitions.get(name)
+        if before is None or after is None:
+            changes.append(_lone_definition(name, pointer, before, after))
+        else:
+            changes += _weighed(comparison.compare_roots(At(before, pointer), At(after, pointer)), _UNREACHED)
+    return changes
+
+
+def _lone_definition(name: str, pointer: str, before: Type | None, after: Type | None) -> Change:
+    return Change(
+        code=DEFINITION_CHANGED,
+        weight=Weight.COMPATIBLE,
+        message=f"the unused definition {name!r} is {'new' if before is None else 'gone'}",
+        old_pointer=None if before is None else pointer,
+        new_pointer=None if after is None else pointer,
+        old=None if before is None else declaration_of(before),
+        new=None if after is None else declaration_of(after),
+    )
+
+
+class _Capabilities:
+    """The capabilities of two providers that belong together."""
+
+    def __init__(self, old: Provider, new: Provider) -> None:
+        self.old = old
+        self.new = new
+        self.same_definitions = old.definitions == new.definitions
+        self.unchanged = 0
+
+    def compare(self) -> list[CapabilityComparison]:
+        """Return the capabilities that are not as they were, in the new order, removed ones last."""
+        waiting: defaultdict[str, list[tuple[int, Capability]]] = defaultdict(list)
+        for position, capability in enumerate(self.old.capabilities):
+            waiting[capability.id].append((position, capability))
+        comparisons: list[CapabilityComparison] = []
+        added: list[tuple[int, Capability]] = []
+        for position, after in enumerate(self.new.capabilities):
+            if not waiting[after.id]:
+                added.append((position, after))
+                continue
+            old_position, before = waiting[after.id].pop(0)
+            changes = self.compare_pair(
+                before, f"/capabilities/{old_position}", after, f"/capabilities/{position}"
+            )
+            if changes:
+                comparisons.append(_changed(after.id, changes))
+            else:
+                self.unchanged += 1
+        removed = [pair for pairs in waiting.values() for pair in pairs]
+        comparisons += [self.whole(position, item, removed, is_new=True) for position, item in added]
+        comparisons += [
+            self.whole(position, item, added, is_new=False)
+            for position, item in sorted(removed, key=lambda item: item[0])
+        ]
+        return comparisons
+
+    def whole(
+        self, position: int, capability: Capability, others: Iterable[tuple[int, Capability]], *, is_new: bool
+    ) -> CapabilityComparison:
+        """Report an added or removed capability, and whether another id names the same."""
+        twin = next((other.id for _, other in others if _same_but_id(capability, other)), None)
+        message = "the capability is new" if is_new else "the capability is gone"
+        if twin is not None:
+            message += (
+                f"; it looks like {twin!r} under another id" if is_new else f"; {twin!r} looks the same"
+            )
+        pointer = f"/capabilities/{position}"
+        change = Change(
+            code=CAPABILITY_ADDED if is_new else CAPABILITY_REMOVED,
+            weight=Weight.COMPATIBLE if is_new else Weight.BREAKING,
+            message=message,
+            old_pointer=None if is_new else pointer,
+            new_pointer=pointer if is_new else None,
+            old=None if is_new else declaration_of(capability),
+            new=declaration_of(capability) if is_new else None,
+        )
+        return CapabilityComparison(
+            id=capability.id, status="added" if is_new else "removed", weight=change.weight, changes=(change,)
+        )
+
+    def compare_pair(
+        self, old: Capability, old_pointer: str, new: Capability, new_pointer: str
+    ) -> list[Change]:
+        """Return the changes of one capability."""
+        changes = _compare_texts(old, old_pointer, new, new_pointer, ("title", "description", "version"))
+        given = self.comparison().compare_arguments(
+            At(old.input, f"{old_pointer}/input"), At(new.input, f"{new_pointer}/input")
+        )
+        changes += _weighed(given, _GIVEN)
+        changes += self.compare_outputs(
+            old.output, f"{old_pointer}/output", new.output, f"{new_pointer}/output"
+        )
+        changes += _compare_effects(old, old_pointer, new, new_pointer)
+        changes += compare_access(old, old_pointer, new, new_pointer)
+        changes += _weighed(
+            compare_extensions(old.extensions, old_pointer, new.extensions, new_pointer), _GIVEN
+        )
+        return changes
+
+    def comparison(self) -> TypeComparison:
+        """Return a comparison of types that has told nothing yet."""
+        return TypeComparison(self.old.definitions, self.new.definitions, self.same_definitions)
+
+    def compare_outputs(
+        self, before: Type | None, old_pointer: str, after: Type | None, new_pointer: str
+    ) -> list[Change]:
+        """Compare results; a result where there was none, or void, is an addition."""
+        if before is None and after is None:
+            return []
+        was_empty, is_empty = before is None or before.kind == "null", after is None or after.kind == "null"
+        if before is not None and after is not None and was_empty == is_empty:
+            return _weighed(
+                self.comparison().compare_roots(At(before, old_pointer), At(after, new_pointer)), _TAKEN
+            )
+        removed = is_empty and not was_empty
+        message = "no result is declared any more" if removed else "a result is declared now"
+        if was_empty and is_empty:
+            message = (
+                "that nothing is returned is now said"
+                if before is None
+                else "that nothing is returned is no longer said"
+            )
+        return [
+            Change(
+                code=OUTPUT_REMOVED if after is None or removed else OUTPUT_ADDED,
+                weight=Weight.BREAKING if removed else Weight.COMPATIBLE,
+                message=message,
+                old_pointer=None if before is None else old_pointer,
+                new_pointer=None if after is None else new_pointer,
+                old=None if before is None else declaration_of(before),
+                new=None if after is None else declaration_of(after),
+            )
+        ]
+
+
+def _changed(capability_id: str, changes: list[Change]) -> CapabilityComparison:
+    weight = heaviest(change.weight for change in changes)
+    return CapabilityComparison(id=capability_id, status="changed", weight=weight, changes=tuple(changes))
+
+
+def _same_but_id(left: Capability, right: Capability) -> bool:
+    declared, other = declaration_of(left), declaration_of(right)
+    return {**declared, "id": ""} == {**other, "id": ""} and len(declared) > 1
+
+
+def _compare_texts(
+    old: Provider | Capability,
+    old_pointer: str,
+    new: Provider | Capability,
+    new_pointer: str,
+    names: Iterable[str],
+) -> list[Change]:
+    changes = []
+    for name in names:
+        before, after = getattr(old, name), getattr(new, name)
+        if before != after:
+            changes.append(
+                Change(
+                    code=TEXT_CHANGED,
+                    weight=Weight.TEXT_ONLY,
+                    message=f"the {name} changed",
+                    old_pointer=None if before is None else f"{old_pointer}/{name}",
+                    new_pointer=None if after is None else f"{new_pointer}/{name}",
+                    old=before,
+                    new=after,
+                )
+            )
+    return changes
+
+
+def _compare_effects(old: Capability, old_pointer: str, new: Capability, new_pointer: str) -> list[Change]:
+    changes = []
+    for name, promise in _PROMISES.items():
+        before: Json = getattr(old.effects, name, None)
+        after: Json = getattr(new.effects, name, None)
+        if before is after:
+            continue
+        taken_back = before is promise
+        words = name.replace("_", " ")
+        changes.append(
+            Change(
+                code=EFFECT_CHANGED,
+                weight=Weight.BREAKING if taken_back else Weight.COMPATIBLE,
+                message=f"the hint {words!r} is {'taken back' if taken_back else 'another'}",
+                old_pointer=None if before is None else f"{old_pointer}/effects/{name}",
+                new_pointer=None if after is None else f"{new_pointer}/effects/{name}",
+                old=before,
+                new=after,
+            )
+        )
+    return changes
+
+
+def _weighed(differences: Iterable[Difference], weights: dict[Effect, Weight]) -> list[Change]:
+    return [
+        Change(
+            code=difference.code,
+            weight=weights[difference.effect],
+            message=difference.message,
+            old_pointer=difference.old_pointer,
+            new_pointer=difference.new_pointer,
+            old=difference.old,
+            new=difference.new,
+        )
+        for difference in differences
+    ]

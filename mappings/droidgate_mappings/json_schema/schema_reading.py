@@ -1,0 +1,572 @@
+"""JSON Schema to types.
+
+A `schemaType` for alternatives with class names, so that classes with the same properties stay apart.
+
+AppFunctions takes the alternative whose class name an object states under `schemaType` (reference
+appfunctions 2.c, 6.3). JSON Schema's `oneOf` takes an object only where exactly one alternative describes it.
+So each alternative is written with `schemaType` as a constant.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+from droidgate_mappings.json_schema.references import find_local_references, name_reference
+from droidgate_mappings.json_schema.schema_words import (
+    ANNOTATION,
+    CLASSES,
+    CONTAINERS,
+    FORMAT_OF_KIND,
+    INT32_BOUNDS,
+    NAMESPACE,
+    NOTATION,
+    NOTHING,
+    NULL_POSITION,
+    NULL_SCHEMA,
+    SCHEMA_TYPE_KEY,
+    UNSTATED_BOUNDS,
+    WRAPPED_WORDS,
+    Schema,
+    can_be,
+    ends_with_null,
+    excludes_null,
+    is_nullable_word,
+    is_schema_map,
+    kind_of,
+    note_of,
+    referenced_name,
+    type_word,
+    undiscriminate,
+    unwrap_all_of,
+    with_null_last,
+)
+from droidgate_mappings.json_schema.schema_writing import Layout, write_annotated
+from droidgate_mappings.model.capability import (
+    Provider,
+    child_types,
+    declaration_of,
+    reachable_definitions,
+    references_of,
+)
+from droidgate_mappings.model.findings import Finding, Level, finding_code
+from droidgate_mappings.model.json_values import Json, canonical_json, json_equal, pointer_token
+from droidgate_mappings.model.names import name_suffix
+from droidgate_mappings.model.types import (
+    SCALAR_KINDS,
+    AllOfType,
+    AnyType,
+    ArrayType,
+    ObjectType,
+    OneOfType,
+    OpaqueType,
+    Property,
+    RefType,
+    ScalarType,
+    Type,
+)
+
+DISCRIMINATOR_ADDED: Final = finding_code(
+    "discriminator-added", "Objects state in `schemaType` which class of the source they are", __name__
+)
+
+_CLOSING_WORDS: Final = frozenset(
+    {"additionalProperties", "unevaluatedProperties", "propertyNames", "maxProperties"}
+)
+"""Keywords that may refuse a property that an object does not declare."""
+
+
+def add_discriminators(provider: Provider) -> tuple[Provider, tuple[Finding, ...]]:
+    """Return a provider whose exclusive choices between classes are written with a discriminator.
+
+    Alternatives without a class name, and those that refuse further properties, are written as they are.
+
+    Returns:
+        The provider, and one finding for each choice.
+    """
+    adding = _Adding(provider.definitions)
+    definitions = {
+        name: adding.add_to(definition, f"/definitions/{pointer_token(name)}")
+        for name, definition in provider.definitions.items()
+    }
+    capabilities = []
+    for position, capability in enumerate(provider.capabilities):
+        changes: dict[str, Any] = {
+            "input": adding.add_to(capability.input, f"/capabilities/{position}/input")
+        }
+        if capability.output is not None:
+            changes["output"] = adding.add_to(capability.output, f"/capabilities/{position}/output")
+        capabilities.append(capability.changed(changes))
+    if not adding.findings:
+        return provider, ()
+    changed = provider.changed({"definitions": definitions, "capabilities": tuple(capabilities)})
+    return changed, tuple(adding.findings)
+
+
+@dataclass(slots=True)
+class _Adding:
+    definitions: Mapping[str, Type]
+    findings: list[Finding] = field(default_factory=list)
+
+    def add_to(self, type_: Type, pointer: str) -> Type:
+        if not _has_choice(type_):
+            return type_
+        changes: dict[str, Any] = {}
+        if isinstance(type_, ObjectType):
+            changes["properties"] = {
+                name: property_.changed(
+                    {"type": self.add_to(property_.type, f"{pointer}/properties/{pointer_token(name)}/type")}
+                )
+                for name, property_ in type_.properties.items()
+            }
+        elif isinstance(type_, ArrayType) and type_.items is not None:
+            changes["items"] = self.add_to(type_.items, f"{pointer}/items")
+        elif isinstance(type_, AllOfType):
+            changes["members"] = self.add_to_all(type_.members, f"{pointer}/members")
+        elif isinstance(type_, OneOfType):
+            changes["alternatives"] = self.add_to_all(type_.alternatives, f"{pointer}/alternatives")
+            changes["extensions"] = self.extensions_of(type_, pointer)
+        return type_.changed(changes)
+
+    def add_to_all(self, members: tuple[Type, ...], pointer: str) -> tuple[Type, ...]:
+        return tuple(self.add_to(member, f"{pointer}/{position}") for position, member in enumerate(members))
+
+    def extensions_of(self, choice: OneOfType, pointer: str) -> dict[str, Any]:
+        notation = choice.extensions.get(NOTATION, {})
+        if not choice.exclusive or len(choice.alternatives) == 1 or CLASSES in notation:
+            return choice.extensions
+        classes = [self.class_of(alternative) for alternative in choice.alternatives]
+        if not any(classes):
+            return choice.extensions
+        self.findings.append(
+            Finding(
+                code=DISCRIMINATOR_ADDED,
+                level=Level.RENAMED,
+                pointer=f"{pointer}/extensions/{NOTATION}/{CLASSES}",
+                message=f"each object states its class in {SCHEMA_TYPE_KEY!r}, as the source requires",
+            )
+        )
+        return {**choice.extensions, NOTATION: {**notation, CLASSES: classes}}
+
+    def class_of(self, alternative: Type) -> str | None:
+        """Return the class name of an alternative that has one and takes `schemaType` as a property."""
+        resolved = self.resolve(alternative)
+        if not isinstance(resolved, ObjectType | AllOfType) or not resolved.qualified_name:
+            return None
+        members = resolved.members if isinstance(resolved, AllOfType) else (resolved,)
+        is_open = all(_takes_schema_type(self.resolve(member)) for member in members)
+        return resolved.qualified_name if is_open else None
+
+    def resolve(self, type_: Type) -> Type:
+        seen: set[str] = set()
+        while isinstance(type_, RefType) and type_.name not in seen and type_.name in self.definitions:
+            seen.add(type_.name)
+            type_ = self.definitions[type_.name]
+        return type_
+
+
+def _takes_schema_type(member: Type) -> bool:
+    if not isinstance(member, ObjectType):
+        return False
+    return SCHEMA_TYPE_KEY not in member.properties and _CLOSING_WORDS.isdisjoint(member.keywords)
+
+
+def _has_choice(type_: Type) -> bool:
+    pending = [type_]
+    while pending:
+        current = pending.pop()
+        if isinstance(current, OneOfType):
+            return True
+        pending.extend(child_types(current))
+    return False
+
+
+_NOTED_FACTS: Final = {
+    "qualified_name": frozenset({"object", "all-of", "one-of"}),
+    "class_name": frozenset({"opaque"}),
+    "boolean": frozenset({"any"}),
+}
+_KINDS_WITH_NULL_LAST: Final = frozenset({"one-of", "ref", "all-of"})
+"""The kinds that are written with a null alternative where they are nullable."""
+
+
+def read_schema(schema: Schema, *, known: Mapping[str, Type] = NOTHING) -> tuple[Type, dict[str, Type]]:
+    """Read a whole schema with its definitions.
+
+    Args:
+        schema: A JSON Schema object or boolean.
+        known: Definitions that the provider already has. A definition of the same name and another content
+            gets the name `name@suffix`, the suffix made from its content.
+
+    Returns:
+        The root type, and the definitions it brings (those that `known` has already, equal, are among them).
+    """
+    if isinstance(schema, bool):
+        return read_type(schema), {}
+    containers = [word for word in CONTAINERS if schema.get(word) and is_schema_map(schema[word])]
+    local = {f"{word}/{name}": definition for word in containers for name, definition in schema[word].items()}
+    names = {pointer: pointer.partition("/")[2] for pointer in local}
+    for reference, definition in find_local_references(schema, names).items():
+        local[reference], names[reference] = definition, name_reference(reference)
+    if not local:
+        return read_type(schema), {}
+    reading = _Reading(_unique_names(names, local))
+    read = _read_definitions(local, reading, known)
+    names = reading.layout.read
+    root = reading.read({word: value for word, value in schema.items() if word not in containers})
+    usual = {f"$defs/{name}": name for name in reachable_definitions(root, read)}
+    if usual != names:
+        layout = {NAMESPACE: {"definitions": names}}
+        root = root.changed({"extensions": {**root.extensions, **layout}})
+    return root, read
+
+
+def _unique_names(names: Mapping[str, str], local: Mapping[str, Schema]) -> dict[str, str]:
+    """Return the names of definitions by pointer, where those that have the name of another get new ones."""
+    unique: dict[str, str] = {}
+    new_names = _NewNames(names)
+    taken: set[str] = set()
+    for pointer, name in names.items():
+        unique[pointer] = new_names.make(name, local[pointer]) if name in taken else name
+        taken.add(name)
+    return unique
+
+
+class _NewNames:
+    """Makes names that no definition of a schema has yet."""
+
+    def __init__(self, names: Mapping[str, str]) -> None:
+        self._used = set(names.values())
+        # By the identity of a definition: many references can mean one large part.
+        self._suffixes: dict[int, str] = {}
+
+    def make(self, name: str, schema: Schema) -> str:
+        """Return another name for a definition, made from its content."""
+        suffix = self._suffixes.get(id(schema))
+        if suffix is None:
+            suffix = self._suffixes[id(schema)] = f"@{name_suffix(canonical_json(schema))}"
+        candidate = f"{name}+" if name.rstrip("+").endswith(suffix) else f"{name}{suffix}"
+        while candidate in self._used:
+            candidate += "+"
+        self._used.add(candidate)
+        return candidate
+
+
+def _read_definitions(
+    local: Mapping[str, Schema], reading: _Reading, known: Mapping[str, Type]
+) -> dict[str, Type]:
+    """Read definitions, and give those whose names mean something else already new names.
+
+    A new name changes the definitions that refer to it, and only these are read again: those whose names
+    are known at once, since they may need new names too, and the others at the end.
+    """
+    layout = reading.layout
+    read = {pointer: reading.read(schema) for pointer, schema in local.items()}
+    users: dict[str, set[str]] = {}
+    for pointer, item in read.items():
+        for name in references_of(item):
+            users.setdefault(name, set()).add(pointer)
+    order = {pointer: position for position, pointer in enumerate(local)}
+    new_names = _NewNames(layout.read)
+    outdated: set[str] = set()
+    pending = list(local)
+    while pending:
+        changed: set[str] = set()
+        renamed = [pointer for pointer in pending if _is_taken(layout.read[pointer], read[pointer], known)]
+        for pointer, name in [(pointer, layout.read[pointer]) for pointer in renamed]:
+            new = new_names.make(name, local[pointer])
+            reading.rename(pointer, new)
+            users[new] = users.pop(name, set())
+            changed |= users[new]
+        outdated |= changed
+        pending = sorted(
+            (pointer for pointer in changed | set(renamed) if layout.read[pointer] in known),
+            key=order.__getitem__,
+        )
+        for pointer in outdated.intersection(pending):
+            read[pointer] = reading.read(local[pointer])
+        outdated.difference_update(pending)
+    for pointer in outdated:
+        read[pointer] = reading.read(local[pointer])
+    return {name: read[pointer] for pointer, name in layout.read.items()}
+
+
+def _is_taken(name: str, type_: Type, known: Mapping[str, Type]) -> bool:
+    return name in known and not _is_same(known[name], type_)
+
+
+def _is_same(left: Type, right: Type) -> bool:
+    # Python takes 1 for True and for 1.0, canonical JSON does not.
+    return left == right and canonical_json(declaration_of(left)) == canonical_json(declaration_of(right))
+
+
+def read_type(schema: Schema, names: Mapping[str, str] = NOTHING) -> Type:
+    """Read one subschema.
+
+    Args:
+        schema: A JSON Schema object or boolean.
+        names: `$defs/local name` or `definitions/local name` to the definition's name in the model.
+    """
+    return _Reading(names).read(schema)
+
+
+class _Reading:
+    """Reads the subschemas of a schema, each one once.
+
+    A note that turns out to be none makes its subschema be read again as if the note were a keyword. With
+    what is inside kept, the work does not double with each level.
+    """
+
+    def __init__(self, names: Mapping[str, str]) -> None:
+        self.layout = Layout(names)
+        # By the identity of a subschema, which is kept so that no other one takes that identity.
+        self._types: dict[int, tuple[Schema, Type]] = {}
+        self._noted_properties: dict[int, tuple[Schema, Property | None]] = {}
+
+    def rename(self, pointer: str, name: str) -> None:
+        """Give a definition a name that no other one has."""
+        self.layout.rename(pointer, name)
+        self._types.clear()
+        self._noted_properties.clear()
+
+    def read(self, schema: Schema) -> Type:
+        """Read one subschema."""
+        if isinstance(schema, bool):
+            return AnyType(boolean=schema)
+        kept = self._types.get(id(schema))
+        if kept is None:
+            kept = self._types[id(schema)] = (schema, self._read_new(schema))
+        return kept[1]
+
+    def _read_new(self, schema: Mapping[str, Json]) -> Type:
+        note = note_of(schema)
+        noted = self._read_noted(schema, note) if note else None
+        if noted is not None and json_equal(write_annotated(noted, self.layout), schema):
+            return noted
+        return _read_part(_prepare(_Part("", dict(schema), self)))
+
+    def read_property(self, schema: Schema, *, required: bool) -> Property:
+        """Read the subschema of a property."""
+        if isinstance(schema, Mapping) and "property" in note_of(schema):
+            kept = self._noted_properties.get(id(schema))
+            if kept is None:
+                kept = self._noted_properties[id(schema)] = (schema, self._read_noted_property(schema))
+            if kept[1] is not None:
+                return kept[1].changed({"required": required})
+        return Property(type=self.read(schema), required=required)
+
+    def _read_noted_property(self, schema: Mapping[str, Json]) -> Property | None:
+        note = note_of(schema)
+        own = {"property": note["property"]}
+        read = self._read_noted(schema, {word: note[word] for word in note.keys() - own.keys()})
+        if read is None or not json_equal(write_annotated(read, self.layout, own), schema):
+            return None
+        return Property(type=read, extensions=own["property"])
+
+    def _read_noted(self, schema: Mapping[str, Json], note: Mapping[str, Json]) -> Type | None:
+        left = {word: value for word, value in schema.items() if word != ANNOTATION}
+        if "verbatim" in note:
+            left[ANNOTATION] = note["verbatim"]
+        part = _prepare(_Part(str(note.get("kind", "")), left, self, note))
+        if not can_be(part.kind, part.left, self.layout.read):
+            return None
+        part.facts.update(
+            {word: note[word] for word in ("nullable", "implicit", "extensions") if word in note}
+        )
+        for word, kinds in _NOTED_FACTS.items():
+            if word in note:
+                if part.kind not in kinds:
+                    return None
+                part.facts[word] = note[word]
+        return _read_part(part)
+
+
+def _prepare(part: _Part) -> _Part:
+    """Undo in a subschema what its writer did last, and find its kind where no note states it."""
+    names = part.reading.layout.read
+    kind = part.kind or kind_of(part.left, names)
+    unwrapped = unwrap_all_of(part.left) if kind != "all-of" else None
+    if unwrapped is not None:
+        part.notation[WRAPPED_WORDS] = list(part.left["allOf"][0])
+        part.left = unwrapped
+    reordered = with_null_last(part.left) if "nullable" not in part.note else None
+    if reordered is not None:
+        kind_then = part.kind or kind_of(reordered[0], names)
+        if kind_then in _KINDS_WITH_NULL_LAST:
+            kind = kind_then
+            part.left, part.notation[NULL_POSITION] = reordered
+    part.kind = kind
+    return part
+
+
+def _read_part(part: _Part) -> Type:
+    read = _SHAPES[part.kind](part)
+    if not part.notation:
+        return read
+    return read.changed({"extensions": {**read.extensions, NOTATION: part.notation}})
+
+
+@dataclass(slots=True)
+class _Part:
+    """A subschema while it is read: what is left of it becomes `keywords`, what is taken becomes `facts` or
+    `notation`.
+    """
+
+    kind: str
+    left: dict[str, Json]
+    reading: _Reading
+    note: Mapping[str, Json] = field(default_factory=dict)
+    facts: dict[str, Any] = field(default_factory=dict)
+    notation: dict[str, Json] = field(default_factory=dict)
+
+    def take_word(self) -> None:
+        """Take the `type` keyword."""
+        if "type" not in self.left:
+            self.facts["implicit"] = True
+            return
+        word = self.left["type"]
+        usual: Json = type_word(word)
+        if is_nullable_word(word) and "nullable" not in self.note and not excludes_null(self.left):
+            self.facts["nullable"] = True
+            usual = [usual, "null"]
+        if json_equal(word, usual):
+            del self.left["type"]
+
+    def take_texts(self) -> None:
+        """Take description, pattern and format."""
+        for word in ("description", "pattern", "format"):
+            if isinstance(self.left.get(word), str):
+                self.facts[word] = self.left.pop(word)
+
+    def take_facts(self) -> None:
+        """Take description, pattern, format and enum."""
+        self.take_texts()
+        values = self.left.get("enum")
+        if not isinstance(values, list):
+            return
+        named = [value for value in values if value is not None]
+        self.facts["enum"] = tuple(named)
+        if values == ([*named, None] if self.facts.get("nullable") else named):
+            del self.left["enum"]
+
+    def take_bounds(self) -> None:
+        """Take the bounds of a 32-bit integer."""
+        unstated = [word for word in INT32_BOUNDS if word not in self.left]
+        if unstated:
+            self.notation[UNSTATED_BOUNDS] = unstated
+        for word, bound in INT32_BOUNDS.items():
+            if type(self.left.get(word)) is int and self.left[word] == bound:
+                del self.left[word]
+
+    def read_all(self, schemas: list[Schema]) -> tuple[Type, ...]:
+        """Read a list of schemas."""
+        return tuple(map(self.reading.read, schemas))
+
+
+def _read_scalar(part: _Part) -> Type:
+    part.take_word()
+    if "kind" not in part.note and part.kind in FORMAT_OF_KIND:
+        del part.left["format"]
+    if part.kind == "bytes" and part.left.get("contentEncoding") == "base64":
+        del part.left["contentEncoding"]
+    if part.kind == "null":
+        part.take_texts()
+    else:
+        part.take_facts()
+    if part.kind == "int32" and not part.left.keys() & {"enum", "const"} and "enum" not in part.facts:
+        part.take_bounds()
+    return ScalarType(kind=part.kind, keywords=part.left, **part.facts)  # type: ignore[arg-type]
+
+
+def _read_array(part: _Part) -> Type:
+    part.take_word()
+    part.take_facts()
+    if isinstance(part.left.get("items"), Mapping | bool):
+        part.facts["items"] = part.reading.read(part.left.pop("items"))
+    return ArrayType(keywords=part.left, **part.facts)
+
+
+def _read_object(part: _Part) -> Type:
+    part.take_word()
+    part.take_facts()
+    required = part.left.get("required")
+    is_list_of_names = isinstance(required, list) and all(isinstance(item, str) for item in required)
+    required_names = frozenset(required if is_list_of_names and required else ())
+    properties: dict[str, Property] = {}
+    stated = part.left.get("properties")
+    if is_schema_map(stated) and (stated or part.facts.get("implicit")):
+        del part.left["properties"]
+        for name, schema in (stated or {}).items():
+            properties[name] = part.reading.read_property(schema, required=name in required_names)
+    usual = [name for name, property_ in properties.items() if property_.required]
+    if usual and required == usual:
+        del part.left["required"]
+    return ObjectType(properties=properties, keywords=part.left, **part.facts)
+
+
+def _read_ref(part: _Part) -> Type:
+    nullable = "$ref" not in part.left
+    reference = part.left.pop("anyOf")[0]["$ref"] if nullable else part.left["$ref"]
+    layout = part.reading.layout
+    name = referenced_name(reference, layout.read) or ""
+    is_usual = reference == layout.written[name]
+    if nullable:
+        part.facts["nullable"] = True
+        if not is_usual:
+            part.left["anyOf"] = [{"$ref": reference}, dict(NULL_SCHEMA)]
+    elif is_usual:
+        del part.left["$ref"]
+    part.take_facts()
+    return RefType(name=name, keywords=part.left, **part.facts)
+
+
+def _read_all_of(part: _Part) -> Type:
+    if "allOf" in part.left:
+        members = part.left.pop("allOf")
+    else:
+        members = part.left.pop("anyOf")[0]["allOf"]
+        part.facts["nullable"] = True
+    part.take_facts()
+    return AllOfType(members=part.read_all(members), keywords=part.left, **part.facts)
+
+
+def _read_one_of(part: _Part) -> Type:
+    word = "oneOf" if "oneOf" in part.left else "anyOf"
+    members = part.left.pop(word)
+    exclusive = word == "oneOf"
+    if "nullable" not in part.note and ends_with_null(part.left, members, exclusive=exclusive):
+        part.facts["nullable"] = True
+        members = members[:-1]
+    if "discriminator" in part.note and exclusive and members:
+        members, classes = map(list, zip(*map(undiscriminate, members), strict=True))
+        part.notation[CLASSES] = classes
+    part.take_facts()
+    return OneOfType(
+        alternatives=part.read_all(members), exclusive=exclusive, keywords=part.left, **part.facts
+    )
+
+
+def _read_opaque(part: _Part) -> Type:
+    part.take_facts()
+    return OpaqueType(keywords=part.left, **part.facts)
+
+
+def _read_any(part: _Part) -> Type:
+    values = part.left.get("enum")
+    if isinstance(values, list) and None in values and "nullable" not in part.note:
+        part.facts["nullable"] = True
+    part.take_facts()
+    return AnyType(keywords=part.left, **part.facts)
+
+
+_SHAPES: Final[Mapping[str, Callable[[_Part], Type]]] = {
+    **dict.fromkeys(SCALAR_KINDS, _read_scalar),
+    "array": _read_array,
+    "object": _read_object,
+    "ref": _read_ref,
+    "all-of": _read_all_of,
+    "one-of": _read_one_of,
+    "opaque": _read_opaque,
+    "any": _read_any,
+}
