@@ -102,6 +102,12 @@ _AREAS = {
     "droidgate_mappings.text_safety": "Marks on texts",
     "droidgate.coverage.coverage_document": "Security marks of a scan",
     "droidgate_shim.builder": "Building a shim",
+    "droidgate.shims.source_apps": "Building a shim",
+    "droidgate.calls": "Calls",
+    "droidgate.coverage.report": "Comparing ecosystems",
+    "droidgate_android.apk": "Reading",
+    "droidgate_mappings.json_schema": "Reading",
+    "droidgate_mappings.translate": "Conversion from one protocol to another",
 }
 
 

@@ -9,149 +9,93 @@ TYPE_CHECKING = False
 """True for type checkers; the name in `typing` takes ten milliseconds, in which Ctrl-C prints a traceback."""
 
 if TYPE_CHECKING:
-    from droidgate.calls.audit_log import AuditLog
-    from droidgate.calls.call_requests import CallResult
-    from droidgate.calls.caller import CallPlan
-    from droidgate.calls.phones import Phone, open_device
-    from droidgate.calls.pins import PinStore
-    from droidgate.calls.policy import Policy
-    from droidgate.coverage.coverage_document import Report
-    from droidgate.coverage.report import report_coverage
-    from droidgate.coverage.scanning import ScanOptions, scan
-    from droidgate.devices.describing import DeviceDescription, list_devices
-    from droidgate.migration.migrating import Migration, migrate
-    from droidgate.migration.project_packing import PackedApp, pack
-    from droidgate.serving.client_settings.settings_installation import ClientChange, install_client
-    from droidgate.serving.mobile_agent.mobile_agent_process import serve_mobile_agent
-    from droidgate.serving.server_process import serve
-    from droidgate.shims.answers import ShimRefusalError
-    from droidgate.shims.building import ShimBuild, build_shim
-    from droidgate.shims.phone_shims import PhoneShims
-    from droidgate.sources import Providers, read
-    from droidgate.sources.differences import diff
-    from droidgate.sources.linting import LintReport, lint
-    from droidgate.sources.phone_callability import callability_of
-    from droidgate_mappings.compare import Change, Comparison, Weight
-    from droidgate_mappings.formats.format import Format, load_formats
-    from droidgate_mappings.model.capability import Capability, Place, Provider
-    from droidgate_mappings.model.errors import (
-        BudgetError,
-        DeviceError,
-        DroidgateError,
-        InputError,
-        UsageError,
-        WriteError,
+    from droidgate.calls.audit_log import AuditLog as AuditLog
+    from droidgate.calls.call_requests import CallResult as CallResult
+    from droidgate.calls.caller import CallPlan as CallPlan
+    from droidgate.calls.phones import Phone as Phone, open_device as open_device
+    from droidgate.calls.pins import PinStore as PinStore
+    from droidgate.calls.policy import Policy as Policy
+    from droidgate.coverage.coverage_document import Report as Report
+    from droidgate.coverage.report import report_coverage as report_coverage
+    from droidgate.coverage.scanning import ScanOptions as ScanOptions, scan as scan
+    from droidgate.devices.describing import (
+        DeviceDescription as DeviceDescription,
+        list_devices as list_devices,
     )
-    from droidgate_mappings.model.findings import Finding, Level
-    from droidgate_mappings.translate import Conversion, convert
-    from droidgate_mappings.values.failures import CallError
-    from droidgate_mappings.values.function_calls import FunctionCall, read_function_call
+    from droidgate.migration.conversion import Conversion as Conversion, convert as convert
+    from droidgate.migration.migrating import Migration as Migration, migrate as migrate
+    from droidgate.migration.model_calls import (
+        FunctionCall as FunctionCall,
+        read_function_call as read_function_call,
+    )
+    from droidgate.migration.project_packing import PackedApp as PackedApp, pack as pack
+    from droidgate.serving.client_settings.settings_installation import (
+        ClientChange as ClientChange,
+        install_client as install_client,
+    )
+    from droidgate.serving.mobile_agent.mobile_agent_process import serve_mobile_agent as serve_mobile_agent
+    from droidgate.serving.server_process import serve as serve
+    from droidgate.shims.answers import ShimRefusalError as ShimRefusalError
+    from droidgate.shims.building import ShimBuild as ShimBuild, build_shim as build_shim
+    from droidgate.shims.phone_shims import PhoneShims as PhoneShims
+    from droidgate.sources import Providers as Providers, read as read
+    from droidgate.sources.differences import diff as diff
+    from droidgate.sources.linting import LintReport as LintReport, lint as lint
+    from droidgate.sources.phone_callability import callability_of as callability_of
+    from droidgate_mappings.compare import Change as Change, Comparison as Comparison, Weight as Weight
+    from droidgate_mappings.formats.format import Format as Format, load_formats as load_formats
+    from droidgate_mappings.model.capability import (
+        Capability as Capability,
+        Place as Place,
+        Provider as Provider,
+    )
+    from droidgate_mappings.model.errors import (
+        BudgetError as BudgetError,
+        DeviceError as DeviceError,
+        DroidgateError as DroidgateError,
+        InputError as InputError,
+        UsageError as UsageError,
+        WriteError as WriteError,
+    )
+    from droidgate_mappings.model.findings import Finding as Finding, Level as Level
+    from droidgate_mappings.values.failures import CallError as CallError
+
+    __all__: list[str]
 else:
     from importlib import import_module as _import_module
 
-    _HOMES = {
-        "droidgate.serving.client_settings.settings_installation": ("ClientChange", "install_client"),
-        "droidgate.calls.audit_log": ("AuditLog",),
-        "droidgate.calls.caller": ("CallPlan",),
-        "droidgate.calls.call_requests": ("CallResult",),
-        "droidgate_mappings.values.failures": ("CallError",),
-        "droidgate.calls.pins": ("PinStore",),
-        "droidgate.calls.policy": ("Policy",),
-        "droidgate_mappings.compare": ("Change", "Comparison", "Weight"),
-        "droidgate.coverage.coverage_document": ("Report",),
-        "droidgate.coverage.report": ("report_coverage",),
-        "droidgate.coverage.scanning": ("ScanOptions", "scan"),
-        "droidgate.devices.describing": ("DeviceDescription", "list_devices"),
-        "droidgate_mappings.formats.format": ("Format", "load_formats"),
-        "droidgate_mappings.values.function_calls": ("FunctionCall", "read_function_call"),
-        "droidgate.migration.migrating": ("Migration", "migrate"),
-        "droidgate_mappings.model.capability": ("Capability", "Place", "Provider"),
-        "droidgate_mappings.model.errors": (
-            "BudgetError",
-            "DeviceError",
-            "DroidgateError",
-            "InputError",
-            "UsageError",
-            "WriteError",
-        ),
-        "droidgate_mappings.model.findings": ("Finding", "Level"),
-        "droidgate.migration.project_packing": ("PackedApp", "pack"),
-        "droidgate.serving.mobile_agent.mobile_agent_process": ("serve_mobile_agent",),
-        "droidgate.serving.server_process": ("serve",),
-        "droidgate.sources": ("Providers", "read"),
-        "droidgate.sources.phone_callability": ("callability_of",),
-        "droidgate.sources.differences": ("diff",),
-        "droidgate.sources.linting": ("LintReport", "lint"),
-        "droidgate.calls.phones": ("Phone", "open_device"),
-        "droidgate_mappings.translate": ("Conversion", "convert"),
-        "droidgate.shims.building": ("ShimBuild", "build_shim"),
-        "droidgate.shims.answers": ("ShimRefusalError",),
-        "droidgate.shims.phone_shims": ("PhoneShims",),
-    }
+    def _find_homes() -> dict[str, str]:
+        """Return the module of each name, read from the imports above, so that each name is listed once.
+
+        Raises:
+            ImportError: droidgate is installed without its source.
+        """
+        import ast  # noqa: PLC0415 - only where a name is used
+
+        source = __spec__.loader.get_source(__name__)
+        if source is None:
+            message = "droidgate was installed without its source (.py files); install it with them"
+            raise ImportError(message)
+        imports = [node for node in ast.walk(ast.parse(source)) if isinstance(node, ast.ImportFrom)]
+        return {
+            alias.name: node.module for node in imports if node.module != "importlib" for alias in node.names
+        }
 
     def __getattr__(name: str) -> object:
-        for module, names in _HOMES.items():
-            if name in names:
-                value = globals()[name] = getattr(_import_module(module), name)
-                return value
-        message = f"module {__name__!r} has no attribute {name!r}"
-        raise AttributeError(message)
+        if name == "__all__":
+            return sorted(_homes())
+        if name.startswith("_") or name not in _homes():
+            message = f"module {__name__!r} has no attribute {name!r}"
+            raise AttributeError(message)
+        value = globals()[name] = getattr(_import_module(_homes()[name]), name)
+        return value
 
     def __dir__() -> list[str]:
-        return sorted({*globals(), *__all__})
+        return sorted({*globals(), *_homes()})
 
+    _known: dict[str, str] = {}
 
-__all__ = [
-    "AuditLog",
-    "BudgetError",
-    "CallError",
-    "CallPlan",
-    "CallResult",
-    "Capability",
-    "Change",
-    "ClientChange",
-    "Comparison",
-    "Conversion",
-    "DeviceDescription",
-    "DeviceError",
-    "DroidgateError",
-    "Finding",
-    "Format",
-    "FunctionCall",
-    "InputError",
-    "Level",
-    "LintReport",
-    "Migration",
-    "PackedApp",
-    "Phone",
-    "PhoneShims",
-    "PinStore",
-    "Place",
-    "Policy",
-    "Provider",
-    "Providers",
-    "Report",
-    "ScanOptions",
-    "ShimBuild",
-    "ShimRefusalError",
-    "UsageError",
-    "Weight",
-    "WriteError",
-    "build_shim",
-    "callability_of",
-    "convert",
-    "diff",
-    "install_client",
-    "lint",
-    "list_devices",
-    "load_formats",
-    "migrate",
-    "open_device",
-    "pack",
-    "read",
-    "read_function_call",
-    "report_coverage",
-    "scan",
-    "serve",
-    "serve_mobile_agent",
-]
+    def _homes() -> dict[str, str]:
+        if not _known:
+            _known.update(_find_homes())
+        return _known

@@ -1,31 +1,20 @@
-"""Conversion: providers of any format, written in one dialect, each with its fidelity findings."""
+"""Providers of any format, written in one dialect, each with its fidelity findings."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
-from os import PathLike
-from pathlib import Path
 from typing import Final
 
-from droidgate_mappings.formats.format import Artifact, Format, Writing, find_format, finder_of
+from droidgate_mappings.formats.format import Format, Writing, finder_of
 from droidgate_mappings.model.capability import Provider
 from droidgate_mappings.model.errors import UsageError, WriteError
-from droidgate_mappings.model.findings import Finding, Level, finding_code
-from droidgate_mappings.model.names import NameEntry, NameRule, map_names
-from droidgate_mappings.output_folder import Status, path_below, write_files
+from droidgate_mappings.model.names import NameEntry
 from droidgate_mappings.tables.loading import DialectTable
 from droidgate_mappings.text_safety import one_line
-from droidgate_mappings.timed_steps import timed_step
-
-PROVIDER_NOT_WRITTEN: Final = finding_code(
-    "provider-not-written", "The target cannot hold a provider; the other providers are written", __name__
-)
 
 _UNASKED: Final = "its capabilities are not known: no file of the app lists them"
 """Why a provider is not written whose app would have to be asked."""
-
-_FOLDER_RULE: Final = NameRule(allowed="[a-z0-9._-]", first="[a-z0-9]", max_length=80)
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,87 +40,6 @@ class FailedTranslation:
 
     source: Provider
     error: WriteError
-
-
-@dataclass(frozen=True, slots=True)
-class Conversion:
-    """Providers, converted into one dialect; nothing is on disk until it is written.
-
-    Attributes:
-        target: The target format.
-        dialect: Its dialect.
-        translations: One for each provider that was written.
-        artifacts: The files of each, with their paths below an output folder.
-        failures: The providers that could not be written; each error names its provider.
-    """
-
-    target: Format
-    dialect: DialectTable
-    translations: tuple[Translation, ...]
-    artifacts: tuple[tuple[tuple[str, Artifact], ...], ...]
-    failures: tuple[FailedTranslation, ...] = ()
-
-    @property
-    def files(self) -> Mapping[str, str]:
-        """The text of each file, by its path below an output folder (POSIX)."""
-        return {path: artifact.text for files in self.artifacts for path, artifact in files}
-
-    @property
-    def findings(self) -> tuple[Finding, ...]:
-        """Each difference between a source and what was written, and each provider that was not."""
-        written = (finding for translation in self.translations for finding in translation.writing.findings)
-        return (*written, *map(_not_written, self.failures))
-
-    @property
-    def names(self) -> tuple[NameEntry, ...]:
-        """Each renamed thing, with its name in the source."""
-        return tuple(name for translation in self.translations for name in translation.writing.names)
-
-    def write(self, folder: str | PathLike[str], *, force: bool = False) -> Mapping[Path, Status]:
-        """Write the files into a folder, and return what became of each: created, replaced or unchanged.
-
-        Args:
-            folder: The folder; it is made where it does not exist.
-            force: Replace files that exist and differ.
-
-        Raises:
-            WriteError: a file exists and differs, or cannot be written.
-        """
-        below = Path(folder)
-        data = {path_below(below, path): text.encode() for path, text in self.files.items()}
-        return write_files(data, force=force)
-
-
-def convert(providers: Iterable[Provider], to: str) -> Conversion:
-    """Convert providers into a format; nothing is written to disk.
-
-    Args:
-        providers: What `read` returns, or any of its providers.
-        to: A format's id, or `FORMAT+DIALECT`; without a dialect it is the format's default.
-
-    Raises:
-        UsageError: the target is unknown, or is only read.
-        WriteError: the only provider cannot be written, or its capabilities are not known, as no file of its
-            app lists them; of several, the others are.
-    """
-    target, dialect = find_format(to)
-    with timed_step(f"convert to {target.id}+{dialect.id}"):
-        outcomes = translate_each(providers, target, dialect)
-    failed = [outcome for outcome in outcomes if isinstance(outcome, FailedTranslation)]
-    if failed and len(outcomes) == 1:
-        raise failed[0].error
-    folders = zip(outcomes, _folder_names([outcome.source for outcome in outcomes]), strict=True)
-    written = [(outcome, folder) for outcome, folder in folders if isinstance(outcome, Translation)]
-    artifacts = tuple(
-        tuple(
-            (f"{folder}/{artifact.path}" if folder else artifact.path, artifact)
-            for artifact in outcome.writing.artifacts
-        )
-        for outcome, folder in written
-    )
-    return Conversion(
-        target, dialect, tuple(outcome for outcome, _ in written), artifacts, tuple(map(_named, failed))
-    )
 
 
 def provider_name(provider: Provider) -> str:
@@ -190,45 +98,3 @@ def _check_known(provider: Provider) -> None:
     if finder is not None:
         place = None if provider.source is None else str(provider.source)
         raise WriteError(_UNASKED, place=place, hint=finder)
-
-
-def _named(failure: FailedTranslation) -> FailedTranslation:
-    """Return a failure whose error names its provider."""
-    error, source = failure.error, failure.source
-    place = error.place or (str(source.source) if source.source is not None else None)
-    message = f"{provider_name(source)} cannot be written: {error.message}"
-    return FailedTranslation(source, WriteError(message, place=place, hint=error.hint))
-
-
-def _not_written(failure: FailedTranslation) -> Finding:
-    return Finding(
-        code=PROVIDER_NOT_WRITTEN,
-        level=Level.IMPOSSIBLE,
-        pointer="",
-        message=failure.error.message,
-        hint=failure.error.hint,
-        source=failure.source.source,
-    )
-
-
-def _folder_names(providers: Sequence[Provider]) -> list[str]:
-    """Return the folder of each provider below the output folder; an empty text where there is only one.
-
-    A folder's name is made from package and component, or from the file's name, and gets a suffix made from
-    these only where two would be alike; so it stays what it is when a source is added.
-    """
-    if len(providers) == 1:
-        return [""]
-    named: list[tuple[str, str]] = []
-    for position, provider in enumerate(providers):
-        component = (provider.component or "").rpartition(".")[2]
-        path = provider.source.path if provider.source is not None else ""
-        stem = (
-            "-".join(part for part in (provider.package, component) if part)
-            or Path(path).stem
-            or provider.protocol
-        )
-        key = "\n".join((provider.protocol, provider.package or "", provider.component or "", path))
-        named.append((stem.lower(), key if all(key != other for _, other in named) else f"{key}\n{position}"))
-    written = map_names(named, _FOLDER_RULE)
-    return [written[key] for _, key in named]

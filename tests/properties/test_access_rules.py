@@ -1,8 +1,7 @@
 """Access rules in the formats of components: written, read back, and each lost rule a security finding."""
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 from lxml import etree
 
 from droidgate_mappings.formats.format import Writing, load_formats

@@ -33,8 +33,6 @@ from droidgate_shim.builder.route_types import type_json
 from droidgate_shim.builder.source_app import is_unasked, with_discovered_tools
 from droidgate_shim.engine.routes import (
     FORMAT as TABLE_FORMAT,
-)
-from droidgate_shim.engine.routes import (
     Backend,
     FunctionBackend,
     NamedOutput,

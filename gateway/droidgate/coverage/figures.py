@@ -16,8 +16,7 @@ from collections.abc import Iterable, Sequence
 from types import TracebackType
 from typing import Any, Final, Self
 
-from droidgate.coverage.conversions import LEVELS
-from droidgate.coverage.conversions import targets as written_targets
+from droidgate.coverage.conversions import LEVELS, targets as written_targets
 from droidgate.coverage.document_details import ReachProfile
 from droidgate.coverage.document_summary import (
     REACHES,

@@ -10,8 +10,7 @@ from typing import Final
 from droidgate.computer.cores import usable_cores
 from droidgate.coverage.cluster import Cluster, check_cluster
 from droidgate.coverage.process_pool import PoolSettings, ProcessPool
-from droidgate.coverage.scan import Executor, ScanRequest, ScanResult, Watcher
-from droidgate.coverage.scan import scan as scan_request
+from droidgate.coverage.scan import Executor, ScanRequest, ScanResult, Watcher, scan as scan_request
 
 _MEBIBYTE: Final = 1 << 20
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from os import PathLike, fspath
 from pathlib import Path
 
+from droidgate.migration.conversion import Conversion, convert
 from droidgate.migration.plan import FileChange, MigrationPlan, plan_migration
 from droidgate.migration.source_sets import Language, find_source_set
 from droidgate.sources import check_convertible, read
@@ -15,7 +16,6 @@ from droidgate.sources.source_results import Providers
 from droidgate_mappings.formats.format import find_format
 from droidgate_mappings.model.capability import Provider
 from droidgate_mappings.model.findings import Finding
-from droidgate_mappings.translate import Conversion, convert
 
 
 @dataclass(frozen=True, slots=True)

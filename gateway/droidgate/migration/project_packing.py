@@ -11,13 +11,13 @@ from os import PathLike
 from pathlib import Path
 from typing import Final
 
+from droidgate.computer.output_folder import Status, write_files
 from droidgate.migration.plan import plan_migration
 from droidgate.migration.source_sets import find_source_set
 from droidgate.sources import Providers, read_source
 from droidgate.sources.merged_project import merge_libraries
 from droidgate.sources.source_code import is_from_build, is_from_code, is_of_service, releases_of_one_service
-from droidgate_android.apk.pack import Packing
-from droidgate_android.apk.pack import pack as pack_files
+from droidgate_android.apk.pack import Packing, pack as pack_files
 from droidgate_android.apk.packed_files import MAX_BYTES, ProjectFiles, read_project
 from droidgate_android.apk.packed_manifest import AppFacts
 from droidgate_android.apk.signing_keys import KeyType, SigningKey, load_key, load_or_make_key
@@ -26,7 +26,6 @@ from droidgate_mappings.formats.format import load_formats
 from droidgate_mappings.model.capability import Provider
 from droidgate_mappings.model.errors import InputError, WriteError
 from droidgate_mappings.model.findings import Finding, Level, finding_code
-from droidgate_mappings.output_folder import Status, write_files
 from droidgate_mappings.translate import Translation, translate
 
 COMPILER_OUTPUT_MISSING: Final = finding_code(

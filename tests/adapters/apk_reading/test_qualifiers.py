@@ -4,8 +4,7 @@ import struct
 from itertools import combinations
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from droidgate_android.apk.resource_qualifiers import compile_qualifier, qualifier_of
 from droidgate_android.apk.resource_table import read_configuration

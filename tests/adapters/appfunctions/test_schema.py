@@ -1,8 +1,7 @@
 """The schema next to a functions file: read as Android's parser reads it (reference 2.f), and kept."""
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from adapters.appfunctions.function_files import (
     artifact,

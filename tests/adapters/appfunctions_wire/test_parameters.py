@@ -6,8 +6,7 @@ from decimal import Decimal
 from typing import Any
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from adapters.appfunctions_wire.wire_types import DEFINITIONS, input_types_with_values
 from droidgate_appfunctions import wire

@@ -6,8 +6,7 @@ from contextlib import suppress
 from typing import Any
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from adapters.appfunctions_wire.wire_types import DEFINITIONS, output_types_with_values
 from droidgate_appfunctions.wire import RETURN_KEY, AppFunctionWireError, read_result, write_result

@@ -1,8 +1,7 @@
 """The shell's answers, typed from the texts that reference appfunctions 5.3 and 6.2 list."""
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from droidgate_appfunctions.shell_calls import ShellOutcome, read_shell_output
 from droidgate_appfunctions.wire import RETURN_KEY

@@ -6,8 +6,7 @@ import json
 from typing import Any
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from adapters.mcp_format.tool_lists import RICH, TREE, WEATHER, read, read_one, result, source, write, written
 from droidgate_mappings.formats.format import SourceFile

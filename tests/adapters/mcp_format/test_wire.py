@@ -4,8 +4,7 @@ import importlib
 from typing import Any
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from droidgate_mappings.model.errors import InputError
 from droidgate_mappings.model.json_values import Json

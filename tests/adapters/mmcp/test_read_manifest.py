@@ -5,8 +5,7 @@ import random
 from contextlib import suppress
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from adapters.mmcp.mmcp_apps import GREET, manifest_of, only, read_json, rows_of
 from droidgate_mappings.formats.format import SourceFile

@@ -5,8 +5,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from droidgate.calls.commands import MAX_BYTES, MAX_COMMANDS, read_command_file, run_commands
 from droidgate_mappings.model.errors import DeviceError, InputError

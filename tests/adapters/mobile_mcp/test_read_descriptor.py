@@ -3,8 +3,7 @@
 from contextlib import suppress
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from adapters.mobile_mcp.tools import FULL, SWITCH, capability_of, descriptor, provider_of, read_text, rows_of
 from droidgate_mappings.formats.format import SourceFile

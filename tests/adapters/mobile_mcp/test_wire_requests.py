@@ -4,8 +4,7 @@ import json
 from decimal import Decimal
 
 import pytest
-from hypothesis import example, given
-from hypothesis import strategies as st
+from hypothesis import example, given, strategies as st
 
 from droidgate_mappings.formats.leniency import ReadingContext
 from droidgate_mappings.model.errors import UsageError

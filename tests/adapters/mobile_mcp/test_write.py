@@ -1,8 +1,7 @@
 """What is written: files of the specification's shape, and nothing lost when they are read again."""
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 from lxml import etree
 
 from adapters.mobile_mcp.tools import (

@@ -6,8 +6,7 @@ from random import Random
 from typing import Any
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from adapters.observed.observed_fixtures import facts, meta_resource, meta_value, read, read_one, service
 from droidgate_mappings.formats.format import SourceFile, detect_format, load_formats

@@ -1,8 +1,7 @@
 """Booleans by resource qualifier: what a device of each release uses."""
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from droidgate_android.apk.resource_qualifiers import compile_qualifier
 from droidgate_mappings.model.errors import InputError

@@ -1,8 +1,7 @@
 """Projects and project dependencies of Gradle builds, in the forms that Gradle's user guide shows."""
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from counted_work import check_linear
 from droidgate_android.projects.gradle_projects import ProjectDependency, read_dependencies, read_settings

@@ -1,8 +1,7 @@
 """Build files are looked at, not run."""
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from counted_work import check_linear
 from droidgate_android.projects.gradle_text import MAX_CHARACTERS, GradleFile, read_gradle

@@ -2,8 +2,7 @@ import json
 from decimal import Decimal
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from droidgate_mappings.model.errors import BudgetError, InputError
 from droidgate_mappings.text.json_text import MAX_DEPTH, MAX_NUMBER_CHARACTERS, decode_utf8, parse_json

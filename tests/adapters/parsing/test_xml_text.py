@@ -1,6 +1,5 @@
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from counted_work import check_linear
 from droidgate_mappings.model.errors import BudgetError, InputError

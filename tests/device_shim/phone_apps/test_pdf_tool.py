@@ -6,8 +6,7 @@ from typing import Any
 
 import pypdf
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 from PIL import Image
 
 from device_shim.phone_apps.pdf_files import pdf_with

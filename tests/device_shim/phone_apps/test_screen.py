@@ -7,8 +7,7 @@ import xml.etree.ElementTree as ET  # our own text is read with another parser t
 from collections.abc import Sequence
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 from PIL import Image
 
 from device_shim.phone_apps.small_phone import SmallPhone

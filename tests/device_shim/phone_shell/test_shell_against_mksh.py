@@ -6,8 +6,7 @@ import shlex
 from pathlib import Path
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from device_shim.phone_shell.shell_bench import Phone, run_in_real_shell
 from requirements_of_tests import require

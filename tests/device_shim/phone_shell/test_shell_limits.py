@@ -8,8 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from device_shim.phone_shell.shell_bench import Phone, Sink
 from device_shim.phone_shell.test_shell_against_mksh import PIECES

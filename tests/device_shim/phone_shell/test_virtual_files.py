@@ -6,8 +6,7 @@ import threading
 from collections.abc import Callable
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from droidgate_phone.file_layout import SHARED_STORAGE, lay_out
 from droidgate_phone.phone_files import (

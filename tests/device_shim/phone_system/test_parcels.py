@@ -1,8 +1,7 @@
 """What crosses between processes crosses as bytes, and comes out the same."""
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from droidgate_phone.app_api.app_values import AndroidError, Message
 from droidgate_phone.intents import Bundle, ComponentName, Extra, Intent, split_uri

@@ -6,8 +6,7 @@ import contextlib
 import socket
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from device_shim.phone_transport.adb_host import DeviceHost, message_bytes
 from device_shim.phone_transport.conftest import WiredPhone

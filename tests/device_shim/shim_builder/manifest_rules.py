@@ -14,8 +14,7 @@ from droidgate_appfunctions.file_constants import NAMES as FUNCTION_NAMES
 from droidgate_mappings.formats.installed import SHIM_PACKAGE
 from droidgate_mappings.tables.framework_attributes import attribute_type
 from droidgate_mmcp.type_words import NAMES as MMCP_NAMES
-from droidgate_mobile_mcp.protocol_names import FORMS
-from droidgate_mobile_mcp.protocol_names import NAMES as MOBILE_NAMES
+from droidgate_mobile_mcp.protocol_names import FORMS, NAMES as MOBILE_NAMES
 from droidgate_shim.builder.shim_manifest import (
     ACTIONS_OF_BACKENDS,
     EXECUTE_FUNCTIONS,

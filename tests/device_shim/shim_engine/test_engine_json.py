@@ -4,8 +4,7 @@ import json
 from decimal import Decimal
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from droidgate_mappings.model.errors import InputError
 from droidgate_shim.engine.strict_json import MAX_UNITS, exact_numbers, fits_units, parse_strict, write_strict

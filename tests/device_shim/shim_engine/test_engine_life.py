@@ -12,8 +12,7 @@ from fractions import Fraction
 from random import Random
 
 import pytest
-from hypothesis import settings
-from hypothesis import strategies as st
+from hypothesis import settings, strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
 
 from device_shim.shim_engine.engine_samples import engine, s1

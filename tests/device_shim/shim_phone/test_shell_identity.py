@@ -6,8 +6,7 @@ from typing import Any
 
 import pytest
 
-from device_shim.phone_system.phone_system_apps import key as other_key
-from device_shim.phone_system.phone_system_apps import make_apk
+from device_shim.phone_system.phone_system_apps import key as other_key, make_apk
 from device_shim.shim_phone.world import (
     AGENT,
     PLAIN_NOTES,

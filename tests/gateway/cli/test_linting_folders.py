@@ -9,8 +9,7 @@ import pytest
 from adapters.appfunctions.function_files import file_of, function_of, property_of, service_of
 from gateway.cli.program_runs import Runner
 from gateway.sources.formats_of_tests import write_tree
-from gateway.sources.kotlin_trees import MANIFEST as MANIFEST_OF_TREE
-from gateway.sources.kotlin_trees import entry_point_tree
+from gateway.sources.kotlin_trees import MANIFEST as MANIFEST_OF_TREE, entry_point_tree
 
 MANIFEST = '<manifest xmlns:android="http://schemas.android.com/apk/res/android" package="a.b">{}</manifest>'
 UNCLOSED = "<appfunctions>\n  <appfunction>\n    <id>a</id>\n</appfunctions>\n"

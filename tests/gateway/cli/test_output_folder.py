@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from droidgate.computer.output_folder import path_below, write_files
 from droidgate_mappings.model.errors import WriteError
-from droidgate_mappings.output_folder import path_below, write_files
 
 
 def test_files_are_created_and_reported(tmp_path: Path) -> None:

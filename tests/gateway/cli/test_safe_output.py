@@ -8,8 +8,7 @@ from decimal import Decimal
 from typing import Any
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from droidgate.cli.output.json_output import json_text, json_value
 from droidgate.cli.output.pages import Block, Heading, Line, Table, show

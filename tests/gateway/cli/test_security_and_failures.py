@@ -12,6 +12,7 @@ from droidgate.cli.descriptors.converting import conversion_page
 from droidgate.cli.descriptors.diffing import diff_page
 from droidgate.cli.output.grouped_findings import findings_table, group_findings, security_blocks
 from droidgate.cli.output.pages import Heading, Line, Table
+from droidgate.migration.conversion import Conversion, convert
 from droidgate.sources import Providers, read, read_source
 from droidgate_android.apk.pack import pack_project
 from droidgate_mappings.compare import compare_sets
@@ -25,14 +26,7 @@ from droidgate_mappings.model.capability import (
 )
 from droidgate_mappings.model.errors import WriteError
 from droidgate_mappings.model.findings import Finding, Level
-from droidgate_mappings.translate import (
-    Conversion,
-    FailedTranslation,
-    Translation,
-    convert,
-    translate,
-    translate_each,
-)
+from droidgate_mappings.translate import FailedTranslation, Translation, translate, translate_each
 from droidgate_phone.phone import VirtualPhone
 from droidgate_phone.sample_apps import sample_apps_directory
 from droidgate_phone.sample_packages import sample_package

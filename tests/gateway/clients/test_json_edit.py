@@ -6,8 +6,7 @@ from random import Random
 from typing import Any
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from droidgate.serving.client_settings.json_edit import read_settings, remove_member, set_member
 from droidgate_mappings.model.errors import InputError

@@ -5,8 +5,7 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from hypothesis import example, given
-from hypothesis import strategies as st
+from hypothesis import example, given, strategies as st
 
 from droidgate.coverage.conversions import LEVELS
 from droidgate.coverage.document_details import ReachCell

@@ -13,8 +13,7 @@ from pathlib import Path
 from random import Random
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from droidgate.devices.device_errors import UnsafeArgumentError
 from droidgate.devices.quoting import (

@@ -6,8 +6,7 @@ import xml.sax.saxutils
 from collections.abc import Sequence
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from droidgate.calls.screen.controls import Control, find_again, read_controls, read_hierarchy
 from droidgate.calls.screen.text_input import keys_that_clear, pieces_of, way_of

@@ -10,8 +10,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, suppress
 from functools import partial
 from pathlib import Path
-from signal import SIG_DFL, Signals
-from signal import signal as handle_signal
+from signal import SIG_DFL, Signals, signal as handle_signal
 from subprocess import DEVNULL, PIPE, Popen
 from unittest.mock import Mock, patch
 

@@ -1,6 +1,5 @@
-"""The names of `droidgate.__all__`: typed, loaded late, and the same three times where they are written."""
+"""The names of `droidgate.__all__`: typed, and loaded late."""
 
-import ast
 import subprocess
 import sys
 from pathlib import Path
@@ -23,20 +22,6 @@ from droidgate import (
 from droidgate_phone.sample_apps import sample_apps_directory
 
 APP = sample_apps_directory() / "pdf-tool"
-
-
-def names_for_type_checkers() -> set[str]:
-    assert droidgate.__file__ is not None
-    tree = ast.parse(Path(droidgate.__file__).read_text(encoding="utf-8"))
-    (condition,) = [node for node in tree.body if isinstance(node, ast.If)]
-    imports = [node for node in condition.body if isinstance(node, ast.ImportFrom)]
-    return {f"{node.module}.{name.name}" for node in imports for name in node.names}
-
-
-def test_type_checkers_and_the_run_time_find_each_name_in_the_same_module() -> None:
-    homes: dict[str, tuple[str, ...]] = vars(droidgate)["_HOMES"]
-    assert names_for_type_checkers() == {f"{home}.{name}" for home, names in homes.items() for name in names}
-    assert sorted(name for names in homes.values() for name in names) == droidgate.__all__
 
 
 @pytest.mark.parametrize("name", droidgate.__all__)

@@ -7,8 +7,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from droidgate.serving import tool_names as names_module
 from droidgate.serving.tool_names import FILE_NAME, NamedCapability, ToolNames, new_names

@@ -5,8 +5,7 @@ from random import Random
 from typing import Any
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from device_shim.shim_engine.engine_samples import ANY_APP, engine, s1
 from droidgate_mappings.tables.failure_tokens import load_failure_tokens

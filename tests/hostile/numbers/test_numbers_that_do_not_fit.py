@@ -14,8 +14,7 @@ from droidgate.sources.catalogs.catalog import Catalog
 from droidgate.sources.catalogs.rows import read_part
 from droidgate_mappings.model.capability import Provider
 from droidgate_mappings.model.errors import InputError
-from droidgate_mcp import read as mcp_reader
-from droidgate_mcp import sizes
+from droidgate_mcp import read as mcp_reader, sizes
 from gateway.cli.program_runs import Run, run_process
 from gateway.cli.samples import write_bare_project
 

@@ -7,8 +7,7 @@ from functools import partial
 from pathlib import Path
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from counted_work import count_calls
 from droidgate.sources import folders

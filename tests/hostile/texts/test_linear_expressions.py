@@ -5,9 +5,11 @@ import importlib
 import re
 import signal
 from collections.abc import Iterator
-from re import _compiler as compiler  # type: ignore[attr-defined]
-from re import _constants as constants  # type: ignore[attr-defined]
-from re import _parser as parser  # type: ignore[attr-defined]
+from re import (
+    _compiler as compiler,  # type: ignore[attr-defined]
+    _constants as constants,  # type: ignore[attr-defined]
+    _parser as parser,  # type: ignore[attr-defined]
+)
 from typing import Any, Final, NamedTuple
 
 import pytest

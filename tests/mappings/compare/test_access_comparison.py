@@ -6,8 +6,7 @@ The other side is a list of callers for each rule, typed from Android's document
 from typing import Any
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from droidgate_mappings.compare import Change, Weight, compare_sets
 from droidgate_mappings.model.capability import (

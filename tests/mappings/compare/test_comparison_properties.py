@@ -3,8 +3,7 @@
 from typing import Any
 
 import jsonschema
-from hypothesis import assume, given
-from hypothesis import strategies as st
+from hypothesis import assume, given, strategies as st
 
 from droidgate_mappings.compare import Weight, compare_sets
 from droidgate_mappings.json_schema import read_schema, write_schema

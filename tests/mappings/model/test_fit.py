@@ -3,8 +3,7 @@
 from random import Random
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from droidgate_mappings.fit import Fitted, fit_provider
 from droidgate_mappings.fit.type_fit import without_null

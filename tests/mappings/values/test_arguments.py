@@ -4,8 +4,7 @@ from typing import Any
 
 import jsonschema
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from droidgate_mappings.json_schema import read_schema
 from droidgate_mappings.model.capability import Capability

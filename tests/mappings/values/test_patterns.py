@@ -2,8 +2,7 @@ import re
 from contextlib import suppress
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from droidgate_mappings.values.patterns import (
     MAX_PATTERN,

@@ -10,10 +10,10 @@ from typing import Final
 from droidgate.cli.coverage.coverage_page import coverage_page
 from droidgate.cli.exit_codes import ExitCode
 from droidgate.cli.output.pages import Line, file_lines, print_file_notes, print_warning, show
+from droidgate.computer.output_folder import Status, write_files
 from droidgate.coverage.export import Form
 from droidgate.coverage.report import Coverage, ReportOptions, open_snapshot
 from droidgate_mappings.model.errors import UsageError, WriteError
-from droidgate_mappings.output_folder import Status, write_files
 
 MOST_SARIF_RESULTS: Final = 25_000
 """Most results of one run that code-scanning services take."""

@@ -28,6 +28,7 @@ from droidgate.cli.output.grouped_findings import (
 )
 from droidgate.cli.output.pages import Heading, Line, Table, show
 from droidgate.cli.output.summaries import dialect_name, provider_page
+from droidgate.migration.conversion import Conversion, convert
 from droidgate.migration.plan import MigrationPlan, plan_migration
 from droidgate.migration.source_sets import find_source_set
 from droidgate.sources import Providers, read_source
@@ -38,7 +39,7 @@ from droidgate_mappings.formats.support_matrix import make_matrix
 from droidgate_mappings.model.capability import Provider
 from droidgate_mappings.model.errors import DroidgateError
 from droidgate_mappings.model.findings import Finding
-from droidgate_mappings.translate import Conversion, convert, provider_name, translate
+from droidgate_mappings.translate import provider_name, translate
 from droidgate_phone.sample_apps import sample_apps_directory
 from droidgate_phone.sample_packages import SamplePackage, sample_packages, signing_key
 

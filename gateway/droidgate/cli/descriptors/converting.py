@@ -35,15 +35,16 @@ from droidgate.cli.output.safe_text import visible
 from droidgate.cli.output.sarif import sarif_log
 from droidgate.cli.output.summaries import dialect_name
 from droidgate.cli.read_sources import Output, print_problem, read_all
+from droidgate.computer.output_folder import Status, check_output_name, path_below, write_files
+from droidgate.migration.conversion import Conversion, convert
 from droidgate.sources import check_convertible
 from droidgate.sources.source_results import Providers
 from droidgate_mappings.formats.format import Artifact, find_format
 from droidgate_mappings.model.capability import Provider
 from droidgate_mappings.model.errors import UsageError, WriteError
 from droidgate_mappings.model.findings import Finding, Level, at_least
-from droidgate_mappings.output_folder import Status, check_output_name, path_below, write_files
 from droidgate_mappings.text_safety.marks import text_marks
-from droidgate_mappings.translate import Conversion, Translation, convert, provider_name
+from droidgate_mappings.translate import Translation, provider_name
 
 FIDELITY_FILE: Final = "fidelity.json"
 NAMES_FILE: Final = "names.json"

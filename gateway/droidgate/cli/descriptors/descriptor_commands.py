@@ -314,8 +314,8 @@ def _pack(  # noqa: PLR0913
     only Kotlin sources declare where `--generate` writes their descriptors.
     """
     from droidgate.cli.descriptors.packing_report import report_packing
+    from droidgate.computer.output_folder import check_folder
     from droidgate.migration.project_packing import pack
-    from droidgate_mappings.output_folder import check_folder
 
     # The key is made by the packing, and nothing is to be left behind.
     check_folder(out.parent)

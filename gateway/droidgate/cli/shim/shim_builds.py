@@ -22,9 +22,9 @@ from droidgate.cli.output.marking import marks_page
 from droidgate.cli.output.pages import Block, Heading, Line, file_lines, print_file_notes, print_note, show
 from droidgate.cli.output.safe_text import one_line
 from droidgate.cli.shim.shim_outputs import BuiltShimRecord, ShimBuildDocument, ShimKey
+from droidgate.computer.output_folder import Status, path_below, write_files
 from droidgate.shims.building import BuildRequest, Key, ShimBuild, build_from, chosen_key
 from droidgate_mappings.model.findings import Finding
-from droidgate_mappings.output_folder import Status, path_below, write_files
 from droidgate_shim.builder.protocols import LeftOut
 from droidgate_shim.builder.shim_manifest import PermissionUse
 from droidgate_shim.builder.shims import BuiltShim

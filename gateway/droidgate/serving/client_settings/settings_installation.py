@@ -13,9 +13,9 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Final
 
+from droidgate.computer.output_folder import write_files
 from droidgate.serving.client_settings import json_edit, yaml_edit
 from droidgate_mappings.model.errors import InputError, UsageError, WriteError
-from droidgate_mappings.output_folder import write_files
 from droidgate_mappings.tables.clients import ClientRow, load_clients
 from droidgate_mappings.text.nearest_names import suggest_name
 from droidgate_mappings.user_folders import HOME_VARIABLE

@@ -10,13 +10,13 @@ from typing import Any, Final
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
+from droidgate.migration.conversion import Conversion
 from droidgate_mappings.formats.format import find_format
 from droidgate_mappings.model.errors import InputError, UsageError
 from droidgate_mappings.model.json_values import Json
 from droidgate_mappings.model.names import NameEntry
 from droidgate_mappings.text.json_text import parse_json
 from droidgate_mappings.text.nearest_names import suggest_name
-from droidgate_mappings.translate import Conversion
 
 _HINT: Final = "give `names.json` that `droidgate convert` wrote with the tools"
 
