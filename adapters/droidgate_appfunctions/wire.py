@@ -338,7 +338,7 @@ _PARAMETER_TOKEN: Final = "invalid_argument"  # noqa: S105 - a failure token, no
 
 
 @dataclass(frozen=True, slots=True)
-class Loss:
+class DroppedValue:
     """A value that is left out because the shell drops it, such as an empty list, by its JSON Pointer."""
 
     problem: WireProblem
@@ -350,7 +350,7 @@ def write_parameters(
     input_type: Type,
     definitions: Definitions,
     *,
-    losses: list[Loss] | None = None,
+    losses: list[DroppedValue] | None = None,
 ) -> dict[str, Json]:
     """Return the object to send as `--parameters`, as text of `json.dumps`.
 
@@ -390,7 +390,7 @@ def read_parameters(document: Json, input_type: Type, definitions: Definitions) 
 @dataclass(frozen=True, slots=True)
 class _ParameterWriter:
     walk: Walk
-    losses: list[Loss] | None
+    losses: list[DroppedValue] | None
 
     def write_input(self, values: Json, input_type: Type) -> dict[str, Json]:
         declared = self.walk.resolve(input_type, "")
@@ -434,7 +434,7 @@ class _ParameterWriter:
             if not isinstance(entry, list) or entry:
                 written[name] = entry
             elif self.losses is not None:
-                self.losses.append(Loss("empty-array", here))
+                self.losses.append(DroppedValue("empty-array", here))
             else:
                 message = "the shell drops an empty list, so the app would get none"
                 raise self.walk.error("empty-array", message, here, "leave the parameter out")
@@ -489,7 +489,7 @@ class _ParameterWriter:
 
     def _try(
         self, value: Mapping[str, Json], object_type: ObjectType, pointer: str, depth: int
-    ) -> tuple[dict[str, Json], list[Loss]] | None:
+    ) -> tuple[dict[str, Json], list[DroppedValue]] | None:
         members = value if SCHEMA_TYPE_KEY in object_type.properties else without(value, SCHEMA_TYPE_KEY)
         trial = _ParameterWriter(self.walk, [])
         try:
@@ -824,7 +824,7 @@ __all__ = [
     "SCHEMA_TYPE_KEY",
     "AppFunctionWireError",
     "Definitions",
-    "Loss",
+    "DroppedValue",
     "WireProblem",
     "code_of_token",
     "read_parameters",

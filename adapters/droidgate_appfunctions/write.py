@@ -478,7 +478,7 @@ def write(provider: Provider, dialect: DialectTable) -> Writing:
     return Writing(artifacts, fitted.provider, fitted.findings, fitted.names)
 
 
-def weigh(provider: Provider, dialect: DialectTable) -> tuple[Finding, ...]:
+def find_losses(provider: Provider, dialect: DialectTable) -> tuple[Finding, ...]:
     """Return the findings of writing a provider of another format that holds no facts of this one.
 
     Raises:

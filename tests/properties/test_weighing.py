@@ -32,8 +32,8 @@ def with_texts(provider: Provider, text: str) -> Provider:
 def assert_weighed_as_written(provider: Provider, target: str) -> None:
     item, dialect = targets()[target]
     assert item.write is not None
-    assert item.weigh is not None
-    assert item.weigh(provider, dialect) == item.write(provider, dialect).findings
+    assert item.find_losses is not None
+    assert item.find_losses(provider, dialect) == item.write(provider, dialect).findings
 
 
 @pytest.mark.slow
@@ -56,7 +56,7 @@ def test_no_text_of_another_format_can_end_writing(target: str, text: str) -> No
 def test_what_is_too_long_to_be_written_is_not_weighed(target: str, length: int) -> None:
     item, dialect = targets()[target]
     assert item.write is not None
-    assert item.weigh is not None
+    assert item.find_losses is not None
     provider = with_texts(random_provider(Random(3), size=15), "")
     capabilities = tuple(
         each.model_copy(update={"description": "x" * length}) for each in provider.capabilities
@@ -66,9 +66,9 @@ def test_what_is_too_long_to_be_written_is_not_weighed(target: str, length: int)
         written = item.write(provider, dialect).findings
     except WriteError as refused:
         with pytest.raises(WriteError, match=re.escape(str(refused))):
-            item.weigh(provider, dialect)
+            item.find_losses(provider, dialect)
     else:
-        assert item.weigh(provider, dialect) == written
+        assert item.find_losses(provider, dialect) == written
 
 
 @pytest.mark.parametrize("name", sorted({first.id for first, _ in targets().values()}))
@@ -77,10 +77,10 @@ def test_dialects_of_one_capacity_weigh_alike(name: str) -> None:
     for seed in range(6):
         provider = random_provider(Random(seed), size=15)
         for first, dialect in of_format:
-            assert first.weigh is not None
+            assert first.find_losses is not None
             for _, other in of_format:
                 if other.capacity == dialect.capacity:
-                    assert first.weigh(provider, other) == first.weigh(provider, dialect)
+                    assert first.find_losses(provider, other) == first.find_losses(provider, dialect)
 
 
 def losses_by_writing(provider: Provider, target: str) -> list[tuple[str, str, tuple[int, ...]]]:

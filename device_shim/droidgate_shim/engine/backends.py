@@ -45,14 +45,14 @@ class ExtrasCall:
 
 
 @dataclass(frozen=True, slots=True)
-class FunctionCall:
+class AppFunctionCall:
     """A call of an app function."""
 
     function: str
     document: Mapping[str, Json]
 
 
-Outgoing = ExtrasCall | FunctionCall
+Outgoing = ExtrasCall | AppFunctionCall
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,7 +124,7 @@ def write_call(
     request_id: str | None = None
     match prepared.route.backend:
         case FunctionBackend(function=function):
-            return FunctionCall(function, _write_document(prepared, arguments, definitions))
+            return AppFunctionCall(function, _write_document(prepared, arguments, definitions))
         case ToolBackend(kind=kind, tool=tool):
             call = MmcpToolCall(tool, _renamed(arguments, names))
             extras = write_activity_call(call) if kind == "mmcp-activity" else write_broadcast_call(call)

@@ -44,7 +44,7 @@ from droidgate_mappings.model.errors import DeviceError, DroidgateError
 from droidgate_mappings.model.findings import Finding, Level, finding_code
 from droidgate_mappings.model.json_values import Json
 from droidgate_mappings.values.arguments import FittedArguments, argument_problems, fit_arguments, fit_result
-from droidgate_mappings.values.coercion import Bend
+from droidgate_mappings.values.coercion import Coercion
 from droidgate_mappings.values.failures import CallError, Failure, call_error, first_of
 
 _code = partial(finding_code, module=__name__)
@@ -236,7 +236,7 @@ class Caller:
             self.pins.check(checked.pin, client=request.client),
             plan,
             tuple(checked.passed_over),
-            _coerced(ARGUMENT_COERCED, checked.fitted.bends),
+            _coerced(ARGUMENT_COERCED, checked.fitted.coercions),
             checked.files,
             self.policy.unmatched(self.every_key()) if self.policy.has_rules else (),
         )
@@ -455,7 +455,7 @@ class Caller:
             checked.target.key,
             self.device.serial,
             plan.route,
-            (*_coerced(ARGUMENT_COERCED, checked.fitted.bends), *findings),
+            (*_coerced(ARGUMENT_COERCED, checked.fitted.coercions), *findings),
             tuple(link.hops),
         )
 
@@ -538,11 +538,11 @@ def _fitted_result(raw: RawResult) -> tuple[Json, tuple[Finding, ...]]:
     if raw.declared is None:
         return raw.value, notes
     fitted = fit_result(raw.value, raw.declared, raw.definitions)
-    return fitted.value, (*_coerced(RESULT_COERCED, fitted.bends), *notes)
+    return fitted.value, (*_coerced(RESULT_COERCED, fitted.coercions), *notes)
 
 
-def _coerced(code: str, bends: tuple[Bend, ...]) -> tuple[Finding, ...]:
-    return tuple(_finding(code, Level.NOTE, bend.pointer, bend.message) for bend in bends)
+def _coerced(code: str, coercions: tuple[Coercion, ...]) -> tuple[Finding, ...]:
+    return tuple(_finding(code, Level.NOTE, coercion.pointer, coercion.message) for coercion in coercions)
 
 
 def _finding(code: str, level: Level, pointer: str, message: str) -> Finding:

@@ -17,7 +17,7 @@ from droidgate.calls.shim_route import ShimRoute
 from droidgate.calls.subjects import EVERY_CAPABILITY
 from droidgate.calls.traces import open_trace
 from droidgate.devices.adb_client import AdbServer
-from droidgate.devices.device import open_device as connect
+from droidgate.devices.device import connect_device
 from droidgate.sources.phone_source import PhoneReading, ReadablePhone
 from droidgate_mappings.model.capability import Provider
 from droidgate_mappings.model.json_values import Json
@@ -137,4 +137,4 @@ def open_device(serial: str | None = None, *, server: AdbServer | None = None) -
     Raises:
         DeviceError: there is none, more than one, or it does not let adb in.
     """
-    return Phone(connect(serial, server=server))
+    return Phone(connect_device(serial, server=server))

@@ -311,7 +311,7 @@ class Trace:
                 protocol=subject.protocol,
                 capability=subject.capability,
                 arguments=fitted.values,
-                coerced=tuple(f"{bend.pointer}: {bend.message}" for bend in fitted.bends),
+                coerced=tuple(f"{coercion.pointer}: {coercion.message}" for coercion in fitted.coercions),
                 effect=subject.effect.value,
                 decision=decision.kind,
                 rule=decision.rule,

@@ -139,11 +139,11 @@ def _running_server() -> AdbServer:
 
 
 def _shims(context: typer.Context) -> Iterator[InstalledShim]:
-    from droidgate.devices.device import open_device
+    from droidgate.devices.device import connect_device
     from droidgate.shims.place import installed_shims, place_of
 
     serial = context.params.get("serial")
-    device = open_device(serial if isinstance(serial, str) else None, server=_running_server())
+    device = connect_device(serial if isinstance(serial, str) else None, server=_running_server())
     yield from installed_shims(place_of(device))
 
 

@@ -111,7 +111,7 @@ def estimate_conversions(provider: Provider) -> ConvertedProvider:
     """Return what each capability of a provider loses in each dialect, and how large it is as a tool.
 
     The dialects' own writers find it. What writing would make is made only where that can fail or find more:
-    of a provider that comes from the target's format or holds facts of it (`Format.weigh`).
+    of a provider that comes from the target's format or holds facts of it (`Format.find_losses`).
     """
     return _Estimator(provider).estimate() if provider.capabilities else ConvertedProvider((), ())
 
@@ -138,13 +138,15 @@ class _Estimator:
     def _losses_in(self, number: int, format_: Format, dialect: DialectTable) -> list[_Losses]:
         """Return what each capability loses in a dialect."""
         try:
-            if format_.weigh is None or format_.id in self._to_be_written:
+            if format_.find_losses is None or format_.id in self._to_be_written:
                 return self._losses_of(self._write(format_, dialect))
             alike = _first_alike()[number]
             if alike not in self._weighed:
                 is_tool_list = format_.size_for_models is not None and self._tools is None
                 findings = (
-                    self._write(format_, dialect) if is_tool_list else format_.weigh(self._provider, dialect)
+                    self._write(format_, dialect)
+                    if is_tool_list
+                    else format_.find_losses(self._provider, dialect)
                 )
                 self._weighed[alike] = self._losses_of(findings)
             return self._weighed[alike]

@@ -26,7 +26,7 @@ from droidgate.coverage.scan_log import KEPT_LOG_FILE, Header, ScanLog
 from droidgate.coverage.scanned import CHANGED, KNOWN, PART, Scanned
 from droidgate.coverage.unit_rows import Unit, rows_of_unit
 from droidgate.coverage.worker import do_work, load_work
-from droidgate.devices.device import Device, open_device
+from droidgate.devices.device import Device, connect_device
 from droidgate.devices.device_errors import CommandFailedError, DeviceOutputError
 from droidgate.devices.packages import disabled_packages
 from droidgate.sources.catalogs.catalog import Catalog, check_name
@@ -107,7 +107,7 @@ def find_phone(source: str) -> ScannedPhone:
         DeviceError: it is not there, or does not let us in.
     """
     serial, package = parse_phone_source(source)
-    return ScannedPhone(open_device(serial), package)
+    return ScannedPhone(connect_device(serial), package)
 
 
 def scan_phone(phone: ScannedPhone, *, own_apps: bool) -> Iterator[Scanned]:

@@ -130,7 +130,7 @@ class _Seen:
 
 
 class Device:
-    """A device that is attached and ready; use `open_device` to get one. May be shared by threads.
+    """A device that is attached and ready; use `connect_device` to get one. May be shared by threads.
 
     Args:
         server: The adb server that it is attached to.
@@ -419,7 +419,7 @@ class Device:
         self._seen.identity, self._seen.features, self._seen.transport = seen, features, transport
 
 
-def open_device(serial: str | None = None, *, server: AdbServer | None = None) -> Device:
+def connect_device(serial: str | None = None, *, server: AdbServer | None = None) -> Device:
     """Return the device of a serial, or the only one that is attached.
 
     Args:

@@ -13,7 +13,7 @@ import anyio
 from droidgate.calls.caller import Caller
 from droidgate.calls.subjects import NamePattern
 from droidgate.calls.traces import NO_TRACE, Trace, open_trace
-from droidgate.devices.device import open_device
+from droidgate.devices.device import connect_device
 from droidgate.serving.http import HttpAddress, http_application, http_server, listen, parse_address
 from droidgate.serving.phone_tools import PhoneTools, ServedPhone
 from droidgate.serving.search import SearchTools
@@ -77,7 +77,7 @@ def phone_tools(
 
 
 def _connect(serial: str | None) -> Caller:
-    return Caller(open_device(serial))
+    return Caller(connect_device(serial))
 
 
 def serve(  # noqa: PLR0913

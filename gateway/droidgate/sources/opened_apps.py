@@ -163,13 +163,13 @@ def _closing(apk: Apk, place: str, *, is_named: bool, is_project: bool = False) 
 
 def _apps_of_phone(source: str) -> Iterator[OpenedApp | UnreadApp]:
     # Most shims are made for files, and these modules take their time to import.
-    from droidgate.devices.device import open_device  # noqa: PLC0415
+    from droidgate.devices.device import connect_device  # noqa: PLC0415
     from droidgate.devices.device_errors import TransferError  # noqa: PLC0415
     from droidgate.devices.packages import list_packages  # noqa: PLC0415
     from droidgate.sources.phone_source import read_device_source  # noqa: PLC0415
 
     reading = read_device_source(source, formats=load_formats().values())
-    device = open_device(reading.serial)
+    device = connect_device(reading.serial)
     packages = {other.name: other for other in list_packages(device, reading.facts.user)}
     is_named = "/" in source
     for app in reading.apps:

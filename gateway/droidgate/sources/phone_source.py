@@ -18,7 +18,7 @@ from typing import Final
 
 from droidgate.devices.adb_client import AdbServer
 from droidgate.devices.components import ComponentKind, query_components
-from droidgate.devices.device import Device, open_device
+from droidgate.devices.device import Device, connect_device
 from droidgate.devices.device_errors import (
     CommandFailedError,
     DeviceOutputError,
@@ -217,7 +217,7 @@ def read_device_source(
         DeviceError: the phone cannot be reached or used.
     """
     serial, package = parse_phone_source(source)
-    device = open_device(serial, server=server)
+    device = connect_device(serial, server=server)
     return read_phone(device, PhoneRequest(tuple(formats), strict=strict, package=package))
 
 

@@ -219,7 +219,7 @@ class Format:
         read_application: Finds the format's providers in an application. Raises `InputError`
             where none can be read.
         write: Writes one provider in one dialect. Raises `WriteError`.
-        weigh: The findings that `write` has for a provider of another format that holds no facts of this one,
+        find_losses: The findings that `write` has for a provider of another format that holds no facts of this one,
             without its artifacts; the same in dialects of equal capacity. Raises `WriteError` wherever
             `write` would. Without it, `write` lists them.
         lint_file: Findings against the rules of the specification, for one descriptor file. Raises
@@ -258,7 +258,7 @@ class Format:
     read_file: Callable[[SourceFile, ReadingContext], Reading]
     read_application: Callable[[Application, ReadingContext], Reading]
     write: Callable[[Provider, DialectTable], Writing] | None = None
-    weigh: Callable[[Provider, DialectTable], tuple[Finding, ...]] | None = None
+    find_losses: Callable[[Provider, DialectTable], tuple[Finding, ...]] | None = None
     lint_file: Callable[[SourceFile], tuple[Finding, ...]] | None = None
     lint_application: Callable[[Application], tuple[Finding, ...]] | None = None
     write_handlers: Callable[[Provider, DialectTable, str, str], HandlerCode] | None = None

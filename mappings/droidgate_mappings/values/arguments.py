@@ -11,7 +11,7 @@ from droidgate_mappings.model.json_values import Json, pointer_token
 from droidgate_mappings.model.types import ObjectType, RefType, ScalarType, Type
 from droidgate_mappings.text.json_text import JsonParser, parse_json
 from droidgate_mappings.text.nearest_names import nearest_names
-from droidgate_mappings.values.coercion import Bend, Definitions, UnfitValueError, ValueFitter
+from droidgate_mappings.values.coercion import Coercion, Definitions, UnfitValueError, ValueFitter
 from droidgate_mappings.values.failures import CallError, Failure
 
 _MAX_LISTED: Final = 20
@@ -23,11 +23,11 @@ class FittedArguments:
 
     Attributes:
         values: In the declared order, further ones behind.
-        bends: What was read as another kind than it came in, or left out.
+        coercions: What was read as another kind than it came in, or left out.
     """
 
     values: dict[str, Json]
-    bends: tuple[Bend, ...] = ()
+    coercions: tuple[Coercion, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,11 +36,11 @@ class FittedResult:
 
     Attributes:
         value: The value; None for a declared void.
-        bends: What was read as another kind than it came in.
+        coercions: What was read as another kind than it came in.
     """
 
     value: Json
-    bends: tuple[Bend, ...] = ()
+    coercions: tuple[Coercion, ...] = ()
 
 
 def fit_arguments(
@@ -71,7 +71,7 @@ def fit_arguments(
     fitter = ValueFitter(definitions, exact=exact, parse=parse)
     declared = type_behind(capability.input, definitions)
     given = dict(arguments)
-    left_out: list[Bend] = []
+    left_out: list[Coercion] = []
     if isinstance(declared, ObjectType):
         is_closed = declared.keywords.get("additionalProperties", False) is False
         for name in list(given):
@@ -80,7 +80,7 @@ def fit_arguments(
             if known is None and is_closed:
                 raise _invalid(pointer, _unknown_name(name, tuple(declared.properties)))
             if known is not None and given[name] is None and not known.required and not known.type.nullable:
-                left_out.append(Bend(pointer, "null stands for no value"))
+                left_out.append(Coercion(pointer, "null stands for no value"))
                 del given[name]
     if exact and left_out:
         raise _invalid(left_out[0].pointer, left_out[0].message)
@@ -90,7 +90,7 @@ def fit_arguments(
         raise _invalid(error.pointer, error.reason) from None
     order = declared.properties if isinstance(declared, ObjectType) else {}
     ordered = {name: fitted[name] for name in order if name in fitted}
-    return FittedArguments({**ordered, **fitted}, (*left_out, *fitter.bends))
+    return FittedArguments({**ordered, **fitted}, (*left_out, *fitter.coercions))
 
 
 def argument_problems(
@@ -145,13 +145,13 @@ def fit_result(
     if declared is None:
         return FittedResult(value)
     if isinstance(declared, ScalarType) and declared.kind == "null":
-        dropped = () if value in (None, {}) else (Bend("", "a value came where none is declared"),)
+        dropped = () if value in (None, {}) else (Coercion("", "a value came where none is declared"),)
         if dropped and exact:
             raise _malformed("", dropped[0].message)
         return FittedResult(None, dropped)
     fitter = ValueFitter(definitions, exact=exact, parse=parse)
     try:
-        return FittedResult(fitter.fit(value, declared), tuple(fitter.bends))
+        return FittedResult(fitter.fit(value, declared), tuple(fitter.coercions))
     except UnfitValueError as error:
         raise _malformed(error.pointer, error.reason) from None
 

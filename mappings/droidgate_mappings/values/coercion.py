@@ -238,7 +238,7 @@ _FLOAT_LIMIT: Final = struct.unpack("<f", bytes.fromhex("ffff7f7f"))[0]
 
 
 @dataclass(frozen=True, slots=True)
-class Bend:
+class Coercion:
     """A value that was not of the declared kind and was read as it: where, and what was done."""
 
     pointer: str
@@ -266,7 +266,7 @@ class ValueFitter:
     Attributes:
         definitions: The provider's definitions.
         exact: Nothing is bent; what is not of the declared kind is refused.
-        bends: What was bent so far.
+        coercions: What was coerced so far.
         steps: What is left of the budget.
         parse: Reads the JSON that a text spells.
         problems: Takes what is wrong with the members of objects and lists, which are then kept as they came;
@@ -275,7 +275,7 @@ class ValueFitter:
 
     definitions: Definitions
     exact: bool = False
-    bends: list[Bend] = field(default_factory=list)
+    coercions: list[Coercion] = field(default_factory=list)
     steps: int = MAX_STEPS
     parse: JsonParser = parse_json
     problems: list[UnfitValueError] | None = None
@@ -334,10 +334,10 @@ class ValueFitter:
                 raise UnfitValueError(pointer, "no value is allowed")
         return value
 
-    def _bend(self, pointer: str, message: str) -> None:
+    def _coerce(self, pointer: str, message: str) -> None:
         if self.exact:
             raise UnfitValueError(pointer, message)
-        self.bends.append(Bend(pointer, message))
+        self.coercions.append(Coercion(pointer, message))
 
     def _fit_scalar(self, value: Json, scalar: ScalarType, pointer: str) -> Json:
         match scalar.kind:
@@ -357,13 +357,13 @@ class ValueFitter:
 
     def _fit_boolean(self, value: Json, pointer: str) -> bool:
         if isinstance(value, str) and value.lower() in {"true", "false"}:
-            self._bend(pointer, "a text is given for a boolean")
+            self._coerce(pointer, "a text is given for a boolean")
             return value.lower() == "true"
         return bool(_expect(value, bool, "a boolean", pointer))
 
     def _fit_integer(self, value: Json, bits: int, pointer: str) -> int:
         if isinstance(value, str) and _INTEGER_TEXT.fullmatch(value):
-            self._bend(pointer, "a text is given for an integer")
+            self._coerce(pointer, "a text is given for an integer")
             value = int(value)
         if isinstance(value, bool) or not isinstance(value, int | float | Decimal):
             raise UnfitValueError(pointer, f"an integer is declared and {_kind_of(value)} is given")
@@ -376,7 +376,7 @@ class ValueFitter:
 
     def _fit_real(self, value: Json, *, single: bool, pointer: str) -> Json:
         if isinstance(value, str) and len(value) <= _MAX_NUMBER_TEXT and _NUMBER_TEXT.fullmatch(value):
-            self._bend(pointer, "a text is given for a number")
+            self._coerce(pointer, "a text is given for a number")
             value = self._parse_number(value, pointer)
         if isinstance(value, bool) or not isinstance(value, int | float | Decimal):
             raise UnfitValueError(pointer, f"a number is declared and {_kind_of(value)} is given")
@@ -403,7 +403,7 @@ class ValueFitter:
         except InputError:
             return value
         if isinstance(parsed, kind):
-            self._bend(pointer, f"a text is given for {words}")
+            self._coerce(pointer, f"a text is given for {words}")
             return parsed
         return value
 
@@ -449,7 +449,7 @@ class ValueFitter:
         if not (declared.nullable or self._resolve(declared, pointer).nullable):
             self._report(UnfitValueError(pointer, f"{name!r} is required and missing"))
             return
-        self._bend(f"{pointer}/{pointer_token(name)}", "it is required and missing, which stands for null")
+        self._coerce(f"{pointer}/{pointer_token(name)}", "it is required and missing, which stands for null")
 
     def _fit_all(self, value: Json, combination: AllOfType, pointer: str, depth: int) -> Json:
         for member in combination.members:
@@ -468,8 +468,8 @@ class ValueFitter:
             raise UnfitValueError(pointer, "it is none of the declared alternatives")
         if choice.exclusive and len(found) > 1:
             raise UnfitValueError(pointer, f"it is {len(found)} of the declared alternatives at once")
-        fitted, bends = found[0]
-        self.bends.extend(bends)
+        fitted, coercions = found[0]
+        self.coercions.extend(coercions)
         return fitted
 
     def _named_alternative(
@@ -492,12 +492,12 @@ class ValueFitter:
 
     def _fitting(
         self, value: Json, choice: OneOfType, pointer: str, depth: int, *, exact: bool
-    ) -> list[tuple[Json, list[Bend]]]:
-        found: list[tuple[Json, list[Bend]]] = []
+    ) -> list[tuple[Json, list[Coercion]]]:
+        found: list[tuple[Json, list[Coercion]]] = []
         for alternative in choice.alternatives:
             trial = ValueFitter(self.definitions, exact=exact, steps=self.steps, parse=self.parse)
             with suppress(UnfitValueError):
-                found.append((trial.fit(value, alternative, pointer, depth + 1), trial.bends))
+                found.append((trial.fit(value, alternative, pointer, depth + 1), trial.coercions))
             self.steps = trial.steps
             self._spend(pointer, depth)
         return found

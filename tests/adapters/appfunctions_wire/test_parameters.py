@@ -14,7 +14,7 @@ from droidgate_appfunctions.wire import (
     MAX_DEPTH,
     SCHEMA_TYPE_KEY,
     AppFunctionWireError,
-    Loss,
+    DroppedValue,
     read_parameters,
     write_parameters,
 )
@@ -78,9 +78,9 @@ def test_null_is_left_out() -> None:
 def test_an_empty_list_is_an_error_unless_the_caller_takes_losses() -> None:
     declared = parameters(tags=array(scalar("string")))
     assert problem_of({"tags": []}, declared) == ("empty-array", "/tags")
-    losses: list[Loss] = []
+    losses: list[DroppedValue] = []
     assert write_parameters({"tags": []}, declared, {}, losses=losses) == {}
-    assert losses == [Loss("empty-array", "/tags")]
+    assert losses == [DroppedValue("empty-array", "/tags")]
 
 
 @pytest.mark.parametrize(
@@ -165,9 +165,9 @@ def test_what_an_alternative_loses_is_reported() -> None:
     alternatives = (parameters(tags=array(scalar("string"))), parameters(count=scalar("int32")))
     declared = parameters(choice=OneOfType(alternatives=alternatives))
     assert problem_of({"choice": {"tags": []}}, declared) == ("empty-array", "/choice/tags")
-    losses: list[Loss] = []
+    losses: list[DroppedValue] = []
     assert write_parameters({"choice": {"tags": []}}, declared, {}, losses=losses) == {"choice": {}}
-    assert losses == [Loss("empty-array", "/choice/tags")]
+    assert losses == [DroppedValue("empty-array", "/choice/tags")]
 
 
 def test_a_key_that_is_required_and_nullable_may_stay_away() -> None:

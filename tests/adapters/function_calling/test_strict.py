@@ -149,7 +149,9 @@ def test_null_in_a_models_call_means_no_value_and_a_required_null_is_one(tmp_pat
     provider = provider_of(TOOL["inputSchema"])
     fitted = fit_arguments(meant.arguments, provider.capabilities[0], provider.definitions)
     assert fitted.values == {"title": "Milk", "places": places}
-    assert [bend.message for bend in fitted.bends] == ["it is required and missing, which stands for null"]
+    assert [coercion.message for coercion in fitted.coercions] == [
+        "it is required and missing, which stands for null"
+    ]
 
 
 @pytest.mark.parametrize(

@@ -23,11 +23,11 @@ from droidgate_mappings.values.failures import Failure
 from droidgate_shim.engine.authority import Carrier, Installed, read_policy
 from droidgate_shim.engine.backends import (
     ActivityAnswer,
+    AppFunctionCall,
     BackendAnswer,
     BroadcastAnswer,
     ExtrasCall,
     FunctionAnswer,
-    FunctionCall,
     ResponseAnswer,
 )
 from droidgate_shim.engine.carried import MAX_CARRIED_UNITS, carried_units
@@ -85,7 +85,7 @@ def test_the_prototype_is_answered_without_a_wrapper_and_with_a_separate_id() ->
 def test_an_app_function_gets_a_document_and_its_errors_keep_their_number() -> None:
     shim = engine()
     sent = only_send(shim.submit(0, "bind", AGENT, s1("u-1", "note", {"title": "Milk"}), None))
-    assert sent.outgoing == FunctionCall(
+    assert sent.outgoing == AppFunctionCall(
         "N#create", {"schemaType": "", "properties": {"title": {"kind": "string", "values": ["Milk"]}}}
     )
     returned = {"androidAppfunctionsReturnValue": {"kind": "long", "values": [7]}}

@@ -163,10 +163,10 @@ def test_patterns(core: CoreJvm, pattern: str, text: str, outcome: Json) -> None
 @pytest.mark.parametrize(
     ("declared", "value", "outcome"),
     [
-        ({"kind": "int32"}, "-7", {"value": -7, "bends": [""]}),
+        ({"kind": "int32"}, "-7", {"value": -7, "coercions": [""]}),
         ({"kind": "int32"}, 2**31, {"error": "unfit", "pointer": ""}),
-        ({"kind": "int64"}, Decimal("5.00"), {"value": 5, "bends": []}),
-        ({"kind": "boolean"}, "TRUE", {"value": True, "bends": [""]}),
+        ({"kind": "int64"}, Decimal("5.00"), {"value": 5, "coercions": []}),
+        ({"kind": "boolean"}, "TRUE", {"value": True, "coercions": [""]}),
         ({"kind": "boolean"}, "FAL\u017fE", {"error": "unfit", "pointer": ""}),
         ({"kind": "bytes"}, "AAAA====", {"error": "unfit", "pointer": ""}),
         ({"kind": "array", "items": {"kind": "string"}}, ["a", 1], {"error": "unfit", "pointer": "/1"}),
@@ -178,12 +178,12 @@ def test_patterns(core: CoreJvm, pattern: str, text: str, outcome: Json) -> None
         (
             {"kind": "string", "keywords": {"maxLength": 1}},
             "\U0001f600",
-            {"value": "\U0001f600", "bends": []},
+            {"value": "\U0001f600", "coercions": []},
         ),
         (
             {"kind": "double", "keywords": {"multipleOf": Decimal("0.1")}},
             Decimal("0.3"),
-            {"value": Decimal("0.3"), "bends": []},
+            {"value": Decimal("0.3"), "coercions": []},
         ),
     ],
 )

@@ -12,7 +12,7 @@ from droidgate.coverage.conversions import EXACT, LEVELS, targets
 from droidgate.coverage.inputs import Item, list_inputs
 from droidgate.coverage.scan_one import scan_one
 from droidgate.coverage.scanned import clean
-from droidgate.devices.device import open_device
+from droidgate.devices.device import connect_device
 from droidgate.sources import Providers, read_source
 from droidgate_android.apk.pack import pack_project
 from droidgate_mappings.formats.format import find_format, load_formats
@@ -267,7 +267,7 @@ def test_a_phone_says_which_apps_its_user_has_disabled(
         monkeypatch.setenv("ANDROID_ADB_SERVER_PORT", str(phone.server_port))
         before = scan_into(tmp_path / "c", f"adb:{phone.serial}").catalog
         assert ask(before, "SELECT DISTINCT enabled FROM apps") == [(True,)]
-        device = open_device(phone.serial)
+        device = connect_device(phone.serial)
         assert device.run(["pm", "disable-user", "--user", "0", f"{SAMPLE}.clockin"]).exit_status == 0
         after = scan_into(tmp_path / "c", f"adb:{phone.serial}").catalog
     assert ask(after, "SELECT package FROM apps WHERE NOT enabled") == [(f"{SAMPLE}.clockin",)]

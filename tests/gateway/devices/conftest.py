@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from droidgate.devices.adb_client import AdbServer, ServerAddress
-from droidgate.devices.device import Device, open_device
+from droidgate.devices.device import Device, connect_device
 from gateway.devices.fake_adb_server import FakeAdbServer
 
 SERVER_QUESTIONS = {
@@ -67,4 +67,4 @@ def client(server: FakeAdbServer) -> AdbServer:
 
 
 def device_on(server: FakeAdbServer) -> Device:
-    return open_device(server=client(server))
+    return connect_device(server=client(server))

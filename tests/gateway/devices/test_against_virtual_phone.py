@@ -17,7 +17,7 @@ import pytest
 
 from droidgate.devices.adb_client import AdbServer, ServerAddress
 from droidgate.devices.components import query_components
-from droidgate.devices.device import Device, open_device
+from droidgate.devices.device import Device, connect_device
 from droidgate.devices.packages import list_packages, package_paths
 from droidgate.devices.properties import build_of, get_properties
 from droidgate.devices.quoting import join_command
@@ -38,7 +38,7 @@ class Reached:
     def __init__(self, phone: VirtualPhone, server: AdbServer) -> None:
         self.phone = phone
         self.server = server
-        self.device: Device = open_device(phone.serial, server=server)
+        self.device: Device = connect_device(phone.serial, server=server)
 
 
 @pytest.fixture(scope="module", params=["its own server", "real adb"])
@@ -168,4 +168,4 @@ def test_a_phone_that_goes_is_reported() -> None:
 
 def own_device(phone: VirtualPhone) -> Device:
     assert phone.server_port is not None
-    return open_device(phone.serial, server=AdbServer(ServerAddress(port=phone.server_port)))
+    return connect_device(phone.serial, server=AdbServer(ServerAddress(port=phone.server_port)))

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from droidgate.devices.connection import frame_request
-from droidgate.devices.device import LONG_COMMAND_BYTES, Identity, open_device
+from droidgate.devices.device import LONG_COMMAND_BYTES, Identity, connect_device
 from droidgate.devices.device_errors import (
     CommandFailedError,
     DeviceChangedError,
@@ -188,15 +188,15 @@ def test_of_several_devices_one_has_to_be_named(
 ) -> None:
     server = client(start_server(**two_devices()))
     with pytest.raises(SeveralDevicesError) as raised:
-        open_device(server=server)
+        connect_device(server=server)
     assert raised.value.serials == (SERIAL, "OTHER")
-    assert open_device(SERIAL, server=server).serial == SERIAL
+    assert connect_device(SERIAL, server=server).serial == SERIAL
     monkeypatch.setenv("ANDROID_SERIAL", "OTHER")
-    assert open_device(server=server).serial == "OTHER"
-    assert open_device(SERIAL, server=server).serial == SERIAL
+    assert connect_device(server=server).serial == "OTHER"
+    assert connect_device(SERIAL, server=server).serial == SERIAL
     monkeypatch.setenv("ANDROID_SERIAL", "GONE")
     with pytest.raises(NoDeviceError):
-        open_device(server=server)
+        connect_device(server=server)
 
 
 @pytest.mark.parametrize(
@@ -206,7 +206,7 @@ def test_of_several_devices_one_has_to_be_named(
 def test_a_device_that_is_not_ready_says_what_to_do(start_server: StartServer, state: str) -> None:
     server = client(start_server(**two_devices(state=state)))
     with pytest.raises(DeviceStateError) as raised:
-        open_device("OTHER", server=server)
+        connect_device("OTHER", server=server)
     assert raised.value.state == state.partition(" (")[0]
     assert raised.value.hint
 
@@ -214,22 +214,22 @@ def test_a_device_that_is_not_ready_says_what_to_do(start_server: StartServer, s
 def test_a_serial_that_is_not_attached_is_an_error(start_server: StartServer) -> None:
     server = client(start_server())
     with pytest.raises(NoDeviceError, match="no such device"):
-        open_device("NOBODY", server=server)
+        connect_device("NOBODY", server=server)
     with pytest.raises(NoDeviceError, match="no device is attached"):
-        open_device(server=client(start_server(listed="")))
+        connect_device(server=client(start_server(listed="")))
 
 
 @pytest.mark.parametrize("serial", ["-s", "a b", "x" * 200, "", "a;b", "ü"])
 def test_a_serial_that_could_be_something_else_is_refused(start_server: StartServer, serial: str) -> None:
     server = start_server()
     with pytest.raises(UnsafeArgumentError):
-        open_device(serial, server=client(server))
+        connect_device(serial, server=client(server))
 
 
 def test_a_serial_that_the_list_shows_may_still_not_be_used(start_server: StartServer) -> None:
     server = client(start_server(listed=f"{'adb-x (2)._adb-tls-connect._tcp':<22} device transport_id:9\n"))
     with pytest.raises(UnsafeArgumentError) as raised:
-        open_device(server=server)
+        connect_device(server=server)
     assert "characters" in (raised.value.hint or "")
 
 

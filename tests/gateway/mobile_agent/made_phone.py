@@ -16,7 +16,7 @@ from unittest.mock import patch
 from device_shim.phone_system.phone_system_apps import make_apk
 from droidgate.calls.screen.screen_tools import MobileAgentTools
 from droidgate.devices.adb_client import AdbServer, ServerAddress
-from droidgate.devices.device import Device, open_device
+from droidgate.devices.device import Device, connect_device
 from droidgate_phone.app_api.app_values import BroadcastResult
 from droidgate_phone.app_api.behaviour import Activity, App, Receiver
 from droidgate_phone.app_api.platform import View
@@ -215,7 +215,7 @@ class MadePhone:
 
 def device_on(phone: VirtualPhone) -> Device:
     assert phone.server_port is not None
-    return open_device(server=AdbServer(ServerAddress(port=phone.server_port)))
+    return connect_device(server=AdbServer(ServerAddress(port=phone.server_port)))
 
 
 @contextmanager

@@ -22,7 +22,7 @@ from droidgate.calls.screen import phone_commands
 from droidgate.calls.screen.screen_state import INFO_SECONDS, SCREEN_SECONDS, PhoneState, ToolError
 from droidgate.calls.screen.screen_tools import MobileAgentTools
 from droidgate.devices.adb_client import AdbServer, ServerAddress
-from droidgate.devices.device import open_device
+from droidgate.devices.device import connect_device
 from droidgate_phone.commands import CommandCall, input_commands, screen_commands
 from droidgate_phone.phone import start_phone
 from gateway.mobile_agent.made_phone import FORM, SHOP, MadePhone, control, device_on, form_apk, made_phone
@@ -279,8 +279,8 @@ def test_b20_one_of_several_phones_is_chosen_by_its_serial(made: MadePhone) -> N
     with start_phone(server=server, apps=False, adb_keys=()) as other:
         other.install(form_apk())
         address = AdbServer(ServerAddress(port=made.phone.server_port or 0))
-        chosen = MobileAgentTools(lambda: open_device(other.serial, server=address))
-        any_phone = MobileAgentTools(lambda: open_device(server=address))
+        chosen = MobileAgentTools(lambda: connect_device(other.serial, server=address))
+        any_phone = MobileAgentTools(lambda: connect_device(server=address))
         assert chosen.run("launch_app", {"package_name": FORM})["success"]
         with pytest.raises(ToolError, match="2 devices are attached"):
             any_phone.run("capture_screenshot", {})

@@ -18,7 +18,7 @@ from pathlib import Path
 import pytest
 
 from droidgate.devices.adb_client import AdbServer, ServerAddress
-from droidgate.devices.device import open_device
+from droidgate.devices.device import connect_device
 from droidgate.shims.client import HostClient
 from droidgate_mappings.formats.installed import SHIM_PACKAGE
 from droidgate_phone.apps.agent import Agent, request_text
@@ -285,7 +285,7 @@ def test_after_the_five_steps_the_agent_calls_without_a_question(
     shim = "dev.droidgate.shim.of.dev.droidgate.sample.weather"
     assert phone.server_port is not None
     server = AdbServer(ServerAddress(port=phone.server_port))
-    HostClient(open_device(phone.serial, server=server), shim).ask(on=False)
+    HostClient(connect_device(phone.serial, server=server), shim).ask(on=False)
     assert "denied" in _call_through(phone, shim)
     newcomer.type(f"droidgate shim grant --agent {AGENT} --capability currentWeather")
     assert "Berlin: light rain" in _call_through(phone, shim)

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from droidgate.devices.device import Device, open_device
+from droidgate.devices.device import Device, connect_device
 from gateway.devices.conftest import VARIABLES, client, unused_port
 from gateway.devices.fake_adb_server import FakeAdbServer
 from gateway.shim_host.fake_shim import FakeShim
@@ -26,5 +26,5 @@ def shim() -> FakeShim:
 @pytest.fixture
 def device(shim: FakeShim) -> Iterator[Device]:
     with FakeAdbServer(shell=shim) as server:
-        yield open_device(server=client(server))
+        yield connect_device(server=client(server))
         assert not server.failures

@@ -13,7 +13,7 @@ import pytest
 
 from droidgate.devices.adb_client import AdbServer, ServerAddress
 from droidgate.devices.content import read_content, write_content
-from droidgate.devices.device import open_device
+from droidgate.devices.device import connect_device
 from droidgate.devices.device_errors import CommandFailedError, DeviceOutputError
 from droidgate.shims.answers import ShimMissingError, ShimRefusalError
 from droidgate.shims.broadcast_discovery import ask_broadcast_apps
@@ -44,7 +44,7 @@ class Reached:
 
     def __init__(self, phone: VirtualPhone, server: AdbServer, apps: Path) -> None:
         self.phone = phone
-        self.place: ShimPlace = place_of(open_device(phone.serial, server=server))
+        self.place: ShimPlace = place_of(connect_device(phone.serial, server=server))
         self.key: SigningKey = make_key()
         self.apps: tuple[SourceApp, ...] = read_source_apps([str(apps)])
 

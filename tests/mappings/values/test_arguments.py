@@ -134,7 +134,7 @@ def test_a_text_that_spells_the_declared_kind_is_read_as_it_and_noted(
     fitted = fit_arguments({"x": given_value}, capability(x=required(declared)), {})
     assert fitted.values == {"x": expected}
     assert type(fitted.values["x"]) is type(expected)
-    assert fitted.bends
+    assert fitted.coercions
     with pytest.raises(CallError, match="invalid_argument"):
         fit_arguments({"x": given_value}, capability(x=required(declared)), {}, exact=True)
 
@@ -186,7 +186,7 @@ def test_an_integer_may_be_written_as_a_number_without_fraction() -> None:
     )
     assert fitted.values == {"x": 3, "y": 40}
     assert all(type(value) is int for value in fitted.values.values())
-    assert fitted.bends == ()
+    assert fitted.coercions == ()
 
 
 def test_values_come_in_the_declared_order() -> None:
@@ -253,7 +253,7 @@ def test_a_missing_required_value_is_refused_unless_it_may_be_null() -> None:
     with pytest.raises(CallError, match="'x' is required and missing"):
         fit_arguments({}, capability(x=required(string())), {})
     nullable = required(string(nullable=True))
-    assert fit_arguments({}, capability(x=nullable), {}).bends
+    assert fit_arguments({}, capability(x=nullable), {}).coercions
     with pytest.raises(CallError):
         fit_arguments({}, capability(x=nullable), {}, exact=True)
 
@@ -292,7 +292,7 @@ def test_a_result_is_fitted_and_one_that_does_not_fit_is_a_malformed_response() 
     item = Capability(id="call", output=record({"days": required(int32())}))
     fitted = fit_result({"days": "3"}, item, {})
     assert fitted.value == {"days": 3}
-    assert fitted.bends
+    assert fitted.coercions
     with pytest.raises(CallError) as caught:
         fit_result({"days": "three"}, item, {})
     assert caught.value.failure.token == "malformed_response"
@@ -302,9 +302,9 @@ def test_a_result_is_fitted_and_one_that_does_not_fit_is_a_malformed_response() 
 def test_a_result_without_a_declaration_is_taken_as_it_is_and_a_void_has_none() -> None:
     assert fit_result([1], Capability(id="call"), {}).value == [1]
     void = Capability(id="call", output=null())
-    assert fit_result({}, void, {}).bends == ()
+    assert fit_result({}, void, {}).coercions == ()
     assert fit_result("done", void, {}).value is None
-    assert fit_result("done", void, {}).bends
+    assert fit_result("done", void, {}).coercions
     with pytest.raises(CallError):
         fit_result("done", void, {}, exact=True)
 

@@ -43,7 +43,7 @@ from droidgate_phone.apps.shim.screen import ScreenCalls
 from droidgate_phone.apps.shim.shim_core import Core, Receipt
 from droidgate_phone.apps.shim.shim_discovery import Discoveries
 from droidgate_phone.intents import Bundle, ComponentName, Extra, Intent
-from droidgate_shim.engine.backends import ExtrasCall, FunctionAnswer, FunctionCall, ResponseAnswer
+from droidgate_shim.engine.backends import AppFunctionCall, ExtrasCall, FunctionAnswer, ResponseAnswer
 from droidgate_shim.engine.engine import Ask, Send
 from droidgate_shim.engine.routes import CapabilityBackend, FunctionBackend
 
@@ -57,7 +57,7 @@ def execute_function(
     identity: ShellIdentity,
     send: Send,
     backend: FunctionBackend,
-    call: FunctionCall,
+    call: AppFunctionCall,
     receipt: Receipt,
 ) -> None:
     """Execute an app function for a call."""
@@ -297,7 +297,7 @@ class ShimProcess(Core):
     def send(self, send: Send, receipt: Receipt) -> None:
         """Bring a call to its backend, in the backend's way."""
         backend, outgoing = send.backend, send.outgoing
-        if isinstance(backend, FunctionBackend) and isinstance(outgoing, FunctionCall):
+        if isinstance(backend, FunctionBackend) and isinstance(outgoing, AppFunctionCall):
             execute_function(self, self.shell_identity, send, backend, outgoing, receipt)
             return
         if isinstance(backend, FunctionBackend) or not isinstance(outgoing, ExtrasCall):

@@ -17,7 +17,7 @@ from droidgate.calls.subjects import EVERY_CAPABILITY
 from droidgate.cli.exit_codes import ExitCode
 from droidgate.cli.output.pages import Line, print_warning, show
 from droidgate.cli.output.safe_text import one_line
-from droidgate.devices.device import open_device
+from droidgate.devices.device import connect_device
 from droidgate_mappings.model.errors import DeviceError, DroidgateError, UsageError
 from droidgate_mappings.model.json_values import one_line_json
 from droidgate_mappings.values.failures import CallError
@@ -132,7 +132,7 @@ class _Callers:
         serial = request.device or options.serial
         with self._lock:
             if serial not in self._callers:
-                device = open_device(serial)
+                device = connect_device(serial)
                 self._callers[serial] = Caller(device, signed_by=options.signed_by)
         call = CallRequest(
             request.capability,

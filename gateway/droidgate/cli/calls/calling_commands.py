@@ -13,7 +13,7 @@ from droidgate.cli.calls.asking import ask_on_terminal
 from droidgate.cli.exit_codes import ExitCode
 from droidgate.cli.output.json_output import print_json_line
 from droidgate.cli.output.pages import amount, print_note
-from droidgate.devices.device import open_device
+from droidgate.devices.device import connect_device
 from droidgate_mappings.model.json_values import Json
 from droidgate_mobile_agent.command_tables import FORMAT_ID
 from droidgate_mobile_agent.wire import AgentCommand
@@ -29,7 +29,7 @@ def call_commands(
         DeviceError: the phone cannot be reached.
     """
     commands = read_command_file(path)
-    caller = Caller(open_device(serial), approver=ask_on_terminal)
+    caller = Caller(connect_device(serial), approver=ask_on_terminal)
     allowed = EVERY_CAPABILITY if approved else ()
 
     def call(command: AgentCommand) -> Json:

@@ -22,7 +22,7 @@ from droidgate.cli.calls.waiting_line import WaitingLine
 from droidgate.cli.exit_codes import ExitCode
 from droidgate.cli.output.json_output import Document, PublishedDocument, print_json
 from droidgate.cli.output.pages import Line, print_note, print_warning, show
-from droidgate.devices.device import open_device
+from droidgate.devices.device import connect_device
 from droidgate.devices.quoting import join_command, quote_argument
 from droidgate_mappings.model.errors import DeviceError, InputError
 from droidgate_mappings.model.findings import Finding, Level
@@ -253,7 +253,7 @@ def _point_to_parameters(error: CallError, serial: str | None) -> None:
 
 
 def _caller(options: CallOptions) -> Caller:
-    return Caller(open_device(options.serial), signed_by=options.signed_by)
+    return Caller(connect_device(options.serial), signed_by=options.signed_by)
 
 
 def _plan_lines(plan: CallPlan) -> list[Line]:

@@ -13,7 +13,7 @@ from typing import Final
 
 from droidgate.devices.adb_client import AdbServer, ServerAddress, find_adb
 from droidgate.devices.app_installation import install_apks, uninstall
-from droidgate.devices.device import Device, open_device
+from droidgate.devices.device import Device, connect_device
 from droidgate.devices.device_errors import ServerUnreachableError
 from droidgate_mappings.model.errors import DeviceError
 from droidgate_phone.phone import VirtualPhone, start_phone
@@ -137,7 +137,7 @@ def demonstration_phone(folder: Path) -> Iterator[DemonstrationPhone]:
     if program is None:
         with start_phone(apps=False, server_port=0) as phone:
             address = ServerAddress(_LOOPBACK, phone.server_port or 0)
-            yield DemonstrationPhone(phone, open_device(phone.serial, server=AdbServer(address)), None)
+            yield DemonstrationPhone(phone, connect_device(phone.serial, server=AdbServer(address)), None)
         return
     folder.mkdir(parents=True, exist_ok=True)
     with contextlib.ExitStack() as stack:
@@ -148,7 +148,7 @@ def demonstration_phone(folder: Path) -> Iterator[DemonstrationPhone]:
         try:
             adb.run("connect", phone.serial)
             server = AdbServer(adb.address)
-            yield DemonstrationPhone(phone, open_device(phone.serial, server=server), adb)
+            yield DemonstrationPhone(phone, connect_device(phone.serial, server=server), adb)
         finally:
             with contextlib.suppress(DeviceError):
                 adb.run("kill-server")

@@ -12,7 +12,7 @@ from droidgate.cli.output.summaries import dialect_name
 from droidgate.cli.phone.phone_outputs import PhoneApp, PhoneAppsDocument
 from droidgate.cli.phone.running_phones import find_phone
 from droidgate.cli.read_sources import print_problem
-from droidgate.devices.device import open_device
+from droidgate.devices.device import connect_device
 from droidgate.sources.phone_source import PhoneRequest, read_phone
 from droidgate_mappings.formats.format import load_formats
 
@@ -24,7 +24,7 @@ def list_phone_apps(port: int | None, *, as_json: bool) -> int:
         DeviceError: there is none, there are several and no port was given, or it does not answer.
     """
     running = find_phone(port)
-    device = open_device(running.serial, server=running.server)
+    device = connect_device(running.serial, server=running.server)
     formats = tuple(load_formats().values())
     reading = read_phone(device, PhoneRequest(formats, every_app=True, keep=False))
     for problem in (*reading.problems, *(problem for app in reading.apps for problem in app.problems)):

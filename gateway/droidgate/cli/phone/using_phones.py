@@ -18,7 +18,7 @@ from droidgate.cli.phone.phone_outputs import (
 )
 from droidgate.cli.phone.running_phones import find_phone, running_phones
 from droidgate.devices.app_installation import install_apks
-from droidgate.devices.device import Device, open_device
+from droidgate.devices.device import Device, connect_device
 from droidgate_android.apk.bundle_files import open_app
 from droidgate_mappings.model.errors import InputError
 from droidgate_mappings.tables.android_names import android_name
@@ -101,7 +101,7 @@ def print_phone_status(*, as_json: bool) -> int:
 
 def _device_of(port: int | None) -> Device:
     phone = find_phone(port)
-    return open_device(phone.serial, server=phone.server)
+    return connect_device(phone.serial, server=phone.server)
 
 
 def _install(device: Device, path: Path) -> PhonePackage:

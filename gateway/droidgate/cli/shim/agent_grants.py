@@ -9,7 +9,7 @@ from droidgate.cli.output.json_output import print_json
 from droidgate.cli.output.pages import Line, amount, show
 from droidgate.cli.output.safe_text import one_line
 from droidgate.cli.shim.shim_outputs import GrantRecord, ShimGrantDocument
-from droidgate.devices.device import open_device
+from droidgate.devices.device import connect_device
 from droidgate.shims.granting import GrantChange, grant_capabilities, revoke_capabilities
 from droidgate.shims.place import ShimPlace, place_of
 
@@ -23,7 +23,7 @@ def grant_and_report(
         UsageError: no capability is named, the agent is not installed, or no shim offers a capability.
         DeviceError: the phone or a shim fails.
     """
-    place = place_of(open_device(serial))
+    place = place_of(connect_device(serial))
     return _report(place, grant_capabilities(place, agent, capabilities, shim), as_json=as_json)
 
 
@@ -36,7 +36,7 @@ def revoke_and_report(
         UsageError: no shim is installed, or none offers a capability.
         DeviceError: the phone or a shim fails.
     """
-    place = place_of(open_device(serial))
+    place = place_of(connect_device(serial))
     return _report(place, revoke_capabilities(place, agent, capabilities, shim), as_json=as_json)
 
 

@@ -17,7 +17,7 @@ from droidgate.cli.shim.shim_outputs import (
     ShimStatusRecord,
 )
 from droidgate.cli.shim.shim_summaries import checks_summary, found_words, status_summary
-from droidgate.devices.device import open_device
+from droidgate.devices.device import connect_device
 from droidgate.shims.access import APP_FUNCTIONS_SDK
 from droidgate.shims.answers import Access, Status
 from droidgate.shims.doctor import Check, examine
@@ -45,7 +45,7 @@ def report_status(serial: str | None, *, as_json: bool) -> int:
     Raises:
         DeviceError: the phone cannot be reached or used.
     """
-    place = place_of(open_device(serial))
+    place = place_of(connect_device(serial))
     shims = installed_shims(place)
     records = tuple(_status_record(place, shim) for shim in shims)
     if as_json:
@@ -62,7 +62,7 @@ def report_checks(serial: str | None, *, as_json: bool) -> int:
     Raises:
         DeviceError: the phone cannot be reached or used.
     """
-    place = place_of(open_device(serial))
+    place = place_of(connect_device(serial))
     checks = examine(place, installed_shims(place))
     problems = sum(check.state == "problem" for check in checks)
     if as_json:

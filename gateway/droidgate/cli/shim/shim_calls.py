@@ -7,7 +7,7 @@ from droidgate.cli.calls.typed_arguments import read_arguments
 from droidgate.cli.exit_codes import ExitCode
 from droidgate.cli.output.json_output import print_json
 from droidgate.cli.shim.shim_outputs import ShimCallDocument
-from droidgate.devices.device import open_device
+from droidgate.devices.device import connect_device
 from droidgate.shims.calling import call_shim
 from droidgate.shims.place import place_of
 
@@ -31,7 +31,7 @@ def call_and_report(
         DeviceError: the phone or the shim fails.
     """
     given = read_arguments(arguments)
-    place = place_of(open_device(serial))
+    place = place_of(connect_device(serial))
     answer = call_shim(place, capability, given, shim=shim, signed_by=signed_by, deadline_ms=deadline_ms)
     outputs = answer.outputs
     if as_json:

@@ -31,7 +31,7 @@ from droidgate.cli.shim.shim_outputs import (
     ShimUninstallDocument,
 )
 from droidgate.cli.shim.shim_summaries import DETAILS, app_name, installed_summary
-from droidgate.devices.device import open_device
+from droidgate.devices.device import connect_device
 from droidgate.shims.install_steps import Step
 from droidgate.shims.installations import (
     InstalledShims,
@@ -70,7 +70,7 @@ def install_and_report(
         UsageError: APKs and apps are named at once.
     """
     check_request(request)
-    place = place_of(open_device(serial))
+    place = place_of(connect_device(serial))
     prepared = prepare_shims(place, request, print_note)
     if any_app is None and any(item.facts.capabilities for item in prepared.ready):
         any_app = _ask_for_any_app(prepared.ready)
@@ -96,7 +96,7 @@ def uninstall_and_report(
     if bool(named) == every_shim:
         message = "no shim is named" if not named else "names and --all exclude each other"
         raise UsageError(message, hint="name shims as `droidgate shim status` shows them, or take --all")
-    place = place_of(open_device(serial))
+    place = place_of(connect_device(serial))
     done = uninstall_shims(place, named, every_shim=every_shim, report=print_note)
     removed, released = done.removed, done.released
     if as_json:

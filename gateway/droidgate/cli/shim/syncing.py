@@ -16,7 +16,7 @@ from droidgate.cli.shim.shim_builds import findings_blocks, key_record, left_out
 from droidgate.cli.shim.shim_installation import steps_table
 from droidgate.cli.shim.shim_outputs import ShimChange, ShimSyncDocument
 from droidgate.cli.shim.shim_summaries import ASKING, app_name, refused_blocks
-from droidgate.devices.device import open_device
+from droidgate.devices.device import connect_device
 from droidgate.shims.place import place_of
 from droidgate.shims.sync_runs import Synced, SyncPlan, carry_out, findings_of, plan_sync
 
@@ -30,7 +30,7 @@ def sync_and_report(
         DeviceError: the phone cannot be reached or used, or has no shim.
         InputError: an app or the key cannot be read.
     """
-    place = place_of(open_device(serial))
+    place = place_of(connect_device(serial))
     plan = plan_sync(place, print_note)
     synced = [Synced(change) for change in plan.changes] if dry_run else carry_out(plan, print_note)
     if as_json:

@@ -18,7 +18,7 @@ import anyio
 import uvicorn
 
 from droidgate.calls.screen.screen_tools import DEFAULT_SECONDS, MobileAgentTools
-from droidgate.devices.device import open_device
+from droidgate.devices.device import connect_device
 from droidgate.serving.http import HttpAddress, http_application, http_server, listen
 from droidgate.serving.mobile_agent.mobile_agent_server import EXTENSIONS, Extension, MobileAgentServer, Role
 from droidgate.serving.tokens import TokenCheck, is_token, read_or_make_token, token_file
@@ -108,7 +108,7 @@ def serve_mobile_agent(  # noqa: PLR0913
     serials = (serial,) if serial is None or isinstance(serial, str) else tuple(serial) or (None,)
     phones = {
         each or "": MobileAgentTools(
-            functools.partial(open_device, each),
+            functools.partial(connect_device, each),
             seconds=seconds,
             keeps_screen=server == "both",
             keeps_ids=any(name in _GIVING_IDS for name in extensions),

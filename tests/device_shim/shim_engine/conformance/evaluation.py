@@ -74,7 +74,7 @@ def _fit(case: Outcome) -> Outcome:
         value = fitter.fit(case["value"], declared)
     except UnfitValueError as error:
         return {"error": "unfit", "pointer": error.pointer}
-    return {"value": value, "bends": [bend.pointer for bend in fitter.bends]}
+    return {"value": value, "coercions": [coercion.pointer for coercion in fitter.coercions]}
 
 
 def _write_document(case: Outcome) -> Outcome:

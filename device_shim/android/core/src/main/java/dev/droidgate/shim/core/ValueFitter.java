@@ -8,15 +8,15 @@ import java.util.Locale;
 import java.util.Map;
 
 /**
- * Fits values to declared types: what is of the declared kind is taken, what spells it is bent and reported, all
+ * Fits values to declared types: what is of the declared kind is taken, what spells it is coerced and reported, all
  * else is refused, as {@code droidgate_mappings.values.coercion} does.
  */
 final class ValueFitter {
     private static final int MAX_DEPTH = 64;
     private static final int MAX_STEPS = 200_000;
 
-    /** The JSON Pointers of what was bent so far, in order. */
-    final List<String> bends = new ArrayList<>();
+    /** The JSON Pointers of what was coerced so far, in order. */
+    final List<String> coercions = new ArrayList<>();
 
     private final Map<String, Type> definitions;
     private final boolean exact;
@@ -123,11 +123,11 @@ final class ValueFitter {
         return new UnfitValueException(pointer, required + " is declared and " + given + " is given");
     }
 
-    private void bend(String pointer, String message) throws UnfitValueException {
+    private void coerce(String pointer, String message) throws UnfitValueException {
         if (exact) {
             throw new UnfitValueException(pointer, message);
         }
-        bends.add(pointer);
+        coercions.add(pointer);
     }
 
     private static String expectText(Object value, String words, String pointer)
@@ -146,14 +146,14 @@ final class ValueFitter {
         if (!"true".equals(word) && !"false".equals(word)) {
             throw unexpected("a boolean", value, pointer);
         }
-        bend(pointer, "a text is given for a boolean");
+        coerce(pointer, "a text is given for a boolean");
         return Boolean.valueOf(word);
     }
 
     private Object fitInteger(Object given, int bits, String pointer) throws UnfitValueException {
         Object value = given;
         if (value instanceof String && Numbers.isInteger((String) value)) {
-            bend(pointer, "a text is given for an integer");
+            coerce(pointer, "a text is given for an integer");
             value = new BigDecimal((String) value);
         }
         if (!Json.isNumber(value)) {
@@ -175,7 +175,7 @@ final class ValueFitter {
         if (value instanceof String && Numbers.isReal((String) value)) {
             value = parsed((String) value);
             if (value != null) {
-                bend(pointer, "a text is given for a number");
+                coerce(pointer, "a text is given for a number");
             }
         }
         if (!Json.isNumber(value)) {
@@ -231,7 +231,7 @@ final class ValueFitter {
         if (!kind.isInstance(parsed)) {
             throw unexpected(words, given, pointer);
         }
-        bend(pointer, "a text is given for " + words);
+        coerce(pointer, "a text is given for " + words);
         return parsed;
     }
 
@@ -276,7 +276,7 @@ final class ValueFitter {
         if (!declared.nullable && !resolve(declared, pointer).nullable) {
             throw new UnfitValueException(pointer, name + " is required and missing");
         }
-        bend(Json.point(pointer, name), "it is required and missing, which stands for null");
+        coerce(Json.point(pointer, name), "it is required and missing, which stands for null");
     }
 
     private Object fitOne(Object value, Type type, String pointer, int depth)
@@ -296,7 +296,7 @@ final class ValueFitter {
         if (type.exclusive && found.size() > 1) {
             throw new UnfitValueException(pointer, "it is several of the declared alternatives");
         }
-        bends.addAll(trials.get(0).bends);
+        coercions.addAll(trials.get(0).coercions);
         return found.get(0);
     }
 

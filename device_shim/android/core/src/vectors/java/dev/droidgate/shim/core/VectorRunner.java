@@ -109,7 +109,7 @@ public final class VectorRunner {
         try {
             Object value = fitter.fit(vector.get("value"), Type.of(vector.get("type")));
             Map<String, Object> outcome = single("value", value);
-            outcome.put("bends", fitter.bends);
+            outcome.put("coercions", fitter.coercions);
             return outcome;
         } catch (UnfitValueException unfit) {
             Map<String, Object> outcome = single("error", "unfit");
