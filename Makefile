@@ -44,7 +44,7 @@ check: lint ## check format, types, layers, and the completeness of the document
 rows-off: $(INSTALLED_DEV) ## show that each leniency's own test fails when its row is switched off
 	$(PYTEST) --quiet --rows-off=only
 
-docs: $(INSTALLED_DEV) ## write the generated pages and the generated parts of the README
+docs: $(INSTALLED_DEV) ## write the generated pages and the generated parts of others
 	$(BIN)/python scripts/write_docs.py
 
 refresh-golden: $(INSTALLED_DEV) ## write what the tests now see into tests/golden

@@ -15,7 +15,7 @@ import tempfile
 import time
 from collections.abc import Callable, Iterator
 
-import adbutils
+import adbutils  # type: ignore[import-untyped]
 from _results import Results, median_seconds, parser
 
 from droidgate.devices.adb_client import AdbServer, ServerAddress

@@ -39,9 +39,9 @@ from droidgate_phone.phone import boot
 from droidgate_phone.sample_packages import sample_package, signing_key
 from droidgate_phone.system.callers import Caller
 from droidgate_shim.builder.shims import ShimOptions, build_shims
-from droidgate_shim.engine.authority import read_policy
+from droidgate_shim.engine.authority import Installed, read_policy
 from droidgate_shim.engine.backends import ActivityAnswer
-from droidgate_shim.engine.engine import Answer, Engine, Installed, Send
+from droidgate_shim.engine.engine import Answer, Engine, Send
 from droidgate_shim.engine.routes import Target, read_route_table
 
 CHECKOUT = Path(__file__).resolve().parent.parent

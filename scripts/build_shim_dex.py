@@ -111,8 +111,8 @@ def compile_classes(jdk: Path, out: Path, *, debug: str = "-g:none") -> Path:
         BuildError: with what the compiler says.
     """
     sources = sorted(path for folder in SOURCES for path in folder.rglob("*.java"))
-    flags = ("--release", str(8), "-Xlint:all,-options,-classfile", "-Werror", "-proc:none", debug)
-    flags += ("-encoding", "UTF-8", *(f"-J{flag}" for flag in JVM))
+    flags = ["--release", str(8), "-Xlint:all,-options,-classfile", "-Werror", "-proc:none", debug]
+    flags += ["-encoding", "UTF-8", *(f"-J{flag}" for flag in JVM)]
     _run(jdk / "bin/javac", *flags, "-cp", ANDROID.path(), "-d", out, *sources)
     return out
 

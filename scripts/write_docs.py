@@ -144,8 +144,8 @@ def with_parts(text: str) -> str:
         start, end = f"<!-- {name} -->", f"<!-- end of {name} -->"
         pattern = re.compile(f"{re.escape(start)}.*?{re.escape(end)}", re.DOTALL)
         if pattern.search(text):
-            whole = f"{start}\n{part()}{end}"
-            text = pattern.sub(lambda _match, whole=whole: whole, text)
+            # Split, since a replacement's backslashes would be read as references to groups.
+            text = f"{start}\n{part()}{end}".join(pattern.split(text))
     return text
 
 
@@ -247,7 +247,7 @@ def command_helps() -> dict[str, str]:
     """Return the help text of the program and each command, by what a user types."""
     root = typer.main.get_command(build_app())
     helps: dict[str, str] = {}
-    pending = [("droidgate", root, None)]
+    pending: list[tuple[str, Any, Any]] = [("droidgate", root, None)]
     while pending:
         path, command, parent = pending.pop(0)
         context = command.context_class(

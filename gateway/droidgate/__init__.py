@@ -1,8 +1,7 @@
 """One gateway between Android's agent-tool protocols.
 
 The names in `__all__` are the Python interface (docs/guides/use-from-python.md); everything else may change.
-Each is imported
-when it is first used, so that importing droidgate takes no time.
+Each is imported when it is first used, so that importing droidgate takes no time.
 """
 
 TYPE_CHECKING = False

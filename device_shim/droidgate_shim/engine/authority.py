@@ -145,9 +145,9 @@ class Permission:
         check_target(self.route.target, installed)
 
     def _is_granted(self, policy: Policy) -> bool:
-        effects = self.route.effects
-        is_read_only = effects is not None and effects.read_only is True
-        return policy.is_granted(self.carrier, self.caller, self.route.id, is_read_only=is_read_only)
+        return policy.is_granted(
+            self.carrier, self.caller, self.route.id, is_read_only=self.route.is_read_only
+        )
 
 
 def check_target(approved: Target, installed: Installed | None) -> None:

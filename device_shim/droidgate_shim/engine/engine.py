@@ -211,7 +211,7 @@ class Engine:
     def admit(
         self, now: int, carrier: Carrier, caller: int, extras: Mapping[str, Json], reply_to: ReplyTo
     ) -> list[Effect]:
-        """Count a request in its caller's rate; return its refusal, None if it may be taken."""
+        """Count a request in its caller's rate; return its refusal, nothing if it may be taken."""
         failure = self.rates.take(now, carrier, caller)
         return [] if failure is None else [*self.expire(now), refuse(carrier, extras, reply_to, failure)]
 
@@ -247,7 +247,9 @@ class Engine:
             call = self._calls.open(key, state, now, now + deadline_ms)
         except CallError as error:
             return [*effects, _failed(request, reply_to, error.failure)]
-        is_granted = approved or self._is_granted(key, capability, prepared)
+        is_granted = approved or self._policy.is_granted(
+            carrier, caller, capability, is_read_only=prepared is not None and prepared.route.is_read_only
+        )
         try:
             route = self._find_route(caller, capability, prepared, is_granted=is_granted, asks=asks)
             state.outgoing = self._write_call(request, route)
@@ -339,11 +341,6 @@ class Engine:
     def _fail(self, call: int, failure: Failure) -> list[Effect]:
         state = self._calls.close(call)
         return [] if state is None else [_ended(state, failure)]
-
-    def _is_granted(self, key: CallKey, capability: str, prepared: PreparedRoute | None) -> bool:
-        effects = None if prepared is None else prepared.route.effects
-        is_read_only = effects is not None and effects.read_only is True
-        return self._policy.is_granted(key.carrier, key.caller, capability, is_read_only=is_read_only)
 
     def _find_route(
         self, caller: int, capability: str, prepared: PreparedRoute | None, *, is_granted: bool, asks: bool

@@ -130,6 +130,11 @@ class Route(Frozen):
     deadline_ms: Annotated[StrictInt, Field(gt=0)] = DEFAULT_DEADLINE_MS
     effects: Effects | None = None
 
+    @property
+    def is_read_only(self) -> bool:
+        """Whether it is declared to change nothing."""
+        return self.effects is not None and self.effects.read_only is True
+
 
 class _Table(Frozen):
     format: Annotated[StrictInt, Field(ge=FORMAT, le=FORMAT)]

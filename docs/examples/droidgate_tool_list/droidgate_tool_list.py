@@ -39,7 +39,7 @@ def detect(source: SourceFile) -> int:
 
 
 def read_file(source: SourceFile, _: ReadingContext) -> Reading:
-    """Read one file; a line that is none names itself in the error."""
+    """Read one file; the error of a line that is no tool names the line."""
     capabilities = []
     for number, line in enumerate(decode_utf8(source.data, path=source.path).splitlines(), start=1):
         name, blank, quoted = line.partition(" ")

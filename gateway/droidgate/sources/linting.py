@@ -284,13 +284,17 @@ def _content_of(path: str, data: bytes | None) -> bytes | None:
         return None
 
 
+_PLACE: Final = re.compile(r"(.*?)(?::(\d+)(?::\d+)?)?", re.DOTALL)
+"""A path, which may hold colons itself, and perhaps a line and a column."""
+
+
 def _path_of(error: InputError) -> str:
-    return (error.place or STANDARD_INPUT).partition(":")[0]
+    return _PLACE.fullmatch(error.place or STANDARD_INPUT)[1]  # type: ignore[index]
 
 
 def _unreadable(error: InputError) -> Finding:
-    number = (error.place or "").partition(":")[2].partition(":")[0]
-    place = Place(path=_path_of(error), line=int(number) if number.isdecimal() else None)
+    number = _PLACE.fullmatch(error.place or "")[2]  # type: ignore[index]
+    place = Place(path=_path_of(error), line=None if number is None else int(number))
     return Finding(
         code=UNREADABLE, level=Level.ERROR, pointer="", message=error.message, hint=error.hint, source=place
     )

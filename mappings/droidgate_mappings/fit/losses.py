@@ -342,7 +342,7 @@ def structure_level(field: tuple[str, ...], value: Json) -> Level:
     """Return the level of a leaf of a type whose whole structure is lost, and is in a description.
 
     Args:
-        field: The leaf within its type or property (`leaf_field`); keywords and extensions have levels of
+        field: The leaf within its type or property; keywords and extensions have levels of
             their own.
         value: Its value.
     """

@@ -48,7 +48,7 @@ class Reading:
 
     Attributes:
         providers: In source order.
-        findings: What it had to bend.
+        findings: What it accepted beyond the specification.
         problems: Why further providers of the same source could not be read.
     """
 
@@ -219,9 +219,9 @@ class Format:
         read_application: Finds the format's providers in an application. Raises `InputError`
             where none can be read.
         write: Writes one provider in one dialect. Raises `WriteError`.
-        find_losses: The findings that `write` has for a provider of another format that holds no facts of this one,
-            without its artifacts; the same in dialects of equal capacity. Raises `WriteError` wherever
-            `write` would. Without it, `write` lists them.
+        find_losses: The findings that `write` has for a provider of another format that holds no facts of
+            this one, without its artifacts; the same in dialects of equal capacity. Raises `WriteError`
+            wherever `write` would. Without it, `write` lists them.
         lint_file: Findings against the rules of the specification, for one descriptor file. Raises
             `InputError`.
         lint_application: The same for an application's components and descriptors.

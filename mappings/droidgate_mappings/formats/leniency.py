@@ -1,8 +1,7 @@
 """The one door through which a reader accepts what a specification does not allow.
 
-Every leniency names its row in the divergence registry (`mappings/divergences`). In strict mode, and for rows
-switched off
-by `DROIDGATE_ROWS_OFF` (comma-separated ids; a check of the tests themselves), the same call is an error.
+Every leniency names its row in `droidgate_mappings/tables/divergences`. In strict mode, and for rows switched
+off by `DROIDGATE_ROWS_OFF` (comma-separated ids; a check of the tests themselves), the same call is an error.
 """
 
 from __future__ import annotations

@@ -14,7 +14,7 @@ class Failure:
     """Why a call failed.
 
     Attributes:
-        token: One of `mappings/failure_tokens.toml`.
+        token: One of `droidgate_mappings/tables/failure_tokens.toml`.
         text: What happened, in words; may be the app's own.
         code: The AppFunctions error code where the source gave one, kept also where the token is coarser.
     """

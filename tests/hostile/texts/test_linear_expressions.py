@@ -5,10 +5,10 @@ import importlib
 import re
 import signal
 from collections.abc import Iterator
-from re import (
-    _compiler as compiler,  # type: ignore[attr-defined]
-    _constants as constants,  # type: ignore[attr-defined]
-    _parser as parser,  # type: ignore[attr-defined]
+from re import (  # type: ignore[attr-defined]
+    _compiler as compiler,
+    _constants as constants,
+    _parser as parser,
 )
 from typing import Any, Final, NamedTuple
 

@@ -4,7 +4,7 @@ import java.util.Arrays;
 
 /**
  * The failure tokens and the AppFunctions error codes that mean them
- * (mappings/failure_tokens.toml).
+ * (mappings/droidgate_mappings/tables/failure_tokens.toml).
  */
 public final class FailureTokens {
     public static final String UNSUPPORTED_VERSION = "unsupported_version";
