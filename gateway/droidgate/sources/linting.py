@@ -284,8 +284,8 @@ def _content_of(path: str, data: bytes | None) -> bytes | None:
         return None
 
 
-_PLACE: Final = re.compile(r"(.*?)(?::(\d+)(?::\d+)?)?", re.DOTALL)
-"""A path, which may hold colons itself, and perhaps a line and a column."""
+_PLACE: Final = re.compile(r"(.*?)(?::(\d+)(?::\d+)?|:/.*)?", re.DOTALL)
+"""A path, which may hold colons itself, and perhaps a line and a column, or a JSON Pointer."""
 
 
 def _path_of(error: InputError) -> str:

@@ -1,20 +1,17 @@
 package dev.droidgate.shim;
 
-import android.app.KeyguardManager;
 import android.content.Context;
-import android.os.Handler;
-import android.os.Looper;
-import android.os.SystemClock;
 import android.util.Log;
+import dev.droidgate.shim.backends.AppFunctions;
 import dev.droidgate.shim.backends.Backends;
 import dev.droidgate.shim.backends.Broadcasts;
+import dev.droidgate.shim.backends.MobileMcpCaller;
 import dev.droidgate.shim.backends.ScreenCalls;
 import dev.droidgate.shim.backends.ShellIdentity;
 import dev.droidgate.shim.consent.Consent;
 import dev.droidgate.shim.core.Answers;
 import dev.droidgate.shim.core.BackendAnswer;
 import dev.droidgate.shim.core.CallFailure;
-import dev.droidgate.shim.core.Clock;
 import dev.droidgate.shim.core.Engine;
 import dev.droidgate.shim.core.FailureTokens;
 import dev.droidgate.shim.core.Incoming;
@@ -27,14 +24,13 @@ import dev.droidgate.shim.core.Route;
 import dev.droidgate.shim.core.RouteTable;
 import dev.droidgate.shim.platform.Certificates;
 import dev.droidgate.shim.platform.Failures;
-import dev.droidgate.shim.platform.Hex;
+import dev.droidgate.shim.platform.Streams;
 import dev.droidgate.shim.storage.Grants;
 import dev.droidgate.shim.storage.History;
 import dev.droidgate.shim.storage.OpenJournal;
 import dev.droidgate.shim.targets.Discoveries;
 import dev.droidgate.shim.targets.Installed;
 import dev.droidgate.shim.windows.WindowOpener;
-import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.io.InputStream;
 import java.nio.charset.StandardCharsets;
@@ -45,9 +41,7 @@ import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 
 /** What the components of the app share: the engine with its edges, wired once in a process. */
-public final class Shim implements Clock, Answers {
-    private static final int BUFFER = 8_192;
-
+public final class Shim extends AppProcess implements Answers, CallControl {
     /** How long after its beginning a process waits for starts that come again. */
     private static final long LEFT_TIME = 30_000;
 
@@ -57,16 +51,7 @@ public final class Shim implements Clock, Answers {
     /** One in a process of Android's; a process of tests has several applications. */
     private static final Map<Context, Shim> ALL = new HashMap<>();
 
-    public final Context context;
-    public final Handler main = new Handler(Looper.getMainLooper());
-
-    /** The engine's thread: requests of one caller go the way in their order, and two ends of a call never compete. */
-    public final Worker calls = new Worker();
-
     private final Refusals refusals = new Refusals(calls);
-
-    /** Unlike that of any other process. */
-    public final String process = Hex.randomId();
 
     public final RouteTable routes;
 
@@ -77,10 +62,8 @@ public final class Shim implements Clock, Answers {
     public final History history;
     public final OpenJournal journal;
     public final Certificates certificates;
-    public final Broadcasts broadcasts;
     public final Discoveries discoveries;
     public final Installed installed;
-    public final WindowOpener windows;
     public final Consent consent;
     public final ScreenCalls screen;
     public final ShellIdentity shellIdentity;
@@ -106,7 +89,7 @@ public final class Shim implements Clock, Answers {
     }
 
     private Shim(Context context) {
-        this.context = context;
+        super(context);
         Map<String, Object> policy;
         try {
             routes = RouteTable.of(asset("routes.json"));
@@ -119,30 +102,28 @@ public final class Shim implements Clock, Answers {
         grants = new Grants(context, certificates, policy);
         history = new History(context, main, calls);
         journal = new OpenJournal(context);
-        broadcasts = new Broadcasts(this);
         discoveries = new Discoveries(this);
-        installed = new Installed(this);
-        windows = new WindowOpener(this);
-        consent = new Consent(this);
-        screen = new ScreenCalls(this);
+        installed = new Installed(this, certificates, discoveries);
+        WindowOpener windows = new WindowOpener(this);
+        consent = new Consent(this, this, grants, windows);
+        screen = new ScreenCalls(this, this, windows);
         shellIdentity = new ShellIdentity(this);
         main.postDelayed(() -> calls.execute(this::forgetLeft), LEFT_TIME);
-        engine = new Engine(routes, grants.policyFor(Caller.NOBODY), this, new Backends(this), consent, this);
+        Backends backends =
+                new Backends(
+                        this,
+                        installed,
+                        screen,
+                        new Broadcasts(this, this, discoveries),
+                        new AppFunctions(this, this, certificates, shellIdentity),
+                        new MobileMcpCaller(this, this));
+        engine = new Engine(routes, grants.policyFor(Caller.NOBODY), this, backends, consent, this);
     }
 
     private Object asset(String name) throws IOException, MalformedJsonException {
         try (InputStream in = context.getAssets().open(name)) {
-            return JsonReader.parseOwn(new String(readAll(in), StandardCharsets.UTF_8));
+            return JsonReader.parseOwn(new String(Streams.readAll(in), StandardCharsets.UTF_8));
         }
-    }
-
-    public static byte[] readAll(InputStream in) throws IOException {
-        ByteArrayOutputStream out = new ByteArrayOutputStream();
-        byte[] buffer = new byte[BUFFER];
-        for (int count = in.read(buffer); count >= 0; count = in.read(buffer)) {
-            out.write(buffer, 0, count);
-        }
-        return out.toByteArray();
     }
 
     /**
@@ -238,7 +219,7 @@ public final class Shim implements Clock, Answers {
         settle();
     }
 
-    /** Takes the user's decision about a call: null for a yes. */
+    @Override
     public void decided(long call, Reply reply, CallFailure refusal) {
         step(
                 () -> {
@@ -247,11 +228,7 @@ public final class Shim implements Clock, Answers {
                 });
     }
 
-    /**
-     * Checks a call for the last time: to be asked just before it leaves this app, on any thread.
-     *
-     * @return why it does not leave, null where it does
-     */
+    @Override
     public CallFailure obstacle(Reply reply, Permission permission) {
         if (reply.isAnswered()) {
             return new CallFailure(FailureTokens.CANCELED, "the call has ended");
@@ -264,20 +241,17 @@ public final class Shim implements Clock, Answers {
         }
     }
 
-    /** Takes a backend's answer. */
-    public void answered(long call, BackendAnswer answer) {
-        answered(call, answer, null);
-    }
-
-    /** Takes note of what goes to an app, before it goes; on the engine's thread. */
+    @Override
     public void sent(long call, Reply reply, Route route, Outgoing outgoing) {
+        // Before anything happens that must not happen twice.
+        writeJournal();
         reply.stage = Reply.STAGE_APP;
         reply.sent(route, outgoing);
         sent.put(call, reply);
         reply.whenAnswered(() -> sent.remove(call));
     }
 
-    /** Takes a backend's answer, and runs something, if it is not null, when the engine has it. */
+    @Override
     public void answered(long call, BackendAnswer answer, Runnable taken) {
         step(
                 () -> {
@@ -348,16 +322,5 @@ public final class Shim implements Clock, Answers {
 
     public int open() {
         return open;
-    }
-
-    @Override
-    public long now() {
-        return SystemClock.elapsedRealtime();
-    }
-
-    /** Returns whether nobody can see or answer anything that is shown. */
-    public boolean isLocked() {
-        KeyguardManager keyguard = context.getSystemService(KeyguardManager.class);
-        return keyguard != null && keyguard.isDeviceLocked();
     }
 }

@@ -16,9 +16,9 @@ import org.json.JSONObject;
 
 /** The phone's app function service, behind Android's own manager. */
 final class FunctionsOnPhone extends IAppFunctionManager.Stub {
-    private final ShimProcess process;
+    private final ProcessLink process;
 
-    FunctionsOnPhone(ShimProcess process) {
+    FunctionsOnPhone(ProcessLink process) {
         this.process = process;
     }
 

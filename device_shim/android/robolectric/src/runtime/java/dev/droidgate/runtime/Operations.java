@@ -56,7 +56,7 @@ final class Operations {
                 return null;
             case "instrument":
                 Instrumentation instrumentation = (Instrumentation) process.create(asked.getString("class_name"));
-                ShimContext.own(instrumentation, process);
+                ProcessLink.own(instrumentation, process);
                 instrumentation.onCreate(new Bundle());
                 return null;
             case "connection":

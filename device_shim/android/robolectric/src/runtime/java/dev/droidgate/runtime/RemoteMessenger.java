@@ -10,11 +10,11 @@ import org.json.JSONObject;
 /** Another process's Messenger, or the binder that a bound service handed out. */
 final class RemoteMessenger extends IMessenger.Stub {
     final String token;
-    private final ShimProcess process;
+    private final ProcessLink process;
     private final String operation;
     private final String key;
 
-    RemoteMessenger(ShimProcess process, String operation, String key, String token) {
+    RemoteMessenger(ProcessLink process, String operation, String key, String token) {
         this.process = process;
         this.operation = operation;
         this.key = key;

@@ -45,21 +45,21 @@ public final class Screens {
     /** {@code WindowManager.LayoutParams.SYSTEM_FLAG_HIDE_NON_SYSTEM_OVERLAY_WINDOWS}. */
     private static final int HIDES_OVERLAYS = 0x00080000;
 
-    private static final Map<IBinder, ShimProcess> TOKENS = new HashMap<>();
+    private static final Map<IBinder, Screens> TOKENS = new HashMap<>();
 
-    private final ShimProcess process;
+    private final ProcessLink process;
     private final Map<Integer, Activity> shown = new HashMap<>();
 
-    Screens(ShimProcess process) {
+    Screens(ProcessLink process) {
         this.process = process;
     }
 
     /** What an activity starts goes to the phone. */
     private static final class Starter extends Instrumentation {
-        private final ShimProcess process;
+        private final ProcessLink process;
         private final int number;
 
-        Starter(ShimProcess process, int number) {
+        Starter(ProcessLink process, int number) {
             this.process = process;
             this.number = number;
         }
@@ -93,10 +93,10 @@ public final class Screens {
         ActivityInfo info = new ActivityInfo();
         info.name = className;
         info.packageName = process.packageName;
-        info.applicationInfo = process.context.getApplicationInfo();
+        info.applicationInfo = process.context().getApplicationInfo();
         info.theme = android.R.style.Theme_DeviceDefault_Light;
         IBinder token = new Binder();
-        TOKENS.put(token, process);
+        TOKENS.put(token, this);
         attach(activity, starter, token, intent, info);
         activity.setTheme(info.theme);
         shown.put(number, activity);
@@ -123,9 +123,9 @@ public final class Screens {
             if (method.getName().equals("attach") && method.getParameterCount() == ATTACH_PARAMETERS) {
                 method.setAccessible(true);
                 method.invoke(
-                        activity, process.context, ActivityThread.currentActivityThread(), starter, token, 0,
-                        (Application) process.application, intent, info, info.name, null, null, null,
-                        new Configuration(process.context.getResources().getConfiguration()), null, null, null, null,
+                        activity, process.context(), ActivityThread.currentActivityThread(), starter, token, 0,
+                        process.application, intent, info, info.name, null, null, null,
+                        new Configuration(process.context().getResources().getConfiguration()), null, null, null, null,
                         new Binder(), new Binder(), null);
                 return;
             }
@@ -184,13 +184,13 @@ public final class Screens {
 
     /** Closes what an activity has started, as {@code finishActivity} asks. */
     public static void finishSub(IBinder token) {
-        ShimProcess process = TOKENS.get(token);
-        if (process == null) {
+        Screens screens = TOKENS.get(token);
+        if (screens == null) {
             return;
         }
-        for (Map.Entry<Integer, Activity> entry : process.screens.shown.entrySet()) {
+        for (Map.Entry<Integer, Activity> entry : screens.shown.entrySet()) {
             if (token.equals(ReflectionHelpers.getField(entry.getValue(), "mToken"))) {
-                process.send("finish_sub", "activity", entry.getKey());
+                screens.process.send("finish_sub", "activity", entry.getKey());
             }
         }
     }

@@ -20,48 +20,31 @@ import android.os.Handler;
 import android.os.PowerManager;
 import dev.droidgate.runtime.shadows.PackagesOnPhone;
 import java.io.File;
-import java.util.Collections;
 import java.util.HashMap;
 import java.util.Map;
-import java.util.WeakHashMap;
 import org.robolectric.shadow.api.Shadow;
 
 /** What a process of a shim sees of Android: its own resources and files, and the phone for all else. */
 public final class ShimContext extends ContextWrapper {
-    private static final Map<Object, ShimProcess> OWNERS = Collections.synchronizedMap(new WeakHashMap<>());
-
-    final ShimProcess process;
+    private final ProcessLink process;
     private final String apk;
     private final Resources resources;
     private final PackageManager packages;
     private final Map<String, Object> managers = new HashMap<>();
     private Resources.Theme theme;
 
-    ShimContext(ShimProcess process, Context base, String apk) {
+    ShimContext(ProcessLink process, Context base, String apk) {
         super(base);
         this.process = process;
+        ProcessLink.own(this, process);
         this.apk = apk;
         resources = PackagesOnPhone.resourcesOf(apk);
         packages = owned((PackageManager) Shadow.newInstanceOf("android.app.ApplicationPackageManager"));
     }
 
-    /** Gives a thing of Android's to a process. */
-    public static void own(Object thing, ShimProcess process) {
-        OWNERS.put(thing, process);
-    }
-
     private <M> M owned(M manager) {
-        OWNERS.put(manager, process);
+        ProcessLink.own(manager, process);
         return manager;
-    }
-
-    /** Returns the process of a context or of one of its managers, null for Robolectric's own. */
-    public static ShimProcess ownerOf(Object item) {
-        Object inner = item;
-        while (inner instanceof ContextWrapper && !(inner instanceof ShimContext)) {
-            inner = ((ContextWrapper) inner).getBaseContext();
-        }
-        return inner instanceof ShimContext ? ((ShimContext) inner).process : OWNERS.get(inner);
     }
 
     @Override

@@ -42,20 +42,15 @@ import org.robolectric.util.ReflectionHelpers.ClassParameter;
  * One process of a shim: its classes in a loader of their own, so that nothing static outlives it, and all
  * that the phone and it know each other's things by.
  */
-public final class ShimProcess {
+public final class ShimProcess extends ProcessLink {
     /** A receiver that the process registered itself. */
     private record Registered(BroadcastReceiver receiver, IntentFilter filter) {}
 
     /** Begins the names of the class loaders of shims. */
     private static final String LOADER = "shim-";
 
-    public final int number;
-    public final String packageName;
-    public final int uid;
     public final ShimContext context;
-    public final Application application = new Application();
     final Screens screens = new Screens(this);
-    final File folder;
     final Map<String, Service> services = new HashMap<>();
     private final Wire wire;
     private final ClassLoader code;
@@ -69,13 +64,14 @@ public final class ShimProcess {
     private volatile boolean ended;
 
     ShimProcess(Wire wire, JSONObject json) throws IOException, JSONException, ReflectiveOperationException {
+        super(
+                json.getInt("process"),
+                json.getString("package"),
+                json.getInt("uid"),
+                Files.createTempDirectory("shim-" + json.getInt("process") + "-").toFile());
         this.wire = wire;
-        number = json.getInt("process");
-        packageName = json.getString("package");
-        uid = json.getInt("uid");
         URL[] classes = {new File(json.getString("classes")).toURI().toURL()};
         code = new URLClassLoader(LOADER + number, classes, ShimProcess.class.getClassLoader());
-        folder = Files.createTempDirectory("shim-" + number + "-").toFile();
         JSONObject kept = json.getJSONObject("files");
         File own = new File(folder, "files");
         own.mkdirs();
@@ -93,7 +89,7 @@ public final class ShimProcess {
                 ClassParameter.from(Context.class, context));
     }
 
-    /** Asks the phone. */
+    @Override
     public Object ask(String operation, Object... pairs) {
         if (ended) {
             throw new IllegalStateException("the process has ended");
@@ -101,17 +97,24 @@ public final class ShimProcess {
         return wire.ask(Values.with(Values.object("op", operation, "process", number), pairs));
     }
 
-    /** Sends the phone something that has no answer. */
+    @Override
     public void send(String operation, Object... pairs) {
         if (!ended) {
             wire.send(Values.with(Values.object("op", operation, "process", number), pairs));
         }
     }
 
+    @Override
+    public Context context() {
+        return context;
+    }
+
+    @Override
     Object create(String className) throws ReflectiveOperationException {
         return code.loadClass(className).getDeclaredConstructor().newInstance();
     }
 
+    @Override
     ClassLoader code() {
         return code;
     }
@@ -150,7 +153,7 @@ public final class ShimProcess {
         return provider;
     }
 
-    /** Returns the number by which the phone knows a thing of this process. */
+    @Override
     public synchronized int numberOf(Object thing) {
         Integer known = numbers.get(thing);
         if (known == null) {
@@ -165,11 +168,12 @@ public final class ShimProcess {
         return things.get(known);
     }
 
+    @Override
     synchronized void forget(int known) {
         numbers.remove(things.remove(known));
     }
 
-    /** Returns the phone's token of a Messenger, of this process or another. */
+    @Override
     String tokenOf(Messenger messenger) {
         IBinder binder = messenger.getBinder();
         if (binder instanceof RemoteMessenger) {
@@ -184,37 +188,42 @@ public final class ShimProcess {
         return token;
     }
 
+    @Override
     Messenger messenger(String token) {
         return new Messenger(new RemoteMessenger(this, "send_message", "token", token));
     }
 
+    @Override
     String tokenOf(PendingIntent pending) {
         return PendingIntentOnPhone.tokenOf(pending);
     }
 
+    @Override
     PendingIntent pendingIntent(String token) {
         return PendingIntentOnPhone.of(this, token);
     }
 
-    /** Makes a PendingIntent of this process. */
+    @Override
     public PendingIntent createPendingIntent(String kind, Intent intent, boolean mutable) {
         Object token =
                 ask("create_pending", "kind", kind, "intent", Values.toJson(this, intent), "mutable", mutable);
         return pendingIntent((String) token);
     }
 
-    /** Sends one. */
+    @Override
     public void sendPendingIntent(String token, Intent added) {
         Intent fillIn = added == null ? new Intent() : added;
         ask("send_pending", "token", token, "intent", Values.toJson(this, fillIn));
     }
 
+    @Override
     void register(BroadcastReceiver receiver, IntentFilter filter) {
         synchronized (registered) {
             registered.add(new Registered(receiver, filter));
         }
     }
 
+    @Override
     void unregister(BroadcastReceiver receiver) {
         synchronized (registered) {
             registered.removeIf(item -> item.receiver() == receiver);
@@ -234,6 +243,7 @@ public final class ShimProcess {
         }
     }
 
+    @Override
     boolean bind(Intent intent, int flags, ServiceConnection connection) {
         Object bound =
                 ask("bind", "intent", Values.toJson(this, intent), "flags", flags, "connection", numberOf(connection));
@@ -314,12 +324,12 @@ public final class ShimProcess {
         path.toFile().delete();
     }
 
-    /** Returns what the phone answers as an object, null for none. */
+    @Override
     public JSONObject facts(String operation, Object... pairs) {
         return (JSONObject) ask(operation, pairs);
     }
 
-    /** Returns a list of the phone's. */
+    @Override
     public List<String> names(String operation, Object... pairs) {
         return Values.texts((JSONArray) ask(operation, pairs));
     }

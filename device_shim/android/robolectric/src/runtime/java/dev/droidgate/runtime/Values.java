@@ -55,7 +55,7 @@ final class Values {
         return Base64.encodeToString(bytes, Base64.NO_WRAP);
     }
 
-    static JSONArray toJson(ShimProcess process, Bundle bundle) {
+    static JSONArray toJson(ProcessLink process, Bundle bundle) {
         JSONArray array = new JSONArray();
         if (bundle != null) {
             for (String key : bundle.keySet()) {
@@ -65,7 +65,7 @@ final class Values {
         return array;
     }
 
-    private static JSONArray extra(ShimProcess process, String key, Object content) {
+    private static JSONArray extra(ProcessLink process, String key, Object content) {
         String kind;
         Object value = content;
         if (content == null) {
@@ -105,7 +105,7 @@ final class Values {
         return new JSONArray().put(key).put(kind).put(value == null ? JSONObject.NULL : value);
     }
 
-    static Bundle bundle(ShimProcess process, JSONArray array) throws JSONException {
+    static Bundle bundle(ProcessLink process, JSONArray array) throws JSONException {
         Bundle bundle = new Bundle();
         for (int index = 0; array != null && index < array.length(); index++) {
             JSONArray item = array.getJSONArray(index);
@@ -114,7 +114,7 @@ final class Values {
         return bundle;
     }
 
-    private static void put(ShimProcess process, Bundle bundle, String key, String kind, JSONArray array)
+    private static void put(ProcessLink process, Bundle bundle, String key, String kind, JSONArray array)
             throws JSONException {
         switch (kind) {
             case "string":
@@ -169,7 +169,7 @@ final class Values {
         }
     }
 
-    static JSONObject toJson(ShimProcess process, Intent intent) {
+    static JSONObject toJson(ProcessLink process, Intent intent) {
         if (intent == null) {
             return null;
         }
@@ -190,7 +190,7 @@ final class Values {
                 "extras", toJson(process, intent.getExtras()));
     }
 
-    static Intent intent(ShimProcess process, JSONObject json) throws JSONException {
+    static Intent intent(ProcessLink process, JSONObject json) throws JSONException {
         if (json == null) {
             return null;
         }
@@ -214,14 +214,14 @@ final class Values {
         return intent;
     }
 
-    static JSONObject toJson(ShimProcess process, Message message) {
+    static JSONObject toJson(ProcessLink process, Message message) {
         return object(
                 "what", message.what,
                 "data", toJson(process, message.peekData()),
                 "reply_to", message.replyTo == null ? null : process.tokenOf(message.replyTo));
     }
 
-    static Message message(ShimProcess process, JSONObject json) throws JSONException {
+    static Message message(ProcessLink process, JSONObject json) throws JSONException {
         Message message = Message.obtain(null, json.getInt("what"));
         message.setData(bundle(process, json.getJSONArray("data")));
         String replyTo = text(json, "reply_to");

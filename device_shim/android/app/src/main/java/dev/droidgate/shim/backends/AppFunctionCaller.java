@@ -11,6 +11,7 @@ import dev.droidgate.shim.core.CallFailure;
 import dev.droidgate.shim.core.FailureTokens;
 import dev.droidgate.shim.platform.Documents;
 import dev.droidgate.shim.platform.Failures;
+import dev.droidgate.shim.platform.Packages;
 import java.util.Map;
 import java.util.concurrent.Executor;
 
@@ -51,7 +52,7 @@ public final class AppFunctionCaller
         if (manager == null) {
             throw new CallFailure(FailureTokens.UNAVAILABLE, "this system has no app functions");
         }
-        AppFunctionCaller caller = new AppFunctionCaller(outcome, ShellIdentity.isAvailable(context));
+        AppFunctionCaller caller = new AppFunctionCaller(outcome, Packages.mayCallFunctions(context));
         ExecuteAppFunctionRequest request =
                 new ExecuteAppFunctionRequest.Builder(packageName, function)
                         .setParameters(Documents.write(document))

@@ -2,23 +2,32 @@ package dev.droidgate.shim.backends;
 
 import android.os.Build;
 import dev.droidgate.shim.Reply;
-import dev.droidgate.shim.Shim;
+import dev.droidgate.shim.AppProcess;
+import dev.droidgate.shim.CallControl;
 import dev.droidgate.shim.core.BackendAnswer;
 import dev.droidgate.shim.core.CallFailure;
 import dev.droidgate.shim.core.FailureTokens;
 import dev.droidgate.shim.core.Outgoing;
 import dev.droidgate.shim.core.Permission;
 import dev.droidgate.shim.platform.Names;
+import dev.droidgate.shim.platform.Packages;
 import java.util.Map;
+import dev.droidgate.shim.platform.Certificates;
 
 /** Calls of app functions: by this app where it holds the permission, else by the app that borrows it (docs/shim.md 4). */
 public final class AppFunctions {
     private static final int FIRST_SDK = 36;
 
-    private final Shim shim;
+    private final AppProcess process;
+    private final CallControl control;
+    private final Certificates certificates;
+    private final ShellIdentity shellIdentity;
 
-    AppFunctions(Shim shim) {
-        this.shim = shim;
+    public AppFunctions(AppProcess process, CallControl control, Certificates certificates, ShellIdentity shellIdentity) {
+        this.process = process;
+        this.control = control;
+        this.certificates = certificates;
+        this.shellIdentity = shellIdentity;
     }
 
     /**
@@ -32,26 +41,26 @@ public final class AppFunctions {
         }
         FunctionOutcome outcome = new Answer(call, reply, permission);
         String packageName = permission.route.target.packageName;
-        boolean isHolder = ShellIdentity.isHolder(shim.context);
+        boolean isHolder = ShellIdentity.isHolder(process.context);
         Runnable cancel;
         if (isHolder && ShellIdentity.isLent()) {
-            cancel = shim.shellIdentity.execute(packageName, outgoing.function, outgoing.document, outcome);
+            cancel = shellIdentity.execute(packageName, outgoing.function, outgoing.document, outcome);
         } else if (!isHolder
-                && !ShellIdentity.isAvailable(shim.context)
+                && !Packages.mayCallFunctions(process.context)
                 && isByOwnSigner(Names.SHELL_IDENTITY_PACKAGE)) {
-            cancel = new ShellIdentityCall(shim, outcome).begin(packageName, outgoing.function, outgoing.document);
+            cancel = new ShellIdentityCall(process, outcome).begin(packageName, outgoing.function, outgoing.document);
         } else {
             cancel =
                     AppFunctionCaller.execute(
-                            shim.context, shim.calls, packageName, outgoing.function, outgoing.document, outcome);
+                            process.context, process.calls, packageName, outgoing.function, outgoing.document, outcome);
         }
         reply.whenAnswered(cancel);
     }
 
     /** Returns whether an app is signed as this one is. */
     private boolean isByOwnSigner(String name) {
-        String signer = shim.certificates.signerOf(name);
-        return !signer.isEmpty() && signer.equals(shim.certificates.signerOf(shim.context.getPackageName()));
+        String signer = certificates.signerOf(name);
+        return !signer.isEmpty() && signer.equals(certificates.signerOf(process.context.getPackageName()));
     }
 
     /** Hands the outcome to the engine. */
@@ -68,22 +77,22 @@ public final class AppFunctions {
 
         @Override
         public CallFailure obstacle() {
-            return shim.obstacle(reply, permission);
+            return control.obstacle(reply, permission);
         }
 
         @Override
         public void answered(Map<String, Object> document) {
-            shim.answered(call, BackendAnswer.ofDocument(document));
+            control.answered(call, BackendAnswer.ofDocument(document), null);
         }
 
         @Override
         public void refused(long code, String message) {
-            shim.answered(call, BackendAnswer.ofError(code, message));
+            control.answered(call, BackendAnswer.ofError(code, message), null);
         }
 
         @Override
         public void failed(CallFailure failure) {
-            shim.answered(call, BackendAnswer.ofFailure(failure));
+            control.answered(call, BackendAnswer.ofFailure(failure), null);
         }
     }
 }

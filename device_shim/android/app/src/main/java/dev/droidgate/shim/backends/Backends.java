@@ -3,7 +3,7 @@ package dev.droidgate.shim.backends;
 import android.content.ComponentName;
 import android.content.Intent;
 import dev.droidgate.shim.Reply;
-import dev.droidgate.shim.Shim;
+import dev.droidgate.shim.CallControl;
 import dev.droidgate.shim.core.Backend;
 import dev.droidgate.shim.core.CallFailure;
 import dev.droidgate.shim.core.FailureTokens;
@@ -13,23 +13,36 @@ import dev.droidgate.shim.core.Route;
 import dev.droidgate.shim.core.Target;
 import dev.droidgate.shim.platform.Hex;
 import dev.droidgate.shim.platform.Names;
+import dev.droidgate.shim.targets.Installed;
 import java.util.Map;
 
 /** The edge that reaches other apps, by the kind of a route's backend (docs/shim.md 4). */
 public final class Backends implements Backend {
-    private final Shim shim;
-    private final MobileMcpCaller tools;
+    private final CallControl control;
+    private final Installed installed;
+    private final ScreenCalls screen;
+    private final Broadcasts broadcasts;
     private final AppFunctions functions;
+    private final MobileMcpCaller tools;
 
-    public Backends(Shim shim) {
-        this.shim = shim;
-        tools = new MobileMcpCaller(shim);
-        functions = new AppFunctions(shim);
+    public Backends(
+            CallControl control,
+            Installed installed,
+            ScreenCalls screen,
+            Broadcasts broadcasts,
+            AppFunctions functions,
+            MobileMcpCaller tools) {
+        this.control = control;
+        this.installed = installed;
+        this.screen = screen;
+        this.broadcasts = broadcasts;
+        this.functions = functions;
+        this.tools = tools;
     }
 
     @Override
     public Target installed(Route route) {
-        return shim.installed.now(route);
+        return installed.now(route);
     }
 
     @Override
@@ -44,15 +57,13 @@ public final class Backends implements Backend {
         if (reply.isAnswered()) {
             throw new CallFailure(FailureTokens.CANCELED, "the caller has gone");
         }
-        // Before anything happens that must not happen twice.
-        shim.writeJournal();
-        shim.sent(call, reply, route, outgoing);
+        control.sent(call, reply, route, outgoing);
         switch (route.backend) {
             case Route.ACTIVITY:
-                shim.screen.call(call, reply, permission, intent(Names.MMCP_CALL, route, reply, outgoing));
+                screen.call(call, reply, permission, intent(Names.MMCP_CALL, route, reply, outgoing));
                 break;
             case Route.BROADCAST:
-                shim.broadcasts.call(
+                broadcasts.call(
                         call, reply, permission, intent(Names.MMCP_INVOKE, route, reply, outgoing));
                 break;
             case Route.APP_FUNCTION:

@@ -3,10 +3,8 @@ package dev.droidgate.shim.backends;
 import android.content.Intent;
 import android.os.Build;
 import dev.droidgate.shim.Reply;
-import dev.droidgate.shim.Shim;
-import dev.droidgate.shim.core.BackendAnswer;
-import dev.droidgate.shim.core.CallFailure;
-import dev.droidgate.shim.core.FailureTokens;
+import dev.droidgate.shim.AppProcess;
+import dev.droidgate.shim.CallControl;
 import dev.droidgate.shim.core.Permission;
 import dev.droidgate.shim.platform.Hex;
 import dev.droidgate.shim.platform.Names;
@@ -23,42 +21,29 @@ import java.util.Map;
  * identifier.
  */
 public final class MobileMcpCaller {
-    private final Shim shim;
+    private final AppProcess process;
+    private final CallControl control;
     private final StartedTools started;
     private final String secret = Hex.randomId();
     private final Map<String, ToolBinding> bindings = new HashMap<>();
 
-    MobileMcpCaller(Shim shim) {
-        this.shim = shim;
-        started = new StartedTools(shim);
-    }
-
-    /** A call that is open. */
-    static final class ToolCall {
-        final long number;
-        final Reply reply;
-        final Permission permission;
-        final Intent intent;
-
-        ToolCall(long number, Reply reply, Permission permission, Intent intent) {
-            this.number = number;
-            this.reply = reply;
-            this.permission = permission;
-            this.intent = intent;
-        }
+    public MobileMcpCaller(AppProcess process, CallControl control) {
+        this.process = process;
+        this.control = control;
+        started = new StartedTools(process, control);
     }
 
     void call(long number, Reply reply, Permission permission, Intent intent) {
         String who = reply.sender().key();
         boolean isNamed = !who.isEmpty();
         String key = (isNamed ? who : "call " + number) + " " + permission.route.component;
-        ToolCall call = new ToolCall(number, reply, permission, intent);
+        ToolCall call = new ToolCall(control, number, reply, permission, intent);
         ToolBinding binding;
         boolean isNew = false;
         synchronized (bindings) {
             binding = bindings.get(key);
             if (binding == null || !binding.take(call)) {
-                binding = new ToolBinding(shim, this, key, isNamed);
+                binding = new ToolBinding(process, started, bindings, key, isNamed);
                 binding.take(call);
                 bindings.put(key, binding);
                 isNew = true;
@@ -73,36 +58,5 @@ public final class MobileMcpCaller {
         }
         ToolBinding taker = binding;
         reply.whenAnswered(() -> taker.ended(call));
-    }
-
-    /** Forgets a binding that takes no calls any more. */
-    void forget(String key, ToolBinding binding) {
-        synchronized (bindings) {
-            bindings.remove(key, binding);
-        }
-    }
-
-    /** Calls a tool that cannot be bound. */
-    void start(ToolCall call) {
-        if (mayLeave(call)) {
-            started.start(call);
-        }
-    }
-
-    /** Returns whether a call that has waited for its tool may still go out; one that may not ends. */
-    boolean mayLeave(ToolCall call) {
-        CallFailure obstacle = shim.obstacle(call.reply, call.permission);
-        if (obstacle != null) {
-            shim.answered(call.number, BackendAnswer.ofFailure(obstacle));
-        }
-        return obstacle == null;
-    }
-
-    void fail(ToolCall call, String token, String text) {
-        shim.answered(call.number, BackendAnswer.ofFailure(new CallFailure(token, text)));
-    }
-
-    void died(ToolCall call) {
-        fail(call, FailureTokens.INTERRUPTED, "the tool died during the call");
     }
 }

@@ -2,7 +2,8 @@ package dev.droidgate.shim.backends;
 
 import android.content.Intent;
 import dev.droidgate.shim.Reply;
-import dev.droidgate.shim.Shim;
+import dev.droidgate.shim.AppProcess;
+import dev.droidgate.shim.CallControl;
 import dev.droidgate.shim.core.BackendAnswer;
 import dev.droidgate.shim.core.CallFailure;
 import dev.droidgate.shim.core.FailureTokens;
@@ -16,6 +17,7 @@ import java.util.ArrayDeque;
 import java.util.Collections;
 import java.util.Deque;
 import java.util.Map;
+import dev.droidgate.shim.windows.WindowOpener;
 
 /** Calls of mMCP activities, one after the other: two on one screen would answer in any order. */
 public final class ScreenCalls {
@@ -24,6 +26,9 @@ public final class ScreenCalls {
 
     /** How long before its deadline a call ends that waits for a tap, but at most a fifth: then it is a timeout. */
     private static final long BEFORE_DEADLINE = 1_000;
+
+    /** The manifest names it, and Android makes it. */
+    private static final String WINDOW = "dev.droidgate.shim.backends.TrampolineActivity";
 
     private static final String NEW_TASK =
             "callee_in_new_task: the app opened in a task of its own, which returns no result; the call may run";
@@ -34,12 +39,16 @@ public final class ScreenCalls {
     private static final String LOCKED =
             "the phone is locked, and this app needs its screen; unlock it and retry";
 
-    private final Shim shim;
+    private final AppProcess process;
+    private final CallControl control;
+    private final WindowOpener windows;
     private final Deque<ScreenCall> waiting = new ArrayDeque<>();
     private ScreenCall active;
 
-    public ScreenCalls(Shim shim) {
-        this.shim = shim;
+    public ScreenCalls(AppProcess process, CallControl control, WindowOpener windows) {
+        this.process = process;
+        this.control = control;
+        this.windows = windows;
     }
 
     /** A call, from its place in the queue to its answer. */
@@ -50,7 +59,7 @@ public final class ScreenCalls {
         final Permission permission;
         final Intent intent;
         final long until;
-        private TrampolineActivity window;
+        private Runnable closing;
         private long begin;
 
         ScreenCall(long number, Reply reply, Permission permission, Intent intent, long until) {
@@ -68,11 +77,11 @@ public final class ScreenCalls {
      * @throws CallFailure {@code needs_user} or {@code busy}
      */
     void call(long number, Reply reply, Permission permission, Intent intent) throws CallFailure {
-        if (shim.isLocked()) {
+        if (process.isLocked()) {
             throw new CallFailure(FailureTokens.NEEDS_USER, LOCKED);
         }
         reply.stage = Reply.STAGE_WINDOW;
-        ScreenCall call = new ScreenCall(number, reply, permission, intent, shim.now() + permission.route.deadline);
+        ScreenCall call = new ScreenCall(number, reply, permission, intent, process.now() + permission.route.deadline);
         synchronized (this) {
             if (active == null) {
                 active = call;
@@ -93,31 +102,31 @@ public final class ScreenCalls {
                 return;
             }
         }
-        if (shim.isLocked()) {
+        if (process.isLocked()) {
             fail(call, FailureTokens.NEEDS_USER, LOCKED);
             return;
         }
         if (!mayLeave(call)) {
             return;
         }
-        long left = call.until - shim.now();
-        shim.windows.open(
-                TrampolineActivity.class,
+        long left = call.until - process.now();
+        windows.open(
+                WINDOW,
                 call.key,
                 Texts.TAP_TO_GO_ON,
                 call.until - Math.min(BEFORE_DEADLINE, left / 5),
                 notified -> fail(call, FailureTokens.NEEDS_USER, notified ? UNTAPPED : NO_WINDOW));
         // It may have ended meanwhile.
-        call.reply.whenAnswered(() -> shim.windows.cancel(call.key));
+        call.reply.whenAnswered(() -> windows.cancel(call.key));
     }
 
     private void fail(ScreenCall call, String token, String text) {
-        shim.answered(call.number, BackendAnswer.ofFailure(new CallFailure(token, text)));
+        control.answered(call.number, BackendAnswer.ofFailure(new CallFailure(token, text)), null);
     }
 
     /** Clears the screen of an answered call, whatever answered it, and goes on with the next. */
     private void ended(ScreenCall call) {
-        TrampolineActivity window;
+        Runnable closing;
         ScreenCall next;
         synchronized (this) {
             waiting.remove(call);
@@ -126,32 +135,32 @@ public final class ScreenCalls {
             }
             active = waiting.poll();
             next = active;
-            window = call.window;
+            closing = call.closing;
         }
-        shim.windows.cancel(call.key);
-        if (window != null) {
-            shim.main.post(window::close);
+        windows.cancel(call.key);
+        if (closing != null) {
+            process.main.post(closing);
         }
         if (next != null) {
             begin(next);
         }
     }
 
-    /** Returns the call that a new window is for, null where it is not needed any more. */
-    ScreenCall opened(String key, TrampolineActivity window) {
-        return key != null && shim.windows.opened(key) ? attach(key, window) : null;
+    /** Returns the call that a new window is for, null where it is not needed any more; takes what closes it. */
+    ScreenCall opened(String key, Runnable closing) {
+        return key != null && windows.opened(key) ? attach(key, closing) : null;
     }
 
     /** Returns the call that a window which Android made anew is for. */
-    synchronized ScreenCall attach(String key, TrampolineActivity window) {
+    synchronized ScreenCall attach(String key, Runnable closing) {
         // While the device sleeps, nobody comes at a deadline.
-        if (active == null || !active.key.equals(key) || shim.now() >= active.until) {
+        if (active == null || !active.key.equals(key) || process.now() >= active.until) {
             return null;
         }
-        if (active.window == null) {
-            active.begin = shim.now();
+        if (active.closing == null) {
+            active.begin = process.now();
         }
-        active.window = window;
+        active.closing = closing;
         active.reply.stage = Reply.STAGE_APP;
         return active;
     }
@@ -163,9 +172,9 @@ public final class ScreenCalls {
 
     /** Returns whether a call that has waited may still go out; one that may not ends. */
     boolean mayLeave(ScreenCall call) {
-        CallFailure obstacle = shim.obstacle(call.reply, call.permission);
+        CallFailure obstacle = control.obstacle(call.reply, call.permission);
         if (obstacle != null) {
-            shim.answered(call.number, BackendAnswer.ofFailure(obstacle));
+            control.answered(call.number, BackendAnswer.ofFailure(obstacle), null);
         }
         return obstacle == null;
     }
@@ -176,11 +185,11 @@ public final class ScreenCalls {
                 Extras.read(data == null ? null : data.getExtras(), Names.RESULT, Names.ERROR);
         boolean silent = extras.get(Names.RESULT) == null && extras.get(Names.ERROR) == null;
         // A tool that Android put into a new task is cancelled as it starts, and may run (reference 0.6).
-        if (code == 0 && silent && shim.now() - call.begin < NEW_TASK_TIME) {
+        if (code == 0 && silent && process.now() - call.begin < NEW_TASK_TIME) {
             fail(call, FailureTokens.CANCELED, NEW_TASK);
             return;
         }
-        shim.answered(call.number, BackendAnswer.ofActivity(code, extras));
+        control.answered(call.number, BackendAnswer.ofActivity(code, extras), null);
     }
 
     /** Reports that the result came from another app than the one that was called. */
@@ -190,6 +199,6 @@ public final class ScreenCalls {
 
     /** Reports that the user, or Android, has removed the window. */
     void removed(ScreenCall call) {
-        shim.answered(call.number, BackendAnswer.ofActivity(0, Collections.<String, Object>emptyMap()));
+        control.answered(call.number, BackendAnswer.ofActivity(0, Collections.<String, Object>emptyMap()), null);
     }
 }

@@ -3,15 +3,15 @@ package dev.droidgate.shim.backends;
 import android.app.Instrumentation;
 import android.app.UiAutomation;
 import android.content.Context;
-import android.content.pm.PackageManager;
 import android.os.Build;
 import android.os.Bundle;
 import android.util.Log;
-import dev.droidgate.shim.Shim;
+import dev.droidgate.shim.AppProcess;
 import dev.droidgate.shim.core.CallFailure;
 import dev.droidgate.shim.core.FailureTokens;
 import dev.droidgate.shim.platform.Failures;
 import dev.droidgate.shim.platform.Names;
+import dev.droidgate.shim.platform.Packages;
 import java.util.Map;
 
 /**
@@ -35,14 +35,14 @@ public final class ShellIdentity {
 
     private static volatile Instrumentation instrumentation;
 
-    private final Shim shim;
+    private final AppProcess process;
     private final Runnable giveBack;
     private UiAutomation shell;
     private int open;
 
-    public ShellIdentity(Shim shim) {
-        this.shim = shim;
-        giveBack = () -> shim.calls.execute(this::giveBack);
+    public ShellIdentity(AppProcess process) {
+        this.process = process;
+        giveBack = () -> process.calls.execute(this::giveBack);
     }
 
     /** Takes the instrumentation that adb runs in this process. */
@@ -53,11 +53,6 @@ public final class ShellIdentity {
     /** Returns whether an app is the one that borrows it. */
     public static boolean isHolder(Context context) {
         return Names.SHELL_IDENTITY_PACKAGE.equals(context.getPackageName());
-    }
-
-    /** Returns whether an app may call app functions now. */
-    public static boolean isAvailable(Context context) {
-        return context.checkSelfPermission(Names.EXECUTE_APP_FUNCTIONS) == PackageManager.PERMISSION_GRANTED;
     }
 
     /** Returns whether it can be borrowed, as far as that shows. */
@@ -80,7 +75,7 @@ public final class ShellIdentity {
         Ending ending = new Ending(outcome);
         try {
             Runnable cancel =
-                    AppFunctionCaller.execute(shim.context, shim.calls, packageName, function, document, ending);
+                    AppFunctionCaller.execute(process.context, process.calls, packageName, function, document, ending);
             return () -> {
                 cancel.run();
                 ending.end();
@@ -92,8 +87,8 @@ public final class ShellIdentity {
     }
 
     private synchronized void borrow() throws CallFailure {
-        shim.main.removeCallbacks(giveBack);
-        if (!isAvailable(shim.context)) {
+        process.main.removeCallbacks(giveBack);
+        if (!Packages.mayCallFunctions(process.context)) {
             adopt();
         }
         open++;
@@ -119,7 +114,7 @@ public final class ShellIdentity {
                     "the command on the computer that lends the right has ended; run droidgate shim install: "
                             + Failures.textOf(ended));
         }
-        if (!isAvailable(shim.context)) {
+        if (!Packages.mayCallFunctions(process.context)) {
             throw NOT_RUNNING;
         }
     }
@@ -127,7 +122,7 @@ public final class ShellIdentity {
     private synchronized void end() {
         open--;
         if (open == 0) {
-            shim.main.postDelayed(giveBack, KEPT);
+            process.main.postDelayed(giveBack, KEPT);
         }
     }
 

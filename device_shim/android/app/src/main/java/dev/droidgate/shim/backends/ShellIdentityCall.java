@@ -9,7 +9,7 @@ import android.os.IBinder;
 import android.os.Message;
 import android.os.Messenger;
 import android.os.RemoteException;
-import dev.droidgate.shim.Shim;
+import dev.droidgate.shim.AppProcess;
 import dev.droidgate.shim.core.CallFailure;
 import dev.droidgate.shim.core.FailureTokens;
 import dev.droidgate.shim.core.Json;
@@ -23,15 +23,18 @@ import java.util.Map;
 
 /** One app function that the app with the borrowed identity executes for this one (docs/shim.md 4). */
 public final class ShellIdentityCall implements ServiceConnection {
-    private final Shim shim;
+    /** The manifest of the other app names it. */
+    private static final String SERVICE = "dev.droidgate.shim.backends.ShellIdentityService";
+
+    private final AppProcess process;
     private final FunctionOutcome outcome;
     private final Bundle request = new Bundle();
     private Messenger replyTo;
     private Messenger service;
     private boolean ended;
 
-    ShellIdentityCall(Shim shim, FunctionOutcome outcome) {
-        this.shim = shim;
+    ShellIdentityCall(AppProcess process, FunctionOutcome outcome) {
+        this.process = process;
         this.outcome = outcome;
     }
 
@@ -48,8 +51,8 @@ public final class ShellIdentityCall implements ServiceConnection {
         replyTo = new Messenger(new Result());
         Intent intent = new Intent();
         intent.setComponent(
-                new ComponentName(Names.SHELL_IDENTITY_PACKAGE, ShellIdentityService.class.getName()));
-        if (!shim.context.bindService(intent, this, Context.BIND_AUTO_CREATE)) {
+                new ComponentName(Names.SHELL_IDENTITY_PACKAGE, SERVICE));
+        if (!process.context.bindService(intent, this, Context.BIND_AUTO_CREATE)) {
             end();
             throw new CallFailure(
                     FailureTokens.DENIED, Names.SHELL_IDENTITY_PACKAGE + " cannot be asked; install it anew");
@@ -63,7 +66,7 @@ public final class ShellIdentityCall implements ServiceConnection {
         public void take(Message message) {
             if (message.what == Names.MESSAGE_FUNCTION_RESULT && end()) {
                 Bundle data = message.peekData();
-                shim.calls.execute(() -> read(data));
+                process.calls.execute(() -> read(data));
             }
         }
     }
@@ -151,7 +154,7 @@ public final class ShellIdentityCall implements ServiceConnection {
             ended = true;
         }
         try {
-            shim.context.unbindService(this);
+            process.context.unbindService(this);
         } catch (IllegalArgumentException notBound) {
             return true;
         }

@@ -7,10 +7,9 @@ import android.content.Intent;
 import android.content.IntentFilter;
 import android.content.pm.PackageManager;
 import android.os.Build;
-import dev.droidgate.shim.backends.MobileMcpCaller.ToolCall;
-import dev.droidgate.shim.Shim;
+import dev.droidgate.shim.AppProcess;
+import dev.droidgate.shim.CallControl;
 import dev.droidgate.shim.core.BackendAnswer;
-import dev.droidgate.shim.core.CallFailure;
 import dev.droidgate.shim.core.FailureTokens;
 import dev.droidgate.shim.platform.Extras;
 import dev.droidgate.shim.platform.Failures;
@@ -21,18 +20,24 @@ import dev.droidgate.shim.platform.Names;
 public final class StartedTools extends BroadcastReceiver {
     private static final String CALL = "call";
 
-    private final Shim shim;
+    private final AppProcess process;
+    private final CallControl control;
 
     /** Before Android 13 any app can send to a receiver that is made in code: so the action is a secret. */
     private final String action = "dev.droidgate.shim." + Hex.randomId();
 
     private boolean registered;
 
-    StartedTools(Shim shim) {
-        this.shim = shim;
+    StartedTools(AppProcess process, CallControl control) {
+        this.process = process;
+        this.control = control;
     }
 
+    /** Calls a tool that cannot be bound, if the call may still go out. */
     void start(ToolCall call) {
+        if (!call.mayLeave()) {
+            return;
+        }
         register();
         PendingIntent callback = callback(call.number);
         call.reply.whenAnswered(callback::cancel);
@@ -40,18 +45,18 @@ public final class StartedTools extends BroadcastReceiver {
             Intent intent = new Intent(call.intent).putExtra(Names.CALLBACK, callback);
             Object found =
                     goesToForeground(intent)
-                            ? shim.context.startForegroundService(intent)
-                            : shim.context.startService(intent);
+                            ? process.context.startForegroundService(intent)
+                            : process.context.startService(intent);
             if (found == null) {
-                fail(call, "the app has no such service");
+                call.fail(FailureTokens.UNAVAILABLE, "the app has no such service");
             }
         } catch (IllegalStateException background) {
-            fail(
-                    call,
+            call.fail(
+                    FailureTokens.UNAVAILABLE,
                     "the tool cannot be bound, and Android forbids starting it while its app does not run; "
                             + "open the app and retry");
         } catch (RuntimeException refused) {
-            fail(call, Failures.textOf(refused));
+            call.fail(FailureTokens.UNAVAILABLE, Failures.textOf(refused));
         }
     }
 
@@ -61,7 +66,7 @@ public final class StartedTools extends BroadcastReceiver {
             return false;
         }
         try {
-            PackageManager packages = shim.context.getPackageManager();
+            PackageManager packages = process.context.getPackageManager();
             int types = packages.getServiceInfo(intent.getComponent(), 0).getForegroundServiceType();
             return types != 0;
         } catch (PackageManager.NameNotFoundException gone) {
@@ -69,19 +74,12 @@ public final class StartedTools extends BroadcastReceiver {
         }
     }
 
-    private void fail(ToolCall call, String why) {
-        shim.answered(
-                call.number,
-                BackendAnswer.ofFailure(
-                        new CallFailure(FailureTokens.UNAVAILABLE, why)));
-    }
-
     /** Mutable, so that the response can be filled in; what is in it already cannot be changed so. */
     private PendingIntent callback(long number) {
-        Intent intent = new Intent(action).setPackage(shim.context.getPackageName());
+        Intent intent = new Intent(action).setPackage(process.context.getPackageName());
         intent.putExtra(CALL, number);
         int flags = Build.VERSION.SDK_INT >= 31 ? PendingIntent.FLAG_MUTABLE : 0;
-        return PendingIntent.getBroadcast(shim.context, (int) number, intent, flags);
+        return PendingIntent.getBroadcast(process.context, (int) number, intent, flags);
     }
 
     private synchronized void register() {
@@ -92,9 +90,9 @@ public final class StartedTools extends BroadcastReceiver {
         IntentFilter filter = new IntentFilter(action);
         if (Build.VERSION.SDK_INT >= 33) {
             int flags = Context.RECEIVER_NOT_EXPORTED;
-            shim.context.registerReceiver(this, filter, null, shim.main, flags);
+            process.context.registerReceiver(this, filter, null, process.main, flags);
         } else {
-            shim.context.registerReceiver(this, filter, null, shim.main);
+            process.context.registerReceiver(this, filter, null, process.main);
         }
     }
 
@@ -102,8 +100,8 @@ public final class StartedTools extends BroadcastReceiver {
     public void onReceive(Context context, Intent intent) {
         Object number = Extras.any(intent.getExtras(), CALL);
         if (number instanceof Long) {
-            shim.answered(
-                    (Long) number, BackendAnswer.ofTool(Extras.ofResponse(intent.getExtras())));
+            control.answered(
+                    (Long) number, BackendAnswer.ofTool(Extras.ofResponse(intent.getExtras())), null);
         }
     }
 }

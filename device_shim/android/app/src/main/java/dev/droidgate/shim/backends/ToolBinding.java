@@ -11,9 +11,8 @@ import android.os.IBinder;
 import android.os.Message;
 import android.os.Messenger;
 import android.os.RemoteException;
+import dev.droidgate.shim.AppProcess;
 import dev.droidgate.shim.Caller;
-import dev.droidgate.shim.backends.MobileMcpCaller.ToolCall;
-import dev.droidgate.shim.Shim;
 import dev.droidgate.shim.core.BackendAnswer;
 import dev.droidgate.shim.core.FailureTokens;
 import dev.droidgate.shim.platform.BinderHandler;
@@ -22,6 +21,7 @@ import dev.droidgate.shim.platform.Failures;
 import dev.droidgate.shim.platform.Names;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.atomic.AtomicInteger;
 
 /** A binding to one tool: an agent's is kept until it has been idle for a minute, a nameless caller's for one call. */
@@ -30,8 +30,9 @@ public final class ToolBinding implements ServiceConnection {
     private static final long IDLE_TIME = 60_000;
     private static final int MOST_ANSWERS = 16;
 
-    private final Shim shim;
-    private final MobileMcpCaller caller;
+    private final AppProcess process;
+    private final StartedTools started;
+    private final Map<String, ToolBinding> others;
     private final String key;
     private final long idleTime;
     private final List<ToolCall> open = new ArrayList<>();
@@ -41,9 +42,21 @@ public final class ToolBinding implements ServiceConnection {
     private Messenger tool;
     private boolean closed;
 
-    ToolBinding(Shim shim, MobileMcpCaller caller, String key, boolean isKept) {
-        this.shim = shim;
-        this.caller = caller;
+    /**
+     * A binding that is not made yet.
+     *
+     * @param started calls a tool that cannot be bound
+     * @param others all bindings by key, which this one leaves when it takes no calls any more
+     */
+    ToolBinding(
+            AppProcess process,
+            StartedTools started,
+            Map<String, ToolBinding> others,
+            String key,
+            boolean isKept) {
+        this.process = process;
+        this.started = started;
+        this.others = others;
         this.key = key;
         idleTime = isKept ? IDLE_TIME : 0;
     }
@@ -64,7 +77,7 @@ public final class ToolBinding implements ServiceConnection {
             if (isExpected && isTool(message.sendingUid) && waiting.get() < MOST_ANSWERS) {
                 waiting.incrementAndGet();
                 BackendAnswer answer = BackendAnswer.ofTool(Extras.ofResponse(message.peekData()));
-                shim.answered(call.number, answer, waiting::decrementAndGet);
+                call.answered(answer, waiting::decrementAndGet);
             }
         }
     }
@@ -84,7 +97,7 @@ public final class ToolBinding implements ServiceConnection {
                 return false;
             }
             open.add(call);
-            shim.main.removeCallbacks(idle);
+            process.main.removeCallbacks(idle);
             if (tool != null) {
                 send(call);
             }
@@ -94,13 +107,13 @@ public final class ToolBinding implements ServiceConnection {
 
     void bind(Intent intent) {
         if (Build.VERSION.SDK_INT < 28) {
-            shim.main.postDelayed(late, CONNECTING_TIME);
+            process.main.postDelayed(late, CONNECTING_TIME);
         }
         boolean isBound = false;
         try {
             String name = intent.getComponent().getPackageName();
-            uid = shim.context.getPackageManager().getPackageUid(name, 0);
-            isBound = shim.context.bindService(intent, this, Context.BIND_AUTO_CREATE);
+            uid = process.context.getPackageManager().getPackageUid(name, 0);
+            isBound = process.context.bindService(intent, this, Context.BIND_AUTO_CREATE);
         } catch (PackageManager.NameNotFoundException | SecurityException refused) {
             isBound = false;
         }
@@ -120,12 +133,12 @@ public final class ToolBinding implements ServiceConnection {
                 send(call);
             }
         }
-        shim.main.removeCallbacks(late);
+        process.main.removeCallbacks(late);
     }
 
     /** Holding the lock: a later call does not overtake those that have waited for the tool. */
     private void send(ToolCall call) {
-        if (!caller.mayLeave(call)) {
+        if (!call.mayLeave()) {
             return;
         }
         Message message = Message.obtain(null, Names.MESSAGE_INVOKE);
@@ -134,11 +147,11 @@ public final class ToolBinding implements ServiceConnection {
         try {
             tool.send(message);
         } catch (DeadObjectException dead) {
-            caller.died(call);
+            call.died();
         } catch (RemoteException undelivered) {
-            caller.fail(call, FailureTokens.UNAVAILABLE, Failures.textOf(undelivered));
+            call.fail(FailureTokens.UNAVAILABLE, Failures.textOf(undelivered));
         } catch (RuntimeException failed) {
-            caller.fail(call, FailureTokens.BACKEND_FAILURE, Failures.textOf(failed));
+            call.fail(FailureTokens.BACKEND_FAILURE, Failures.textOf(failed));
         }
     }
 
@@ -150,7 +163,7 @@ public final class ToolBinding implements ServiceConnection {
 
     private void startInstead() {
         for (ToolCall call : close()) {
-            caller.start(call);
+            started.start(call);
         }
     }
 
@@ -166,7 +179,7 @@ public final class ToolBinding implements ServiceConnection {
 
     private void interrupt() {
         for (ToolCall call : close()) {
-            caller.died(call);
+            call.died();
         }
     }
 
@@ -175,8 +188,8 @@ public final class ToolBinding implements ServiceConnection {
         synchronized (this) {
             open.remove(call);
             if (open.isEmpty() && !closed) {
-                shim.main.removeCallbacks(idle);
-                shim.main.postDelayed(idle, idleTime);
+                process.main.removeCallbacks(idle);
+                process.main.postDelayed(idle, idleTime);
             }
         }
     }
@@ -207,11 +220,13 @@ public final class ToolBinding implements ServiceConnection {
     }
 
     private void letGo() {
-        caller.forget(key, this);
-        shim.main.removeCallbacks(late);
-        shim.main.removeCallbacks(idle);
+        synchronized (others) {
+            others.remove(key, this);
+        }
+        process.main.removeCallbacks(late);
+        process.main.removeCallbacks(idle);
         try {
-            shim.context.unbindService(this);
+            process.context.unbindService(this);
         } catch (IllegalArgumentException notBound) {
             return;
         }

@@ -28,7 +28,8 @@ public final class TrampolineActivity extends Activity {
             // The process that began this call died; its result, if one comes, is nobody's.
             CallbackReply.interrupt(shim, saved, saved.getString(ENTRY));
         } else {
-            call = saved == null ? shim.screen.opened(key, this) : shim.screen.attach(key, this);
+            Runnable closing = this::close;
+            call = saved == null ? shim.screen.opened(key, closing) : shim.screen.attach(key, closing);
         }
         if (call == null) {
             finish();
@@ -89,7 +90,7 @@ public final class TrampolineActivity extends Activity {
     }
 
     /** Ends the wait; the tool's activity is closed with it. */
-    void close() {
+    private void close() {
         call = null;
         finishActivity(REQUEST);
         finish();

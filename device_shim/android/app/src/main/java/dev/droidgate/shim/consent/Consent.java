@@ -1,8 +1,10 @@
 package dev.droidgate.shim.consent;
 
+import android.app.Activity;
 import dev.droidgate.shim.Caller;
 import dev.droidgate.shim.Reply;
-import dev.droidgate.shim.Shim;
+import dev.droidgate.shim.AppProcess;
+import dev.droidgate.shim.CallControl;
 import dev.droidgate.shim.core.CallFailure;
 import dev.droidgate.shim.core.FailureTokens;
 import dev.droidgate.shim.core.Preview;
@@ -13,6 +15,8 @@ import java.util.ArrayDeque;
 import java.util.Deque;
 import java.util.HashMap;
 import java.util.Map;
+import dev.droidgate.shim.windows.WindowOpener;
+import dev.droidgate.shim.storage.Grants;
 
 /** Questions to the user about calls that nobody has granted, one after the other (docs/shim.md 3). */
 public final class Consent implements Questions {
@@ -33,17 +37,26 @@ public final class Consent implements Questions {
     private static final CallFailure LOCKED =
             needsUser("the phone is locked, so nobody could be asked about this call; unlock it and retry");
 
+    /** The manifest names it, and Android makes it. */
+    private static final String WINDOW = "dev.droidgate.shim.consent.ConsentActivity";
+
     /** What is longer nobody reads, and so nobody can say yes to. */
     private static final int LONGEST_ARGUMENTS = 4_000;
 
-    private final Shim shim;
+    private final AppProcess process;
+    private final CallControl control;
+    private final Grants grants;
+    private final WindowOpener windows;
     private final Deque<Question> waiting = new ArrayDeque<>();
 
     /** Callers to which the user said no, and when: nobody may ask until a yes comes out of weariness. */
     private final Map<String, Long> refused = new HashMap<>();
 
-    public Consent(Shim shim) {
-        this.shim = shim;
+    public Consent(AppProcess process, CallControl control, Grants grants, WindowOpener windows) {
+        this.process = process;
+        this.control = control;
+        this.grants = grants;
+        this.windows = windows;
     }
 
     /** What the user decides about. */
@@ -52,7 +65,7 @@ public final class Consent implements Questions {
         final long call;
         final Reply reply;
         final Preview preview;
-        private ConsentActivity window;
+        private Activity window;
 
         Question(long call, Reply reply, Preview preview) {
             this.call = call;
@@ -75,7 +88,7 @@ public final class Consent implements Questions {
 
     @Override
     public boolean isAsking() {
-        return shim.grants.isAsking();
+        return grants.isAsking();
     }
 
     @Override
@@ -104,7 +117,7 @@ public final class Consent implements Questions {
             return denied("the arguments are too long to be shown to the user for approval");
         }
         Long no = refused.get(question.asker());
-        long left = no == null ? 0 : REFUSED_TIME - (shim.now() - no);
+        long left = no == null ? 0 : REFUSED_TIME - (process.now() - no);
         if (left > 0) {
             long seconds = (left + SECOND - 1) / SECOND;
             return denied("the user refused a call of this app a moment ago; retry in " + seconds + " s");
@@ -127,39 +140,39 @@ public final class Consent implements Questions {
     }
 
     private void open(Question question) {
-        if (shim.isLocked()) {
+        if (process.isLocked()) {
             decide(question, LOCKED);
             return;
         }
-        shim.windows.open(
-                ConsentActivity.class,
+        windows.open(
+                WINDOW,
                 question.key,
                 Texts.TAP_TO_DECIDE,
                 question.preview.until,
                 notified -> decide(question, notified ? UNANSWERED : NOT_SHOWN));
         // It may have ended meanwhile.
-        question.reply.whenAnswered(() -> shim.windows.cancel(question.key));
+        question.reply.whenAnswered(() -> windows.cancel(question.key));
     }
 
     /** Returns the question that a new window is for, null where it is answered already. */
-    synchronized Question opened(String key, ConsentActivity window) {
+    synchronized Question opened(String key, Activity window) {
         Question first = waiting.peek();
         if (key == null || first == null || !first.key.equals(key)) {
             return null;
         }
-        shim.windows.opened(key);
+        windows.opened(key);
         first.window = window;
         return first;
     }
 
     /** Takes the user's yes, unless it comes too late: while the device sleeps, nobody ends a question. */
     void allow(Question question, boolean always) {
-        boolean inTime = isWaiting(question) && shim.now() < question.preview.until;
+        boolean inTime = isWaiting(question) && process.now() < question.preview.until;
         if (inTime && always && question.mayAlways()) {
             Caller caller = question.reply.caller;
             for (int index = 0; index < caller.packages.size(); index++) {
                 // To the app that the user was shown, and to no other that has taken its name since.
-                shim.grants.add(
+                grants.add(
                         caller.packages.get(index), question.preview.route.id, caller.signers.get(index));
             }
         }
@@ -186,7 +199,7 @@ public final class Consent implements Questions {
                 if (refused.size() >= MOST_REFUSED) {
                     refused.clear();
                 }
-                refused.put(question.asker(), shim.now());
+                refused.put(question.asker(), process.now());
             }
         }
         decide(question, how);
@@ -195,7 +208,7 @@ public final class Consent implements Questions {
     /** Ends a question with the user's decision: the failure of the call, or null for a yes. */
     private void decide(Question question, CallFailure refusal) {
         if (remove(question)) {
-            shim.decided(question.call, question.reply, refusal);
+            control.decided(question.call, question.reply, refusal);
         }
     }
 
@@ -211,10 +224,10 @@ public final class Consent implements Questions {
                 next = waiting.peek();
             }
         }
-        shim.windows.cancel(question.key);
-        ConsentActivity window = question.window;
+        windows.cancel(question.key);
+        Activity window = question.window;
         if (window != null) {
-            shim.main.post(window::finish);
+            process.main.post(window::finish);
         }
         if (next != null) {
             open(next);

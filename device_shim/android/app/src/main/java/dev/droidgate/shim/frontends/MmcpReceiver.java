@@ -71,7 +71,7 @@ public final class MmcpReceiver extends BroadcastReceiver {
         PackageManager packages = context.getPackageManager();
         try {
             String text =
-                    new TargetDigests(Shim.of(context))
+                    new TargetDigests(context.getPackageManager(), Shim.of(context).discoveries)
                             .textOf(
                                     packages.getReceiverInfo(self, PackageManager.GET_META_DATA),
                                     Names.MMCP_MANIFEST);

@@ -18,6 +18,7 @@ import dev.droidgate.shim.core.MalformedJsonException;
 import dev.droidgate.shim.core.Route;
 import dev.droidgate.shim.core.Target;
 import dev.droidgate.shim.platform.Names;
+import dev.droidgate.shim.platform.Packages;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -130,7 +131,7 @@ public final class HostCommands {
         for (Map.Entry<String, Object> entry : states.entrySet()) {
             Map<String, Object> target = single("package", entry.getKey());
             target.put("state", entry.getValue());
-            long version = shim.installed.version(entry.getKey());
+            long version = Packages.version(shim.context, entry.getKey());
             target.put("version_code", version < 0 ? null : (Object) version);
             targets.add(target);
         }
@@ -156,7 +157,7 @@ public final class HostCommands {
         access.put("overlay", Settings.canDrawOverlays(context));
         access.put("battery_exempt", power.isIgnoringBatteryOptimizations(context.getPackageName()));
         boolean borrows = ShellIdentity.isHolder(context) && ShellIdentity.isLent();
-        access.put("execute_app_functions", borrows || ShellIdentity.isAvailable(context));
+        access.put("execute_app_functions", borrows || Packages.mayCallFunctions(context));
         return access;
     }
 
@@ -196,7 +197,7 @@ public final class HostCommands {
         if (named == null) {
             throw new HostFailure(FailureTokens.INVALID_ARGUMENT, "this is not a component");
         }
-        if (shim.installed.version(named.getPackageName()) < 0) {
+        if (Packages.version(shim.context, named.getPackageName()) < 0) {
             throw new HostFailure(FailureTokens.UNAVAILABLE, named.getPackageName() + " is not installed");
         }
         List<Object> tools = shim.discoveries.discover(component);

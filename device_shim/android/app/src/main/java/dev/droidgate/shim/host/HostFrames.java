@@ -21,6 +21,7 @@ import java.util.Arrays;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import dev.droidgate.shim.platform.Streams;
 
 /** Requests and answers that are too long for an argument, as framed files (docs/shim.md 7). */
 public final class HostFrames {
@@ -78,7 +79,7 @@ public final class HostFrames {
             if (file.length() > HEAD + LONGEST) {
                 throw new IOException("the frame is too long");
             }
-            String text = payload(Shim.readAll(in));
+            String text = payload(Streams.readAll(in));
             shim.receive(reply, Frontend.written(text), true);
         } catch (IOException broken) {
             Log.w("droidgate", "a request is not a frame", broken);

@@ -4,11 +4,13 @@ import android.content.ComponentName;
 import android.content.Intent;
 import android.os.Bundle;
 import android.os.Looper;
-import dev.droidgate.shim.Shim;
+import dev.droidgate.shim.AppProcess;
 import dev.droidgate.shim.core.Json;
 import dev.droidgate.shim.core.JsonWriter;
 import dev.droidgate.shim.platform.Extras;
 import dev.droidgate.shim.platform.Names;
+import dev.droidgate.shim.platform.OrderedBroadcast;
+import dev.droidgate.shim.platform.Packages;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Collections;
@@ -28,7 +30,7 @@ public final class Discoveries {
     private static final long TIME = 5_000;
     private static final int MOST_TOOLS = 256;
 
-    private final Shim shim;
+    private final AppProcess process;
 
     /** Of a component, for its package as it was installed last: the tools that it reported. */
     private final Map<String, List<Object>> reported = new HashMap<>();
@@ -36,8 +38,8 @@ public final class Discoveries {
     /** Those who wait for what it tells. */
     private final Map<String, List<Consumer<List<Object>>>> waiting = new HashMap<>();
 
-    public Discoveries(Shim shim) {
-        this.shim = shim;
+    public Discoveries(AppProcess process) {
+        this.process = process;
     }
 
     /** Returns what a receiver reported as its digest has it; null for nothing. */
@@ -95,7 +97,7 @@ public final class Discoveries {
             then.accept(null);
             return;
         }
-        String key = component + ' ' + shim.installed.edition(named.getPackageName());
+        String key = component + ' ' + Packages.edition(process.context, named.getPackageName());
         List<Object> known;
         synchronized (reported) {
             known = reported.get(key);
@@ -112,18 +114,20 @@ public final class Discoveries {
             then.accept(known);
             return;
         }
-        Runnable late = () -> shim.calls.execute(() -> take(key, null));
-        shim.main.postDelayed(late, TIME);
+        Runnable late = () -> process.calls.execute(() -> take(key, null));
+        process.main.postDelayed(late, TIME);
         try {
-            shim.broadcasts.send(
+            OrderedBroadcast.send(
+                    process.context,
+                    process.main,
                     new Intent(Names.MMCP_DISCOVERY).setComponent(named),
                     result -> {
-                        shim.main.removeCallbacks(late);
+                        process.main.removeCallbacks(late);
                         Bundle extras = result.getResultExtras(false);
-                        shim.calls.execute(() -> take(key, tools(extras)));
+                        process.calls.execute(() -> take(key, tools(extras)));
                     });
         } catch (RuntimeException refused) {
-            shim.main.removeCallbacks(late);
+            process.main.removeCallbacks(late);
             take(key, null);
         }
     }

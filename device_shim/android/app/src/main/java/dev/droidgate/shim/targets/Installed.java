@@ -1,11 +1,11 @@
 package dev.droidgate.shim.targets;
 
 import android.content.pm.PackageInfo;
-import android.content.pm.PackageManager;
-import android.os.Build;
-import dev.droidgate.shim.Shim;
+import dev.droidgate.shim.AppProcess;
 import dev.droidgate.shim.core.Route;
 import dev.droidgate.shim.core.Target;
+import dev.droidgate.shim.platform.Certificates;
+import dev.droidgate.shim.platform.Packages;
 import java.util.LinkedHashMap;
 import java.util.Map;
 
@@ -13,8 +13,8 @@ import java.util.Map;
 public final class Installed {
     private static final int MOST_DIGESTS = 1_024;
 
-    private final Shim shim;
-    private final PackageManager packages;
+    private final AppProcess process;
+    private final Certificates certificates;
     private final TargetDigests digests;
 
     /** Of a package as it was installed last, what its descriptors say. */
@@ -28,10 +28,10 @@ public final class Installed {
                 }
             };
 
-    public Installed(Shim shim) {
-        this.shim = shim;
-        packages = shim.context.getPackageManager();
-        digests = new TargetDigests(shim);
+    public Installed(AppProcess process, Certificates certificates, Discoveries discoveries) {
+        this.process = process;
+        this.certificates = certificates;
+        digests = new TargetDigests(process.context.getPackageManager(), discoveries);
     }
 
     /** Returns the app of a route, null where it is gone; waits where its receiver has to be asked. */
@@ -49,28 +49,20 @@ public final class Installed {
 
     private Target target(Route route, boolean reads) {
         String name = route.target.packageName;
-        PackageInfo info = find(name);
+        PackageInfo info = Packages.find(process.context, name);
         if (info == null) {
             return null;
         }
-        if (!shim.certificates.isBy(name, route.target.signer)) {
+        if (!certificates.isBy(name, route.target.signer)) {
             // Nothing of an app by somebody else is opened.
-            return new Target(name, shim.certificates.signerOf(name), route.target.digest);
+            return new Target(name, certificates.signerOf(name), route.target.digest);
         }
         return new Target(name, route.target.signer, reads ? digest(route, info) : route.target.digest);
     }
 
-    private PackageInfo find(String name) {
-        try {
-            return packages.getPackageInfo(name, 0);
-        } catch (PackageManager.NameNotFoundException gone) {
-            return null;
-        }
-    }
-
     private String digest(Route route, PackageInfo info) {
         String recipe = TargetDigests.recipeOf(route.target.digest);
-        String key = info.packageName + ' ' + edition(info) + ' ' + route.component + ' ' + recipe;
+        String key = info.packageName + ' ' + Packages.edition(info) + ' ' + route.component + ' ' + recipe;
         synchronized (known) {
             if (known.containsKey(key)) {
                 return known.get(key);
@@ -84,26 +76,5 @@ public final class Installed {
             known.put(key, digest);
         }
         return digest;
-    }
-
-    /** Returns the version code of a package, -1 where it is not installed. */
-    public long version(String name) {
-        PackageInfo info = find(name);
-        return info == null ? -1 : version(info);
-    }
-
-    /** Returns what is another text after each installation of a package, empty where it is not installed. */
-    public String edition(String name) {
-        PackageInfo info = find(name);
-        return info == null ? "" : edition(info);
-    }
-
-    private static String edition(PackageInfo info) {
-        return info.lastUpdateTime + " " + version(info);
-    }
-
-    @SuppressWarnings("deprecation")
-    private static long version(PackageInfo info) {
-        return Build.VERSION.SDK_INT >= 28 ? info.getLongVersionCode() : info.versionCode;
     }
 }

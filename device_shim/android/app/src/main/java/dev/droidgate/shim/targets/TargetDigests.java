@@ -6,11 +6,11 @@ import android.content.pm.PackageManager;
 import android.content.res.Resources;
 import android.os.Bundle;
 import android.util.Log;
-import dev.droidgate.shim.Shim;
 import dev.droidgate.shim.core.Route;
 import dev.droidgate.shim.platform.Extras;
 import dev.droidgate.shim.platform.Hex;
 import dev.droidgate.shim.platform.Names;
+import dev.droidgate.shim.platform.Streams;
 import java.io.FileNotFoundException;
 import java.io.IOException;
 import java.io.InputStream;
@@ -22,12 +22,12 @@ import org.xmlpull.v1.XmlPullParserException;
 public final class TargetDigests {
     private static final String ASSETS = "assets(";
 
-    private final Shim shim;
     private final PackageManager packages;
+    private final Discoveries discoveries;
 
-    public TargetDigests(Shim shim) {
-        this.shim = shim;
-        packages = shim.context.getPackageManager();
+    public TargetDigests(PackageManager packages, Discoveries discoveries) {
+        this.packages = packages;
+        this.discoveries = discoveries;
     }
 
     /** Returns the recipe that a digest was made by. */
@@ -56,7 +56,7 @@ public final class TargetDigests {
             return assets(packages.getResourcesForApplication(route.target.packageName), names.split(","));
         }
         if (Discoveries.RECIPE.equals(recipe)) {
-            return digestOf(Discoveries.text(shim.discoveries.discover(route.component)));
+            return digestOf(Discoveries.text(discoveries.discover(route.component)));
         }
         if ("mmcp".equals(recipe)) {
             return digestOf(textOf(infoOf(route), Names.MMCP_MANIFEST));
@@ -77,7 +77,7 @@ public final class TargetDigests {
         MessageDigest digest = Hex.sha256();
         for (String name : names) {
             try (InputStream in = resources.getAssets().open(name)) {
-                digest.update(Shim.readAll(in));
+                digest.update(Streams.readAll(in));
             } catch (FileNotFoundException absent) {
                 continue;
             }
@@ -103,7 +103,7 @@ public final class TargetDigests {
             return resources.getString(id);
         }
         try (InputStream in = resources.openRawResource(id)) {
-            return new String(Shim.readAll(in), StandardCharsets.UTF_8);
+            return new String(Streams.readAll(in), StandardCharsets.UTF_8);
         }
     }
 

@@ -6,7 +6,7 @@ import android.app.PendingIntent;
 import android.content.Context;
 import android.content.Intent;
 import android.os.SystemClock;
-import dev.droidgate.shim.Shim;
+import dev.droidgate.shim.AppProcess;
 import java.security.SecureRandom;
 import java.util.HashMap;
 import java.util.Map;
@@ -24,12 +24,12 @@ public final class WindowOpener {
 
     private static final long WATCHED = 2_500;
 
-    private final Shim shim;
+    private final AppProcess process;
     private final SecureRandom random = new SecureRandom();
     private final Map<String, Opening> openings = new HashMap<>();
 
-    public WindowOpener(Shim shim) {
-        this.shim = shim;
+    public WindowOpener(AppProcess process) {
+        this.process = process;
     }
 
     /** A window that shall open. */
@@ -51,12 +51,13 @@ public final class WindowOpener {
     /**
      * Opens a window, which has to pass its key to {@link #opened}.
      *
+     * @param window the class of its activity
      * @param title of the notification that the user may have to tap
      * @param until when it is too late
      * @param failed run when it has not opened until then, or cannot: takes whether the user saw a notification
      */
-    public void open(Class<?> window, String key, String title, long until, Consumer<Boolean> failed) {
-        Intent intent = new Intent(shim.context, window);
+    public void open(String window, String key, String title, long until, Consumer<Boolean> failed) {
+        Intent intent = new Intent().setClassName(process.context, window);
         intent.setFlags(Intent.FLAG_ACTIVITY_NEW_TASK | Intent.FLAG_ACTIVITY_MULTIPLE_TASK);
         intent.putExtra(KEY, key);
         Opening opening = new Opening(key, intent, title, failed);
@@ -65,7 +66,7 @@ public final class WindowOpener {
             arm(opening, () -> notify(opening, until), WATCHED);
         }
         try {
-            shim.context.startActivity(intent);
+            process.context.startActivity(intent);
         } catch (RuntimeException refused) {
             // Older releases throw where newer ones only log; the notification is next in both cases.
             return;
@@ -74,7 +75,7 @@ public final class WindowOpener {
 
     private void arm(Opening opening, Runnable next, long delay) {
         opening.timer = next;
-        shim.main.postDelayed(next, delay);
+        process.main.postDelayed(next, delay);
     }
 
     private void notify(Opening opening, long until) {
@@ -95,12 +96,12 @@ public final class WindowOpener {
 
     private Notification notification(Opening opening) {
         int flags = PendingIntent.FLAG_IMMUTABLE | PendingIntent.FLAG_ONE_SHOT;
-        return Notifications.builder(shim.context, true)
+        return Notifications.builder(process.context, true)
                 .setContentTitle(opening.title)
                 .setAutoCancel(true)
                 .setContentIntent(
                         PendingIntent.getActivity(
-                                shim.context, random.nextInt(), opening.intent, flags))
+                                process.context, random.nextInt(), opening.intent, flags))
                 .build();
     }
 
@@ -128,12 +129,12 @@ public final class WindowOpener {
         if (opening == null) {
             return false;
         }
-        shim.main.removeCallbacks(opening.timer);
+        process.main.removeCallbacks(opening.timer);
         manager().cancel(key, 1);
         return true;
     }
 
     private NotificationManager manager() {
-        return (NotificationManager) shim.context.getSystemService(Context.NOTIFICATION_SERVICE);
+        return (NotificationManager) process.context.getSystemService(Context.NOTIFICATION_SERVICE);
     }
 }

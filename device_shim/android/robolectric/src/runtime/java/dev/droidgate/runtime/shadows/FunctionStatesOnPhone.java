@@ -1,8 +1,7 @@
 package dev.droidgate.runtime.shadows;
 
 import android.os.OutcomeReceiver;
-import dev.droidgate.runtime.ShimContext;
-import dev.droidgate.runtime.ShimProcess;
+import dev.droidgate.runtime.ProcessLink;
 import java.util.concurrent.Executor;
 import org.robolectric.annotation.Implementation;
 import org.robolectric.annotation.Implements;
@@ -19,7 +18,7 @@ public final class FunctionStatesOnPhone {
             String packageName,
             Executor executor,
             OutcomeReceiver<Boolean, Exception> receiver) {
-        ShimProcess process = ShimContext.ownerOf(manager);
+        ProcessLink process = ProcessLink.ownerOf(manager);
         Object value = process.ask("is_function_enabled", "package", packageName, "function", function);
         executor.execute(
                 () -> {

@@ -2,8 +2,7 @@ package dev.droidgate.runtime.shadows;
 
 import android.app.Instrumentation;
 import android.app.UiAutomation;
-import dev.droidgate.runtime.ShimContext;
-import dev.droidgate.runtime.ShimProcess;
+import dev.droidgate.runtime.ProcessLink;
 import org.robolectric.annotation.Implementation;
 import org.robolectric.annotation.Implements;
 import org.robolectric.annotation.RealObject;
@@ -18,13 +17,13 @@ public final class InstrumentationOnPhone extends ShadowInstrumentation {
     @Override
     @Implementation
     protected UiAutomation getUiAutomation(int flags) {
-        ShimProcess process = ShimContext.ownerOf(instrumentation);
+        ProcessLink process = ProcessLink.ownerOf(instrumentation);
         if (process == null) {
             return super.getUiAutomation(flags);
         }
         process.ask("connect_ui_automation", "flags", flags);
         UiAutomation automation = Shadow.newInstanceOf(UiAutomation.class);
-        ShimContext.own(automation, process);
+        ProcessLink.own(automation, process);
         return automation;
     }
 }

@@ -1,8 +1,7 @@
 package dev.droidgate.runtime.shadows;
 
 import android.app.KeyguardManager;
-import dev.droidgate.runtime.ShimContext;
-import dev.droidgate.runtime.ShimProcess;
+import dev.droidgate.runtime.ProcessLink;
 import org.robolectric.annotation.Implementation;
 import org.robolectric.annotation.Implements;
 import org.robolectric.annotation.RealObject;
@@ -22,7 +21,7 @@ public final class KeyguardOnPhone extends ShadowKeyguardManager {
     @Override
     @Implementation
     protected boolean isDeviceLocked() {
-        ShimProcess process = ShimContext.ownerOf(manager);
+        ProcessLink process = ProcessLink.ownerOf(manager);
         return process != null && Boolean.TRUE.equals(process.ask("is_locked"));
     }
 }

@@ -2,8 +2,7 @@ package dev.droidgate.runtime.shadows;
 
 import android.app.Notification;
 import android.app.NotificationManager;
-import dev.droidgate.runtime.ShimContext;
-import dev.droidgate.runtime.ShimProcess;
+import dev.droidgate.runtime.ProcessLink;
 import org.robolectric.annotation.Implementation;
 import org.robolectric.annotation.Implements;
 import org.robolectric.annotation.RealObject;
@@ -17,7 +16,7 @@ public final class NotificationsOnPhone extends ShadowNotificationManager {
     @Override
     @Implementation
     protected void notify(String tag, int number, Notification notification) {
-        ShimProcess process = ShimContext.ownerOf(manager);
+        ProcessLink process = ProcessLink.ownerOf(manager);
         if (process != null) {
             process.ask(
                     "notify",
@@ -35,7 +34,7 @@ public final class NotificationsOnPhone extends ShadowNotificationManager {
     @Override
     @Implementation
     protected void cancel(String tag, int number) {
-        ShimProcess process = ShimContext.ownerOf(manager);
+        ProcessLink process = ProcessLink.ownerOf(manager);
         if (process != null) {
             process.ask("cancel_notification", "key", tag + " " + number);
         }
@@ -44,7 +43,7 @@ public final class NotificationsOnPhone extends ShadowNotificationManager {
     @Override
     @Implementation
     protected boolean areNotificationsEnabled() {
-        ShimProcess process = ShimContext.ownerOf(manager);
+        ProcessLink process = ProcessLink.ownerOf(manager);
         return process != null && Boolean.TRUE.equals(process.ask("may_notify"));
     }
 }

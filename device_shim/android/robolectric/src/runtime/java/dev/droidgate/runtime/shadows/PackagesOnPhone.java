@@ -13,8 +13,7 @@ import android.content.pm.Signature;
 import android.content.pm.SigningInfo;
 import android.content.res.AssetManager;
 import android.content.res.Resources;
-import dev.droidgate.runtime.ShimContext;
-import dev.droidgate.runtime.ShimProcess;
+import dev.droidgate.runtime.ProcessLink;
 import java.nio.file.Path;
 import java.security.MessageDigest;
 import java.security.NoSuchAlgorithmException;
@@ -47,8 +46,8 @@ public final class PackagesOnPhone extends ShadowApplicationPackageManager {
 
     @RealObject private PackageManager manager;
 
-    private ShimProcess process() {
-        return ShimContext.ownerOf(manager);
+    private ProcessLink process() {
+        return ProcessLink.ownerOf(manager);
     }
 
     private JSONObject facts(String name) throws PackageManager.NameNotFoundException {

@@ -3,8 +3,7 @@ package dev.droidgate.runtime.shadows;
 import android.app.PendingIntent;
 import android.content.Context;
 import android.content.Intent;
-import dev.droidgate.runtime.ShimContext;
-import dev.droidgate.runtime.ShimProcess;
+import dev.droidgate.runtime.ProcessLink;
 import org.json.JSONObject;
 import org.robolectric.annotation.Implementation;
 import org.robolectric.annotation.Implements;
@@ -16,12 +15,12 @@ import org.robolectric.shadows.ShadowPendingIntent;
 @Implements(PendingIntent.class)
 public final class PendingIntentOnPhone extends ShadowPendingIntent {
     @RealObject private PendingIntent pending;
-    private ShimProcess process;
+    private ProcessLink process;
     private String token;
     private boolean withdrawn;
 
     /** Returns the one of a token. */
-    public static PendingIntent of(ShimProcess process, String token) {
+    public static PendingIntent of(ProcessLink process, String token) {
         PendingIntent made = Shadow.newInstanceOf(PendingIntent.class);
         PendingIntentOnPhone shadow = Shadow.extract(made);
         shadow.process = process;
@@ -46,7 +45,7 @@ public final class PendingIntentOnPhone extends ShadowPendingIntent {
 
     private static PendingIntent made(String kind, Context context, Intent intent, int flags) {
         boolean mutable = (flags & PendingIntent.FLAG_IMMUTABLE) == 0;
-        return ShimContext.ownerOf(context).createPendingIntent(kind, intent, mutable);
+        return ProcessLink.ownerOf(context).createPendingIntent(kind, intent, mutable);
     }
 
     private JSONObject facts() {

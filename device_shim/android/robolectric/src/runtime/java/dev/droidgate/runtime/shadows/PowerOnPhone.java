@@ -1,8 +1,7 @@
 package dev.droidgate.runtime.shadows;
 
 import android.os.PowerManager;
-import dev.droidgate.runtime.ShimContext;
-import dev.droidgate.runtime.ShimProcess;
+import dev.droidgate.runtime.ProcessLink;
 import org.robolectric.annotation.Implementation;
 import org.robolectric.annotation.Implements;
 import org.robolectric.annotation.RealObject;
@@ -16,7 +15,7 @@ public final class PowerOnPhone extends ShadowPowerManager {
     @Override
     @Implementation
     protected boolean isIgnoringBatteryOptimizations(String packageName) {
-        ShimProcess process = ShimContext.ownerOf(manager);
+        ProcessLink process = ProcessLink.ownerOf(manager);
         return process != null && Boolean.TRUE.equals(process.ask("is_battery_exempt"));
     }
 }

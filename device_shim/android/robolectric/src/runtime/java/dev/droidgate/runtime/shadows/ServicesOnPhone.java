@@ -2,8 +2,7 @@ package dev.droidgate.runtime.shadows;
 
 import android.app.Notification;
 import android.app.Service;
-import dev.droidgate.runtime.ShimContext;
-import dev.droidgate.runtime.ShimProcess;
+import dev.droidgate.runtime.ProcessLink;
 import org.robolectric.annotation.Implementation;
 import org.robolectric.annotation.Implements;
 import org.robolectric.annotation.RealObject;
@@ -17,19 +16,19 @@ public final class ServicesOnPhone extends ShadowService {
     @Override
     @Implementation
     protected void stopSelf(int start) {
-        ShimProcess process = ShimContext.ownerOf(service);
+        ProcessLink process = ProcessLink.ownerOf(service);
         process.send("start_done", "class_name", service.getClass().getName(), "start", start);
     }
 
     @Override
     @Implementation
     protected void startForeground(int number, Notification notification) {
-        ShimContext.ownerOf(service).ask("start_foreground", "class_name", service.getClass().getName());
+        ProcessLink.ownerOf(service).ask("start_foreground", "class_name", service.getClass().getName());
     }
 
     @Override
     @Implementation
     protected void stopForeground(int behaviour) {
-        ShimContext.ownerOf(service).send("stop_foreground", "class_name", service.getClass().getName());
+        ProcessLink.ownerOf(service).send("stop_foreground", "class_name", service.getClass().getName());
     }
 }

@@ -2,8 +2,7 @@ package dev.droidgate.runtime.shadows;
 
 import android.content.Context;
 import android.provider.Settings;
-import dev.droidgate.runtime.ShimContext;
-import dev.droidgate.runtime.ShimProcess;
+import dev.droidgate.runtime.ProcessLink;
 import org.robolectric.annotation.Implementation;
 import org.robolectric.annotation.Implements;
 import org.robolectric.shadows.ShadowSettings;
@@ -13,7 +12,7 @@ import org.robolectric.shadows.ShadowSettings;
 public final class SettingsOnPhone extends ShadowSettings {
     @Implementation
     protected static boolean canDrawOverlays(Context context) {
-        ShimProcess process = ShimContext.ownerOf(context);
+        ProcessLink process = ProcessLink.ownerOf(context);
         return process != null && Boolean.TRUE.equals(process.ask("may_draw_overlays"));
     }
 }

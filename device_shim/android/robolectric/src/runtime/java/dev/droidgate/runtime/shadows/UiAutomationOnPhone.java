@@ -1,7 +1,7 @@
 package dev.droidgate.runtime.shadows;
 
 import android.app.UiAutomation;
-import dev.droidgate.runtime.ShimContext;
+import dev.droidgate.runtime.ProcessLink;
 import org.json.JSONArray;
 import org.robolectric.annotation.Implementation;
 import org.robolectric.annotation.Implements;
@@ -19,11 +19,11 @@ public final class UiAutomationOnPhone extends ShadowUiAutomation {
         for (String permission : permissions) {
             names.put(permission);
         }
-        ShimContext.ownerOf(automation).ask("adopt_shell_permissions", "permissions", names);
+        ProcessLink.ownerOf(automation).ask("adopt_shell_permissions", "permissions", names);
     }
 
     @Implementation
     protected void dropShellPermissionIdentity() {
-        ShimContext.ownerOf(automation).ask("drop_shell_permissions");
+        ProcessLink.ownerOf(automation).ask("drop_shell_permissions");
     }
 }

@@ -1,0 +1,48 @@
+package dev.droidgate.shim.backends;
+
+import android.content.Intent;
+import dev.droidgate.shim.CallControl;
+import dev.droidgate.shim.Reply;
+import dev.droidgate.shim.core.BackendAnswer;
+import dev.droidgate.shim.core.CallFailure;
+import dev.droidgate.shim.core.FailureTokens;
+import dev.droidgate.shim.core.Permission;
+
+/** A call of a Mobile-MCP tool that is open. */
+final class ToolCall {
+    final long number;
+    final Reply reply;
+    final Intent intent;
+    private final CallControl control;
+    private final Permission permission;
+
+    ToolCall(CallControl control, long number, Reply reply, Permission permission, Intent intent) {
+        this.control = control;
+        this.number = number;
+        this.reply = reply;
+        this.permission = permission;
+        this.intent = intent;
+    }
+
+    /** Returns whether a call that has waited for its tool may still go out; one that may not ends. */
+    boolean mayLeave() {
+        CallFailure obstacle = control.obstacle(reply, permission);
+        if (obstacle != null) {
+            answered(BackendAnswer.ofFailure(obstacle), null);
+        }
+        return obstacle == null;
+    }
+
+    /** Takes the tool's answer, and runs something, if it is not null, when the engine has it. */
+    void answered(BackendAnswer answer, Runnable taken) {
+        control.answered(number, answer, taken);
+    }
+
+    void fail(String token, String text) {
+        answered(BackendAnswer.ofFailure(new CallFailure(token, text)), null);
+    }
+
+    void died() {
+        fail(FailureTokens.INTERRUPTED, "the tool died during the call");
+    }
+}
