@@ -2,8 +2,8 @@
 
 A value is taken as it is where it is of the declared kind; 1.0 is the integer 1. Otherwise it is coerced
 where its meaning leaves no doubt (reference mobile-mcp-and-mmcp 6, rows 3, 4 and 6; android-runtime 3.5): a
-text that spells a boolean, a number or, for arrays and objects, their JSON. Each coercion is noted. A required
-property that may be null may also be left out, which is Jetpack's rule (reference appfunctions 2.c).
+text that spells a boolean, a number or, for arrays and objects, their JSON. Each coercion is noted. A
+required property that may be null may also be left out, which is Jetpack's rule (reference appfunctions 2.c).
 `description` and `format` inform users and are not checked.
 
 What a declared type says of a value beyond its kind: enum, pattern, and JSON Schema's limits.
