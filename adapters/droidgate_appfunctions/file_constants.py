@@ -1,6 +1,6 @@
 """The format's tables, and the names that AppFunctions files are made of.
 
-Names of functions files: as Jetpack's entry points state them, else after the service's class.
+Also here: names of functions files: as Jetpack's entry points state them, else after the service's class.
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 
 Rules: reference appfunctions 1.1, 4 and 5; android-runtime 2.2.
 
-Kotlin app functions on Jetpack's annotations (androidx.appfunctions 1.0.0-rc01).
+Also here: Kotlin app functions on Jetpack's annotations (androidx.appfunctions 1.0.0-rc01).
 
 A class with `@AppFunctionServiceEntryPoint` and one function with `@AppFunctionDeclaration` for each
 capability; objects are classes with `@AppFunctionSerializable`. Jetpack's compiler makes the service, the

@@ -4,13 +4,15 @@ Findings of the indexer's rules name the releases that they concern: an error wh
 release drops the thing, a warning where others do. A finding's pointer leads into the indexed documents: the
 document's id, then its properties; it is empty where nothing came to be indexed.
 
-Findings of what the releases' indexers do: one for each cause, with the releases it concerns.
+Also here: findings of what the releases' indexers do: one for each cause, with the releases it concerns.
 
-Findings about an app's manifest: mistakes that keep the indexer from the files (reference 1.1, 1.2).
+Also here: findings about an app's manifest: mistakes that keep the indexer from the files (reference 1.1,
+1.2).
 
-Findings about signatures: what Jetpack's reader needs of indexed documents (reference 2.c, 2.d, 3.3).
+Also here: findings about signatures: what Jetpack's reader needs of indexed documents (reference 2.c, 2.d,
+3.3).
 
-The rules of AppFunctions' linter: id, meaning, and the fix.
+Also here: the rules of AppFunctions' linter: id, meaning, and the fix.
 
 How grave a finding of the indexer's rules is depends on the releases (`level_of`): an error where today's
 release or every release is concerned, else a warning. The other rules have a level of their own.

@@ -2,7 +2,7 @@
 
 A listed document holds every value in a list, nested documents as objects, and no ids of nested documents.
 
-What a phone prints for `cmd app_function list-app-functions` (reference appfunctions 6.5).
+Also here: what a phone prints for `cmd app_function list-app-functions` (reference appfunctions 6.5).
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Reading a functions file: which dialect it is, its functions, and its components (reference 2.a to 2.e).
 
-Tags of a functions file that the schema in force does not declare (reference 2.a, 3.2).
+Also here: tags of a functions file that the schema in force does not declare (reference 2.a, 3.2).
 """
 
 from __future__ import annotations

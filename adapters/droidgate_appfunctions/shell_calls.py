@@ -1,6 +1,6 @@
 """Calls of app functions by `cmd app_function` (reference appfunctions 6). No I/O.
 
-What `cmd app_function execute-app-function` answered (reference appfunctions 6.2). No I/O.
+Also here: what `cmd app_function execute-app-function` answered (reference appfunctions 6.2). No I/O.
 
 The shell says errors on standard output, in some generations with exit status 0, so the text decides.
 """

@@ -7,11 +7,11 @@ the shell, and void and platform objects are None.
 
 Whatever they are given, these functions raise `AppFunctionWireError` and nothing else.
 
-What parameters and results on AppFunctions' wire share: errors, declared types, and single values.
+Also here: what parameters and results on AppFunctions' wire share: errors, declared types, and single values.
 
-The object that the shell takes as `--parameters` (reference appfunctions 6.3).
+Also here: the object that the shell takes as `--parameters` (reference appfunctions 6.3).
 
-The response document as the shell prints it (reference appfunctions 6.4).
+Also here: the response document as the shell prints it (reference appfunctions 6.4).
 """
 
 from __future__ import annotations

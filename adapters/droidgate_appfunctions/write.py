@@ -1,8 +1,8 @@
 """Writing a provider: the functions file, its schema, the manifest, and the app's guidance for agents.
 
-Writing functions files, element by element in the order of Jetpack's own compiler (reference 2.c).
+Also here: writing functions files, element by element in the order of Jetpack's own compiler (reference 2.c).
 
-Writing the manifest that puts a functions file in force (reference 1.1).
+Also here: writing the manifest that puts a functions file in force (reference 1.1).
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Reading tool lists of OpenAI, Anthropic and Gemini.
 
-Gemini's `Schema`, a part of OpenAPI 3.0's schema object, as JSON Schema.
+Also here: gemini's `Schema`, a part of OpenAPI 3.0's schema object, as JSON Schema.
 """
 
 from __future__ import annotations

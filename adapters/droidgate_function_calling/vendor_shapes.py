@@ -1,6 +1,6 @@
 """The shapes of tool lists and the vendors that take them (docs/reference/formats/function-calling.md).
 
-The format's tables, and the names of its dialects (mappings, `formats/function-calling.toml`).
+Also here: the format's tables, and the names of its dialects (mappings, `formats/function-calling.toml`).
 """
 
 from __future__ import annotations

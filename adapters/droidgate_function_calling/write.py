@@ -2,7 +2,8 @@
 
 `fit_provider` decides what can be said; what is left is written without loss.
 
-Strict mode of OpenAI's APIs: a model's arguments keep to the schema (reference style-and-peers 2.12).
+Also here: strict mode of OpenAI's APIs: a model's arguments keep to the schema (reference style-and-peers
+2.12).
 
 Such a schema requires each property and allows no further ones. What the source leaves optional takes null
 instead, which `droidgate_function_calling.calls` reads as no value. A tool that strict mode cannot express,

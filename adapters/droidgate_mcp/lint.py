@@ -1,6 +1,6 @@
 """Linting lists of tools against the MCP schema and the rule for names.
 
-The rules of the linter: id, level, section of the MCP specification, and the fix.
+Also here: the rules of the linter: id, level, section of the MCP specification, and the fix.
 """
 
 from __future__ import annotations

@@ -3,9 +3,10 @@
 A member of a tool is named as it is, a member of its `annotations` or of `_meta` by its JSON Pointer, such as
 `/_meta/com.example~1cost`. So is a member whose name starts with a slash.
 
-Access rules in `_meta`: no MCP client or server acts on them, and they come back when the list is read.
+Also here: access rules in `_meta`: no MCP client or server acts on them, and they come back when the list is
+read.
 
-The adapter's data: its tables and names (mappings, `formats/mcp.toml`).
+Also here: the adapter's data: its tables and names (mappings, `formats/mcp.toml`).
 """
 
 from __future__ import annotations

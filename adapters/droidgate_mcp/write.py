@@ -1,6 +1,6 @@
 """Writing lists of MCP tools.
 
-References such as `#`, which name a definition by its place in the schema.
+Also here: references such as `#`, which name a definition by its place in the schema.
 
 Where the written schema has something else at that place, the definition goes into `$defs`.
 """

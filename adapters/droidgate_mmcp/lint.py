@@ -1,8 +1,8 @@
 """Linting against the mMCP specification, rule by rule, and what clients would make of a manifest.
 
-The rules of the linter: id, level, section of the mMCP specification, and the fix.
+Also here: the rules of the linter: id, level, section of the mMCP specification, and the fix.
 
-Schemas that are plainly right: asking their meta-schema takes a thousand times as long.
+Also here: schemas that are plainly right: asking their meta-schema takes a thousand times as long.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Maps from a name to a type word: a broadcast's flat parameters, and a draft's `return` (rows M37, M38).
 
-The adapter's data: its tables, names and type words (mappings, `formats/mmcp.toml`).
+Also here: the adapter's data: its tables, names and type words (mappings, `formats/mmcp.toml`).
 
-JSON text in the order of its values, exact, and only of characters that XML can hold.
+Also here: JSON text in the order of its values, exact, and only of characters that XML can hold.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """The Mobile-MCP format as the registry sees it.
 
-What to look for on a phone, and what calls from a computer need (reference mobile-mcp-and-mmcp 7).
+Also here: what to look for on a phone, and what calls from a computer need (reference mobile-mcp-and-mmcp 7).
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """The observed protocols as `droidgate_mappings.formats.format` knows them: one format that is only read, a
 dialect each.
 
-What to look for on a phone, and what would call or find the tools.
+Also here: what to look for on a phone, and what would call or find the tools.
 """
 
 from __future__ import annotations

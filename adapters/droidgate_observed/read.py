@@ -1,8 +1,8 @@
 """Finding apps of the observed protocols, and reading what their files say.
 
-The static declarations of tools, each form of text to capabilities.
+Also here: the static declarations of tools, each form of text to capabilities.
 
-The adapter's data (mappings, `formats/observed.toml` and `observed/protocols.toml`).
+Also here: the adapter's data (mappings, `formats/observed.toml` and `observed/protocols.toml`).
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """What happened on the phone: every adb service, Intent and result, in order.
 
-Faults that the phone shows on request.
+Also here: faults that the phone shows on request.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """The virtual phone as a whole: its Android, its apps and its wire.
 
-Starts an Android with the apps, commands and contexts of this package.
+Also here: starts an Android with the apps, commands and contexts of this package.
 """
 
 from __future__ import annotations

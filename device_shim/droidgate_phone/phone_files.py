@@ -2,11 +2,11 @@
 
 Paths are absolute texts; bytes of a name that are not UTF-8 are escaped as `surrogateescape` does.
 
-What the phone's file tree is made of: nodes, their status, and the errors of file operations.
+Also here: what the phone's file tree is made of: nodes, their status, and the errors of file operations.
 
-Files of the phone that are open: they go on working when their name is gone.
+Also here: files of the phone that are open: they go on working when their name is gone.
 
-Android's users and groups: their numbers and names (AOSP `android_filesystem_config.h`).
+Also here: Android's users and groups: their numbers and names (AOSP `android_filesystem_config.h`).
 """
 
 from __future__ import annotations

@@ -3,7 +3,7 @@
 They are signed with one key that is made from a public number: the same in each run, and no secret. It stands
 for "made for the virtual phone" and shows nothing else; a real phone may take such an APK like any other.
 
-Source trees of small apps that make a phone full: most without tools, some of each protocol.
+Also here: source trees of small apps that make a phone full: most without tools, some of each protocol.
 """
 
 from __future__ import annotations

@@ -1,6 +1,7 @@
 """Where the bytes of an archive come from: a file, memory, or a file on a device read piece by piece.
 
-The chunks that compiled XML and resource tables are made of (AOSP ResourceTypes.h, ResChunk_header).
+Also here: the chunks that compiled XML and resource tables are made of (AOSP ResourceTypes.h,
+ResChunk_header).
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Verifying the JAR signature of an APK (scheme v1) as Android does (AOSP StrictJarFile, StrictJarVerifier,
 ApkSignatureVerifier; PKCS#7, RFC 2315).
 
-The text of META-INF/MANIFEST.MF and of the `.SF` files (AOSP StrictJarManifestReader).
+Also here: the text of META-INF/MANIFEST.MF and of the `.SF` files (AOSP StrictJarManifestReader).
 """
 
 from __future__ import annotations

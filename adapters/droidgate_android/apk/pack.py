@@ -3,9 +3,9 @@
 What is packed: the main source set's manifest, `res`, `assets` and `jniLibs`, and dex files that are given.
 Not packed: libraries, other source sets, code that is not compiled yet.
 
-Texts of a compiled manifest for which newer releases of Android refuse the app.
+Also here: texts of a compiled manifest for which newer releases of Android refuse the app.
 
-The resources of a source tree: every name gets its id, then everything is compiled.
+Also here: the resources of a source tree: every name gets its id, then everything is compiled.
 
 Ids depend on nothing but the names: types are numbered in alphabetical order, and so are the resources of a
 type.

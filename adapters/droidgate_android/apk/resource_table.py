@@ -3,7 +3,7 @@
 Only where its parts begin is indexed; an entry is decoded when it is asked for. What is broken is left out
 and reported as a finding, since Android too looks at what it needs only.
 
-The configurations that resource values are for (AOSP ResourceTypes.h, ResTable_config).
+Also here: the configurations that resource values are for (AOSP ResourceTypes.h, ResTable_config).
 """
 
 from __future__ import annotations

@@ -2,7 +2,8 @@
 
 Sources: AOSP ApkSignatureSchemeV2Verifier, ApkSignatureSchemeV3Verifier, ApkSigningBlockUtils.
 
-The digests of an APK's whole content that schemes v2 and later sign: of pieces of 1 MiB, or fs-verity's.
+Also here: the digests of an APK's whole content that schemes v2 and later sign: of pieces of 1 MiB, or
+fs-verity's.
 
 Both cover everything but the signing block, with the end record pointing to where that begins (AOSP
 ApkSigningBlockUtils, VerityBuilder).

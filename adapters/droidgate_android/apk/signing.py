@@ -4,7 +4,7 @@ v2 and v3 cover the archive as a whole and are in a block of their own between t
 directory. Android 7 and later read v2, Android 9 and later v3; an older Android reads v1 alone, which is
 written only where an app is for one.
 
-The detached signature of a JAR manifest: PKCS#7 SignedData without attributes (RFC 2315), in DER.
+Also here: the detached signature of a JAR manifest: PKCS#7 SignedData without attributes (RFC 2315), in DER.
 
 Written here and not by a library so that an EC signature is the same each time.
 """

@@ -2,7 +2,7 @@
 
 A pool is UTF-16, or UTF-8 in which aapt2 writes what is beyond U+FFFF as two surrogates of three bytes each.
 
-String pools of compiled resources (AOSP's ResourceTypes.h, ResStringPool_header), always UTF-16.
+Also here: string pools of compiled resources (AOSP's ResourceTypes.h, ResStringPool_header), always UTF-16.
 
 A UTF-16 pool holds strings of any length, and half surrogate pairs; in a UTF-8 pool a string ends at 32,767
 bytes.

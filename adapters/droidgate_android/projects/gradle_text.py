@@ -3,7 +3,8 @@
 Read are literals, constants of the same file and their concatenation, in Kotlin and in Groovy; whatever a
 script computes stays unknown. A file that is not a Gradle script says nothing.
 
-The statements of a Gradle script, in Kotlin and in Groovy, with the blocks around them; nothing is run.
+Also here: the statements of a Gradle script, in Kotlin and in Groovy, with the blocks around them; nothing is
+run.
 """
 
 from __future__ import annotations

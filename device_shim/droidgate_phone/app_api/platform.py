@@ -1,6 +1,6 @@
 """What Android offers to an app beyond `Context`: other packages, notifications, timers, app functions.
 
-View trees: what an activity shows.
+Also here: view trees: what an activity shows.
 """
 
 from __future__ import annotations

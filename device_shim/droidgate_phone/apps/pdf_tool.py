@@ -1,8 +1,8 @@
 """The PDF tool: an mMCP activity that runs one call and hands the result back (`ToolActivity.java`).
 
-What the PDF tool does, once its parameters are known to fit their schemas (`PdfTools.java`).
+Also here: what the PDF tool does, once its parameters are known to fit their schemas (`PdfTools.java`).
 
-The part of JSON Schema that the PDF tool declares its tools with (`SchemaCheck.java`).
+Also here: the part of JSON Schema that the PDF tool declares its tools with (`SchemaCheck.java`).
 """
 
 from __future__ import annotations

@@ -3,7 +3,7 @@
 The sample apps are a tool author's, so nothing here comes from the gateway's own adapter, which is to be
 tried against them.
 
-How the Mobile-MCP sample apps take requests and answer them, as their services in Java do it.
+Also here: how the Mobile-MCP sample apps take requests and answer them, as their services in Java do it.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """`am` and `cmd activity` (AOSP's ActivityManagerShellCommand).
 
-`am instrument` (AOSP's com.android.commands.am.Instrument).
+Also here: `am instrument` (AOSP's com.android.commands.am.Instrument).
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 
 What it prints goes to standard output, errors too; only what escapes it goes to standard error.
 
-Help of `cmd app_function`, generation by generation, from what each generation's verbs take.
+Also here: help of `cmd app_function`, generation by generation, from what each generation's verbs take.
 
 AOSP's AppFunctionManagerServiceShellCommand; reference appfunctions 6.1 names the generations.
 """

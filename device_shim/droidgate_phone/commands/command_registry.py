@@ -1,6 +1,6 @@
 """The commands by name. A module is loaded when one of its commands is first used.
 
-How commands refuse what the phone does not model.
+Also here: how commands refuse what the phone does not model.
 """
 
 from __future__ import annotations

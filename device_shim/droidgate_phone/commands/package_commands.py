@@ -1,6 +1,6 @@
 """`pm` and `cmd package` (AOSP's PackageManagerShellCommand).
 
-`pm install` and its steps, and `pm uninstall` (AOSP's PackageManagerShellCommand).
+Also here: `pm install` and its steps, and `pm uninstall` (AOSP's PackageManagerShellCommand).
 """
 
 from __future__ import annotations

@@ -1,6 +1,7 @@
 """`cmd` and `service`: Android's services by name (frameworks/native `cmds/cmd`).
 
-What Android's shell commands have in common (AOSP's `BasicShellCommandHandler`): exceptions and users.
+Also here: what Android's shell commands have in common (AOSP's `BasicShellCommandHandler`): exceptions and
+users.
 """
 
 from __future__ import annotations

@@ -4,7 +4,7 @@ Views in a column are below each other; views in a row are side by side with equ
 what is left and scrolls. Parts that would reach out of their container are cut off. Views of which nothing
 is left are not on the screen.
 
-How wide text is, and into which lines it breaks.
+Also here: how wide text is, and into which lines it breaks.
 """
 
 from __future__ import annotations

@@ -2,9 +2,9 @@
 
 Its methods may be called from any thread, one after the other.
 
-Pictures of the screen.
+Also here: pictures of the screen.
 
-The screen as `uiautomator dump` writes it (AOSP's `AccessibilityNodeInfoDumper`).
+Also here: the screen as `uiautomator dump` writes it (AOSP's `AccessibilityNodeInfoDumper`).
 """
 
 from __future__ import annotations

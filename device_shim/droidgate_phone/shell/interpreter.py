@@ -1,8 +1,8 @@
 """Runs commands.
 
-Commands that the shell itself runs.
+Also here: commands that the shell itself runs.
 
-`echo` and `printf`: backslash escapes and formats.
+Also here: `echo` and `printf`: backslash escapes and formats.
 """
 
 from __future__ import annotations

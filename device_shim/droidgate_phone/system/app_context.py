@@ -2,7 +2,7 @@
 
 `droidgate_phone.app_api.behaviour.Context` says what each method does and raises.
 
-Android's managers as one app's code reaches them.
+Also here: Android's managers as one app's code reaches them.
 
 `droidgate_phone.app_api.platform.Platform` says what each method does and raises.
 """

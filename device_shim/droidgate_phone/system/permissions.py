@@ -1,6 +1,6 @@
 """Permissions: their protection levels and who holds them.
 
-App operations (`appops`): what the user allows an app beyond its permissions.
+Also here: app operations (`appops`): what the user allows an app beyond its permissions.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Which components an intent reaches, for whom: AOSP's ResolveIntentHelper and AppsFilter.
 
-Whether an intent matches a filter (AOSP's `android.content.IntentFilter.match`).
+Also here: whether an intent matches a filter (AOSP's `android.content.IntentFilter.match`).
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Services: started and bound (AOSP's ActiveServices; reference android-runtime 0, 1.1, 1.3, 2.1).
 
-Foreground services: who may start one, when it must call `startForeground`, and what that throws.
+Also here: foreground services: who may start one, when it must call `startForeground`, and what that throws.
 
 Sources: AOSP's ActiveServices; reference android-runtime 1.3.
 """

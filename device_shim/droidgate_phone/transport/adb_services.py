@@ -2,12 +2,12 @@
 
 Facts: AOSP `packages/modules/adb` docs/dev/services.md, daemon/services.cpp, daemon/shell_service.cpp.
 
-Standard streams of a command that was started over adb.
+Also here: standard streams of a command that was started over adb.
 
 Shell protocol (AOSP `packages/modules/adb/shell_protocol.h`): packets of one byte for their kind, four for
 their length (little-endian), and content.
 
-A pseudo-terminal, as far as a person at `adb shell` needs one.
+Also here: a pseudo-terminal, as far as a person at `adb shell` needs one.
 
 Modelled: echo, erasing with Backspace, Ctrl-U and Ctrl-W, Ctrl-C (drops the line), Ctrl-D (end of input on an
 empty line), line feeds shown as carriage return and line feed, and a prompt before each command of an

@@ -3,7 +3,7 @@
 Facts: AOSP `packages/modules/adb` protocol.txt, adb.cpp (`handle_packet`), transport.cpp (`check_header`),
 daemon/auth.cpp.
 
-One stream of a device connection: flow control as the protocol has it.
+Also here: one stream of a device connection: flow control as the protocol has it.
 
 Each side sends one WRTE and waits for its OKAY before the next.
 """

@@ -3,7 +3,7 @@
 A packet is a header of six little-endian 32-bit words (command, two arguments, length and checksum of the
 payload, command with all bits turned) and a payload.
 
-What the adbd of a release can do, as far as this one does it.
+Also here: what the adbd of a release can do, as far as this one does it.
 
 Facts: AOSP `packages/modules/adb/transport.cpp` (`supported_features`) of the releases. Compression, APEX,
 `delayed_ack`, tracking of apps and TLS are not done and never announced.

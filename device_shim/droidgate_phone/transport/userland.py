@@ -1,6 +1,6 @@
 """What the wire needs of the phone behind it.
 
-The phone's files as the shell user sees them over adb.
+Also here: the phone's files as the shell user sees them over adb.
 """
 
 from __future__ import annotations

@@ -1,6 +1,7 @@
 """The source tree of a shim: manifest, resources and assets (docs/shim.md 1), before it is compiled.
 
-What a shim declares to agents: always to those that each shim serves, on request to those of others.
+Also here: what a shim declares to agents: always to those that each shim serves, on request to those of
+others.
 
 Each format's own frontend makes its component and files
 (`droidgate_mappings.formats.format.Format.shim_frontends`).

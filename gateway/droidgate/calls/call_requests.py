@@ -1,6 +1,6 @@
 """What a caller asks for, and what it gets.
 
-Reports of a call that takes long: what it waits for, and since when. The time left is not known.
+Also here: reports of a call that takes long: what it waits for, and since when. The time left is not known.
 """
 
 from __future__ import annotations

@@ -3,7 +3,7 @@
 What apps declare is read once and kept. Before each call, the phone is asked whether the same installation of
 the app is still there; if not, what it declares is read again.
 
-Capabilities that are refused because their names can be mistaken for others.
+Also here: capabilities that are refused because their names can be mistaken for others.
 
 A capability is known by its package, component and id. Ids that are equal in two apps are not a
 danger by themselves, since each name has its package. Names that only look alike are: a person or a model

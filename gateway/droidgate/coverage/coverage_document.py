@@ -5,9 +5,9 @@ can hold, the details: every app, provider, capability and finding. What a repor
 is addressed by position in its lists. Every text that comes from an app is here as the app has it: whoever
 shows it makes it safe.
 
-What came of sources, in words.
+Also here: what came of sources, in words.
 
-Marks of what deserves a second look before anybody lets a model use it: hints, no verdicts.
+Also here: marks of what deserves a second look before anybody lets a model use it: hints, no verdicts.
 """
 
 from __future__ import annotations

@@ -1,12 +1,14 @@
 """From a catalog to its report.
 
-The details of a report: every app, provider, capability and finding of a catalog that a page can hold.
+Also here: the details of a report: every app, provider, capability and finding of a catalog that a page can
+hold.
 
-What a scan could not read, from the rows of its sources and problems.
+Also here: what a scan could not read, from the rows of its sources and problems.
 
-What could be better, as findings with places: the findings of a catalog, and what is not described.
+Also here: what could be better, as findings with places: the findings of a catalog, and what is not
+described.
 
-Translations of the providers that a user chose, by the dialects' own writers.
+Also here: translations of the providers that a user chose, by the dialects' own writers.
 """
 
 from __future__ import annotations

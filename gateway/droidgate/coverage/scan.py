@@ -1,8 +1,8 @@
 """A scan from its inputs to its catalog.
 
-One scan at a time writes a catalog.
+Also here: one scan at a time writes a catalog.
 
-Phones as inputs: every installed app, by its manifest and what the running system says of it.
+Also here: phones as inputs: every installed app, by its manifest and what the running system says of it.
 """
 
 from __future__ import annotations

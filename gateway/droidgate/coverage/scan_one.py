@@ -3,7 +3,7 @@
 The rows depend on the bytes alone. What is read goes by neutral names meanwhile, so that no place or message
 says where on a machine it was.
 
-By what content is known again: a digest that need not read everything of a large APK.
+Also here: by what content is known again: a digest that need not read everything of a large APK.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """The rows of one unit: what was read, checked and converted, flattened into tables.
 
-What a capability takes and returns, as one line, and how well it is described.
+Also here: what a capability takes and returns, as one line, and how well it is described.
 """
 
 from __future__ import annotations

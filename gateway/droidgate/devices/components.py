@@ -3,7 +3,7 @@
 Shapes: reference android-runtime 1.8; AOSP PackageManagerShellCommand.runQueryIntentServices and
 printResolveInfo.
 
-What every parser of a command's output does the same way.
+Also here: what every parser of a command's output does the same way.
 """
 
 from __future__ import annotations

@@ -3,7 +3,7 @@
 A request is four hexadecimal digits of its length and its text; the answer begins with OKAY, or with FAIL and
 a reason framed the same way (AOSP packages/modules/adb, OVERVIEW.TXT and SERVICES.TXT).
 
-Ports at which virtual phones of this user have answered as an adb server.
+Also here: ports at which virtual phones of this user have answered as an adb server.
 
 A virtual phone that has stopped leaves `ANDROID_ADB_SERVER_PORT` behind in terminals. A real adb server that
 is started there would list the user's real phones under a variable that was meant for the virtual one.

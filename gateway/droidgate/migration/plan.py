@@ -1,8 +1,9 @@
 """What migrating providers into an app's source tree changes, file by file; writing it is another step.
 
-What the access rules of a written component mean to the app's author.
+Also here: what the access rules of a written component mean to the app's author.
 
-Code that the app's author has already: what a migration leaves as it is, and what is missing in it.
+Also here: code that the app's author has already: what a migration leaves as it is, and what is missing in
+it.
 """
 
 from __future__ import annotations

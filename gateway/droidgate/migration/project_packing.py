@@ -1,6 +1,6 @@
 """A signed APK of an app's source tree, with what its source code declares.
 
-What `pack` does about source code whose descriptors only a compiler makes.
+Also here: what `pack` does about source code whose descriptors only a compiler makes.
 """
 
 from __future__ import annotations

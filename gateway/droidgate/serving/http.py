@@ -1,8 +1,8 @@
 """Serving over Streamable HTTP: on loopback, or on a network with a token.
 
-HTTP connections that close without a request: uvicorn waits for its head without a limit.
+Also here: HTTP connections that close without a request: uvicorn waits for its head without a limit.
 
-What every HTTP request passes before the MCP server sees it: host, origin, token, and its body.
+Also here: what every HTTP request passes before the MCP server sees it: host, origin, token, and its body.
 
 A web page that the user has open can send requests to loopback, and by DNS rebinding read the answers; so
 the `Host` and `Origin` headers have to name this server (reference android-runtime 3.1). The SDK's own check

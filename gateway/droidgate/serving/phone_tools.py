@@ -3,10 +3,10 @@
 Everything that asks a phone runs in worker threads, so that a slow app or phone does not delay others. A
 phone may go away and return: its tools stay, and calls fail until it is back.
 
-Results as their output schema requires them: AppFunctions leaves nulls out, JSON Schema does not.
+Also here: results as their output schema requires them: AppFunctions leaves nulls out, JSON Schema does not.
 
-What a client reads about the server as a whole: droidgate's own words, then, where the server's owner asks
-for it, what apps' authors wrote for models, marked as theirs.
+Also here: what a client reads about the server as a whole: droidgate's own words, then, where the server's
+owner asks for it, what apps' authors wrote for models, marked as theirs.
 
 A client gives these instructions to a model next to the user's words. So an app's text is short, has no
 hidden characters, and is between two lines with a random number that the app cannot know: it cannot end its

@@ -1,8 +1,8 @@
 """The MCP server over a provider of tools: one object for both transports and both protocol revisions.
 
-Who sends a request, from what the MCP session knows of its client.
+Also here: who sends a request, from what the MCP session knows of its client.
 
-What serving tools costs a model: an estimate of tokens for each app.
+Also here: what serving tools costs a model: an estimate of tokens for each app.
 """
 
 from __future__ import annotations

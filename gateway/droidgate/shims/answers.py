@@ -1,6 +1,6 @@
 """What a shim answers to its host, typed (docs/shim.md 3 and 7).
 
-What can go wrong between a computer and a shim.
+Also here: what can go wrong between a computer and a shim.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Making the shims of a device fit its apps: what is to be done, and doing it.
 
-Keeping the shims of a device current: what is installed against what its apps declare now.
+Also here: keeping the shims of a device current: what is installed against what its apps declare now.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Checking sources against the specifications of their formats, what cannot be read in them included.
 
-Checking what a source holds against the specifications of its formats.
+Also here: checking what a source holds against the specifications of its formats.
 
-Names of a manifest that are nearly those of a protocol, which its agents therefore pass over.
+Also here: names of a manifest that are nearly those of a protocol, which its agents therefore pass over.
 """
 
 from __future__ import annotations

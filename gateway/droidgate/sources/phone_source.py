@@ -3,7 +3,7 @@
 Only apps that answer a query of a format, or that a listing of the system names, are read, and of their APKs
 only the pieces that are needed. What was read is kept; what can change without an update is asked anew.
 
-A phone to work with.
+Also here: a phone to work with.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Reading a text AndroidManifest.xml into components (Android's manifest documentation).
 
-What a text manifest says about the app as a whole: its version, SDK levels and `<queries>`.
+Also here: what a text manifest says about the app as a whole: its version, SDK levels and `<queries>`.
 """
 
 from __future__ import annotations

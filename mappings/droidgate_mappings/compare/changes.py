@@ -1,6 +1,6 @@
 """The records of a comparison, and the codes of changes.
 
-What a comparison of two types speaks of.
+Also here: what a comparison of two types speaks of.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Comparing sets of capabilities: which provider became which, and what changed in each capability.
 
-Comparing access rules: which callers a new rule keeps out, and which other callers it lets in.
+Also here: comparing access rules: which callers a new rule keeps out, and which other callers it lets in.
 """
 
 from __future__ import annotations

@@ -1,6 +1,7 @@
 """What every part of fitting takes: the collector of findings and names, and where in the model it is.
 
-What is appended to a description about a part that the target cannot hold: only what helps a caller.
+Also here: what is appended to a description about a part that the target cannot hold: only what helps a
+caller.
 """
 
 from __future__ import annotations

@@ -1,6 +1,7 @@
 """Fitting a provider and its capabilities.
 
-Adapt access rules: carry what the dialect can write, and report each rule that nothing enforces then.
+Also here: adapt access rules: carry what the dialect can write, and report each rule that nothing enforces
+then.
 """
 
 from __future__ import annotations

@@ -1,6 +1,7 @@
 """Read a component's access rules from a manifest, and report what is not known of it, for every format.
 
-Write a component's access rules into a manifest and its resources, for every format that writes one.
+Also here: write a component's access rules into a manifest and its resources, for every format that writes
+one.
 """
 
 from __future__ import annotations

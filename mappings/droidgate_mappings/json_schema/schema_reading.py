@@ -1,6 +1,7 @@
 """JSON Schema to types.
 
-A `schemaType` for alternatives with class names, so that classes with the same properties stay apart.
+Also here: a `schemaType` for alternatives with class names, so that classes with the same properties stay
+apart.
 
 AppFunctions takes the alternative whose class name an object states under `schemaType` (reference
 appfunctions 2.c, 6.3). JSON Schema's `oneOf` takes an object only where exactly one alternative describes it.

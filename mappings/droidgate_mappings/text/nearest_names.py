@@ -1,6 +1,6 @@
 """Which declared names a misspelled one is closest to.
 
-Hints for names that are not known.
+Also here: hints for names that are not known.
 """
 
 from __future__ import annotations

@@ -10,7 +10,7 @@ belong to ordinary texts, and are normal where Unicode puts them:
 - direction marks next to a letter that is written from right to left;
 - a carriage return before a line feed.
 
-Tables of Unicode's character data, from `unicode_tables.json`.
+Also here: tables of Unicode's character data, from `unicode_tables.json`.
 
 A table is a text: code points in hexadecimal and ranges of them, separated by blanks. In `confusables` each
 part is a character and what it looks like: `1D6DB=2202`.

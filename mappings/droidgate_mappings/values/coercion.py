@@ -6,7 +6,7 @@ text that spells a boolean, a number or, for arrays and objects, their JSON. Eac
 required property that may be null may also be left out, which is Jetpack's rule (reference appfunctions 2.c).
 `description` and `format` inform users and are not checked.
 
-What a declared type says of a value beyond its kind: enum, pattern, and JSON Schema's limits.
+Also here: what a declared type says of a value beyond its kind: enum, pattern, and JSON Schema's limits.
 
 Only the keywords listed here are enforced; lint and descriptions report the others. Numbers are compared
 exactly, lengths count code points, and a pattern outside the subset of `patterns` lets everything pass.

@@ -1,6 +1,6 @@
 """What the JVM is made of: a JDK, jars from the local Maven repository, and the bridge, compiled once.
 
-The jars of the local Maven repository, each compared with the SHA-256 that `jars.toml` pins.
+Also here: the jars of the local Maven repository, each compared with the SHA-256 that `jars.toml` pins.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """App functions, and their documents as the phone's Android has them (docs/shim.md 4, 6).
 
-Bundles of the phone as the engine takes them.
+Also here: bundles of the phone as the engine takes them.
 """
 
 from __future__ import annotations

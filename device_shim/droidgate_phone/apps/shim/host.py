@@ -2,7 +2,7 @@
 
 Its methods run on Binder threads; what asks the engine is done on the main thread while they wait.
 
-The host's methods, each a function on the shim's main thread (docs/shim.md 7).
+Also here: the host's methods, each a function on the shim's main thread (docs/shim.md 7).
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Callers, and what they were granted (docs/shim.md 3).
 
-How the phone recognises a shim: by its provider's class and the builder's two assets.
+Also here: how the phone recognises a shim: by its provider's class and the builder's two assets.
 """
 
 from __future__ import annotations

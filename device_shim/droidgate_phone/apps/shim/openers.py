@@ -3,7 +3,7 @@
 A start that Android blocks raises nothing, so each is watched. A visible window, the agent's bind flag and
 the user's permission to draw over apps all show in the first attempt; the notification is left then.
 
-Calls of mMCP receivers: ordered broadcasts (docs/shim.md 4).
+Also here: calls of mMCP receivers: ordered broadcasts (docs/shim.md 4).
 """
 
 from __future__ import annotations

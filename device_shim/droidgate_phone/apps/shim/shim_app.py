@@ -1,10 +1,10 @@
 """The behaviour of each class of the shim's APK.
 
-The activity that starts an mMCP activity for its result (docs/shim.md 4).
+Also here: the activity that starts an mMCP activity for its result (docs/shim.md 4).
 
-The user's screen: grants with revoke, a switch for each capability, and the history with clear.
+Also here: the user's screen: grants with revoke, a switch for each capability, and the history with clear.
 
-`ToolService`: requests over a Messenger and by starts (docs/shim.md 2).
+Also here: `ToolService`: requests over a Messenger and by starts (docs/shim.md 2).
 """
 
 from __future__ import annotations

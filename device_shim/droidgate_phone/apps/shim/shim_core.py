@@ -2,9 +2,9 @@
 
 Everything here runs on the main thread.
 
-What the shim keeps on disk in addition to grants: switches, history and the journal of open calls.
+Also here: what the shim keeps on disk in addition to grants: switches, history and the journal of open calls.
 
-What of a route's target is installed: signer, version, digest of its descriptor (docs/shim.md 5).
+Also here: what of a route's target is installed: signer, version, digest of its descriptor (docs/shim.md 5).
 """
 
 from __future__ import annotations

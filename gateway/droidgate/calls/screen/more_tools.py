@@ -1,6 +1,6 @@
 """The tools beyond UFO's, from arguments to results. A server has those that its user asked for.
 
-Pictures of a screen for models: scaled to a size, with the ids of the controls drawn on them.
+Also here: pictures of a screen for models: scaled to a size, with the ids of the controls drawn on them.
 """
 
 from __future__ import annotations

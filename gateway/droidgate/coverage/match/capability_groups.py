@@ -5,7 +5,7 @@ is compared with a few leaders, those that it shares most blocks with, and joins
 A block is an action with an object, an object, or a rare word; it lists a bounded number of leaders, so that
 what one capability costs does not depend on how many there are, also where a few names are everybody's.
 
-How alike two capabilities are, and why.
+Also here: how alike two capabilities are, and why.
 """
 
 from __future__ import annotations

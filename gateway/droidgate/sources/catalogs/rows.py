@@ -4,11 +4,11 @@ A row holds no time and no place of the machine, and but for `sources` it depend
 alone: it stands under the digest of that content, its unit. So two equal files have one set of rows, and a
 scan gives the same rows wherever, however often and with however many workers it runs.
 
-How a catalog is recognised; light, so that reading something else does not load what reads those.
+Also here: how a catalog is recognised; light, so that reading something else does not load what reads those.
 
-Where a row of a catalog points to, as a path that a user can open.
+Also here: where a row of a catalog points to, as a path that a user can open.
 
-The JSON texts in a catalog's columns, read strictly: a catalog may be somebody else's.
+Also here: the JSON texts in a catalog's columns, read strictly: a catalog may be somebody else's.
 """
 
 from __future__ import annotations
