@@ -441,10 +441,12 @@ UNUSED_DEFINITION: Final = Loss(
 )
 
 # Capabilities
-VERSION: Final = Loss(_FIELD_DROPPED, Level.DROPPED, "capabilities of the target have no version")
-TITLE: Final = Loss(_FIELD_DROPPED, Level.DROPPED, "capabilities of the target have no title")
+CAPABILITY_FIELDS: Final[Mapping[str, Loss]] = {
+    name: Loss(_FIELD_DROPPED, Level.DROPPED, f"capabilities of the target have no {name}")
+    for name in ("version", "title", "description")
+}
+"""Field of a capability that has no other place -> its loss."""
 TITLE_AS_DESCRIPTION: Final = _appended(_FIELD_MOVED, Level.MOVED, "the title moved into the description")
-DESCRIPTION: Final = Loss(_FIELD_DROPPED, Level.DROPPED, "capabilities of the target have no description")
 EFFECT: Final = _appended(_FIELD_MOVED, Level.MOVED, "the hint is appended to the description")
 
 # Access rules

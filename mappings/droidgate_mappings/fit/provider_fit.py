@@ -361,7 +361,7 @@ def _fit_capability(fit: Collector, capability: Capability, pointer: str, name: 
         if "version" in capacity.capability_fields:
             changes["version"] = fit.clean(capability.version, f"{pointer}/version")
         else:
-            fit.report(losses.VERSION, f"{pointer}/version")
+            fit.report(losses.CAPABILITY_FIELDS["version"], f"{pointer}/version")
     changes["access"] = fit_capability_access(fit, capability, pointer)
     changes["effects"] = _fit_effects(fit, capability.effects, pointer, notes)
     changes["input"] = _fit_input(fit, capability.input, Node(f"{pointer}/input", "input"), notes)
@@ -380,13 +380,13 @@ def _leave_out_title(fit: Collector, capability: Capability, leaf: str, notes: l
         fit.report_moved(losses.TITLE_AS_DESCRIPTION, leaf, capability.title)
         put_first(capability.title, notes)
     else:
-        fit.report(losses.TITLE, leaf)
+        fit.report(losses.CAPABILITY_FIELDS["title"], leaf)
 
 
 def _fit_capability_text(fit: Collector, text: str | None, pointer: str, notes: list[str]) -> str | None:
     if "description" not in fit.capacity.capability_fields:
         if text is not None:
-            fit.report(losses.DESCRIPTION, pointer)
+            fit.report(losses.CAPABILITY_FIELDS["description"], pointer)
         return None
     if text is not None:
         text = fit.clean(text, pointer, quiet=bool(notes))

@@ -6,7 +6,8 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Final, get_args
 
-from droidgate_mappings.fit.losses import kind_level
+from droidgate_mappings.fit import losses
+from droidgate_mappings.fit.losses import Loss, kind_level
 from droidgate_mappings.fit.structure import blank_type
 from droidgate_mappings.formats.format import Format
 from droidgate_mappings.model.findings import Level
@@ -96,7 +97,7 @@ def _judge(feature: Feature, capacity: Capacity) -> FeatureCell:
     # Without parameters there is nothing that the facts of a parameter could be written with.
     is_about_parameters = feature.group in {"input", "type", "constraint"}
     if is_about_parameters and capacity.input_shape == "none":
-        return _in_text(capacity)
+        return _structure(capacity)
     return feature.judge(capacity)
 
 
@@ -112,24 +113,33 @@ def _cell(value: str | Level, note: str | None = None) -> FeatureCell:
 _YES: Final = _cell("yes")
 
 
-def _in_text(capacity: Capacity, level: Level = Level.WIDENED) -> FeatureCell:
-    """Return what becomes of something that is in a description only."""
+_TEXTS: Final = [blank_type("string")] * 2
+"""Alternatives of one kind, the usual ones."""
+
+
+def _lost(loss: Loss, *lost: object, note: str | None = None) -> FeatureCell:
+    """Return what becomes of something that the target lacks, by its row of the table of losses."""
+    return _cell(loss.level if isinstance(loss.level, Level) else loss.level(*lost), note)
+
+
+def _in_text(capacity: Capacity, loss: Loss, *lost: object) -> FeatureCell:
+    """Return what becomes of something that is in a description, where the dialect has one."""
     has_text = capacity.type_descriptions != "none" or "description" in capacity.capability_fields
-    return _cell(level if has_text else Level.DROPPED)
+    return _lost(loss, *lost) if has_text else _cell(Level.DROPPED)
 
 
-def _is_carried(is_carried: bool, capacity: Capacity) -> FeatureCell:  # noqa: FBT001
-    return _YES if is_carried else _in_text(capacity)
+def _structure(capacity: Capacity) -> FeatureCell:
+    return _in_text(capacity, losses.STRUCTURE, ("kind",), "object")
 
 
 def _provider_field(name: ProviderField) -> Callable[[Capacity], FeatureCell]:
     def judge(capacity: Capacity) -> FeatureCell:
         if name not in capacity.provider_fields:
             if name in {"description", "instructions"} and capacity.provider_text is not None:
-                return _cell(Level.MOVED, capacity.provider_text)
-            return _cell(Level.DROPPED)
+                return _lost(losses.PROVIDER_TEXT, note=capacity.provider_text)
+            return _lost(losses.PROVIDER_FIELD)
         if name == "component" and capacity.component is not None:
-            return _cell(Level.RENAMED, capacity.component)
+            return _lost(losses.NEW_COMPONENT, note=capacity.component)
         return _cell("yes", "required") if name in capacity.provider_defaults else _YES
 
     return judge
@@ -139,7 +149,9 @@ def _capability_field(name: CapabilityField) -> Callable[[Capacity], FeatureCell
     def judge(capacity: Capacity) -> FeatureCell:
         if name in capacity.capability_fields:
             return _cell("yes", "required") if name in capacity.capability_defaults else _YES
-        return _in_text(capacity, Level.MOVED) if name == "effects" else _cell(Level.DROPPED)
+        return (
+            _in_text(capacity, losses.EFFECT) if name == "effects" else _lost(losses.CAPABILITY_FIELDS[name])
+        )
 
     return judge
 
@@ -148,7 +160,9 @@ def _access(name: AccessField) -> Callable[[Capacity], FeatureCell]:
     def judge(capacity: Capacity) -> FeatureCell:
         if name in capacity.access_enforced:
             return _YES
-        return _cell(Level.SECURITY, "written, not enforced" if name in capacity.access else None)
+        return _lost(
+            losses.ACCESS_RULES[name], note="written, not enforced" if name in capacity.access else None
+        )
 
     return judge
 
@@ -165,7 +179,7 @@ def _kind(kind: str) -> Callable[[Capacity], FeatureCell]:
             return _cell("yes", "objects with properties")
         if kind in _LEAVES or capacity.nested:
             return _YES
-        return _cell("yes", f"nested types are {_in_text(capacity).value}")
+        return _cell("yes", f"nested types are {_structure(capacity).value}")
 
     return judge
 
@@ -175,7 +189,7 @@ def _constraint(name: Constraint) -> Callable[[Capacity], FeatureCell]:
         usual = _CONSTRAINED[name]
         carried = [kind for kind in usual if name in capacity.types[kind].constraints]
         if not carried:
-            return _in_text(capacity, Level.MOVED if name == "format" else Level.WIDENED)
+            return _in_text(capacity, losses.CONSTRAINTS[name])
         notes = [] if len(carried) == len(usual) else [" and ".join(carried)]
         notes += (
             ["values of the type's kind"] if name == "enum" and capacity.enum_values == "matching" else []
@@ -187,7 +201,7 @@ def _constraint(name: Constraint) -> Callable[[Capacity], FeatureCell]:
 
 def _type_descriptions(capacity: Capacity) -> FeatureCell:
     if capacity.type_descriptions == "none":
-        return _in_text(capacity, Level.MOVED)
+        return _in_text(capacity, losses.TYPE_DESCRIPTION)
     only = "parameters and outputs" if capacity.type_descriptions == "top" else None
     if capacity.type_description_required:
         return _cell("yes", f"{only}, required" if only else "required")
@@ -199,7 +213,7 @@ def _name_rule(rule: str) -> Callable[[Capacity], FeatureCell]:
         return (
             _YES
             if getattr(capacity, rule) is None
-            else _cell(Level.RENAMED, "where the target cannot write it")
+            else _lost(losses.NEW_NAME, note="where the target cannot write it")
         )
 
     return judge
@@ -210,31 +224,32 @@ def _parameter_names(capacity: Capacity) -> FeatureCell:
 
 
 def _keywords(capacity: Capacity) -> FeatureCell:
-    cell = _is_carried(capacity.keywords and capacity.keyword_words is None, capacity)
-    return cell if capacity.keyword_words is None else _cell(cell.value, "but for a list of words")
+    if capacity.keyword_words is not None:
+        return _cell(_in_text(capacity, losses.KEYWORD_LIMIT).value, "but for a list of words")
+    return _YES if capacity.keywords else _in_text(capacity, losses.KEYWORD_LIMIT)
 
 
 def _words_at_the_top(capacity: Capacity) -> FeatureCell:
     if not capacity.keywords or capacity.input_shape == "object":
         return _keywords(capacity)
-    return _in_text(capacity) if capacity.top_words_excluded else _YES
+    return _in_text(capacity, losses.KEYWORD_LIMIT) if capacity.top_words_excluded else _YES
 
 
 def _described_references(capacity: Capacity) -> FeatureCell:
     if capacity.types["ref"].written_as != "ref":
         return _kind("ref")(capacity)
-    return _YES if capacity.reference_facts else _cell(Level.RENAMED, "choice of one")
+    return _YES if capacity.reference_facts else _lost(losses.BARE_REFERENCE, note="choice of one")
 
 
 def _exclusive_alternatives(capacity: Capacity) -> FeatureCell:
     if capacity.types["one-of"].written_as != "one-of":
         return _kind("one-of")(capacity)
-    return _cell(Level.WIDENED) if capacity.inclusive_only else _YES
+    return _lost(losses.EXCLUSIVE, _TEXTS) if capacity.inclusive_only else _YES
 
 
 def _output(capacity: Capacity) -> FeatureCell:
     if capacity.output_shape == "none":
-        return _in_text(capacity)
+        return _in_text(capacity, losses.OUTPUT_KIND, "object")
     return (
         _cell("yes", "named values; one value is called result")
         if capacity.output_shape == "object"
@@ -245,18 +260,18 @@ def _output(capacity: Capacity) -> FeatureCell:
 def _no_output(capacity: Capacity) -> FeatureCell:
     if capacity.output_default is None:
         return _YES
-    return _cell(Level.DEFAULTED, "text or void")
+    return _lost(losses.VOID_ADDED, note="text or void")
 
 
 def _optional_outputs(capacity: Capacity) -> FeatureCell:
     if capacity.output_shape == "none":
-        return _in_text(capacity, Level.MOVED)
-    return _YES if capacity.output_required else _cell(Level.NARROWED, "required")
+        return _in_text(capacity, losses.STRUCTURE, ("required",), False)
+    return _YES if capacity.output_required else _lost(losses.OPTIONAL, note="required")
 
 
 def _nullable(capacity: Capacity) -> FeatureCell:
     if not capacity.nullable:
-        return _in_text(capacity, Level.NARROWED)
+        return _in_text(capacity, losses.NULL)
     lacks = [
         word
         for word, is_carried in (
@@ -270,7 +285,11 @@ def _nullable(capacity: Capacity) -> FeatureCell:
 
 
 def _dangling(capacity: Capacity) -> FeatureCell:
-    return _cell("yes", "of its own format") if capacity.dangling_references else _cell(Level.DROPPED)
+    return (
+        _cell("yes", "of its own format")
+        if capacity.dangling_references
+        else _lost(losses.DANGLING_REFERENCE)
+    )
 
 
 def _definition_names(capacity: Capacity) -> FeatureCell:
@@ -281,58 +300,62 @@ def _definition_names(capacity: Capacity) -> FeatureCell:
 
 def _definitions(capacity: Capacity) -> FeatureCell:
     if capacity.definitions == "none":
-        return _in_text(capacity)
+        return _structure(capacity)
     return _YES if capacity.definitions == "all" else _cell("yes", "those that are used")
 
 
+def _as_text(kind: str) -> FeatureCell:
+    return _cell(kind_level(blank_type(kind), "string", lambda item: item), "JSON text")
+
+
 def _arrays_of_anything(capacity: Capacity) -> FeatureCell:
-    return _cell(Level.NARROWED, "string") if capacity.items_required else _YES
+    return _lost(losses.ITEMS_ADDED, note="string") if capacity.items_required else _YES
 
 
 def _nested_arrays(capacity: Capacity) -> FeatureCell:
     if not capacity.nested:
-        return _in_text(capacity)
-    return _YES if capacity.nested_arrays else _cell(Level.NARROWED, "JSON text")
+        return _structure(capacity)
+    return _YES if capacity.nested_arrays else _as_text("array")
 
 
 def _free_objects(capacity: Capacity) -> FeatureCell:
     if capacity.types["object"].written_as != "object":
         return _kind("object")(capacity)
-    return _cell(Level.NARROWED, "JSON text") if capacity.records_only else _YES
+    return _as_text("object") if capacity.records_only else _YES
 
 
 def _several_alternatives(capacity: Capacity) -> FeatureCell:
     if capacity.types["one-of"].written_as != "one-of":
         return _kind("one-of")(capacity)
-    return _cell(Level.NARROWED) if capacity.exclusive_only else _YES
+    return _lost(losses.INCLUSIVE, _TEXTS) if capacity.exclusive_only else _YES
 
 
 def _class_names(capacity: Capacity) -> FeatureCell:
     if not capacity.qualified_names:
-        return _cell(Level.DROPPED)
+        return _lost(losses.CLASS_NAME)
     return _YES if capacity.one_of_class is None else _cell("yes", "required of a one-of")
 
 
 def _extensions(capacity: Capacity) -> FeatureCell:
-    return _YES if "*" in capacity.extensions else _cell(Level.DROPPED)
+    return _YES if "*" in capacity.extensions else _lost(losses.FACT)
 
 
 def _own_extensions(capacity: Capacity) -> FeatureCell:
     if not capacity.extensions:
-        return _cell(Level.DROPPED)
+        return _lost(losses.FACT)
     return _cell("yes", "those it has words for") if capacity.extension_facts else _YES
 
 
 def _characters(capacity: Capacity) -> FeatureCell:
     if capacity.text == "xml":
-        return _cell(Level.DROPPED, "replaced by U+FFFD")
+        return _lost(losses.XML_CHARACTERS, note="replaced by U+FFFD")
     fields = " and ".join(sorted(capacity.xml_fields))
     return _cell("yes", f"replaced in {fields}") if fields else _YES
 
 
 def _output_types(capacity: Capacity) -> FeatureCell:
     if capacity.output_shape == "none":
-        return _in_text(capacity)
+        return _in_text(capacity, losses.OUTPUT_KIND, "object")
     return _YES if capacity.outputs is None else _cell("yes", "fewer kinds than inputs")
 
 
@@ -367,13 +390,13 @@ FEATURES: Final = (
     _feature(
         "input",
         "optional parameters",
-        lambda capacity: _YES if capacity.input_required else _cell(Level.NARROWED, "required"),
+        lambda capacity: _YES if capacity.input_required else _lost(losses.OPTIONAL, note="required"),
         "input_required",
     ),
     _feature(
         "input",
         "a schema that is not a list of parameters",
-        lambda capacity: _is_carried(capacity.input_shape == "any", capacity),
+        lambda capacity: _YES if capacity.input_shape == "any" else _structure(capacity),
         "input_shape",
     ),
     _feature("output", "declared output", _output, "output_shape"),
@@ -389,7 +412,7 @@ FEATURES: Final = (
     _feature(
         "type",
         "a type without a name",
-        lambda capacity: _YES if capacity.implicit else _cell(Level.RENAMED),
+        lambda capacity: _YES if capacity.implicit else _lost(losses.UNNAMED_TYPE, _TEXTS[0]),
         "implicit",
     ),
     *(
