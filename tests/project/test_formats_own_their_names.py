@@ -18,8 +18,7 @@ _SERVING = (
 _ENGINE = ("backends", "engine", "requests", "responses", "routes")
 
 NAMED = {
-    "droidgate/cli/demo/demonstrating.py": "the demo shows one migration, to one protocol",
-    "droidgate/cli/demo/demonstration_server.py": "names a Python package that the server needs",
+    "droidgate/cli/demo/demonstrating.py": "shows one migration, to one protocol; names a Python package",
     "droidgate/cli/serve/serving.py": "names a Python package that the server needs",
     "droidgate/cli/serve/serving_mobile_agent.py": "names a Python package that the server needs",
     "droidgate/cli/shim/shim_command.py": "words of an option, which --help prints without loading formats",

@@ -110,7 +110,11 @@ class TestBudgets:
         ),
         "pack": ("droidgate.migration.project_packing", "pack", [".", "--output", "x.apk"]),
         "shim build": ("droidgate.cli.shim.shim_builds", "build_and_report", ["--from", "x.apk"]),
-        "catalog sql": ("droidgate.cli.coverage.querying", "ask_catalog", ["SELECT 1", "--catalog", "x"]),
+        "catalog sql": (
+            "droidgate.cli.coverage.coverage_outputs",
+            "ask_catalog",
+            ["SELECT 1", "--catalog", "x"],
+        ),
     }
 
     @pytest.mark.slow

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import pytest
 
-from droidgate.cli.coverage.querying import _cell
+from droidgate.cli.coverage.coverage_outputs import _cell
 from droidgate.cli.descriptors import migration_report
 from droidgate.cli.output.json_output import json_text
 from droidgate.cli.output.pages import Line, Table, show

@@ -1,33 +1,79 @@
-"""What `call` does with one capability, and its documents."""
+"""What `call` does with one capability, and its documents.
+
+Also here: the line on a terminal that says what a call waits for.
+"""
 
 from __future__ import annotations
 
+import os
+import shutil
+import sys
+import threading
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from itertools import zip_longest
 from pathlib import Path
-from typing import Literal
+from typing import Final, Literal, Self
 
 from pydantic import Field
 
 from droidgate.calls.approvals import Approval, ApprovalRequest
 from droidgate.calls.call_files import fetch_files
-from droidgate.calls.call_requests import CallRequest, CallResult
+from droidgate.calls.call_requests import CallProgress, CallRequest, CallResult
 from droidgate.calls.caller import Caller, CallPlan
 from droidgate.calls.subjects import EVERY_CAPABILITY, CapabilityKey
 from droidgate.calls.traces import SCHEMA_ID, TracedEvent, open_trace
 from droidgate.cli.calls.asking import ask_on_terminal
 from droidgate.cli.calls.outputs import show_outputs
-from droidgate.cli.calls.waiting_line import WaitingLine
 from droidgate.cli.exit_codes import ExitCode
 from droidgate.cli.output.json_output import Document, PublishedDocument, print_json
 from droidgate.cli.output.pages import Line, print_note, print_warning, show
+from droidgate.cli.output.safe_text import one_line
+from droidgate.cli.output.verbosity import shows_notes
 from droidgate.devices.device import connect_device
 from droidgate.devices.quoting import join_command, quote_argument
 from droidgate_mappings.model.errors import DeviceError, InputError
 from droidgate_mappings.model.findings import Finding, Level
 from droidgate_mappings.model.json_values import Json, one_line_json
 from droidgate_mappings.values.failures import CallError
+
+_CLEAR: Final = "\r\x1b[K"
+
+
+class WaitingLine:
+    """One line on standard error that each report replaces, and that is gone at the end.
+
+    A call that is answered within a second has no line; where standard error is not a terminal, no call has.
+    """
+
+    def __init__(self) -> None:
+        self._is_shown = shows_notes() and sys.stderr.isatty() and os.environ.get("TERM") != "dumb"
+        self._is_there = False
+        self._lock = threading.Lock()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.clear()
+
+    def show(self, progress: CallProgress) -> None:
+        """Show a report."""
+        if not self._is_shown:
+            return
+        columns = shutil.get_terminal_size().columns
+        seconds = f" ({progress.seconds:.0f} s)"
+        text = one_line(progress.text)[: max(0, columns - len(seconds) - 1)]
+        with self._lock:
+            self._is_there = True
+            print(f"{_CLEAR}{text}{seconds}", end="", file=sys.stderr, flush=True)
+
+    def clear(self) -> None:
+        """Remove the line."""
+        with self._lock:
+            if self._is_there:
+                self._is_there = False
+                print(_CLEAR, end="", file=sys.stderr, flush=True)
 
 
 class CalledCapability(Document):

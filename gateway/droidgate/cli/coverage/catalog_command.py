@@ -48,7 +48,7 @@ def _sql(
 
     "SELECT source, reason FROM sources WHERE reason IS NOT NULL" lists what could not be read, and why.
     """
-    from droidgate.cli.coverage.querying import ask_catalog
+    from droidgate.cli.coverage.coverage_outputs import ask_catalog
 
     # DuckDB keeps to the budget by itself; the outer one is for what is done with its rows.
     return run_within(

@@ -76,7 +76,7 @@ def _coverage(  # noqa: PLR0913
     the gateway, by screens only or not at all, and at what loss; what overlaps and what is missing; how well
     it is described; and, with --since, what came, went and changed.
     """
-    from droidgate.cli.coverage.covering import CoverageOptions, cover
+    from droidgate.cli.coverage.coverage_page import CoverageOptions, cover
     from droidgate.cli.output.page_length import PageLength, choose_page_length
 
     choose_page_length(PageLength.WHOLE if details else PageLength.SHORT)
