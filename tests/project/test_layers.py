@@ -3,12 +3,20 @@
 import subprocess
 import sys
 import tomllib
+from collections import Counter
 from graphlib import TopologicalSorter
 from pathlib import Path
 
 import grimp
 
 from requirements_of_tests import CHECKOUT
+
+ROOTS = ("gateway", "device_shim", "adapters", "mappings")
+PARTS_OF_FORMATS = {
+    *("format", "read", "write", "wire", "lint", "discovery", "handlers", "installed"),
+    *("shell_calls", "shim_backend", "shim_frontend"),
+}
+"""What each format may have, and `droidgate_mappings.formats` defines."""
 
 PACKAGES = tomllib.loads((CHECKOUT / "pyproject.toml").read_text())["tool"]["importlinter"]["root_packages"]
 
@@ -26,7 +34,12 @@ def test_no_modules_import_each_other_in_a_circle() -> None:
     TopologicalSorter(imports).prepare()
 
 
+def test_a_module_name_occurs_once() -> None:
+    paths = [path for root in ROOTS for path in (CHECKOUT / root).glob("droidgate*/**/*.py")]
+    names = Counter(path.stem for path in paths if not path.stem.startswith("__"))
+    assert {name for name, count in names.items() if count > 1} <= PARTS_OF_FORMATS
+
+
 def test_every_package_of_ours_is_linted() -> None:
-    roots = ("gateway", "adapters", "mappings", "device_shim")
-    packages = [path.parent.name for root in roots for path in (CHECKOUT / root).glob("*/__init__.py")]
+    packages = [path.parent.name for root in ROOTS for path in (CHECKOUT / root).glob("*/__init__.py")]
     assert sorted(PACKAGES) == sorted(packages)

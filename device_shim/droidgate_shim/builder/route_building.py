@@ -44,7 +44,7 @@ from droidgate_shim.builder.source_app import SourceApp
 from droidgate_shim.builder.text_checks import capability_marks, look_alike_finding, text_findings
 
 TABLE_FORMAT: Final = 1
-USUAL_DEADLINE_MS: Final = 30_000
+DEFAULT_DEADLINE_MS: Final = 30_000
 RESULT: Final = "result"
 
 OUTPUT_ADDED: Final = finding_code(
@@ -394,7 +394,7 @@ class _Planner:
             offered = offered.model_copy(update={"input": offered.input.changed({"properties": properties})})
         app, backend = candidate.app, backends()[candidate.provider.protocol]
         longest = backend.longest_ms(candidate.provider)
-        deadline = self.deadline_ms or USUAL_DEADLINE_MS
+        deadline = self.deadline_ms or DEFAULT_DEADLINE_MS
         document: dict[str, Json] = {
             "id": offered.id,
             "input": type_json(offered.input),

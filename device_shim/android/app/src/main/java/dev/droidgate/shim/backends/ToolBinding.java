@@ -76,7 +76,7 @@ public final class ToolBinding implements ServiceConnection {
             // A tool that answers without an end fills no queue with it.
             if (isExpected && isTool(message.sendingUid) && waiting.get() < MOST_ANSWERS) {
                 waiting.incrementAndGet();
-                BackendAnswer answer = BackendAnswer.ofTool(Extras.ofResponse(message.peekData()));
+                BackendAnswer answer = BackendAnswer.ofMobileMcp(Extras.ofResponse(message.peekData()));
                 call.answered(answer, waiting::decrementAndGet);
             }
         }

@@ -14,7 +14,7 @@ public final class BackendAnswer {
     final String data;
     final Map<String, Object> document;
     final CallFailure failure;
-    private ToolResponse response;
+    private MobileMcpResponse response;
 
     private BackendAnswer(
             String form,
@@ -42,13 +42,13 @@ public final class BackendAnswer {
      * @param sent the id of the Mobile-MCP request that went out
      */
     boolean isAside(String sent) {
-        return Route.TOOL.equals(form) && (ToolWire.isTrace(extras) || response().isToOther(sent));
+        return Route.MOBILE_MCP.equals(form) && (MobileMcpWire.isTrace(extras) || response().isToOther(sent));
     }
 
     /** Returns the response of a Mobile-MCP tool, which is read once. */
-    synchronized ToolResponse response() {
+    synchronized MobileMcpResponse response() {
         if (response == null) {
-            response = ToolResponse.read(extras);
+            response = MobileMcpResponse.read(extras);
         }
         return response;
     }
@@ -77,8 +77,8 @@ public final class BackendAnswer {
     }
 
     /** The extras of another tool's response. */
-    public static BackendAnswer ofTool(Map<String, Object> extras) {
-        return new BackendAnswer(Route.TOOL, 0, extras, null, null, null);
+    public static BackendAnswer ofMobileMcp(Map<String, Object> extras) {
+        return new BackendAnswer(Route.MOBILE_MCP, 0, extras, null, null, null);
     }
 
     /** A failure to call the backend at all. */

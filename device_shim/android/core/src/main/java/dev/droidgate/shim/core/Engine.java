@@ -97,7 +97,7 @@ public final class Engine {
         CallState state = new CallState(request, replyTo);
         Route route = routes.find(request.capability);
         long now = clock.now();
-        long deadline = now + (route == null ? Route.USUAL_DEADLINE : route.deadline);
+        long deadline = now + (route == null ? Route.DEFAULT_DEADLINE : route.deadline);
         CallKey key = new CallKey(incoming.bound, caller, request.id);
         long call;
         try {

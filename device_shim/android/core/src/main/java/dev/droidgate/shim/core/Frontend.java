@@ -25,7 +25,7 @@ public final class Frontend {
      * @param arguments an object, or JSON text of one
      */
     public static Map<String, Object> request(String capability, String id, Object arguments) {
-        Map<String, String> extras = ToolWire.writeRequest(Dialect.S1, id, capability, arguments);
+        Map<String, String> extras = MobileMcpWire.writeRequest(Dialect.S1, id, capability, arguments);
         return new LinkedHashMap<String, Object>(extras);
     }
 
@@ -51,7 +51,7 @@ public final class Frontend {
      */
     public static Map<String, Object> outputs(Map<String, String> extras) throws CallFailure {
         Map<String, Object> outputs =
-                Json.members(ToolResponse.read(extras).value());
+                Json.members(MobileMcpResponse.read(extras).value());
         return outputs;
     }
 

@@ -13,13 +13,13 @@ public final class Route {
     public static final String ACTIVITY = "mmcp-activity";
     public static final String BROADCAST = "mmcp-broadcast";
     public static final String APP_FUNCTION = "app-function";
-    public static final String TOOL = "mobile-mcp";
+    public static final String MOBILE_MCP = "mobile-mcp";
 
     private static final List<String> BACKENDS =
-            Arrays.asList(ACTIVITY, BROADCAST, APP_FUNCTION, TOOL);
+            Arrays.asList(ACTIVITY, BROADCAST, APP_FUNCTION, MOBILE_MCP);
     private static final List<String> OUTPUTS = Arrays.asList("fields", "value", "text");
     /** Milliseconds that a call may take where a route does not say. */
-    static final long USUAL_DEADLINE = 30_000;
+    static final long DEFAULT_DEADLINE = 30_000;
 
     /** The capability's id. */
     public final String id;
@@ -77,7 +77,7 @@ public final class Route {
         Map<String, Object> fields = Json.objectAt(json, "backend");
         backend = known(fields, BACKENDS);
         boolean function = APP_FUNCTION.equals(backend);
-        boolean tool = TOOL.equals(backend);
+        boolean tool = MOBILE_MCP.equals(backend);
         String calleeKey = function ? "function" : tool ? "capability" : "tool";
         String placeKey = function ? "package" : "component";
         Json.checkKeys(
@@ -92,7 +92,7 @@ public final class Route {
         dialect = tool ? dialectOf(fields) : null;
         output = tool ? optional(declared, definitions) : declared;
         target = Target.of(Json.objectOf(json.get("target"), "a target"));
-        deadline = Json.integerAt(json, "deadline_ms", USUAL_DEADLINE);
+        deadline = Json.integerAt(json, "deadline_ms", DEFAULT_DEADLINE);
         Json.check(deadline > 0, "deadline_ms");
         effects = Json.objectAt(json, "effects");
         readOnly = Boolean.TRUE.equals(effects.get("read_only"));
@@ -185,10 +185,10 @@ public final class Route {
         } else if (BROADCAST.equals(backend)) {
             extras = MmcpWire.writeBroadcastCall(callee, given);
         } else {
-            extras = ToolWire.writeRequest(dialect, newId, callee, given);
+            extras = MobileMcpWire.writeRequest(dialect, newId, callee, given);
         }
         ResponseWriter.checkCall(ResponseWriter.unitsOf(extras));
-        return new Outgoing(extras, null, null, TOOL.equals(backend) ? newId : null);
+        return new Outgoing(extras, null, null, MOBILE_MCP.equals(backend) ? newId : null);
     }
 
     /**

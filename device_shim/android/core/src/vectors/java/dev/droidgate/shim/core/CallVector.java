@@ -110,7 +110,7 @@ final class CallVector implements Clock, Backend, Questions, Answers {
         }
         Map<String, Object> extras = Json.objectAt(behaviour, "extras");
         if (!behaviour.containsKey("code")) {
-            return BackendAnswer.ofTool(extras);
+            return BackendAnswer.ofMobileMcp(extras);
         }
         long code = Json.integerAt(behaviour, "code", 0);
         if (behaviour.containsKey("data")) {

@@ -42,7 +42,7 @@ final class LifeVector {
             boolean bound = !"start".equals(event.get("carrier"));
             CallKey key = new CallKey(bound, Json.integerAt(event, "caller", 0), Json.textAt(event, "id"));
             if ("request".equals(kind)) {
-                begin(key, now, Json.integerAt(event, "deadline_ms", Route.USUAL_DEADLINE));
+                begin(key, now, Json.integerAt(event, "deadline_ms", Route.DEFAULT_DEADLINE));
             } else if ("result".equals(kind)) {
                 end(key, now, null);
             } else if ("cancel".equals(kind)) {

@@ -51,7 +51,7 @@ final class SequenceVector implements Clock, Backend, Questions, Answers {
         for (long event = 0; event < events; event++) {
             happen();
         }
-        now += 10 * Route.USUAL_DEADLINE;
+        now += 10 * Route.DEFAULT_DEADLINE;
         engine.expire();
         Map<String, Object> outcome = VectorRunner.single("requests", requests);
         outcome.put("twice", twice);

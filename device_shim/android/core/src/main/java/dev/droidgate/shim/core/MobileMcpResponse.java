@@ -5,7 +5,7 @@ import java.util.List;
 import java.util.Map;
 
 /** The response of another Mobile-MCP tool ({@code droidgate_mobile_mcp.wire}). */
-final class ToolResponse {
+final class MobileMcpResponse {
     private static final String[] EXTRAS = {
         Dialect.RESPONSE_EXTRA, Dialect.PROTOTYPE_RESPONSE_EXTRA, Dialect.RESULT_EXTRA
     };
@@ -16,21 +16,21 @@ final class ToolResponse {
     private final Object value;
     private final CallFailure failure;
 
-    private ToolResponse(String id, Object value, CallFailure failure) {
+    private MobileMcpResponse(String id, Object value, CallFailure failure) {
         this.id = id;
         this.value = value;
         this.failure = failure;
     }
 
     /** Reads a response, whatever the extras hold. */
-    static ToolResponse read(Map<String, ?> extras) {
+    static MobileMcpResponse read(Map<String, ?> extras) {
         String id = idOf(null, extras.get(Dialect.REQUEST_ID_EXTRA));
         try {
             Map<String, Object> response = responseOf(extras);
             id = idOf(response.get("id"), extras.get(Dialect.REQUEST_ID_EXTRA));
             return read(id, response);
         } catch (MalformedJsonException malformed) {
-            return new ToolResponse(
+            return new MobileMcpResponse(
                     id, null, new CallFailure(FailureTokens.MALFORMED_RESPONSE, malformed.getMessage()));
         }
     }
@@ -74,7 +74,7 @@ final class ToolResponse {
         return inner.containsKey("response") ? Json.objectOf(inner.get("response"), "response") : inner;
     }
 
-    private static ToolResponse read(String id, Map<String, Object> response)
+    private static MobileMcpResponse read(String id, Map<String, Object> response)
             throws MalformedJsonException {
         Map<String, Object> capability = Json.object(response.get("capability"));
         Object value = capability == null ? null : capability.get("output");
@@ -85,9 +85,9 @@ final class ToolResponse {
         }
         Object status = outcome.get("status");
         if ("success".equals(status) || status == null && outputs != null) {
-            return new ToolResponse(id, outputs == null ? Outputs.MISSING : outputs, null);
+            return new MobileMcpResponse(id, outputs == null ? Outputs.MISSING : outputs, null);
         }
-        return new ToolResponse(id, null, failure(outcome.get("message")));
+        return new MobileMcpResponse(id, null, failure(outcome.get("message")));
     }
 
     /** Returns the id in the text, else the one in the extra {@code mcp_request_id}. */

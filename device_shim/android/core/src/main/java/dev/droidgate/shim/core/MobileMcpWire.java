@@ -4,11 +4,11 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 
-/** Calls to another Mobile-MCP tool: the request that goes out. {@link ToolResponse} is what comes back. */
-final class ToolWire {
+/** Calls to another Mobile-MCP tool: the request that goes out. {@link MobileMcpResponse} is what comes back. */
+final class MobileMcpWire {
     private static final String TRACE_ONLY = "trace_only";
 
-    private ToolWire() {}
+    private MobileMcpWire() {}
 
     /** Returns the extras of a request. */
     static Map<String, String> writeRequest(
