@@ -42,11 +42,8 @@ public final class Consent {
     }
 
     private Activity window() {
-        Activity open = phone.shown(ConsentActivity.class);
-        if (open == null) {
-            throw new AssertionError("nobody is asked");
-        }
-        return open;
+        phone.until("the user is asked", this::isOpen);
+        return phone.shown(ConsentActivity.class);
     }
 
     public boolean isOpen() {
