@@ -338,23 +338,18 @@ class Matching:
     full_blocks: int
 
 
-def match_capabilities(
-    capabilities: Iterable[CapabilityText],
-    *,
-    processes: int | None = None,
-) -> Matching:
+def match_capabilities(capabilities: Iterable[CapabilityText]) -> Matching:
     """Match capabilities across apps and protocols.
 
     The outcome depends on the set of capabilities alone, not on their order.
 
     Args:
         capabilities: All of them; a key that comes twice is taken once.
-        processes: How many processes read the texts (see `read_capabilities`).
 
     Raises:
         UsageError: rapidfuzz is not installed.
     """
-    return match_reading(read_capabilities(capabilities, processes=processes))
+    return match_reading(read_capabilities(capabilities))
 
 
 def match_reading(reading: CapabilityTexts) -> Matching:
