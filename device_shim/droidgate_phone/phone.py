@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING, Final, Self
 from droidgate_phone.apps.shim_runtimes import ShimRuntime, start_shim_runtime
 from droidgate_phone.clocks import Clock, SystemClock
 from droidgate_phone.commands.command_registry import command_names
-from droidgate_phone.event_log import EventLog, Faults
+from droidgate_phone.event_log import EventLog
+from droidgate_phone.faults import Faults
 from droidgate_phone.file_layout import lay_out
 from droidgate_phone.phone_files import SHELL_UID, VirtualFiles
 from droidgate_phone.shell import SHELL_ENVIRONMENT, run_shell

@@ -10,7 +10,8 @@ from typing import Self
 from droidgate_mappings.model.errors import UsageError
 from droidgate_phone.app_api.behaviour import Context
 from droidgate_phone.clocks import Clock
-from droidgate_phone.event_log import EventLog, Faults
+from droidgate_phone.event_log import EventLog
+from droidgate_phone.faults import Faults
 from droidgate_phone.java_text import java_int
 from droidgate_phone.phone_files import VirtualFiles
 from droidgate_phone.screen.window import Window

@@ -11,7 +11,8 @@ from typing import Final, TypeVar
 
 from droidgate_phone.app_api.app_values import AndroidError
 from droidgate_phone.clocks import Clock, start_work, wait_for_command
-from droidgate_phone.event_log import EventLog, Faults
+from droidgate_phone.event_log import EventLog
+from droidgate_phone.faults import Faults
 from droidgate_phone.system.package_records import InstalledPackage
 
 Value = TypeVar("Value")

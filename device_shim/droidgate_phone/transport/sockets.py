@@ -8,7 +8,7 @@ import threading
 from collections.abc import Callable
 from typing import Final, TypeAlias
 
-from droidgate_phone.event_log import Faults
+from droidgate_phone.faults import Faults
 
 Buffer: TypeAlias = bytes | bytearray | memoryview
 

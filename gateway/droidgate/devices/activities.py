@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final, Literal
 
-from droidgate.devices.components import command_failed
+from droidgate.devices.command_outputs import command_failed
 from droidgate.devices.device import DEFAULT_SECONDS, Condition, Device
 from droidgate.devices.device_errors import CommandFailedError, DeviceOutputError
 from droidgate.devices.quoting import check_action, check_component, check_user

@@ -10,7 +10,7 @@ import re
 from collections.abc import Mapping
 from typing import Final
 
-from droidgate.devices.components import command_failed
+from droidgate.devices.command_outputs import command_failed
 from droidgate.devices.device import TRANSFER_SECONDS, CommandResult, Device
 from droidgate.devices.device_errors import (
     CommandFailedError,

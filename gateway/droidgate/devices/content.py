@@ -11,7 +11,7 @@ import re
 from dataclasses import dataclass
 from typing import Final, Literal
 
-from droidgate.devices.components import command_failed
+from droidgate.devices.command_outputs import command_failed
 from droidgate.devices.device import DEFAULT_SECONDS, MAX_OUTPUT_BYTES, Device
 from droidgate.devices.device_errors import (
     CommandFailedError,

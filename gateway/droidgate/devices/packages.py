@@ -10,7 +10,7 @@ import re
 from dataclasses import dataclass
 from typing import Final
 
-from droidgate.devices.components import command_failed, output_lines
+from droidgate.devices.command_outputs import command_failed, output_lines
 from droidgate.devices.device import Condition, Device
 from droidgate.devices.device_errors import DeviceOutputError
 from droidgate.devices.quoting import check_package, check_user, is_package

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import date
 from typing import Final
 
-from droidgate.devices.components import command_failed, output_lines
+from droidgate.devices.command_outputs import command_failed, output_lines
 from droidgate.devices.device import Device
 from droidgate.devices.device_errors import DeviceOutputError
 

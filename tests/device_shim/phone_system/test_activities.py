@@ -16,7 +16,7 @@ from device_shim.phone_system.phone_system_apps import (
     run,
 )
 from droidgate_phone.app_api.app_values import ActivityResult, AndroidError
-from droidgate_phone.event_log import Faults
+from droidgate_phone.faults import Faults
 from droidgate_phone.intents import Bundle, ComponentName, Intent
 from droidgate_phone.system import AndroidSystem
 

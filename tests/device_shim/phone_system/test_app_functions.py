@@ -19,7 +19,7 @@ from device_shim.phone_system.phone_system_apps import (
 )
 from droidgate_phone.app_api.app_values import AppFunctionError
 from droidgate_phone.clocks import SystemClock
-from droidgate_phone.event_log import Faults
+from droidgate_phone.faults import Faults
 from droidgate_phone.shell import run_shell
 from droidgate_phone.system import AndroidSystem
 from droidgate_phone.system.callers import Caller

@@ -18,7 +18,7 @@ from device_shim.phone_system.phone_system_apps import (
 )
 from droidgate_phone.app_api.app_values import AndroidError, BroadcastResult
 from droidgate_phone.clocks import StillClock
-from droidgate_phone.event_log import Faults
+from droidgate_phone.faults import Faults
 from droidgate_phone.intents import Bundle, ComponentName, Intent
 
 RECEIVER = component("receiver", "Answer")

@@ -18,7 +18,7 @@ from device_shim.phone_system.phone_system_apps import (
     uid_of,
 )
 from droidgate_phone.app_api.app_values import AndroidError, Message
-from droidgate_phone.event_log import Faults
+from droidgate_phone.faults import Faults
 from droidgate_phone.intents import Bundle, ComponentName, Extra, Intent
 from droidgate_phone.system import AndroidSystem, messengers
 

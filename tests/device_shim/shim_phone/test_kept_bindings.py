@@ -16,7 +16,7 @@ from droidgate_phone.app_api.app_values import AppFunctionError
 from droidgate_phone.apps.agent import request_text
 from droidgate_phone.apps.shim_runtimes import ShimRuntime
 from droidgate_phone.clocks import Signal, SystemClock
-from droidgate_phone.event_log import Faults
+from droidgate_phone.faults import Faults
 from droidgate_phone.intents import ComponentName, Intent
 from droidgate_shim.builder.shims import ShimOptions, build_shims
 from waiting import wait_until

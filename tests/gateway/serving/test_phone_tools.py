@@ -45,7 +45,7 @@ from droidgate.shims.installing import install_archive
 from droidgate.shims.place import place_of
 from droidgate_mappings.model.errors import DeviceError
 from droidgate_mappings.model.json_values import Json
-from droidgate_phone.event_log import Faults
+from droidgate_phone.faults import Faults
 from droidgate_phone.phone import start_phone
 from droidgate_phone.sample_packages import sample_packages
 from gateway.calling.phones_with_shims import CLOCK_IN, NOTES, PDF_TOOL, WEATHER, ReachedPhone, reached_phone

@@ -15,7 +15,7 @@ from droidgate_phone.app_api.platform import Binding
 from droidgate_phone.apps.agent import request_text
 from droidgate_phone.apps.shim_runtimes import ShimRuntime
 from droidgate_phone.clocks import StillClock
-from droidgate_phone.event_log import Faults
+from droidgate_phone.faults import Faults
 from droidgate_phone.intents import Bundle, ComponentName, Intent
 from droidgate_shim.engine.carried import MAX_CARRIED_UNITS
 from waiting import wait_until

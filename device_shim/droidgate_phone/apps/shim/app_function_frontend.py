@@ -1,7 +1,4 @@
-"""App functions, and their documents as the phone's Android has them (docs/shim.md 4, 6).
-
-Also here: bundles of the phone as the engine takes them.
-"""
+"""App functions, and their documents as the phone's Android has them (docs/shim.md 4, 6)."""
 
 from __future__ import annotations
 
@@ -14,20 +11,10 @@ from droidgate_mappings.model.json_values import Json
 from droidgate_mappings.values.failures import Failure
 from droidgate_phone.app_api.app_values import AppFunctionError
 from droidgate_phone.app_api.platform import FunctionOutcome
-from droidgate_phone.intents import Bundle
 from droidgate_shim.engine.backends import FunctionAnswer
 
 if TYPE_CHECKING:
     from droidgate_phone.app_api.platform import Platform
-
-
-def texts_of(bundle: Bundle) -> dict[str, Json]:
-    """Return a bundle's values as JSON values; what is none, such as a callback, is left out."""
-    read: dict[str, Json] = {}
-    for name, extra in bundle.values.items():
-        if extra.kind in ("string", "int", "long", "boolean") and isinstance(extra.value, str | int):
-            read[name] = extra.value
-    return read
 
 
 FIRST_WITH_FUNCTIONS: Final = 36

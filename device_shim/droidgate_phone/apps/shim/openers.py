@@ -2,8 +2,6 @@
 
 A start that Android blocks raises nothing, so each is watched. A visible window, the agent's bind flag and
 the user's permission to draw over apps all show in the first attempt; the notification is left then.
-
-Also here: calls of mMCP receivers: ordered broadcasts (docs/shim.md 4).
 """
 
 from __future__ import annotations
@@ -13,36 +11,10 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final
 
-from droidgate_phone.app_api.app_values import AndroidError, BroadcastResult
+from droidgate_phone.app_api.app_values import AndroidError
 from droidgate_phone.app_api.platform import Notification
-from droidgate_phone.apps.shim.shim_core import Core, Receipt
+from droidgate_phone.apps.shim.shim_core import Core
 from droidgate_phone.intents import Bundle, ComponentName, Extra, Intent
-from droidgate_shim.engine.backends import BroadcastAnswer
-from droidgate_shim.engine.engine import Send
-
-ACTION_INVOKE: Final = "com.example.ACTION_MMCP_INVOKE"
-FLAG_INCLUDE_STOPPED_PACKAGES: Final = 0x20
-_BROADCAST_SECONDS: Final = 10.0
-
-
-def broadcast(core: Core, send: Send, component: ComponentName, extras: Bundle, receipt: Receipt) -> None:
-    """Bring a call to an mMCP receiver."""
-    intent = Intent(ACTION_INVOKE, component, flags=FLAG_INCLUDE_STOPPED_PACKAGES, extras=extras)
-
-    def receive(result: BroadcastResult) -> None:
-        core.answered(send.call, BroadcastAnswer(result.code, result.data))
-
-    def give_up() -> None:
-        core.fail(send.call, "timeout", "the receiver did not answer in time; the call may have run")
-
-    if not core.may_leave(send, receipt):
-        return
-    receipt.on_end.append(core.platform.after(_BROADCAST_SECONDS, give_up))
-    try:
-        core.context.send_ordered_broadcast(intent, receive)
-    except AndroidError as error:
-        core.fail(send.call, "unavailable", error.message)
-
 
 FLAG_NEW_TASK: Final = 0x10000000
 EXTRA_NUMBER: Final = "dev.droidgate.shim.NUMBER"

@@ -9,7 +9,7 @@ from typing import Final
 
 from droidgate_mappings.model.json_values import Json
 from droidgate_phone.app_api.app_values import ActivityResult
-from droidgate_phone.apps.shim.app_function_frontend import texts_of
+from droidgate_phone.apps.shim.extras import texts_of
 from droidgate_phone.apps.shim.openers import Opener, Opening
 from droidgate_phone.apps.shim.shim_core import Core, Receipt
 from droidgate_phone.intents import Bundle, ComponentName, Intent

@@ -16,10 +16,10 @@ from droidgate_mappings.values.failures import Failure
 from droidgate_phone.app_api.app_values import ActivityResult, AndroidError, Message
 from droidgate_phone.app_api.behaviour import START_REDELIVER_INTENT, Activity, App, Service
 from droidgate_phone.app_api.platform import View
-from droidgate_phone.apps.shim.app_function_frontend import texts_of
 from droidgate_phone.apps.shim.borrowed_permission import SHELL_SERVICE
 from droidgate_phone.apps.shim.consent import CONSENT
 from droidgate_phone.apps.shim.consent_screen import ConsentActivity, hide_overlays
+from droidgate_phone.apps.shim.extras import texts_of
 from droidgate_phone.apps.shim.frontends import FunctionService, MmcpActivity, MmcpReceiver
 from droidgate_phone.apps.shim.host import HostProvider
 from droidgate_phone.apps.shim.identity import HOST_PROVIDER, origin_of, origin_of_start

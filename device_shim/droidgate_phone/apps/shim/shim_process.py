@@ -28,7 +28,6 @@ from droidgate_phone.apps.shim.app_function_frontend import (
     FIRST_WITH_FUNCTIONS,
     FunctionRequest,
     run_function,
-    texts_of,
 )
 from droidgate_phone.apps.shim.borrowed_permission import (
     HOLDER,
@@ -38,8 +37,9 @@ from droidgate_phone.apps.shim.borrowed_permission import (
     is_signed_alike,
 )
 from droidgate_phone.apps.shim.consent import ConsentDesk
+from droidgate_phone.apps.shim.extras import texts_of
 from droidgate_phone.apps.shim.identity import Origin
-from droidgate_phone.apps.shim.openers import broadcast
+from droidgate_phone.apps.shim.receiver_calls import broadcast
 from droidgate_phone.apps.shim.screen import ScreenCalls
 from droidgate_phone.apps.shim.shim_core import Core, Receipt
 from droidgate_phone.apps.shim.shim_discovery import Discoveries
