@@ -1,4 +1,4 @@
-"""Write mappings/droidgate_mappings/text_safety/hidden.json from Unicode's character data.
+"""Write mappings/droidgate_mappings/text_safety/unicode_tables.json from Unicode's character data.
 
 The properties come from Node.js, whose regular expressions know them. The confusables of UTS 39 come from
 `src/tables.rs` of the crate unicode-security, which is generated from Unicode's confusables.txt:
@@ -16,7 +16,9 @@ import sys
 from pathlib import Path
 from typing import Final
 
-_OUT: Final = Path(__file__).resolve().parents[1] / "mappings/droidgate_mappings/text_safety/hidden.json"
+_OUT: Final = (
+    Path(__file__).resolve().parents[1] / "mappings/droidgate_mappings/text_safety/unicode_tables.json"
+)
 _JOINING_SCRIPTS: Final = """
     Arabic Syriac Nko Mandaic Adlam Hanifi_Rohingya Sogdian Chorasmian Mongolian Phags_Pa Devanagari Bengali
     Gurmukhi Gujarati Oriya Tamil Telugu Kannada Malayalam Sinhala Khmer Myanmar Tibetan Balinese Javanese

@@ -18,6 +18,12 @@ PAGES = sorted(
 INDEX = CHECKOUT / "docs" / "README.md"
 _LINK = re.compile(r"\]\((?!https?:|mailto:)([^)\s]+)\)")
 _BLOCK = re.compile(r"^```.*?\n(.*?)^```", re.DOTALL | re.MULTILINE)
+_PATH = re.compile(
+    r"(?<![\w/.-])((?:gateway|adapters|mappings|device_shim|scripts|benchmarks)/[\w./<>-]*[\w>])"
+)
+_MODULE = re.compile(r"`(droidgate(?:_[a-z]+)*(?:\.(?!toml`)[a-z_]+)+)`")
+_WILD = re.compile(r"<format>|<name>|ID\b|NAME\b")
+_LOGGER = "droidgate.steps"
 _SPAN = re.compile(r"`(droidgate [^`]+)`")
 
 
@@ -71,11 +77,40 @@ def test_the_modules_and_classes_that_a_new_protocol_needs_are_there() -> None:
     assert sorted(classes - java) == []
 
 
-def test_the_places_of_behaviours_are_there() -> None:
-    page = (CHECKOUT / "docs/internals/architecture.md").read_text(encoding="utf-8")
-    places = re.findall(r"`([a-z_]+/[^`]+)`", page.partition("## Where to find a behaviour")[2])
-    assert len(places) > 30
-    assert [place for place in places if not list(CHECKOUT.glob(place.replace("<format>", "*")))] == []
+def texts_of_ours() -> Iterator[Path]:
+    """Yield pages, and sources with their docstrings."""
+    yield from PAGES
+    for root in ("gateway", "adapters", "mappings", "device_shim", "scripts", "benchmarks"):
+        for ending in ("*.py", "*.java", "*.toml"):
+            yield from (CHECKOUT / root).rglob(ending)
+
+
+def missing_places(text: str) -> list[str]:
+    """Return the paths and the modules of ours that a text names and that are not there."""
+    paths = [path for path in _PATH.findall(text) if not any(CHECKOUT.glob(_WILD.sub("*", path)))]
+    return paths + [name for name in _MODULE.findall(text) if not _is_there(name)]
+
+
+def _is_there(name: str) -> bool:
+    holder, _, last = name.rpartition(".")
+    whole, module = (f"*/{each.replace('.', '/')}" for each in (name, holder))
+    if name == _LOGGER or any(CHECKOUT.glob(whole)) or any(CHECKOUT.glob(f"{whole}.py")):
+        return True
+    homes = [*CHECKOUT.glob(f"{module}.py"), *CHECKOUT.glob(f"{module}/__init__.py")]
+    return any(re.search(rf"\b{last}\b", home.read_text(encoding="utf-8")) for home in homes)
+
+
+def test_the_places_that_a_text_names_are_there() -> None:
+    wrong = {_name(path): missing_places(path.read_text(encoding="utf-8")) for path in texts_of_ours()}
+    assert {name: places for name, places in wrong.items() if places} == {}
+
+
+def test_a_place_that_is_not_there_is_noticed() -> None:
+    assert missing_places("`adapters/droidgate_<format>/read.py`, `droidgate.calls.pins`") == []
+    assert missing_places("mappings/gone.py, `droidgate.calls.gone`") == [
+        "mappings/gone.py",
+        "droidgate.calls.gone",
+    ]
 
 
 def test_every_page_is_in_the_index() -> None:

@@ -21,7 +21,7 @@ class IndexerError(Exception):
     """What makes the indexer drop a file or reject a schema; Android's code throws, catches and logs it.
 
     Attributes:
-        reason: Stable word for it; `REASONS` in `reports.py` lists them.
+        reason: Stable word for it; `REASONS` in `indexer_reports.py` lists them.
         message: One sentence.
         line: Where, 1-based, or None.
         name: The tag, property or type it is about, or None.

@@ -183,7 +183,7 @@ def load_format_tables(format_id: str) -> FormatTables:
     try:
         return FormatTables.model_validate(raw)
     except ValidationError as error:
-        message = f"mappings/formats/{format_id}.toml: {error}"
+        message = f"droidgate_mappings/tables/formats/{format_id}.toml: {error}"
         raise ValueError(message) from error
 
 
@@ -227,7 +227,7 @@ def load_divergences() -> dict[str, DivergenceRow]:
         for raw in tomllib.loads(file.read_text(encoding="utf-8"))["divergence"]:
             row = DivergenceRow.model_validate({**raw, "format": file.name.removesuffix(".toml")})
             if row.id in rows:
-                message = f"mappings/divergences: {row.id} stands twice"
+                message = f"droidgate_mappings/tables/divergences: {row.id} is there twice"
                 raise ValueError(message)
             rows[row.id] = row
     return rows

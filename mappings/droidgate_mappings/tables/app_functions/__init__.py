@@ -208,7 +208,8 @@ def load_error_codes() -> dict[int, ErrorCode]:
     for code in table.codes:
         first, last = table.categories[code.category]
         if not first <= code.code <= last:
-            message = f"mappings/app_functions/error_codes.toml: {code.code} is outside {code.category}"
+            place = "droidgate_mappings/tables/app_functions/error_codes.toml"
+            message = f"{place}: {code.code} is outside {code.category}"
             raise ValueError(message)
     return {code.code: code for code in table.codes}
 
@@ -250,6 +251,6 @@ def _read_property(attributes: Mapping[str, Any], types: Mapping[str, Any]) -> S
         return SchemaProperty(SCHEMA_KINDS[word], cardinality)
     target = word.partition(":")[2]
     if target not in types:
-        message = f"mappings/app_functions: {word!r} names no type"
+        message = f"droidgate_mappings/tables/app_functions: {word!r} names no type"
         raise ValueError(message)
     return SchemaProperty("document", cardinality, target)

@@ -102,11 +102,13 @@ def load_observed_protocols() -> tuple[ObservedProtocol, ...]:
             ObservedProtocol.model_validate(row) for row in read_toml("observed/protocols.toml")["protocols"]
         )
     except ValidationError as error:
-        message = f"mappings/observed/protocols.toml: {error}"
+        message = f"droidgate_mappings/tables/observed/protocols.toml: {error}"
         raise ValueError(message) from error
     ids = [other.id for other in rows]
     dialects = {dialect.id for dialect in load_format_tables("observed").dialects}
     if len(set(ids)) != len(ids) or set(ids) != dialects:
-        message = f"mappings/observed: rows and dialects differ: {sorted(set(ids) ^ dialects)}"
+        message = (
+            f"droidgate_mappings/tables/observed: rows and dialects differ: {sorted(set(ids) ^ dialects)}"
+        )
         raise ValueError(message)
     return rows
