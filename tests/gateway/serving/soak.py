@@ -64,12 +64,14 @@ with reached_phone(folder, shims=False) as reached:
     print(reached.phone.server_port, reached.phone.serial, flush=True)
     sys.stdin.read()
 """
+_TRACED: Final = re.compile(r"traced (\d+)$")
 _SERVER: Final = """
-import gc, signal, sys, tracemalloc
+import gc, os, signal, sys, tracemalloc
 def report(*_):
     gc.collect()
     traced = tracemalloc.get_traced_memory()[0] if tracemalloc.is_tracing() else sys.getallocatedblocks()
-    print("traced", traced, file=sys.stderr, flush=True)
+    # At once: another thread may be writing a line.
+    os.write(2, f"traced {traced}\n".encode())
 signal.signal(signal.SIGUSR1, report)
 if "trace" in sys.argv:
     tracemalloc.start()
@@ -422,7 +424,7 @@ def _questions(first: Client, draw: random.Random) -> Questions:
 
 def _sample(server: subprocess.Popen[str], lines: Iterator[str], report: Report) -> None:
     server.send_signal(signal.SIGUSR1)
-    traced = next(line for line in lines if line.startswith("traced "))
-    report.objects.append(int(traced.split()[1]))
+    traced = next(found for line in lines if (found := _TRACED.search(line)))
+    report.objects.append(int(traced[1]))
     pages = int(Path(f"/proc/{server.pid}/statm").read_text(encoding="ascii").split()[1])
     report.resident.append(pages * os.sysconf("SC_PAGE_SIZE") / (1 << 20))
