@@ -71,7 +71,7 @@ def report(*_):
     gc.collect()
     traced = tracemalloc.get_traced_memory()[0] if tracemalloc.is_tracing() else sys.getallocatedblocks()
     # At once: another thread may be writing a line.
-    os.write(2, f"traced {traced}\n".encode())
+    os.write(2, f"traced {traced}\\n".encode())
 signal.signal(signal.SIGUSR1, report)
 if "trace" in sys.argv:
     tracemalloc.start()
