@@ -18,7 +18,7 @@ from __future__ import annotations
 
 import math
 import struct
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from decimal import Decimal
 from typing import Final, Literal, TypeAlias
@@ -37,7 +37,6 @@ from droidgate_mappings.model.types import (
     ScalarType,
     Type,
 )
-from droidgate_mappings.tables.failure_tokens import code_of_token, token_of_code
 
 SCHEMA_TYPE_KEY: Final = "schemaType"
 """Key that sets a document's schema type: it says which alternative of a one-of an object is."""
@@ -118,6 +117,19 @@ class Walk:
     def wrong_kind(self, expected: str, value: Json, pointer: str) -> AppFunctionWireError:
         """Return the error of a value of another kind than declared."""
         return self.error("wrong-kind", f"{expected} is declared and {name_kind(value)} is given", pointer)
+
+    def convert_input(
+        self, values: Json, input_type: Type, convert: Callable[[Json, Type, str, int], Json]
+    ) -> dict[str, Json]:
+        """Return the parameters of a call, converted as the declared input says.
+
+        Raises:
+            AppFunctionWireError: they are not an object, or do not fit.
+        """
+        converted = convert(values, self.resolve(input_type, ""), "", 0)
+        if not isinstance(converted, dict):
+            raise self.error("not-an-object", "the parameters are not an object", "")
+        return converted
 
     def check_depth(self, pointer: str, depth: int) -> None:
         """Refuse a value or type that is nested too deep.
@@ -366,7 +378,7 @@ def write_parameters(
         AppFunctionWireError: a value that is none of the declared type, or that the shell cannot carry.
     """
     writer = _ParameterWriter(Walk(definitions, _PARAMETER_TOKEN), losses)
-    return writer.write_input(values, input_type)
+    return writer.walk.convert_input(values, input_type, writer.write)
 
 
 def read_parameters(document: Json, input_type: Type, definitions: Definitions) -> dict[str, Json]:
@@ -384,20 +396,13 @@ def read_parameters(document: Json, input_type: Type, definitions: Definitions) 
         AppFunctionWireError: a value that the provider could not read.
     """
     reader = _ParameterReader(Walk(definitions, _PARAMETER_TOKEN))
-    return reader.read_input(document, input_type)
+    return reader.walk.convert_input(document, input_type, reader.read)
 
 
 @dataclass(frozen=True, slots=True)
 class _ParameterWriter:
     walk: Walk
     losses: list[DroppedValue] | None
-
-    def write_input(self, values: Json, input_type: Type) -> dict[str, Json]:
-        declared = self.walk.resolve(input_type, "")
-        written = self.write(values, declared, "", 0)
-        if not isinstance(written, dict):
-            raise self.walk.error("not-an-object", "the parameters are not an object", "")
-        return written
 
     def write(self, value: Json, declared: Type | None, pointer: str, depth: int) -> Json:
         self.walk.check_depth(pointer, depth)
@@ -522,13 +527,6 @@ def _align_kinds(walk: Walk, items: list[Json], pointer: str) -> list[Json]:
 @dataclass(frozen=True, slots=True)
 class _ParameterReader:
     walk: Walk
-
-    def read_input(self, document: Json, input_type: Type) -> dict[str, Json]:
-        declared = self.walk.resolve(input_type, "")
-        read = self.read(document, declared, "", 0)
-        if not isinstance(read, dict):
-            raise self.walk.error("not-an-object", "the parameters are not an object", "")
-        return read
 
     def read(self, value: Json, declared: Type | None, pointer: str, depth: int) -> Json:
         self.walk.check_depth(pointer, depth)
@@ -816,20 +814,3 @@ class _ResultReader:
                 continue
             return name_alternative(read, name, item) if isinstance(item, ObjectType) else read
         raise self.walk.error("no-alternative", "no alternative of the declared ones fits", pointer)
-
-
-__all__ = [
-    "MAX_DEPTH",
-    "RETURN_KEY",
-    "SCHEMA_TYPE_KEY",
-    "AppFunctionWireError",
-    "Definitions",
-    "DroppedValue",
-    "WireProblem",
-    "code_of_token",
-    "read_parameters",
-    "read_result",
-    "token_of_code",
-    "write_parameters",
-    "write_result",
-]

@@ -232,7 +232,7 @@ def read_request(
         given: The intent's extras (or the message's Bundle), or the bare text of a call.
         context: Takes the deviations that were accepted; a strict one refuses them.
         carrier: Whether it came in a started service's intent or in a bound service's message.
-        usual: The dialect of a wrapped request without arguments, whose text does not tell; S0 or S1.
+        usual: The dialect of a wrapped request without arguments, whose text does not say which; S0 or S1.
 
     Returns:
         The request. One of the forms before the specification is read and named; `dialect.served` is false

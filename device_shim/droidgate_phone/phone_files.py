@@ -393,18 +393,6 @@ def number_of(name: str) -> int | None:
     return _NUMBERS.get(name)
 
 
-__all__ = [
-    "READ",
-    "SEARCH",
-    "WRITE",
-    "Content",
-    "FileReader",
-    "FileStatus",
-    "FileWriter",
-    "VirtualFileError",
-    "VirtualFiles",
-]
-
 DEFAULT_CAPACITY: Final = 1 << 30
 MAXIMUM_NAME: Final = 255
 MAXIMUM_PATH: Final = 4096

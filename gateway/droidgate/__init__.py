@@ -63,22 +63,26 @@ if TYPE_CHECKING:
 else:
     from importlib import import_module as _import_module
 
-    def _find_homes() -> dict[str, str]:
-        """Return the module of each name, read from the imports above, so that each name is listed once.
+    _HOMES: dict[str, str] = {}
+
+    def _homes() -> dict[str, str]:
+        """Return the module of each name, read once from the imports above, which list each name once.
 
         Raises:
             ImportError: droidgate is installed without its source.
         """
-        import ast  # noqa: PLC0415 - only where a name is used
+        if not _HOMES:
+            import ast  # noqa: PLC0415 - only where a name is used
 
-        source = __spec__.loader.get_source(__name__)
-        if source is None:
-            message = "droidgate was installed without its source (.py files); install it with them"
-            raise ImportError(message)
-        imports = [node for node in ast.walk(ast.parse(source)) if isinstance(node, ast.ImportFrom)]
-        return {
-            alias.name: node.module for node in imports if node.module != "importlib" for alias in node.names
-        }
+            source = __spec__.loader.get_source(__name__)
+            if source is None:
+                message = "droidgate was installed without its source (.py files); install it with them"
+                raise ImportError(message)
+            (listed,) = (node for node in ast.parse(source).body if isinstance(node, ast.If))
+            imports = (node for node in listed.body if isinstance(node, ast.ImportFrom))
+            # At once, since another thread may look.
+            _HOMES.update({alias.name: node.module for node in imports for alias in node.names})
+        return _HOMES
 
     def __getattr__(name: str) -> object:
         if name == "__all__":
@@ -91,10 +95,3 @@ else:
 
     def __dir__() -> list[str]:
         return sorted({*globals(), *_homes()})
-
-    _known: dict[str, str] = {}
-
-    def _homes() -> dict[str, str]:
-        if not _known:
-            _known.update(_find_homes())
-        return _known

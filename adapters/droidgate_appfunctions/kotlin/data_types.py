@@ -1,6 +1,6 @@
 """Kotlin types as data types, as Jetpack's compiler writes them (reference appfunctions 2.c).
 
-Also here: whether a text can be a regular expression of Java, as far as its brackets tell.
+Also here: whether a text can be a regular expression of Java, as far as its brackets show.
 """
 
 from __future__ import annotations

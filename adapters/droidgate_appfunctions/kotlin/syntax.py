@@ -37,9 +37,10 @@ from droidgate_appfunctions.kotlin.declarations import (
 from droidgate_mappings.formats.format import SourceFile
 from droidgate_mappings.model.errors import BudgetError, InputError
 
-_TOKEN_BEFORE_ERROR: Final = re.compile(
-    rb"""//[^\n]*|/\*|\*/|\"{3}|"|\\.|\$\{|'(?:\\.[^'\n]*|[^'\\\n])'|[{}()\[\]]|\n"""
-)
+_TEXT_TOKENS: Final = rb"""//[^\n]*|/\*|\*/|\"{3}|"|\\.|\$\{|'(?:\\.[^'\n]*|[^'\\\n])'"""
+"""What decides whether a bracket is code: comments, quotes, escapes, templates and characters."""
+
+_TOKEN_BEFORE_ERROR: Final = re.compile(_TEXT_TOKENS + rb"|[{}()\[\]]|\n")
 _CLOSERS: Final = {b"{": b"}", b"${": b"}", b"(": b")", b"[": b"]"}
 _QUOTES: Final = frozenset({b'"', b'"""'})
 _COMPLETIONS: Final = (b"", b"fun x() {}", b"0")
@@ -338,7 +339,7 @@ def _is_declaration(node: Node) -> bool:
 
 _RECEIVERS: Final = frozenset({"user_type", "nullable_type", "parenthesized_type", "function_type"})
 
-_TOKEN: Final = re.compile(rb"""//[^\n]*|/\*|\*/|\"{3}|"|\\.|\$\{|'(?:\\.[^'\n]*|[^'\\\n])'|[{}]""")
+_TOKEN: Final = re.compile(_TEXT_TOKENS + rb"|[{}]")
 
 
 def end_members(data: bytes) -> bytes:

@@ -1,7 +1,5 @@
 """Checking sources against the specifications of their formats, what cannot be read in them included.
 
-Also here: checking what a source holds against the specifications of its formats.
-
 Also here: names of a manifest that are nearly those of a protocol, which its agents therefore pass over.
 """
 
@@ -240,7 +238,7 @@ def _lint_source(
         reported = () if strict else tuple(_lint_broken(error, source, broken, formats))
         if reported:
             yield from reported
-        elif strict or _path_of(error) not in broken:
+        elif strict or _place_of(error).path not in broken:
             problems.append(error)
             yield _unreadable(error)
 
@@ -257,7 +255,7 @@ def _lint_broken(
     error: InputError, folder: str, broken: Collection[str], formats: Iterable[Format]
 ) -> Iterator[Finding]:
     """Yield what the linter finds in a file of a folder that cannot be read, as where it is named alone."""
-    path = _path_of(error)
+    path = _place_of(error).path
     if path in broken or not Path(folder).is_dir():
         return
     try:
@@ -288,13 +286,13 @@ _PLACE: Final = re.compile(r"(.*?)(?::(\d+)(?::\d+)?|:/.*)?", re.DOTALL)
 """A path, which may hold colons itself, and perhaps a line and a column, or a JSON Pointer."""
 
 
-def _path_of(error: InputError) -> str:
-    return _PLACE.fullmatch(error.place or STANDARD_INPUT)[1]  # type: ignore[index]
+def _place_of(error: InputError) -> Place:
+    path, number = _PLACE.fullmatch(error.place or STANDARD_INPUT).groups()  # type: ignore[union-attr]
+    return Place(path=path, line=None if number is None else int(number))
 
 
 def _unreadable(error: InputError) -> Finding:
-    number = _PLACE.fullmatch(error.place or "")[2]  # type: ignore[index]
-    place = Place(path=_path_of(error), line=None if number is None else int(number))
+    place = _place_of(error)
     return Finding(
         code=UNREADABLE, level=Level.ERROR, pointer="", message=error.message, hint=error.hint, source=place
     )

@@ -139,7 +139,7 @@ def test_a_jar_that_changes_after_it_was_checked_is_refused(
 def test_a_jar_is_read_once(jars: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     first = parts.pinned_jars("runtime")
     assert jars in first
-    monkeypatch.setattr(parts, "_digest_of_pinned", lambda _: pytest.fail("it was read again"))
+    monkeypatch.setattr(parts, "_digest_of_file", lambda _: pytest.fail("it was read again"))
     assert parts.pinned_jars("runtime") == first
     monkeypatch.setattr(parts, "_checked_here", {})
     assert parts.pinned_jars("runtime") == first

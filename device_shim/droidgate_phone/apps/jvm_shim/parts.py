@@ -72,7 +72,7 @@ def _check(paths: dict[Path, str]) -> None:
     is_new = False
     for state, (path, digest) in states.items():
         if known.get(state) != digest:
-            found = _digest_of_pinned(path)
+            found = _digest_of_file(path)
             if found != digest:
                 raise UsageError(
                     f'{path} has the SHA-256 "{found}", "{digest}" is required',
@@ -82,7 +82,7 @@ def _check(paths: dict[Path, str]) -> None:
             is_new = True
         _checked_here[state] = digest
     if is_new:
-        _write_pinned(file, known)
+        _write_checked(file, known)
 
 
 def _state(path: Path) -> str:
@@ -91,7 +91,7 @@ def _state(path: Path) -> str:
     return f"{path}|{found.st_dev}|{found.st_ino}|{found.st_size}|{found.st_mtime_ns}|{found.st_ctime_ns}"
 
 
-def _digest_of_pinned(path: Path) -> str:
+def _digest_of_file(path: Path) -> str:
     with path.open("rb") as opened:
         return hashlib.file_digest(opened, "sha256").hexdigest()
 
@@ -106,7 +106,7 @@ def _read(file: Path) -> dict[str, str]:
     return {str(state): str(digest) for state, digest in read.items()} if isinstance(read, dict) else {}
 
 
-def _write_pinned(file: Path, known: dict[str, str]) -> None:
+def _write_checked(file: Path, known: dict[str, str]) -> None:
     handle, partial = tempfile.mkstemp(dir=file.parent)
     with contextlib.suppress(OSError):
         with os.fdopen(handle, "w", encoding="utf-8") as opened:

@@ -294,13 +294,13 @@ def _discover(core: ShimProcess, argument: Mapping[str, Json], reply: HostReply)
     if core.platform.find_package(component.package) is None:
         raise HostError("unavailable", f"{component.package} is not installed")
 
-    def tell(tools: Tools | None) -> None:
+    def answer(tools: Tools | None) -> None:
         if tools is None:
             reply.fail(HostError("timeout", "the receiver reported no tools"))
         else:
             reply.put({"tools": [list(tool) for tool in tools]})
 
-    core.discoveries.ask(component, tell)
+    core.discoveries.ask(component, answer)
 
 
 def _history(core: ShimProcess, argument: Mapping[str, Json], reply: HostReply) -> None:

@@ -252,12 +252,29 @@ public final class Shim extends AppProcess implements Answers, CallControl {
     }
 
     @Override
+    public boolean mayLeave(long call, Reply reply, Permission permission) {
+        CallFailure obstacle = obstacle(reply, permission);
+        if (obstacle != null) {
+            answered(call, BackendAnswer.ofFailure(obstacle));
+        }
+        return obstacle == null;
+    }
+
+    @Override
+    public void fail(long call, String token, String text) {
+        answered(call, BackendAnswer.ofFailure(new CallFailure(token, text)));
+    }
+
+    @Override
+    public void answered(long call, BackendAnswer answer) {
+        answered(call, answer, () -> {});
+    }
+
+    @Override
     public void answered(long call, BackendAnswer answer, Runnable taken) {
         step(
                 () -> {
-                    if (taken != null) {
-                        taken.run();
-                    }
+                    taken.run();
                     Reply reply = sent.get(call);
                     if (reply != null) {
                         reply.came(answer);

@@ -82,17 +82,17 @@ public final class AppFunctions {
 
         @Override
         public void answered(Map<String, Object> document) {
-            control.answered(call, BackendAnswer.ofDocument(document), null);
+            control.answered(call, BackendAnswer.ofDocument(document));
         }
 
         @Override
         public void refused(long code, String message) {
-            control.answered(call, BackendAnswer.ofError(code, message), null);
+            control.answered(call, BackendAnswer.ofError(code, message));
         }
 
         @Override
         public void failed(CallFailure failure) {
-            control.answered(call, BackendAnswer.ofFailure(failure), null);
+            control.answered(call, BackendAnswer.ofFailure(failure));
         }
     }
 }

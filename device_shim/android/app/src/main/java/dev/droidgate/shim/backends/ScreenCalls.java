@@ -121,7 +121,7 @@ public final class ScreenCalls {
     }
 
     private void fail(ScreenCall call, String token, String text) {
-        control.answered(call.number, BackendAnswer.ofFailure(new CallFailure(token, text)), null);
+        control.fail(call.number, token, text);
     }
 
     /** Clears the screen of an answered call, whatever answered it, and goes on with the next. */
@@ -172,11 +172,7 @@ public final class ScreenCalls {
 
     /** Returns whether a call that has waited may still go out; one that may not ends. */
     boolean mayLeave(ScreenCall call) {
-        CallFailure obstacle = control.obstacle(call.reply, call.permission);
-        if (obstacle != null) {
-            control.answered(call.number, BackendAnswer.ofFailure(obstacle), null);
-        }
-        return obstacle == null;
+        return control.mayLeave(call.number, call.reply, call.permission);
     }
 
     /** Takes a tool's result. */
@@ -189,7 +185,7 @@ public final class ScreenCalls {
             fail(call, FailureTokens.CANCELED, NEW_TASK);
             return;
         }
-        control.answered(call.number, BackendAnswer.ofActivity(code, extras), null);
+        control.answered(call.number, BackendAnswer.ofActivity(code, extras));
     }
 
     /** Reports that the result came from another app than the one that was called. */
@@ -199,6 +195,6 @@ public final class ScreenCalls {
 
     /** Reports that the user, or Android, has removed the window. */
     void removed(ScreenCall call) {
-        control.answered(call.number, BackendAnswer.ofActivity(0, Collections.<String, Object>emptyMap()), null);
+        control.answered(call.number, BackendAnswer.ofActivity(0, Collections.<String, Object>emptyMap()));
     }
 }
