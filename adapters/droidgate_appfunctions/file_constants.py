@@ -1,6 +1,5 @@
-"""The format's tables, and the names that AppFunctions files are made of.
-
-Also here: names of functions files: as Jetpack's entry points state them, else after the service's class.
+"""The format's tables, the names that functions files consist of, and the names of the files themselves: as
+Jetpack's entry points state them, else after the service's class.
 """
 
 from __future__ import annotations

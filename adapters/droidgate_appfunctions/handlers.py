@@ -1,12 +1,9 @@
 """Code that runs app functions: Java on the platform's service with our XML, Kotlin on Jetpack's annotations.
 
-Rules: reference appfunctions 1.1, 4 and 5; android-runtime 2.2.
-
-Also here: Kotlin app functions on Jetpack's annotations (androidx.appfunctions 1.0.0-rc01).
-
-A class with `@AppFunctionServiceEntryPoint` and one function with `@AppFunctionDeclaration` for each
-capability; objects are classes with `@AppFunctionSerializable`. Jetpack's compiler makes the service, the
-functions file and its schema from that, and takes descriptions from KDoc.
+The Kotlin is for androidx.appfunctions 1.0.0-rc01: a class with `@AppFunctionServiceEntryPoint`, one function
+with `@AppFunctionDeclaration` for each capability, and a class with `@AppFunctionSerializable` for each
+object. Jetpack's compiler makes the service, the functions file and its schema from that, and takes
+descriptions from KDoc. Rules: reference appfunctions 1.1, 4 and 5; android-runtime 2.2.
 """
 
 from __future__ import annotations

@@ -1,21 +1,11 @@
-"""The linter of AppFunctions: what each Android release makes of a file or an app, and what Jetpack needs.
+"""The linter of AppFunctions: its rules, and what each Android release and Jetpack make of a file or an app.
 
-Findings of the indexer's rules name the releases that they concern: an error where today's release or every
-release drops the thing, a warning where others do. A finding's pointer leads into the indexed documents: the
-document's id, then its properties; it is empty where nothing came to be indexed.
-
-Also here: findings of what the releases' indexers do: one for each cause, with the releases it concerns.
-
-Also here: findings about an app's manifest: mistakes that keep the indexer from the files (reference 1.1,
-1.2).
-
-Also here: findings about signatures: what Jetpack's reader needs of indexed documents (reference 2.c, 2.d,
-3.3).
-
-Also here: the rules of AppFunctions' linter: id, meaning, and the fix.
-
-How grave a finding of the indexer's rules is depends on the releases (`level_of`): an error where today's
-release or every release is concerned, else a warning. The other rules have a level of their own.
+It checks an app's manifest for what keeps the indexer from the files (reference 1.1, 1.2), runs the releases'
+indexers (one finding for each cause, with the releases that it concerns), and checks signatures for what
+Jetpack's reader needs (reference 2.c, 2.d, 3.3). A finding of the indexer is an error where today's release
+or every release drops the thing, else a warning (`level_of`); the other rules have a level of their own. A
+finding's pointer leads into the indexed documents: the document's id, then its properties; it is empty where
+nothing came to be indexed.
 """
 
 from __future__ import annotations

@@ -1,8 +1,7 @@
-"""Functions as the running system lists them, read as their file would be (reference 6.5).
+"""Functions as `cmd app_function list-app-functions` of a running system prints them, read as their file
+would be (reference appfunctions 6.5).
 
 A listed document holds every value in a list, nested documents as objects, and no ids of nested documents.
-
-Also here: what a phone prints for `cmd app_function list-app-functions` (reference appfunctions 6.5).
 """
 
 from __future__ import annotations

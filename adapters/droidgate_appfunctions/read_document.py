@@ -1,6 +1,5 @@
-"""Reading a functions file: which dialect it is, its functions, and its components (reference 2.a to 2.e).
-
-Also here: tags of a functions file that the schema in force does not declare (reference 2.a, 3.2).
+"""Reading a functions file: its dialect, its functions and components (reference 2.a to 2.e), and the tags
+that the schema in force does not declare (3.2).
 """
 
 from __future__ import annotations

@@ -1,8 +1,7 @@
-"""Calls of app functions by `cmd app_function` (reference appfunctions 6). No I/O.
+"""Calls of app functions by `cmd app_function`: the command, and what it answered (reference appfunctions 6).
 
-Also here: what `cmd app_function execute-app-function` answered (reference appfunctions 6.2). No I/O.
-
-The shell says errors on standard output, in some generations with exit status 0, so the text decides.
+Without I/O. The shell says errors on standard output, in some generations with exit status 0, so the text
+decides.
 """
 
 from __future__ import annotations

@@ -1,17 +1,12 @@
-"""Calls of app functions in the JSON form of `cmd app_function` (reference appfunctions 4, 6.3, 6.4). No I/O.
+"""Calls of app functions in the JSON form of `cmd app_function`: the object that it takes as `--parameters`,
+and the response document that it prints (reference appfunctions 4, 6.3, 6.4).
 
 The shell turns `--parameters` into a GenericDocument by the JSON's own types, so a double has to be written
-`5.0` and an integer `5`; null, empty lists and lists in lists are lost. A result comes back with
-every property in a list. Values are JSON values (`droidgate_mappings.model.json_values`); bytes cannot cross
-the shell, and void and platform objects are None.
+`5.0` and an integer `5`; null, empty lists and lists in lists are lost. A result comes back with every
+property in a list. Values are JSON values (`droidgate_mappings.model.json_values`); bytes cannot pass the
+shell, and void and platform objects are None.
 
-Whatever they are given, these functions raise `AppFunctionWireError` and nothing else.
-
-Also here: what parameters and results on AppFunctions' wire share: errors, declared types, and single values.
-
-Also here: the object that the shell takes as `--parameters` (reference appfunctions 6.3).
-
-Also here: the response document as the shell prints it (reference appfunctions 6.4).
+Without I/O. Whatever they are given, these functions raise `AppFunctionWireError` and nothing else.
 """
 
 from __future__ import annotations

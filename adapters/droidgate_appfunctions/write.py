@@ -1,8 +1,7 @@
-"""Writing a provider: the functions file, its schema, the manifest, and the app's guidance for agents.
+"""Writing a provider: the functions file, its schema, the manifest that puts it in force (reference 1.1), and
+the app's guidance for agents.
 
-Also here: writing functions files, element by element in the order of Jetpack's own compiler (reference 2.c).
-
-Also here: writing the manifest that puts a functions file in force (reference 1.1).
+A functions file is written element by element in the order of Jetpack's own compiler (reference 2.c).
 """
 
 from __future__ import annotations

@@ -1,7 +1,4 @@
-"""Reading tool lists of OpenAI, Anthropic and Gemini.
-
-Also here: gemini's `Schema`, a part of OpenAPI 3.0's schema object, as JSON Schema.
-"""
+"""Reading tool lists of OpenAI, Anthropic and Gemini, whose `Schema` is a part of OpenAPI 3.0's."""
 
 from __future__ import annotations
 

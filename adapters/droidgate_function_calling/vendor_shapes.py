@@ -1,6 +1,5 @@
-"""The shapes of tool lists and the vendors that take them (docs/reference/formats/function-calling.md).
-
-Also here: the format's tables, and the names of its dialects (mappings, `formats/function-calling.toml`).
+"""The shapes of tool lists, the vendors that take them (docs/reference/formats/function-calling.md), and the
+format's tables.
 """
 
 from __future__ import annotations

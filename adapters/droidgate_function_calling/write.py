@@ -1,13 +1,10 @@
 """Writing tool lists of OpenAI, Anthropic and Gemini.
 
-`fit_provider` decides what can be said; what is left is written without loss.
-
-Also here: strict mode of OpenAI's APIs: a model's arguments keep to the schema (reference style-and-peers
-2.12).
-
-Such a schema requires each property and allows no further ones. What the source leaves optional takes null
-instead, which `droidgate_function_calling.calls` reads as no value. A tool that strict mode cannot express,
-such as one that takes any object, is written as `openai` writes it.
+`fit_provider` decides what can be said; what is left is written without loss. In OpenAI's strict mode
+(reference style-and-peers 2.12) a model's arguments keep to the schema, which requires each property and
+allows no others. What the source leaves optional takes null instead, which `droidgate_function_calling.calls`
+reads as no value. A tool that strict mode cannot express, such as one that takes any object, is written as
+`openai` writes it.
 """
 
 from __future__ import annotations

@@ -1,7 +1,4 @@
-"""Linting lists of tools against the MCP schema and the rule for names.
-
-Also here: the rules of the linter: id, level, section of the MCP specification, and the fix.
-"""
+"""The linter of lists of tools: its rules, from the MCP schema and the rule for names."""
 
 from __future__ import annotations
 

@@ -1,12 +1,9 @@
-"""Names of the facts that a tool or a document has beyond the model: one fact for each member.
+"""The format's tables, and the names of the facts that a tool or a document has beyond the model: one fact
+for each member.
 
 A member of a tool is named as it is, a member of its `annotations` or of `_meta` by its JSON Pointer, such as
-`/_meta/com.example~1cost`. So is a member whose name starts with a slash.
-
-Also here: access rules in `_meta`: no MCP client or server acts on them, and they come back when the list is
-read.
-
-Also here: the adapter's data: its tables and names (mappings, `formats/mcp.toml`).
+`/_meta/com.example~1cost`. So is a member whose name starts with a slash. Access rules are in `_meta`: no MCP
+client or server acts on them, and they come back when the list is read.
 """
 
 from __future__ import annotations

@@ -1,8 +1,7 @@
 """Writing lists of MCP tools.
 
-Also here: references such as `#`, which name a definition by its place in the schema.
-
-Where the written schema has something else at that place, the definition goes into `$defs`.
+A reference such as `#` names a definition by its place in the schema. Where the written schema has something
+else at that place, the definition goes into `$defs`.
 """
 
 from __future__ import annotations

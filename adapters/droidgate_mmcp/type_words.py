@@ -1,8 +1,5 @@
-"""Maps from a name to a type word: a broadcast's flat parameters, and a draft's `return` (rows M37, M38).
-
-Also here: the adapter's data: its tables, names and type words (mappings, `formats/mmcp.toml`).
-
-Also here: JSON text in the order of its values, exact, and only of characters that XML can hold.
+"""What mMCP's modules share: the format's tables and names, its JSON text, and maps from a name to a type
+word, which are a broadcast's flat parameters and a draft's `return` (rows M37, M38).
 """
 
 from __future__ import annotations

@@ -1,6 +1,5 @@
-"""The Mobile-MCP format as the registry sees it.
-
-Also here: what to look for on a phone, and what calls from a computer need (reference mobile-mcp-and-mmcp 7).
+"""The Mobile-MCP format as the registry has it, with what to look for on a phone and what calls from a
+computer need (reference mobile-mcp-and-mmcp 7).
 """
 
 from __future__ import annotations

@@ -1,13 +1,8 @@
-"""Checking a capability descriptor against the specification (1.2) and against what devices and agents do.
+"""The linter of Mobile-MCP: its rules, for descriptors (specification 1.2) and an application's service
+(1.1).
 
-Also here: checking an application's Mobile-MCP service against the specification (1.1) and against what
-devices and agents do.
-
-Also here: the rules that Mobile-MCP descriptors and services are held against.
-
-An error is a MUST or a requirement of the specification. A warning is what does not work with
-the authors' prototype agent or on an Android release (reference mobile-mcp-and-mmcp 2.3, 2.7); a note is the
-rest.
+An error is a MUST or a requirement of the specification. A warning is what does not work with the authors'
+prototype agent or on an Android release (reference mobile-mcp-and-mmcp 2.3, 2.7); a note is the rest.
 """
 
 from __future__ import annotations

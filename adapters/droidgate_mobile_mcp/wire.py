@@ -1,18 +1,9 @@
-"""Requests and responses of Mobile-MCP, to and from plain values (specification 3; reference section 6, rows
-1 to 32).
+"""Requests and responses of every wire dialect of Mobile-MCP, to and from plain values (specification 3;
+reference section 6, rows 1 to 32).
 
 Pure functions over texts and string extras. What travels next to the text (the PendingIntent `mcp_callback`,
-a Message's `replyTo`) belongs to the sender. Values are read as they are: coercing and checking them
-against a capability's types is the business of `droidgate_mappings.values`.
-
-Also here: requests of every wire dialect (specification 3.1, 3.2; reference section 6, rows 1 to 4, 14, 24,
-26).
-
-Also here: responses of every wire dialect (specification 3.2, 3.3; reference section 6, rows 15, 18 to 22,
-27, 28, 32).
-
-Also here: what both directions of the wire share: the values, the errors, the names, and finding a document
-among extras.
+a Message's `replyTo`) belongs to the sender. Values are read as they are: coercing and checking them against
+a capability's types is the business of `droidgate_mappings.values`.
 """
 
 from __future__ import annotations

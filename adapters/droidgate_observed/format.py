@@ -1,7 +1,5 @@
-"""The observed protocols as `droidgate_mappings.formats.format` knows them: one format that is only read, a
-dialect each.
-
-Also here: what to look for on a phone, and what would call or find the tools.
+"""The observed protocols as the registry has them: one format that is only read, a dialect each, with what to
+look for on a phone and what would call or find the tools.
 """
 
 from __future__ import annotations

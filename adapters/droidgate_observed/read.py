@@ -1,8 +1,5 @@
-"""Finding apps of the observed protocols, and reading what their files say.
-
-Also here: the static declarations of tools, each form of text to capabilities.
-
-Also here: the adapter's data (mappings, `formats/observed.toml` and `observed/protocols.toml`).
+"""Finding apps of the observed protocols, and reading the tools that their files declare, each form of text
+to capabilities.
 """
 
 from __future__ import annotations

@@ -1,7 +1,5 @@
-"""Where the bytes of an archive come from: a file, memory, or a file on a device read piece by piece.
-
-Also here: the chunks that compiled XML and resource tables are made of (AOSP ResourceTypes.h,
-ResChunk_header).
+"""The bytes of an archive (a file, memory, or a file on a device that is read piece by piece), and the chunks
+that compiled XML and resource tables consist of (AOSP ResourceTypes.h, ResChunk_header).
 """
 
 from __future__ import annotations

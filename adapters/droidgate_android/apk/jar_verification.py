@@ -1,7 +1,7 @@
-"""Verifying the JAR signature of an APK (scheme v1) as Android does (AOSP StrictJarFile, StrictJarVerifier,
-ApkSignatureVerifier; PKCS#7, RFC 2315).
+"""Verifying the JAR signature of an APK (scheme v1) as Android does.
 
-Also here: the text of META-INF/MANIFEST.MF and of the `.SF` files (AOSP StrictJarManifestReader).
+Sources: AOSP StrictJarFile, StrictJarVerifier, StrictJarManifestReader (the text of META-INF/MANIFEST.MF and
+of the `.SF` files), ApkSignatureVerifier; PKCS#7, RFC 2315.
 """
 
 from __future__ import annotations

@@ -3,12 +3,9 @@
 What is packed: the main source set's manifest, `res`, `assets` and `jniLibs`, and dex files that are given.
 Not packed: libraries, other source sets, code that is not compiled yet.
 
-Also here: texts of a compiled manifest for which newer releases of Android refuse the app.
-
-Also here: the resources of a source tree: every name gets its id, then everything is compiled.
-
-Ids depend on nothing but the names: types are numbered in alphabetical order, and so are the resources of a
-type.
+Every resource gets its id before anything is compiled. Ids depend only on names: types are numbered in
+alphabetical order, and so are the resources of a type. Texts of the compiled manifest for which newer
+releases of Android refuse the app are findings.
 """
 
 from __future__ import annotations

@@ -1,9 +1,8 @@
-"""Reading resource tables (AOSP ResourceTypes.h, ResTable_*), of a base APK and its splits as one.
+"""Reading resource tables (AOSP ResourceTypes.h, ResTable_*), of a base APK and its splits as one, and the
+configurations that their values are for (ResTable_config).
 
 Only where its parts begin is indexed; an entry is decoded when it is asked for. What is broken is left out
 and reported as a finding, since Android too looks at what it needs only.
-
-Also here: the configurations that resource values are for (AOSP ResourceTypes.h, ResTable_config).
 """
 
 from __future__ import annotations

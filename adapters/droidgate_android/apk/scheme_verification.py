@@ -1,12 +1,9 @@
 """Verifying signatures of APK Signature Scheme v2, v3 and v3.1 as Android does.
 
-Sources: AOSP ApkSignatureSchemeV2Verifier, ApkSignatureSchemeV3Verifier, ApkSigningBlockUtils.
+The signed digests cover the whole content but the signing block, in pieces of 1 MiB or as fs-verity's tree;
+the end record counts as if it pointed to where that block begins.
 
-Also here: the digests of an APK's whole content that schemes v2 and later sign: of pieces of 1 MiB, or
-fs-verity's.
-
-Both cover everything but the signing block, with the end record pointing to where that begins (AOSP
-ApkSigningBlockUtils, VerityBuilder).
+Sources: AOSP ApkSignatureSchemeV2Verifier, ApkSignatureSchemeV3Verifier, ApkSigningBlockUtils, VerityBuilder.
 """
 
 from __future__ import annotations

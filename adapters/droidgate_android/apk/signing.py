@@ -2,11 +2,8 @@
 
 v2 and v3 cover the archive as a whole and are in a block of their own between the entries and the central
 directory. Android 7 and later read v2, Android 9 and later v3; an older Android reads v1 alone, which is
-written only where an app is for one.
-
-Also here: the detached signature of a JAR manifest: PKCS#7 SignedData without attributes (RFC 2315), in DER.
-
-Written here and not by a library so that an EC signature is the same each time.
+written only where an app is for one. The signature of a JAR manifest is PKCS#7 SignedData without attributes
+(RFC 2315) in DER; it is written here and not by a library so that an EC signature is the same each time.
 """
 
 from __future__ import annotations

@@ -1,11 +1,9 @@
-"""String pools of compiled XML and resource tables (AOSP ResourceTypes.h, ResStringPool_header).
+"""Reading and writing string pools of compiled XML and resource tables (AOSP ResourceTypes.h,
+ResStringPool_header).
 
-A pool is UTF-16, or UTF-8 in which aapt2 writes what is beyond U+FFFF as two surrogates of three bytes each.
-
-Also here: string pools of compiled resources (AOSP's ResourceTypes.h, ResStringPool_header), always UTF-16.
-
-A UTF-16 pool holds strings of any length, and half surrogate pairs; in a UTF-8 pool a string ends at 32,767
-bytes.
+A pool that is read is UTF-16, or UTF-8 in which aapt2 writes what is beyond U+FFFF as two surrogates of three
+bytes each. A written pool is UTF-16, which holds strings of any length, and half surrogate pairs; in a UTF-8
+pool a string ends at 32,767 bytes.
 """
 
 from __future__ import annotations

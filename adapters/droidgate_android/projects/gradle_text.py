@@ -1,10 +1,7 @@
-"""What a Gradle build file says about ids and versions, found by looking at its text; nothing is run.
+"""The statements of a Gradle build file, and what they say about ids and versions; nothing is run.
 
-Read are literals, constants of the same file and their concatenation, in Kotlin and in Groovy; whatever a
-script computes stays unknown. A file that is not a Gradle script says nothing.
-
-Also here: the statements of a Gradle script, in Kotlin and in Groovy, with the blocks around them; nothing is
-run.
+Read are literals, constants of the same file and their concatenation, in Kotlin and in Groovy, with the
+blocks around them; whatever a script computes stays unknown. A file that is not a Gradle script says nothing.
 """
 
 from __future__ import annotations

@@ -1,7 +1,4 @@
-"""Kotlin types as data types, as Jetpack's compiler writes them (reference appfunctions 2.c).
-
-Also here: whether a text can be a regular expression of Java, as far as its brackets show.
-"""
+"""Kotlin types as data types, as Jetpack's compiler writes them (reference appfunctions 2.c)."""
 
 from __future__ import annotations
 

@@ -1,10 +1,8 @@
 """Kotlin text as declarations, through tree-sitter; nothing inside a function's body is looked at.
 
-Also here: the line of a syntax error in Kotlin text.
-
-After an error in a class, tree-sitter often gives the whole class as one error. So the text is cut after a
-line, its open brackets are closed, and it is parsed again: the error is in the first line after the longest
-text that can still be completed.
+After an error in a class, tree-sitter often gives the whole class as one error. To find the error's line, the
+text is cut after a line, its open brackets are closed, and it is parsed again: the error is in the first line
+after the longest text that can still be completed.
 """
 
 from __future__ import annotations
