@@ -10,6 +10,7 @@ from droidgate_mappings.formats.leniency import ReadingContext
 from droidgate_mappings.model.capability import Capability, Provider
 from droidgate_mappings.model.json_values import Json
 from droidgate_mappings.model.types import Extensions, Type
+from model_types import properties_of
 
 ANDROID = 'xmlns:android="http://schemas.android.com/apk/res/android"'
 ACTION = '<intent-filter><action android:name="android.app.appfunctions.AppFunctionService"/></intent-filter>'
@@ -70,9 +71,18 @@ def only_function(text: str, *, strict: bool = True) -> Capability:
 
 def read_type_of(kept: str, *, components: str = "", strict: bool = True) -> Type:
     """The type of the only parameter of a function."""
-    text = file_of(function_of(parameter_of(kept)), components=components)
-    parameters = only_function(text, strict=strict).input
-    return parameters.properties["p"].type  # type: ignore[union-attr]
+    return kept_type(
+        only(read_text(file_of(function_of(parameter_of(kept)), components=components), strict=strict))
+    )
+
+
+def ids_of(provider: Provider) -> list[str]:
+    return [item.id for item in provider.capabilities]
+
+
+def kept_type(provider: Provider) -> Type:
+    """Return the type of the parameter `p` of the first function."""
+    return properties_of(provider.capabilities[0].input)["p"].type
 
 
 def facts_of(part: Capability | Provider | Type) -> Mapping[str, Json]:

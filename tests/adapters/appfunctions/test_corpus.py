@@ -8,7 +8,15 @@ from pathlib import Path
 
 import pytest
 
-from adapters.appfunctions.function_files import ANDROID, artifact, only, property_of, service_of, write_in
+from adapters.appfunctions.function_files import (
+    ANDROID,
+    artifact,
+    only,
+    property_of,
+    rows_of,
+    service_of,
+    write_in,
+)
 from droidgate.sources.android_project import application_from_tree
 from droidgate_android.projects.indexed_text import to_lower_camel_case
 from droidgate_appfunctions.fields import local_name
@@ -50,17 +58,15 @@ def read_one(name: str, dialect: str, data: bytes) -> tuple[Provider | None, lis
         reading = FORMAT.read_application(application, context)
     else:
         reading = FORMAT.read_file(SourceFile(name, data), context)
-    return (reading.providers[0] if reading.providers else None), [
-        finding.rule for finding in reading.findings
-    ]
+    return (reading.providers[0] if reading.providers else None), rows_of(reading)
 
 
-def refusal_of(name: str, dialect: str, data: bytes) -> InputError | None:
-    try:
-        read_one(name, dialect, data)
-    except InputError as error:
-        return error
-    return None
+def read_files() -> Iterator[tuple[str, str, bytes, Provider | None, list[str | None]]]:
+    """Yield each file that is not refused, with what `read_one` returns for it."""
+    refused = {row["file"] for row in rows_of_table("corpus_refused.tsv")}
+    for name, dialect, data in corpus_files():
+        if name not in refused:
+            yield name, dialect, data, *read_one(name, dialect, data)
 
 
 def in_an_app(name: str, data: bytes, provider: Provider) -> Provider:
@@ -73,16 +79,18 @@ def in_an_app(name: str, data: bytes, provider: Provider) -> Provider:
 
 
 def test_every_file_is_read_or_refused_for_a_reviewed_reason() -> None:
-    refused: dict[str, str] = {}
+    refused: dict[str, InputError] = {}
     count = 0
     for name, dialect, data in corpus_files():
         count += 1
-        error = refusal_of(name, dialect, data)
-        if error is not None:
-            assert error.place is not None
-            refused[name] = error.message
+        try:
+            read_one(name, dialect, data)
+        except InputError as error:
+            refused[name] = error
     reviewed = {row["file"]: row for row in rows_of_table("corpus_refused.tsv")}
-    assert refused == {name: row["message"] for name, row in reviewed.items()}
+    messages = {name: error.message for name, error in refused.items()}
+    assert messages == {name: row["message"] for name, row in reviewed.items()}
+    assert all(error.place for error in refused.values())
     not_androids = [name for name, row in reviewed.items() if row["android_refuses"] != "yes"]
     assert len(not_androids) <= 0.03 * count
     assert count > 100
@@ -102,29 +110,12 @@ def test_the_dialect_is_the_indexs() -> None:
         "app-level": "app-level",
         "platform-style": "platform",
     }
-    refused = {row["file"] for row in rows_of_table("corpus_refused.tsv")}
-    for name, dialect, data in corpus_files():
+    for name, dialect, _, provider, _ in read_files():
         word = dialect.split(" ")[0]
         # An empty file says nothing about its dialect; only the property that names it does.
-        if word in expected and name not in refused and "(empty)" not in dialect:
-            provider, _ = read_one(name, dialect, data)
+        if word in expected and "(empty)" not in dialect:
             assert provider is not None
             assert provider.dialect == expected[word], name
-
-
-def test_the_compilers_own_files_come_out_byte_for_byte() -> None:
-    compared = 0
-    for name, dialect, data in corpus_files():
-        if not name.startswith(GOLDEN):
-            continue
-        provider, rows = read_one(name, dialect, data)
-        assert provider is not None
-        assert rows == []
-        role = "descriptor" if provider.dialect == "app-level" else "document"
-        written = artifact(write_in(provider, provider.dialect or "v2"), role)
-        assert written == without_comments(data.decode()), name
-        compared += 1
-    assert compared == 29
 
 
 def without_comments(text: str) -> str:
@@ -132,12 +123,10 @@ def without_comments(text: str) -> str:
 
 
 def test_every_functions_file_comes_back_and_says_the_same() -> None:
-    refused = {row["file"] for row in rows_of_table("corpus_refused.tsv")}
     compared = 0
-    for name, dialect, data in corpus_files():
-        if name in refused or dialect.startswith(("manifest", "app_metadata", "schema")):
+    for name, dialect, data, plain, rows in read_files():
+        if dialect.startswith(("manifest", "app_metadata", "schema")):
             continue
-        plain, rows = read_one(name, dialect, data)
         assert plain is not None
         provider = in_an_app(name, data, plain)
         writing = write_in(provider, provider.dialect or "v2")
@@ -159,36 +148,34 @@ def said(element: Element) -> object:
     return [tag, (element.text or "").strip()]
 
 
-def test_every_file_comes_back_by_itself() -> None:
-    refused = {row["file"] for row in rows_of_table("corpus_refused.tsv")}
-    for name, dialect, data in corpus_files():
-        if name in refused or dialect.startswith("manifest"):
+def test_every_file_comes_back_by_itself_and_the_compilers_own_byte_for_byte() -> None:
+    of_the_compiler = 0
+    for name, dialect, data, provider, rows in read_files():
+        if dialect.startswith("manifest"):
             continue
-        provider, rows = read_one(name, dialect, data)
         assert provider is not None
         if dialect.startswith(("app_metadata", "schema")):
             assert (rows, provider.capabilities) == ([], ())
         writing = write_in(provider, provider.dialect or "v2")
         assert (writing.findings, writing.names) == ((), ()), name
-        role = "descriptor" if provider.dialect == "app-level" else "document"
-        again, _ = read_one("again", dialect, artifact(writing, role).encode())
+        written = artifact(writing, "descriptor" if provider.dialect == "app-level" else "document")
+        again, _ = read_one("again", dialect, written.encode())
         assert again is not None
         assert_same_declaration(provider, again)
+        if name.startswith(GOLDEN):
+            assert (rows, written) == ([], without_comments(data.decode())), name
+            of_the_compiler += 1
+    assert of_the_compiler == 29
 
 
 def test_what_is_read_is_what_was_reviewed(request: pytest.FixtureRequest) -> None:
     """The digest of each model makes a change in reading visible; `make refresh-golden` writes them anew."""
     lines = ["file\tsha256\tmodel\trows"]
-    refused = {row["file"] for row in rows_of_table("corpus_refused.tsv")}
-    for name, dialect, data in corpus_files():
-        if name in refused:
-            continue
-        provider, rows = read_one(name, dialect, data)
+    for name, _, data, provider, rows in read_files():
         model = provider.content_digest() if provider is not None else "none"
         sha256 = hashlib.sha256(data).hexdigest()
         lines.append("\t".join([name, sha256, model, ",".join(sorted({str(item) for item in rows}))]))
-    text = "\n".join(lines) + "\n"
     path = HERE / "corpus_digests.tsv"
     if request.config.getoption("refresh_golden"):
-        path.write_text(text, encoding="utf-8", newline="")
-    assert text.splitlines() == path.read_text(encoding="utf-8").splitlines()
+        path.write_text("\n".join(lines) + "\n", encoding="utf-8", newline="")
+    assert lines == path.read_text(encoding="utf-8").splitlines()

@@ -1,57 +1,89 @@
-"""Which files of an app are read, by the properties of its manifest (reference 1.1, 1.2, 2.g)."""
+"""What is read of an app: files by properties, access, a file of version 1 (reference 1.1, 1.2, 2, 7)."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
 
 import pytest
+from lxml import etree
 
 from adapters.appfunctions.function_files import (
     ACTION,
+    PERMISSION,
+    app_of,
+    artifact,
     components_of,
     definition_of,
     facts_of,
     file_of,
     function_of,
+    ids_of,
     only,
     parameter_of,
     property_of,
     read_app,
+    read_text,
     rows_of,
     service_of,
     typed,
+    write_in,
 )
-from droidgate_mappings.model.errors import InputError
-from droidgate_mappings.model.types import ScalarType
+from droidgate.sources.android_project import application_from_tree
+from droidgate_android.app_search import simulate_indexing
+from droidgate_appfunctions.format import FORMAT
+from droidgate_mappings.formats.application import Application
+from droidgate_mappings.formats.format import Reading, Writing
+from droidgate_mappings.formats.leniency import ReadingContext
+from droidgate_mappings.model.capability import Capability, CapabilityAccess, ComponentAccess, Provider
+from droidgate_mappings.model.errors import InputError, WriteError
+from droidgate_mappings.model.findings import Level
+from droidgate_mappings.model.types import ObjectType, ScalarType
+from droidgate_mappings.tables.app_functions import load_indexing
+from properties.matching import assert_findings_match
 
-V2 = property_of("v2", "any_name.xml")
-FILE = file_of(function_of())
+V2 = property_of("v2", "f.xml")
+FILES = {"assets/f.xml": file_of(function_of())}
+GLOBAL = {"assets/f.xml": file_of(function_of("<scope>global</scope>", enabled=None))}
+OTHER_ACTIVITY = "<activity android:name='.Main'/>"
 METADATA = (
     '<AppFunctionAppMetadata xmlns:appfn="http://schemas.android.com/apk/androidx.appfunctions" '
     'appfn:description="Use\\nit" appfn:displayDescription="@string/told"/>'
 )
 STRINGS = '<resources><string name="told">What it\\u0020does</string></resources>'
 GUIDANCE = property_of("app_metadata", resource="@xml/guide")
+UNCLOSED = "<appfunctions>\n<appfunction>\n</appfunctions>"
+
+
+def places_of_problems(reading: Reading) -> list[str]:
+    return [item.place.partition(":")[0] for item in reading.problems if item.place]
+
+
+def levels_by_pointer(writing: Writing) -> dict[str, Level]:
+    return {finding.pointer: finding.level for finding in writing.findings}
 
 
 def test_the_property_names_the_file_whatever_it_is_called() -> None:
-    files = {"assets/any_name.xml": FILE, "assets/app_functions_v2.xml": file_of(function_of(name="other"))}
+    files = {**FILES, "assets/app_functions_v2.xml": file_of(function_of(name="other"))}
     provider = only(read_app(service_of(V2), files=files))
     assert (provider.package, provider.component) == ("com.example.app", ".Service")
-    assert [capability.id for capability in provider.capabilities] == ["a.B#c"]
-    assert str(provider.source) == "assets/any_name.xml:1"
+    assert ids_of(provider) == ["a.B#c"]
+    assert str(provider.source) == "assets/f.xml:1"
     assert provider.capabilities[0].state is None
 
 
 def test_v2_wins_over_v1_and_v1_is_read_alone() -> None:
     v1 = "<appfunctions><appfunction><function_id>old</function_id></appfunction></appfunctions>"
-    files = {"assets/any_name.xml": FILE, "assets/one.xml": v1}
+    files = {**FILES, "assets/one.xml": v1}
     old = property_of("", "one.xml")
     both = only(read_app(service_of(old, V2), files=files))
     alone = only(read_app(service_of(old), files=files))
-    assert (both.dialect, [capability.id for capability in both.capabilities]) == ("v2", ["a.B#c"])
-    assert (alone.dialect, [capability.id for capability in alone.capabilities]) == ("v1", ["old"])
+    assert (both.dialect, ids_of(both)) == ("v2", ["a.B#c"])
+    assert (alone.dialect, ids_of(alone)) == ("v1", ["old"])
 
 
 def test_a_property_may_point_to_a_resource() -> None:
     service = service_of(property_of("v2", resource="@xml/functions"))
-    provider = only(read_app(service, files={"res/xml/functions.xml": FILE}))
+    provider = only(read_app(service, files={"res/xml/functions.xml": file_of(function_of())}))
     assert str(provider.source) == "res/xml/functions.xml:1"
 
 
@@ -62,16 +94,13 @@ def test_each_service_is_a_provider_and_the_application_another() -> None:
         "assets/c.xml": file_of(function_of("<scope>global</scope>", name="c", enabled=None)),
         "assets/d.xml": file_of(function_of("<scope>activity</scope>", name="d", enabled=None)),
     }
-    providers = read_app(
+    reading = read_app(
         property_of("v2", " c.xml ,, d.xml"),
         service_of(property_of("v2", "a.xml"), name=".A", attributes='android:label="First"'),
         service_of(property_of("v2", "b.xml"), name="com.other.B"),
         files=files,
-    ).providers
-    assert [
-        (provider.component, provider.dialect, provider.name, [c.id for c in provider.capabilities])
-        for provider in providers
-    ] == [
+    )
+    assert [(item.component, item.dialect, item.name, ids_of(item)) for item in reading.providers] == [
         (".A", "v2", "First", ["a"]),
         ("com.other.B", "v2", None, ["b"]),
         (None, "app-level", None, ["c", "d"]),
@@ -79,15 +108,12 @@ def test_each_service_is_a_provider_and_the_application_another() -> None:
 
 
 def test_an_array_of_resources_names_several_files() -> None:
-    files = {
-        "res/xml/c.xml": file_of(function_of("<scope>global</scope>", name="c", enabled=None)),
-        "res/xml/d.xml": file_of(function_of("<scope>global</scope>", name="d", enabled=None)),
-        "res/values/v.xml": (
-            '<resources><array name="all"><item>@xml/c</item><item>@xml/d</item></array></resources>'
-        ),
+    array = '<resources><array name="all"><item>@xml/c</item><item>@xml/d</item></array></resources>'
+    files = {"res/values/v.xml": array} | {
+        f"res/xml/{name}.xml": file_of(function_of("<scope>global</scope>", name=name, enabled=None))
+        for name in ("c", "d")
     }
-    provider = only(read_app(property_of("v2", resource="@array/all"), files=files))
-    assert [capability.id for capability in provider.capabilities] == ["c", "d"]
+    assert ids_of(only(read_app(property_of("v2", resource="@array/all"), files=files))) == ["c", "d"]
 
 
 def test_names_of_components_are_the_whole_packages() -> None:
@@ -104,71 +130,44 @@ def test_names_of_components_are_the_whole_packages() -> None:
 
 def test_a_reference_that_leads_nowhere_is_read() -> None:
     reference = typed("<dataTypeReference>a.Gone</dataTypeReference>", 11)
-    files = {"assets/any_name.xml": file_of(function_of(parameter_of(reference)))}
+    files = {"assets/f.xml": file_of(function_of(parameter_of(reference)))}
     assert only(read_app(service_of(V2), files=files)).definitions == {}
 
 
 def test_guidance_and_what_the_user_is_reported_are_every_providers() -> None:
-    files = {"assets/any_name.xml": FILE, "res/xml/guide.xml": METADATA, "res/values/s.xml": STRINGS}
-    provider = only(read_app(GUIDANCE, service_of(V2), files=files))
+    files = {"res/xml/guide.xml": METADATA, "res/values/s.xml": STRINGS}
+    provider = only(read_app(GUIDANCE, service_of(V2), files={**FILES, **files}))
     assert (provider.instructions, provider.description) == ("Use\nit", "What it does")
     assert facts_of(provider) == {}
-
-
-def test_an_app_with_guidance_alone_is_a_provider_without_functions() -> None:
-    files = {"res/xml/guide.xml": METADATA, "res/values/s.xml": STRINGS}
-    provider = only(read_app(GUIDANCE, files=files))
-    assert (provider.instructions, provider.component, provider.capabilities) == ("Use\nit", None, ())
+    alone = only(read_app(GUIDANCE, files=files))
+    assert (alone.instructions, alone.component, alone.capabilities) == ("Use\nit", None, ())
 
 
 def test_an_app_with_neither_has_no_provider() -> None:
     reading = read_app(f"<service android:name='.Other'>{ACTION.replace('appfunctions', 'other')}</service>")
-    assert reading.providers == ()
-    assert rows_of(reading) == []
+    assert (reading.providers, rows_of(reading)) == ((), [])
 
 
-@pytest.mark.parametrize(
-    ("attributes", "instructions", "description", "facts"),
-    [
-        ('appfn:description="Old"', "Old", None, {"metadataNamespace": "res-auto"}),
-        (
-            'appfn:instructions="New" appfn:description="Old" appfn:displayDescription="Told"',
-            "New",
-            "Told",
-            {
-                "metadataNamespace": "res-auto",
-                "metadataAttribute": "instructions",
-                "legacyDescription": "Old",
-            },
-        ),
-        (
-            'appfn:description="Old" appfn:displayDescription="@string/gone" appfn:icon="x"',
-            "Old",
-            None,
-            {
-                "metadataNamespace": "res-auto",
-                "metadataAttributes": {"displayDescription": "@string/gone", "icon": "x"},
-            },
-        ),
-    ],
-)
+@pytest.mark.parametrize(("attributes", "instructions", "description", "facts"), [
+    ('appfn:description="Old"', "Old", None, {}),
+    ('appfn:instructions="New" appfn:description="Old" appfn:displayDescription="Told"', "New", "Told",
+     {"metadataAttribute": "instructions", "legacyDescription": "Old"}),
+    ('appfn:description="Old" appfn:displayDescription="@string/gone" appfn:icon="x"', "Old", None,
+     {"metadataAttributes": {"displayDescription": "@string/gone", "icon": "x"}}),
+])  # fmt: skip
 def test_how_guidance_is_written_is_kept(
     attributes: str, instructions: str, description: str | None, facts: dict[str, object]
 ) -> None:
     text = f'<AppFunctionAppMetadata xmlns:appfn="http://schemas.android.com/apk/res-auto" {attributes}/>'
     provider = only(read_app(GUIDANCE, files={"res/xml/guide.xml": text}))
     assert (provider.instructions, provider.description) == (instructions, description)
-    assert facts_of(provider) == facts
-
-
-BROKEN_GUIDANCE = "<app-metadata description='Search first'/>"
-UNCLOSED = "<appfunctions>\n<appfunction>\n</appfunctions>"
+    assert facts_of(provider) == {"metadataNamespace": "res-auto", **facts}
 
 
 def test_a_malformed_guidance_file_is_a_problem_of_that_file() -> None:
-    files = {"res/xml/guide.xml": BROKEN_GUIDANCE, "assets/f.xml": file_of(function_of())}
-    reading = read_app(GUIDANCE, service_of(property_of("v2", "f.xml")), files=files, strict=False)
-    assert [capability.id for capability in only(reading).capabilities] == ["a.B#c"]
+    files = {"res/xml/guide.xml": "<app-metadata description='Search first'/>", **FILES}
+    reading = read_app(GUIDANCE, service_of(V2), files=files, strict=False)
+    assert ids_of(only(reading)) == ["a.B#c"]
     (problem,) = reading.problems
     assert problem.place == "res/xml/guide.xml:1"
     assert problem.message == "the root element is <app-metadata>, not <AppFunctionAppMetadata>"
@@ -176,33 +175,307 @@ def test_a_malformed_guidance_file_is_a_problem_of_that_file() -> None:
 
 @pytest.mark.parametrize("broken", [UNCLOSED, file_of("<appfunction/>")])
 def test_a_broken_functions_file_hides_no_other_service(broken: str) -> None:
-    services = (
-        service_of(property_of("v2", "broken.xml"), name=".Broken"),
-        service_of(property_of("v2", "f.xml"), name=".Good"),
-    )
-    files = {"assets/broken.xml": broken, "assets/f.xml": file_of(function_of())}
+    services = (service_of(property_of("v2", "broken.xml"), name=".Broken"), service_of(V2, name=".Good"))
+    files = {"assets/broken.xml": broken, **FILES}
     reading = read_app(*services, files=files, strict=False)
     assert [item.component for item in reading.providers] == [".Good"]
-    assert [item.place.partition(":")[0] for item in reading.problems if item.place] == ["assets/broken.xml"]
+    assert places_of_problems(reading) == ["assets/broken.xml"]
     with pytest.raises(InputError):
         read_app(*services, files=files)
 
 
-def test_one_of_several_files_of_the_application_may_be_broken() -> None:
+@pytest.mark.parametrize("part", [
+    pytest.param(property_of("v2", "broken.xml,f.xml"), id="one of several files of the application"),
+    pytest.param(service_of(property_of("", "broken.xml"), V2), id="version 1 next to a newer one"),
+])  # fmt: skip
+def test_a_broken_file_does_not_hide_another_one(part: str) -> None:
     files = {"assets/broken.xml": UNCLOSED, "assets/f.xml": file_of(function_of(enabled=None))}
-    reading = read_app(property_of("v2", "broken.xml,f.xml"), files=files, strict=False)
-    assert [capability.id for capability in only(reading).capabilities] == ["a.B#c"]
-    assert len(reading.problems) == 1
-
-
-def test_a_broken_file_of_version_1_does_not_hide_the_newer_one() -> None:
-    service = service_of(property_of("", "old.xml"), property_of("v2", "f.xml"))
-    files = {"assets/old.xml": UNCLOSED, "assets/f.xml": file_of(function_of())}
-    reading = read_app(service, files=files, strict=False)
-    assert [item.id for item in only(reading).capabilities] == ["a.B#c"]
-    assert [item.place.partition(":")[0] for item in reading.problems if item.place] == ["assets/old.xml"]
+    reading = read_app(part, files=files, strict=False)
+    assert ids_of(only(reading)) == ["a.B#c"]
+    assert places_of_problems(reading) == ["assets/broken.xml"]
 
 
 def test_the_only_file_of_an_app_is_still_an_error() -> None:
     with pytest.raises(InputError, match="not well-formed"):
-        read_app(service_of(property_of("v2", "f.xml")), files={"assets/f.xml": UNCLOSED}, strict=False)
+        read_app(service_of(V2), files={"assets/f.xml": UNCLOSED}, strict=False)
+
+
+# Access
+
+ANDROID = "{http://schemas.android.com/apk/res/android}"
+BIND = "android.permission.BIND_APP_FUNCTION_SERVICE"
+EXPORTED = 'android:exported="true"'
+BOUND_BY_ANDROID = {"exported": "true", "permission": BIND}
+
+
+def service_with(attributes: str) -> str:
+    return f'<service android:name=".Service" {attributes}>{V2}{ACTION}</service>'
+
+
+def read_changed(*parts: str, files: Mapping[str, str] = FILES, **facts: Any) -> Provider:
+    """Read an app with other facts of its last component, and `application` facts of its first."""
+    application = app_of(*parts, files=files)
+    *others, last = application.components
+    if "application" in facts:
+        others = [replace(others[0], **facts.pop("application"))]
+    changed = replace(application, components=(*others, replace(last, **facts)))
+    return only(FORMAT.read_application(changed, ReadingContext()))
+
+
+def access_in(manifest: str) -> Mapping[str, str | None]:
+    """Return the access attributes of the only service of a manifest; without our reader."""
+    (service,) = etree.fromstring(manifest.encode()).iter("service")
+    names = ("exported", "enabled", "permission")
+    return {name: service.get(ANDROID + name) for name in names if service.get(ANDROID + name) is not None}
+
+
+@pytest.mark.parametrize(("attributes", "access", "written"), [
+    (f"{EXPORTED} {PERMISSION}", ComponentAccess(permission=BIND), BOUND_BY_ANDROID),
+    ('android:exported="false" android:enabled="false"', ComponentAccess(exported=False, enabled=False),
+     {"exported": "false", "enabled": "false"}),
+    ("", ComponentAccess(exported=None), {}),
+    (f'{EXPORTED} android:permission="com.example.MINE"', ComponentAccess(permission="com.example.MINE"),
+     {"exported": "true", "permission": "com.example.MINE"}),
+])  # fmt: skip
+def test_the_access_rules_of_a_service_are_read_and_written_again(
+    attributes: str, access: ComponentAccess, written: dict[str, str]
+) -> None:
+    provider = only(read_app(service_with(attributes), files=FILES))
+    assert provider.access == access
+    writing = write_in(provider, "v2")
+    assert writing.findings == ()
+    assert access_in(artifact(writing, "manifest")) == written
+
+
+def test_the_applications_rules_hold_for_its_services() -> None:
+    closed = {"enabled": False, "permission": "com.example.APP"}
+    provider = read_changed(service_with(EXPORTED), application=closed)
+    assert provider.access == ComponentAccess(enabled=False, permission="com.example.APP")
+    own = read_changed(service_with(EXPORTED), application=closed, permission=BIND)
+    assert own.access.permission == BIND
+
+
+def test_a_service_that_is_enabled_on_some_releases_stays_so() -> None:
+    by_configuration = {"": False, "v36": True}
+    provider = read_changed(service_with(EXPORTED), enabled_by_configuration=by_configuration)
+    assert provider.access.enabled == by_configuration
+    writing = write_in(provider, "v2")
+    assert access_in(artifact(writing, "manifest"))["enabled"] == "@bool/service_enabled"
+    values = {
+        item.path: etree.fromstring(item.text.encode()).findtext("bool")
+        for item in writing.artifacts
+        if "_enabled" in item.path
+    }
+    assert values == {
+        "res/values/service_enabled.xml": "false",
+        "res/values-v36/service_enabled.xml": "true",
+    }
+
+
+def test_a_file_by_itself_has_no_service_and_no_rules_of_one() -> None:
+    assert only(read_text(file_of(function_of()))).access == ComponentAccess()
+
+
+RULES = {
+    "enabledByDefault": (CapabilityAccess(enabled_by_default=False), "false"),
+    "restrictCallersWithExecuteAppFunctions": (CapabilityAccess(restrict_callers=True), "true"),
+    "accessLevel": (CapabilityAccess(access_level="system"), "system"),
+    "scope": (CapabilityAccess(scope="activity"), "activity"),
+}
+SNAKE = {
+    "enabledByDefault": "enabled_by_default",
+    "restrictCallersWithExecuteAppFunctions": "restrict_callers_with_execute_app_functions",
+}
+NOT_WRITTEN = {
+    ("v2", "scope"), ("v2-legacy", "scope"), ("v1", "scope"), ("platform", "scope"),
+    ("v1", "accessLevel"), ("platform", "accessLevel"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("dialect", [item.id for item in FORMAT.dialects])
+@pytest.mark.parametrize("tag", RULES)
+def test_a_functions_rule_is_written_by_its_tag_or_is_a_security_finding(dialect: str, tag: str) -> None:
+    access, word = RULES[tag]
+    provider = Provider(
+        protocol="appfunctions",
+        dialect=dialect,
+        package="com.example.app",
+        component=None if dialect == "app-level" else ".Service",
+        access=ComponentAccess() if dialect == "app-level" else ComponentAccess(permission=BIND),
+        capabilities=(Capability(id="f", input=ObjectType(), output=ScalarType(kind="null"), access=access),),
+    )
+    writing = write_in(provider, dialect)
+    root = etree.fromstring(artifact(writing, "descriptor").encode())
+    written = [item.text for item in root.iter() if item.tag in {tag, SNAKE.get(tag)}]
+    rules = [item.pointer.rpartition("/")[0] for item in writing.findings if item.level is Level.SECURITY]
+    is_written = (dialect, tag) not in NOT_WRITTEN
+    assert (written, rules) == (([word], []) if is_written else ([], ["/capabilities/0/access"]))
+    assert_findings_match(provider, writing)
+
+
+def test_the_new_service_of_functions_without_one_can_be_bound_by_android_only() -> None:
+    of_the_application = only(read_app(V2, files=GLOBAL))
+    loose = only(read_app(OTHER_ACTIVITY, files=FILES, strict=False))
+    for provider in (of_the_application, loose):
+        writing = write_in(provider, "v2")
+        assert access_in(artifact(writing, "manifest")) == BOUND_BY_ANDROID
+        assert levels_by_pointer(writing)["/access/permission"] is Level.RENAMED
+        assert_findings_match(provider, writing)
+
+
+def test_functions_of_a_disabled_application_are_disabled() -> None:
+    provider = read_changed(V2, files=GLOBAL, enabled=False)
+    assert provider.access == ComponentAccess(enabled=False)
+    assert levels_by_pointer(write_in(provider, "app-level")) == {"/access/enabled": Level.SECURITY}
+
+
+def test_the_new_service_of_another_protocol_can_be_bound_by_android_only() -> None:
+    provider = Provider(
+        protocol="mmcp", dialect="1.0", package="a.b", component=".Tools", capabilities=(Capability(id="f"),)
+    )
+    assert access_in(artifact(write_in(provider, "v2"), "manifest")) == BOUND_BY_ANDROID
+
+
+# A file of version 1 next to a newer one
+
+BOTH = service_of(property_of("", "one.xml"), property_of("v2", "two.xml"))
+RESTRICTED = "<restrict_callers_with_execute_app_functions>true</restrict_callers_with_execute_app_functions>"
+
+
+def older_function(name: str = "a.B#c", more: str = "", *, enabled: str = "true") -> str:
+    return (
+        f"<appfunction><function_id>{name}</function_id>{more}"
+        f"<enabled_by_default>{enabled}</enabled_by_default></appfunction>"
+    )
+
+
+def files_of(*older: str) -> dict[str, str]:
+    return {"assets/one.xml": file_of(*older), "assets/two.xml": file_of(function_of())}
+
+
+def older_text(writing: Writing) -> str:
+    (text,) = [item.text for item in writing.artifacts if item.path.endswith("-v1.xml")]
+    return text
+
+
+def test_a_file_of_version_1_that_repeats_the_newer_one_is_kept_without_a_finding() -> None:
+    reading = read_app(BOTH, files=files_of(older_function()))
+    assert reading.findings == ()
+    provider = only(reading)
+    assert set(facts_of(provider)) == {"v1Repeated"}
+    writing = write_in(provider, "v2")
+    assert writing.findings == ()
+    assert 'android:value="service-v1.xml"' in artifact(writing, "manifest")
+    _, *lines = (line.strip() for line in older_text(writing).splitlines())
+    assert "".join(lines) == file_of(older_function())
+
+
+@pytest.mark.parametrize(("older", "words"), [
+    (older_function("a.B#gone"), ["'a.B#gone'", "only in the file of version 1"]),
+    (older_function(enabled="false"), ["'a.B#c'", "enabledByDefault of the function 'a.B#c' differs in"]),
+    (older_function(more="<schema_name>note</schema_name>"), ["'a.B#c'", "schemaName"]),
+    (older_function(more=RESTRICTED), ["'a.B#c'", "restrictCallersWithExecuteAppFunctions"]),
+])  # fmt: skip
+def test_a_function_that_differs_is_reported_at_its_place_and_kept(older: str, words: list[str]) -> None:
+    reading = read_app(BOTH, files=files_of(older))
+    (finding,) = reading.findings
+    assert (finding.code, finding.level, finding.rule) == ("older-function-differs", Level.READ, "A24")
+    assert str(finding.source) == "assets/one.xml:1"
+    assert all(word in finding.message for word in words)
+    provider = only(reading)
+    assert ids_of(provider) == ["a.B#c"]
+    assert set(facts_of(provider)) == {"v1"}
+    assert levels_by_pointer(write_in(provider, "v1"))["/extensions/appfunctions/v1"] is Level.DROPPED
+
+
+def listed_by_release(application: Application) -> dict[str, list[str]]:
+    return {
+        item.id: sorted(simulate_indexing(application, item).functions()) for item in load_indexing().linted()
+    }
+
+
+def test_each_release_lists_after_a_round_trip_what_it_listed_before() -> None:
+    before = app_of(BOTH, files=files_of(older_function("a.B#old")))
+    writing = write_in(only(FORMAT.read_application(before, ReadingContext())), "v2")
+    tree = {item.path: item.text for item in writing.artifacts if item.role != "schema"}
+    # The source names no schema file, so that Android 16 reads the file of version 1.
+    tree["AndroidManifest.xml"] = tree["AndroidManifest.xml"].replace("appfunctions.schema", "other")
+    after = application_from_tree({path: text.encode() for path, text in tree.items()})
+    listed = listed_by_release(before)
+    assert (listed["16"], listed["17"]) == (["a.B#old"], ["a.B#c"])
+    assert listed_by_release(after) == listed
+
+
+def test_the_older_file_is_read_where_the_newer_one_does_not_exist() -> None:
+    files = {"assets/one.xml": file_of(older_function("a.B#old"))}
+    reading = read_app(BOTH, files=files, strict=False)
+    assert rows_of(reading) == ["A19"]
+    provider = only(reading)
+    assert (provider.dialect, ids_of(provider)) == ("v1", ["a.B#old"])
+
+
+def test_files_that_no_component_names_are_kept_with_the_newer_file_of_the_same_functions() -> None:
+    files = {
+        "assets/a.xml": file_of(function_of(name="a")),
+        "assets/b.xml": file_of(function_of(name="b")),
+        "assets/b_old.xml": file_of(older_function("b"), older_function("gone")),
+    }
+    reading = read_app(OTHER_ACTIVITY, files=files, strict=False)
+    kept = {provider.capabilities[0].id: set(facts_of(provider)) for provider in reading.providers}
+    assert kept == {"a": set(), "b": {"v1"}}
+    assert rows_of(reading) == ["A20", "A20", "A20", "A24"]
+    assert "'gone'" in reading.findings[-1].message
+
+
+def test_files_of_version_1_alone_that_no_component_names_are_read() -> None:
+    reading = read_app(OTHER_ACTIVITY, files={"assets/old.xml": file_of(older_function("b"))}, strict=False)
+    assert (ids_of(only(reading)), rows_of(reading)) == (["b"], ["A20"])
+
+
+def test_functions_of_the_application_are_kept_in_both_files_too() -> None:
+    newer = file_of(function_of("<scope>global</scope>", name="x", enabled=None))
+    files = {"assets/one.xml": file_of(older_function("x")), "assets/two.xml": newer}
+    reading = read_app(property_of("", "one.xml"), property_of("v2", "two.xml"), files=files)
+    assert reading.findings == ()
+    assert "<function_id>x</function_id>" in older_text(write_in(only(reading), "app-level"))
+
+
+# Facts of this format in a source of another one
+
+
+FORGED = [["appfunction", [["function_id", "evil"], ["enabled_by_default", "true"]]]]
+
+
+def written_from_tools(*, facts: dict[str, object], **of_tool: Any) -> Writing:
+    """Write a provider of MCP, which has no facts of app functions by right, with such facts."""
+    tools = Provider(
+        protocol="mcp",
+        package="com.example",
+        component=".Tools",
+        capabilities=(Capability(id="tool", **of_tool),),
+        extensions={"appfunctions": facts},
+    )
+    return write_in(tools, "v2")
+
+
+@pytest.mark.parametrize("fact", ["v1", "v1Repeated", "rootElements"])
+def test_a_source_of_another_protocol_declares_no_functions_next_to_its_tools(fact: str) -> None:
+    writing = written_from_tools(facts={fact: FORGED})
+    assert not any("evil" in item.text for item in writing.artifacts)
+    (finding,) = [item for item in writing.findings if item.pointer == f"/extensions/appfunctions/{fact}"]
+    assert (finding.code, finding.level) == ("extension-dropped", Level.DROPPED)
+
+
+def test_a_source_of_another_protocol_does_not_enable_a_function_by_an_unknown_element() -> None:
+    closed = CapabilityAccess(enabled_by_default=False)
+    element = {"appfunctions": {"elements": [["enabled_by_default", "true"]]}}
+    writing = written_from_tools(facts={}, access=closed, extensions=element)
+    descriptor = artifact(writing, "descriptor")
+    assert "enabled_by_default" not in descriptor
+    assert "<enabledByDefault>false</enabledByDefault>" in descriptor
+    assert "/capabilities/0/extensions/appfunctions/elements" in levels_by_pointer(writing)
+
+
+def test_an_element_whose_name_holds_markup_is_not_written() -> None:
+    with pytest.raises(WriteError, match="is not the name of an XML element"):
+        written_from_tools(facts={"rootElements": [["x/><appfunction", "evil"]]})

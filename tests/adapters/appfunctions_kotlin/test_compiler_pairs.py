@@ -4,14 +4,17 @@ Inputs and outputs of the corpus are of nearby commits. `DIFFERENCES` names, for
 did otherwise at the output's commit; each entry is a change of the output, or of ours, reviewed by hand.
 """
 
+import hashlib
 import re
-from collections.abc import Callable, Mapping
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Final
 
 import pytest
 
 from adapters.appfunctions_kotlin.kotlin_pairs import (
+    KotlinRow,
     Node,
     canonical,
     companions,
@@ -21,9 +24,11 @@ from adapters.appfunctions_kotlin.kotlin_pairs import (
     source,
     written,
 )
+from conftest import Golden
 from droidgate_appfunctions.format import FORMAT
 from droidgate_mappings.formats.format import SourceFile
 from droidgate_mappings.formats.leniency import ReadingContext
+from droidgate_mappings.model.capability import CapabilitySet, Provider
 from requirements_of_tests import require
 
 pytestmark = pytest.mark.requires("corpus")
@@ -96,61 +101,44 @@ DIFFERENCES: Final[Mapping[str, tuple[tuple[Change, ...], tuple[Change, ...]]]] 
     "functions__valid__FakeFreeFormFunctionsWithParamKdocs": ((), (lines_trimmed,)),
     "functions__valid__FakeNoArgImpl_IsEnabled_False": ((empty_components,), ()),
     "functions__valid__FunctionWithGenericSerializable": ((blanks_at_the_end,), ()),
-    "signatures__valid__ActivitySignature": ((disabled_stated,), ()),
-    "signatures__valid__GlobalSignature": ((disabled_stated,), ()),
-    "signatures__valid__SignatureWithDescription": ((disabled_stated,), ()),
-    "signatures__valid__SignatureWithInstruction": ((disabled_stated,), ()),
-    "signatures__valid__SignatureWithKDocAndInstruction": ((disabled_stated,), ()),
-    "signatures__valid__SignatureWithMixOfKDocAndInstruction": ((disabled_stated,), ()),
-    "temoki__appfunction_sample__app__src__main__java__space__hiraku__countapp__CountAppFunctions": (
-        (blanks_at_the_end,),
-        (property_kdoc_later,),
-    ),
-}
+    **{f"signatures__valid__{name}": ((disabled_stated,), ()) for name in (
+        "ActivitySignature", "GlobalSignature", "SignatureWithDescription", "SignatureWithInstruction",
+        "SignatureWithKDocAndInstruction", "SignatureWithMixOfKDocAndInstruction",
+    )},
+    "temoki__appfunction_sample__app__src__main__java__space__hiraku__countapp__CountAppFunctions":
+        ((blanks_at_the_end,), (property_kdoc_later,)),
+}  # fmt: skip
 
+# fmt: off
 _REASONS: Final[Mapping[str, Mapping[str, tuple[int, str]]]] = {
     # folder: input: (line, what our message has to say of the compiler's own)
     "": {
-        "EntityWithInvalidParameterType": (
-            22,
-            "properties .* must be of a supported type; badParam is kotlin.Any",
-        ),
-        "SerializableProxyMissingFromMethod": (
-            16,
-            "companion object must have exactly one .* fromLocalDateTime",
-        ),
-        "SubClassRenamedPropertySerializable": (
-            8,
-            "@AppFunctionSerializable supertypes must be present .* name",
-        ),
+        "EntityWithInvalidParameterType":
+            (22, "properties .* must be of a supported type; badParam is kotlin.Any"),
+        "SerializableProxyMissingFromMethod":
+            (16, "companion object must have exactly one .* fromLocalDateTime"),
+        "SubClassRenamedPropertySerializable":
+            (8, "@AppFunctionSerializable supertypes must be present .* name"),
     },
     "entrypoints__invalid__": {
         "EmptyAppFunctionEntryPoint": (7, "must have at least one app function"),
-        "HiltNonAppFunctionServiceEntryPoint": (
-            11,
-            "must extend androidx.appfunctions.AppFunctionService or .*ExtensionsAppFunctionService",
-        ),
+        "HiltNonAppFunctionServiceEntryPoint":
+            (11, "must extend androidx.appfunctions.AppFunctionService or .*ExtensionsAppFunctionService"),
         "ImplementedExecuteFunctionEntryPoint": (15, "cannot implement onExecuteFunction"),
         "InvalidAccessLevelEntryPoint": (11, "unsupported access level: 999"),
-        "InvalidStringValueConstraintPattern": (
-            12,
-            r'invalid pattern regex "\[invalid_regex" in @AppFunctionStringValueConstraint',
-        ),
+        "InvalidStringValueConstraintPattern":
+            (12, r'invalid pattern regex "\[invalid_regex" in @AppFunctionStringValueConstraint'),
         "InvalidUriConstraintTarget": (12, "can only be applied to android.net.Uri"),
-        "InvalidUriConstraintTargetInSerializable": (
-            19,
-            "@AppFunctionUriValueConstraint can only be applied to android.net.Uri",
-        ),
+        "InvalidUriConstraintTargetInSerializable":
+            (19, "@AppFunctionUriValueConstraint can only be applied to android.net.Uri"),
         "KotlinSyntaxErrorEntryPoint": (18, "unresolved reference '.*NotExistClass'"),
         "MissingSuperClassEntryPoint": (7, "must extend androidx.appfunctions.AppFunctionSer"),
         "NotAbstractEntryPoint": (10, "must be an abstract class"),
     },
     "functions__invalid__": {
         "AnyTypedInputFunction": (8, "parameters must be a supported type.* kotlin.Any"),
-        "AppFunctionWithOptionalNonNullSerializable": (
-            14,
-            "type com.testdata.SerializableData cannot be optional",
-        ),
+        "AppFunctionWithOptionalNonNullSerializable":
+            (14, "type com.testdata.SerializableData cannot be optional"),
         "ArrayNonPrimitiveInputFunction": (8, "parameters must be a supported type.* kotlin.Arr"),
         "FunctionWithInvalidGenericSerializable": (8, "supported type; value is kotlin.Byte"),
         "FunctionWithInvalidGenericSerializableInterface": (9, "supported type; value is .*Note"),
@@ -161,25 +149,19 @@ _REASONS: Final[Mapping[str, Mapping[str, tuple[int, str]]]] = {
         "MissingFirstParameter": (7, "first parameter .* androidx.appfunctions.AppFunctionContext"),
     },
     "oneofserializable__": {
-        "NonSerializableSubclasses": (
-            23,
-            r"OneOfSealedInterface\$ASubclass cannot be represented as an app function serializable",
-        )
+        "NonSerializableSubclasses":
+            (23, r"OneOfSealedInterface\$ASubclass cannot be represented as an app function serializable"),
     },
     "serializable__invalid__": {
         "EntityWithInvalidListParameterType": (22, "supported type; badParam is .*List<.*Any>"),
         "EntityWithNonPropertyParameter": (23, "must have getters: nonPropertyParameter"),
         "SerializableProxyMissingToMethod": (16, "exactly one member function: toLocalDateTime"),
-        "SerializableWithOptionalNonNullSerializable": (
-            10,
-            "type com.testdata.NestedSerializable cannot be optional",
-        ),
+        "SerializableWithOptionalNonNullSerializable":
+            (10, "type com.testdata.NestedSerializable cannot be optional"),
     },
     "serializable__valid__": {
-        "SubClassRenamedCapabilityProperty": (
-            12,
-            "@AppFunctionSchemaCapability supertypes must be present .* stringToOpen",
-        )
+        "SubClassRenamedCapabilityProperty":
+            (12, "@AppFunctionSchemaCapability supertypes must be present .* stringToOpen"),
     },
     "signatures__invalid__": {
         "EmptyAppFunctionXmlFileNameSignature": (6, "appFunctionXmlFileName cannot be empty"),
@@ -191,6 +173,7 @@ _REASONS: Final[Mapping[str, Mapping[str, tuple[int, str]]]] = {
         "WrongCaseScopeSignature": (5, 'invalid scope: "Global".* "global" and "activity"'),
     },
 }
+# fmt: on
 REASONS: Final = {
     f"{folder}{name}": reason for folder, reasons in _REASONS.items() for name, reason in reasons.items()
 }
@@ -217,17 +200,22 @@ def test_the_corpus_has_the_pairs_that_are_compared() -> None:
     assert DIFFERENCES.keys() <= {row.name for row in rows(corpus, "output")}
 
 
-@pytest.mark.parametrize("number", range(40))
-def test_each_input_is_written_as_the_compiler_writes_it(number: int) -> None:
+def _read_pair(number: int) -> tuple[KotlinRow, Provider]:
     corpus: Path = require("corpus")
     row = list(rows(corpus, "output"))[number]
     reading = read([source(corpus, file) for file in (row.file, *companions(corpus, row))])
     assert not reading.problems
     assert not reading.findings
     [provider] = reading.providers
+    return row, provider
+
+
+@pytest.mark.parametrize("number", range(40))
+def test_each_input_is_written_as_the_compiler_writes_it(number: int) -> None:
+    row, provider = _read_pair(number)
     differs = False
     for output in row.outputs:
-        theirs = canonical((corpus / "appfunctions_kotlin" / output).read_bytes())
+        theirs = canonical((require("corpus") / "appfunctions_kotlin" / output).read_bytes())
         of_version_1 = any(_child(item, "function_id") for item in theirs[2])
         ours = canonical(written(provider, "v1" if of_version_1 else provider.dialect or ""))
         assert _equal(ours, theirs, row.name), f"{row.name}: {output}"
@@ -237,17 +225,12 @@ def test_each_input_is_written_as_the_compiler_writes_it(number: int) -> None:
 
 @pytest.mark.parametrize("number", range(40))
 def test_what_is_read_from_kotlin_is_what_is_read_from_the_file_it_is_written_as(number: int) -> None:
-    corpus: Path = require("corpus")
-    row = list(rows(corpus, "output"))[number]
-    [provider] = read([source(corpus, file) for file in (row.file, *companions(corpus, row))]).providers
+    _, provider = _read_pair(number)
     text = written(provider, provider.dialect or "")
     [again] = FORMAT.read_file(SourceFile("a.xml", text.encode()), ReadingContext()).providers
     # A file alone names neither its service nor itself.
-    facts = {
-        key: fact
-        for key, fact in provider.extensions.get("appfunctions", {}).items()
-        if key != "functionsFile"
-    }
+    facts = {**provider.extensions.get("appfunctions", {})}
+    facts.pop("functionsFile", None)
     extensions = {"appfunctions": facts} if facts else {}
     alone = provider.model_copy(update={"component": None, "extensions": extensions})
     assert again.content_digest() == alone.content_digest()
@@ -274,3 +257,32 @@ def test_the_comparison_sees_a_wrong_word() -> None:
     [provider] = read([SourceFile(file.path, file.data.replace(b"[0, 1]", b"[0, 2]"))]).providers
     theirs = canonical((corpus / "appfunctions_kotlin" / row.outputs[0]).read_bytes())
     assert not _equal(canonical(written(provider, "v2")), theirs, row.name)
+
+
+def _readings_of_apps() -> Iterator[str]:
+    """Yield what is read from the Kotlin files of each real app: digests of sources and of the model."""
+    corpus: Path = require("corpus")
+    apps: dict[str, list[str]] = defaultdict(list)
+    for row in rows(corpus):
+        if row.kind == "app" or row.repo == "temoki/appfunction_sample":
+            apps[row.repo].append(row.file)
+    for app, files in sorted(apps.items()):
+        sources = [source(corpus, file) for file in files if file.endswith(".kt")]
+        reading = read(sources)
+        declared = CapabilitySet(providers=reading.providers)
+        counts = [
+            f"{len(item.capabilities)} functions, {len(item.definitions)} types" for item in reading.providers
+        ]
+        notes = [f"{item.code}: {item.message}" for item in reading.findings]
+        notes += [f"problem: {item.message}" for item in reading.problems]
+        yield f"{app}\t{'; '.join(counts)}\t{declared.content_digest()}\t{'; '.join(notes)}\n"
+        for item in sources:
+            yield f"\t{item.path}\t{hashlib.sha256(item.data).hexdigest()}\n"
+
+
+def test_each_app_of_the_corpus_reads_as_it_did_without_a_finding_or_problem(golden: Golden) -> None:
+    readings = list(_readings_of_apps())
+    golden("corpus/appfunctions_kotlin.tsv", "".join(readings))
+    lines = [line.split("\t") for line in readings if not line.startswith("\t")]
+    assert len(lines) == 11
+    assert all(counts and not notes.strip() for _, counts, _, notes in lines)

@@ -1,7 +1,11 @@
 """The model of AppSearch's indexer: every rule by an example typed from reference appfunctions 1 to 3."""
 
+import csv
 import re
+from collections import Counter
 from contextlib import suppress
+from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -22,8 +26,11 @@ from adapters.appfunctions_lint.app_fixtures import (
     service,
 )
 from droidgate_android.app_search import (
+    AppFiles,
+    AppSearchSchema,
     IndexerError,
     IndexingReport,
+    app_files,
     index_file,
     jetpack_schema,
     platform_schema,
@@ -38,8 +45,10 @@ from droidgate_android.projects.indexed_text import (
     parse_integer,
     to_lower_camel_case,
 )
-from droidgate_mappings.formats.application import Application
-from droidgate_mappings.tables.app_functions import load_indexing
+from droidgate_mappings.formats.application import Application, Resources, TextFile
+from droidgate_mappings.formats.format import load_formats
+from droidgate_mappings.tables.app_functions import SchemaProperty, load_indexing
+from requirements_of_tests import find
 from strategies import damaged
 
 RELEASES = ("16", "16-qpr1", "16-qpr2", "17")
@@ -47,6 +56,13 @@ BEFORE_17 = RELEASES[:3]
 V1 = functions(
     "<appfunction><function_id>a.B#c</function_id><schema_version>2</schema_version></appfunction>"
 )
+
+
+ADD = "com.example.notes.Notes#add"
+
+
+def on(releases: tuple[str, ...], value: Any) -> dict[str, Any]:
+    return dict.fromkeys(releases, value)
 
 
 def index(text: str, release: str, **facts: Any) -> IndexingReport:
@@ -78,7 +94,7 @@ def test_a_function_becomes_a_document_with_what_the_indexer_adds() -> None:
         "description": ["Adds a note."],
         "parameters": [{"name": ["title"], "isRequired": [True], "dataTypeMetadata": [{"type": [8]}]}],
         "response": [{"valueType": [{"type": [0]}]}],
-        "functionId": ["com.example.notes.Notes#add"],
+        "functionId": [ADD],
     }
     assert document.place is not None
     assert (document.type, document.enabled, document.place.line) == ("AppFunctionStaticMetadata", True, 3)
@@ -86,9 +102,7 @@ def test_a_function_becomes_a_document_with_what_the_indexer_adds() -> None:
 
 def test_before_17_the_indexer_adds_only_package_and_application() -> None:
     for release in BEFORE_17:
-        properties = index(functions(function()), release).function_properties()[
-            "com.example.notes.Notes#add"
-        ]
+        properties = index(functions(function()), release).function_properties()[ADD]
         assert not properties.keys() & {"serviceName", "scope", "packageNameHash"}
 
 
@@ -100,16 +114,11 @@ def test_the_hash_of_a_package_is_javas() -> None:
 
 def test_unknown_tags_are_entered_on_16_reject_the_file_on_its_updates_and_are_skipped_on_17() -> None:
     text = functions(function(extra="<group><id>inner</id><description>other</description></group>"))
-    assert reason_by_release(text) == {
-        "16": None,
-        "16-qpr1": "unknown-tag",
-        "16-qpr2": "unknown-tag",
-        "17": None,
-    }
+    assert reason_by_release(text) == {**on(RELEASES, None), **on(RELEASES[1:3], "unknown-tag")}
     # On 16 the inner description is a second one of a property that holds one, and the inner id wins.
     (ignored,) = (item for item in index(text, "16").ignored if item.kind == "function")
     assert (ignored.name, ignored.reason) == ("inner", "bad-count")
-    assert list(index(text, "17").functions()) == ["com.example.notes.Notes#add"]
+    assert list(index(text, "17").functions()) == [ADD]
 
 
 def test_an_unknown_tag_with_the_documents_own_name_ends_it_on_16() -> None:
@@ -120,16 +129,12 @@ def test_an_unknown_tag_with_the_documents_own_name_ends_it_on_16() -> None:
     assert list(index(text, "17").documents) == ["e#f"]
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        functions(function())
-        .replace("<id>com.example.notes.Notes#add</id>", "<id> </id>")
-        .replace("functionId", "schemaName"),
-        functions(function(parameters=PARAMETER.replace("<id>unused</id>", "", 1))),
-        functions(function(), components("").replace("<id>unused</id>", "", 1)),
-    ],
-)
+@pytest.mark.parametrize("text", [
+    functions(function()).replace("<id>com.example.notes.Notes#add</id>", "<id> </id>")
+    .replace("functionId", "schemaName"),
+    functions(function(parameters=PARAMETER.replace("<id>unused</id>", "", 1))),
+    functions(function(), components("").replace("<id>unused</id>", "", 1)),
+])  # fmt: skip
 def test_a_document_without_id_drops_the_whole_file(text: str) -> None:
     assert set(reason_by_release(text).values()) == {"missing-id"}
 
@@ -146,7 +151,7 @@ def test_the_last_id_wins_on_17_and_both_stay_before() -> None:
 def test_a_function_that_does_not_say_enabled_is_disabled_before_17() -> None:
     text = functions(function(enabled=""))
     enabled = {item: [doc.enabled for doc in index(text, item).documents.values()] for item in RELEASES}
-    assert enabled == {"16": [False], "16-qpr1": [False], "16-qpr2": [False], "17": [True]}
+    assert enabled == {**on(BEFORE_17, [False]), "17": [True]}
 
 
 def test_a_function_of_version_1_that_does_not_say_enabled_is_enabled() -> None:
@@ -163,45 +168,25 @@ def test_a_number_that_java_does_not_read_drops_the_file(number: str) -> None:
     assert index_file(version_1, None, "16").dropped_files[0].reason == "bad-number"
 
 
-@pytest.mark.parametrize(
-    ("text", "bits", "number"),
-    [
-        ("+7", 64, 7),
-        ("-9223372036854775808", 64, -(2**63)),
-        ("٣", 64, 3),
-        ("2147483648", 32, None),
-        ("-2147483648", 32, -(2**31)),
-        ("+", 64, None),
-        (" 1", 64, None),
-    ],
-)
+@pytest.mark.parametrize(("text", "bits", "number"), [
+    ("+7", 64, 7), ("-9223372036854775808", 64, -(2**63)), ("٣", 64, 3), ("2147483648", 32, None),
+    ("-2147483648", 32, -(2**31)), ("+", 64, None), (" 1", 64, None),
+])  # fmt: skip
 def test_integers_are_read_as_java_reads_them(text: str, bits: int, number: int | None) -> None:
     assert parse_integer(text, bits) == number
 
 
 def test_booleans_and_blanks_are_read_as_java_reads_them() -> None:
-    assert [parse_boolean(item) for item in ("TRUE", "true", "yes", "1", "")] == [
-        True,
-        True,
-        False,
-        False,
-        False,
-    ]
+    assert [item for item in ("TRUE", "true", "yes", "1", "") if parse_boolean(item)] == ["TRUE", "true"]
     assert java_trim("\x00\t a\u00a0\n") == "a\u00a0"
 
 
-@pytest.mark.parametrize(
-    ("tag", "property_name"),
-    [
-        ("scHema_veRsion", "schemaVersion"),
-        ("function__id", "functionId"),
-        ("functionid", "functionid"),
-        ("schemaVersion", "schemaVersion"),
-        ("_schema_version_", "SchemaVersion"),
-        ("___", ""),
-        ("enabledBy_Default", "enabledbyDefault"),
-    ],
-)
+@pytest.mark.parametrize(("tag", "property_name"), [
+    ("scHema_veRsion", "schemaVersion"), ("function__id", "functionId"), ("functionid", "functionid"),
+    ("schemaVersion", "schemaVersion"), ("_schema_version_", "SchemaVersion"), ("___", ""),
+    ("enabledBy_Default", "enabledbyDefault"), ("enabled_by_default", "enabledByDefault"),
+    ("isNullable", "isNullable"),
+])  # fmt: skip
 def test_tags_are_converted_as_the_dynamic_parser_does(tag: str, property_name: str) -> None:
     assert to_lower_camel_case(tag) == property_name
 
@@ -223,9 +208,7 @@ def test_a_second_element_at_the_documents_level_is_accepted_and_loose_text_is_n
 
 def test_comments_and_cdata_do_not_break_a_text() -> None:
     text = functions(function(description="<description>a <!-- x -->b<![CDATA[ <c>]]></description>"))
-    assert index(text, "17").function_properties()["com.example.notes.Notes#add"]["description"] == [
-        "a b <c>"
-    ]
+    assert index(text, "17").function_properties()[ADD]["description"] == ["a b <c>"]
 
 
 def test_an_element_inside_a_text_drops_the_file() -> None:
@@ -257,18 +240,12 @@ def test_what_only_the_indexer_sets_drops_the_file_on_17(tag: str) -> None:
     assert reason_by_release(text)["16"] is None
 
 
-@pytest.mark.parametrize(
-    ("scope", "service_name", "reason"),
-    [
-        ("", "@null", "bad-scope"),
-        ("<scope>global</scope>", "@null", None),
-        ("<scope>activity</scope>", "@null", None),
-        ("<scope>screen</scope>", "@null", "bad-scope"),
-        ("", "a.Service", None),
-        ("<scope>global</scope>", "a.Service", None),
-        ("<scope>activity</scope>", "a.Service", "bad-scope"),
-    ],
-)
+@pytest.mark.parametrize(("scope", "service_name", "reason"), [
+    ("", "@null", "bad-scope"), ("<scope>global</scope>", "@null", None),
+    ("<scope>activity</scope>", "@null", None), ("<scope>screen</scope>", "@null", "bad-scope"),
+    ("", "a.Service", None), ("<scope>global</scope>", "a.Service", None),
+    ("<scope>activity</scope>", "a.Service", "bad-scope"),
+])  # fmt: skip
 def test_a_scope_fits_its_level_on_17(scope: str, service_name: str, reason: str | None) -> None:
     text = functions(function(extra=scope, enabled=""))
     assert reason_by_release(text, service=service_name)["17"] == reason
@@ -276,9 +253,8 @@ def test_a_scope_fits_its_level_on_17(scope: str, service_name: str, reason: str
 
 def test_a_function_of_the_application_is_disabled_until_it_is_registered() -> None:
     scope = "<scope>global</scope>"
-    (document,) = index(
-        functions(function(extra=scope, enabled="")), "17", service="@null"
-    ).documents.values()
+    of_application = functions(function(extra=scope, enabled=""))
+    (document,) = index(of_application, "17", service="@null").documents.values()
     assert (document.enabled, document.properties["serviceName"]) == (False, ["@null"])
     enabled = reason_by_release(functions(function(extra=scope)), service="@null")
     assert enabled["17"] == "enabled-application-function"
@@ -294,15 +270,12 @@ def test_a_type_that_has_to_be_there_and_is_not_loses_the_function() -> None:
         assert [item.reason for item in report.ignored] == ["bad-count"]
 
 
-def on(releases: tuple[str, ...], ids: list[str]) -> dict[str, list[str]]:
-    return {release: ids for release in releases}  # noqa: C420 - the lists are compared, never changed
+def dropped(report: IndexingReport) -> list[tuple[str, str]]:
+    return [(item.path, item.reason) for item in report.dropped_files]
 
 
 def functions_by_release(application: Application) -> dict[str, list[str]]:
     return {item: sorted(simulate_indexing(application, item).functions()) for item in RELEASES}
-
-
-ADD = "com.example.notes.Notes#add"
 
 
 def test_an_app_is_read_through_its_services_properties() -> None:
@@ -331,9 +304,7 @@ def test_a_rejected_schema_is_not_a_schema() -> None:
         app_functions_schema_xsd=SCHEMA.replace("xs:boolean", "xs:double"),
     )
     assert functions_by_release(rejected) == {**on(BEFORE_17, ["a.B#c"]), "17": [ADD]}
-    assert [dropped_file.reason for dropped_file in simulate_indexing(rejected, "16").dropped_files] == [
-        "unsupported-type"
-    ]
+    assert dropped(simulate_indexing(rejected, "16")) == [("app_functions_schema.xsd", "unsupported-type")]
 
 
 def test_version_2_may_be_a_resource_from_16_qpr1_on() -> None:
@@ -397,16 +368,12 @@ def test_one_bad_file_leaves_the_others() -> None:
     )
     report = simulate_indexing(two, "17")
     assert list(report.functions()) == [ADD]
-    assert [(dropped_file.path, dropped_file.reason) for dropped_file in report.dropped_files] == [
-        ("bad.xml", "malformed-xml")
-    ]
+    assert dropped(report) == [("bad.xml", "malformed-xml")]
 
 
 def test_a_file_that_is_not_there_is_reported() -> None:
     report = simulate_indexing(app(service(named(".v2", "none.xml"), SCHEMA_PROPERTY)), "17")
-    assert [(dropped_file.path, dropped_file.reason) for dropped_file in report.dropped_files] == [
-        ("none.xml", "missing-file")
-    ]
+    assert dropped(report) == [("none.xml", "missing-file")]
 
 
 def test_a_schema_may_use_prefixes_that_nobody_declares() -> None:
@@ -438,12 +405,12 @@ def test_attributes_that_appsearch_does_not_take_reject_the_schema(attributes: s
 
 
 def test_on_17_the_platforms_own_properties_are_in_every_schema() -> None:
-    rules = load_indexing()
-    in_force = platform_schema().for_release(rules.release("17")).types["AppFunctionStaticMetadata"]
-    assert {"serviceName", "scope", "packageNameHash"} <= in_force.keys()
-    assert (
-        "scope" not in platform_schema().for_release(rules.release("16")).types["AppFunctionStaticMetadata"]
+    in_force, before = (
+        platform_schema().for_release(load_indexing().release(item)).types["AppFunctionStaticMetadata"]
+        for item in ("17", "16")
     )
+    assert {"serviceName", "scope", "packageNameHash"} <= in_force.keys()
+    assert "scope" not in before
 
 
 def test_a_pull_parser_steps_as_androids_does() -> None:
@@ -453,15 +420,171 @@ def test_a_pull_parser_steps_as_androids_does() -> None:
         parser.next()
         seen.append((parser.event.type, parser.event.name or parser.event.text))
     assert seen == [
-        ("start", "a"),
-        ("text", "x"),
-        ("start", "b"),
-        ("end", "b"),
-        ("text", "y"),
-        ("end", "a"),
+        ("start", "a"), ("text", "x"), ("start", "b"), ("end", "b"), ("text", "y"), ("end", "a"),
         ("end-document", ""),
+    ]  # fmt: skip
+
+
+# Files that several releases read: once read and once parsed, with the same outcome
+
+RESOURCE = named(".v2", "@xml/functions", attribute="resource")
+APPS = {
+    "an asset": app(service(V2, SCHEMA_PROPERTY)),
+    "a resource": app(service(RESOURCE, SCHEMA_PROPERTY)),
+    "two services": app(
+        service(V2, SCHEMA_PROPERTY),
+        service(named(".v2", "more.xml"), SCHEMA_PROPERTY, name=".Second"),
+        more_xml=functions(function("a#more")),
+    ),
+    "a broken file": app(service(named(".v2", "bad.xml"), SCHEMA_PROPERTY), bad_xml="<appfunctions>"),
+    "a file that is not there": app(service(named(".v2", "none.xml"), SCHEMA_PROPERTY)),
+}
+
+
+class CountedResources:
+    """Resources that count what is read of them."""
+
+    def __init__(self, kept: Resources) -> None:
+        self._resources = kept
+        self.reads: Counter[str] = Counter()
+
+    def read_file(self, reference: str) -> TextFile | None:
+        self.reads[reference] += 1
+        return self._resources.read_file(reference)
+
+    def read_asset(self, name: str) -> TextFile | None:
+        self.reads[name] += 1
+        return self._resources.read_asset(name)
+
+    def read_text(self, reference: str) -> str | None:
+        return self._resources.read_text(reference)
+
+    def read_array(self, reference: str) -> tuple[str, ...] | None:
+        return self._resources.read_array(reference)
+
+
+def counted(application: Application) -> tuple[Application, CountedResources]:
+    resources = CountedResources(application.resources)
+    return replace(application, resources=resources), resources
+
+
+@pytest.mark.parametrize("name", APPS)
+@pytest.mark.parametrize("kept_characters", [0, 4 << 20])
+def test_releases_that_share_files_say_what_each_says_alone(
+    name: str, kept_characters: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(app_files, "_KEPT_CHARACTERS", kept_characters)
+    files = AppFiles(APPS[name])
+    for release in (*RELEASES, *RELEASES):
+        shared = simulate_indexing(APPS[name], release, files=files)
+        assert shared == simulate_indexing(APPS[name], release)
+
+
+@pytest.mark.parametrize("name", APPS)
+def test_the_linter_reads_a_file_once_for_all_releases(name: str) -> None:
+    application, resources = counted(APPS[name])
+    lint = load_formats()["appfunctions"].lint_application
+    assert lint is not None
+    lint(application)
+    assert len(load_indexing().linted()) > 1
+    assert set(resources.reads.values()) == {1}
+
+
+def test_large_files_are_not_kept(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(app_files, "_KEPT_CHARACTERS", 10)
+    application, resources = counted(APPS["an asset"])
+    files = AppFiles(application)
+    for release in RELEASES:
+        simulate_indexing(application, release, files=files)
+    assert set(resources.reads.values()) == {len(RELEASES)}
+
+
+# AOSP's own test cases: each comes out as its name and the notes of the corpus say
+
+AOSP = "GrapheneOS__platform_packages_modules_AppSearch__"
+
+
+def read_cases() -> list[tuple[str, int]]:
+    """The cases by file name, and the number of documents or schemas that the notes expect."""
+    try:
+        table = (find("corpus") / "appfunctions" / "index.tsv").read_text(encoding="utf-8")
+    except Exception:  # noqa: BLE001 - without the corpus the marked tests are skipped, with the reason
+        return [("corpus", 0)]
+    rows = [row for row in csv.DictReader(table.splitlines(), delimiter="\t") if row["file"].startswith(AOSP)]
+    notes = (re.search(r"expected: (\d+|nothing)", row["how obtained / notes"]) for row in rows)
+    expected = [note[1] for note in notes if note is not None]
+    return [
+        (row["file"], int(text.replace("nothing", "0"))) for row, text in zip(rows, expected, strict=True)
     ]
 
+
+def schema_of_the_test() -> AppSearchSchema:
+    """The schema that AOSP's tests make: functions with parameters that may hold themselves."""
+    functions = dict(platform_schema().types["AppFunctionStaticMetadata"])
+    parameter = "AppFunctionParameterMetadata"
+    functions["appFunctionParameterMetadata"] = SchemaProperty("document", "repeated", parameter)
+    return AppSearchSchema(
+        {
+            "AppFunctionStaticMetadata": functions,
+            parameter: {
+                "parameterName": SchemaProperty("string", "repeated"),
+                "selfReference": SchemaProperty("document", "optional", parameter),
+            },
+        }
+    )
+
+
+CASES = read_cases()
+
+
+@pytest.mark.requires("corpus")
+@pytest.mark.parametrize(("name", "expected"), CASES, ids=[name.removeprefix(AOSP) for name, _ in CASES])
+def test_a_case_of_aosp_comes_out_as_it_says(name: str, expected: int) -> None:
+    path: Path = find("corpus") / "appfunctions" / name
+    release, _, case = path.stem.removeprefix(AOSP).split("__", 2)
+    text = path.read_text(encoding="utf-8")
+    if path.suffix == ".xsd":
+        try:
+            assert len(read_schema(text).types) == expected
+        except IndexerError:
+            assert expected == 0
+        return
+    of_version_1 = not case.startswith("parseIntoMapForGivenSchemas")
+    limits = load_indexing().limits
+    if "exceedMax" in case:
+        limits = limits.model_copy(update={"documents_per_file": 2})
+    report = index_file(text, None if of_version_1 else schema_of_the_test(), release, limits=limits)
+    assert len(report.documents) == expected
+    assert bool(report.dropped_files) == (expected == 0)
+
+
+@pytest.mark.requires("corpus")
+def test_nested_documents_keep_their_values() -> None:
+    base = f"{AOSP}17__AppFunctionDocumentParserImplTest__parseIntoMapForGivenSchemas_singleAppFunctionWith"
+
+    def parameters(case: str) -> object:
+        text = (find("corpus") / "appfunctions" / f"{base}{case}.xml").read_text(encoding="utf-8")
+        report = index_file(text, schema_of_the_test(), "17")
+        return report.function_properties()["com.example.utils#print"]["appFunctionParameterMetadata"]
+
+    assert parameters("DocumentProperties") == [{"parameterName": ["test"]}]
+    assert parameters("RepeatedProperties") == [
+        {"parameterName": ["test1", "test2"]},
+        {"parameterName": ["test3"]},
+    ]
+    assert parameters("SelfReferencingSchema") == [
+        {"parameterName": ["test"], "selfReference": [{"parameterName": ["selfReferencingParam"]}]}
+    ]
+
+
+@pytest.mark.requires("corpus")
+def test_the_jetpack_schema_that_is_kept_as_data_is_the_one_that_jetpack_ships() -> None:
+    name = "androidx__androidx__appfunctions__appfunctions__src__main__assets__app_functions_schema.xsd"
+    text = (find("corpus") / "appfunctions" / name).read_text(encoding="utf-8")
+    assert read_schema(text).types == jetpack_schema().types
+
+
+# Any text
 
 TAGS = st.sampled_from(
     [

@@ -49,6 +49,10 @@ def lint_text(text: str, name: str = "functions.xml") -> tuple[Finding, ...]:
     return lint_file(SourceFile(name, text.encode()))
 
 
+def with_code(application: Application, code: str) -> list[Finding]:
+    return [item for item in lint_application(application) if item.code == f"appfunctions-{code}"]
+
+
 def codes_of(findings: tuple[Finding, ...]) -> set[str]:
     return {finding.code.removeprefix("appfunctions-") for finding in findings}
 
@@ -57,146 +61,87 @@ def rule(broken: str, mended: str = GOOD, level: Level = Level.WARNING) -> tuple
     return broken, level, mended
 
 
+ERROR, NOTED = Level.ERROR, Level.NOTE
+REFERENCE = "<type>11</type><dataTypeReference>com.example.Note</dataTypeReference>"
+PROPERTY = f"<properties><id>unused</id><name>t</name>{STRING}</properties>"
+LISTED = "<paramNames>a</paramNames><paramTypes>string</paramTypes><paramRequired>true</paramRequired>"
+PATTERN = "<type>8</type><patterns><id>u</id><value>a</value><type>{}</type></patterns>"
+
+
+def with_types(number: int) -> str:
+    types = "".join(f'<xs:documentType name="T{n}"></xs:documentType>' for n in range(number))
+    return SCHEMA.replace("</xs:schema>", f"{types}</xs:schema>")
+
+
+def with_functions(number: int) -> str:
+    return functions(*(function(f"a.B#f{n}") for n in range(number)))
+
+
+# fmt: off
 FILES: dict[str, tuple[str, Level, str]] = {
-    "malformed-xml": rule("<appfunctions><appfunction></appfunctions>", level=Level.ERROR),
-    "missing-id": rule(file_with(parameters=PARAMETER.replace("<id>unused</id>", "", 1)), level=Level.ERROR),
+    "malformed-xml": rule("<appfunctions><appfunction></appfunctions>", level=ERROR),
+    "missing-id": rule(file_with(parameters=PARAMETER.replace("<id>unused</id>", "", 1)), level=ERROR),
     "unknown-tag": rule(file_with(extra="<colour>red</colour>")),
-    "bad-number": rule(
-        file_with(extra="<schemaVersion>1.0</schemaVersion>"),
-        file_with(extra="<schemaVersion> 1 </schemaVersion>"),
-        level=Level.ERROR,
-    ),
-    "element-in-text": rule(
-        file_with(description="<description>a <b>note</b></description>"),
-        file_with(description="<description>a &lt;b> note</description>"),
-        level=Level.ERROR,
-    ),
-    "reserved-property": rule(file_with(extra="<serviceName>x</serviceName>"), level=Level.ERROR),
-    "bad-scope": rule(
-        file_with(extra="<scope>screen</scope>", enabled=""),
-        file_with(extra="<scope>activity</scope>", enabled=""),
-        level=Level.ERROR,
-    ),
-    "enabled-application-function": rule(
-        file_with(extra="<scope>global</scope>"),
-        file_with(extra="<scope>global</scope>", enabled=""),
-        level=Level.ERROR,
-    ),
-    "over-limit": rule(
-        functions(*(function(f"a.B#f{number}") for number in range(251))),
-        functions(*(function(f"a.B#f{number}") for number in range(250))),
-        level=Level.ERROR,
-    ),
-    "overwritten": rule(
-        functions(function(), function()), functions(function(), function("a.B#c")), level=Level.ERROR
-    ),
-    "bad-count": rule(file_with(description="<description>a</description>" * 2), level=Level.ERROR),
-    "too-large": rule(
-        file_with(description=f"<description>{'x' * 524_289}</description>"),
-        file_with(description=f"<description>{'x' * 500_000}</description>"),
-        level=Level.ERROR,
-    ),
+    "bad-number": rule(file_with(extra="<schemaVersion>1.0</schemaVersion>"),
+        file_with(extra="<schemaVersion> 1 </schemaVersion>"), level=ERROR),
+    "element-in-text": rule(file_with(description="<description>a <b>note</b></description>"),
+        file_with(description="<description>a &lt;b> note</description>"), level=ERROR),
+    "reserved-property": rule(file_with(extra="<serviceName>x</serviceName>"), level=ERROR),
+    "bad-scope": rule(file_with(extra="<scope>screen</scope>", enabled=""),
+        file_with(extra="<scope>activity</scope>", enabled=""), level=ERROR),
+    "enabled-application-function": rule(file_with(extra="<scope>global</scope>"),
+        file_with(extra="<scope>global</scope>", enabled=""), level=ERROR),
+    "over-limit": rule(with_functions(251), with_functions(250), level=ERROR),
+    "overwritten": rule(functions(function(), function()),
+        functions(function(), function("a.B#c")), level=ERROR),
+    "bad-count": rule(file_with(description="<description>a</description>" * 2), level=ERROR),
+    "too-large": rule(file_with(description=f"<description>{'x' * 524_289}</description>"),
+        file_with(description=f"<description>{'x' * 500_000}</description>"), level=ERROR),
     "id-differs": rule(GOOD.replace("<id>com.example.notes", "<id>other")),
     "no-function-id": rule(re.sub("<functionId>.*</functionId>", "", GOOD)),
     "enabled-not-stated": rule(file_with(enabled="")),
     "no-signature": rule(file_with(response="")),
-    "schema-triple": rule(
-        file_with(extra="<schemaName>addNote</schemaName>"),
-        file_with(
-            response="",
-            extra="<schemaName>addNote</schemaName><schemaVersion>1</schemaVersion>"
-            "<schemaCategory>notes</schemaCategory>",
-        ),
-    ),
-    "no-description": rule(file_with(description=""), level=Level.NOTE),
+    "schema-triple": rule(file_with(extra="<schemaName>addNote</schemaName>"),
+        file_with(response="", extra="<schemaName>addNote</schemaName><schemaVersion>1</schemaVersion>"
+        "<schemaCategory>notes</schemaCategory>")),
+    "no-description": rule(file_with(description=""), level=NOTED),
     "unknown-type": rule(of_type("<type>9</type>"), of_type("<type>10</type>")),
-    "empty-object": rule(
-        of_type("<type>3</type>"),
-        of_type(f"<type>3</type><properties><id>unused</id><name>t</name>{STRING}</properties>"),
-    ),
-    "unnamed-one-of": rule(
-        of_type("<type>14</type>"), of_type("<type>14</type><objectQualifiedName>a.B</objectQualifiedName>")
-    ),
-    "bad-int-enum": rule(
-        of_type("<type>7</type><enumValues>0</enumValues><enumValues>one</enumValues>"),
-        of_type("<type>7</type><enumValues>0</enumValues><enumValues>-1</enumValues>"),
-    ),
-    "dangling-reference": rule(
-        of_type("<type>11</type><dataTypeReference>com.example.Note</dataTypeReference>"),
-        of_type("<type>11</type><dataTypeReference>com.example.Note</dataTypeReference>").replace(
-            "</appfunctions>", components(NOTE.format(STRING)) + "</appfunctions>"
-        ),
-    ),
-    "untyped-array": rule(
-        of_type("<type>10</type>"),
-        of_type("<type>10</type><itemType><id>unused</id><type>8</type></itemType>"),
-    ),
+    "empty-object": rule(of_type("<type>3</type>"), of_type(f"<type>3</type>{PROPERTY}")),
+    "unnamed-one-of": rule(of_type("<type>14</type>"),
+        of_type("<type>14</type><objectQualifiedName>a.B</objectQualifiedName>")),
+    "bad-int-enum": rule(of_type("<type>7</type><enumValues>0</enumValues><enumValues>one</enumValues>"),
+        of_type("<type>7</type><enumValues>0</enumValues><enumValues>-1</enumValues>")),
+    "dangling-reference": rule(of_type(REFERENCE),
+        of_type(REFERENCE).replace("</appfunctions>", components(NOTE.format(STRING)) + "</appfunctions>")),
+    "untyped-array": rule(of_type("<type>10</type>"),
+        of_type("<type>10</type><itemType><id>unused</id><type>8</type></itemType>")),
     "untyped": rule(file_with(parameters=PARAMETER.replace(STRING, ""))),
     "unnamed-parameter": rule(file_with(parameters=PARAMETER.replace("<name>title</name>", ""))),
-    "duplicate-parameter": rule(
-        file_with(parameters=PARAMETER * 2),
-        file_with(parameters=PARAMETER + PARAMETER.replace("title", "text")),
-    ),
-    "unreadable-name": rule(
-        file_with(parameters=PARAMETER.replace("title", "note.title")),
-        file_with(parameters=PARAMETER.replace("title", "note-title")),
-    ),
-    "unknown-required": rule(
-        of_type(
-            f"<type>3</type><properties><id>u</id><name>t</name>{STRING}</properties><required>x</required>"
-        ),
-        of_type(
-            f"<type>3</type><properties><id>u</id><name>t</name>{STRING}</properties><required>t</required>"
-        ),
-    ),
-    "access-level": rule(
-        file_with(extra="<accessLevel>public</accessLevel>"),
-        file_with(extra="<accessLevel>system</accessLevel>"),
-    ),
-    "pattern-type": rule(
-        of_type("<type>8</type><patterns><id>u</id><value>a</value><type>5</type></patterns>"),
-        of_type("<type>8</type><patterns><id>u</id><value>a</value><type>4</type></patterns>"),
-    ),
-    "uneven-lists": rule(
-        file_with(
-            parameters="<paramNames>a</paramNames><paramTypes>string</paramTypes>"
-            "<paramNames>b</paramNames><paramTypes>int</paramTypes><paramRequired>true</paramRequired>",
-            response="",
-        ),
-        file_with(
-            parameters="<paramNames>a</paramNames><paramTypes>string</paramTypes>"
-            "<paramRequired>true</paramRequired>",
-            response="",
-        ),
-    ),
-    "no-functions": rule("<appfunctions/>", level=Level.NOTE),
-    "not-functions": rule("<app-functions><function name='f'/></app-functions>", level=Level.WARNING),
-    "too-many-types": rule(
-        SCHEMA.replace(
-            "</xs:schema>",
-            "".join(f'<xs:documentType name="T{n}"></xs:documentType>' for n in range(17)) + "</xs:schema>",
-        ),
-        SCHEMA.replace(
-            "</xs:schema>",
-            "".join(f'<xs:documentType name="T{n}"></xs:documentType>' for n in range(16)) + "</xs:schema>",
-        ),
-        level=Level.ERROR,
-    ),
-    "bad-property-name": rule(SCHEMA.replace('"isRequired"', '"is_required"'), SCHEMA, level=Level.ERROR),
-    "unsupported-type": rule(SCHEMA.replace("xs:boolean", "xs:double", 1), SCHEMA, level=Level.ERROR),
-    "bad-attribute": rule(SCHEMA.replace('cardinality="3"', 'cardinality="4"'), SCHEMA, level=Level.ERROR),
-    "no-function-type": rule(
-        SCHEMA.replace("AppFunctionStaticMetadata", "Functions"), SCHEMA, level=Level.ERROR
-    ),
-    "undefined-type": rule(SCHEMA.replace('name="Response"', 'name="Reply"'), SCHEMA, level=Level.ERROR),
-    "duplicate-property": rule(
-        SCHEMA.replace('name="isRequired" type="xs:boolean"', 'name="name" type="xs:long"'), SCHEMA
-    ),
+    "duplicate-parameter": rule(file_with(parameters=PARAMETER * 2),
+        file_with(parameters=PARAMETER + PARAMETER.replace("title", "text"))),
+    "unreadable-name": rule(file_with(parameters=PARAMETER.replace("title", "note.title")),
+        file_with(parameters=PARAMETER.replace("title", "note-title"))),
+    "unknown-required": rule(of_type(f"<type>3</type>{PROPERTY}<required>x</required>"),
+        of_type(f"<type>3</type>{PROPERTY}<required>t</required>")),
+    "access-level": rule(file_with(extra="<accessLevel>public</accessLevel>"),
+        file_with(extra="<accessLevel>system</accessLevel>")),
+    "pattern-type": rule(of_type(PATTERN.format(5)), of_type(PATTERN.format(4))),
+    "uneven-lists": rule(file_with(parameters=f"{LISTED}<paramNames>b</paramNames>", response=""),
+        file_with(parameters=LISTED, response="")),
+    "no-functions": rule("<appfunctions/>", level=NOTED),
+    "not-functions": rule("<app-functions><function name='f'/></app-functions>"),
+    "too-many-types": rule(with_types(17), with_types(16), level=ERROR),
+    "bad-property-name": rule(SCHEMA.replace('"isRequired"', '"is_required"'), SCHEMA, level=ERROR),
+    "unsupported-type": rule(SCHEMA.replace("xs:boolean", "xs:double", 1), SCHEMA, level=ERROR),
+    "bad-attribute": rule(SCHEMA.replace('cardinality="3"', 'cardinality="4"'), SCHEMA, level=ERROR),
+    "no-function-type": rule(SCHEMA.replace("AppFunctionStaticMetadata", "Functions"), SCHEMA, level=ERROR),
+    "undefined-type": rule(SCHEMA.replace('name="Response"', 'name="Reply"'), SCHEMA, level=ERROR),
+    "duplicate-property": rule(SCHEMA.replace('name="isRequired" type="xs:boolean"',
+        'name="name" type="xs:long"'), SCHEMA),
     "metadata-content": rule(METADATA.replace("description", "text"), METADATA),
-    "metadata-guidance": rule(
-        METADATA.replace("description", "displayDescription"), METADATA, level=Level.NOTE
-    ),
+    "metadata-guidance": rule(METADATA.replace("description", "displayDescription"), METADATA, level=NOTED),
 }
+# fmt: on
 
 
 def test_a_file_of_the_application_needs_a_schema_from_somewhere() -> None:
@@ -212,15 +157,11 @@ def test_an_enum_value_that_is_not_an_int_of_java_is_reported(value: str) -> Non
     assert "bad-int-enum" in codes_of(lint_text(text))
 
 
-def test_a_document_that_appsearch_refuses_is_named() -> None:
-    (finding,) = [item for item in lint_text(FILES["bad-count"][0]) if item.code == "appfunctions-bad-count"]
-    refused = "AppSearch refuses the document com.example.notes.Notes#add on every release from Android 16 on"
-    assert finding.message.endswith(refused)
-
-
-def test_a_finding_of_the_indexer_holds_the_releases_that_it_is_true_of() -> None:
+def test_a_document_that_appsearch_refuses_is_named_with_the_releases_that_it_is_true_of() -> None:
     every = ("16", "16-qpr1", "16-qpr2", "17")
     (refused,) = [item for item in lint_text(FILES["bad-count"][0]) if item.code == "appfunctions-bad-count"]
+    document = "the document com.example.notes.Notes#add"
+    assert refused.message.endswith(f"AppSearch refuses {document} on every release from Android 16 on")
     assert refused.releases == every
     found = {item.code: item for item in lint_application(app(named(".v2", "functions.xml")))}
     assert found["appfunctions-application-level"].releases == every[:3]
@@ -256,59 +197,45 @@ def app_rule(
 
 
 RES_AUTO = "http://schemas.android.com/apk/res-auto"
+
+
+def guidance(name: str) -> str:
+    return named(".app_metadata", f"@xml/{name}", attribute="resource")
+
+
+GUIDED = guidance("app_metadata")
+# fmt: off
 APPS: dict[str, tuple[Apps, Level, Apps]] = {
-    "meta-data": app_rule(
-        lambda: app(service(V2.replace("property", "meta-data"), SCHEMA_PROPERTY)), level=Level.ERROR
-    ),
-    "service-action": app_rule(lambda: app(service(action="")), level=Level.ERROR),
+    "meta-data": app_rule(lambda: app(service(V2.replace("property", "meta-data"), SCHEMA_PROPERTY)),
+        level=ERROR),
+    "service-action": app_rule(lambda: app(service(action="")), level=ERROR),
     "service-disabled": app_rule(lambda: app(service(attributes=f'{PERMISSION} android:enabled="false"'))),
-    "no-schema": app_rule(
-        lambda: app(service(V2)), lambda: app(SCHEMA_PROPERTY, service(V2)), level=Level.ERROR
-    ),
-    "application-level": app_rule(lambda: app(named(".v2", "functions.xml"), service()), level=Level.NOTE),
-    "metadata-place": app_rule(
-        lambda: app(service(V2, SCHEMA_PROPERTY, named(".app_metadata", "@xml/app_metadata"))),
-        lambda: app(named(".app_metadata", "@xml/app_metadata", attribute="resource"), service()),
-    ),
-    "metadata-missing": app_rule(
-        lambda: app(named(".app_metadata", "@xml/gone", attribute="resource"), service()),
-        lambda: app(named(".app_metadata", "@xml/app_metadata", attribute="resource"), service()),
-    ),
-    "metadata-content": app_rule(
-        lambda: app(named(".app_metadata", "@xml/empty", attribute="resource")),
-        lambda: app(named(".app_metadata", "@xml/app_metadata", attribute="resource")),
-    ),
-    "metadata-file": app_rule(
-        lambda: app(named(".app_metadata", "@xml/wrong", attribute="resource"), wrong_xml="<app-metadata/>"),
-        lambda: app(named(".app_metadata", "@xml/app_metadata", attribute="resource")),
-        level=Level.ERROR,
-    ),
-    "metadata-attributes": app_rule(
-        lambda: app(service(), attributes=f'xmlns:a="{RES_AUTO}" a:description="Search first"'),
-        lambda: app(service(), attributes=f'xmlns:a="{RES_AUTO}" a:theme="dark"'),
-    ),
-    "missing-file": app_rule(
-        lambda: built(app(service(named(".v2", "a.xml,functions.xml"), SCHEMA_PROPERTY))), level=Level.ERROR
-    ),
-    "not-a-file-property": app_rule(
-        lambda: app(service(named(".v2", "@xml/functions", attribute="resource"), SCHEMA_PROPERTY))
-    ),
-    "missing-permission": app_rule(lambda: app(service(attributes="")), level=Level.ERROR),
+    "no-schema": app_rule(lambda: app(service(V2)), lambda: app(SCHEMA_PROPERTY, service(V2)), level=ERROR),
+    "application-level": app_rule(lambda: app(named(".v2", "functions.xml"), service()), level=NOTED),
+    "metadata-place": app_rule(lambda: app(service(V2,
+        SCHEMA_PROPERTY, named(".app_metadata", "@xml/app_metadata"))), lambda: app(GUIDED, service())),
+    "metadata-missing": app_rule(lambda: app(guidance("gone"), service()), lambda: app(GUIDED, service())),
+    "metadata-content": app_rule(lambda: app(guidance("empty")), lambda: app(GUIDED)),
+    "metadata-file": app_rule(lambda: app(guidance("wrong"), wrong_xml="<app-metadata/>"),
+        lambda: app(GUIDED), level=ERROR),
+    "metadata-attributes": app_rule(lambda: app(service(),
+        attributes=f'xmlns:a="{RES_AUTO}" a:description="Search first"'),
+        lambda: app(service(), attributes=f'xmlns:a="{RES_AUTO}" a:theme="dark"')),
+    "missing-file": app_rule(lambda: built(app(service(named(".v2", "a.xml,functions.xml"),
+        SCHEMA_PROPERTY))), level=ERROR),
+    "not-a-file-property": app_rule(lambda: app(service(named(".v2", "@xml/functions", attribute="resource"),
+        SCHEMA_PROPERTY))),
+    "missing-permission": app_rule(lambda: app(service(attributes="")), level=ERROR),
     "another-service": app_rule(lambda: app(service(name=".First"), service(name=".Second"))),
-    "no-file": app_rule(lambda: app(service(SCHEMA_PROPERTY)), level=Level.ERROR),
-    "different-schemas": app_rule(
-        lambda: app(service(), service(V2, OTHER_SCHEMA, name=".Second"), other_schema_xsd=SCHEMA),
-        lambda: app(service(), service(name=".Second")),
-        level=Level.ERROR,
-    ),
-    "undefined-type": app_rule(
-        lambda: app(service(), app_functions_schema_xsd=SCHEMA.replace('name="Response"', 'name="Reply"')),
-        level=Level.ERROR,
-    ),
-    "unknown-tag": app_rule(
-        lambda: app(service(), functions_xml=file_with(extra="<accessLevel>self</accessLevel>"))
-    ),
+    "no-file": app_rule(lambda: app(service(SCHEMA_PROPERTY)), level=ERROR),
+    "different-schemas": app_rule(lambda: app(service(), service(V2, OTHER_SCHEMA, name=".Second"),
+        other_schema_xsd=SCHEMA), lambda: app(service(), service(name=".Second")), level=ERROR),
+    "undefined-type": app_rule(lambda: app(service(),
+        app_functions_schema_xsd=SCHEMA.replace('name="Response"', 'name="Reply"')), level=ERROR),
+    "unknown-tag": app_rule(lambda: app(service(),
+        functions_xml=file_with(extra="<accessLevel>self</accessLevel>"))),
 }
+# fmt: on
 
 
 @pytest.mark.parametrize("rule", APPS)
@@ -347,7 +274,7 @@ def test_a_missing_schema_is_reported_once_with_what_it_means() -> None:
 
 def test_an_old_schema_next_to_a_new_tag_is_reported_as_the_cause() -> None:
     broken, _, _ = APPS["unknown-tag"]
-    (finding,) = (item for item in lint_application(broken()) if item.code == "appfunctions-unknown-tag")
+    (finding,) = with_code(broken(), "unknown-tag")
     assert finding.hint is not None
     assert "older than the tag" in finding.hint
     assert "Android 16 QPR1 and Android 16 QPR2" in finding.message
@@ -432,18 +359,10 @@ def test_a_service_that_is_meant_for_functions_and_has_no_file_lacks_the_action(
     assert "meant for app functions" in finding.message
 
 
-def with_code(application: Application, code: str) -> list[Finding]:
-    return [item for item in lint_application(application) if item.code == f"appfunctions-{code}"]
-
-
 def test_a_file_that_a_source_tree_does_not_have_is_not_an_error() -> None:
     of_source = app(service(named(".v2", "made_by_the_build.xml"), SCHEMA_PROPERTY))
-    (finding,) = (item for item in lint_application(of_source) if item.code == "appfunctions-missing-file")
-    assert finding.level is Level.WARNING
-    (finding,) = (
-        item for item in lint_application(built(of_source)) if item.code == "appfunctions-missing-file"
-    )
-    assert finding.level is Level.ERROR
+    assert [item.level for item in with_code(of_source, "missing-file")] == [Level.WARNING]
+    assert [item.level for item in with_code(built(of_source), "missing-file")] == [Level.ERROR]
 
 
 def test_the_schema_of_jetpack_is_there_before_the_build() -> None:
@@ -458,8 +377,5 @@ def test_a_file_that_is_elsewhere_in_the_app_is_named() -> None:
     (finding,) = with_code(as_asset, "missing-file")
     assert finding.message.startswith("the app has no asset empty.xml, but it has @xml/empty;")
     assert finding.level is Level.ERROR
-    guidance = app(
-        named(".app_metadata", "@xml/functions_old", attribute="resource"), functions_old_xml="<x/>"
-    )
-    (finding,) = (item for item in lint_application(guidance) if item.code == "appfunctions-metadata-missing")
+    (finding,) = with_code(app(guidance("functions_old"), functions_old_xml="<x/>"), "metadata-missing")
     assert finding.message == "the app has no @xml/functions_old, but it has assets/functions_old.xml"

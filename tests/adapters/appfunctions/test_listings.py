@@ -1,16 +1,19 @@
-"""A saved answer of `cmd app_function list-app-functions`, typed from reference appfunctions 6.5."""
+"""Answers of `cmd app_function list-app-functions`: saved (reference appfunctions 6.5) and of a phone."""
 
 import json
 from typing import Any
 
 import pytest
 
+from device_shim.phone_system.phone_system_apps import TOOL, make_phone, make_tool, run
+from droidgate.sources.android_project import application_from_tree
 from droidgate_appfunctions.format import FORMAT
 from droidgate_mappings.formats.format import Reading, SourceFile, detect_format
 from droidgate_mappings.formats.leniency import ReadingContext
+from droidgate_mappings.model.capability import Capability, Provider
 from droidgate_mappings.model.errors import InputError
-from droidgate_mappings.model.types import ArrayType, RefType
-from model_types import properties_of
+from droidgate_mappings.model.types import ArrayType, ObjectType, RefType
+from model_types import boolean, int32, optional, properties_of, record, required, string
 from requirements_of_tests import require
 
 PACKAGE = "com.example.notes"
@@ -32,20 +35,19 @@ FUNCTION: dict[str, Any] = {
     ],
     "response": [{"valueType": [{"type": [10], "itemType": [NOTE], "isNullable": [False]}]}],
 }
-DATA_TYPES: dict[str, Any] = {
-    "dataTypes": [
-        {
-            "name": ["a.Note"],
-            "dataTypeMetadata": [
-                {
-                    "type": [3],
-                    "properties": [{"name": ["title"], "dataTypeMetadata": [{"type": [8]}]}],
-                    "required": ["title"],
-                }
-            ],
-        }
-    ]
+TITLE = {"name": ["title"], "dataTypeMetadata": [{"type": [8]}]}
+NOTE_TYPE = {"type": [3], "properties": [TITLE], "required": ["title"]}
+DATA_TYPES: dict[str, Any] = {"dataTypes": [{"name": ["a.Note"], "dataTypeMetadata": [NOTE_TYPE]}]}
+OF_A_LIST = {
+    "functionId": ["create_note"],
+    "description": ["Creates a note"],
+    "enabledByDefault": [True],
+    "packageName": [PACKAGE],
+    "paramNames": ["title", "priority"],
+    "paramTypes": ["string", "int"],
+    "paramRequired": [True, False],
 }
+OF_VERSION_1 = {"functionId": ["a.Notes#old"], "schemaName": ["createNote"], "schemaVersion": [1]}
 
 
 def element(document: dict[str, Any], *, enabled: object = None) -> dict[str, Any]:
@@ -53,30 +55,38 @@ def element(document: dict[str, Any], *, enabled: object = None) -> dict[str, An
     return {STATIC: document, **runtime}
 
 
-def read(text: str) -> Reading:
-    return FORMAT.read_file(SourceFile("functions.json", text.encode()), ReadingContext(strict=True))
+def without(name: str) -> dict[str, Any]:
+    return {key: value for key, value in FUNCTION.items() if key != name}
 
 
 def listing(*elements: dict[str, Any]) -> str:
     return json.dumps({PACKAGE: list(elements)})
 
 
+def read(text: str, *, strict: bool = True) -> Reading:
+    return FORMAT.read_file(SourceFile("functions.json", text.encode()), ReadingContext(strict=strict))
+
+
+def detected(printed: str) -> SourceFile:
+    """Return a saved answer, which is one of this format whatever its name is."""
+    saved = SourceFile("saved.txt", printed.encode())
+    assert detect_format(saved) is FORMAT
+    return saved
+
+
 def test_functions_have_their_signature_their_data_types_and_their_state() -> None:
     reading = read(listing(element(FUNCTION, enabled=False), {COMPONENTS: DATA_TYPES}))
     (provider,) = reading.providers
-    assert (provider.package, provider.component, provider.source and provider.source.path) == (
-        PACKAGE,
-        "a.NotesService",
-        "functions.json",
-    )
+    assert provider.source is not None
+    assert (provider.package, provider.component) == (PACKAGE, "a.NotesService")
+    assert provider.source.path == "functions.json"
     (function,) = provider.capabilities
     assert (function.id, function.description) == ("a.Notes#list", "Lists the notes")
     assert function.state is not None
     assert function.state.enabled is False
     assert properties_of(function.input)["text"].required
     assert function.output == ArrayType(items=RefType(name="a.Note"))
-    note = provider.definitions["a.Note"]
-    assert list(properties_of(note)) == ["title"]
+    assert list(properties_of(provider.definitions["a.Note"])) == ["title"]
     assert (reading.findings, reading.problems) == ((), ())
 
 
@@ -98,9 +108,7 @@ def test_each_service_and_the_application_have_a_provider() -> None:
 
 def test_notices_of_the_shell_are_no_part_of_the_listing() -> None:
     text = "Invalid user ID: x. Using current user.\r\n" + listing(element(FUNCTION))
-    found = detect_format(SourceFile("saved.txt", text.encode()))
-    assert found is FORMAT
-    assert len(read(text).providers) == 1
+    assert len(read(detected(text).data.decode()).providers) == 1
 
 
 def test_a_signature_that_cannot_be_read_is_a_problem_and_the_function_stays() -> None:
@@ -118,15 +126,12 @@ def test_documents_of_another_kind_are_reported() -> None:
     assert "Weather" in finding.message
 
 
-@pytest.mark.parametrize(
-    ("text", "message"),
-    [
-        (listing(element({**FUNCTION, "functionId": []})), "a function has no id"),
-        (listing(element({**FUNCTION, "description": "x"})), "a value is not an array"),
-        (json.dumps({PACKAGE: {STATIC: FUNCTION}}), "the value of a package is not an array"),
-        (listing(element(FUNCTION))[:-2], "not JSON"),
-    ],
-)
+@pytest.mark.parametrize(("text", "message"), [
+    (listing(element({**FUNCTION, "functionId": []})), "a function has no id"),
+    (listing(element({**FUNCTION, "description": "x"})), "a value is not an array"),
+    (json.dumps({PACKAGE: {STATIC: FUNCTION}}), "the value of a package is not an array"),
+    (listing(element(FUNCTION))[:-2], "not JSON"),
+])  # fmt: skip
 def test_what_is_not_a_listing_is_an_error_with_a_hint(text: str, message: str) -> None:
     with pytest.raises(InputError) as caught:
         read(text)
@@ -134,45 +139,28 @@ def test_what_is_not_a_listing_is_an_error_with_a_hint(text: str, message: str) 
     assert caught.value.place is not None
 
 
-OF_A_LIST = {
-    "functionId": ["create_note"],
-    "description": ["Creates a note"],
-    "enabledByDefault": [True],
-    "packageName": [PACKAGE],
-    "paramNames": ["title", "priority"],
-    "paramTypes": ["string", "int"],
-    "paramRequired": [True, False],
-}
-OF_VERSION_1 = {"functionId": ["a.Notes#old"], "schemaName": ["createNote"], "schemaVersion": [1]}
-
-
 @pytest.mark.parametrize("service", [{}, {"serviceName": ["a.NotesService"], "scope": ["global"]}])
 def test_parallel_lists_of_parameters_are_read_on_every_release(service: dict[str, Any]) -> None:
     (provider,) = read(listing(element({**OF_A_LIST, **service}))).providers
     assert (provider.dialect, provider.component) == ("platform", service.get("serviceName", [None])[0])
-    (function,) = provider.capabilities
-    assert [(name, item.required) for name, item in properties_of(function.input).items()] == [
+    declared = properties_of(provider.capabilities[0].input)
+    assert [(name, item.required) for name, item in declared.items()] == [
         ("title", True),
         ("priority", False),
     ]
 
 
-@pytest.mark.parametrize(
-    ("documents", "dialect"),
-    [
-        ([FUNCTION], "v2"),
-        ([{**FUNCTION, "serviceName": ["@null"], "enabledByDefault": [False]}], "app-level"),
-        ([OF_A_LIST, {"functionId": ["ping"]}], "platform"),
-        ([OF_VERSION_1], "v1"),
-        ([OF_VERSION_1, {key: value for key, value in FUNCTION.items() if key != "serviceName"}], "v2"),
-    ],
-)
+@pytest.mark.parametrize(("documents", "dialect"), [
+    ([FUNCTION], "v2"),
+    ([{**FUNCTION, "serviceName": ["@null"], "enabledByDefault": [False]}], "app-level"),
+    ([OF_A_LIST, {"functionId": ["ping"]}], "platform"),
+    ([OF_VERSION_1], "v1"),
+    ([OF_VERSION_1, without("serviceName")], "v2"),
+])  # fmt: skip
 def test_the_dialect_is_that_of_the_properties_that_are_listed(
     documents: list[dict[str, Any]], dialect: str
 ) -> None:
-    (provider,) = FORMAT.read_file(
-        SourceFile("f.json", listing(*map(element, documents)).encode()), ReadingContext()
-    ).providers
+    (provider,) = read(listing(*map(element, documents)), strict=False).providers
     assert provider.dialect == dialect
 
 
@@ -197,17 +185,13 @@ def test_properties_that_are_not_known_are_kept_and_reported() -> None:
 
 
 def test_data_types_that_no_function_refers_to_are_kept() -> None:
-    alone = {key: value for key, value in FUNCTION.items() if key != "response"}
-    reading = FORMAT.read_file(
-        SourceFile("f.json", listing(element(alone), {COMPONENTS: DATA_TYPES}).encode()), ReadingContext()
-    )
+    reading = read(listing(element(without("response")), {COMPONENTS: DATA_TYPES}), strict=False)
     assert list(reading.providers[0].definitions) == ["a.Note"]
 
 
 def test_data_types_of_an_app_without_functions_are_reported() -> None:
-    text = json.dumps(
-        {PACKAGE: [element(FUNCTION)], "b.c": [{COMPONENTS.replace(PACKAGE, "b.c"): DATA_TYPES}]}
-    )
+    other = {COMPONENTS.replace(PACKAGE, "b.c"): DATA_TYPES}
+    text = json.dumps({PACKAGE: [element(FUNCTION)], "b.c": [other]})
     assert [finding.message for finding in read(text).findings] == [
         "documents of the type AppFunctionComponentMetadataDocument of b.c are left out"
     ]
@@ -217,10 +201,8 @@ def test_data_types_of_an_app_without_functions_are_reported() -> None:
     "said", ["No shell command implementation.\n", "cmd: Can't find service: app_function\n"]
 )
 def test_what_a_phone_prints_in_place_of_a_listing_is_an_error_with_a_hint(said: str) -> None:
-    file = SourceFile("saved.txt", said.encode())
-    assert detect_format(file) is FORMAT
     with pytest.raises(InputError) as caught:
-        FORMAT.read_file(file, ReadingContext())
+        FORMAT.read_file(detected(said), ReadingContext())
     assert said.strip() in caught.value.message
     assert "APK" in (caught.value.hint or "")
 
@@ -229,14 +211,68 @@ def test_what_a_phone_prints_in_place_of_a_listing_is_an_error_with_a_hint(said:
 def test_a_listing_of_a_published_article_is_read() -> None:
     folder = require("corpus") / "appfunctions"
     (path,) = folder.glob("public__article__cmd_list-app-functions_*.json")
-    file = SourceFile(path.name, path.read_bytes())
-    assert detect_format(file) is FORMAT
-    (provider,) = FORMAT.read_file(file, ReadingContext()).providers
-    stated = json.loads(path.read_bytes())
-    assert [provider.package] == list(stated)
+    text = path.read_text(encoding="utf-8")
+    (provider,) = FORMAT.read_file(detected(text), ReadingContext()).providers
+    assert [provider.package] == list(json.loads(text))
     assert [capability.id.rpartition("#")[2] for capability in provider.capabilities] == ["getAllTodos"]
 
 
 def test_linting_a_saved_listing_finds_nothing() -> None:
     assert FORMAT.lint_file is not None
-    assert FORMAT.lint_file(SourceFile("saved.json", listing(element(FUNCTION)).encode())) == ()
+    assert FORMAT.lint_file(detected(listing(element(FUNCTION)))) == ()
+
+
+SERVICE = f"{TOOL}.Notes"
+
+
+def provider(dialect: str) -> Provider:
+    arguments = record({"title": required(string()), "count": optional(int32())})
+    output = None if dialect == "platform" else boolean()
+    return Provider(
+        protocol=FORMAT.id,
+        dialect=dialect,
+        package=TOOL,
+        component=None if dialect == "app-level" else SERVICE,
+        capabilities=(
+            Capability(id=f"{SERVICE}#create", description="Creates a note", input=arguments, output=output),
+            Capability(id=f"{SERVICE}#purge", description="Removes all notes", input=ObjectType()),
+        ),
+    )
+
+
+def listing_of_phone(files: dict[str, str], release: str) -> Reading:
+    application = files["AndroidManifest.xml"].partition("<application>")[2].partition("</application>")[0]
+    guarded = application.replace(
+        "<service", '<service android:permission="android.permission.BIND_APP_FUNCTION_SERVICE"'
+    )
+    assets = {path: text for path, text in files.items() if path.startswith("assets/")}
+    with make_phone(release, make_tool(guarded, files=assets)) as phone:
+        printed = run(phone, "cmd", "app_function", "list-app-functions").stdout
+    return FORMAT.read_file(detected(printed), ReadingContext())
+
+
+@pytest.mark.parametrize(
+    ("dialect", "release"),
+    [("v2", "36.1"), ("v2", "37"), ("platform", "36.1"), ("platform", "37"), ("app-level", "37")],
+)
+def test_a_phones_listing_reads_as_the_files_that_were_indexed(dialect: str, release: str) -> None:
+    assert FORMAT.write is not None
+    artifacts = FORMAT.write(provider(dialect), FORMAT.dialect(dialect)).artifacts
+    tree = application_from_tree({item.path: item.text.encode() for item in artifacts})
+    (of_files,) = FORMAT.read_application(tree, ReadingContext()).providers
+    reading = listing_of_phone({item.path: item.text for item in artifacts}, release)
+    (of_listing,) = reading.providers
+    assert (of_listing.dialect, of_listing.package) == (dialect, TOOL)
+    assert of_listing.component == (of_files.component if release == "37" else None)
+    assert [(item.id, item.description, item.input, item.output) for item in of_listing.capabilities] == [
+        (item.id, item.description, item.input, item.output) for item in of_files.capabilities
+    ]
+    assert reading.problems == ()
+    unknown = {"listed-service-unknown"} if release == "36.1" else set()
+    assert {item.code for item in reading.findings} - {"lenient-read"} == unknown
+
+
+def test_a_phone_of_android_16_says_that_it_cannot_list() -> None:
+    with make_phone("36") as phone:
+        printed = run(phone, "cmd", "app_function", "list-app-functions")
+    detected(printed.stdout or printed.stderr)

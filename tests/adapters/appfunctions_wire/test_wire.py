@@ -1,0 +1,516 @@
+"""Parameters and results as JSON, the shell's answers and failure tokens (reference appfunctions 5 and 6)."""
+
+import json
+import re
+from contextlib import suppress
+from decimal import Decimal
+from typing import Any
+
+import pytest
+from hypothesis import given, strategies as st
+
+from adapters.appfunctions_wire.wire_types import (
+    DEFINITIONS,
+    input_types_with_values,
+    output_types_with_values,
+)
+from droidgate_appfunctions import wire
+from droidgate_appfunctions.shell_calls import ShellOutcome, read_shell_output
+from droidgate_appfunctions.wire import (
+    MAX_DEPTH,
+    RETURN_KEY,
+    SCHEMA_TYPE_KEY,
+    AppFunctionWireError,
+    DroppedValue,
+    read_parameters,
+    read_result,
+    write_parameters,
+    write_result,
+)
+from droidgate_mappings.model.types import (
+    AllOfType,
+    AnyType,
+    ArrayType,
+    ObjectType,
+    OneOfType,
+    OpaqueType,
+    Type,
+)
+from droidgate_mappings.tables.app_functions import load_error_codes
+from droidgate_mappings.tables.failure_tokens import (
+    code_of_token,
+    load_failure_tokens,
+    read_failure,
+    token_of_code,
+    write_failure,
+)
+from droidgate_mappings.text.json_text import parse_json
+from model_types import (
+    all_of,
+    array,
+    binary,
+    boolean,
+    float32,
+    float64,
+    int32,
+    int64,
+    null,
+    one_of,
+    optional,
+    record,
+    ref,
+    required,
+    string,
+)
+from requirements_of_tests import require
+
+NO_DEFINITIONS: dict[str, Type] = {}
+
+
+def parameters(**types: Type) -> ObjectType:
+    return record({name: optional(item) for name, item in types.items()})
+
+
+def problem_of(values: Any, declared: Type, definitions: dict[str, Type] = NO_DEFINITIONS) -> tuple[str, str]:
+    with pytest.raises(AppFunctionWireError) as caught:
+        write_parameters(values, declared, definitions)
+    assert caught.value.token == "invalid_argument"
+    return caught.value.problem, caught.value.pointer
+
+
+def returned(*items: Any) -> dict[str, Any]:
+    return {RETURN_KEY: list(items)}
+
+
+# Parameters
+
+SHAPES: dict[str, Type] = {
+    "com.x.Shape$Circle": record({"radius": required(float64())}, qualified_name="com.x.Shape$Circle"),
+    "com.x.Shape$Square": record({"side": required(float64())}, qualified_name="com.x.Shape$Square"),
+    "com.x.Shape$Dot": ObjectType(qualified_name="com.x.Shape$Dot"),
+}
+SHAPE = OneOfType(alternatives=tuple(ref(name) for name in SHAPES), qualified_name="com.x.Shape")
+NAMED = parameters(shape=OneOfType(alternatives=SHAPE.alternatives[:2]))
+A_SQUARE = {"side": 2, SCHEMA_TYPE_KEY: "com.x.Shape$Square"}
+NUMBERS = parameters(d=float64(), f=float32(), i=int32(), l=int64())
+ALL_OF = AllOfType(
+    members=(record({"a": required(string())}), parameters(a=string(), b=string())), qualified_name="a.All"
+)
+A_ONE = record({"a": required(string(nullable=True))}, qualified_name="a.One")
+COMBINED = {"parent": record({"a": optional(float64())})}
+MERGED = parameters(p=all_of(ref("parent"), parameters(b=int32()), string()))
+
+
+@pytest.mark.parametrize(("values", "declared", "definitions", "written"), [
+    pytest.param({"d": 5, "f": 5, "i": 5, "l": 5}, NUMBERS, {}, '{"d": 5.0, "f": 5.0, "i": 5, "l": 5}',
+        id="a double is written with a fraction and an integer without"),
+    pytest.param({"i": 5.0, "l": Decimal("5.00")},
+        NUMBERS, {}, '{"i": 5, "l": 5}', id="a whole fraction is written as an integer"),
+    pytest.param({"values": [1, 2.7]}, parameters(values=array(float64())),
+        {}, '{"values": [1.0, 2.7]}', id="a list of doubles is one although its first item is whole"),
+    pytest.param({"a": [1, 2.5], "b": {"c": "d"}}, ObjectType(), {}, '{"a": [1.0, 2.5], "b": {"c": "d"}}',
+        id="undeclared parameters go by their own kind and lists by one kind"),
+    pytest.param({"a": None, "b": {"c": None}},
+        parameters(a=string(nullable=True), b=ObjectType()), {}, '{"b": {}}', id="null is left out"),
+    pytest.param({"p": None},
+        parameters(p=ref("nobody")), {}, "{}", id="null of an unknown reference is left out"),
+    pytest.param({"shape": {"side": 2}},
+        NAMED, SHAPES, f'{{"shape": {{"side": 2.0, "{SCHEMA_TYPE_KEY}": "com.x.Shape$Square"}}}}',
+        id="a one-of states which alternative it is"),
+    pytest.param({"shape": A_SQUARE}, parameters(shape=SHAPE),
+        SHAPES, f'{{"shape": {{"side": 2.0, "{SCHEMA_TYPE_KEY}": "com.x.Shape$Square"}}}}',
+        id="a one-of that fits several is the one that is named"),
+    pytest.param({"choice": {SCHEMA_TYPE_KEY: "a.One"}}, parameters(choice=one_of(A_ONE,
+        parameters(b=int32()))), {}, f'{{"choice": {{"{SCHEMA_TYPE_KEY}": "a.One"}}}}',
+        id="a key that is required and nullable may stay away"),
+    pytest.param({"choice": {"a": "x"}},
+        parameters(choice=one_of(ALL_OF)), {}, f'{{"choice": {{"a": "x", "{SCHEMA_TYPE_KEY}": "a.All"}}}}',
+        id="what one member of an all-of requires is enough"),
+    pytest.param({"p": {"a": 1, "b": 2}}, MERGED,
+        COMBINED, '{"p": {"a": 1.0, "b": 2}}', id="an all-of is the object that its members describe"),
+])  # fmt: skip
+def test_parameters_are_written_as_the_shell_reads_them(
+    values: dict[str, Any], declared: Type, definitions: dict[str, Type], written: str
+) -> None:
+    assert json.dumps(write_parameters(values, declared, definitions)) == written
+
+
+CIRCLE: dict[str, Type] = {"a": ref("b"), "b": all_of(ref("a"))}
+TAGS = parameters(tags=array(string()))
+CHOICE = parameters(choice=OneOfType(alternatives=(TAGS, parameters(count=int32()))))
+
+
+@pytest.mark.parametrize(("values", "declared", "definitions", "problem"), [
+    ({"p": [["x"]]}, parameters(p=array(array(string()))), {}, ("nested-array", "/p/0")),
+    ({"p": [None]}, parameters(p=array(string(nullable=True))), {}, ("null-item", "/p/0")),
+    ({"p": "AAAA"}, parameters(p=binary()), {}, ("bytes", "/p")),
+    ({"p": {}}, parameters(p=OpaqueType(class_name="android.app.PendingIntent")), {}, ("opaque", "/p")),
+    ({"p": True}, parameters(p=int32()), {}, ("wrong-kind", "/p")),
+    ({"p": "5"}, parameters(p=int32()), {}, ("wrong-kind", "/p")),
+    ({"p": 5.5}, parameters(p=int64()), {}, ("wrong-kind", "/p")),
+    ({"p": 2**31}, parameters(p=int32()), {}, ("out-of-range", "/p")),
+    ({"p": 2**63}, parameters(p=int64()), {}, ("out-of-range", "/p")),
+    ({"p": 2**63}, parameters(p=AnyType()), {}, ("out-of-range", "/p")),
+    ({"p": 1e39}, parameters(p=float32()), {}, ("out-of-range", "/p")),
+    ({"p": Decimal("1e999999999")}, parameters(p=float64()), {}, ("out-of-range", "/p")),
+    ({"p": float("nan")}, parameters(p=float64()), {}, ("out-of-range", "/p")),
+    ({"p": 10**400}, parameters(p=float64()), {}, ("out-of-range", "/p")),
+    ({"p": Decimal("sNaN")}, parameters(p=AnyType()), {}, ("out-of-range", "/p")),
+    ({"p": 1}, parameters(p=ref("nobody")), {}, ("unknown-reference", "/p")),
+    ({"p": 1}, parameters(p=ref("a")), CIRCLE, ("unknown-reference", "/p")),
+    ({"p": object()}, parameters(p=AnyType()), {}, ("wrong-kind", "/p")),
+    ({"a": ["x", 1]}, ObjectType(), {}, ("wrong-kind", "/a")),
+    ({"": 1}, ObjectType(), {}, ("empty-name", "/")),
+    ({"shape": {"side": 2}}, parameters(shape=SHAPE), SHAPES, ("no-alternative", "/shape")),
+    *(({"shape": value}, NAMED, SHAPES, ("no-alternative", "/shape"))
+      for value in ({"colour": "red"}, {"side": "long"}, {}, {"side": 1, SCHEMA_TYPE_KEY: "com.x.Other"})),
+    ({"choice": {"b": "x"}}, parameters(choice=one_of(ALL_OF)), {}, ("no-alternative", "/choice")),
+    ({"p": {"c": 1}}, MERGED, COMBINED, ("unknown-key", "/p/c")),
+])  # fmt: skip
+def test_what_the_shell_cannot_carry_is_refused_with_its_place(
+    values: dict[str, Any], declared: Type, definitions: dict[str, Type], problem: tuple[str, str]
+) -> None:
+    assert problem_of(values, declared, definitions) == problem
+
+
+@pytest.mark.parametrize(("values", "declared", "kept", "place"), [
+    ({"tags": []}, TAGS, {}, "/tags"), ({"choice": {"tags": []}}, CHOICE, {"choice": {}}, "/choice/tags"),
+])  # fmt: skip
+def test_an_empty_list_is_an_error_unless_the_caller_takes_losses(
+    values: dict[str, Any], declared: Type, kept: dict[str, Any], place: str
+) -> None:
+    assert problem_of(values, declared) == ("empty-array", place)
+    losses: list[DroppedValue] = []
+    assert write_parameters(values, declared, {}, losses=losses) == kept
+    assert losses == [DroppedValue("empty-array", place)]
+
+
+def test_an_unknown_parameter_is_refused_with_the_names_there_are() -> None:
+    with pytest.raises(AppFunctionWireError, match="there are: a") as caught:
+        write_parameters({"b": 1}, parameters(a=int32()), {})
+    assert (caught.value.problem, caught.value.pointer) == ("unknown-key", "/b")
+
+
+def test_a_value_nested_too_deep_ends() -> None:
+    tree = record({"next": optional(ref("tree"))})
+    value: dict[str, Any] = {}
+    for _ in range(MAX_DEPTH + 2):
+        value = {"next": value}
+    assert problem_of(value, tree, {"tree": tree})[0] == "too-deep"
+
+
+def test_alternatives_inside_alternatives_end(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(wire, "MAX_STEPS", 10_000)
+    names = ("a", "b", "c")
+    choice = OneOfType(alternatives=tuple(ref(name) for name in names))
+    definitions: dict[str, Type] = {
+        name: record({"next": optional(choice), "end": optional(int32())}) for name in names
+    }
+    value: dict[str, Any] = {"end": "none"}
+    for _ in range(40):
+        value = {"next": value}
+    assert problem_of({"p": value}, parameters(p=choice), definitions)[0] == "too-much"
+
+
+@pytest.mark.parametrize(("values", "declared", "message"), [
+    ({"d": 5}, parameters(d=float64()), None),
+    ({"i": 5.0}, parameters(i=int32()), None),
+    ({"shape": {"side": 1.0, SCHEMA_TYPE_KEY: "com.x.Other"}}, NAMED, "none of the declared"),
+])  # fmt: skip
+def test_the_provider_refuses_a_number_or_an_alternative_of_another_kind(
+    values: dict[str, Any], declared: Type, message: str | None
+) -> None:
+    with pytest.raises(AppFunctionWireError, match=message):
+        read_parameters(values, declared, SHAPES)
+
+
+def test_the_provider_does_not_get_what_the_shell_drops() -> None:
+    declared = parameters(a=array(string()), b=string(), c=ArrayType(), d=ArrayType())
+    assert read_parameters({"a": [], "b": None, "c": [None], "d": [[1]], "e": 1}, declared, {}) == {}
+    named = {"shape": {"side": 2.0, SCHEMA_TYPE_KEY: "com.x.Shape$Square"}}
+    assert read_parameters(named, NAMED, SHAPES) == named
+
+
+@pytest.mark.requires("corpus")
+def test_the_shells_own_cases_read_as_its_tests_say() -> None:
+    folder = require("corpus") / "appfunctions"
+    prefix = "aosp__frameworks_base__AppSearchDataJsonConverterTest__"
+
+    def case(name: str) -> Any:
+        return parse_json((folder / f"{prefix}{name}.json").read_text())
+
+    assert read_parameters(case("empty_arrays_ignored"), ObjectType(), {}) == {}
+    for name in ("array_types", "nested_document"):
+        document = case(name)
+        assert read_parameters(document, ObjectType(), {}) == document
+        assert write_parameters(document, ObjectType(), {}) == document
+
+
+# Results
+
+STATS = record({name: optional(int32()) for name in ("completed", "pending", "total")})
+TODO = record({name: optional(string()) for name in ("id", "task", "status")})
+DONE = record({"success": optional(boolean()), "message": optional(string())})
+A_TODO = {"id": "1777205106079", "task": "Created from cmd app_function", "status": "PENDING"}
+NOTE_OR_ID = one_of(ref("com.x.Note"), ref("com.x.Id"))
+WIDENED = 0.10000000149011612
+
+
+@pytest.mark.requires("corpus")
+@pytest.mark.parametrize(("case", "declared", "expected"), [
+    ("getTodoStats", STATS, {"completed": 1, "pending": 2, "total": 3}),
+     ("getAllTodos", array(TODO), [A_TODO]),
+    ("completeTodo",
+     DONE, {"success": True, "message": "Todo 'Created from cmd app_function' marked as completed."}),
+])  # fmt: skip
+def test_what_a_device_printed_is_unwrapped_by_the_declared_type(
+    case: str, declared: Type, expected: object
+) -> None:
+    name = f"gptshubham595__Android-App-Functions-Ai-Task-Controller-Compose__cmd_execute_{case}_output.json"
+    printed = parse_json((require("corpus") / "appfunctions" / name).read_text())
+    assert read_result(printed, declared, {}) == expected
+    assert write_result(expected, declared, {}) == printed
+
+
+@pytest.mark.parametrize(("document", "declared", "value"), [
+    pytest.param(returned("a"), string(), "a", id="one value"),
+    pytest.param(returned("a"), array(string()), ["a"], id="a list of one"),
+    pytest.param(returned(), array(string()), [], id="an empty list"),
+    *(pytest.param({},
+      declared, None, id=f"an empty document is not a value of {declared and declared.kind}")
+      for declared in (None, null(), string(), OpaqueType(), AnyType())),
+    pytest.param(returned({"id": ["x"], "tags": ["a", "b"], "inner": [{"n": [1]}]}), None, {"id": "x",
+        "tags": ["a", "b"], "inner": {"n": 1}}, id="single values are unwrapped without a declaration"),
+    pytest.param({"total": [3]},
+        STATS, {"total": 3}, id="without the return key the properties are the value"),
+    pytest.param({"total": [3], "list": [1, 2]},
+        None, {"total": 3, "list": [1, 2]}, id="properties without a declaration"),
+    pytest.param({"task": ["t"]}, one_of(STATS, TODO), {"task": "t"}, id="properties of a choice"),
+    pytest.param({"total": [3]}, AnyType(), {"total": 3}, id="properties of any type"),
+    pytest.param(returned(WIDENED), float32(), 0.1, id="a float that arrives widened is shortened again"),
+    pytest.param(returned(WIDENED), float64(), WIDENED, id="a double is not shortened"),
+    pytest.param(returned({"id": [5]}), NOTE_OR_ID, {"schemaType": "com.x.Id", "id": 5},
+        id="a one-of is guessed from its properties and states its class"),
+    pytest.param(returned({"title": ["t"], "tags": ["a"]}), NOTE_OR_ID,
+        {"schemaType": "com.x.Note", "title": "t", "tags": ["a"]}, id="another alternative of a one-of"),
+])  # fmt: skip
+def test_a_result_is_read_by_its_declared_type(document: Any, declared: Type | None, value: Any) -> None:
+    assert read_result(document, declared, DEFINITIONS) == value
+
+
+@pytest.mark.parametrize(("value", "declared", "document"), [
+    *((None, declared, {}) for declared in (None, null(), string(), OpaqueType(), AnyType())),
+    (0.1, float32(), returned(WIDENED)),
+     ({"id": 5, "schemaType": "com.x.Id"}, NOTE_OR_ID, returned({"id": [5]})),
+])  # fmt: skip
+def test_a_result_is_written_as_a_document(value: Any, declared: Type | None, document: Any) -> None:
+    assert write_result(value, declared, DEFINITIONS) == document
+
+
+def test_a_double_without_a_fraction_is_printed_as_org_json_prints_it() -> None:
+    assert json.dumps(write_result(3.0, float64(), {})) == json.dumps(returned(3))
+    assert repr(read_result(returned(3), float64(), {})) == "3.0"
+    assert repr(write_result(1e19, float64(), {})[RETURN_KEY][0]) == "1e+19"
+
+
+@pytest.mark.parametrize(("document", "declared", "problem"), [
+    ([], None, "not-an-object"), ("text", string(), "not-an-object"),
+    ({RETURN_KEY: "bare"}, string(), "not-a-list"), (returned({"total": 1}), STATS, "not-a-list"),
+    (returned(1), string(), "wrong-kind"), (returned("a", "b"), string(), "wrong-kind"),
+    (returned(2**31), int32(), "out-of-range"), (returned(["a"]), None, "nested-array"),
+    (returned("[B@1a2b3c"), binary(), "bytes"), (returned({"a": [1]}), ref("nobody"), "unknown-reference"),
+])  # fmt: skip
+def test_a_response_that_does_not_fit_is_malformed(
+    document: Any, declared: Type | None, problem: str
+) -> None:
+    with pytest.raises(AppFunctionWireError) as caught:
+        read_result(document, declared, {})
+    assert (caught.value.problem, caught.value.token) == (problem, "malformed_response")
+
+
+@pytest.mark.parametrize(("document", "declared", "message"), [
+    ({"total": [3]}, int32(), f"has no {RETURN_KEY}"),
+    (returned({"other": [5]}), NOTE_OR_ID, "no alternative"),
+])  # fmt: skip
+def test_the_message_names_what_a_response_lacks(document: Any, declared: Type, message: str) -> None:
+    with pytest.raises(AppFunctionWireError, match=message):
+        read_result(document, declared, DEFINITIONS)
+
+
+@pytest.mark.parametrize(("value", "declared", "problem"), [
+    ([[1]], array(array(int32())), "nested-array"), ([None], array(string()), "null-item"),
+    ({"x": 1}, STATS, "unknown-key"), ("x", int32(), "wrong-kind"), ("AAAA", binary(), "bytes"),
+    ([{}], array(OpaqueType()), "opaque"),
+])  # fmt: skip
+def test_a_result_that_a_document_cannot_hold_is_refused(value: Any, declared: Type, problem: str) -> None:
+    with pytest.raises(AppFunctionWireError) as caught:
+        write_result(value, declared, {})
+    assert caught.value.problem == problem
+
+
+# Any value
+
+ANYTHING: st.SearchStrategy[Any] = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.decimals() | st.text(max_size=4),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=4), inner, max_size=3),
+    max_leaves=8,
+)
+
+
+@given(input_types_with_values())
+def test_values_come_back_through_the_json_text(case: tuple[ObjectType, dict[str, Any]]) -> None:
+    declared, values = case
+    written = write_parameters(values, declared, DEFINITIONS)
+    assert read_parameters(parse_json(json.dumps(written)), declared, DEFINITIONS) == values
+
+
+@given(output_types_with_values())
+def test_results_come_back_through_the_json_text(case: tuple[Type, Any]) -> None:
+    declared, value = case
+    written = write_result(value, declared, DEFINITIONS)
+    assert re.fullmatch(r"(\{\}|\{\"androidAppfunctionsReturnValue\": \[.*\]\})", json.dumps(written))
+    assert read_result(parse_json(json.dumps(written)), declared, DEFINITIONS) == value
+
+
+@given(input_types_with_values(), ANYTHING)
+def test_any_value_is_written_and_read_or_refused(
+    case: tuple[ObjectType, dict[str, Any]], hostile: Any
+) -> None:
+    declared, values = case
+    for given_values in (hostile, dict.fromkeys(values, hostile)):
+        for cross in (write_parameters, read_parameters):
+            with suppress(AppFunctionWireError):
+                cross(given_values, declared, DEFINITIONS)
+
+
+@given(output_types_with_values(), ANYTHING)
+def test_any_document_is_read_or_refused(case: tuple[Type, Any], hostile: Any) -> None:
+    declared, _ = case
+    for document in (hostile, {RETURN_KEY: hostile}, {RETURN_KEY: [hostile]}):
+        for item in (declared, None):
+            for cross in (read_result, write_result):
+                with suppress(AppFunctionWireError):
+                    cross(document, item, DEFINITIONS)
+
+
+# Failure tokens, whose codes are typed from reference appfunctions 5.1
+
+TOKENS_OF_THE_DESIGN = (
+    "unsupported_version unknown_capability invalid_argument denied needs_approval needs_user disabled "
+    "unavailable timeout busy canceled interrupted backend_failure malformed_response"
+)
+NO_CATEGORY = (3000, 3501, 3999, 0, 999, 4000, -1, 1, 2, 3, 4)
+"""Codes that are read as a failure of the backend; 1 to 4 are the numbers of the article."""
+
+
+def test_the_table_has_the_tokens_of_the_design_and_no_others() -> None:
+    assert list(load_failure_tokens()) == TOKENS_OF_THE_DESIGN.split()
+
+
+@pytest.mark.parametrize(("code", "token"), [
+    (1000, "denied"), (1001, "invalid_argument"), (1002, "disabled"), (1003, "unknown_capability"),
+    (1500, "invalid_argument"), (1999, "invalid_argument"), (2000, "backend_failure"), (2001, "canceled"),
+    (2002, "denied"), (2500, "backend_failure"), (3500, "needs_user"),
+    *((code, "backend_failure") for code in NO_CATEGORY),
+])  # fmt: skip
+def test_a_code_is_read_as_its_token_or_its_categorys(code: int, token: str) -> None:
+    assert token_of_code(code) == token
+
+
+def test_every_token_has_a_known_code_and_an_exit_code_of_the_design() -> None:
+    for failure_token in load_failure_tokens().values():
+        assert code_of_token(failure_token.token) in load_error_codes()
+        assert failure_token.exit_code in {5, 6}
+
+
+def test_every_known_code_has_its_constant() -> None:
+    numbers = {1000, 1001, 1002, 1003, 1500, 1501, 1502, 2000, 2001, 2002, 3000, 3500, 3501}
+    assert set(load_error_codes()) == numbers
+
+
+@pytest.mark.parametrize(("message", "read"), [
+    ("denied: the user said no", ("denied", "the user said no")), ("denied", ("denied", "")),
+    ("  timeout : late", ("timeout", "late")), ("deniedly: no", (None, "deniedly: no")),
+    ("a denied: no", (None, "a denied: no")), ("", (None, "")),
+    ("busy: two calls: a, b", ("busy", "two calls: a, b")),
+])  # fmt: skip
+def test_a_message_is_split_at_its_token(message: str, read: tuple[str | None, str]) -> None:
+    assert read_failure(message) == read
+
+
+def test_a_message_is_written_with_its_token() -> None:
+    assert write_failure("busy", "two calls: a, b") == "busy: two calls: a, b"
+    with pytest.raises(KeyError):
+        write_failure("odd", "x")
+
+
+# The shell's answers, typed from the texts that reference appfunctions 5.3 and 6.2 list
+
+FAILED = "Error executing app function: android.app.appfunctions.AppFunctionException: "
+CODE = "Error executing app function: {} - a.b.AppFunctionException: no"
+SEE = ". See logcat for more details. "
+SPEAKS_OF_ERRORS = {
+    RETURN_KEY: ["Error executing app function: 1001 - no"],
+    "error": ["Timed out"],
+}
+
+
+@pytest.mark.parametrize(("text", "document"), [
+    pytest.param(f'{{\n  "{RETURN_KEY}": [\n    "a\\/b"\n  ]\n}}\n',
+        {RETURN_KEY: ["a/b"]}, id="a JSON object is the response"),
+    pytest.param(json.dumps(SPEAKS_OF_ERRORS),
+        SPEAKS_OF_ERRORS, id="a result that speaks of errors is still a result"),
+    pytest.param("Invalid user ID: x. Using current user.\n{}\n",
+        {}, id="a notice of a user changes nothing"),
+    pytest.param("Invalid timeout duration: x. Using default of 30s.\n{}\n",
+        {}, id="a notice of a duration changes nothing"),
+    pytest.param("{}\nNo PendingIntent found at extras key: property/androidAppfunctionsReturnValue\n",
+        {}, id="a notice after the response changes nothing"),
+    pytest.param('[{"a": ["b"]}]',
+        {RETURN_KEY: [{"a": ["b"]}]}, id="a list of documents is the list of returned documents"),
+])  # fmt: skip
+def test_an_answer_of_the_shell_is_a_response(text: str, document: dict[str, Any]) -> None:
+    assert read_shell_output(text, 0) == ShellOutcome(document=document)
+    assert not read_shell_output(text, 0).failed
+
+
+@pytest.mark.parametrize(("text", "status", "token", "code"), [
+    ("cmd: Can't find service: app_function", 20, "unavailable", None),
+    ("No shell command implementation.", 255, "unavailable", None),
+    ("Unknown command: execute-app-function", 255, "unavailable", None),
+    ("Exception: java.lang.IllegalAccessError: Only allow shell or root", 255, "denied", None),
+    ("Unknown option: --x", 255, "invalid_argument", None),
+    ("Error: --package must be specified.", 255, "invalid_argument", None),
+    ("Exception: org.json.JSONException: Unterminated object", 255, "invalid_argument", None),
+    ("Failed to convert the function response to JSON.", 255, "malformed_response", None),
+    ("Timed out", 255, "timeout", None), ("{}\nTimed out", 255, "timeout", None),
+    (CODE.format(1000), 0, "denied", 1000), (CODE.format(3500), 255, "needs_user", 3500),
+    (CODE.format(4711), 255, "backend_failure", 4711),
+    (f"{FAILED}The app function is disabled{SEE}", 255, "disabled", 1002),
+    (f"{FAILED}App function not found with identifier: a#b under package: c{SEE}",
+     255, "unknown_capability", 1003),
+    (f"{FAILED}Function is not registered for the given AppFunctionActivityId.{SEE}",
+     255, "unknown_capability", 1003),
+    ("Exception: java.lang.SecurityException: no", 255, "denied", None),
+    ("Error executing app function: some.Exception: odd. See logcat", 255, "backend_failure", None),
+    ("Something else", 255, "backend_failure", None), ("Something else", 0, "malformed_response", None),
+    ("", 0, "malformed_response", None), ("", 255, "malformed_response", None),
+    ('{"a": [1}', 0, "malformed_response", None),
+    ('App function executed successfully.\nFunction return:\nnamespace: ""', 0, "malformed_response", None),
+])  # fmt: skip
+def test_a_failure_gets_its_token(text: str, status: int, token: str, code: int | None) -> None:
+    outcome = read_shell_output(text, status)
+    assert (outcome.failed, outcome.token, outcome.code) == (True, token, code)
+    assert outcome.message
+
+
+@given(st.text(), st.integers(-1, 255))
+def test_any_output_is_a_response_or_a_failure(text: str, status: int) -> None:
+    outcome = read_shell_output(text, status)
+    assert outcome.failed == (outcome.token in load_failure_tokens())
+
+
+@given(st.recursive(st.none() | st.integers(), st.lists).map(str))
+def test_lists_that_are_no_documents_are_read_or_refused(text: str) -> None:
+    outcome = read_shell_output(text, 0)
+    assert outcome.failed or outcome.document is not None
