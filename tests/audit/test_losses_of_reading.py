@@ -25,20 +25,14 @@ PARAMETER = (
 CAPABILITY = '<capability id="c" description="C" version="1">{}</capability>'
 PARAM = '<param name="p" type="{}" required="true" description="P" />'
 LOSSES = {
-    "a function twice": (
-        "appfunctions",
-        FUNCTION.format(RESPONSE) + FUNCTION.format(PARAMETER.format(8) + RESPONSE),
-    ),
-    "a parameter twice": (
-        "appfunctions",
-        FUNCTION.format(PARAMETER.format(8) + PARAMETER.format(6) + RESPONSE),
-    ),
+    "a function twice": ("appfunctions",
+        FUNCTION.format(RESPONSE) + FUNCTION.format(PARAMETER.format(8) + RESPONSE)),
+    "a parameter twice": ("appfunctions",
+        FUNCTION.format(PARAMETER.format(8) + PARAMETER.format(6) + RESPONSE)),
     "a scope in a service": ("appfunctions", FUNCTION.format(f"<scope>activity</scope>{RESPONSE}")),
-    "a Mobile-MCP parameter twice": (
-        "mobile-mcp",
-        CAPABILITY.format(f"<input>{PARAM.format('string')}{PARAM.format('integer')}</input>"),
-    ),
-}
+    "a Mobile-MCP parameter twice": ("mobile-mcp",
+        CAPABILITY.format(f"<input>{PARAM.format('string')}{PARAM.format('integer')}</input>")),
+}  # fmt: skip
 
 
 @pytest.mark.parametrize("loss", LOSSES)

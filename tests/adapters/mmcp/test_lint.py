@@ -49,21 +49,12 @@ MANIFESTS: list[tuple[str, Json, Json]] = [
     ("mmcp-tool-description", manifest_of({**GREET, "description": 5}), manifest_of(GREET)),
     ("mmcp-parameters", without("parameters"), manifest_of(GREET)),
     ("mmcp-parameters-schema", with_parameters([]), with_parameters({"type": "object"})),
-    (
-        "mmcp-parameters-schema",
-        with_parameters({"type": "object", "properties": {"a": {"type": "text"}}}),
-        with_parameters({"type": "object", "properties": {"a": {"type": "string"}}}),
-    ),
-    (
-        "mmcp-parameters-schema",
-        with_parameters({"type": "object", "required": "a"}),
-        with_parameters({"type": "object", "required": ["a"]}),
-    ),
-    (
-        "mmcp-parameters-schema",
-        with_parameters({"$schema": "http://json-schema.org/draft-04/schema#", "required": []}),
-        with_parameters({"required": []}),
-    ),
+    ("mmcp-parameters-schema", with_parameters({"type": "object", "properties": {"a": {"type": "text"}}}),
+        with_parameters({"type": "object", "properties": {"a": {"type": "string"}}})),
+    ("mmcp-parameters-schema", with_parameters({"type": "object", "required": "a"}),
+        with_parameters({"type": "object", "required": ["a"]})),
+    ("mmcp-parameters-schema", with_parameters({"$schema": "http://json-schema.org/draft-04/schema#",
+        "required": []}), with_parameters({"required": []})),
     ("mmcp-flat-parameters", with_parameters({"location": "string"}), manifest_of(GREET)),
     ("mmcp-object-parameters", with_parameters({}), manifest_of(GREET)),
     ("mmcp-object-parameters", with_parameters(True), manifest_of(GREET)),
@@ -83,7 +74,7 @@ MANIFESTS: list[tuple[str, Json, Json]] = [
     ("mmcp-unknown-key", manifest_of({**GREET, "icon": "a"}), manifest_of(GREET)),
     ("mmcp-version", {"instructions": "a", "tools": []}, manifest_of(GREET)),
     ("mmcp-version", manifest_of(protocolVersion="2.0"), manifest_of(GREET)),
-]
+]  # fmt: skip
 
 VALUE = value_xml(manifest_of(GREET))
 TOO_LONG = json.dumps(manifest_of(GREET), separators=(",", ":"))

@@ -55,20 +55,17 @@ def test_a_usual_schema_is_plain() -> None:
     )
 
 
-@pytest.mark.parametrize(
-    "schema",
-    [
-        {"type": "text"},
-        {"type": ["string", "null"]},
-        {"description": 1},
-        {"properties": {"a": None}},
-        {"required": ["a", "a"]},
-        {"items": [{}]},
-        {"$schema": "http://json-schema.org/draft-04/schema#"},
-        {"properties": {"a": {"pattern": "["}}},
-        [],
-        None,
-    ],
-)
+@pytest.mark.parametrize("schema", [
+    {"type": "text"},
+    {"type": ["string", "null"]},
+    {"description": 1},
+    {"properties": {"a": None}},
+    {"required": ["a", "a"]},
+    {"items": [{}]},
+    {"$schema": "http://json-schema.org/draft-04/schema#"},
+    {"properties": {"a": {"pattern": "["}}},
+    [],
+    None,
+])  # fmt: skip
 def test_what_is_unusual_or_wrong_is_not_plain(schema: Any) -> None:
     assert not is_plain_schema(schema)

@@ -86,14 +86,11 @@ def test_a_raw_resource_may_hold_the_manifest() -> None:
 
 
 @pytest.mark.row("M39")
-@pytest.mark.parametrize(
-    ("xml", "reported"),
-    [
-        (component_xml(VALUE, actions=(ADVERTISE,)), CALL),
-        (component_xml(VALUE, categories=()), "DEFAULT"),
-        (component_xml(VALUE, attributes=""), "exported"),
-    ],
-)
+@pytest.mark.parametrize(("xml", "reported"), [
+    (component_xml(VALUE, actions=(ADVERTISE,)), CALL),
+    (component_xml(VALUE, categories=()), "DEFAULT"),
+    (component_xml(VALUE, attributes=""), "exported"),
+])  # fmt: skip
 def test_what_calls_need_is_reported_where_it_is_missing(xml: str, reported: str) -> None:
     reading = read_app(application(xml))
     assert rows_of(reading) == ["M39"]
@@ -177,20 +174,17 @@ def test_json_that_lost_its_backslashes_is_refused_with_the_reason() -> None:
     assert "double-escaped for aapt" in caught.value.hint
 
 
-@pytest.mark.parametrize(
-    ("meta_data", "message"),
-    [
-        ('android:value="5"', "is the integer 5"),
-        ('android:value="true"', "is the boolean true"),
-        ('android:value="1.5"', "is the number 1.5"),
-        ('android:value="2.1"', "is the number 2.1,"),
-        ('android:value="1e10"', "is the number 1.0E10"),
-        ("", "has no value"),
-        ('android:resource="@raw/none"', "not among the resources"),
-        ('android:resource="@string/none"', "not among the resources"),
-        ('android:value="nothing"', "not JSON"),
-    ],
-)
+@pytest.mark.parametrize(("meta_data", "message"), [
+    ('android:value="5"', "is the integer 5"),
+    ('android:value="true"', "is the boolean true"),
+    ('android:value="1.5"', "is the number 1.5"),
+    ('android:value="2.1"', "is the number 2.1,"),
+    ('android:value="1e10"', "is the number 1.0E10"),
+    ("", "has no value"),
+    ('android:resource="@raw/none"', "not among the resources"),
+    ('android:resource="@string/none"', "not among the resources"),
+    ('android:value="nothing"', "not JSON"),
+])  # fmt: skip
 def test_meta_data_without_a_manifest_is_refused(meta_data: str, message: str) -> None:
     with pytest.raises(InputError, match=message):
         read_app(application(component_xml(meta_data)))
@@ -212,15 +206,12 @@ def test_the_only_manifest_has_to_be_readable_and_so_has_every_one_in_a_strict_r
         read_app(application(component_xml(VALUE), unreadable), strict=True)
 
 
-@pytest.mark.parametrize(
-    ("meta_data", "message", "hint"),
-    [
-        ('android:value="@string/later"', "names @string/later, which is not among", "android:value"),
-        ('android:value="@raw/tools"', "of which a device sees the path", 'android:resource="@raw/tools"'),
-        ('android:value="${mmcpManifest}"', "not JSON", "the build fills in"),
-        ('android:value=""', "not JSON", ""),
-    ],
-)
+@pytest.mark.parametrize(("meta_data", "message", "hint"), [
+    ('android:value="@string/later"', "names @string/later, which is not among", "android:value"),
+    ('android:value="@raw/tools"', "of which a device sees the path", 'android:resource="@raw/tools"'),
+    ('android:value="${mmcpManifest}"', "not JSON", "the build fills in"),
+    ('android:value=""', "not JSON", ""),
+])  # fmt: skip
 def test_a_manifest_that_is_not_there_is_refused_with_the_way_out(
     meta_data: str, message: str, hint: str
 ) -> None:

@@ -185,17 +185,14 @@ def test_a_flat_map_is_required_parameters_of_its_words() -> None:
     assert properties_of(tool.input)["location"].extensions == {}
 
 
-@pytest.mark.parametrize(
-    ("parameters", "kind"),
-    [
-        ({"type": "object"}, "object"),
-        ({"properties": {}}, "object"),
-        ({"$schema": "https://json-schema.org/draft/2020-12/schema", "type": "string"}, "string"),
-        ({"location": "The city"}, "any"),
-        (True, "any"),
-        ({"oneOf": [{"type": "object"}, {"type": "object"}]}, "one-of"),
-    ],
-)
+@pytest.mark.parametrize(("parameters", "kind"), [
+    ({"type": "object"}, "object"),
+    ({"properties": {}}, "object"),
+    ({"$schema": "https://json-schema.org/draft/2020-12/schema", "type": "string"}, "string"),
+    ({"location": "The city"}, "any"),
+    (True, "any"),
+    ({"oneOf": [{"type": "object"}, {"type": "object"}]}, "one-of"),
+])  # fmt: skip
 def test_a_json_schema_is_not_a_flat_map(parameters: Json, kind: str) -> None:
     reading = read_json(manifest_of({**GREET, "parameters": parameters}))
     assert not reading.findings
@@ -239,23 +236,20 @@ def test_a_tool_without_a_description_is_read() -> None:
     assert only(reading).capabilities[0].description is None
 
 
-@pytest.mark.parametrize(
-    ("value", "message"),
-    [
-        ([], "is not a JSON object"),
-        ({"instructions": "a"}, "no array `tools`"),
-        ({"instructions": "a", "tools": {}}, "no array `tools`"),
-        ({"instructions": 5, "tools": []}, "`instructions` is not a string"),
-        (manifest_of("greet"), "a tool is not a JSON object"),  # type: ignore[arg-type]
-        (manifest_of({"description": "a", "parameters": {}}), "no `name`"),
-        (manifest_of({**GREET, "name": ""}), "no `name`"),
-        (manifest_of({**GREET, "name": 7}), "no `name`"),
-        (manifest_of({**GREET, "description": 7}), "`description` is not a string"),
-        (manifest_of({**GREET, "parameters": []}), "are not a JSON Schema"),
-        (manifest_of({**GREET, "parameters": "{}"}), "are not a JSON Schema"),
-        (manifest_of(GREET, GREET), "two tools are called 'greet'"),
-    ],
-)
+@pytest.mark.parametrize(("value", "message"), [
+    ([], "is not a JSON object"),
+    ({"instructions": "a"}, "no array `tools`"),
+    ({"instructions": "a", "tools": {}}, "no array `tools`"),
+    ({"instructions": 5, "tools": []}, "`instructions` is not a string"),
+    (manifest_of("greet"), "a tool is not a JSON object"),  # type: ignore[arg-type]
+    (manifest_of({"description": "a", "parameters": {}}), "no `name`"),
+    (manifest_of({**GREET, "name": ""}), "no `name`"),
+    (manifest_of({**GREET, "name": 7}), "no `name`"),
+    (manifest_of({**GREET, "description": 7}), "`description` is not a string"),
+    (manifest_of({**GREET, "parameters": []}), "are not a JSON Schema"),
+    (manifest_of({**GREET, "parameters": "{}"}), "are not a JSON Schema"),
+    (manifest_of(GREET, GREET), "two tools are called 'greet'"),
+])  # fmt: skip
 def test_what_cannot_be_called_or_understood_is_refused_in_one_sentence(value: Json, message: str) -> None:
     with pytest.raises(InputError, match=message) as caught:
         read_json(value)

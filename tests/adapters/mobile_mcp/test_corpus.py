@@ -228,44 +228,16 @@ def answer(extras: Json, carrier: str = "start") -> MobileMcpResponse:
     return response
 
 
-@pytest.mark.parametrize(
-    ("name", "carrier", "dialect", "capability", "arguments", "outputs"),
-    [
-        (
-            "MM2-startservice-intent",
-            "start",
-            "MM-2",
-            CLOCK[2],
-            {"date": "2026-02-06"},
-            {"date": "2026-02-06"},
-        ),
-        ("MM3-messenger", "bind", "MM-3", CLOCK[0], {}, None),
-        (
-            "MM4-intent-args-output-array",
-            "start",
-            "MM-4",
-            CLOCK[1],
-            {"date": "2026-02-14"},
-            {"date": "2026-02-14", "has_clocked_in": True},
-        ),
-        (
-            "MM5-intent-input-output-object",
-            "start",
-            "MM-5",
-            CLOCK[2],
-            {"date": "2026-02-24"},
-            {"date": "2026-02-24", "success": True},
-        ),
-        (
-            "MM6-messenger-input-output-object",
-            "bind",
-            "MM-6",
-            CLOCK[1],
-            {"date": "2026-02-24"},
-            {"date": "2026-02-24", "has_clocked_in": False},
-        ),
-    ],
-)
+@pytest.mark.parametrize(("name", "carrier", "dialect", "capability", "arguments", "outputs"), [
+    ("MM2-startservice-intent", "start", "MM-2", CLOCK[2], {"date": "2026-02-06"}, {"date": "2026-02-06"}),
+    ("MM3-messenger", "bind", "MM-3", CLOCK[0], {}, None),
+    ("MM4-intent-args-output-array", "start", "MM-4", CLOCK[1], {"date": "2026-02-14"},
+        {"date": "2026-02-14", "has_clocked_in": True}),
+    ("MM5-intent-input-output-object", "start", "MM-5", CLOCK[2], {"date": "2026-02-24"},
+        {"date": "2026-02-24", "success": True}),
+    ("MM6-messenger-input-output-object", "bind", "MM-6", CLOCK[1], {"date": "2026-02-24"},
+        {"date": "2026-02-24", "has_clocked_in": False}),
+])  # fmt: skip
 def test_a_call_of_the_prototype_is_read_strictly(
     name: str, carrier: str, dialect: str, capability: str, arguments: Json, outputs: Json
 ) -> None:
@@ -306,15 +278,12 @@ def test_the_benchmark_s_second_callback_is_passed_over() -> None:
     assert read_response(extras(call["second_callback_extras"])) is None
 
 
-@pytest.mark.parametrize(
-    ("case", "succeeded", "token"),
-    [
-        ("no_argument_capability", True, None),
-        ("missing_argument", False, "invalid_argument"),
-        ("input_absent", False, "invalid_argument"),
-        ("unknown_capability", False, "unknown_capability"),
-    ],
-)
+@pytest.mark.parametrize(("case", "succeeded", "token"), [
+    ("no_argument_capability", True, None),
+    ("missing_argument", False, "invalid_argument"),
+    ("input_absent", False, "invalid_argument"),
+    ("unknown_capability", False, "unknown_capability"),
+])  # fmt: skip
 def test_the_prototype_s_answers_are_classified(case: str, succeeded: bool, token: str | None) -> None:  # noqa: FBT001
     response = answer({"response": corpus_json(CALLS[6])[case]})
     assert (response.request_id, response.succeeded, response.token) == (ID, succeeded, token)

@@ -54,8 +54,7 @@ PARAM = 'name="x" type="string" required="true" description="X"'
 
 BROKEN_FILES = {
     "mobile-mcp-well-formed": [
-        "<mobile-mcp-capabilities",
-        "words",
+        "<mobile-mcp-capabilities", "words",
         descriptor('<capability id="c" description=”C" version="1"/>'),
     ],
     "mobile-mcp-root": [descriptor(SWITCH, root="mcp"), "<capabilities/>", SWITCH],
@@ -64,10 +63,8 @@ BROKEN_FILES = {
         descriptor(SWITCH, root='mobile-mcp-capabilities version="1.1"'),
         descriptor(SWITCH, root='mobile-mcp-capabilities version="2.0"'),
     ],
-    "mobile-mcp-capability-id": [
-        descriptor('<capability description="C" version="1"/>'),
-        descriptor('<capability id=" " description="C" version="1"/>'),
-    ],
+    "mobile-mcp-capability-id": [descriptor('<capability description="C" version="1"/>'),
+        descriptor('<capability id=" " description="C" version="1"/>')],
     "mobile-mcp-capability-id-unique": [descriptor(SWITCH, SWITCH)],
     "mobile-mcp-capability-description": [descriptor('<capability id="c" version="1"/>'), described("")],
     "mobile-mcp-capability-version": [descriptor('<capability id="c" description="C"/>')],
@@ -75,28 +72,20 @@ BROKEN_FILES = {
         descriptor('<capability id="c" description="C" version="1"><input/><input/></capability>'),
         descriptor('<capability id="c" description="C" version="1"><output/><output/></capability>'),
     ],
-    "mobile-mcp-param-name": [
-        with_param('type="string" required="true" description="X"'),
-        with_param('type="string" description="X"', "output"),
-    ],
-    "mobile-mcp-param-type": [
-        with_param('name="x" required="true" description="X"'),
-        with_param('name="x" description="X"', "output"),
-    ],
+    "mobile-mcp-param-name": [with_param('type="string" required="true" description="X"'),
+        with_param('type="string" description="X"', "output")],
+    "mobile-mcp-param-type": [with_param('name="x" required="true" description="X"'),
+        with_param('name="x" description="X"', "output")],
     "mobile-mcp-param-required": [
         with_param('name="x" type="string" description="X"'),
         with_param(PARAM.replace("true", "TRUE")),
         with_param(PARAM.replace("true", "yes")),
     ],
-    "mobile-mcp-param-description": [
-        with_param('name="x" type="string" required="true"'),
-        with_param('name="x" type="string"', "output"),
-    ],
+    "mobile-mcp-param-description": [with_param('name="x" type="string" required="true"'),
+        with_param('name="x" type="string"', "output")],
     "mobile-mcp-param-name-unique": [with_param(f"{PARAM}/><param {PARAM}")],
-    "mobile-mcp-param-type-known": [
-        with_param(PARAM.replace("string", "date")),
-        with_param(PARAM.replace("string", "int")),
-    ],
+    "mobile-mcp-param-type-known": [with_param(PARAM.replace("string", "date")),
+        with_param(PARAM.replace("string", "int"))],
     "mobile-mcp-unknown-part": [
         descriptor('<capability id="c" description="C" version="1" since="2"/>'),
         descriptor('<capability id="c" description="C" version="1"><icon/></capability>'),
@@ -113,7 +102,7 @@ BROKEN_FILES = {
     "mobile-mcp-text-reference": [described("@string/about")],
     "mobile-mcp-text-changes": [described("007"), described("1.10"), described(r"a\b"), described("10dp")],
     "mobile-mcp-text-too-long": [described("x" * 32_768)],
-}
+}  # fmt: skip
 
 OLDER_NAME = NAME.replace("mobile.mcp.tool.name", "mcp.application.name")
 GOOD = (NAME, DESCRIPTION, CAPABILITIES)
@@ -131,10 +120,8 @@ def of_service(*children: str, **options: str | None) -> App:
 
 
 BROKEN_APPS = {
-    "mobile-mcp-one-service": [
-        App((service(*GOOD, name=".One"), service(*GOOD, name=".Two"))),
-        App((service(*GOOD, name=".One"), service(*GOOD, name=".Two", action=OLDER_ACTION))),
-    ],
+    "mobile-mcp-one-service": [App((service(*GOOD, name=".One"), service(*GOOD, name=".Two"))),
+        App((service(*GOOD, name=".One"), service(*GOOD, name=".Two", action=OLDER_ACTION)))],
     "mobile-mcp-action": [of_service(*GOOD, action=None), of_service(*GOOD, action=OLDER_ACTION)],
     "mobile-mcp-meta-data-in-service": [App((CAPABILITIES, service(*GOOD)))],
     "mobile-mcp-tool-name": [
@@ -142,37 +129,30 @@ BROKEN_APPS = {
         of_service(OLDER_NAME, DESCRIPTION, CAPABILITIES),
         of_service(NAME.replace("Lamp", " "), DESCRIPTION, CAPABILITIES),
     ],
-    "mobile-mcp-tool-name-text": [
-        of_service(NAME.replace("Lamp", "2048"), DESCRIPTION, CAPABILITIES),
-        of_service(NAME.replace("Lamp", "true"), DESCRIPTION, CAPABILITIES),
-    ],
+    "mobile-mcp-tool-name-text": [of_service(NAME.replace("Lamp", "2048"), DESCRIPTION, CAPABILITIES),
+        of_service(NAME.replace("Lamp", "true"), DESCRIPTION, CAPABILITIES)],
     "mobile-mcp-tool-description": [of_service(NAME, CAPABILITIES)],
-    "mobile-mcp-tool-description-text": [
-        of_service(NAME, DESCRIPTION.replace("Switches the lamp", "1.5"), CAPABILITIES)
-    ],
+    "mobile-mcp-tool-description-text": [of_service(NAME, DESCRIPTION.replace("Switches the lamp", "1.5"),
+        CAPABILITIES)],
     "mobile-mcp-tool-capabilities": [of_service(NAME, DESCRIPTION)],
     "mobile-mcp-xml-resource": [
         of_service(NAME, DESCRIPTION, CAPABILITIES.replace("android:resource", "android:value")),
-        App(
-            (service(NAME, DESCRIPTION, CAPABILITIES.replace("@xml", "@raw")),),
-            {"res/raw/mcp_capabilities.xml": FULL},
-        ),
+        App((service(NAME, DESCRIPTION, CAPABILITIES.replace("@xml", "@raw")),),
+            {"res/raw/mcp_capabilities.xml": FULL}),
     ],
     "mobile-mcp-descriptor-file": [App((service(*GOOD),), {})],
     "mobile-mcp-well-formed": [App((service(*GOOD),), {"res/xml/mcp_capabilities.xml": "<mcp"})],
-    "mobile-mcp-root": [
-        App((service(*GOOD),), {"res/xml/mcp_capabilities.xml": descriptor(SWITCH, root="mcp")})
-    ],
+    "mobile-mcp-root": [App((service(*GOOD),), {"res/xml/mcp_capabilities.xml": descriptor(SWITCH,
+        root="mcp")})],
     "mobile-mcp-exported": [
         of_service(*GOOD, attributes='android:exported="false" android:foregroundServiceType="dataSync"'),
         of_service(*GOOD, attributes='android:foregroundServiceType="dataSync"'),
     ],
     "mobile-mcp-enabled": [of_service(*GOOD, attributes='android:exported="true" android:enabled="false"')],
-    "mobile-mcp-permission": [
-        of_service(*GOOD, attributes='android:exported="true" android:permission="a.CALL"')
-    ],
+    "mobile-mcp-permission": [of_service(*GOOD,
+        attributes='android:exported="true" android:permission="a.CALL"')],
     "mobile-mcp-foreground-type": [of_service(*GOOD, attributes='android:exported="true"')],
-}
+}  # fmt: skip
 
 
 def test_what_keeps_every_rule_has_no_finding() -> None:
@@ -231,16 +211,13 @@ def test_only_the_rule_that_is_broken_is_reported() -> None:
             assert codes(lint_app(*app.components, files=app.files)) == {rule}
 
 
-@pytest.mark.parametrize(
-    ("value", "reported"),
-    [
-        ('value="2048"', "a number"),
-        ('value="1.5"', "a number"),
-        ('value="true"', "a boolean"),
-        ('resource="@string/lamp"', "a resource"),
-        ('value="@string/lamp"', "@string/lamp, which is not among the resources"),
-    ],
-)
+@pytest.mark.parametrize(("value", "reported"), [
+    ('value="2048"', "a number"),
+    ('value="1.5"', "a number"),
+    ('value="true"', "a boolean"),
+    ('resource="@string/lamp"', "a resource"),
+    ('value="@string/lamp"', "@string/lamp, which is not among the resources"),
+])  # fmt: skip
 def test_a_name_that_is_not_a_text_is_called_what_it_is(value: str, reported: str) -> None:
     found = lint_app(service(NAME.replace('value="Lamp"', value), DESCRIPTION, CAPABILITIES), files=FILES)
     assert [reported in item.message for item in found if item.code == "mobile-mcp-tool-name-text"] == [True]

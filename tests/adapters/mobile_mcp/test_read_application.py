@@ -162,25 +162,22 @@ def test_older_meta_data_at_the_application_are_read() -> None:
 
 
 @pytest.mark.row("M12")
-@pytest.mark.parametrize(
-    ("value", "text"),
-    [
-        ("2048", "2048"),
-        ("true", "true"),
-        ("TRUE", "true"),
-        ("1.5", "1.5"),
-        ("2.1", "2.1"),
-        ("0.1", "0.1"),
-        ("1e2", "1e2"),
-        ("1e10", "1e10"),
-        ("16777217.0", "1.6777216E7"),
-        ("0.0001", "1.0E-4"),
-        ("007", "7"),
-        ("0x1F", "31"),
-        ("0xffffffff", "-1"),
-        ("#fff", "-1"),
-    ],
-)
+@pytest.mark.parametrize(("value", "text"), [
+    ("2048", "2048"),
+    ("true", "true"),
+    ("TRUE", "true"),
+    ("1.5", "1.5"),
+    ("2.1", "2.1"),
+    ("0.1", "0.1"),
+    ("1e2", "1e2"),
+    ("1e10", "1e10"),
+    ("16777217.0", "1.6777216E7"),
+    ("0.0001", "1.0E-4"),
+    ("007", "7"),
+    ("0x1F", "31"),
+    ("0xffffffff", "-1"),
+    ("#fff", "-1"),
+])  # fmt: skip
 def test_a_name_that_a_device_types_is_the_text_that_java_prints(value: str, text: str) -> None:
     reading = read_app(service(NAME.replace("Lamp", value), DESCRIPTION, CAPABILITIES))
     assert reading.providers[0].name == text
@@ -229,14 +226,11 @@ def test_a_label_whose_string_is_missing_is_reported() -> None:
     assert rows_of(named) == []
 
 
-@pytest.mark.parametrize(
-    ("attribute", "message"),
-    [
-        ('android:enabled="@bool/none"', "android:enabled of .LampService is @bool/none"),
-        ('android:exported="${exported}"', "android:exported of .LampService is ${exported}"),
-        ('android:permission="@string/none"', "android:permission of .LampService is @string/none"),
-    ],
-)
+@pytest.mark.parametrize(("attribute", "message"), [
+    ('android:enabled="@bool/none"', "android:enabled of .LampService is @bool/none"),
+    ('android:exported="${exported}"', "android:exported of .LampService is ${exported}"),
+    ('android:permission="@string/none"', "android:permission of .LampService is @string/none"),
+])  # fmt: skip
 def test_an_access_rule_that_is_not_known_is_reported(attribute: str, message: str) -> None:
     reading = read_app(service(NAME, DESCRIPTION, CAPABILITIES, attributes=attribute))
     assert rows_of(reading) == ["S82"]
@@ -278,14 +272,11 @@ def test_a_name_given_as_a_resource_is_resolved() -> None:
 
 
 @pytest.mark.row("M12")
-@pytest.mark.parametrize(
-    ("of_service", "of_application", "name"),
-    [
-        ('android:label="Own"', 'android:label="App"', "Own"),
-        ("", 'android:label="App"', "App"),
-        ("", "", "com.example.lamp"),
-    ],
-)
+@pytest.mark.parametrize(("of_service", "of_application", "name"), [
+    ('android:label="Own"', 'android:label="App"', "Own"),
+    ("", 'android:label="App"', "App"),
+    ("", "", "com.example.lamp"),
+])  # fmt: skip
 def test_label_and_then_package_are_used_for_a_missing_name(
     of_service: str, of_application: str, name: str
 ) -> None:

@@ -38,14 +38,11 @@ PARAM = '<param name="x" type="string" required="true" description="X"/>'
 
 
 @pytest.mark.row("M67")
-@pytest.mark.parametrize(
-    ("element", "pointer"),
-    [
-        (f"<capabilities>{SWITCH}</capabilities>", "/capabilities/capability"),
-        (CAPABILITY.format(f"<input><params>{PARAM}</params></input>"), "/capability/input/params/param"),
-        (CAPABILITY.format(PARAM), "/capability/param"),
-    ],
-)
+@pytest.mark.parametrize(("element", "pointer"), [
+    (f"<capabilities>{SWITCH}</capabilities>", "/capabilities/capability"),
+    (CAPABILITY.format(f"<input><params>{PARAM}</params></input>"), "/capability/input/params/param"),
+    (CAPABILITY.format(PARAM), "/capability/param"),
+])  # fmt: skip
 def test_a_part_in_another_place_is_reported_and_kept(element: str, pointer: str) -> None:
     reading = read_text(descriptor(element))
     (finding,) = reading.findings
@@ -69,20 +66,17 @@ def test_a_root_in_a_namespace_is_refused_by_its_full_name() -> None:
     assert "in no namespace" in str(refused.value.hint)
 
 
-@pytest.mark.parametrize(
-    ("word", "kind"),
-    [
-        ("string", "string"),
-        ("boolean", "boolean"),
-        ("integer", "int64"),
-        ("number", "double"),
-        ("bool", "boolean"),
-        ("int", "int64"),
-        ("long", "int64"),
-        ("short", "int64"),
-        ("float", "double"),
-    ],
-)
+@pytest.mark.parametrize(("word", "kind"), [
+    ("string", "string"),
+    ("boolean", "boolean"),
+    ("integer", "int64"),
+    ("number", "double"),
+    ("bool", "boolean"),
+    ("int", "int64"),
+    ("long", "int64"),
+    ("short", "int64"),
+    ("float", "double"),
+])  # fmt: skip
 def test_a_type_word_and_its_synonyms_are_one_kind_in_any_case(word: str, kind: str) -> None:
     for written_as in (word, word.upper(), word.title()):
         param = f'<param name="x" type="{written_as}" required="true" description="X"/>'
@@ -134,30 +128,24 @@ def test_an_unknown_type_word_is_a_string_and_is_kept() -> None:
 
 
 @pytest.mark.row("M07")
-@pytest.mark.parametrize(
-    ("stated", "required"),
-    [
-        ("", False),
-        ('required="TRUE"', True),
-        ('required="1"', True),
-        ('required="yes"', False),
-        ('required="0"', False),
-    ],
-)
+@pytest.mark.parametrize(("stated", "required"), [
+    ("", False),
+    ('required="TRUE"', True),
+    ('required="1"', True),
+    ('required="yes"', False),
+    ('required="0"', False),
+])  # fmt: skip
 def test_required_in_other_words_is_reported(stated: str, required: bool) -> None:  # noqa: FBT001
     kept, rows = one_parameter(f'name="x" type="string" description="X" {stated}')
     assert kept.required is required
     assert rows == ["M07"]
 
 
-@pytest.mark.parametrize(
-    ("root", "dialect"),
-    [
-        ('mobile-mcp-capabilities version="1.0"', "1.0"),
-        ("mobile-mcp-capabilities", "prototype"),
-        ("mcp", "pre-spec"),
-    ],
-)
+@pytest.mark.parametrize(("root", "dialect"), [
+    ('mobile-mcp-capabilities version="1.0"', "1.0"),
+    ("mobile-mcp-capabilities", "prototype"),
+    ("mcp", "pre-spec"),
+])  # fmt: skip
 def test_the_root_says_the_dialect(root: str, dialect: str) -> None:
     assert provider_of(descriptor(SWITCH, root=root), strict=True).dialect == dialect
 
@@ -252,15 +240,11 @@ def test_a_lone_capability_is_a_descriptor() -> None:
     assert (provider.dialect, [item.id for item in provider.capabilities]) == ("1.0", ["switch"])
 
 
-@pytest.mark.parametrize(
-    "element",
-    [
-        '<capability description="C" version="1"/>',
-        '<capability id="" description="C" version="1"/>',
-        '<capability xmlns:a="urn:a" a:id="c" description="C" version="1"/>',
-        '<capability id="c" description="C" version="1"><output><param type="string"/></output></capability>',
-    ],
-)
+@pytest.mark.parametrize("element", [
+    '<capability description="C" version="1"/>', '<capability id="" description="C" version="1"/>',
+    '<capability xmlns:a="urn:a" a:id="c" description="C" version="1"/>',
+    '<capability id="c" description="C" version="1"><output><param type="string"/></output></capability>',
+])  # fmt: skip
 def test_what_has_no_name_is_refused_with_its_place(element: str) -> None:
     with pytest.raises(InputError) as refused:
         read_text("\n" + descriptor(element))
@@ -299,21 +283,18 @@ def test_attributes_of_build_tools_are_no_part_of_a_descriptor() -> None:
     assert capability_of(f'<capability {tools} id="c" description="C" version="1"/>').extensions == {}
 
 
-@pytest.mark.parametrize(
-    ("written", "text"),
-    [
-        (r"It\'s on\noff", "It's on\noff"),
-        (r"C:\\new", "C:\\new"),
-        (r"\@home", "@home"),
-        ("@home", "@home"),
-        ("007", "7"),
-        ("1.10", "1.1"),
-        ("TRUE", "true"),
-        ("10dp", "10.0dip"),
-        (r"\u0030\u00307", "007"),
-        ("1.0", "1.0"),
-    ],
-)
+@pytest.mark.parametrize(("written", "text"), [
+    (r"It\'s on\noff", "It's on\noff"),
+    (r"C:\\new", "C:\\new"),
+    (r"\@home", "@home"),
+    ("@home", "@home"),
+    ("007", "7"),
+    ("1.10", "1.1"),
+    ("TRUE", "true"),
+    ("10dp", "10.0dip"),
+    (r"\u0030\u00307", "007"),
+    ("1.0", "1.0"),
+])  # fmt: skip
 def test_texts_are_what_a_device_gives(written: str, text: str) -> None:
     assert capability_of(f'<capability id="c" description="{written}" version="1"/>').description == text
 
@@ -337,22 +318,19 @@ def test_what_is_not_a_descriptor_is_refused_in_one_sentence(text: str) -> None:
     assert not refused.value.message.endswith(".")
 
 
-@pytest.mark.parametrize(
-    ("text", "sure"),
-    [
-        (FULL, 100),
-        (FULL.encode("utf-16"), 100),
-        ("\ufeff" + FULL, 100),
-        (descriptor(SWITCH, root="mcp"), 70),
-        ("<!-- a --><?x y?><!-- b --> " + SWITCH, 50),
-        ("<mcp><tool/></mcp>", 0),
-        ("<manifest/>", 0),
-        ("{}", 0),
-        ("", 0),
-        ("<?" + "a?><?" * 5000, 0),
-        ("<mobile-mcp-capabilities-2/>", 0),
-    ],
-)
+@pytest.mark.parametrize(("text", "sure"), [
+    (FULL, 100),
+    (FULL.encode("utf-16"), 100),
+    ("\ufeff" + FULL, 100),
+    (descriptor(SWITCH, root="mcp"), 70),
+    ("<!-- a --><?x y?><!-- b --> " + SWITCH, 50),
+    ("<mcp><tool/></mcp>", 0),
+    ("<manifest/>", 0),
+    ("{}", 0),
+    ("", 0),
+    ("<?" + "a?><?" * 5000, 0),
+    ("<mobile-mcp-capabilities-2/>", 0),
+])  # fmt: skip
 def test_a_file_is_recognised_by_its_root(text: str | bytes, sure: int) -> None:
     data = text.encode() if isinstance(text, str) else text
     assert FORMAT.detect(SourceFile("x.xml", data)) == sure

@@ -37,18 +37,13 @@ def facts_lost(text: str, target: str, *components: str, attributes: str = "") -
 
 
 @pytest.mark.parametrize("target", TARGETS)
-@pytest.mark.parametrize(
-    "text",
-    [
-        descriptor(capability("<input/>")),
-        descriptor(capability("<input></input>")),
-        *(
-            descriptor(capability(param(word)))
-            for word in ("String", "STRING", "bool", "int", "Long", "float", "list", "map", " string ")
-        ),
-        descriptor(capability(""), root='mobile-mcp-capabilities version="1.1"'),
-    ],
-)
+@pytest.mark.parametrize("text", [
+    descriptor(capability("<input/>")),
+    descriptor(capability("<input></input>")),
+    *(descriptor(capability(param(word))) for word in ("String", "STRING", "bool", "int", "Long", "float",
+        "list", "map", " string ")),
+    descriptor(capability(""), root='mobile-mcp-capabilities version="1.1"'),
+])  # fmt: skip
 def test_another_spelling_is_at_most_renamed(text: str, target: str) -> None:
     lost = facts_lost(text, target)
     assert lost

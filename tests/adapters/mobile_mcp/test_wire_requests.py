@@ -48,15 +48,12 @@ def test_a_request_of_section_3_1_is_read_strictly(key: str, dialect: str) -> No
     assert request.arguments == {"percent": 5, "slowly": True}
 
 
-@pytest.mark.parametrize(
-    ("key", "carrier", "dialect"),
-    [
-        ("args", "start", "MM-4"),
-        ("input", "start", "MM-5"),
-        ("input", "bind", "MM-6"),
-        ("args", "bind", "MM-6-args"),
-    ],
-)
+@pytest.mark.parametrize(("key", "carrier", "dialect"), [
+    ("args", "start", "MM-4"),
+    ("input", "start", "MM-5"),
+    ("input", "bind", "MM-6"),
+    ("args", "bind", "MM-6-args"),
+])  # fmt: skip
 def test_a_request_of_the_prototype_is_read_strictly(key: str, carrier: str, dialect: str) -> None:
     extras = unwrapped(**{key: '{"date":"2026-02-24"}'})
     request = read_request(extras, ReadingContext(strict=True), carrier=carrier)  # type: ignore[arg-type]
@@ -72,41 +69,18 @@ def test_a_request_without_arguments_is_of_the_usual_dialect() -> None:
     assert read_request(unwrapped(), ReadingContext(strict=True)).dialect.id == "MM-5"
 
 
-@pytest.mark.parametrize(
-    ("extras", "carrier", "dialect", "request_id"),
-    [
-        (
-            {"mcp_command_json": '{"capability":"dim","percent":5}', "mcp_request_id": "u-2"},
-            "start",
-            "MM-2",
-            "u-2",
-        ),
-        (
-            {"mcp_command_json": '{"capability":"dim","args":{"percent":5}}', "mcp_request_id": "u-2"},
-            "start",
-            "MM-2",
-            "u-2",
-        ),
-        (
-            {
-                "mcp_command_json": '{"capability":"dim","percent":5}',
-                "mcp_request_id": "u-2",
-                "trace_capability": "dim",
-            },
-            "start",
-            "MM-2b",
-            "u-2",
-        ),
-        (
-            {"mcp_command_json": '{"capability":"dim","percent":5}', "mcp_request_id": "u-2"},
-            "bind",
-            "MM-3",
-            "u-2",
-        ),
-        ('{"capability":"dim","percent":5}', "start", "MM-1", ""),
-        ('{"capabilityId":"dim","percent":5}', "start", "MM-0", ""),
-    ],
-)
+@pytest.mark.parametrize(("extras", "carrier", "dialect", "request_id"), [
+    ({"mcp_command_json": '{"capability":"dim","percent":5}', "mcp_request_id": "u-2"}, "start", "MM-2",
+        "u-2"),
+    ({"mcp_command_json": '{"capability":"dim","args":{"percent":5}}', "mcp_request_id": "u-2"}, "start",
+        "MM-2", "u-2"),
+    ({"mcp_command_json": '{"capability":"dim","percent":5}', "mcp_request_id": "u-2",
+        "trace_capability": "dim"}, "start", "MM-2b", "u-2"),
+    ({"mcp_command_json": '{"capability":"dim","percent":5}', "mcp_request_id": "u-2"}, "bind", "MM-3",
+        "u-2"),
+    ('{"capability":"dim","percent":5}', "start", "MM-1", ""),
+    ('{"capabilityId":"dim","percent":5}', "start", "MM-0", ""),
+])  # fmt: skip
 def test_older_requests_are_read_named_and_not_served(
     extras: dict[str, str] | str, carrier: str, dialect: str, request_id: str
 ) -> None:
@@ -203,34 +177,31 @@ def test_a_number_as_id_is_text_and_repeated_as_it_was() -> None:
     assert rows(wrapped(request_id=12)) == ["M26"]
 
 
-@pytest.mark.parametrize(
-    ("extras", "request_id"),
-    [
-        ({}, None),
-        ({"other": "x"}, None),
-        ({SPEC_EXTRA: "{"}, ""),
-        ({SPEC_EXTRA: "[]"}, ""),
-        ({SPEC_EXTRA: 7}, ""),
-        ({SPEC_EXTRA: '{"mobile-mcp-request":[]}'}, ""),
-        ({SPEC_EXTRA: '{"mobile-mcp-request":{"request":7}}'}, ""),
-        ({SPEC_EXTRA: '{"a":1,"a":2}'}, ""),
-        ({SPEC_EXTRA: '{"a":NaN}'}, ""),
-        (wrapped(request_id=""), ""),
-        (wrapped(request_id=None), ""),
-        (wrapped(request_id=True), ""),
-        (wrapped(id=""), "u-1"),
-        (wrapped(id=None), "u-1"),
-        (wrapped(args=7), "u-1"),
-        (wrapped(args="[1"), "u-1"),
-        (wrapped(args="7"), "u-1"),
-        (wrapped(args=[1]), "u-1"),
-        (wrapped(args=[{"name": "a"}]), "u-1"),
-        (wrapped(args=[{"name": "a", "value": 1}] * 2), "u-1"),
-        ({"request": '{"id":"u-1","capability":"dim"}'}, "u-1"),
-        ({"mcp_command_json": '{"percent":5}', "mcp_request_id": "u-1"}, "u-1"),
-        ("words", None),
-    ],
-)
+@pytest.mark.parametrize(("extras", "request_id"), [
+    ({}, None),
+    ({"other": "x"}, None),
+    ({SPEC_EXTRA: "{"}, ""),
+    ({SPEC_EXTRA: "[]"}, ""),
+    ({SPEC_EXTRA: 7}, ""),
+    ({SPEC_EXTRA: '{"mobile-mcp-request":[]}'}, ""),
+    ({SPEC_EXTRA: '{"mobile-mcp-request":{"request":7}}'}, ""),
+    ({SPEC_EXTRA: '{"a":1,"a":2}'}, ""),
+    ({SPEC_EXTRA: '{"a":NaN}'}, ""),
+    (wrapped(request_id=""), ""),
+    (wrapped(request_id=None), ""),
+    (wrapped(request_id=True), ""),
+    (wrapped(id=""), "u-1"),
+    (wrapped(id=None), "u-1"),
+    (wrapped(args=7), "u-1"),
+    (wrapped(args="[1"), "u-1"),
+    (wrapped(args="7"), "u-1"),
+    (wrapped(args=[1]), "u-1"),
+    (wrapped(args=[{"name": "a"}]), "u-1"),
+    (wrapped(args=[{"name": "a", "value": 1}] * 2), "u-1"),
+    ({"request": '{"id":"u-1","capability":"dim"}'}, "u-1"),
+    ({"mcp_command_json": '{"percent":5}', "mcp_request_id": "u-1"}, "u-1"),
+    ("words", None),
+])  # fmt: skip
 def test_what_is_not_a_request_is_malformed_and_keeps_its_id(
     extras: dict[str, str] | str, request_id: str | None
 ) -> None:

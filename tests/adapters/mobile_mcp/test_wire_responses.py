@@ -64,15 +64,12 @@ def test_a_response_of_section_3_2_is_read_strictly(output: Json, dialect: str) 
     assert response.output_types == ({"date": "string", "there": "boolean"} if dialect == "S0" else {})
 
 
-@pytest.mark.parametrize(
-    ("output", "carrier", "dialect"),
-    [
-        (LISTED, "start", "MM-4"),
-        (OUTPUTS, "start", "MM-5"),
-        (OUTPUTS, "bind", "MM-6"),
-        (LISTED, "bind", "MM-6-args"),
-    ],
-)
+@pytest.mark.parametrize(("output", "carrier", "dialect"), [
+    (LISTED, "start", "MM-4"),
+    (OUTPUTS, "start", "MM-5"),
+    (OUTPUTS, "bind", "MM-6"),
+    (LISTED, "bind", "MM-6-args"),
+])  # fmt: skip
 def test_a_response_of_the_prototype_is_read_strictly(output: Json, carrier: str, dialect: str) -> None:
     inner = {
         "status": "success",
@@ -157,16 +154,13 @@ def test_status_and_message_may_be_inside_the_capability(status: str, succeeded:
 
 
 @pytest.mark.row("M21")
-@pytest.mark.parametrize(
-    ("status", "output", "succeeded"),
-    [
-        ("error", None, False),
-        ("ok", LISTED, False),
-        (None, LISTED, True),
-        (None, None, False),
-        (7, None, False),
-    ],
-)
+@pytest.mark.parametrize(("status", "output", "succeeded"), [
+    ("error", None, False),
+    ("ok", LISTED, False),
+    (None, LISTED, True),
+    (None, None, False),
+    (7, None, False),
+])  # fmt: skip
 def test_an_unknown_status_is_a_failure_and_a_missing_one_depends_on_output(
     status: Json,
     output: Json,
@@ -194,38 +188,32 @@ def test_a_callback_with_timings_only_is_not_a_response(value: Json) -> None:
     assert read_response({"trace_only": value, "mcp_request_id": "u-1", "trace_phase": "s3"}) is None
 
 
-@pytest.mark.parametrize(
-    ("message", "token", "text"),
-    [
-        ("timeout: it took too long", "timeout", "it took too long"),
-        ("Unknown capability ID: foo", "unknown_capability", "Unknown capability ID: foo"),
-        ("Missing args.", "invalid_argument", "Missing args."),
-        ("End of input at character 0 of ", "invalid_argument", "End of input at character 0 of "),
-        ("It rained", None, "It rained"),
-        (None, None, None),
-    ],
-)
+@pytest.mark.parametrize(("message", "token", "text"), [
+    ("timeout: it took too long", "timeout", "it took too long"),
+    ("Unknown capability ID: foo", "unknown_capability", "Unknown capability ID: foo"),
+    ("Missing args.", "invalid_argument", "Missing args."),
+    ("End of input at character 0 of ", "invalid_argument", "End of input at character 0 of "),
+    ("It rained", None, "It rained"),
+    (None, None, None),
+])  # fmt: skip
 def test_a_failure_s_message_says_its_token(message: str | None, token: str | None, text: str | None) -> None:
     assert classify_failure(message) == (token, text)
     response = read(wrapped(None, "failure", message=message))
     assert (response.succeeded, response.token, response.message) == (False, token, text)
 
 
-@pytest.mark.parametrize(
-    "extras",
-    [
-        {},
-        {SPEC_EXTRA: "{"},
-        {SPEC_EXTRA: 7},
-        {SPEC_EXTRA: "[]"},
-        {SPEC_EXTRA: '{"mobile-mcp-response":1}'},
-        {SPEC_EXTRA: '{"mobile-mcp-response":{"response":1}}'},
-        wrapped("text"),
-        wrapped([1]),
-        wrapped([*LISTED, *LISTED]),
-        "x",
-    ],
-)
+@pytest.mark.parametrize("extras", [
+    {},
+    {SPEC_EXTRA: "{"},
+    {SPEC_EXTRA: 7},
+    {SPEC_EXTRA: "[]"},
+    {SPEC_EXTRA: '{"mobile-mcp-response":1}'},
+    {SPEC_EXTRA: '{"mobile-mcp-response":{"response":1}}'},
+    wrapped("text"),
+    wrapped([1]),
+    wrapped([*LISTED, *LISTED]),
+    "x",
+])  # fmt: skip
 def test_what_is_not_a_response_is_malformed_and_keeps_its_text(extras: dict[str, Json] | str) -> None:
     with pytest.raises(MalformedResponseError) as refused:
         read_response(extras)

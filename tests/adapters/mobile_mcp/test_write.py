@@ -188,34 +188,17 @@ def test_the_written_file_holds_every_fact_of_the_file_it_was_read_from(name: st
     assert facts_of_document(STRANGE_DESCRIPTORS[name]) <= facts_of_document(written)
 
 
-@pytest.mark.parametrize(
-    "components",
-    [
-        service(
-            NAME, DESCRIPTION, CAPABILITIES, attributes='android:exported="false" android:enabled="false"'
-        ),
-        service(
-            NAME,
-            DESCRIPTION,
-            CAPABILITIES,
-            attributes='android:permission="a.CALL" android:foregroundServiceType="dataSync"',
-        ),
-        service(NAME.replace("Lamp", "2048"), CAPABILITIES),
-        service(
-            NAME,
-            DESCRIPTION,
-            CAPABILITIES.replace("mobile.mcp.tool.capabilities", "mcp.capabilities"),
-            action=OLDER_ACTION,
-        ),
-        service(
-            NAME,
-            DESCRIPTION,
-            CAPABILITIES,
-            '<intent-filter><action android:name="a.B"/><category android:name="a.C"/></intent-filter>',
-        ),
-        CAPABILITIES.replace("mobile.mcp.tool.capabilities", "mcp.capabilities") + service(NAME, DESCRIPTION),
-    ],
-)
+@pytest.mark.parametrize("components", [
+    service(NAME, DESCRIPTION, CAPABILITIES, attributes='android:exported="false" android:enabled="false"'),
+    service(NAME, DESCRIPTION, CAPABILITIES,
+        attributes='android:permission="a.CALL" android:foregroundServiceType="dataSync"'),
+    service(NAME.replace("Lamp", "2048"), CAPABILITIES),
+    service(NAME, DESCRIPTION, CAPABILITIES.replace("mobile.mcp.tool.capabilities", "mcp.capabilities"),
+        action=OLDER_ACTION),
+    service(NAME, DESCRIPTION, CAPABILITIES,
+        '<intent-filter><action android:name="a.B"/><category android:name="a.C"/></intent-filter>'),
+    CAPABILITIES.replace("mobile.mcp.tool.capabilities", "mcp.capabilities") + service(NAME, DESCRIPTION),
+])  # fmt: skip
 def test_a_service_written_again_says_the_same(components: str) -> None:
     (provider,) = read_app(components).providers
     if provider.description is None:
@@ -259,29 +242,26 @@ def with_facts(**facts: Json) -> Provider:
     )
 
 
-@pytest.mark.parametrize(
-    ("fact", "value"),
-    [
-        ("version", "2.0"),
-        ("version", "1.0"),
-        ("version", 1),
-        ("resource", "@xml/../x"),
-        ("resource", "@xml/mcp_capabilities"),
-        ("filters", []),
-        ("filters", "x"),
-        ("keys", {"name": "other"}),
-        ("keys", {}),
-        ("at-application", ["name"]),
-        ("application-access", ["permission"]),
-        ("foregroundServiceType", 7),
-        ("attributes", {"version": "3"}),
-        ("attributes", {"a b": "c"}),
-        ("elements", [{"tag": "a><b"}]),
-        ("elements", [{"tag": "a", "content": [" x "]}]),
-        ("text", " x"),
-        ("unheard-of", {}),
-    ],
-)
+@pytest.mark.parametrize(("fact", "value"), [
+    ("version", "2.0"),
+    ("version", "1.0"),
+    ("version", 1),
+    ("resource", "@xml/../x"),
+    ("resource", "@xml/mcp_capabilities"),
+    ("filters", []),
+    ("filters", "x"),
+    ("keys", {"name": "other"}),
+    ("keys", {}),
+    ("at-application", ["name"]),
+    ("application-access", ["permission"]),
+    ("foregroundServiceType", 7),
+    ("attributes", {"version": "3"}),
+    ("attributes", {"a b": "c"}),
+    ("elements", [{"tag": "a><b"}]),
+    ("elements", [{"tag": "a", "content": [" x "]}]),
+    ("text", " x"),
+    ("unheard-of", {}),
+])  # fmt: skip
 def test_a_fact_that_no_reader_makes_is_dropped_and_reported(fact: str, value: Json) -> None:
     provider = with_facts(**{fact: value})
     writing = write(provider)

@@ -14,14 +14,8 @@ _RULES = (
 )
 _PROVIDER_FIELDS = ("package", "component", "name", "description", "instructions")
 _ACCESS_FIELDS = (
-    "exported",
-    "enabled",
-    "permission",
-    "enabled_by_default",
-    "restrict_callers",
-    "scope",
-    "access_level",
-)
+    "exported", "enabled", "permission", "enabled_by_default", "restrict_callers", "scope", "access_level",
+)  # fmt: skip
 _CAPABILITY_FIELDS = ("title", "description", "version", "effects")
 
 

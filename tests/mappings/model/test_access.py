@@ -82,27 +82,24 @@ def test_android_calls_app_functions_of_services_that_are_not_exported() -> None
     }
 
 
-@pytest.mark.parametrize(
-    ("protocol", "target", "stated", "written", "finding"),
-    [
-        ("appfunctions", "mmcp", BIND, EXECUTE, ("permission-translated", Level.RENAMED)),
-        ("appfunctions", "mobile-mcp", BIND, EXECUTE, ("permission-translated", Level.RENAMED)),
-        ("appfunctions", "mmcp", None, EXECUTE, ("permission-translated", Level.RENAMED)),
-        ("appfunctions", "mmcp", OWN, OWN, LOST),
-        ("appfunctions", "mcp", BIND, EXECUTE, LOST),
-        ("mcp", "appfunctions", EXECUTE, BIND, ("permission-translated", Level.RENAMED)),
-        ("mcp", "mobile-mcp", EXECUTE, EXECUTE, None),
-        ("appfunctions", "appfunctions+v1", OWN, OWN, None),
-        ("appfunctions", "appfunctions+v1", BIND, BIND, None),
-        ("appfunctions", "appfunctions+app-level", BIND, None, ("permission-translated", Level.RENAMED)),
-        ("mmcp", "appfunctions", None, BIND, ("field-defaulted", Level.DEFAULTED)),
-        ("mmcp", "appfunctions", EXECUTE, BIND, ("permission-translated", Level.RENAMED)),
-        ("mmcp", "appfunctions", OWN, BIND, LOST),
-        ("mmcp", "mobile-mcp", OWN, OWN, None),
-        ("mmcp", "mcp", OWN, OWN, LOST),
-        ("mcp", "mmcp", OWN, OWN, None),
-    ],
-)
+@pytest.mark.parametrize(("protocol", "target", "stated", "written", "finding"), [
+    ("appfunctions", "mmcp", BIND, EXECUTE, ("permission-translated", Level.RENAMED)),
+    ("appfunctions", "mobile-mcp", BIND, EXECUTE, ("permission-translated", Level.RENAMED)),
+    ("appfunctions", "mmcp", None, EXECUTE, ("permission-translated", Level.RENAMED)),
+    ("appfunctions", "mmcp", OWN, OWN, LOST),
+    ("appfunctions", "mcp", BIND, EXECUTE, LOST),
+    ("mcp", "appfunctions", EXECUTE, BIND, ("permission-translated", Level.RENAMED)),
+    ("mcp", "mobile-mcp", EXECUTE, EXECUTE, None),
+    ("appfunctions", "appfunctions+v1", OWN, OWN, None),
+    ("appfunctions", "appfunctions+v1", BIND, BIND, None),
+    ("appfunctions", "appfunctions+app-level", BIND, None, ("permission-translated", Level.RENAMED)),
+    ("mmcp", "appfunctions", None, BIND, ("field-defaulted", Level.DEFAULTED)),
+    ("mmcp", "appfunctions", EXECUTE, BIND, ("permission-translated", Level.RENAMED)),
+    ("mmcp", "appfunctions", OWN, BIND, LOST),
+    ("mmcp", "mobile-mcp", OWN, OWN, None),
+    ("mmcp", "mcp", OWN, OWN, LOST),
+    ("mcp", "mmcp", OWN, OWN, None),
+])  # fmt: skip
 def test_the_permission_that_callers_need_is_kept(
     protocol: str, target: str, stated: str | None, written: str | None, finding: tuple[str, Level] | None
 ) -> None:

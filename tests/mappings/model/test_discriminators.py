@@ -49,15 +49,12 @@ def _written(choice: OneOfType) -> tuple[OneOfType, dict[str, Any]]:
     return written, schema
 
 
-@pytest.mark.parametrize(
-    "choice",
-    [
-        _choice("Circle", "Square"),
-        _choice("Circle", "Merged"),
-        _choice("Circle", "Square", nullable=True),
-        one_of(DEFINITIONS["Circle"], DEFINITIONS["Square"]),
-    ],
-)
+@pytest.mark.parametrize("choice", [
+    _choice("Circle", "Square"),
+    _choice("Circle", "Merged"),
+    _choice("Circle", "Square", nullable=True),
+    one_of(DEFINITIONS["Circle"], DEFINITIONS["Square"]),
+])  # fmt: skip
 def test_classes_with_the_same_properties_stay_valid(choice: OneOfType) -> None:
     _, schema = _written(choice)
     validator = Draft202012Validator(schema)
@@ -85,16 +82,13 @@ def test_a_call_with_a_class_name_is_that_class(name: str) -> None:
         fitter.fit({"schemaType": name, "size": "x"}, _choice("Circle", "Square", "Merged"))
 
 
-@pytest.mark.parametrize(
-    "choice",
-    [
-        _choice("Circle"),
-        _choice("Circle", "Square", exclusive=False),
-        _choice("Plain", "Plain"),
-        _choice("Closed", "Own"),
-        one_of(string(), int64()),
-    ],
-)
+@pytest.mark.parametrize("choice", [
+    _choice("Circle"),
+    _choice("Circle", "Square", exclusive=False),
+    _choice("Plain", "Plain"),
+    _choice("Closed", "Own"),
+    one_of(string(), int64()),
+])  # fmt: skip
 def test_other_choices_are_written_as_they_are(choice: OneOfType) -> None:
     written, schema = _written(choice)
     assert written == choice

@@ -75,16 +75,13 @@ def test_a_hundred_thousand_conversions_match(block: int) -> None:
 
 
 @pytest.mark.parametrize("is_nullable", [False, True])
-@pytest.mark.parametrize(
-    "inner",
-    [
-        OneOfType(nullable=True, alternatives=(RECORD,)),
-        one_of(RECORD.changed({"nullable": True})),
-        OneOfType(nullable=True, alternatives=(RECORD.changed({"nullable": True}), RECORD)),
-        all_of(RECORD.changed({"nullable": True})),
-        AllOfType(nullable=True, members=(RECORD.changed({"nullable": True}), RECORD)),
-    ],
-)
+@pytest.mark.parametrize("inner", [
+    OneOfType(nullable=True, alternatives=(RECORD,)),
+    one_of(RECORD.changed({"nullable": True})),
+    OneOfType(nullable=True, alternatives=(RECORD.changed({"nullable": True}), RECORD)),
+    all_of(RECORD.changed({"nullable": True})),
+    AllOfType(nullable=True, members=(RECORD.changed({"nullable": True}), RECORD)),
+])  # fmt: skip
 def test_null_in_parts_of_parts_is_written_of_the_whole_type_where_parts_cannot_have_it(
     inner: Type, *, is_nullable: bool
 ) -> None:
@@ -222,20 +219,17 @@ def test_a_wrapped_output_keeps_how_its_root_lays_out_definitions() -> None:
     assert properties_of(output)["result"].type == array(ref("A"))
 
 
-@pytest.mark.parametrize(
-    ("output", "is_kept"),
-    [
-        (ObjectType(), True),
-        (ref("Thing"), True),
-        (ref("Loop"), False),
-        (ref("Text"), False),
-        (ref("Thing", nullable=True), False),
-        (all_of(AnyType(), ObjectType()), True),
-        (one_of(ObjectType(), ref("Thing")), True),
-        (one_of(ObjectType(), string()), False),
-        (AnyType(), False),
-    ],
-)
+@pytest.mark.parametrize(("output", "is_kept"), [
+    (ObjectType(), True),
+    (ref("Thing"), True),
+    (ref("Loop"), False),
+    (ref("Text"), False),
+    (ref("Thing", nullable=True), False),
+    (all_of(AnyType(), ObjectType()), True),
+    (one_of(ObjectType(), ref("Thing")), True),
+    (one_of(ObjectType(), string()), False),
+    (AnyType(), False),
+])  # fmt: skip
 def test_only_an_output_that_is_always_an_object_may_say_so(output: Type, *, is_kept: bool) -> None:
     provider = _provider(
         Capability(id="tool", output=output),
@@ -300,22 +294,19 @@ def test_a_provider_of_the_target_keeps_its_names() -> None:
     assert _fit(provider, everything(id_rule={"allowed": "[a-z]"})).names == ()
 
 
-@pytest.mark.parametrize(
-    ("item", "keyword", "value", "level"),
-    [
-        (ObjectType(), "properties", {}, Level.RENAMED),
-        (ObjectType(), "properties", {"a": "string"}, Level.WIDENED),
-        (ObjectType(), "required", [], Level.RENAMED),
-        (ObjectType(), "required", ["a"], Level.WIDENED),
-        (ObjectType(), "required", "a", Level.MOVED),
-        (ObjectType(), "anyOf", [{"required": ["a"]}], Level.WIDENED),
-        (string(), "required", True, Level.MOVED),
-        (string(), "type", ["string"], Level.RENAMED),
-        (string(), "enum", "a", Level.MOVED),
-        (ArrayType(), "items", [{"type": "string"}], Level.WIDENED),
-        (ref("A"), "$ref", "#/$defs/%41", Level.RENAMED),
-    ],
-)
+@pytest.mark.parametrize(("item", "keyword", "value", "level"), [
+    (ObjectType(), "properties", {}, Level.RENAMED),
+    (ObjectType(), "properties", {"a": "string"}, Level.WIDENED),
+    (ObjectType(), "required", [], Level.RENAMED),
+    (ObjectType(), "required", ["a"], Level.WIDENED),
+    (ObjectType(), "required", "a", Level.MOVED),
+    (ObjectType(), "anyOf", [{"required": ["a"]}], Level.WIDENED),
+    (string(), "required", True, Level.MOVED),
+    (string(), "type", ["string"], Level.RENAMED),
+    (string(), "enum", "a", Level.MOVED),
+    (ArrayType(), "items", [{"type": "string"}], Level.WIDENED),
+    (ref("A"), "$ref", "#/$defs/%41", Level.RENAMED),
+])  # fmt: skip
 def test_a_keyword_is_mere_spelling_only_where_the_type_says_the_same(
     item: Type, keyword: str, value: Json, level: Level
 ) -> None:
@@ -359,13 +350,10 @@ def test_a_reference_to_what_another_file_declares_stays_in_app_functions() -> N
     }
 
 
-@pytest.mark.parametrize(
-    ("name", "message"),
-    [
-        ("instructions", "the provider's instructions moved into its description"),
-        ("description", "the provider's description moved into its instructions"),
-    ],
-)
+@pytest.mark.parametrize(("name", "message"), [
+    ("instructions", "the provider's instructions moved into its description"),
+    ("description", "the provider's description moved into its instructions"),
+])  # fmt: skip
 def test_what_moves_into_another_text_of_the_provider_is_reported_in_good_grammar(
     name: str, message: str
 ) -> None:

@@ -126,23 +126,20 @@ def test_what_is_written_is_a_schema_for_a_validator_of_other_authors(random: An
     Draft202012Validator.check_schema(write_schema(item), format_checker=FormatChecker(formats=()))
 
 
-@pytest.mark.parametrize(
-    ("item", "right", "wrong"),
-    [
-        (int32(), [1, -1, 2**31 - 1], ["1", 1.5, None, True, 2**31, -(2**31) - 1]),
-        (float64(nullable=True), [1, 1.5, None], ["1", True]),
-        (string(nullable=True, enum=("a",)), ["a", None], ["b", 1]),
-        (binary(), ["AA=="], [1, None]),
-        (null(), [None], [0, "", False]),
-        (array(boolean(), nullable=True), [[], [True], None], [[None], {}]),
-        (ref("A", nullable=True), [None, "x"], [1]),
-        (all_of(ObjectType(), ref("O"), nullable=True), [{"a": "x"}, None], [{}, 1]),
-        (one_of(ref("A"), int64(), nullable=True), ["", 1, None], [1.5]),
-        (one_of(string(nullable=True), nullable=True), ["", None], [1]),
-        (AnyType(enum=("a", 1), nullable=True), ["a", 1, None], ["b"]),
-        (AnyType(boolean=False), [], [None, 1]),
-    ],
-)
+@pytest.mark.parametrize(("item", "right", "wrong"), [
+    (int32(), [1, -1, 2**31 - 1], ["1", 1.5, None, True, 2**31, -(2**31) - 1]),
+    (float64(nullable=True), [1, 1.5, None], ["1", True]),
+    (string(nullable=True, enum=("a",)), ["a", None], ["b", 1]),
+    (binary(), ["AA=="], [1, None]),
+    (null(), [None], [0, "", False]),
+    (array(boolean(), nullable=True), [[], [True], None], [[None], {}]),
+    (ref("A", nullable=True), [None, "x"], [1]),
+    (all_of(ObjectType(), ref("O"), nullable=True), [{"a": "x"}, None], [{}, 1]),
+    (one_of(ref("A"), int64(), nullable=True), ["", 1, None], [1.5]),
+    (one_of(string(nullable=True), nullable=True), ["", None], [1]),
+    (AnyType(enum=("a", 1), nullable=True), ["a", 1, None], ["b"]),
+    (AnyType(boolean=False), [], [None, 1]),
+])  # fmt: skip
 def test_a_validator_of_other_authors_takes_exactly_the_values_of_a_type(
     item: Type, right: list[Json], wrong: list[Json]
 ) -> None:
@@ -153,140 +150,97 @@ def test_a_validator_of_other_authors_takes_exactly_the_values_of_a_type(
     assert [value for value in wrong if validator.is_valid(value)] == []
 
 
-@pytest.mark.parametrize(
-    ("schema", "expected"),
-    [
-        (True, AnyType(boolean=True)),
-        (False, AnyType(boolean=False)),
-        ({}, AnyType()),
-        ({"type": "integer"}, int64()),
-        ({"type": "integer", "format": "int32", **BOUNDS}, int32()),
-        (
-            {"type": "integer", "format": "int32"},
-            int32(extensions={NOTATION: {"unstatedBounds": ["minimum", "maximum"]}}),
-        ),
-        (
-            {"type": "integer", "format": "int32", "minimum": 0, "maximum": 2**31 - 1},
-            int32(keywords={"minimum": 0}),
-        ),
-        (
-            {"type": "integer", "format": "int32", "minimum": 0},
-            int32(keywords={"minimum": 0}, extensions={NOTATION: {"unstatedBounds": ["maximum"]}}),
-        ),
-        ({"type": "integer", "format": "int32", "enum": [1]}, int32(enum=(1,))),
-        ({"type": ["integer", "null"], "format": "int32", **BOUNDS}, int32(nullable=True)),
-        ({"type": "integer", "format": "int64"}, int64(format="int64")),
-        ({"type": "number", "format": "float"}, float32()),
-        ({"type": "string", "contentEncoding": "base64"}, binary()),
-        ({"type": ["string", "null"]}, string(nullable=True)),
-        ({"type": ["null", "string"]}, string(nullable=True, keywords={"type": ["null", "string"]})),
-        ({"type": ["string", "integer"]}, AnyType(keywords={"type": ["string", "integer"]})),
-        ({"enum": ["a", "b"]}, string(implicit=True, enum=("a", "b"))),
-        ({"type": "string", "enum": ["a", None]}, string(enum=("a",), keywords={"enum": ["a", None]})),
-        ({"type": ["string", "null"], "enum": ["a", None]}, string(nullable=True, enum=("a",))),
-        ({"enum": ["a", 1, None]}, AnyType(nullable=True, enum=("a", 1))),
-        ({"const": "a"}, string(implicit=True, keywords={"const": "a"})),
-        ({"const": True}, boolean(implicit=True, keywords={"const": True})),
-        ({"const": None}, AnyType(keywords={"const": None})),
-        ({"enum": [1, 2]}, int64(implicit=True, enum=(1, 2))),
-        ({"enum": [1, 1.5]}, float64(implicit=True, enum=(1, 1.5))),
-        ({"enum": [True]}, boolean(implicit=True, enum=(True,))),
-        ({"enum": [1, True]}, AnyType(enum=(1, True))),
-        ({"enum": [2**63]}, AnyType(enum=(2**63,))),
-        ({"type": "array"}, ArrayType()),
-        ({"items": {"type": "boolean"}}, ArrayType(implicit=True, items=boolean())),
-        ({"allOf": [{"type": "object"}, True]}, all_of(ObjectType(), AnyType(boolean=True))),
-        ({"allOf": [{"type": "object"}]}, ObjectType(extensions={NOTATION: {"allOf": ["type"]}})),
-        (
-            {"allOf": [{"type": "string", "minLength": 1}], "title": "T", "default": "a"},
-            string(
-                keywords={"minLength": 1, "title": "T", "default": "a"},
-                extensions={NOTATION: {"allOf": ["type", "minLength"]}},
-            ),
-        ),
-        (
-            {"anyOf": [{"allOf": [{"type": "string"}]}, {"type": "null"}]},
-            any_of(string(extensions={NOTATION: {"allOf": ["type"]}}), nullable=True),
-        ),
-        (
-            {"type": ["string", "null"], "enum": ["a", "b"]},
-            string(enum=("a", "b"), keywords={"type": ["string", "null"]}),
-        ),
-        (
-            {"type": ["string", "null"], "const": "a"},
-            string(keywords={"type": ["string", "null"], "const": "a"}),
-        ),
-        (
-            {"anyOf": [{"type": "string"}, {"type": "null"}], "enum": ["a"]},
-            any_of(string(), null(), enum=("a",)),
-        ),
-        ({"oneOf": [{"type": ["string", "null"]}, {"type": "null"}]}, one_of(string(nullable=True), null())),
-        ({"oneOf": [True, False]}, one_of(AnyType(boolean=True), AnyType(boolean=False))),
-        ({"anyOf": [{"type": "string"}, {"type": "null"}]}, any_of(string(), nullable=True)),
-        (
-            {"anyOf": [{"type": "string"}, {"type": "null"}, {"type": "integer"}]},
-            any_of(string(), int64(), nullable=True, extensions={NOTATION: {"nullPosition": 1}}),
-        ),
-        (
-            {"anyOf": [{"type": "null"}, {"type": "string"}]},
-            any_of(string(), nullable=True, extensions={NOTATION: {"nullPosition": 0}}),
-        ),
-        (
-            {"oneOf": [{"type": "null"}, {"type": "string"}, {"type": ["integer", "null"]}]},
-            one_of(null(), string(), int64(nullable=True)),
-        ),
-        (
-            {"allOf": [{"anyOf": [{"type": "null"}, {"type": "string"}]}]},
-            any_of(string(), nullable=True, extensions={NOTATION: {"allOf": ["anyOf"], "nullPosition": 0}}),
-        ),
-        (
-            {"anyOf": [{"type": "null"}, {"type": "string"}], ANNOTATION: {"kind": "ref"}},
-            any_of(
-                string(),
-                nullable=True,
-                keywords={ANNOTATION: {"kind": "ref"}},
-                extensions={NOTATION: {"nullPosition": 0}},
-            ),
-        ),
-        ({"anyOf": [{"allOf": [{}]}, {"type": "null"}]}, all_of(AnyType(), nullable=True)),
-        ({"x-droidgate": {"kind": "opaque", "class_name": "a.B"}}, OpaqueType(class_name="a.B")),
-        (
-            {"type": "object", "properties": {"a": {"type": "null"}}, "required": ["a"]},
-            record({"a": required(null())}),
-        ),
-        (
-            {"type": "object", "properties": {"a": True}, "required": ["a", "b"]},
-            record({"a": required(AnyType(boolean=True))}, keywords={"required": ["a", "b"]}),
-        ),
-    ],
-)
+@pytest.mark.parametrize(("schema", "expected"), [
+    (True, AnyType(boolean=True)),
+    (False, AnyType(boolean=False)),
+    ({}, AnyType()),
+    ({"type": "integer"}, int64()),
+    ({"type": "integer", "format": "int32", **BOUNDS}, int32()),
+    ({"type": "integer", "format": "int32"}, int32(extensions={NOTATION: {"unstatedBounds": ["minimum",
+        "maximum"]}})),
+    ({"type": "integer", "format": "int32", "minimum": 0, "maximum": 2**31 - 1},
+        int32(keywords={"minimum": 0})),
+    ({"type": "integer", "format": "int32", "minimum": 0}, int32(keywords={"minimum": 0},
+        extensions={NOTATION: {"unstatedBounds": ["maximum"]}})),
+    ({"type": "integer", "format": "int32", "enum": [1]}, int32(enum=(1,))),
+    ({"type": ["integer", "null"], "format": "int32", **BOUNDS}, int32(nullable=True)),
+    ({"type": "integer", "format": "int64"}, int64(format="int64")),
+    ({"type": "number", "format": "float"}, float32()),
+    ({"type": "string", "contentEncoding": "base64"}, binary()),
+    ({"type": ["string", "null"]}, string(nullable=True)),
+    ({"type": ["null", "string"]}, string(nullable=True, keywords={"type": ["null", "string"]})),
+    ({"type": ["string", "integer"]}, AnyType(keywords={"type": ["string", "integer"]})),
+    ({"enum": ["a", "b"]}, string(implicit=True, enum=("a", "b"))),
+    ({"type": "string", "enum": ["a", None]}, string(enum=("a",), keywords={"enum": ["a", None]})),
+    ({"type": ["string", "null"], "enum": ["a", None]}, string(nullable=True, enum=("a",))),
+    ({"enum": ["a", 1, None]}, AnyType(nullable=True, enum=("a", 1))),
+    ({"const": "a"}, string(implicit=True, keywords={"const": "a"})),
+    ({"const": True}, boolean(implicit=True, keywords={"const": True})),
+    ({"const": None}, AnyType(keywords={"const": None})),
+    ({"enum": [1, 2]}, int64(implicit=True, enum=(1, 2))),
+    ({"enum": [1, 1.5]}, float64(implicit=True, enum=(1, 1.5))),
+    ({"enum": [True]}, boolean(implicit=True, enum=(True,))),
+    ({"enum": [1, True]}, AnyType(enum=(1, True))),
+    ({"enum": [2**63]}, AnyType(enum=(2**63,))),
+    ({"type": "array"}, ArrayType()),
+    ({"items": {"type": "boolean"}}, ArrayType(implicit=True, items=boolean())),
+    ({"allOf": [{"type": "object"}, True]}, all_of(ObjectType(), AnyType(boolean=True))),
+    ({"allOf": [{"type": "object"}]}, ObjectType(extensions={NOTATION: {"allOf": ["type"]}})),
+    (
+        {"allOf": [{"type": "string", "minLength": 1}], "title": "T", "default": "a"},
+        string(keywords={"minLength": 1, "title": "T", "default": "a"},
+            extensions={NOTATION: {"allOf": ["type", "minLength"]}}),
+    ),
+    ({"anyOf": [{"allOf": [{"type": "string"}]}, {"type": "null"}]},
+        any_of(string(extensions={NOTATION: {"allOf": ["type"]}}), nullable=True)),
+    ({"type": ["string", "null"], "enum": ["a", "b"]}, string(enum=("a", "b"), keywords={"type": ["string",
+        "null"]})),
+    ({"type": ["string", "null"], "const": "a"}, string(keywords={"type": ["string", "null"], "const": "a"})),
+    ({"anyOf": [{"type": "string"}, {"type": "null"}], "enum": ["a"]}, any_of(string(), null(), enum=("a",))),
+    ({"oneOf": [{"type": ["string", "null"]}, {"type": "null"}]}, one_of(string(nullable=True), null())),
+    ({"oneOf": [True, False]}, one_of(AnyType(boolean=True), AnyType(boolean=False))),
+    ({"anyOf": [{"type": "string"}, {"type": "null"}]}, any_of(string(), nullable=True)),
+    ({"anyOf": [{"type": "string"}, {"type": "null"}, {"type": "integer"}]}, any_of(string(), int64(),
+        nullable=True, extensions={NOTATION: {"nullPosition": 1}})),
+    ({"anyOf": [{"type": "null"}, {"type": "string"}]}, any_of(string(), nullable=True,
+        extensions={NOTATION: {"nullPosition": 0}})),
+    ({"oneOf": [{"type": "null"}, {"type": "string"}, {"type": ["integer", "null"]}]}, one_of(null(),
+        string(), int64(nullable=True))),
+    ({"allOf": [{"anyOf": [{"type": "null"}, {"type": "string"}]}]}, any_of(string(), nullable=True,
+        extensions={NOTATION: {"allOf": ["anyOf"], "nullPosition": 0}})),
+    ({"anyOf": [{"type": "null"}, {"type": "string"}], ANNOTATION: {"kind": "ref"}}, any_of(string(),
+        nullable=True, keywords={ANNOTATION: {"kind": "ref"}}, extensions={NOTATION: {"nullPosition": 0}})),
+    ({"anyOf": [{"allOf": [{}]}, {"type": "null"}]}, all_of(AnyType(), nullable=True)),
+    ({"x-droidgate": {"kind": "opaque", "class_name": "a.B"}}, OpaqueType(class_name="a.B")),
+    ({"type": "object", "properties": {"a": {"type": "null"}}, "required": ["a"]},
+        record({"a": required(null())})),
+    ({"type": "object", "properties": {"a": True}, "required": ["a", "b"]},
+        record({"a": required(AnyType(boolean=True))}, keywords={"required": ["a", "b"]})),
+])  # fmt: skip
 def test_what_the_algebra_models_is_in_its_fields(schema: Json, expected: Type) -> None:
     assert read_type(schema) == expected
     _assert_exact(schema)
 
 
-@pytest.mark.parametrize(
-    "item",
-    [
-        one_of(string(), null()),
-        one_of(null(), boolean()),
-        any_of(string(), null(), boolean()),
-        any_of(null(), all_of(AnyType(), AnyType())),
-        all_of(ObjectType()),
-        all_of(string(), nullable=True),
-        string(nullable=True, keywords={"const": "a"}),
-        OneOfType(),
-        AllOfType(nullable=True),
-        ObjectType(implicit=True, nullable=True),
-        AnyType(nullable=True),
-        AnyType(enum=("a", "b")),
-        AnyType(boolean=True, description="Anything"),
-        null(nullable=True),
-        int32(format="int32"),
-        int64(format="int32"),
-        string(keywords={"contentEncoding": "base64"}),
-    ],
-)
+@pytest.mark.parametrize("item", [
+    one_of(string(), null()),
+    one_of(null(), boolean()),
+    any_of(string(), null(), boolean()),
+    any_of(null(), all_of(AnyType(), AnyType())),
+    all_of(ObjectType()),
+    all_of(string(), nullable=True),
+    string(nullable=True, keywords={"const": "a"}),
+    OneOfType(),
+    AllOfType(nullable=True),
+    ObjectType(implicit=True, nullable=True),
+    AnyType(nullable=True),
+    AnyType(enum=("a", "b")),
+    AnyType(boolean=True, description="Anything"),
+    null(nullable=True),
+    int32(format="int32"),
+    int64(format="int32"),
+    string(keywords={"contentEncoding": "base64"}),
+])  # fmt: skip
 def test_a_type_that_json_schema_would_read_as_another_says_so_in_a_note(item: Type) -> None:
     schema = write_schema(item)
     assert ANNOTATION in schema
@@ -344,16 +298,13 @@ def test_a_pydantic_enum_is_a_reference() -> None:
     )
 
 
-@pytest.mark.parametrize(
-    "schema",
-    [
-        {"allOf": [{"properties": {"a": {}}}], "additionalProperties": False},
-        {"allOf": [{"additionalProperties": False}], "properties": {"a": {}}},
-        {"allOf": [{"minLength": 1}], "minLength": 2},
-        {"allOf": [{"$id": "https://example.com/a"}]},
-        {"allOf": [{"type": "string"}], "type": "string"},
-    ],
-)
+@pytest.mark.parametrize("schema", [
+    {"allOf": [{"properties": {"a": {}}}], "additionalProperties": False},
+    {"allOf": [{"additionalProperties": False}], "properties": {"a": {}}},
+    {"allOf": [{"minLength": 1}], "minLength": 2},
+    {"allOf": [{"$id": "https://example.com/a"}]},
+    {"allOf": [{"type": "string"}], "type": "string"},
+])  # fmt: skip
 def test_an_all_of_that_means_something_else_in_place_is_not_unwrapped(schema: Json) -> None:
     assert NOTATION not in _assert_exact(schema).extensions
 
@@ -471,19 +422,16 @@ def test_references_into_the_schema_itself_are_definitions() -> None:
     assert properties_of(root)["nickname"].type.kind == "any"
 
 
-@pytest.mark.parametrize(
-    "value",
-    [
-        {"work": {"city": "Bonn"}, "friends": [{"name": "a", "friends": []}], "other tag": 1},
-        {"work": {}},
-        {"place": {}},
-        {"friends": [{"name": 1}]},
-        {"friends": [{"friends": [{"work": {}}]}]},
-        {"city": "Bonn"},
-        {"other tag": "x"},
-        {"first": {"name": 1}},
-    ],
-)
+@pytest.mark.parametrize("value", [
+    {"work": {"city": "Bonn"}, "friends": [{"name": "a", "friends": []}], "other tag": 1},
+    {"work": {}},
+    {"place": {}},
+    {"friends": [{"name": 1}]},
+    {"friends": [{"friends": [{"work": {}}]}]},
+    {"city": "Bonn"},
+    {"other tag": "x"},
+    {"first": {"name": 1}},
+])  # fmt: skip
 def test_calls_follow_references_into_the_schema_itself(value: Json) -> None:
     schema = {**PERSON, "properties": {**PERSON["properties"], "nickname": {}}}  # type: ignore[dict-item]
     root, definitions = read_schema(schema)

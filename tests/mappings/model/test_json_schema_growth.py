@@ -14,28 +14,19 @@ Nest = Callable[[Json], Json]
 
 NULL: Json = {"type": "null"}
 NESTS: dict[str, Nest] = {
-    "null that another alternative takes too": lambda inner: {
-        "oneOf": [NULL, inner, {"type": ["string", "null"]}]
-    },
+    "null that another alternative takes too": lambda inner: {"oneOf": [NULL, inner, {"type": ["string",
+        "null"]}]},
     "null before others": lambda inner: {"anyOf": [NULL, inner, {"type": "integer"}]},
     "null before an all-of": lambda inner: {"anyOf": [NULL, {"allOf": [inner, {}]}]},
-    "note of a property": lambda inner: {
-        "properties": {"a": inner},
-        "x-droidgate": {"property": {"z": {}}, "kind": "object"},
-    },
-    "note that changes nothing": lambda inner: {
-        "properties": {"a": inner},
-        "x-droidgate": {"kind": "object"},
-    },
-    "note that is not a note": lambda inner: {
-        "items": inner,
-        "x-droidgate": {"nullable": True, "implicit": False},
-    },
-    "note with a wrapped null": lambda inner: {
-        "allOf": [{"anyOf": [NULL, inner, {"type": "string"}]}],
-        "x-droidgate": {"property": {"z": {}}},
-    },
-}
+    "note of a property": lambda inner: {"properties": {"a": inner}, "x-droidgate": {"property": {"z": {}},
+        "kind": "object"}},
+    "note that changes nothing": lambda inner: {"properties": {"a": inner},
+        "x-droidgate": {"kind": "object"}},
+    "note that is not a note": lambda inner: {"items": inner, "x-droidgate": {"nullable": True,
+        "implicit": False}},
+    "note with a wrapped null": lambda inner: {"allOf": [{"anyOf": [NULL, inner, {"type": "string"}]}],
+        "x-droidgate": {"property": {"z": {}}}},
+}  # fmt: skip
 
 
 def _nested(nest: Nest, depth: int) -> Json:

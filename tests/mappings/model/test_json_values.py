@@ -71,22 +71,19 @@ def test_half_a_surrogate_pair_is_escaped_for_people() -> None:
     assert digest_of("\ud800").startswith("sha256:")
 
 
-@pytest.mark.parametrize(
-    ("left", "right", "equal"),
-    [
-        (1, 1.0, True),
-        (1, Decimal(1), True),
-        (1, True, False),
-        (0, False, False),
-        (None, False, False),
-        ("1", 1, False),
-        ([1, [2]], (1, (2,)), True),
-        ({"a": 1}, {"a": 1.0}, True),
-        ({"a": 1}, {"a": 1, "b": None}, False),
-        ([1], [1, 1], False),
-        ([], {}, False),
-    ],
-)
+@pytest.mark.parametrize(("left", "right", "equal"), [
+    (1, 1.0, True),
+    (1, Decimal(1), True),
+    (1, True, False),
+    (0, False, False),
+    (None, False, False),
+    ("1", 1, False),
+    ([1, [2]], (1, (2,)), True),
+    ({"a": 1}, {"a": 1.0}, True),
+    ({"a": 1}, {"a": 1, "b": None}, False),
+    ([1], [1, 1], False),
+    ([], {}, False),
+])  # fmt: skip
 def test_equality_is_of_json_values(left: Json, right: Json, *, equal: bool) -> None:
     assert json_equal(left, right) is equal
     assert json_equal(right, left) is equal

@@ -67,56 +67,49 @@ def _levels(item: Type, target: str) -> dict[str, tuple[str, Level]]:
     }
 
 
-@pytest.mark.parametrize(
-    ("item", "level"),
-    [
-        (int32(), Level.WIDENED),
-        (float32(), Level.WIDENED),
-        (binary(), Level.WIDENED),
-        (null(), Level.NARROWED),
-        (AnyType(), Level.NARROWED),
-        (AnyType(boolean=False), Level.WIDENED),
-        (ref("Record"), Level.WIDENED),
-        (ref("Colour"), Level.WIDENED),
-        (ref("Choice"), Level.NARROWED),
-        (all_of(RECORD, ref("Record")), Level.WIDENED),
-        (all_of(int64(), int64()), Level.WIDENED),
-        (all_of(int64(), string()), Level.NARROWED),
-        (all_of(all_of(ref("Loop"))), Level.NARROWED),
-        (one_of(string(), int64()), Level.NARROWED),
-        (one_of(ref("Colour"), string()), Level.WIDENED),
-        (OpaqueType(), Level.IMPOSSIBLE),
-    ],
-    ids=lambda item: item.kind if isinstance(item, ScalarType) else None,
-)
+@pytest.mark.parametrize(("item", "level"), [
+    (int32(), Level.WIDENED),
+    (float32(), Level.WIDENED),
+    (binary(), Level.WIDENED),
+    (null(), Level.NARROWED),
+    (AnyType(), Level.NARROWED),
+    (AnyType(boolean=False), Level.WIDENED),
+    (ref("Record"), Level.WIDENED),
+    (ref("Colour"), Level.WIDENED),
+    (ref("Choice"), Level.NARROWED),
+    (all_of(RECORD, ref("Record")), Level.WIDENED),
+    (all_of(int64(), int64()), Level.WIDENED),
+    (all_of(int64(), string()), Level.NARROWED),
+    (all_of(all_of(ref("Loop"))), Level.NARROWED),
+    (one_of(string(), int64()), Level.NARROWED),
+    (one_of(ref("Colour"), string()), Level.WIDENED),
+    (OpaqueType(), Level.IMPOSSIBLE),
+], ids=lambda item: item.kind if isinstance(item, ScalarType) else None)  # fmt: skip
 def test_another_kind_is_widened_only_where_every_value_of_the_source_is_one_of_it(
     item: Type, level: Level
 ) -> None:
     assert _levels(item, "mobile-mcp+1.0")["/kind"] == ("kind-changed", level)
 
 
-@pytest.mark.parametrize(
-    ("keyword", "value", "code", "level"),
-    [
-        ("minimum", 3, "keyword-moved", Level.WIDENED),
-        ("uniqueItems", True, "keyword-moved", Level.WIDENED),
-        ("additionalProperties", {"type": "string"}, "keyword-moved", Level.WIDENED),
-        ("additionalProperties", False, "keyword-dropped", Level.WIDENED),
-        ("unevaluatedProperties", False, "keyword-dropped", Level.WIDENED),
-        ("additionalProperties", True, "notation-dropped", Level.RENAMED),
-        ("additionalProperties", {}, "notation-dropped", Level.RENAMED),
-        ("uniqueItems", False, "notation-dropped", Level.RENAMED),
-        ("minItems", 0, "notation-dropped", Level.RENAMED),
-        ("minLength", False, "keyword-moved", Level.WIDENED),
-        ("$schema", "https://json-schema.org/draft/2020-12/schema", "notation-dropped", Level.RENAMED),
-        ("required", True, "keyword-moved", Level.MOVED),
-        ("default", 3, "keyword-moved", Level.MOVED),
-        ("deprecated", True, "keyword-moved", Level.MOVED),
-        ("title", "A", "keyword-dropped", Level.DROPPED),
-        ("$comment", "A", "keyword-dropped", Level.DROPPED),
-        ("x-order", 1, "keyword-dropped", Level.DROPPED),
-    ],
-)
+@pytest.mark.parametrize(("keyword", "value", "code", "level"), [
+    ("minimum", 3, "keyword-moved", Level.WIDENED),
+    ("uniqueItems", True, "keyword-moved", Level.WIDENED),
+    ("additionalProperties", {"type": "string"}, "keyword-moved", Level.WIDENED),
+    ("additionalProperties", False, "keyword-dropped", Level.WIDENED),
+    ("unevaluatedProperties", False, "keyword-dropped", Level.WIDENED),
+    ("additionalProperties", True, "notation-dropped", Level.RENAMED),
+    ("additionalProperties", {}, "notation-dropped", Level.RENAMED),
+    ("uniqueItems", False, "notation-dropped", Level.RENAMED),
+    ("minItems", 0, "notation-dropped", Level.RENAMED),
+    ("minLength", False, "keyword-moved", Level.WIDENED),
+    ("$schema", "https://json-schema.org/draft/2020-12/schema", "notation-dropped", Level.RENAMED),
+    ("required", True, "keyword-moved", Level.MOVED),
+    ("default", 3, "keyword-moved", Level.MOVED),
+    ("deprecated", True, "keyword-moved", Level.MOVED),
+    ("title", "A", "keyword-dropped", Level.DROPPED),
+    ("$comment", "A", "keyword-dropped", Level.DROPPED),
+    ("x-order", 1, "keyword-dropped", Level.DROPPED),
+])  # fmt: skip
 def test_a_keyword_is_a_limit_an_annotation_a_spelling_or_gone(
     keyword: str, value: Json, code: str, level: Level
 ) -> None:
@@ -127,20 +120,17 @@ def test_a_keyword_is_a_limit_an_annotation_a_spelling_or_gone(
     )
 
 
-@pytest.mark.parametrize(
-    ("item", "leaf", "expected"),
-    [
-        (string(enum=("a",)), "/enum", ("constraint-moved", Level.WIDENED)),
-        (string(pattern="^a"), "/pattern", ("constraint-moved", Level.WIDENED)),
-        (string(format="email"), "/format", ("constraint-moved", Level.MOVED)),
-        (string(nullable=True), "/nullable", ("nullable-moved", Level.NARROWED)),
-        (array(string()), "/items/kind", ("structure-moved", Level.WIDENED)),
-        (RECORD, "/properties/a/type/kind", ("structure-moved", Level.WIDENED)),
-        (RECORD, "/properties/a/required", ("structure-moved", Level.MOVED)),
-        (record({}, implicit=True), "/implicit", ("notation-dropped", Level.NARROWED)),
-        (string(implicit=True), "/implicit", ("notation-dropped", Level.RENAMED)),
-    ],
-)
+@pytest.mark.parametrize(("item", "leaf", "expected"), [
+    (string(enum=("a",)), "/enum", ("constraint-moved", Level.WIDENED)),
+    (string(pattern="^a"), "/pattern", ("constraint-moved", Level.WIDENED)),
+    (string(format="email"), "/format", ("constraint-moved", Level.MOVED)),
+    (string(nullable=True), "/nullable", ("nullable-moved", Level.NARROWED)),
+    (array(string()), "/items/kind", ("structure-moved", Level.WIDENED)),
+    (RECORD, "/properties/a/type/kind", ("structure-moved", Level.WIDENED)),
+    (RECORD, "/properties/a/required", ("structure-moved", Level.MOVED)),
+    (record({}, implicit=True), "/implicit", ("notation-dropped", Level.NARROWED)),
+    (string(implicit=True), "/implicit", ("notation-dropped", Level.RENAMED)),
+])  # fmt: skip
 def test_what_a_description_says_does_not_limit_the_values(
     item: Type, leaf: str, expected: tuple[str, Level]
 ) -> None:
@@ -196,14 +186,10 @@ def test_null_items_are_narrowed_for_app_functions() -> None:
     assert levels["/items/nullable"] == ("nullable-moved", Level.NARROWED)
 
 
-@pytest.mark.parametrize(
-    ("item", "lifted"),
-    [
-        (one_of(RECORD, RECORD.model_copy(update={"nullable": True})), True),
-        (all_of(RECORD, RECORD.model_copy(update={"nullable": True})), False),
-    ],
-    ids=["choice", "combination"],
-)
+@pytest.mark.parametrize(("item", "lifted"), [
+    (one_of(RECORD, RECORD.model_copy(update={"nullable": True})), True),
+    (all_of(RECORD, RECORD.model_copy(update={"nullable": True})), False),
+], ids=["choice", "combination"])  # fmt: skip
 def test_a_choice_allows_null_where_an_alternative_does_and_a_combination_where_each_member_does(
     item: Type,
     lifted: bool,  # noqa: FBT001

@@ -40,33 +40,23 @@ def only_mark(provider: Provider) -> TextMark:
     return mark
 
 
-@pytest.mark.parametrize(
-    ("provider", "place"),
-    [
-        (app(name=BAD), "name"),
-        (app(instructions=BAD), "instructions"),
-        (app(extensions={"mmcp": {"note": {"deep": ["x", BAD]}}}), "mmcp.note.deep.1"),
-        (app(definitions={"Note": text(description=BAD)}), "Note.description"),
-        (app(Capability(id="t", title=BAD)), "t title"),
-        (app(Capability(id="t", description=BAD)), "t description"),
-        (app(Capability(id="t", input=taking(a=text(description=BAD)))), "t input.a.description"),
-        (app(Capability(id="t", input=taking(a=text(enum=("x", BAD))))), "t input.a.enum.1"),
-        (app(Capability(id="t", input=taking(a=text(keywords={"default": BAD})))), "t input.a.default"),
-        (
-            app(Capability(id="t", input=taking(a=text(keywords={"examples": [{"b": BAD}]})))),
-            "t input.a.examples.0.b",
-        ),
-        (app(Capability(id="t", input=taking(type=text(description=BAD)))), "t input.type.description"),
-        (
-            app(Capability(id="t", output=array(taking(a=text(description=BAD))))),
-            "t output.items.a.description",
-        ),
-        (
-            app(Capability(id="t", output=one_of(text(), text(description=BAD)))),
-            "t output.alternatives.1.description",
-        ),
-    ],
-)
+@pytest.mark.parametrize(("provider", "place"), [
+    (app(name=BAD), "name"),
+    (app(instructions=BAD), "instructions"),
+    (app(extensions={"mmcp": {"note": {"deep": ["x", BAD]}}}), "mmcp.note.deep.1"),
+    (app(definitions={"Note": text(description=BAD)}), "Note.description"),
+    (app(Capability(id="t", title=BAD)), "t title"),
+    (app(Capability(id="t", description=BAD)), "t description"),
+    (app(Capability(id="t", input=taking(a=text(description=BAD)))), "t input.a.description"),
+    (app(Capability(id="t", input=taking(a=text(enum=("x", BAD))))), "t input.a.enum.1"),
+    (app(Capability(id="t", input=taking(a=text(keywords={"default": BAD})))), "t input.a.default"),
+    (app(Capability(id="t", input=taking(a=text(keywords={"examples": [{"b": BAD}]})))),
+        "t input.a.examples.0.b"),
+    (app(Capability(id="t", input=taking(type=text(description=BAD)))), "t input.type.description"),
+    (app(Capability(id="t", output=array(taking(a=text(description=BAD))))), "t output.items.a.description"),
+    (app(Capability(id="t", output=one_of(text(), text(description=BAD)))),
+        "t output.alternatives.1.description"),
+])  # fmt: skip
 def test_a_mark_names_the_field_and_its_pointer_leads_to_the_text(provider: Provider, place: str) -> None:
     mark = only_mark(provider)
     assert (mark.package, mark.component, mark.place) == ("com.acme", ".Tools", place)

@@ -45,19 +45,16 @@ def test_each_hidden_character_is_reported_once_by_its_code() -> None:
     assert hidden_characters("tab\tand\nline, Gr\u00f6\u00dfe, \u65e5\u672c") == ()
 
 
-@pytest.mark.parametrize(
-    ("first", "other"),
-    [
-        ("create_note", "Create_Note"),
-        ("create_note", "create-note"),
-        ("note", "n\u043ete"),  # Cyrillic o
-        ("pay", "\u0440\u0430\u0443"),  # Cyrillic throughout
-        ("list", "1ist"),
-        ("open", "\uff4fpen"),  # fullwidth
-        ("send", "se\u200bnd"),
-        ("alpha", "\u03b1lpha"),  # Greek
-    ],
-)
+@pytest.mark.parametrize(("first", "other"), [
+    ("create_note", "Create_Note"),
+    ("create_note", "create-note"),
+    ("note", "n\u043ete"),  # Cyrillic o
+    ("pay", "\u0440\u0430\u0443"),  # Cyrillic throughout
+    ("list", "1ist"),
+    ("open", "\uff4fpen"),  # fullwidth
+    ("send", "se\u200bnd"),
+    ("alpha", "\u03b1lpha"),  # Greek
+])  # fmt: skip
 def test_names_that_look_alike_have_one_skeleton(first: str, other: str) -> None:
     assert folded_skeleton(first) == folded_skeleton(other)
     assert list(look_alikes([first, "unrelated", other, first])) == [(first, other)]

@@ -115,19 +115,16 @@ def capability(**properties: Property) -> Capability:
     return Capability(id="call", input=record(properties))
 
 
-@pytest.mark.parametrize(
-    ("declared", "given_value", "expected"),
-    [
-        (boolean(), "true", True),
-        (boolean(), "FALSE", False),
-        (int32(), "12", 12),
-        (int64(), "-9223372036854775808", -(2**63)),
-        (float64(), "1.5e3", 1500.0),
-        (float64(), "7", 7),
-        (array(int32()), '["1", 2]', [1, 2]),
-        (ObjectType(), '{"a": 1}', {"a": 1}),
-    ],
-)
+@pytest.mark.parametrize(("declared", "given_value", "expected"), [
+    (boolean(), "true", True),
+    (boolean(), "FALSE", False),
+    (int32(), "12", 12),
+    (int64(), "-9223372036854775808", -(2**63)),
+    (float64(), "1.5e3", 1500.0),
+    (float64(), "7", 7),
+    (array(int32()), '["1", 2]', [1, 2]),
+    (ObjectType(), '{"a": 1}', {"a": 1}),
+])  # fmt: skip
 def test_a_text_that_spells_the_declared_kind_is_read_as_it_and_noted(
     declared: Type, given_value: str, expected: Any
 ) -> None:
@@ -139,41 +136,38 @@ def test_a_text_that_spells_the_declared_kind_is_read_as_it_and_noted(
         fit_arguments({"x": given_value}, capability(x=required(declared)), {}, exact=True)
 
 
-@pytest.mark.parametrize(
-    ("declared", "given_value"),
-    [
-        (string(), 5),
-        (string(), None),
-        (boolean(), "yes"),
-        (boolean(), 1),
-        (int32(), True),
-        (int32(), 1.5),
-        (int32(), "1.0"),
-        (int32(), "0x10"),
-        (int32(), "١"),
-        (int32(), 2**31),
-        (int32(), -(2**31) - 1),
-        (int32(), Decimal("1E+1000000000")),
-        (float32(), 1e39),
-        (float64(), 10**400),
-        (float64(), "NaN"),
-        (binary(), "not base64!"),
-        (null(), 0),
-        (array(int32()), {"0": 1}),
-        (array(int32()), "[1"),
-        (ObjectType(), [1]),
-        (OpaqueType(class_name="android.app.PendingIntent"), {}),
-        (AnyType(boolean=False), 1),
-        (ref("nowhere"), 1),
-        (string(enum=("a", "b")), "c"),
-        (int32(keywords={"minimum": 1}), 0),
-        (string(pattern="^[a-z]+$"), "A"),
-        (string(keywords={"maxLength": 1}), "😀😀"),
-        (one_of(int32(), string(pattern="^a")), "b"),
-        (one_of(int32(), int64()), 1),
-        (all_of(int32(), int32(keywords={"maximum": 3})), 4),
-    ],
-)
+@pytest.mark.parametrize(("declared", "given_value"), [
+    (string(), 5),
+    (string(), None),
+    (boolean(), "yes"),
+    (boolean(), 1),
+    (int32(), True),
+    (int32(), 1.5),
+    (int32(), "1.0"),
+    (int32(), "0x10"),
+    (int32(), "١"),
+    (int32(), 2**31),
+    (int32(), -(2**31) - 1),
+    (int32(), Decimal("1E+1000000000")),
+    (float32(), 1e39),
+    (float64(), 10**400),
+    (float64(), "NaN"),
+    (binary(), "not base64!"),
+    (null(), 0),
+    (array(int32()), {"0": 1}),
+    (array(int32()), "[1"),
+    (ObjectType(), [1]),
+    (OpaqueType(class_name="android.app.PendingIntent"), {}),
+    (AnyType(boolean=False), 1),
+    (ref("nowhere"), 1),
+    (string(enum=("a", "b")), "c"),
+    (int32(keywords={"minimum": 1}), 0),
+    (string(pattern="^[a-z]+$"), "A"),
+    (string(keywords={"maxLength": 1}), "😀😀"),
+    (one_of(int32(), string(pattern="^a")), "b"),
+    (one_of(int32(), int64()), 1),
+    (all_of(int32(), int32(keywords={"maximum": 3})), 4),
+])  # fmt: skip
 def test_what_does_not_fit_is_refused_with_its_pointer(declared: Type, given_value: Any) -> None:
     with pytest.raises(CallError, match=r"^invalid_argument: /x: ") as caught:
         fit_arguments({"x": given_value}, capability(x=required(declared)), {})
@@ -204,18 +198,15 @@ def refusal_of(name: str, *declared: str) -> str:
     return refused.value.failure.text.removeprefix(f"/{name}: ")
 
 
-@pytest.mark.parametrize(
-    ("name", "declared", "near"),
-    [
-        ("titel", ("title", "content"), '"title"'),
-        ("Title", ("title", "content"), '"title"'),
-        ("note-id", ("noteId", "kind"), '"noteId"'),
-        ("contnt", ("title", "content"), '"content"'),
-        ("contents", ("title", "content"), '"content"'),
-        ("first", ("firstly", "fist", "fir_st"), '"fir_st" or "fist" or "firstly"'),
-        ("date_5", ("date_1", "date_2", "date_3", "date_4"), '"date_1" or "date_2" or "date_3"'),
-    ],
-)
+@pytest.mark.parametrize(("name", "declared", "near"), [
+    ("titel", ("title", "content"), '"title"'),
+    ("Title", ("title", "content"), '"title"'),
+    ("note-id", ("noteId", "kind"), '"noteId"'),
+    ("contnt", ("title", "content"), '"content"'),
+    ("contents", ("title", "content"), '"content"'),
+    ("first", ("firstly", "fist", "fir_st"), '"fir_st" or "fist" or "firstly"'),
+    ("date_5", ("date_1", "date_2", "date_3", "date_4"), '"date_1" or "date_2" or "date_3"'),
+])  # fmt: skip
 def test_an_undeclared_name_is_refused_with_the_nearest_parameters(
     name: str, declared: tuple[str, ...], near: str
 ) -> None:
