@@ -6,16 +6,19 @@ from xml.sax.saxutils import quoteattr
 
 import pytest
 
-from audit.acceptance import Declaration
-from audit.android_reader import resource_values, text_of
-from audit.appfunctions_reader import read_appfunctions
-from audit.comparison import compare
+from audit.audits import compare, problems_of_leaves
 from audit.declared import Declared, Shape, Spelling, leaves_of
 from audit.findings import Finding, Renamed, speaks_of, split
-from audit.json_tool_readers import read_mcp, read_mmcp
-from audit.leaf_audit import problems_of_leaves
-from audit.mobile_mcp_reader import read_mobile_mcp
-from audit.schema_reader import read_root
+from audit.made_values import Declaration
+from audit.readers import (
+    read_appfunctions,
+    read_mcp,
+    read_mmcp,
+    read_mobile_mcp,
+    read_root,
+    resource_values,
+    text_of,
+)
 
 MANIFEST = (
     '<manifest xmlns:android="http://schemas.android.com/apk/res/android" package="com.example">'
