@@ -8,12 +8,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from audit.appfunctions_reader import read_appfunctions
 from audit.declared import Declared
 from audit.findings import Finding, Renamed
-from audit.json_tool_readers import read_mcp, read_mmcp
 from audit.made_descriptors import Descriptor
-from audit.mobile_mcp_reader import read_mobile_mcp
+from audit.readers import read_appfunctions, read_mcp, read_mmcp, read_mobile_mcp
 from droidgate.sources import Providers, read_source
 from droidgate_mappings.formats.format import find_format
 from droidgate_mappings.translate import translate

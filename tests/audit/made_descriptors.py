@@ -1,14 +1,299 @@
-"""Descriptor texts as apps and servers ship them, from a seed: realistic and adversarial."""
+"""Descriptor texts as apps and servers ship them, from a seed: realistic and adversarial.
+
+AppFunctions files are as Jetpack's compiler writes them (reference appfunctions 2.c), and odd.
+"""
 
 import json
 from dataclasses import dataclass
 from random import Random
 from typing import Any, Final
-from xml.sax.saxutils import quoteattr
+from xml.sax.saxutils import escape, quoteattr
 
 from audit import made_schemas
-from audit.appfunctions_reader import BIND
-from audit.made_appfunctions import AppFunctionTexts, schema_file
+from audit.readers import BIND
+
+_SCALARS: Final = (1, 4, 5, 6, 7, 8, 8, 8)
+_PACKAGE: Final = "com.example.notes"
+_PERSON: Final = f"{_PACKAGE}.Person"
+_SHAPE: Final = f"{_PACKAGE}.Shape"
+_ODD_OWNERS: Final = ("`impl`.Notes", "Notes$Inner", "Set<kotlin.String?>", "N")
+_NODE: Final = f"{_PACKAGE}.Node"
+_CLASSES: Final = (f"{_SHAPE}$Circle", f"{_SHAPE}$Square")
+_BASE: Final = f"{_PACKAGE}.Derived"
+
+
+class AppFunctionTexts:
+    """Writes functions and the components that they refer to.
+
+    Attributes:
+        of_application: The functions are those of the application element (Android 17), with a scope.
+    """
+
+    def __init__(self, random: Random, *, adversarial: bool) -> None:
+        self.random = random
+        self.adversarial = adversarial
+        self.of_application = False
+        self.used: set[str] = set()
+
+    def chance(self, share: float) -> bool:
+        return self.random.random() < share
+
+    def functions_file(self, count: int) -> str:
+        functions = "\n".join(self.function(number) for number in range(count))
+        components = self.components()
+        return (
+            '<?xml version="1.0" encoding="UTF-8" standalone="yes"?>\n'
+            f"<appfunctions>\n{functions}\n{components}</appfunctions>\n"
+        )
+
+    def function(self, number: int) -> str:
+        owner = self.random.choice(_ODD_OWNERS) if self.adversarial and self.chance(0.3) else "NoteFunctions"
+        name = f"{_PACKAGE}.{owner}#{self.random.choice(('create', 'edit', 'delete'))}Note{number}"
+        enabled = "false" if self.chance(0.2) else "true"
+        name = escape(name)
+        parts = [f"<id>{name}</id><enabledByDefault>{enabled}</enabledByDefault>"]
+        if self.of_application:
+            scope = self.random.choice(("global", "activity"))
+            parts = [f"<id>{name}</id><scope>{scope}</scope>"]
+        if self.chance(0.8):
+            parts.append(self.element("description", self.text()))
+        parts.extend(
+            self.parameter(item) for item in made_schemas.names(self.random, self.random.randint(0, 4))
+        )
+        parts.append(self.response())
+        if self.chance(0.2):
+            parts.append(
+                "<schemaCategory>notes</schemaCategory><schemaName>createNote</schemaName>"
+                "<schemaVersion>2</schemaVersion>"
+            )
+        if self.chance(0.1):
+            parts.append("<deprecation><id>unused</id><message>Use another</message></deprecation>")
+        if self.adversarial and self.chance(0.2):
+            parts.append(
+                self.element("accessLevel", self.random.choice(("self", "system", "androidTrusted")))
+            )
+        if self.adversarial and self.chance(0.15):
+            flag = self.random.choice(("true", "false"))
+            parts.append(self.element("restrictCallersWithExecuteAppFunctions", flag))
+        parts.append(f"<functionId>{name}</functionId>")
+        return f"<appfunction>{''.join(parts)}</appfunction>"
+
+    def text(self) -> str:
+        return made_schemas.text(self.random, odd=self.adversarial).replace("\x01", "")
+
+    def element(self, tag: str, text: str) -> str:
+        return f"<{tag}>{escape(text)}</{tag}>"
+
+    def parameter(self, name: str) -> str:
+        description = self.element("description", self.text()) if self.chance(0.6) else ""
+        required = self.random.choice(("true", "false"))
+        return (
+            f"<parameters>{self.data_type('dataTypeMetadata', 0)}<id>unused</id>"
+            f"<isRequired>{required}</isRequired><name>{escape(name)}</name>{description}</parameters>"
+        )
+
+    def response(self) -> str:
+        value = self.data_type("valueType", 0) if self.chance(0.7) else self.typed("valueType", 0, "")
+        description = self.element("description", self.text()) if self.chance(0.3) else ""
+        return f"<response><id>unused</id>{value}{description}</response>"
+
+    def typed(self, tag: str, number: int, inner: str, *, nullable: bool | None = None) -> str:
+        """Return a data type; `inner` has what comes before `id` and, after `|`, behind `isNullable`."""
+        if nullable is None:
+            nullable = self.chance(0.2)
+        before, _, after = inner.partition("|")
+        stated = "true" if nullable else "false"
+        common = f"<id>unused</id><isNullable>{stated}</isNullable>"
+        return f"<{tag}>{before}{common}{after}<type>{number}</type></{tag}>"
+
+    def data_type(self, tag: str, depth: int) -> str:
+        roll = self.random.random()
+        if depth < 2 and roll < 0.15:
+            return self.typed(tag, 10, f"|{self.data_type('itemType', depth + 1)}")
+        if depth < 2 and roll < 0.25:
+            return self.object_type(tag, depth)
+        if roll < 0.4:
+            return self.reference(tag)
+        if self.adversarial and roll < 0.45:
+            return self.typed(tag, 2, "")
+        if self.adversarial and roll < 0.5:
+            return self.all_of(tag)
+        if self.adversarial and roll < 0.56:
+            return self.odd(tag)
+        if self.adversarial and roll < 0.58:
+            return self.typed(
+                tag, 13, "|<objectQualifiedName>android.app.PendingIntent</objectQualifiedName>"
+            )
+        return self.scalar(tag)
+
+    def odd(self, tag: str) -> str:
+        """Return a type that compilers do not write, or seldom."""
+        class_name = self.element("objectQualifiedName", f"{_PACKAGE}.Odd")
+        text_part = self.typed("oneOf", 8, "", nullable=False)
+        number_part = self.typed("oneOf", 6, "", nullable=False)
+        inner_list = self.typed(
+            "itemType", 10, f"|{self.typed('itemType', 8, '', nullable=True)}", nullable=False
+        )
+        enum = "|<enumValues>two words</enumValues><enumValues>a&amp;b</enumValues>"
+        choices = (
+            self.typed(tag, 3, f"|{class_name}"),
+            self.typed(tag, 14, f"{text_part}{number_part}|{class_name}"),
+            self.typed(tag, 10, f"|{inner_list}"),
+            self.typed(tag, 8, enum),
+            self.typed(tag, 7, "|<enumValues>-1</enumValues><enumValues>0</enumValues>"),
+            self.typed(tag, 8, f"|{self.element('description', self.text())}"),
+        )
+        return self.random.choice(choices)
+
+    def scalar(self, tag: str) -> str:
+        number = self.random.choice(_SCALARS)
+        inner = ""
+        if number == 8 and self.chance(0.25):
+            inner = "|<enumValues>low</enumValues><enumValues>high</enumValues>"
+        elif number == 7 and self.chance(0.25):
+            inner = "|<enumValues>0</enumValues><enumValues>1</enumValues>"
+        elif number == 8 and self.chance(0.1):
+            return self.typed(tag, 8, "").replace("<type>", "<format>uri</format><type>")
+        elif number == 8 and self.adversarial and self.chance(0.15):
+            return self.typed(tag, 8, "").replace(
+                "<type>", "<pattern>^[a-z]+$</pattern><format>custom</format><type>"
+            )
+        return self.typed(tag, number, inner)
+
+    def object_type(self, tag: str, depth: int, class_name: str | None = None) -> str:
+        chosen = made_schemas.names(self.random, self.random.randint(1, 3))
+        named = self.element("objectQualifiedName", class_name or f"{_PACKAGE}.Inline")
+        properties = "".join(
+            self.property(item, self.data_type("dataTypeMetadata", depth + 1)) for item in chosen
+        )
+        required = "".join(f"<required>{item}</required>" for item in chosen if self.chance(0.6))
+        return self.typed(tag, 3, f"|{named}{properties}{required}")
+
+    def property(self, name: str, data_type: str) -> str:
+        return f"<properties>{data_type}<id>unused</id><name>{name}</name></properties>"
+
+    def reference(self, tag: str) -> str:
+        names = (_PERSON, _SHAPE, _NODE) if self.adversarial else (_PERSON, _PERSON, _SHAPE)
+        name = self.random.choice(names)
+        self.used.add(name)
+        if name == _SHAPE and self.adversarial:
+            self.used.update(_CLASSES)
+        return self.typed(tag, 11, f"<dataTypeReference>{name}</dataTypeReference>|")
+
+    def all_of(self, tag: str) -> str:
+        self.used.add(_PERSON)
+        member = self.typed("allOf", 11, f"<dataTypeReference>{_PERSON}</dataTypeReference>|")
+        other = self.object_type("allOf", 2, f"{_BASE}Part")
+        return self.typed(tag, 12, f"{member}{other}|{self.element('objectQualifiedName', _BASE)}")
+
+    def components(self) -> str:
+        if not self.used:
+            return ""
+        entries = [self.component(name, self.definition(name)) for name in sorted(self.used)]
+        return (
+            "<AppFunctionComponentMetadataDocument>"
+            f"{''.join(entries)}<id>unused</id></AppFunctionComponentMetadataDocument>\n"
+        )
+
+    def component(self, name: str, data_type: str) -> str:
+        return f"<dataTypes>{data_type}<id>unused</id><name>{name}</name></dataTypes>"
+
+    def definition(self, name: str) -> str:
+        tag = "dataTypeMetadata"
+        named = self.element("objectQualifiedName", name)
+        text_type = self.typed(tag, 8, "", nullable=False)
+        if name == _PERSON:
+            age = self.typed(tag, 7, "", nullable=True)
+            inner = f"{self.property('name', text_type)}{self.property('age', age)}"
+            return self.typed(tag, 3, f"|{named}{inner}<required>name</required>", nullable=True)
+        if name == _NODE:
+            next_type = self.typed(tag, 11, f"<dataTypeReference>{_NODE}</dataTypeReference>|", nullable=True)
+            inner = f"{self.property('next', next_type)}{self.property('value', text_type)}"
+            return self.typed(tag, 3, f"|{named}{inner}<required>value</required>", nullable=True)
+        if name in _CLASSES:
+            return self.sealed_part(tag, name)
+        return self.typed(tag, 14, f"{''.join(map(self.alternative, _CLASSES))}|{named}", nullable=True)
+
+    def alternative(self, name: str) -> str:
+        """Return an alternative of the sealed class: its class written out, or a reference to it."""
+        if name in self.used:
+            return self.typed("oneOf", 11, f"<dataTypeReference>{name}</dataTypeReference>|", nullable=False)
+        return self.sealed_part("oneOf", name)
+
+    def sealed_part(self, tag: str, name: str) -> str:
+        """Return a class of the sealed class; both have the same properties, only their names differ."""
+        number_type = self.typed("dataTypeMetadata", 4, "", nullable=False)
+        named = self.element("objectQualifiedName", name)
+        inner = f"|{named}{self.property('size', number_type)}<required>size</required>"
+        return self.typed(tag, 3, inner, nullable=True)
+
+
+_DOCUMENT: Final = "appfn:AppFunction{}MetadataDocument"
+_TEXT: Final = "xs:string"
+_FLAG: Final = "xs:boolean"
+_TYPE: Final = _DOCUMENT.format("DataType")
+_NAMED: Final = _DOCUMENT.format("NamedDataType")
+_INDEXED: Final = 'indexingType="1" tokenizerType="2" '
+_SCHEMA_TYPES: Final[dict[str, dict[str, tuple[str, int]]]] = {
+    "AppFunctionNamedDataTypeMetadataDocument": {"name": (_TEXT, 2), "dataTypeMetadata": (_TYPE, 2)},
+    "AppFunctionDataTypeMetadataDocument": {
+        "type": ("xs:long", 3),
+        "itemType": (_TYPE, 2),
+        "properties": (_NAMED, 1),
+        "allOf": (_TYPE, 1),
+        "oneOf": (_TYPE, 1),
+        "required": (_TEXT, 1),
+        "dataTypeReference": (_TEXT, 2),
+        "isNullable": (_FLAG, 2),
+        "objectQualifiedName": (_TEXT, 2),
+        "description": (_TEXT, 2),
+        "enumValues": (_TEXT, 1),
+        "pattern": (_TEXT, 2),
+        "format": (_TEXT, 2),
+    },
+    "AppFunctionParameterMetadataDocument": {
+        "name": (_TEXT, 2),
+        "isRequired": (_FLAG, 2),
+        "dataTypeMetadata": (_TYPE, 2),
+        "description": (_TEXT, 2),
+    },
+    "AppFunctionResponseMetadataDocument": {
+        "isNullable": (_FLAG, 2),
+        "valueType": (_TYPE, 2),
+        "description": (_TEXT, 2),
+    },
+    "AppFunctionDeprecationMetadataDocument": {"message": (_TEXT, 2)},
+    "AppFunctionComponentMetadataDocument": {"dataTypes": (_NAMED, 1)},
+    "AppFunctionStaticMetadata": {
+        "functionId": (_TEXT, 2),
+        "schemaName": (_TEXT, 2),
+        "schemaVersion": ("xs:long", 2),
+        "schemaCategory": (_TEXT, 2),
+        "enabledByDefault": (_FLAG, 2),
+        "restrictCallersWithExecuteAppFunctions": (_FLAG, 2),
+        "description": (_TEXT, 2),
+        "parameters": (_DOCUMENT.format("Parameter"), 1),
+        "response": (_DOCUMENT.format("Response"), 2),
+        "deprecation": (_DOCUMENT.format("Deprecation"), 2),
+        "accessLevel": (_TEXT, 2),
+        "isCompatEnforcementEnabled": (_FLAG, 2),
+    },
+}
+
+
+def schema_file() -> str:
+    """Return the AppSearch schema of a file of functions (reference 2.f)."""
+    types = ""
+    for name, kept in _SCHEMA_TYPES.items():
+        elements = "".join(_element(item, *of) for item, of in kept.items())
+        types += f'<xs:documentType name="{name}">{elements}</xs:documentType>\n'
+    return f'<xs:schema xmlns:xs="http://www.w3.org/2001/XMLSchema">\n{types}</xs:schema>\n'
+
+
+def _element(name: str, kind: str, cardinality: int) -> str:
+    indexed = _INDEXED if name in {"functionId", "schemaName", "schemaCategory"} else ""
+    return f'<xs:element name="{name}" cardinality="{cardinality}" {indexed}type="{kind}" />'
+
 
 FORMATS: Final = ("mcp", "mmcp", "mobile-mcp", "appfunctions")
 _VERBS: Final = ("create", "get", "list", "delete", "search", "update", "send", "play")

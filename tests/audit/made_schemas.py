@@ -15,28 +15,16 @@ NAMES: Final = (
     "body", "priority", "filter",
 )  # fmt: skip
 _TEXTS: Final = (
-    "Path to the file",
-    "The text to search for",
-    "How many results to return, newest first",
-    "ISO 8601 date, for example 2026-02-24",
-    "Who receives it (comma separated)",
-    "Unit of the amount",
-    'Use "metric" or "imperial"',
-    "Where it is; can't be empty",
-)
+    "Path to the file", "The text to search for", "How many results to return, newest first",
+    "ISO 8601 date, for example 2026-02-24", "Who receives it (comma separated)", "Unit of the amount",
+    'Use "metric" or "imperial"', "Where it is; can't be empty",
+)  # fmt: skip
 ODD_TEXTS: Final = (
-    "quotes \" and ' and \\backslash\\",
-    "two\nlines\tand a tab",
-    "  blanks around  ",
-    "emoji \U0001f600, umlauts äöü, \u4e2d\u6587",
-    "<b>markup</b> & ]]> &amp; entities",
-    '[One of: "a"] brackets like a note',
-    "percent %1$s ${placeholder} {braces}",
-    "x",
-    "control \x01 character",
-    "trailing backslash \\",
-    "%@string/app_name ?attr/x",
-)
+    "quotes \" and ' and \\backslash\\", "two\nlines\tand a tab", "  blanks around  ",
+    "emoji \U0001f600, umlauts äöü, \u4e2d\u6587", "<b>markup</b> & ]]> &amp; entities",
+    '[One of: "a"] brackets like a note', "percent %1$s ${placeholder} {braces}", "x",
+    "control \x01 character", "trailing backslash \\", "%@string/app_name ?attr/x",
+)  # fmt: skip
 ODD_NAMES: Final = (
     "a.b", "with space", "dash-ed", "äöü", "a/b~c", "$dollar", "items", "properties", "type", "0", "UPPER",
     "x" * 70, "required", "result", "schemaType", "with_space", "a_b", "",

@@ -6,16 +6,19 @@ from xml.sax.saxutils import quoteattr
 
 import pytest
 
-from audit.acceptance import Declaration
-from audit.android_reader import resource_values, text_of
-from audit.appfunctions_reader import read_appfunctions
-from audit.comparison import compare
+from audit.audits import compare, problems_of_leaves
 from audit.declared import Declared, Shape, Spelling, leaves_of
 from audit.findings import Finding, Renamed, speaks_of, split
-from audit.json_tool_readers import read_mcp, read_mmcp
-from audit.leaf_audit import problems_of_leaves
-from audit.mobile_mcp_reader import read_mobile_mcp
-from audit.schema_reader import read_root
+from audit.made_values import Declaration
+from audit.readers import (
+    read_appfunctions,
+    read_mcp,
+    read_mmcp,
+    read_mobile_mcp,
+    read_root,
+    resource_values,
+    text_of,
+)
 
 MANIFEST = (
     '<manifest xmlns:android="http://schemas.android.com/apk/res/android" package="com.example">'
@@ -173,20 +176,17 @@ def test_app_functions_are_read_with_types_by_number_and_access_rules() -> None:
     }
 
 
-@pytest.mark.parametrize(
-    ("schema", "kind", "nullable"),
-    [
-        ({"type": ["string", "null"]}, "string", True),
-        ({"type": ["string", "null"], "enum": ["a"]}, "string", False),
-        ({"type": ["string", "null"], "enum": ["a", None]}, "string", True),
-        ({"anyOf": [{"type": "integer", "format": "int32"}, {"type": "null"}]}, "int32", True),
-        ({"title": "T", "allOf": [{"type": "number"}]}, "double", False),
-        ({"type": "integer", "format": "int32", "minimum": -(2**31), "maximum": 2**31 - 1}, "int32", False),
-        ({"oneOf": [{"type": "string"}, {"type": "integer"}]}, "one-of", False),
-        ({"type": ["string", "number"]}, "any", False),
-        ({}, "any", False),
-    ],
-)
+@pytest.mark.parametrize(("schema", "kind", "nullable"), [
+    ({"type": ["string", "null"]}, "string", True),
+    ({"type": ["string", "null"], "enum": ["a"]}, "string", False),
+    ({"type": ["string", "null"], "enum": ["a", None]}, "string", True),
+    ({"anyOf": [{"type": "integer", "format": "int32"}, {"type": "null"}]}, "int32", True),
+    ({"title": "T", "allOf": [{"type": "number"}]}, "double", False),
+    ({"type": "integer", "format": "int32", "minimum": -(2**31), "maximum": 2**31 - 1}, "int32", False),
+    ({"oneOf": [{"type": "string"}, {"type": "integer"}]}, "one-of", False),
+    ({"type": ["string", "number"]}, "any", False),
+    ({}, "any", False),
+])  # fmt: skip
 def test_a_schema_has_one_kind(schema: Any, kind: str, nullable: bool) -> None:  # noqa: FBT001
     shape = shape_of(schema)
     assert (shape.kind, shape.nullable) == (kind, nullable)
@@ -223,18 +223,15 @@ def test_a_pointer_is_split_at_its_type() -> None:
     assert split("/access/permission") == ("/access", "permission")
 
 
-@pytest.mark.parametrize(
-    ("finding", "leaf", "expected"),
-    [
-        ("/definitions/D/kind", "/definitions/D/kind", True),
-        ("/definitions/D/keywords/type", "/definitions/D/kind", True),
-        ("/definitions/D/keywords/anyOf", "/definitions/D/alternatives/0/enum", True),
-        ("/definitions/D/kind", "/definitions/D/properties/a/type/enum", False),
-        ("/definitions/D/description", "/definitions/D/kind", False),
-        ("/definitions/D/keywords/additionalProperties", "/definitions/D/properties/a/required", False),
-        ("/definitions/D/properties/a/type/kind", "/definitions/D/properties/b/type/kind", False),
-    ],
-)
+@pytest.mark.parametrize(("finding", "leaf", "expected"), [
+    ("/definitions/D/kind", "/definitions/D/kind", True),
+    ("/definitions/D/keywords/type", "/definitions/D/kind", True),
+    ("/definitions/D/keywords/anyOf", "/definitions/D/alternatives/0/enum", True),
+    ("/definitions/D/kind", "/definitions/D/properties/a/type/enum", False),
+    ("/definitions/D/description", "/definitions/D/kind", False),
+    ("/definitions/D/keywords/additionalProperties", "/definitions/D/properties/a/required", False),
+    ("/definitions/D/properties/a/type/kind", "/definitions/D/properties/b/type/kind", False),
+])  # fmt: skip
 def test_a_finding_speaks_of_its_leaf_and_of_what_it_replaces(
     finding: str,
     leaf: str,
@@ -250,22 +247,19 @@ def test_resources_are_resolved_as_on_a_device() -> None:
     assert text_of("\\@x\\ny", files) == "@x\ny"
 
 
-@pytest.mark.parametrize(
-    ("shape", "value", "expected"),
-    [
-        (Shape("int32"), 2**31, False),
-        (Shape("int64"), 2**31, True),
-        (Shape("int64"), True, False),
-        (Shape("string", nullable=True), None, True),
-        (Shape("string"), None, False),
-        (Shape("array", items=Shape("string")), ["a", 1], False),
-        (Shape("object", properties={"a": Shape("string")}, required=frozenset("a")), {"b": 1}, False),
-        (Shape("object"), {"b": 1}, True),
-        (Shape("one-of", parts=[Shape("string"), Shape("int64")]), 1.5, False),
-        (Shape("all-of", parts=[Shape("object"), Shape("ref", name="D")]), {}, True),
-        (Shape("ref", name="D"), "x", False),
-    ],
-)
+@pytest.mark.parametrize(("shape", "value", "expected"), [
+    (Shape("int32"), 2**31, False),
+    (Shape("int64"), 2**31, True),
+    (Shape("int64"), True, False),
+    (Shape("string", nullable=True), None, True),
+    (Shape("string"), None, False),
+    (Shape("array", items=Shape("string")), ["a", 1], False),
+    (Shape("object", properties={"a": Shape("string")}, required=frozenset("a")), {"b": 1}, False),
+    (Shape("object"), {"b": 1}, True),
+    (Shape("one-of", parts=[Shape("string"), Shape("int64")]), 1.5, False),
+    (Shape("all-of", parts=[Shape("object"), Shape("ref", name="D")]), {}, True),
+    (Shape("ref", name="D"), "x", False),
+])  # fmt: skip
 def test_a_declaration_accepts_what_its_kinds_hold(shape: Shape, value: Any, expected: bool) -> None:  # noqa: FBT001
     assert Declaration({"D": Shape("object")}).accepts(shape, value) is expected
 
@@ -276,21 +270,12 @@ def declared(description: str, **properties: Shape) -> Declared:
     return found
 
 
-@pytest.mark.parametrize(
-    ("findings", "kinds"),
-    [
-        ((), ["unreported", "unreported"]),
-        (("/capabilities/0/input/properties/a/type/enum", "/capabilities/0/description"), []),
-        (
-            (
-                "/capabilities/0/input/properties/a/type/enum",
-                "/capabilities/0/description",
-                "/capabilities/0/input/properties/b/type/kind",
-            ),
-            ["false-alarm"],
-        ),
-    ],
-)
+@pytest.mark.parametrize(("findings", "kinds"), [
+    ((), ["unreported", "unreported"]),
+    (("/capabilities/0/input/properties/a/type/enum", "/capabilities/0/description"), []),
+    (("/capabilities/0/input/properties/a/type/enum", "/capabilities/0/description",
+        "/capabilities/0/input/properties/b/type/kind"), ["false-alarm"]),
+])  # fmt: skip
 def test_differences_and_findings_are_compared_with_each_other(
     findings: tuple[str, ...], kinds: list[str]
 ) -> None:

@@ -103,16 +103,12 @@ LINTED = {
 }
 
 
-@pytest.mark.parametrize(
-    ("files", "summary", "without_rules"),
-    [
-        (("list.tools",), "no rules for tool-list", ["tool-list"]),
-        (("list.tools", "tools.json"), "no problems found; no rules for tool-list", ["tool-list"]),
-        (("tools.json",), "no problems found", []),
-        (("bad.tools",), "1 warning; no rules for tool-list", ["tool-list"]),
-    ],
-    ids=lambda value: " ".join(value) if isinstance(value, tuple) else "",
-)
+@pytest.mark.parametrize(("files", "summary", "without_rules"), [
+    (("list.tools",), "no rules for tool-list", ["tool-list"]),
+    (("list.tools", "tools.json"), "no problems found; no rules for tool-list", ["tool-list"]),
+    (("tools.json",), "no problems found", []),
+    (("bad.tools",), "1 warning; no rules for tool-list", ["tool-list"]),
+], ids=lambda value: " ".join(value) if isinstance(value, tuple) else "")  # fmt: skip
 @pytest.mark.slow
 def test_lint_names_a_format_without_rules(
     droidgate: Callable[..., str],

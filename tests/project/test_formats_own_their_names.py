@@ -7,14 +7,8 @@ from droidgate_mappings.formats.format import load_formats
 from requirements_of_tests import CHECKOUT
 
 _SERVING = (
-    "phone_tools",
-    "questions",
-    "search",
-    "server_application",
-    "tool_documents",
-    "tool_results",
-    "tools",
-)
+    "phone_tools", "questions", "search", "server_application", "tool_documents", "tool_results", "tools",
+)  # fmt: skip
 _ENGINE = ("backends", "engine", "requests", "responses", "routes")
 
 NAMED = {

@@ -16,15 +16,10 @@ from strategies import random_provider
 
 SEEDS = 300
 OF_THE_SOURCE = {
-    "mobile-mcp": {
-        "mobile-mcp-capability-description",
-        "mobile-mcp-capability-version",
-        "mobile-mcp-param-description",
-        "mobile-mcp-tool-description",
-        "mobile-mcp-tool-name",
-    },
+    "mobile-mcp": {"mobile-mcp-capability-description", "mobile-mcp-capability-version",
+        "mobile-mcp-param-description", "mobile-mcp-tool-description", "mobile-mcp-tool-name"},
     "mmcp": {"mmcp-parameters-schema"},
-}
+}  # fmt: skip
 ACCESS = {
     "mobile-mcp-exported": "exported",
     "mobile-mcp-enabled": "enabled",

@@ -19,11 +19,9 @@ from requirements_of_tests import require
 ARGUMENTS = {"title": "Milk", "tags": ["a"], "count": 3}
 TOOL = {
     "name": "notes#create",
-    "inputSchema": {
-        "type": "object",
-        "properties": {"title": {"type": "string"}, "tags": {}, "due date": {"type": "string"}},
-    },
-}
+    "inputSchema": {"type": "object", "properties": {"title": {"type": "string"}, "tags": {},
+        "due date": {"type": "string"}}},
+}  # fmt: skip
 RESPONSES = {
     "type": "function_call",
     "id": "fc_1",
@@ -137,35 +135,32 @@ for _ in range(5_000):
     DEEP = {"a": DEEP}
 
 
-@pytest.mark.parametrize(
-    ("dialect", "call"),
-    [
-        ("openai", CHAT),
-        ("openai-chat", RESPONSES),
-        ("anthropic", GEMINI),
-        ("gemini", CLAUDE | {"functionCall": "x"}),
-        ("openai", {**RESPONSES, "status": "in_progress"}),
-        ("openai", {**RESPONSES, "arguments": ""}),
-        ("openai", {**RESPONSES, "arguments": "[1]"}),
-        ("openai", {**RESPONSES, "arguments": '{"a": NaN}'}),
-        ("openai", {**RESPONSES, "arguments": '{"a": 1, "a": 2}'}),
-        ("openai", {**RESPONSES, "arguments": '{"a":' * 500 + "1" + "}" * 500}),
-        ("openai", {**RESPONSES, "arguments": ARGUMENTS}),
-        ("openai", {**RESPONSES, "name": 5}),
-        ("openai-chat", {**CHAT, "function": None}),
-        ("anthropic", {**CLAUDE, "input": None}),
-        ("anthropic", {**CLAUDE, "input": {"a": float("nan")}}),
-        ("anthropic", {**CLAUDE, "input": {"a": {1, 2}}}),
-        ("anthropic", {**CLAUDE, "input": {1: 2}}),
-        ("anthropic", {**CLAUDE, "input": DEEP}),
-        ("anthropic", {**CLAUDE, "id": []}),
-        ("gemini", {"functionCall": {"name": "plain", "args": [1]}}),
-        ("gemini", {"functionCall": {"name": "plain", "willContinue": True}}),
-        ("gemini", {}),
-        ("gemini", []),
-        ("anthropic", "{"),
-    ],
-)
+@pytest.mark.parametrize(("dialect", "call"), [
+    ("openai", CHAT),
+    ("openai-chat", RESPONSES),
+    ("anthropic", GEMINI),
+    ("gemini", CLAUDE | {"functionCall": "x"}),
+    ("openai", {**RESPONSES, "status": "in_progress"}),
+    ("openai", {**RESPONSES, "arguments": ""}),
+    ("openai", {**RESPONSES, "arguments": "[1]"}),
+    ("openai", {**RESPONSES, "arguments": '{"a": NaN}'}),
+    ("openai", {**RESPONSES, "arguments": '{"a": 1, "a": 2}'}),
+    ("openai", {**RESPONSES, "arguments": '{"a":' * 500 + "1" + "}" * 500}),
+    ("openai", {**RESPONSES, "arguments": ARGUMENTS}),
+    ("openai", {**RESPONSES, "name": 5}),
+    ("openai-chat", {**CHAT, "function": None}),
+    ("anthropic", {**CLAUDE, "input": None}),
+    ("anthropic", {**CLAUDE, "input": {"a": float("nan")}}),
+    ("anthropic", {**CLAUDE, "input": {"a": {1, 2}}}),
+    ("anthropic", {**CLAUDE, "input": {1: 2}}),
+    ("anthropic", {**CLAUDE, "input": DEEP}),
+    ("anthropic", {**CLAUDE, "id": []}),
+    ("gemini", {"functionCall": {"name": "plain", "args": [1]}}),
+    ("gemini", {"functionCall": {"name": "plain", "willContinue": True}}),
+    ("gemini", {}),
+    ("gemini", []),
+    ("anthropic", "{"),
+])  # fmt: skip
 def test_what_is_not_a_whole_call_is_refused(dialect: str, call: Any, names: dict[str, Path]) -> None:
     with pytest.raises(InputError):
         droidgate.read_function_call(dialect, call, names[dialect])

@@ -154,17 +154,14 @@ def test_null_in_a_models_call_means_no_value_and_a_required_null_is_one(tmp_pat
     ]
 
 
-@pytest.mark.parametrize(
-    "part",
-    [
-        {"type": "object"},
-        {"type": "object", "properties": {"a": {}}, "additionalProperties": {"type": "string"}},
-        {"type": "array"},
-        {"allOf": [{"type": "string"}, {"pattern": "a"}]},
-        {"type": "string", "format": "uri"},
-        {},
-    ],
-)
+@pytest.mark.parametrize("part", [
+    {"type": "object"},
+    {"type": "object", "properties": {"a": {}}, "additionalProperties": {"type": "string"}},
+    {"type": "array"},
+    {"allOf": [{"type": "string"}, {"pattern": "a"}]},
+    {"type": "string", "format": "uri"},
+    {},
+])  # fmt: skip
 def test_a_tool_that_strict_mode_cannot_express_is_not_strict(part: dict[str, Any]) -> None:
     schema = {"type": "object", "properties": {"part": part, "title": {"type": "string"}}}
     tool, _ = strict_tool(schema)

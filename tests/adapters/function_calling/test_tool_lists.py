@@ -69,17 +69,14 @@ def input_of(document: Json) -> Any:
     return write_schema(provider.capabilities[0].input)
 
 
-@pytest.mark.parametrize(
-    ("document", "dialect", "facts"),
-    [
-        ([CHAT], "openai-chat", {"strict": True}),
-        ([RESPONSES], "openai", {"strict": True}),
-        ({"model": "x", "tools": [CHAT]}, "openai-chat", {"strict": True}),
-        (CHAT, "openai-chat", {"strict": True}),
-        ([CLAUDE], "anthropic", {"cache_control": {"type": "ephemeral"}}),
-        ([{"type": "custom", **CLAUDE}], "anthropic", {"cache_control": {"type": "ephemeral"}}),
-    ],
-)
+@pytest.mark.parametrize(("document", "dialect", "facts"), [
+    ([CHAT], "openai-chat", {"strict": True}),
+    ([RESPONSES], "openai", {"strict": True}),
+    ({"model": "x", "tools": [CHAT]}, "openai-chat", {"strict": True}),
+    (CHAT, "openai-chat", {"strict": True}),
+    ([CLAUDE], "anthropic", {"cache_control": {"type": "ephemeral"}}),
+    ([{"type": "custom", **CLAUDE}], "anthropic", {"cache_control": {"type": "ephemeral"}}),
+])  # fmt: skip
 def test_a_tool_has_the_schema_that_its_vendor_is_sent(
     document: Json, dialect: str, facts: dict[str, Json]
 ) -> None:
@@ -90,14 +87,11 @@ def test_a_tool_has_the_schema_that_its_vendor_is_sent(
     assert capability.extensions == {"function-calling": facts}
 
 
-@pytest.mark.parametrize(
-    "document",
-    [
-        [{"functionDeclarations": [GEMINI]}],
-        {"functionDeclarations": [GEMINI]},
-        {"contents": [], "tools": [{"function_declarations": [GEMINI]}]},
-    ],
-)
+@pytest.mark.parametrize("document", [
+    [{"functionDeclarations": [GEMINI]}],
+    {"functionDeclarations": [GEMINI]},
+    {"contents": [], "tools": [{"function_declarations": [GEMINI]}]},
+])  # fmt: skip
 def test_geminis_open_api_types_are_those_of_json_schema(document: Json) -> None:
     assert only(document).dialect == "gemini"
     assert write_schema(tool(document).input) == {
@@ -130,16 +124,13 @@ def test_the_rest_of_a_request_is_kept() -> None:
     assert only(document).extensions == {"function-calling": facts}
 
 
-@pytest.mark.parametrize(
-    ("entry", "pointer"),
-    [
-        ({"type": "web_search"}, "/1"),
-        ({"type": "custom", "name": "code", "format": {"type": "text"}}, "/1"),
-        ({"type": "web_search_20250305", "name": "web_search", "max_uses": 5}, "/1"),
-        ({"googleSearch": {}}, "/1"),
-        (5, "/1"),
-    ],
-)
+@pytest.mark.parametrize(("entry", "pointer"), [
+    ({"type": "web_search"}, "/1"),
+    ({"type": "custom", "name": "code", "format": {"type": "text"}}, "/1"),
+    ({"type": "web_search_20250305", "name": "web_search", "max_uses": 5}, "/1"),
+    ({"googleSearch": {}}, "/1"),
+    (5, "/1"),
+])  # fmt: skip
 def test_an_entry_without_a_function_is_left_out_and_reported(entry: Json, pointer: str) -> None:
     reading = read([CHAT, entry], strict=True)
     (finding,) = reading.findings
@@ -153,17 +144,14 @@ def test_each_further_member_of_a_gemini_tool_is_reported() -> None:
 
 
 @pytest.mark.row("F01")
-@pytest.mark.parametrize(
-    ("document", "dialect"),
-    [
-        ([{**WEATHER, "parameters": WEATHER_SCHEMA}], "openai-chat"),
-        ({"functions": [{**WEATHER, "parameters": WEATHER_SCHEMA}]}, "openai-chat"),
-        ({**WEATHER, "parameters": WEATHER_SCHEMA}, "openai-chat"),
-        ([{"function": {**WEATHER, "parameters": WEATHER_SCHEMA}}], "openai-chat"),
-        ([GEMINI], "gemini"),
-        ([{**WEATHER, "parametersJsonSchema": WEATHER_SCHEMA}], "gemini"),
-    ],
-)
+@pytest.mark.parametrize(("document", "dialect"), [
+    ([{**WEATHER, "parameters": WEATHER_SCHEMA}], "openai-chat"),
+    ({"functions": [{**WEATHER, "parameters": WEATHER_SCHEMA}]}, "openai-chat"),
+    ({**WEATHER, "parameters": WEATHER_SCHEMA}, "openai-chat"),
+    ([{"function": {**WEATHER, "parameters": WEATHER_SCHEMA}}], "openai-chat"),
+    ([GEMINI], "gemini"),
+    ([{**WEATHER, "parametersJsonSchema": WEATHER_SCHEMA}], "gemini"),
+])  # fmt: skip
 def test_a_bare_declaration_is_read_as_a_function(document: Json, dialect: str) -> None:
     reading = read(document)
     assert [item.rule for item in reading.findings] == ["F01"]
@@ -203,16 +191,13 @@ def test_every_lenient_row_has_a_test_here() -> None:
     }
 
 
-@pytest.mark.parametrize(
-    ("broken", "message"),
-    [
-        ({"type": "function", "name": "", "parameters": WEATHER_SCHEMA}, "a tool has no name"),
-        ({"type": "function", "name": "a", "parameters": {"type": "array"}}, "are not an object"),
-        ({"type": "function", "name": "a", "parameters": [1]}, "are not an object"),
-        ({"type": "function", "name": "a", "description": 5}, "is not a string"),
-        (RESPONSES, "duplicate tool 'get_weather'"),
-    ],
-)
+@pytest.mark.parametrize(("broken", "message"), [
+    ({"type": "function", "name": "", "parameters": WEATHER_SCHEMA}, "a tool has no name"),
+    ({"type": "function", "name": "a", "parameters": {"type": "array"}}, "are not an object"),
+    ({"type": "function", "name": "a", "parameters": [1]}, "are not an object"),
+    ({"type": "function", "name": "a", "description": 5}, "is not a string"),
+    (RESPONSES, "duplicate tool 'get_weather'"),
+])  # fmt: skip
 def test_a_broken_tool_hides_no_other(broken: Json, message: str) -> None:
     reading = read([CHAT, broken])
     assert [item.id for item in reading.providers[0].capabilities] == ["get_weather"]
@@ -230,24 +215,21 @@ def test_a_list_of_which_nothing_can_be_read_is_an_error() -> None:
         read([{"type": "function", "parameters": WEATHER_SCHEMA}])
 
 
-@pytest.mark.parametrize(
-    ("document", "format_id"),
-    [
-        ([CHAT], "function-calling"),
-        ({"tools": [RESPONSES]}, "function-calling"),
-        ({"tools": [CLAUDE]}, "function-calling"),
-        ([{**WEATHER, "input_schema": WEATHER_SCHEMA}], "function-calling"),
-        ({"tools": [{"functionDeclarations": [GEMINI]}]}, "function-calling"),
-        ({"tools": [{**WEATHER, "inputSchema": WEATHER_SCHEMA}]}, "mcp"),
-        ({"tools": [{**WEATHER, "input_schema": WEATHER_SCHEMA, "annotations": None}]}, "mcp"),
-        ({"instructions": "x", "tools": [{**WEATHER, "parameters": WEATHER_SCHEMA}]}, "mmcp"),
-        ({"tools": [{**WEATHER, "parameters": WEATHER_SCHEMA}]}, "mmcp"),
-        # The interface of a contract, which wallets ship as an asset.
-        ([{"type": "function", "name": "transfer", "inputs": [], "stateMutability": "view"}], None),
-        ({"type": "object", "parameters": {"type": "object"}}, None),
-        ([1, 2], None),
-    ],
-)
+@pytest.mark.parametrize(("document", "format_id"), [
+    ([CHAT], "function-calling"),
+    ({"tools": [RESPONSES]}, "function-calling"),
+    ({"tools": [CLAUDE]}, "function-calling"),
+    ([{**WEATHER, "input_schema": WEATHER_SCHEMA}], "function-calling"),
+    ({"tools": [{"functionDeclarations": [GEMINI]}]}, "function-calling"),
+    ({"tools": [{**WEATHER, "inputSchema": WEATHER_SCHEMA}]}, "mcp"),
+    ({"tools": [{**WEATHER, "input_schema": WEATHER_SCHEMA, "annotations": None}]}, "mcp"),
+    ({"instructions": "x", "tools": [{**WEATHER, "parameters": WEATHER_SCHEMA}]}, "mmcp"),
+    ({"tools": [{**WEATHER, "parameters": WEATHER_SCHEMA}]}, "mmcp"),
+    # The interface of a contract, which wallets ship as an asset.
+    ([{"type": "function", "name": "transfer", "inputs": [], "stateMutability": "view"}], None),
+    ({"type": "object", "parameters": {"type": "object"}}, None),
+    ([1, 2], None),
+])  # fmt: skip
 def test_a_document_is_of_the_format_that_it_is_written_in(document: Json, format_id: str | None) -> None:
     found = detect_format(source(document), load_formats().values())
     assert (found.id if found is not None else None) == format_id
@@ -273,13 +255,10 @@ def test_a_schema_that_is_nested_to_the_limit_is_read() -> None:
     assert tool({"functionDeclarations": [declared]}).id == "deep"
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        '[{"type": "function", "function": {"name": "a", "parameters": {',
-        '[{"functionDeclarations": [{"name": "a"',
-    ],
-)
+@pytest.mark.parametrize("text", [
+    '[{"type": "function", "function": {"name": "a", "parameters": {',
+    '[{"functionDeclarations": [{"name": "a"',
+])  # fmt: skip
 def test_a_list_that_is_cut_off_is_a_problem_of_its_file(text: str) -> None:
     file = SourceFile("tools.json", text.encode())
     found = detect_format(file)

@@ -141,21 +141,18 @@ def test_the_vendors_own_library_refuses_another_vendors_list(dialect: str) -> N
         validate(dialect, tools)
 
 
-@pytest.mark.parametrize(
-    ("document", "dialect"),
-    [
-        ([CHAT], "openai-chat"),
-        ([RESPONSES], "openai"),
-        ([{"type": "function", "name": "now", "parameters": {"type": "object"}}], "openai"),
-        ({"model": "x", "tools": [RESPONSES], "tool_choice": "auto"}, "openai"),
-        ([{**CHAT, "defer_loading": True}], "openai-chat"),
-        ([CLAUDE], "anthropic"),
-        ({"max_tokens": 5, "tools": [CLAUDE]}, "anthropic"),
-        ([{"functionDeclarations": [GEMINI]}], "gemini"),
-        ([], "openai"),
-        ({"model": "x", "tools": []}, "openai"),
-    ],
-)
+@pytest.mark.parametrize(("document", "dialect"), [
+    ([CHAT], "openai-chat"),
+    ([RESPONSES], "openai"),
+    ([{"type": "function", "name": "now", "parameters": {"type": "object"}}], "openai"),
+    ({"model": "x", "tools": [RESPONSES], "tool_choice": "auto"}, "openai"),
+    ([{**CHAT, "defer_loading": True}], "openai-chat"),
+    ([CLAUDE], "anthropic"),
+    ({"max_tokens": 5, "tools": [CLAUDE]}, "anthropic"),
+    ([{"functionDeclarations": [GEMINI]}], "gemini"),
+    ([], "openai"),
+    ({"model": "x", "tools": []}, "openai"),
+])  # fmt: skip
 def test_a_list_is_written_again_in_its_own_dialect_without_a_loss(document: Json, dialect: str) -> None:
     provider = only(document, strict=False)
     writing = write(provider, dialect)

@@ -64,36 +64,30 @@ def test_a_rule_that_no_mcp_client_enforces_is_a_security_finding() -> None:
     assert (finding.level, finding.pointer) == (Level.SECURITY, "/access/permission")
 
 
-@pytest.mark.parametrize(
-    ("access", "message"),
-    [
-        ([], "'access' in"),
-        ({"exported": "yes"}, "'access/exported' in"),
-        ({"enabled": {"v36": "x"}}, "'access/enabled' in"),
-        ({"permission": 5}, "'access/permission' in"),
-        ({"permission": "a\x00b"}, "'access/permission' in .* has a control character"),
-        ({"enabled": {}}, "'access/enabled' in .* has no configuration"),
-        ({"enabled": {"a\x00": True}}, "'access/enabled' in .* is not a resource qualifier"),
-        ({"enabled": {"x/../../evil": True}}, "'access/enabled' in .* is not a resource qualifier"),
-        ({"enabled": {"V 36": True}}, "'access/enabled' in .* is not a resource qualifier"),
-        ({"unheard-of": 1}, "'access/unheard-of' in"),
-    ],
-)
+@pytest.mark.parametrize(("access", "message"), [
+    ([], "'access' in"),
+    ({"exported": "yes"}, "'access/exported' in"),
+    ({"enabled": {"v36": "x"}}, "'access/enabled' in"),
+    ({"permission": 5}, "'access/permission' in"),
+    ({"permission": "a\x00b"}, "'access/permission' in .* has a control character"),
+    ({"enabled": {}}, "'access/enabled' in .* has no configuration"),
+    ({"enabled": {"a\x00": True}}, "'access/enabled' in .* is not a resource qualifier"),
+    ({"enabled": {"x/../../evil": True}}, "'access/enabled' in .* is not a resource qualifier"),
+    ({"enabled": {"V 36": True}}, "'access/enabled' in .* is not a resource qualifier"),
+    ({"unheard-of": 1}, "'access/unheard-of' in"),
+])  # fmt: skip
 def test_invalid_rules_of_a_component_are_an_error(access: Any, message: str) -> None:
     with pytest.raises(InputError, match=message):
         read_one(result(_meta={"dev.droidgate/provider": {"access": access}}))
 
 
-@pytest.mark.parametrize(
-    ("access", "message"),
-    [
-        ("x", "'access' in"),
-        ({"enabled_by_default": 0}, "'access/enabled_by_default' in"),
-        ({"restrict_callers": "no"}, "'access/restrict_callers' in"),
-        ({"scope": "window"}, "'access/scope' in"),
-        ({"access_level": "everyone"}, "'access/access_level' in"),
-    ],
-)
+@pytest.mark.parametrize(("access", "message"), [
+    ("x", "'access' in"),
+    ({"enabled_by_default": 0}, "'access/enabled_by_default' in"),
+    ({"restrict_callers": "no"}, "'access/restrict_callers' in"),
+    ({"scope": "window"}, "'access/scope' in"),
+    ({"access_level": "everyone"}, "'access/access_level' in"),
+])  # fmt: skip
 def test_invalid_rules_of_a_capability_are_an_error(access: Any, message: str) -> None:
     with pytest.raises(InputError, match=message) as caught:
         read_one(result({**WEATHER, "_meta": {"dev.droidgate/tool": {"access": access}}}))

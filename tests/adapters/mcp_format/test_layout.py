@@ -20,24 +20,21 @@ def _convert(document: Json, target: str) -> list[Finding]:
 
 
 @pytest.mark.parametrize("target", TARGETS)
-@pytest.mark.parametrize(
-    "document",
-    [
-        [PLAIN],
-        {"tools": [PLAIN], "nextCursor": "abc"},
-        {"tools": [PLAIN], "serverInfo": {"name": "a", "title": "A", "version": "1"}},
-        {"tools": [PLAIN], "server": {"name": "a", "version": "1"}},
-        {"tools": [PLAIN], "name": "a", "version": "1"},
-        {"tools": [{**PLAIN, "annotations": {"title": "A"}}]},
-        {"tools": [{**PLAIN, "title": "A", "annotations": {"title": "A"}}]},
-        {"tools": [{**PLAIN, "annotations": {}}]},
-        {"jsonrpc": "2.0", "id": 1, "result": {"tools": [PLAIN]}},
-        {"tools": [PLAIN], "resultType": "complete", "ttlMs": 5, "cacheScope": "public"},
-        {"tools": [PLAIN], "protocolVersion": "2025-06-18"},
-        {"tools": [PLAIN], "$schema": "https://example.com/schema.json"},
-        {"jsonrpc": "2.0", "id": 1, "result": {"tools": [PLAIN], "nextCursor": "abc"}},
-    ],
-)
+@pytest.mark.parametrize("document", [
+    [PLAIN],
+    {"tools": [PLAIN], "nextCursor": "abc"},
+    {"tools": [PLAIN], "serverInfo": {"name": "a", "title": "A", "version": "1"}},
+    {"tools": [PLAIN], "server": {"name": "a", "version": "1"}},
+    {"tools": [PLAIN], "name": "a", "version": "1"},
+    {"tools": [{**PLAIN, "annotations": {"title": "A"}}]},
+    {"tools": [{**PLAIN, "title": "A", "annotations": {"title": "A"}}]},
+    {"tools": [{**PLAIN, "annotations": {}}]},
+    {"jsonrpc": "2.0", "id": 1, "result": {"tools": [PLAIN]}},
+    {"tools": [PLAIN], "resultType": "complete", "ttlMs": 5, "cacheScope": "public"},
+    {"tools": [PLAIN], "protocolVersion": "2025-06-18"},
+    {"tools": [PLAIN], "$schema": "https://example.com/schema.json"},
+    {"jsonrpc": "2.0", "id": 1, "result": {"tools": [PLAIN], "nextCursor": "abc"}},
+])  # fmt: skip
 def test_layout_is_never_more_than_a_spelling(document: Json, target: str) -> None:
     findings = _convert(document, target)
     assert {finding.level for finding in findings} <= {Level.RENAMED}

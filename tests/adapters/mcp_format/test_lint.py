@@ -33,10 +33,8 @@ FAILING: list[tuple[str, Json]] = [
     ("mcp-input-schema", result({**PLAIN, "inputSchema": {"type": ["object"]}})),
     ("mcp-output-schema", result({**PLAIN, "outputSchema": {"type": "array"}})),
     ("mcp-output-schema", result({**PLAIN, "outputSchema": True}, **MODERN)),
-    (
-        "mcp-schema-properties",
-        result({**PLAIN, "inputSchema": {"type": "object", "properties": {"x": "string"}}}),
-    ),
+    ("mcp-schema-properties", result({**PLAIN, "inputSchema": {"type": "object",
+        "properties": {"x": "string"}}})),
     ("mcp-schema-properties", result({**PLAIN, "inputSchema": {"type": "object", "required": "x"}})),
     ("mcp-required-unknown", result({**PLAIN, "inputSchema": {"type": "object", "required": ["x"]}})),
     ("mcp-annotations", result({**PLAIN, "annotations": []})),
@@ -50,7 +48,7 @@ FAILING: list[tuple[str, Json]] = [
     ("mcp-caching", result(PLAIN, **{**MODERN, "ttlMs": -1})),
     ("mcp-caching", result(PLAIN, **{**MODERN, "cacheScope": []})),
     ("mcp-page", result(PLAIN, nextCursor="abc")),
-]
+]  # fmt: skip
 PASSING: list[Json] = [
     result(PLAIN),
     result(WEATHER, {**TREE, "description": "Stores it."}, RICH),

@@ -98,12 +98,8 @@ SHAPES: dict[str, Json] = {
     "title in both": result({**WEATHER, "annotations": {"title": "Weather"}}),
     "modern": result(WEATHER, resultType="complete", ttlMs=0, cacheScope="private"),
     "modern and cached": result(RICH, resultType="complete", ttlMs=5, cacheScope="public"),
-    "modern output": result(
-        {"name": "list", "inputSchema": {"type": "object"}, "outputSchema": {"type": "array"}},
-        resultType="complete",
-        ttlMs=0,
-        cacheScope="private",
-    ),
+    "modern output": result({"name": "list", "inputSchema": {"type": "object"},
+        "outputSchema": {"type": "array"}}, resultType="complete", ttlMs=0, cacheScope="private"),
     "modern dump": {
         "protocolVersion": "2026-07-28",
         "serverInfo": {"name": "weather", "version": "1"},
@@ -112,15 +108,9 @@ SHAPES: dict[str, Json] = {
         "ttlMs": 0,
         "cacheScope": "private",
     },
-    "clashing definitions": [
-        {
-            **TREE,
-            "name": f"tree_{kind}",
-            "inputSchema": {**TREE["inputSchema"], "$defs": {"Node": {"type": kind}}},
-        }
-        for kind in ("object", "string", "array")
-    ],
-}
+    "clashing definitions": [{**TREE, "name": f"tree_{kind}", "inputSchema": {**TREE["inputSchema"],
+        "$defs": {"Node": {"type": kind}}}} for kind in ("object", "string", "array")],
+}  # fmt: skip
 
 
 @pytest.mark.parametrize("shape", SHAPES.values(), ids=SHAPES)
@@ -173,37 +163,20 @@ def case(mark: pytest.MarkDecorator, tool: Json, expected: Json) -> Any:
 EMPTY = {"inputSchema": {"type": "object"}}
 
 
-@pytest.mark.parametrize(
-    ("row", "document", "expected"),
-    [
-        case(pytest.mark.row("P01"), {}, EMPTY),
-        case(
-            pytest.mark.row("P02"),
-            {"inputSchema": {"properties": {"x": {}}}},
-            {"inputSchema": {"type": "object", "properties": {"x": {}}}},
-        ),
-        case(pytest.mark.row("P02"), {"inputSchema": True}, EMPTY),
-        case(
-            pytest.mark.row("P03"),
-            {**EMPTY, "outputSchema": {"type": "array"}},
-            {**EMPTY, "outputSchema": {"type": "array"}},
-        ),
-        case(
-            pytest.mark.row("P03"), {**EMPTY, "outputSchema": False}, {**EMPTY, "outputSchema": {"not": {}}}
-        ),
-        case(
-            pytest.mark.row("P05"),
-            {"title": None, "inputSchema": {"type": "object"}, "annotations": {"readOnlyHint": None, "x": 1}},
-            {**EMPTY, "annotations": {"x": 1}},
-        ),
-        case(pytest.mark.row("P06"), {"input_schema": {"type": "object"}}, EMPTY),
-        case(
-            pytest.mark.row("P06"),
-            {**EMPTY, "annotations": {"read_only_hint": True}},
-            {**EMPTY, "annotations": {"readOnlyHint": True}},
-        ),
-    ],
-)
+@pytest.mark.parametrize(("row", "document", "expected"), [
+    case(pytest.mark.row("P01"), {}, EMPTY),
+    case(pytest.mark.row("P02"), {"inputSchema": {"properties": {"x": {}}}},
+        {"inputSchema": {"type": "object", "properties": {"x": {}}}}),
+    case(pytest.mark.row("P02"), {"inputSchema": True}, EMPTY),
+    case(pytest.mark.row("P03"), {**EMPTY, "outputSchema": {"type": "array"}}, {**EMPTY,
+        "outputSchema": {"type": "array"}}),
+    case(pytest.mark.row("P03"), {**EMPTY, "outputSchema": False}, {**EMPTY, "outputSchema": {"not": {}}}),
+    case(pytest.mark.row("P05"), {"title": None, "inputSchema": {"type": "object"},
+        "annotations": {"readOnlyHint": None, "x": 1}}, {**EMPTY, "annotations": {"x": 1}}),
+    case(pytest.mark.row("P06"), {"input_schema": {"type": "object"}}, EMPTY),
+    case(pytest.mark.row("P06"), {**EMPTY, "annotations": {"read_only_hint": True}}, {**EMPTY,
+        "annotations": {"readOnlyHint": True}}),
+])  # fmt: skip
 def test_what_the_schema_does_not_allow_is_read_by_its_row(row: str, document: Json, expected: Json) -> None:
     reading = read(document)
     assert {finding.rule for finding in reading.findings} == {row}
@@ -234,45 +207,28 @@ def test_a_tool_that_cannot_be_read_hides_no_other() -> None:
         read(document, strict=True)
 
 
-@pytest.mark.parametrize(
-    ("document", "message"),
-    [
-        ({}, "no list of tools"),
-        ("7", "no list of tools"),
-        (
-            {"jsonrpc": "2.0", "id": 1, "error": {"code": -32601, "message": "no such method"}},
-            "the response is an error",
-        ),
-        ([3], "a tool is not a JSON object"),
-        ([{}], "a tool has no name"),
-        ([{"name": ""}], "a tool has no name"),
-        ([{"name": "a", "inputSchema": {"type": "string"}}], "not of type object"),
-        ([{"name": "a", "inputSchema": 5}], "is not a JSON object"),
-        ([{"name": "a", "inputSchema": False}], "is not a JSON object"),
-        (
-            [{**WEATHER, "outputSchema": "x"}],
-            "the output schema of the tool 'get_weather' is not a JSON object",
-        ),
-        ([{**WEATHER, "annotations": []}], "annotations"),
-        ([{**WEATHER, "description": 1}], "'description' of the tool 'get_weather' is not a string"),
-        ([{**WEATHER, "_meta": 1}], "`_meta`"),
-        (result(WEATHER, _meta=[]), "`_meta` is not a JSON object"),
-        (result(WEATHER, _meta={"dev.droidgate/provider": {"unheard-of": 1}}), "unheard-of"),
-        (
-            result(WEATHER, _meta={"dev.droidgate/provider": {"definitions": {"A": 1}}}),
-            "are not JSON Schemas",
-        ),
-        (
-            result({**WEATHER, "_meta": {"dev.droidgate/tool": {"extensions": {"mcp": {}}}}}),
-            "not what it writes",
-        ),
-        (
-            result({**WEATHER, "_meta": {"dev.droidgate/tool": {"members": {"name": "x"}}}}),
-            "not what it writes",
-        ),
-        ("{", "not JSON"),
-    ],
-)
+@pytest.mark.parametrize(("document", "message"), [
+    ({}, "no list of tools"),
+    ("7", "no list of tools"),
+    ({"jsonrpc": "2.0", "id": 1, "error": {"code": -32601, "message": "no such method"}},
+        "the response is an error"),
+    ([3], "a tool is not a JSON object"),
+    ([{}], "a tool has no name"),
+    ([{"name": ""}], "a tool has no name"),
+    ([{"name": "a", "inputSchema": {"type": "string"}}], "not of type object"),
+    ([{"name": "a", "inputSchema": 5}], "is not a JSON object"),
+    ([{"name": "a", "inputSchema": False}], "is not a JSON object"),
+    ([{**WEATHER, "outputSchema": "x"}], "the output schema of the tool 'get_weather' is not a JSON object"),
+    ([{**WEATHER, "annotations": []}], "annotations"),
+    ([{**WEATHER, "description": 1}], "'description' of the tool 'get_weather' is not a string"),
+    ([{**WEATHER, "_meta": 1}], "`_meta`"),
+    (result(WEATHER, _meta=[]), "`_meta` is not a JSON object"),
+    (result(WEATHER, _meta={"dev.droidgate/provider": {"unheard-of": 1}}), "unheard-of"),
+    (result(WEATHER, _meta={"dev.droidgate/provider": {"definitions": {"A": 1}}}), "are not JSON Schemas"),
+    (result({**WEATHER, "_meta": {"dev.droidgate/tool": {"extensions": {"mcp": {}}}}}), "not what it writes"),
+    (result({**WEATHER, "_meta": {"dev.droidgate/tool": {"members": {"name": "x"}}}}), "not what it writes"),
+    ("{", "not JSON"),
+])  # fmt: skip
 def test_what_cannot_be_read_is_refused_in_one_sentence(document: Json, message: str) -> None:
     with pytest.raises(InputError) as caught:
         read(document)
@@ -282,18 +238,15 @@ def test_what_cannot_be_read_is_refused_in_one_sentence(document: Json, message:
     assert caught.value.place.startswith("tools.json")
 
 
-@pytest.mark.parametrize(
-    ("document", "is_ours"),
-    [
-        (result(WEATHER), True),
-        ([{"name": "a", "input_schema": {}}], True),
-        (result(), True),
-        ({"instructions": "", "tools": [{"name": "a", "description": "", "parameters": {}}]}, False),
-        ("<mcp/>", False),
-        ("", False),
-        ('"inputSchema":', False),
-    ],
-)
+@pytest.mark.parametrize(("document", "is_ours"), [
+    (result(WEATHER), True),
+    ([{"name": "a", "input_schema": {}}], True),
+    (result(), True),
+    ({"instructions": "", "tools": [{"name": "a", "description": "", "parameters": {}}]}, False),
+    ("<mcp/>", False),
+    ("", False),
+    ('"inputSchema":', False),
+])  # fmt: skip
 def test_a_list_of_tools_is_known_by_its_schemas(document: Json, *, is_ours: bool) -> None:
     assert (FORMAT.detect(source(document)) > 0) is is_ours
 
@@ -395,28 +348,22 @@ def test_lists_that_the_sdk_dumps_are_read(dump: dict[str, bool]) -> None:
     assert capability.effects == Effects(read_only=True)
 
 
-@pytest.mark.parametrize(
-    "document",
-    [
-        {"tools": []},
-        {"resultType": "complete", "tools": [], "_meta": {}},
-        {"nextCursor": "b", "_meta": {}, "tools": []},
-        {"jsonrpc": "2.0", "id": 1, "result": {"tools": []}},
-    ],
-)
+@pytest.mark.parametrize("document", [
+    {"tools": []},
+    {"resultType": "complete", "tools": [], "_meta": {}},
+    {"nextCursor": "b", "_meta": {}, "tools": []},
+    {"jsonrpc": "2.0", "id": 1, "result": {"tools": []}},
+])  # fmt: skip
 def test_a_list_without_tools_is_an_mcp_list(document: Json) -> None:
     assert FORMAT.detect(source(document)) > 0
     assert read_one(document).capabilities == ()
 
 
-@pytest.mark.parametrize(
-    "document",
-    [
-        {"model": "a", "tools": []},
-        {"name": "plugin", "settings": {"tools": []}},
-        {"result": {"tools": []}},
-        [{"tools": []}],
-    ],
-)
+@pytest.mark.parametrize("document", [
+    {"model": "a", "tools": []},
+    {"name": "plugin", "settings": {"tools": []}},
+    {"result": {"tools": []}},
+    [{"tools": []}],
+])  # fmt: skip
 def test_other_documents_with_an_empty_member_are_not(document: Json) -> None:
     assert FORMAT.detect(source(document)) == 0

@@ -14,25 +14,15 @@ from properties.matching import assert_findings_match, assert_reads_back
 MODERN = {"resultType": "complete", "ttlMs": 0, "cacheScope": "private"}
 OUTPUTS: list[tuple[dict[str, Any], list[Json]]] = [
     ({"type": "array", "items": {"$ref": "#"}}, [[], [[]], [1], [[[]], []], 1, {"result": []}]),
-    (
-        {"anyOf": [{"type": "string"}, {"type": "array", "items": {"$ref": "#"}}]},
-        ["a", ["a", ["b"]], [1], {"result": "a"}],
-    ),
+    ({"anyOf": [{"type": "string"}, {"type": "array", "items": {"$ref": "#"}}]}, ["a", ["a", ["b"]], [1],
+        {"result": "a"}]),
     ({"type": ["string", "array"], "items": {"$ref": "#"}}, ["a", ["a", ["b"]], [1], [{"result": "a"}]]),
-    (
-        {"anyOf": [{"type": "string"}, {"type": "object", "additionalProperties": {"$ref": "#"}}]},
-        ["a", {"x": "a"}, {"x": {"y": "b"}}, {"x": 1}, {"result": "a"}],
-    ),
+    ({"anyOf": [{"type": "string"}, {"type": "object", "additionalProperties": {"$ref": "#"}}]}, ["a",
+        {"x": "a"}, {"x": {"y": "b"}}, {"x": 1}, {"result": "a"}]),
     ({"type": "array", "items": {"$ref": "#/$defs/A"}, "$defs": {"A": {"enum": ["a"]}}}, [["a"], ["b"], []]),
-    (
-        {
-            "type": "array",
-            "prefixItems": [{"type": "integer"}],
-            "items": {"anyOf": [{"$ref": "#/prefixItems/0"}, {"$ref": "#"}]},
-        },
-        [[1, 2], [1, [2]], ["a"], [1, "a"]],
-    ),
-]
+    ({"type": "array", "prefixItems": [{"type": "integer"}], "items": {"anyOf": [{"$ref": "#/prefixItems/0"},
+        {"$ref": "#"}]}}, [[1, 2], [1, [2]], ["a"], [1, "a"]]),
+]  # fmt: skip
 
 
 @pytest.mark.parametrize(("schema", "values"), OUTPUTS)

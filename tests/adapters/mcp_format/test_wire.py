@@ -59,17 +59,14 @@ def test_structured_content_is_an_object_up_to_2025() -> None:
 
 
 @pytest.mark.parametrize("revision", REVISIONS)
-@pytest.mark.parametrize(
-    ("declared", "value", "structured", "text"),
-    [
-        (VOID, None, {}, "Done."),
-        (DeclaredOutput(), None, None, "Done."),
-        (DeclaredOutput(), "", None, '""'),
-        (DeclaredOutput(AnyType()), None, {"result": None}, "null"),
-        (DeclaredOutput(record({}, nullable=True)), None, {"result": None}, "null"),
-        (DeclaredOutput(ref("A"), {"A": record({}, nullable=True)}), {}, {"result": {}}, "{}"),
-    ],
-)
+@pytest.mark.parametrize(("declared", "value", "structured", "text"), [
+    (VOID, None, {}, "Done."),
+    (DeclaredOutput(), None, None, "Done."),
+    (DeclaredOutput(), "", None, '""'),
+    (DeclaredOutput(AnyType()), None, {"result": None}, "null"),
+    (DeclaredOutput(record({}, nullable=True)), None, {"result": None}, "null"),
+    (DeclaredOutput(ref("A"), {"A": record({}, nullable=True)}), {}, {"result": {}}, "{}"),
+])  # fmt: skip
 def test_what_may_be_nothing_is_in_an_object_and_its_text_is_not_empty(
     revision: str, declared: DeclaredOutput, value: Json, structured: Json, text: str
 ) -> None:
@@ -109,18 +106,15 @@ def test_every_failure_token_crosses_as_a_response(revision: str, token: str) ->
     assert read_response(response, revision) == failed
 
 
-@pytest.mark.parametrize(
-    ("code", "token"),
-    [
-        (-32601, "unknown_capability"),
-        (-32602, "unknown_capability"),
-        (-32603, "backend_failure"),
-        (-32001, "timeout"),
-        (-32022, "unsupported_version"),
-        (-1, "backend_failure"),
-        (None, "backend_failure"),
-    ],
-)
+@pytest.mark.parametrize(("code", "token"), [
+    (-32601, "unknown_capability"),
+    (-32602, "unknown_capability"),
+    (-32603, "backend_failure"),
+    (-32001, "timeout"),
+    (-32022, "unsupported_version"),
+    (-1, "backend_failure"),
+    (None, "backend_failure"),
+])  # fmt: skip
 def test_an_error_without_a_token_is_read_by_its_code(code: Json, token: str) -> None:
     assert read_error({"code": code, "message": "Sorry"}) == McpToolFailure(token, "Sorry")
 

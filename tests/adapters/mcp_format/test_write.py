@@ -163,17 +163,14 @@ def test_an_output_that_is_not_an_object_is_wrapped_up_to_2025() -> None:
     assert written(provider, "2026-07-28")["tools"][0]["outputSchema"] == listed
 
 
-@pytest.mark.parametrize(
-    ("name", "is_kept"),
-    [
-        ("a.b-C_9", True),
-        ("n" * 128, True),
-        ("n" * 129, False),
-        ("a b", False),
-        ("Notes#create", False),
-        ("ü", False),
-    ],
-)
+@pytest.mark.parametrize(("name", "is_kept"), [
+    ("a.b-C_9", True),
+    ("n" * 128, True),
+    ("n" * 129, False),
+    ("a b", False),
+    ("Notes#create", False),
+    ("ü", False),
+])  # fmt: skip
 def test_names_outside_the_rule_are_mapped(name: str, *, is_kept: bool) -> None:
     writing = write(Provider(protocol="test", capabilities=(Capability(id=name),)))
     (capability,) = writing.provider.capabilities

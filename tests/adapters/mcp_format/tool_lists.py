@@ -17,10 +17,8 @@ WEATHER: dict[str, Any] = {
     "description": "Returns the weather of a city.",
     "inputSchema": {
         "type": "object",
-        "properties": {
-            "city": {"type": "string", "description": "Name of the city"},
-            "unit": {"type": "string", "enum": ["celsius", "fahrenheit"], "default": "celsius"},
-        },
+        "properties": {"city": {"type": "string", "description": "Name of the city"},
+            "unit": {"type": "string", "enum": ["celsius", "fahrenheit"], "default": "celsius"}},
         "required": ["city"],
         "additionalProperties": False,
     },
@@ -30,20 +28,16 @@ WEATHER: dict[str, Any] = {
         "required": ["temperature"],
     },
     "annotations": {"readOnlyHint": True, "openWorldHint": True},
-}
+}  # fmt: skip
 TREE: dict[str, Any] = {
     "name": "store_tree",
     "inputSchema": {
         "type": "object",
         "properties": {"root": {"$ref": "#/$defs/Node"}},
-        "$defs": {
-            "Node": {
-                "type": "object",
-                "properties": {"children": {"type": "array", "items": {"$ref": "#/$defs/Node"}}},
-            }
-        },
+        "$defs": {"Node": {"type": "object", "properties": {"children": {"type": "array",
+            "items": {"$ref": "#/$defs/Node"}}}}},
     },
-}
+}  # fmt: skip
 RICH: dict[str, Any] = {
     "name": "scan.page",
     "description": "Scans a page.",

@@ -17,15 +17,10 @@ pytestmark = pytest.mark.requires("aapt2", "framework-res")
 
 HOSTILE = (
     *(text for text in TEXTS if text.strip()),
-    "all \"quotes\" and 'apostrophes'",
-    "C:\\new\\table\\u0041",
-    "\U0001f600\U0001f468\u200d\U0001f469",
-    "first\nsecond\r\n\tthird",
-    "@string/app_name",
-    "?attr/x",
-    "100% ${applicationId} %1$s",
+    "all \"quotes\" and 'apostrophes'", "C:\\new\\table\\u0041", "\U0001f600\U0001f468\u200d\U0001f469",
+    "first\nsecond\r\n\tthird", "@string/app_name", "?attr/x", "100% ${applicationId} %1$s",
     "half a pair \ud83d alone",
-)
+)  # fmt: skip
 
 
 def provider_with(text: str) -> Provider:

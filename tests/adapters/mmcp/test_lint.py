@@ -1,17 +1,28 @@
-"""Each rule with a manifest that breaks it and one that keeps it."""
+"""Each rule with a manifest that breaks it and one that keeps it; the rows of the registry that are mMCP's.
+
+The linter takes plain schemas for right without asking their meta-schema.
+"""
 
 import json
+import re
 from collections.abc import Callable
+from pathlib import Path
+from typing import Any
 
+import hypothesis.strategies as st
 import pytest
+from hypothesis import given
+from jsonschema import Draft202012Validator
+from jsonschema.validators import validator_for
 
 from adapters.mmcp.mmcp_apps import ADVERTISE, CALL, GREET, application, component_xml, manifest_of, value_xml
 from droidgate_mappings.formats.format import SourceFile
 from droidgate_mappings.model.errors import InputError
 from droidgate_mappings.model.findings import FINDING_CODES, LINT_LEVELS, Finding, Level
 from droidgate_mappings.model.json_values import Json
+from droidgate_mappings.tables.loading import load_divergences
 from droidgate_mmcp.format import FORMAT
-from droidgate_mmcp.lint import RULES
+from droidgate_mmcp.lint import RULES, is_plain_schema
 
 
 def lint_json(value: Json) -> tuple[Finding, ...]:
@@ -49,21 +60,12 @@ MANIFESTS: list[tuple[str, Json, Json]] = [
     ("mmcp-tool-description", manifest_of({**GREET, "description": 5}), manifest_of(GREET)),
     ("mmcp-parameters", without("parameters"), manifest_of(GREET)),
     ("mmcp-parameters-schema", with_parameters([]), with_parameters({"type": "object"})),
-    (
-        "mmcp-parameters-schema",
-        with_parameters({"type": "object", "properties": {"a": {"type": "text"}}}),
-        with_parameters({"type": "object", "properties": {"a": {"type": "string"}}}),
-    ),
-    (
-        "mmcp-parameters-schema",
-        with_parameters({"type": "object", "required": "a"}),
-        with_parameters({"type": "object", "required": ["a"]}),
-    ),
-    (
-        "mmcp-parameters-schema",
-        with_parameters({"$schema": "http://json-schema.org/draft-04/schema#", "required": []}),
-        with_parameters({"required": []}),
-    ),
+    ("mmcp-parameters-schema", with_parameters({"type": "object", "properties": {"a": {"type": "text"}}}),
+        with_parameters({"type": "object", "properties": {"a": {"type": "string"}}})),
+    ("mmcp-parameters-schema", with_parameters({"type": "object", "required": "a"}),
+        with_parameters({"type": "object", "required": ["a"]})),
+    ("mmcp-parameters-schema", with_parameters({"$schema": "http://json-schema.org/draft-04/schema#",
+        "required": []}), with_parameters({"required": []})),
     ("mmcp-flat-parameters", with_parameters({"location": "string"}), manifest_of(GREET)),
     ("mmcp-object-parameters", with_parameters({}), manifest_of(GREET)),
     ("mmcp-object-parameters", with_parameters(True), manifest_of(GREET)),
@@ -83,7 +85,7 @@ MANIFESTS: list[tuple[str, Json, Json]] = [
     ("mmcp-unknown-key", manifest_of({**GREET, "icon": "a"}), manifest_of(GREET)),
     ("mmcp-version", {"instructions": "a", "tools": []}, manifest_of(GREET)),
     ("mmcp-version", manifest_of(protocolVersion="2.0"), manifest_of(GREET)),
-]
+]  # fmt: skip
 
 VALUE = value_xml(manifest_of(GREET))
 TOO_LONG = json.dumps(manifest_of(GREET), separators=(",", ":"))
@@ -197,3 +199,79 @@ def test_odd_manifests_are_linted_without_a_crash(
     lint: Callable[[Json], tuple[Finding, ...]], value: Json
 ) -> None:
     assert lint(json.dumps(value) if lint is lint_json else value)
+
+
+WORDS = [
+    "type", "title", "description", "format", "properties", "required", "additionalProperties", "items",
+    "enum", "default", "$schema", "minimum", "anyOf",
+]  # fmt: skip
+VALUES = (
+    st.none()
+    | st.booleans()
+    | st.integers(-2, 2)
+    | st.sampled_from(["object", "string", "integer", "nothing", "http://json-schema.org/draft-04/schema#"])
+)
+TYPES = st.sampled_from(["object", "string", "integer", "nothing"])
+SCHEMAS = st.recursive(
+    st.fixed_dictionaries({}, optional={"type": TYPES, "title": st.text(max_size=3), "default": VALUES})
+    | VALUES,
+    lambda inner: (
+        st.fixed_dictionaries(
+            {"type": TYPES},
+            optional={
+                "properties": st.dictionaries(st.sampled_from(WORDS), inner, max_size=3),
+                "required": st.lists(st.sampled_from(WORDS), max_size=2) | VALUES,
+                "items": inner,
+                "enum": st.lists(VALUES, max_size=2),
+            },
+        )
+        | st.dictionaries(st.sampled_from(WORDS), inner, max_size=2)
+    ),
+    max_leaves=8,
+)
+
+
+@given(schema=SCHEMAS)
+def test_what_is_taken_for_plain_is_right_by_its_meta_schema(schema: Any) -> None:
+    if is_plain_schema(schema):
+        chosen = validator_for(schema, default=Draft202012Validator)
+        assert list(chosen(chosen.META_SCHEMA).iter_errors(schema)) == []
+
+
+def test_a_usual_schema_is_plain() -> None:
+    number = {"type": "integer", "description": "how many", "default": 1}
+    texts = {"type": "array", "items": {"type": "string", "enum": ["a", "b"]}}
+    assert is_plain_schema(
+        {"type": "object", "properties": {"count": number, "names": texts}, "required": ["count"]}
+    )
+
+
+@pytest.mark.parametrize("schema", [
+    {"type": "text"},
+    {"type": ["string", "null"]},
+    {"description": 1},
+    {"properties": {"a": None}},
+    {"required": ["a", "a"]},
+    {"items": [{}]},
+    {"$schema": "http://json-schema.org/draft-04/schema#"},
+    {"properties": {"a": {"pattern": "["}}},
+    [],
+    None,
+])  # fmt: skip
+def test_what_is_unusual_or_wrong_is_not_plain(schema: Any) -> None:
+    assert not is_plain_schema(schema)
+
+
+SOURCES = Path(__file__).resolve().parents[3] / "adapters" / "droidgate_mmcp"
+OWN = {name: row for name, row in load_divergences().items() if row.format == "mmcp"}
+
+
+def test_the_eighteen_rows_of_the_fact_sheet_are_there() -> None:
+    assert {f"M{number}" for number in range(33, 51)} <= OWN.keys()
+
+
+def test_exactly_the_lenient_rows_are_used() -> None:
+    used = set()
+    for path in SOURCES.glob("*.py"):
+        used |= set(re.findall(r'allow\(\s*"([A-Z]\d\d)"', path.read_text(encoding="utf-8")))
+    assert used == {name for name, row in OWN.items() if row.lenient}

@@ -1,6 +1,7 @@
 """Components that advertise: where the manifest may be, and what else calls need."""
 
 import json
+from typing import Any
 
 import pytest
 
@@ -18,10 +19,12 @@ from adapters.mmcp.mmcp_apps import (
     rows_of,
     value_xml,
 )
-from droidgate_mappings.model.capability import ComponentAccess
+from droidgate_mappings.formats.leniency import ReadingContext
+from droidgate_mappings.model.capability import ComponentAccess, Place
 from droidgate_mappings.model.errors import InputError
 from droidgate_mappings.model.findings import Level
-from droidgate_mmcp.format import FORMAT
+from droidgate_mmcp.discovery import read_discovery
+from mappings.model.capacities import facts_of, write_for
 
 VALUE = value_xml(manifest_of(GREET))
 
@@ -41,121 +44,93 @@ def test_an_activity_is_a_provider() -> None:
     assert provider.extensions == {}
 
 
-def test_json_over_many_lines_in_single_quotes_is_read_as_in_section_2() -> None:
-    text = json.dumps(manifest_of(GREET), indent=10)
-    reading = read_app(application(component_xml(f"android:value='{text}'")), strict=True)
-    assert only(reading).capabilities[0].id == "greet"
-
-
-def test_two_filters_are_as_good_as_one() -> None:
-    second = f'<intent-filter><action android:name="{CALL}"/></intent-filter>'
-    activity = component_xml(VALUE, actions=(ADVERTISE,)).replace("<meta-data", f"{second}<meta-data")
-    assert rows_of(read_app(application(activity))) == []
-
-
-def test_what_escapes_say_is_what_a_device_sees() -> None:
-    text = 'a "quoted" \\ word,\nanother line, \u00fc and \U0001f600'
-    reading = read_app(
-        application(component_xml(value_xml(manifest_of(GREET, instructions=text)))), strict=True
-    )
-    assert only(reading).instructions == text
-
-
 def test_other_components_are_no_providers() -> None:
     assert (
         read_app(application(component_xml(VALUE, actions=("android.intent.action.MAIN",)))).providers == ()
     )
 
 
-@pytest.mark.row("M35")
-def test_a_string_resource_may_hold_the_manifest() -> None:
-    text = json.dumps(manifest_of(GREET)).replace('"', '\\"')
-    files = {"res/values/tools.xml": f'<resources><string name="tools">"{text}"</string></resources>'}
-    for meta_data in ('android:value="@string/tools"', 'android:resource="@string/tools"'):
-        reading = read_app(application(component_xml(meta_data), **files))
-        assert rows_of(reading) == ["M35"]
-        assert only(reading).capabilities[0].id == "greet"
-
-
-@pytest.mark.row("M35")
-def test_a_raw_resource_may_hold_the_manifest() -> None:
-    files = {"res/raw/tools.json": json.dumps(manifest_of(GREET))}
-    reading = read_app(application(component_xml('android:resource="@raw/tools"'), **files))
-    assert rows_of(reading) == ["M35"]
-    assert only(reading).capabilities[0].id == "greet"
-
-
-@pytest.mark.row("M39")
-@pytest.mark.parametrize(
-    ("xml", "reported"),
-    [
-        (component_xml(VALUE, actions=(ADVERTISE,)), CALL),
-        (component_xml(VALUE, categories=()), "DEFAULT"),
-        (component_xml(VALUE, attributes=""), "exported"),
-    ],
-)
-def test_what_calls_need_is_reported_where_it_is_missing(xml: str, reported: str) -> None:
-    reading = read_app(application(xml))
-    assert rows_of(reading) == ["M39"]
-    assert reported in reading.findings[0].message
-    assert only(reading).capabilities
-
-
-def test_what_keeps_callers_out_is_kept() -> None:
-    attributes = 'android:exported="false" android:enabled="false" android:permission="a.b.CALL"'
-    provider = only(read_app(application(component_xml(VALUE, attributes=attributes))))
-    assert provider.access == ComponentAccess(exported=False, enabled=False, permission="a.b.CALL")
-    assert provider.extensions == {}
-
-
 def test_an_activity_that_does_not_state_exported_is_written_without_it() -> None:
     provider = only(read_app(application(component_xml(VALUE, attributes=""))))
     assert provider.access.exported is None
-    assert FORMAT.write is not None
-    writing = FORMAT.write(provider, FORMAT.dialect("1.0"))
+    writing = write_for(provider, "mmcp+1.0")
     assert "exported" not in artifact(writing, "AndroidManifest.xml")
     assert writing.findings == ()
 
 
 def test_the_json_of_a_manifest_has_no_access_rules() -> None:
-    assert FORMAT.write is not None
     provider = only(read_json(manifest_of(GREET)))
     assert provider.access == ComponentAccess()
     closed = provider.model_copy(update={"access": ComponentAccess(exported=False, permission="a.CALL")})
-    writing = FORMAT.write(closed, FORMAT.dialect("1.0"))
+    writing = write_for(closed, "mmcp+1.0")
     assert writing.provider.access == ComponentAccess()
-    assert {(finding.pointer, finding.level) for finding in writing.findings} == {
-        ("/access/exported", Level.SECURITY),
-        ("/access/permission", Level.SECURITY),
-    }
+    lost = {pointer: level for pointer, (_, level) in facts_of(writing, "/access/").items()}
+    assert lost == {"exported": Level.SECURITY, "permission": Level.SECURITY}
 
 
-def test_a_label_whose_string_is_missing_is_reported() -> None:
-    attributes = 'android:exported="true" android:label="@string/none"'
-    reading = read_app(application(component_xml(VALUE, attributes=attributes)))
-    assert rows_of(reading) == ["S82"]
-    assert "android:label of .Tools is @string/none" in reading.findings[0].message
-    assert only(reading).name is None
+JSON = json.dumps(manifest_of(GREET))
+STRING_TOOLS = (
+    f'<resources><string name="tools">"{JSON.replace(chr(34), chr(92) + chr(34))}"</string></resources>'
+)
+STRINGS = {"res/values/tools.xml": STRING_TOOLS}
+ADVERTISES = component_xml(VALUE, actions=(ADVERTISE,))
+SECOND = f'<intent-filter><action android:name="{CALL}"/></intent-filter>'
+DRAFT = {"appDescription": "Greets", "protocolVersion": "1.0", "tools": [GREET]}
+HARD = 'a "quoted" \\ word,\nanother line, \u00fc and \U0001f600'
+CLOSED = 'android:exported="false" android:enabled="false" android:permission="a.b.CALL"'
+NO_LABEL = 'android:exported="true" android:label="@string/none"'
+M35, M39, M42 = pytest.mark.row("M35"), pytest.mark.row("M39"), pytest.mark.row("M42")
 
 
-@pytest.mark.row("M42")
-def test_a_service_is_read_and_marked_as_not_callable() -> None:
-    reading = read_app(application(component_xml(VALUE, element="service")))
-    assert rows_of(reading) == ["M42"]
-    assert only(reading).extensions == {"mmcp": {"element": "service"}}
+def case(
+    title: str, component: str, row: pytest.MarkDecorator | None = None, *, noted: str = "",
+    message: str = "", files: dict[str, str] | None = None, **expected: Any,
+) -> Any:  # fmt: skip
+    """Return the case of an app with one component: what is read of it, and the row that lets it in."""
+    rows = [noted] if noted else [] if row is None else list(row.args)
+    marks = () if row is None else (row,)
+    return pytest.param(component, files or {}, rows, message, expected, id=title, marks=marks)
 
 
-def test_the_draft_allows_a_service() -> None:
-    draft = {"appDescription": "Greets", "protocolVersion": "1.0", "tools": [GREET]}
-    reading = read_app(application(component_xml(value_xml(draft), element="service")), strict=True)
-    assert only(reading).extensions == {"mmcp": {"element": "service"}}
+@pytest.mark.parametrize(("component", "files", "rows", "message", "expected"), [
+    case("a string as the value", component_xml('android:value="@string/tools"'), M35, files=STRINGS),
+    case("a string as the resource", component_xml('android:resource="@string/tools"'), M35, files=STRINGS),
+    case("a raw resource", component_xml('android:resource="@raw/tools"'), M35,
+        files={"res/raw/tools.json": JSON}),
+    case("without the CALL action", ADVERTISES, M39, message=CALL),
+    case("without the DEFAULT category", component_xml(VALUE, categories=()), M39, message="DEFAULT"),
+    case("without exported", component_xml(VALUE, attributes=""), M39, message="exported"),
+    case("a service is marked as not callable", component_xml(VALUE, element="service"), M42,
+        extensions={"mmcp": {"element": "service"}}),
+    case("the draft allows a service", component_xml(value_xml(DRAFT), element="service"),
+        extensions={"mmcp": {"element": "service"}}),
+    case("two filters are as good as one", ADVERTISES.replace("<meta-data", f"{SECOND}<meta-data")),
+    case("JSON over many lines in single quotes, as in section 2",
+        component_xml(f"android:value='{json.dumps(manifest_of(GREET), indent=10)}'")),
+    case("what escapes say is what a device sees",
+        component_xml(value_xml(manifest_of(GREET, instructions=HARD))), instructions=HARD),
+    case("what keeps callers out is kept", component_xml(VALUE, attributes=CLOSED), extensions={},
+        access=ComponentAccess(exported=False, enabled=False, permission="a.b.CALL")),
+    case("a label whose string is missing", component_xml(VALUE, attributes=NO_LABEL), noted="S82",
+        message="android:label of .Tools is @string/none", name=None),
+])  # fmt: skip
+def test_a_component_is_read_by_its_row(
+    component: str, files: dict[str, str], rows: list[str], message: str, expected: dict[str, Any]
+) -> None:
+    app = application(component, **files)
+    reading = read_app(app, strict=not rows and "false" not in component)
+    assert rows_of(reading) == rows
+    assert not message or message in reading.findings[0].message
+    provider = dict(only(reading))
+    assert [item.id for item in only(reading).capabilities] == ["greet"]
+    assert {word: provider[word] for word in expected} == expected
 
 
 @pytest.mark.row("S54")
-def test_a_component_without_a_manifest_is_passed_over() -> None:
+def test_a_component_without_a_manifest_is_passed_over_and_dropped() -> None:
     reading = read_app(application(component_xml(None)))
     assert reading.providers == ()
-    assert rows_of(reading) == ["S54"]
+    assert [(finding.rule, finding.level) for finding in reading.findings] == [("S54", Level.DROPPED)]
 
 
 def test_a_receiver_of_broadcasts_is_named() -> None:
@@ -169,62 +144,54 @@ def test_a_receiver_of_broadcasts_is_named() -> None:
     assert (finding.code, finding.level) == ("tools-not-in-files", Level.NOTE)
 
 
-def test_json_that_lost_its_backslashes_is_refused_with_the_reason() -> None:
-    text = json.dumps(manifest_of(GREET, instructions='say "hello"'))
-    with pytest.raises(InputError) as caught:
-        read_app(application(component_xml(f"android:value='{text}'")))
-    assert caught.value.hint is not None
-    assert "double-escaped for aapt" in caught.value.hint
-
-
-@pytest.mark.parametrize(
-    ("meta_data", "message"),
-    [
-        ('android:value="5"', "is the integer 5"),
-        ('android:value="true"', "is the boolean true"),
-        ('android:value="1.5"', "is the number 1.5"),
-        ('android:value="2.1"', "is the number 2.1,"),
-        ('android:value="1e10"', "is the number 1.0E10"),
-        ("", "has no value"),
-        ('android:resource="@raw/none"', "not among the resources"),
-        ('android:resource="@string/none"', "not among the resources"),
-        ('android:value="nothing"', "not JSON"),
-    ],
-)
-def test_meta_data_without_a_manifest_is_refused(meta_data: str, message: str) -> None:
-    with pytest.raises(InputError, match=message):
-        read_app(application(component_xml(meta_data)))
+UNREADABLE = component_xml("android:value='{}'").replace(".Tools", ".Other")
 
 
 def test_a_manifest_that_cannot_be_read_does_not_take_the_others_with_it() -> None:
-    unreadable = component_xml("android:value='{}'").replace(".Tools", ".Other")
-    reading = read_app(application(unreadable, component_xml(VALUE)))
+    reading = read_app(application(UNREADABLE, component_xml(VALUE)))
     assert only(reading).component == ".Tools"
     (problem,) = reading.problems
     assert "`tools`" in problem.message
 
 
 def test_the_only_manifest_has_to_be_readable_and_so_has_every_one_in_a_strict_reading() -> None:
-    unreadable = component_xml("android:value='{}'").replace(".Tools", ".Other")
     with pytest.raises(InputError, match="`tools`"):
-        read_app(application(unreadable))
+        read_app(application(UNREADABLE))
     with pytest.raises(InputError):
-        read_app(application(component_xml(VALUE), unreadable), strict=True)
+        read_app(application(component_xml(VALUE), UNREADABLE), strict=True)
 
 
-@pytest.mark.parametrize(
-    ("meta_data", "message", "hint"),
-    [
-        ('android:value="@string/later"', "names @string/later, which is not among", "android:value"),
-        ('android:value="@raw/tools"', "of which a device sees the path", 'android:resource="@raw/tools"'),
-        ('android:value="${mmcpManifest}"', "not JSON", "the build fills in"),
-        ('android:value=""', "not JSON", ""),
-    ],
-)
-def test_a_manifest_that_is_not_there_is_refused_with_the_way_out(
+UNESCAPED = json.dumps(manifest_of(GREET, instructions='say "hello"'))
+
+
+@pytest.mark.parametrize(("meta_data", "message", "hint"), [
+    ('android:value="5"', "is the integer 5", ""),
+    ('android:value="true"', "is the boolean true", ""),
+    ('android:value="1.5"', "is the number 1.5", ""),
+    ('android:value="2.1"', "is the number 2.1,", ""),
+    ('android:value="1e10"', "is the number 1.0E10", ""),
+    ("", "has no value", ""),
+    ('android:resource="@raw/none"', "not among the resources", ""),
+    ('android:resource="@string/none"', "not among the resources", ""),
+    ('android:value="nothing"', "not JSON", ""),
+    ('android:value="@string/later"', "names @string/later, which is not among", "android:value"),
+    ('android:value="@raw/tools"', "of which a device sees the path", 'android:resource="@raw/tools"'),
+    ('android:value="${mmcpManifest}"', "not JSON", "the build fills in"),
+    ('android:value=""', "not JSON", ""),
+    # JSON that lost its backslashes.
+    (f"android:value='{UNESCAPED}'", "not JSON", "double-escaped for aapt"),
+])  # fmt: skip
+def test_a_manifest_that_is_not_there_is_refused_with_the_fix(
     meta_data: str, message: str, hint: str
 ) -> None:
-    app = application(component_xml(meta_data), **{"res/raw/tools.json": json.dumps(manifest_of(GREET))})
+    app = application(component_xml(meta_data), **{"res/raw/tools.json": JSON})
     with pytest.raises(InputError, match=message) as refused:
         read_app(app)
     assert hint in (refused.value.hint or "")
+
+
+def test_parameters_that_cannot_be_read_are_dropped() -> None:
+    context = ReadingContext()
+    answer = {"tools": ["bad"], "bad.parameters": "{"}
+    read_discovery(answer, context, place=Place(path="answer"), package="a.b", component=".R")
+    assert [(finding.rule, finding.level) for finding in context.findings] == [("M50", Level.DROPPED)]

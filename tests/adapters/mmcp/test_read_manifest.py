@@ -3,6 +3,7 @@
 import json
 import random
 from contextlib import suppress
+from typing import Any
 
 import pytest
 from hypothesis import given, strategies as st
@@ -12,9 +13,9 @@ from droidgate_mappings.formats.format import SourceFile
 from droidgate_mappings.formats.leniency import ReadingContext
 from droidgate_mappings.model.errors import InputError
 from droidgate_mappings.model.json_values import Json
-from droidgate_mappings.model.types import AnyType, ObjectType
+from droidgate_mappings.model.types import AnyType, ArrayType, ObjectType
 from droidgate_mmcp.format import FORMAT
-from model_types import int32, properties_of, record, required, string
+from model_types import int32, record, required, string
 
 # Keys and nesting as in the manifest sample of the specification, section 2; the words are our own.
 SECTION_2 = """
@@ -81,23 +82,21 @@ def test_the_sample_of_the_draft_is_read_without_a_finding() -> None:
     assert tool.extensions == {}
 
 
-def test_a_file_of_each_dialect_is_reported_from_other_tools() -> None:
-    assert FORMAT.detect(SourceFile("a", SECTION_2.encode())) == 90
-    assert FORMAT.detect(SourceFile("a", DRAFT.encode())) == 90
-    assert FORMAT.detect(SourceFile("a", json.dumps({"tools": [GREET]}).encode())) == 60
-    mcp: Json = {"tools": [{"name": "a", "inputSchema": {"type": "object"}}], "instructions": "x"}
-    others: list[Json] = [
-        mcp,
-        {"tools": [{"type": "function", "function": {}}]},
-        {"tools": "a"},
-        {},
-        [],
-        {"tools": []},
-    ]
-    for other in others:
-        assert FORMAT.detect(SourceFile("a", json.dumps(other).encode())) == 0
-    assert FORMAT.detect(SourceFile("a", b"<activity/>")) == 0
-    assert FORMAT.detect(SourceFile("a", b"{not json")) == 0
+@pytest.mark.parametrize(("text", "sure"), [
+    (SECTION_2, 90),
+    (DRAFT, 90),
+    (json.dumps({"tools": [GREET]}), 60),
+    (json.dumps({"tools": [{"name": "a", "inputSchema": {"type": "object"}}], "instructions": "x"}), 0),
+    (json.dumps({"tools": [{"type": "function", "function": {}}]}), 0),
+    (json.dumps({"tools": "a"}), 0),
+    ("{}", 0),
+    ("[]", 0),
+    ('{"tools": []}', 0),
+    ("<activity/>", 0),
+    ("{not json", 0),
+])  # fmt: skip
+def test_a_file_of_each_dialect_is_distinguished_from_other_tools(text: str, sure: int) -> None:
+    assert FORMAT.detect(SourceFile("a", text.encode())) == sure
 
 
 def test_unknown_keys_are_kept_where_they_are() -> None:
@@ -120,12 +119,65 @@ def test_definitions_of_several_tools_come_together() -> None:
     assert provider.definitions["Place"] == string()
 
 
-@pytest.mark.row("M33")
-@pytest.mark.parametrize("version", ["1.1", "1", 1, 1.0])
-def test_other_spellings_of_version_1_are_read_and_kept(version: Json) -> None:
-    reading = read_json(manifest_of(GREET, protocolVersion=version))
-    assert rows_of(reading) == ["M33"]
-    assert only(reading).extensions == {"mmcp": {"protocolVersion": version}}
+def case(mark: pytest.MarkDecorator, value: Json, **expected: Any) -> Any:
+    """Return the case of a manifest that only the row of a mark lets in, and what is read of it."""
+    return pytest.param(mark.args[0], value, expected, marks=mark)
+
+
+M33, M34, M36 = pytest.mark.row("M33"), pytest.mark.row("M34"), pytest.mark.row("M36")
+M37, M38 = pytest.mark.row("M37"), pytest.mark.row("M38")
+S52, S53 = pytest.mark.row("S52"), pytest.mark.row("S53")
+NOT_WORDS: tuple[Json, ...] = ("String", ["String"], {"type": "object", "properties": {"a": {}}}, None)
+FLAT = record(
+    {
+        "location": required(string()),
+        "days": required(int32(), extensions={"mmcp": {"word-as-written": "Int"}}),
+        "raw": required(AnyType()),
+        "tags": required(ArrayType(), extensions={"mmcp": {"word-as-written": "list"}}),
+    }
+)
+RETURNED = record(
+    {
+        "when": required(AnyType(), extensions={"mmcp": {"declared": "Date"}}),
+        "n": required(int32(), extensions={"mmcp": {"word-as-written": "INT"}}),
+    }
+)
+
+
+def draft(returned: Json) -> Json:
+    return {"appDescription": "a", "tools": [{**GREET, "return": returned}]}
+
+
+@pytest.mark.parametrize(("row", "value", "expected"), [
+    *(case(M33, manifest_of(GREET, protocolVersion=text), extensions={"mmcp": {"protocolVersion": text}})
+        for text in ("1.1", "1", 1, 1.0)),
+    case(M34, {"instructions": "Says hello", "tools": [{**GREET, "return": {"a": "String"}}]},
+        dialect="draft", description="Says hello", extensions={"mmcp": {"text_key": "instructions"}}),
+    case(M34, {"appDescription": "Hello", "instructions": "Be kind", "tools": [GREET]},
+        description="Hello", extensions={"mmcp": {"instructions": "Be kind"}}),
+    case(M36, '{"instructions": "two\nlines\tand a tab", "tools": []}',
+        instructions="two\nlines\tand a tab"),
+    case(M37, manifest_of({"name": "a", "description": "b", "parameters": {}}), input=ObjectType(),
+        facts={"mmcp": {"parameters": "empty"}}),
+    case(M37, manifest_of({"name": "a", "description": "b", "parameters": None}), input=ObjectType(),
+        facts={"mmcp": {"parameters": "missing"}}),
+    case(M37, manifest_of({"name": "a", "description": "b"}), input=ObjectType(),
+        facts={"mmcp": {"parameters": "missing"}}),
+    case(M37, manifest_of({**GREET, "parameters": {"location": "string", "days": "Int", "raw": "any",
+        "tags": "list"}}), input=FLAT),
+    *(case(M38, draft(value), output=None, facts={"mmcp": {"return": value}}) for value in NOT_WORDS),
+    case(M38, draft({"when": "Date", "n": "INT"}), output=RETURNED),
+    case(S52, {"tools": [GREET]}, instructions=None),
+    case(S53, manifest_of({"name": "a", "parameters": {"type": "object"}}), tool_description=None),
+])  # fmt: skip
+def test_what_apps_write_instead_is_read_by_its_row(row: str, value: Json, expected: dict[str, Any]) -> None:
+    reading = read_json(value)
+    assert rows_of(reading) == [row]
+    seen = dict(only(reading))
+    for tool in only(reading).capabilities:
+        seen |= {"input": tool.input, "output": tool.output, "facts": tool.extensions}
+        seen["tool_description"] = tool.description
+    assert {word: seen[word] for word in expected} == expected
 
 
 @pytest.mark.parametrize("version", ["2.0", "0.9", "draft", None, [], True, 2, "1." + "9" * 40])
@@ -134,128 +186,34 @@ def test_another_version_is_refused(version: Json) -> None:
         read_json(manifest_of(GREET, protocolVersion=version))
 
 
-@pytest.mark.row("M34")
-def test_instructions_in_a_draft_are_its_description() -> None:
-    reading = read_json({"instructions": "Says hello", "tools": [{**GREET, "return": {"a": "String"}}]})
-    assert rows_of(reading) == ["M34"]
-    provider = only(reading)
-    assert (provider.dialect, provider.description) == ("draft", "Says hello")
-    assert provider.extensions == {"mmcp": {"text_key": "instructions"}}
-
-
-@pytest.mark.row("M34")
-def test_both_texts_in_a_draft_are_kept() -> None:
-    reading = read_json({"appDescription": "Hello", "instructions": "Be kind", "tools": [GREET]})
-    assert rows_of(reading) == ["M34"]
-    provider = only(reading)
-    assert (provider.description, provider.extensions["mmcp"]) == ("Hello", {"instructions": "Be kind"})
-
-
-@pytest.mark.row("M36")
-def test_raw_line_breaks_inside_strings_are_kept() -> None:
-    reading = read_json('{"instructions": "two\nlines\tand a tab", "tools": []}')
-    assert rows_of(reading) == ["M36"]
-    assert only(reading).instructions == "two\nlines\tand a tab"
-
-
-@pytest.mark.row("M37")
-@pytest.mark.parametrize("changes", [{"parameters": {}}, {"parameters": None}, {}])
-def test_empty_and_missing_parameters_are_no_parameters(changes: dict[str, Json]) -> None:
-    reading = read_json(manifest_of({"name": "a", "description": "b", **changes}))
-    assert rows_of(reading) == ["M37"]
-    (tool,) = only(reading).capabilities
-    assert tool.input == ObjectType()
-    form = "empty" if changes.get("parameters") is not None else "missing"
-    assert tool.extensions == {"mmcp": {"parameters": form}}
-
-
-@pytest.mark.row("M37")
-def test_a_flat_map_is_required_parameters_of_its_words() -> None:
-    flat = {"location": "string", "days": "Int", "raw": "any", "tags": "list"}
-    reading = read_json(manifest_of({**GREET, "parameters": flat}))
-    assert rows_of(reading) == ["M37"]
-    (tool,) = only(reading).capabilities
-    assert [(name, kept.type.kind, kept.required) for name, kept in properties_of(tool.input).items()] == [
-        ("location", "string", True),
-        ("days", "int32", True),
-        ("raw", "any", True),
-        ("tags", "array", True),
-    ]
-    assert properties_of(tool.input)["days"].extensions == {"mmcp": {"word-as-written": "Int"}}
-    assert properties_of(tool.input)["location"].extensions == {}
-
-
-@pytest.mark.parametrize(
-    ("parameters", "kind"),
-    [
-        ({"type": "object"}, "object"),
-        ({"properties": {}}, "object"),
-        ({"$schema": "https://json-schema.org/draft/2020-12/schema", "type": "string"}, "string"),
-        ({"location": "The city"}, "any"),
-        (True, "any"),
-        ({"oneOf": [{"type": "object"}, {"type": "object"}]}, "one-of"),
-    ],
-)
+@pytest.mark.parametrize(("parameters", "kind"), [
+    ({"type": "object"}, "object"),
+    ({"properties": {}}, "object"),
+    ({"$schema": "https://json-schema.org/draft/2020-12/schema", "type": "string"}, "string"),
+    ({"location": "The city"}, "any"),
+    (True, "any"),
+    ({"oneOf": [{"type": "object"}, {"type": "object"}]}, "one-of"),
+])  # fmt: skip
 def test_a_json_schema_is_not_a_flat_map(parameters: Json, kind: str) -> None:
     reading = read_json(manifest_of({**GREET, "parameters": parameters}))
     assert not reading.findings
     assert only(reading).capabilities[0].input.kind == kind
 
 
-@pytest.mark.row("M38")
-@pytest.mark.parametrize("value", ["String", ["String"], {"type": "object", "properties": {"a": {}}}, None])
-def test_a_return_that_is_not_a_map_of_words_is_kept(value: Json) -> None:
-    reading = read_json({"appDescription": "a", "tools": [{**GREET, "return": value}]})
-    assert rows_of(reading) == ["M38"]
-    (tool,) = only(reading).capabilities
-    assert tool.output is None
-    assert tool.extensions == {"mmcp": {"return": value}}
-
-
-@pytest.mark.row("M38")
-def test_an_unknown_word_of_a_return_may_be_anything() -> None:
-    reading = read_json({"appDescription": "a", "tools": [{**GREET, "return": {"when": "Date", "n": "INT"}}]})
-    assert rows_of(reading) == ["M38"]
-    output = only(reading).capabilities[0].output
-    assert output == record(
-        {
-            "when": required(AnyType(), extensions={"mmcp": {"declared": "Date"}}),
-            "n": required(int32(), extensions={"mmcp": {"word-as-written": "INT"}}),
-        }
-    )
-
-
-@pytest.mark.row("S52")
-def test_a_manifest_without_instructions_is_read() -> None:
-    reading = read_json({"tools": [GREET]})
-    assert rows_of(reading) == ["S52"]
-    assert only(reading).instructions is None
-
-
-@pytest.mark.row("S53")
-def test_a_tool_without_a_description_is_read() -> None:
-    reading = read_json(manifest_of({"name": "a", "parameters": {"type": "object"}}))
-    assert rows_of(reading) == ["S53"]
-    assert only(reading).capabilities[0].description is None
-
-
-@pytest.mark.parametrize(
-    ("value", "message"),
-    [
-        ([], "is not a JSON object"),
-        ({"instructions": "a"}, "no array `tools`"),
-        ({"instructions": "a", "tools": {}}, "no array `tools`"),
-        ({"instructions": 5, "tools": []}, "`instructions` is not a string"),
-        (manifest_of("greet"), "a tool is not a JSON object"),  # type: ignore[arg-type]
-        (manifest_of({"description": "a", "parameters": {}}), "no `name`"),
-        (manifest_of({**GREET, "name": ""}), "no `name`"),
-        (manifest_of({**GREET, "name": 7}), "no `name`"),
-        (manifest_of({**GREET, "description": 7}), "`description` is not a string"),
-        (manifest_of({**GREET, "parameters": []}), "are not a JSON Schema"),
-        (manifest_of({**GREET, "parameters": "{}"}), "are not a JSON Schema"),
-        (manifest_of(GREET, GREET), "two tools are called 'greet'"),
-    ],
-)
+@pytest.mark.parametrize(("value", "message"), [
+    ([], "is not a JSON object"),
+    ({"instructions": "a"}, "no array `tools`"),
+    ({"instructions": "a", "tools": {}}, "no array `tools`"),
+    ({"instructions": 5, "tools": []}, "`instructions` is not a string"),
+    (manifest_of("greet"), "a tool is not a JSON object"),  # type: ignore[arg-type]
+    (manifest_of({"description": "a", "parameters": {}}), "no `name`"),
+    (manifest_of({**GREET, "name": ""}), "no `name`"),
+    (manifest_of({**GREET, "name": 7}), "no `name`"),
+    (manifest_of({**GREET, "description": 7}), "`description` is not a string"),
+    (manifest_of({**GREET, "parameters": []}), "are not a JSON Schema"),
+    (manifest_of({**GREET, "parameters": "{}"}), "are not a JSON Schema"),
+    (manifest_of(GREET, GREET), "two tools are called 'greet'"),
+])  # fmt: skip
 def test_what_cannot_be_called_or_understood_is_refused_in_one_sentence(value: Json, message: str) -> None:
     with pytest.raises(InputError, match=message) as caught:
         read_json(value)

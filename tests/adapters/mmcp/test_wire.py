@@ -38,33 +38,27 @@ def test_a_call_has_the_two_extras_of_section_3() -> None:
     assert write_activity_call(MmcpToolCall("a"))["parameters"] == "{}"
 
 
-@pytest.mark.parametrize(
-    ("extras", "values"),
-    [
-        ({"result": '{"message":"hello"}'}, {"message": "hello"}),
-        ({"result": "[1, 2]"}, {"value": [1, 2]}),
-        ({"result": "25"}, {"value": 25}),
-        ({"result": "Hello, Mic!"}, {"text": "Hello, Mic!"}),
-        ({"result": '{"a": 1, "a": 2}'}, {"text": '{"a": 1, "a": 2}'}),
-        ({"result": 5}, {"value": 5}),
-        ({}, {}),
-        (None, {}),
-    ],
-)
+@pytest.mark.parametrize(("extras", "values"), [
+    ({"result": '{"message":"hello"}'}, {"message": "hello"}),
+    ({"result": "[1, 2]"}, {"value": [1, 2]}),
+    ({"result": "25"}, {"value": 25}),
+    ({"result": "Hello, Mic!"}, {"text": "Hello, Mic!"}),
+    ({"result": '{"a": 1, "a": 2}'}, {"text": '{"a": 1, "a": 2}'}),
+    ({"result": 5}, {"value": 5}),
+    ({}, {}),
+    (None, {}),
+])  # fmt: skip
 def test_a_result_is_named_values(extras: dict[str, Json] | None, values: dict[str, Json]) -> None:
     assert read_activity_result(OK, extras, ReadingContext(strict=True)) == MmcpToolResult(values)
 
 
 @pytest.mark.row("M45")
-@pytest.mark.parametrize(
-    ("text", "token", "message"),
-    [
-        ("Unknown tool: foo", "unknown_capability", "Unknown tool: foo"),
-        ("Error: Missing tool name or parameters", "invalid_argument", "Missing tool name or parameters"),
-        ("Error: it broke", "backend_failure", "it broke"),
-        ("Error: denied: not you", "denied", "not you"),
-    ],
-)
+@pytest.mark.parametrize(("text", "token", "message"), [
+    ("Unknown tool: foo", "unknown_capability", "Unknown tool: foo"),
+    ("Error: Missing tool name or parameters", "invalid_argument", "Missing tool name or parameters"),
+    ("Error: it broke", "backend_failure", "it broke"),
+    ("Error: denied: not you", "denied", "not you"),
+])  # fmt: skip
 def test_an_error_text_with_result_ok_is_a_failure_and_reported(text: str, token: str, message: str) -> None:
     context = ReadingContext()
     assert read_activity_result(OK, {"result": text}, context).failure == MmcpToolFailure(token, message)
@@ -72,23 +66,17 @@ def test_an_error_text_with_result_ok_is_a_failure_and_reported(text: str, token
     assert read_activity_result(OK, {"result": text}, ReadingContext(strict=True)).values == {"text": text}
 
 
-@pytest.mark.parametrize(
-    ("code", "extras", "failure"),
-    [
-        (CANCELED, None, MmcpToolFailure("canceled", "cancelled or unknown tool")),
-        (CANCELED, {}, MmcpToolFailure("canceled", "cancelled or unknown tool")),
-        (CANCELED, {"error": "", "result": 5}, MmcpToolFailure("canceled", "cancelled or unknown tool")),
-        (CANCELED, {"error": "timeout: too slow", "result": "x"}, MmcpToolFailure("timeout", "too slow")),
-        (
-            CANCELED,
-            {"result": "Error: Invalid parameters JSON: End of input"},
-            MmcpToolFailure("invalid_argument", "Invalid parameters JSON: End of input"),
-        ),
-        (CANCELED, {"result": "it broke"}, MmcpToolFailure("backend_failure", "it broke")),
-        (7, None, MmcpToolFailure("backend_failure", "the activity answered with the result code 7")),
-        (1, {"result": "odd"}, MmcpToolFailure("backend_failure", "odd")),
-    ],
-)
+@pytest.mark.parametrize(("code", "extras", "failure"), [
+    (CANCELED, None, MmcpToolFailure("canceled", "cancelled or unknown tool")),
+    (CANCELED, {}, MmcpToolFailure("canceled", "cancelled or unknown tool")),
+    (CANCELED, {"error": "", "result": 5}, MmcpToolFailure("canceled", "cancelled or unknown tool")),
+    (CANCELED, {"error": "timeout: too slow", "result": "x"}, MmcpToolFailure("timeout", "too slow")),
+    (CANCELED, {"result": "Error: Invalid parameters JSON: End of input"},
+        MmcpToolFailure("invalid_argument", "Invalid parameters JSON: End of input")),
+    (CANCELED, {"result": "it broke"}, MmcpToolFailure("backend_failure", "it broke")),
+    (7, None, MmcpToolFailure("backend_failure", "the activity answered with the result code 7")),
+    (1, {"result": "odd"}, MmcpToolFailure("backend_failure", "odd")),
+])  # fmt: skip
 def test_other_result_codes_are_failures(code: int, extras: Any, failure: MmcpToolFailure) -> None:
     result = read_activity_result(code, extras, ReadingContext(strict=True))
     assert (result.failure, result.values) == (failure, {})

@@ -27,6 +27,7 @@ from droidgate_mappings.model.json_values import Json
 from droidgate_mappings.model.types import AnyType, ArrayType, ObjectType, Type
 from droidgate_mmcp.format import FORMAT
 from droidgate_mmcp.write import fit, fitting_tools
+from mappings.model.capacities import facts_of, write_for
 from model_types import int32, one_of, optional, record, required, string
 from properties.matching import assert_findings_match, assert_same_declaration
 
@@ -35,24 +36,24 @@ STATIC = ("1.0", "draft")
 
 
 def write(provider: Provider, dialect: str) -> Writing:
-    assert FORMAT.write is not None
-    return FORMAT.write(provider, FORMAT.dialect(dialect))
+    return write_for(provider, f"mmcp+{dialect}")
 
 
 def provider_of(*capabilities: Capability, **fields: str) -> Provider:
     return Provider(protocol="test", package="com.example.app", capabilities=capabilities, **fields)  # type: ignore[arg-type]
 
 
+TAKEN = record(
+    {
+        "file": required(string(description="Where it lies")),
+        "what": optional(string(enum=("text", "pictures"))),
+    }
+)
 DOCUMENTS = provider_of(
     Capability(
         id="read_document",
         description="Gets text or pictures out of a document",
-        input=record(
-            {
-                "file": required(string(description="Where it lies")),
-                "what": optional(string(enum=("text", "pictures"))),
-            }
-        ),
+        input=TAKEN,
         output=record({"pages": required(int32())}),
     ),
     name="Documents",
@@ -67,26 +68,22 @@ def test_a_written_app_is_as_its_golden_files(dialect: str, golden: Golden) -> N
 
 
 def test_the_json_is_as_section_2_has_it() -> None:
-    assert json.loads(artifact(write(DOCUMENTS, "1.0"), "mmcp_manifest.json")) == {
-        "instructions": "Reads documents",
-        "protocolVersion": "1.0",
-        "tools": [
-            {
-                "name": "read_document",
-                "description": "Gets text or pictures out of a document "
-                '[Returns: {"properties":{"pages":{"format":"int32","type":"integer"}},'
-                '"required":["pages"],"type":"object"}]',
-                "parameters": {
-                    "type": "object",
-                    "required": ["file"],
-                    "properties": {
-                        "file": {"type": "string", "description": "Where it lies"},
-                        "what": {"type": "string", "enum": ["text", "pictures"]},
-                    },
-                },
-            }
-        ],
+    manifest = json.loads(artifact(write(DOCUMENTS, "1.0"), "mmcp_manifest.json"))
+    returns = (
+        '{"properties":{"pages":{"format":"int32","type":"integer"}},"required":["pages"],"type":"object"}'
+    )
+    what = {"type": "string", "enum": ["text", "pictures"]}
+    parameters = {
+        "type": "object",
+        "required": ["file"],
+        "properties": {"file": {"type": "string", "description": "Where it lies"}, "what": what},
     }
+    tool = {
+        "name": "read_document",
+        "description": f"Gets text or pictures out of a document [Returns: {returns}]",
+        "parameters": parameters,
+    }
+    assert manifest == {"instructions": "Reads documents", "protocolVersion": "1.0", "tools": [tool]}
 
 
 def test_the_json_is_as_the_draft_has_it() -> None:
@@ -132,25 +129,21 @@ def test_json_that_was_read_is_written_again_as_it_was(value: Json) -> None:
     assert_same_declaration(provider, only(read_json(writing.artifacts[0].text)))
 
 
+CLOSED = 'android:exported="false" android:permission="a.b" android:enabled="false" android:label="@@"'
+
+
 @pytest.mark.parametrize("value", OWN_FILES)
 @pytest.mark.parametrize("element", ["activity", "service"])
 def test_an_app_that_was_read_is_written_again_as_it_was(value: Json, element: str) -> None:
-    attributes = (
-        'android:exported="false" android:permission="a.b" android:enabled="false" android:label="@@"'
-    )
-    provider = only(
-        read_app(application(component_xml(value_xml(value), element=element, attributes=attributes)))
-    )
+    component = component_xml(value_xml(value), element=element, attributes=CLOSED)
+    provider = only(read_app(application(component)))
     writing = write(provider, provider.dialect or "")
     assert not writing.findings
     text = artifact(writing, "AndroidManifest.xml")
     for said in (f"<{element}", 'exported="false"', 'permission="a.b"', 'enabled="false"'):
         assert said in text
-    assert_same_declaration(provider, only(read_app(application(*_components_in(text)))))
-
-
-def _components_in(text: str) -> list[str]:
-    return [text.partition("<application>")[2].partition("</application>")[0]]
+    inner = text.partition("<application>")[2].partition("</application>")[0]
+    assert_same_declaration(provider, only(read_app(application(inner))))
 
 
 @pytest.mark.parametrize("value", OWN_FILES)
@@ -166,11 +159,8 @@ def test_the_other_dialect_writes_its_own_forms(value: Json) -> None:
 
 
 def test_a_draft_to_1_0_moves_the_text_and_says_the_return() -> None:
-    draft = {
-        "appDescription": "Hello",
-        "tools": [{**GREET, "parameters": {}, "return": {"message": "String"}}],
-    }
-    writing = write(only(read_json(draft)), "1.0")
+    tool = {**GREET, "parameters": {}, "return": {"message": "String"}}
+    writing = write(only(read_json({"appDescription": "Hello", "tools": [tool]})), "1.0")
     manifest = json.loads(writing.artifacts[0].text)
     assert manifest["instructions"] == "Hello"
     assert manifest["tools"][0]["parameters"] == {"type": "object"}
@@ -202,21 +192,17 @@ def test_no_schema_is_taken_for_a_flat_or_empty_map(taken: Type, dialect: str) -
 
 def test_a_schema_of_another_format_says_that_it_is_an_object() -> None:
     either = one_of(ObjectType(), record({"a": optional(AnyType())}))
-    provider = provider_of(Capability(id="a", description="b", input=either))
-    writing = write(provider, "1.0")
+    writing = write(provider_of(Capability(id="a", description="b", input=either)), "1.0")
     (tool,) = json.loads(artifact(writing, "mmcp_manifest.json"))["tools"]
     assert tool["parameters"]["type"] == "object"
-    assert ("/capabilities/0/input/keywords/type", Level.RENAMED) in {
-        (finding.pointer, finding.level) for finding in writing.findings
-    }
+    assert facts_of(writing)["/capabilities/0/input/keywords/type"][1] is Level.RENAMED
 
 
 def test_a_name_of_another_format_becomes_what_a_language_model_takes() -> None:
     writing = write(provider_of(Capability(id="com.example.Notes#create", description="b")), "1.0")
     assert writing.provider.capabilities[0].id == "com_example_Notes_create"
-    assert [
-        (name.original, name.written) for name in writing.names if name.pointer.startswith("/capabilities")
-    ] == [("com.example.Notes#create", "com_example_Notes_create")]
+    names = [(name.original, name.written) for name in writing.names if "/capabilities" in name.pointer]
+    assert names == [("com.example.Notes#create", "com_example_Notes_create")]
 
 
 def test_what_the_source_leaves_out_is_filled_in_and_reported() -> None:
@@ -224,11 +210,9 @@ def test_what_the_source_leaves_out_is_filled_in_and_reported() -> None:
     manifest = json.loads(artifact(writing, "mmcp_manifest.json"))
     assert manifest["instructions"] == "Tools of com.example.app"
     assert manifest["tools"] == [{"name": "a", "description": "a", "parameters": {"type": "object"}}]
-    assert {(finding.pointer, finding.level) for finding in writing.findings} == {
-        ("/instructions", Level.DEFAULTED),
-        ("/component", Level.DEFAULTED),
-        ("/capabilities/0/description", Level.DEFAULTED),
-    }
+    levels = {pointer: level for pointer, (_, level) in facts_of(writing).items()}
+    places = ("/instructions", "/component", "/capabilities/0/description")
+    assert levels == dict.fromkeys(places, Level.DEFAULTED)
 
 
 def test_numbers_are_written_digit_for_digit() -> None:
@@ -264,9 +248,8 @@ def provider_with_manifest_of(length: int, dialect: str, filler: str = "x") -> P
 
 
 def meta_data(writing: Writing) -> str:
-    (component,) = application_from_tree(
-        {"AndroidManifest.xml": artifact(writing, "AndroidManifest.xml").encode()}
-    ).of_kind("activity")
+    tree = {"AndroidManifest.xml": artifact(writing, "AndroidManifest.xml").encode()}
+    (component,) = application_from_tree(tree).of_kind("activity")
     kept = component.find_meta_data("mMCP_manifest")
     assert kept is not None
     assert isinstance(kept.value, str)

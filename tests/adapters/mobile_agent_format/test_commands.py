@@ -27,15 +27,12 @@ def called(command: AgentCommand) -> tuple[str, object]:
     return command.command.id, command.arguments
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        json.dumps([TAP, SEE, BACK]),
-        json.dumps([TAP, SEE, BACK], indent=2),
-        "\n".join(map(json.dumps, [TAP, SEE, BACK])),
-        "\ufeff" + "\r\n\r\n".join(map(json.dumps, [TAP, SEE, BACK])) + "\n",
-    ],
-)
+@pytest.mark.parametrize("text", [
+    json.dumps([TAP, SEE, BACK]),
+    json.dumps([TAP, SEE, BACK], indent=2),
+    "\n".join(map(json.dumps, [TAP, SEE, BACK])),
+    "\ufeff" + "\r\n\r\n".join(map(json.dumps, [TAP, SEE, BACK])) + "\n",
+])  # fmt: skip
 def test_a_list_and_one_command_a_line_are_the_same(tmp_path: Path, text: str) -> None:
     assert [called(command) for command in read_command_file(written(tmp_path, text))] == [
         ("tap", {"x": 480, "y": 240}),
@@ -57,39 +54,36 @@ def test_what_ufo_leaves_out_or_writes_as_null_has_its_default() -> None:
     assert command.call_id != other.call_id != ""
 
 
-@pytest.mark.parametrize(
-    ("text", "place", "message"),
-    [
-        ("", "commands", "no commands"),
-        ("[]", "commands", "no commands"),
-        ("[1]", "commands:/0", "not a JSON object"),
-        ("7", "commands", "not a JSON object"),
-        ('"x"', "commands", "not a JSON object"),
-        ('[{"tool_name": "taps"}]', "commands:/0", 'unknown tool "taps"'),
-        ('[{"tool_name": 5}]', "commands:/0", '"tool_name" is not a string'),
-        ('[{"tool": "tap"}]', "commands:/0", 'unknown member "tool"'),
-        ('[{"tool_name": "tap", "tool_type": "data_collection"}]', "commands:/0", "not a tool of type"),
-        ('[{"tool_name": "tap", "tool_type": {}}]', "commands:/0", "not a tool of type"),
-        ('[{"tool_name": "tap", "parameters": []}]', "commands:/0", '"parameters" is not a JSON object'),
-        ('[{"tool_name": "tap", "call_id": 1}]', "commands:/0", '"call_id" is not a string'),
-        ('[{"action": "tap"}]', "commands:/0", '"action" is not a JSON object'),
-        ('[{"action": {}}]', "commands:/0", '"function" is not a string'),
-        ('[{"action": {"function": "tap", "args": {}}}]', "commands:/0", 'unknown member "args"'),
-        ('[{"action": {"function": "tap"}, "thought": "x"}]', "commands:/0", 'unknown member "thought"'),
-        ('[{"action": {"function": "tap", "arguments": 1}}]', "commands:/0", "not a JSON object"),
-        ('{"tool_name": "wait"}\n{"tool_name": "wait",}', "commands:2:", "not JSON"),
-        ('{"tool_name": "wait"}\n\n{"tool_name": "waits"}', "commands:3", 'unknown tool "waits"'),
-        ('{"tool_name": "wait"}\nwait', "commands:2:1", "not JSON"),
-        ('[{"tool_name": "wait"}', "commands:1:", "not JSON"),
-        ('[{"tool_name": "tap", "tool_name": "tap"}]', "commands:1", "duplicate key"),
-        (json.dumps([TAP, TAP]), "commands", 'duplicate call_id "a"'),
-        (b"[\xff]", "commands", "byte 1 is not UTF-8"),
-        (b"\xff\xfe[\x00]\x00", "commands", "not UTF-8"),
-        ("[" * 100, "commands:1:", ""),
-        (json.dumps([{"tool_name": "wait"}] * (MAX_COMMANDS + 1)), "commands", "more than 10,000 commands"),
-        (b" " * (MAX_BYTES + 1), "commands", "more than 16,777,216 bytes"),
-    ],
-)
+@pytest.mark.parametrize(("text", "place", "message"), [
+    ("", "commands", "no commands"),
+    ("[]", "commands", "no commands"),
+    ("[1]", "commands:/0", "not a JSON object"),
+    ("7", "commands", "not a JSON object"),
+    ('"x"', "commands", "not a JSON object"),
+    ('[{"tool_name": "taps"}]', "commands:/0", 'unknown tool "taps"'),
+    ('[{"tool_name": 5}]', "commands:/0", '"tool_name" is not a string'),
+    ('[{"tool": "tap"}]', "commands:/0", 'unknown member "tool"'),
+    ('[{"tool_name": "tap", "tool_type": "data_collection"}]', "commands:/0", "not a tool of type"),
+    ('[{"tool_name": "tap", "tool_type": {}}]', "commands:/0", "not a tool of type"),
+    ('[{"tool_name": "tap", "parameters": []}]', "commands:/0", '"parameters" is not a JSON object'),
+    ('[{"tool_name": "tap", "call_id": 1}]', "commands:/0", '"call_id" is not a string'),
+    ('[{"action": "tap"}]', "commands:/0", '"action" is not a JSON object'),
+    ('[{"action": {}}]', "commands:/0", '"function" is not a string'),
+    ('[{"action": {"function": "tap", "args": {}}}]', "commands:/0", 'unknown member "args"'),
+    ('[{"action": {"function": "tap"}, "thought": "x"}]', "commands:/0", 'unknown member "thought"'),
+    ('[{"action": {"function": "tap", "arguments": 1}}]', "commands:/0", "not a JSON object"),
+    ('{"tool_name": "wait"}\n{"tool_name": "wait",}', "commands:2:", "not JSON"),
+    ('{"tool_name": "wait"}\n\n{"tool_name": "waits"}', "commands:3", 'unknown tool "waits"'),
+    ('{"tool_name": "wait"}\nwait', "commands:2:1", "not JSON"),
+    ('[{"tool_name": "wait"}', "commands:1:", "not JSON"),
+    ('[{"tool_name": "tap", "tool_name": "tap"}]', "commands:1", "duplicate key"),
+    (json.dumps([TAP, TAP]), "commands", 'duplicate call_id "a"'),
+    (b"[\xff]", "commands", "byte 1 is not UTF-8"),
+    (b"\xff\xfe[\x00]\x00", "commands", "not UTF-8"),
+    ("[" * 100, "commands:1:", ""),
+    (json.dumps([{"tool_name": "wait"}] * (MAX_COMMANDS + 1)), "commands", "more than 10,000 commands"),
+    (b" " * (MAX_BYTES + 1), "commands", "more than 16,777,216 bytes"),
+])  # fmt: skip
 def test_a_file_that_is_wrong_has_one_error_with_its_place(
     tmp_path: Path, text: str | bytes, place: str, message: str
 ) -> None:

@@ -19,37 +19,27 @@ from droidgate_mappings.model.json_values import Json
 from droidgate_mobile_agent.format import FORMAT
 
 DATA_TOOLS = {
-    "capture_screenshot",
-    "get_ui_tree",
-    "get_device_info",
-    "get_mobile_app_target_info",
+    "capture_screenshot", "get_ui_tree", "get_device_info", "get_mobile_app_target_info",
     "get_app_window_controls_target_info",
-}
+}  # fmt: skip
 ACTING_TOOLS = {"tap", "swipe", "type_text", "launch_app", "press_key", "click_control"}
 OTHER_TOOLS = {"wait", "invalidate_cache"}
 
 CONTROLS: dict[str, Any] = {
     "name": "get_app_window_controls_target_info",
     "description": "Get control information with annotated IDs.",
-    "inputSchema": {
-        "properties": {"force_refresh": {"default": False, "title": "Force Refresh", "type": "boolean"}},
-        "type": "object",
-    },
+    "inputSchema": {"properties": {"force_refresh": {"default": False, "title": "Force Refresh",
+        "type": "boolean"}}, "type": "object"},
     "outputSchema": {
-        "$defs": {
-            "TargetInfo": {
-                "properties": {"kind": {"type": "string"}, "name": {"type": "string"}},
-                "required": ["kind", "name"],
-                "type": "object",
-            }
-        },
+        "$defs": {"TargetInfo": {"properties": {"kind": {"type": "string"}, "name": {"type": "string"}},
+            "required": ["kind", "name"], "type": "object"}},
         "properties": {"result": {"items": {"$ref": "#/$defs/TargetInfo"}, "type": "array"}},
         "required": ["result"],
         "type": "object",
         "x-fastmcp-wrap-result": True,
     },
     "_meta": {"_fastmcp": {"tags": []}},
-}
+}  # fmt: skip
 PRESS: dict[str, Any] = {
     "name": "press_key",
     "inputSchema": {
@@ -170,17 +160,14 @@ def test_a_list_of_a_server_is_recognised_by_its_commands_and_has_their_effects(
     }
 
 
-@pytest.mark.parametrize(
-    "tools",
-    [
-        [CLICK, {"name": "take_photo", "inputSchema": {"type": "object"}}],
-        [{**CLICK, "inputSchema": {"type": "object", "properties": {"control_id": {"type": "string"}}}}],
-        [PRESS],
-        [{**CLICK, "inputSchema": True}],
-        [CLICK, 1],
-        [{**CLICK, "_meta": {"dev.droidgate/tool": {}}}],
-    ],
-)
+@pytest.mark.parametrize("tools", [
+    [CLICK, {"name": "take_photo", "inputSchema": {"type": "object"}}],
+    [{**CLICK, "inputSchema": {"type": "object", "properties": {"control_id": {"type": "string"}}}}],
+    [PRESS],
+    [{**CLICK, "inputSchema": True}],
+    [CLICK, 1],
+    [{**CLICK, "_meta": {"dev.droidgate/tool": {}}}],
+])  # fmt: skip
 def test_another_list_of_tools_stays_one_of_mcp(tools: Json) -> None:
     assert detect_format(source({"tools": tools})) is load_formats()["mcp"]
 
@@ -260,19 +247,16 @@ def test_the_older_name_of_the_input_schema_is_read() -> None:
         reading([tool], strict=True)
 
 
-@pytest.mark.parametrize(
-    ("tool", "message"),
-    [
-        (1, "not a JSON object"),
-        ({"tool_name": ""}, "has no name"),
-        ({"tool_name": 5}, "not a string"),
-        ({"tool_name": "a", "tool_type": "x"}, "'tool_type' of the tool 'a' is 'x'"),
-        ({"tool_name": "a", "tool_type": []}, "'tool_type' of the tool 'a'"),
-        ({"tool_name": "a", "annotations": []}, "'annotations' of the tool 'a'"),
-        ({"tool_name": "a", "input_schema": 1}, "not a JSON object"),
-        ({"tool_name": "a", "description": 1}, "not a string"),
-    ],
-)
+@pytest.mark.parametrize(("tool", "message"), [
+    (1, "not a JSON object"),
+    ({"tool_name": ""}, "has no name"),
+    ({"tool_name": 5}, "not a string"),
+    ({"tool_name": "a", "tool_type": "x"}, "'tool_type' of the tool 'a' is 'x'"),
+    ({"tool_name": "a", "tool_type": []}, "'tool_type' of the tool 'a'"),
+    ({"tool_name": "a", "annotations": []}, "'annotations' of the tool 'a'"),
+    ({"tool_name": "a", "input_schema": 1}, "not a JSON object"),
+    ({"tool_name": "a", "description": 1}, "not a string"),
+])  # fmt: skip
 def test_a_tool_that_cannot_be_read_is_a_problem_and_the_others_are_read(tool: Json, message: str) -> None:
     read = reading([info("wait", "action"), tool])
     assert [problem.message for problem in read.problems if message in problem.message]

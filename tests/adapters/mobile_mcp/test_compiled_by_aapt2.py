@@ -24,22 +24,9 @@ pytestmark = pytest.mark.requires("aapt2", "framework-res")
 
 HOSTILE = (
     *TEXTS,
-    "@null",
-    "@empty",
-    "@+id/x",
-    "?x",
-    "007",
-    "7",
-    "1.10",
-    "10dp",
-    "50%",
-    "#fff",
-    "1.0",
-    "TRUE",
-    " 7 ",
-    "\\",
+    "@null", "@empty", "@+id/x", "?x", "007", "7", "1.10", "10dp", "50%", "#fff", "1.0", "TRUE", " 7 ", "\\",
     "é" * 300,
-)
+)  # fmt: skip
 
 
 def wild_provider() -> Provider:

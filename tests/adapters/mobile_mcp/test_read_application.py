@@ -1,6 +1,7 @@
 """Finding Mobile-MCP services in an app: section 1.1, and what apps do instead."""
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -21,13 +22,21 @@ from adapters.mobile_mcp.tools import (
 from droidgate.sources import read_source
 from droidgate_mappings.model.capability import ComponentAccess
 from droidgate_mappings.model.errors import InputError
+from droidgate_mappings.model.findings import Level
 
-OLDER = {"mcp.application.name": "Old lamp", "mcp.application.description": "Switches it"}
-OLDER_TEXTS = "".join(
-    f'<meta-data android:name="{name}" android:value="{text}"/>' for name, text in OLDER.items()
+OLDER_TEXTS = (
+    '<meta-data android:name="mcp.application.name" android:value="Old lamp"/>'
+    '<meta-data android:name="mcp.application.description" android:value="Switches it"/>'
 )
 OLDER_CAPABILITIES = '<meta-data android:name="mcp.capabilities" android:resource="@xml/mcp_capabilities"/>'
+OLDER_KEYS = {
+    "name": "mcp.application.name",
+    "description": "mcp.application.description",
+    "capabilities": "mcp.capabilities",
+}
 OLDER_FILE = {"res/xml/mcp_capabilities.xml": descriptor(SWITCH, root="mcp")}
+EXPORTED = 'android:exported="true" android:foregroundServiceType="dataSync"'
+WHOLE = service(NAME, DESCRIPTION, CAPABILITIES)
 
 
 def test_a_service_of_section_1_1_is_read_strictly_and_whole() -> None:
@@ -43,12 +52,10 @@ def test_a_service_of_section_1_1_is_read_strictly_and_whole() -> None:
 
 
 def test_a_service_of_the_time_before_the_specification_is_read_strictly() -> None:
-    reading = read_app(
-        service(OLDER_TEXTS, OLDER_CAPABILITIES, action=OLDER_ACTION, attributes='android:exported="true"'),
-        files=OLDER_FILE,
-        strict=True,
+    older = service(
+        OLDER_TEXTS, OLDER_CAPABILITIES, action=OLDER_ACTION, attributes='android:exported="true"'
     )
-    (provider,) = reading.providers
+    (provider,) = read_app(older, files=OLDER_FILE, strict=True).providers
     assert (provider.dialect, provider.name, provider.description) == ("pre-spec", "Old lamp", "Switches it")
     assert provider.extensions == {}
 
@@ -64,13 +71,161 @@ def test_texts_by_reference_are_resolved_in_the_default_locale() -> None:
     assert provider.name == "It's a lamp"
 
 
+def named(value: str, attribute: str = "value") -> str:
+    """Return a service whose name is another value."""
+    name = NAME.replace('android:value="Lamp"', f'android:{attribute}="{value}"')
+    return service(name, DESCRIPTION, CAPABILITIES)
+
+
+def attributed(attributes: str) -> str:
+    return service(NAME, DESCRIPTION, CAPABILITIES, attributes=attributes)
+
+
+M11, M12 = pytest.mark.row("M11"), pytest.mark.row("M12")
+M65, M66 = pytest.mark.row("M65"), pytest.mark.row("M66")
+
+
+def case(
+    title: str,
+    component: str,
+    row: pytest.MarkDecorator | None = None,
+    *,
+    application: str = "",
+    resources: str = "",
+    capabilities: str = FULL,
+    files: dict[str, str] | None = None,
+    noted: str = "",
+    message: str = "",
+    **expected: Any,
+) -> Any:
+    """Return the case of an app with one service: what is read of it, and the rows that let it in."""
+    tree = {"res/xml/mcp_capabilities.xml": capabilities, **(files or {})}
+    if resources:
+        tree["res/values/s.xml"] = f"<resources>{resources}</resources>"
+    marks = () if row is None else (row,)
+    rows = [*([noted] if noted else []), *(item for mark in marks for item in mark.args)]
+    return pytest.param(component, application, tree, rows, message, expected, id=title, marks=marks)
+
+
+def typed(value: str, text: str) -> Any:
+    """Return the case of a name that a device types; the digits of the source stay in the report."""
+    message = "" if value == text else f"({value} in the manifest)"
+    return case(f"a name that a device types: {value}", named(value), M12, message=message, name=text)
+
+
+def labelled(title: str, service_label: str, application: str, name: str) -> Any:
+    component = service(DESCRIPTION, CAPABILITIES, attributes=f'android:exported="true" {service_label}')
+    return case(title, component, M12, application=application, name=name)
+
+
+NO_LABEL = 'android:label="@string/none"'
+CLOSED = 'android:exported="false" android:enabled="false" android:permission="a.b.CALL" '
+B_FALSE, B_TRUE = (f'<resources><bool name="b">{word}</bool></resources>' for word in ("false", "true"))
+RAW = descriptor(r'<capability id="c" description="It\&apos;s 007" version="1.10"/>')
+
+
+@pytest.mark.parametrize(("component", "application", "files", "rows", "message", "expected"), [
+    case("what a call needs to know about the service is kept",
+        attributed(f'{CLOSED}android:foregroundServiceType="dataSync"'), None,
+        access=ComponentAccess(exported=False, enabled=False, permission="a.b.CALL"),
+        facts={"foregroundServiceType": "dataSync"}),
+    case("the rules of the application hold for its service", WHOLE, None,
+        application='android:permission="a.WHOLE" android:enabled="false"',
+        access=ComponentAccess(enabled=False, permission="a.WHOLE"),
+        facts={"application-access": ["enabled", "permission"], "foregroundServiceType": "dataSync"}),
+    case("a descriptor of another name is followed and its name kept",
+        service(NAME, DESCRIPTION, CAPABILITIES.replace("mcp_capabilities", "tools")), None,
+        capabilities=descriptor(), files={"res/xml/tools.xml": FULL}, count=2,
+        facts={"resource": "@xml/tools", "foregroundServiceType": "dataSync"}),
+    case("older meta-data next to a specified descriptor", service(OLDER_TEXTS, OLDER_CAPABILITIES), M11,
+        dialect="1.0", name="Old lamp",
+        facts={"keys": OLDER_KEYS, "foregroundServiceType": "dataSync"}),
+    case("an older action next to a specified descriptor",
+        service(NAME, DESCRIPTION, CAPABILITIES, action=OLDER_ACTION), M11, dialect="1.0"),
+    case("older meta-data at the application",
+        OLDER_CAPABILITIES + service(OLDER_TEXTS, action=OLDER_ACTION), M11,
+        capabilities=OLDER_FILE["res/xml/mcp_capabilities.xml"],
+        facts={"at-application": ["capabilities"], "foregroundServiceType": "dataSync"}),
+    case("a value that leads nowhere", named("@string/built_later"), M12, name="com.example.lamp",
+        message="@string/built_later, which is not there"),
+    case("a resource that leads nowhere", named("@string/built_later", "resource"), M12,
+        name="com.example.lamp", message="@string/built_later, which is not there"),
+    *(typed(*pair) for pair in (
+        ("2048", "2048"), ("true", "true"), ("TRUE", "true"), ("1.5", "1.5"), ("2.1", "2.1"), ("0.1", "0.1"),
+        ("1e2", "1e2"), ("1e10", "1e10"), ("16777217.0", "1.6777216E7"), ("0.0001", "1.0E-4"), ("007", "7"),
+        ("0x1F", "31"), ("0xffffffff", "-1"), ("#fff", "-1"),
+    )),
+    case("a dimension is a text", named("10dp"), None, name="10dp"),
+    case("a percentage is a text", named("50%"), None, name="50%"),
+    case("a boolean resource", named("@bool/n"), M12, resources='<bool name="n">true</bool>',
+        name="true"),
+    case("an integer resource", named("@integer/n"), M12, resources='<integer name="n">0x1F</integer>',
+        name="31"),
+    case("an item of the kind string", named("@string/n"), None,
+        resources='<item type="string" name="n">2.10</item>', name="2.10"),
+    case("a name given as a resource", named("@string/n", "resource"), M12,
+        resources='<string name="n">A lamp</string>', name="A lamp"),
+    labelled("the label of the service", 'android:label="Own"', 'android:label="App"', "Own"),
+    labelled("the label of the application", "", 'android:label="App"', "App"),
+    labelled("the package for a label", "", "", "com.example.lamp"),
+    case("the app's description", service(NAME, CAPABILITIES), M12,
+        application='android:description="@string/about"',
+        resources='<string name="about">About lamps</string>', description="About lamps"),
+    case("a reference inside the descriptor", WHOLE, M12,
+        capabilities=descriptor('<capability id="c" description="@string/about" version="1"/>'),
+        resources='<string name="about">Lights</string>', first=("Lights", "1")),
+    case("a descriptor given as value",
+        service(NAME, DESCRIPTION, CAPABILITIES.replace("android:resource", "android:value")), M65,
+        count=2),
+    case("a raw descriptor is read as it is",
+        service(NAME, DESCRIPTION, CAPABILITIES.replace("@xml", "@raw")), M66,
+        files={"res/raw/mcp_capabilities.xml": RAW}, first=(r"It\'s 007", "1.10")),
+    case("a label of the service whose string is missing",
+        service(DESCRIPTION, CAPABILITIES, attributes=f"{NO_LABEL} {EXPORTED}"), M12, noted="S82",
+        message="android:label of .LampService is @string/none"),
+    case("a label of the application whose string is missing", service(DESCRIPTION, CAPABILITIES),
+        M12, noted="S82", application=NO_LABEL, message="android:label of the application is @string/none"),
+    # The service's own label is reported always, that of the application where it would be the name.
+    case("a label that is not needed", attributed(f"{NO_LABEL} {EXPORTED}"), noted="S82"),
+    case("a label of the application that is not needed", WHOLE, None, application=NO_LABEL),
+    case("an enabled that is not known", attributed('android:enabled="@bool/none"'), noted="S82",
+        message="android:enabled of .LampService is @bool/none"),
+    case("an exported that is not known", attributed('android:exported="${exported}"'), noted="S82",
+        message="android:exported of .LampService is ${exported}"),
+    case("a permission that is not known", attributed('android:permission="@string/none"'), noted="S82",
+        message="android:permission of .LampService is @string/none"),
+    case("exported by configuration", attributed('android:exported="@bool/b"'), noted="S83",
+        files={"res/values/b.xml": B_FALSE, "res/values-v36/b.xml": B_TRUE},
+        access=ComponentAccess(exported=False), message="false in the default configuration, true in v36"),
+])  # fmt: skip
+def test_what_apps_do_instead_is_read_by_its_row(
+    component: str,
+    application: str,
+    files: dict[str, str],
+    rows: list[str],
+    message: str,
+    expected: dict[str, Any],
+) -> None:
+    reading = read_app(component, attributes=application, files=files)
+    (provider,) = reading.providers
+    first = provider.capabilities[0]
+    seen = {
+        **dict(provider),
+        "facts": provider.extensions.get("mobile-mcp"),
+        "count": len(provider.capabilities),
+        "first": (first.description, first.version),
+    }
+    assert {word: seen[word] for word in expected} == expected
+    assert rows_of(reading) == rows
+    assert not message or message in reading.findings[0].message
+
+
 TWO_FILES = {"res/xml/mcp_capabilities.xml": FULL, "res/xml/other.xml": "<tools/>"}
-OTHER_CAPABILITIES = CAPABILITIES.replace("mcp_capabilities", "other")
+UNREADABLE = service(NAME, DESCRIPTION, CAPABILITIES.replace("mcp_capabilities", "other"), name=".Other")
 
 
 def test_a_service_that_cannot_be_read_does_not_take_the_others_with_it() -> None:
-    unreadable = service(NAME, DESCRIPTION, OTHER_CAPABILITIES, name=".Other")
-    reading = read_app(unreadable, service(NAME, DESCRIPTION, CAPABILITIES), files=TWO_FILES)
+    reading = read_app(UNREADABLE, WHOLE, files=TWO_FILES)
     assert [provider.component for provider in reading.providers] == [".LampService"]
     (problem,) = reading.problems
     assert "<tools>" in problem.message
@@ -78,284 +233,40 @@ def test_a_service_that_cannot_be_read_does_not_take_the_others_with_it() -> Non
 
 
 def test_a_named_manifest_gives_what_can_be_read_and_says_the_rest(tmp_path: Path) -> None:
-    unreadable = service(NAME, DESCRIPTION, OTHER_CAPABILITIES, name=".Other")
-    texts = {
-        "AndroidManifest.xml": manifest(unreadable, service(NAME, DESCRIPTION, CAPABILITIES)),
-        **TWO_FILES,
-    }
-    for name, text in texts.items():
-        file = tmp_path / "app" / "src" / "main" / name
-        file.parent.mkdir(parents=True, exist_ok=True)
-        file.write_text(text, encoding="utf-8")
-    for source in (tmp_path, tmp_path / "app" / "src" / "main" / "AndroidManifest.xml"):
+    main = tmp_path / "app" / "src" / "main"
+    for name, text in {"AndroidManifest.xml": manifest(UNREADABLE, WHOLE), **TWO_FILES}.items():
+        (main / name).parent.mkdir(parents=True, exist_ok=True)
+        (main / name).write_text(text, encoding="utf-8")
+    for source in (tmp_path, main / "AndroidManifest.xml"):
         reading = read_source(str(source))
-        assert [provider.component for provider in reading.providers if provider.component] == [
-            ".LampService"
-        ]
+        assert [item.component for item in reading.providers if item.component] == [".LampService"]
         assert any("<tools>" in problem.message for problem in reading.problems)
 
 
 def test_the_only_service_has_to_be_readable_and_so_has_every_one_in_a_strict_reading() -> None:
-    unreadable = service(NAME, DESCRIPTION, OTHER_CAPABILITIES, name=".Other")
     with pytest.raises(InputError, match="<tools>"):
-        read_app(unreadable, files=TWO_FILES)
+        read_app(UNREADABLE, files=TWO_FILES)
     with pytest.raises(InputError, match="<tools>"):
-        read_app(service(NAME, DESCRIPTION, CAPABILITIES), unreadable, files=TWO_FILES, strict=True)
+        read_app(WHOLE, UNREADABLE, files=TWO_FILES, strict=True)
 
 
-@pytest.mark.row("M12")
-@pytest.mark.parametrize("attribute", ["value", "resource"])
-def test_a_name_whose_reference_leads_nowhere_is_reported_and_the_package_is_used_for_it(
-    attribute: str,
+FULL_SERVICE = service(NAME, DESCRIPTION, CAPABILITIES, name=".Full")
+
+
+@pytest.mark.parametrize(("services", "components", "row"), [
+    pytest.param([service(NAME, DESCRIPTION, CAPABILITIES, name=".One"), FULL_SERVICE], [".One", ".Full"],
+        "M13", marks=pytest.mark.row("M13"), id="each of several services is a provider"),
+    pytest.param([service(NAME, DESCRIPTION), FULL_SERVICE], [".Full"], "M64",
+        marks=pytest.mark.row("M64"), id="a service without a descriptor is left out"),
+    pytest.param([service(NAME, DESCRIPTION, CAPABILITIES.replace("mcp_capabilities", "gone")), FULL_SERVICE],
+        [".Full"], "M64", marks=pytest.mark.row("M64"), id="a service whose descriptor is gone is left out"),
+])  # fmt: skip
+def test_of_several_services_each_counts_that_has_a_descriptor(
+    services: list[str], components: list[str], row: str
 ) -> None:
-    name = NAME.replace('value="Lamp"', f'{attribute}="@string/built_later"')
-    reading = read_app(service(name, DESCRIPTION, CAPABILITIES))
-    assert reading.providers[0].name == "com.example.lamp"
-    (reported,) = [finding for finding in reading.findings if finding.rule == "M12"]
-    assert "@string/built_later, which is not there" in reported.message
-
-
-def test_what_a_call_needs_to_know_about_the_service_is_kept() -> None:
-    attributes = (
-        'android:exported="false" android:enabled="false" android:permission="a.b.CALL" '
-        'android:foregroundServiceType="dataSync"'
-    )
-    (provider,) = read_app(service(NAME, DESCRIPTION, CAPABILITIES, attributes=attributes)).providers
-    assert provider.access == ComponentAccess(exported=False, enabled=False, permission="a.b.CALL")
-    assert provider.extensions["mobile-mcp"] == {"foregroundServiceType": "dataSync"}
-
-
-def test_a_descriptor_of_another_name_is_followed_and_its_name_kept() -> None:
-    files = {"res/xml/mcp_capabilities.xml": descriptor(), "res/xml/tools.xml": FULL}
-    (provider,) = read_app(
-        service(NAME, DESCRIPTION, CAPABILITIES.replace("mcp_capabilities", "tools")), files=files
-    ).providers
-    assert len(provider.capabilities) == 2
-    assert provider.extensions["mobile-mcp"]["resource"] == "@xml/tools"
-
-
-@pytest.mark.row("M11")
-def test_older_meta_data_next_to_a_specified_descriptor_are_read() -> None:
-    reading = read_app(service(OLDER_TEXTS, OLDER_CAPABILITIES))
-    (provider,) = reading.providers
-    assert (provider.dialect, provider.name) == ("1.0", "Old lamp")
-    assert provider.extensions["mobile-mcp"]["keys"] == {
-        "name": "mcp.application.name",
-        "description": "mcp.application.description",
-        "capabilities": "mcp.capabilities",
-    }
-    assert rows_of(reading) == ["M11"]
-
-
-@pytest.mark.row("M11")
-def test_an_older_action_next_to_a_specified_descriptor_is_read() -> None:
-    reading = read_app(service(NAME, DESCRIPTION, CAPABILITIES, action=OLDER_ACTION))
-    assert reading.providers[0].dialect == "1.0"
-    assert rows_of(reading) == ["M11"]
-
-
-@pytest.mark.row("M11")
-def test_older_meta_data_at_the_application_are_read() -> None:
-    reading = read_app(OLDER_CAPABILITIES, service(OLDER_TEXTS, action=OLDER_ACTION), files=OLDER_FILE)
-    assert reading.providers[0].extensions["mobile-mcp"]["at-application"] == ["capabilities"]
-    assert rows_of(reading) == ["M11"]
-
-
-@pytest.mark.row("M12")
-@pytest.mark.parametrize(
-    ("value", "text"),
-    [
-        ("2048", "2048"),
-        ("true", "true"),
-        ("TRUE", "true"),
-        ("1.5", "1.5"),
-        ("2.1", "2.1"),
-        ("0.1", "0.1"),
-        ("1e2", "1e2"),
-        ("1e10", "1e10"),
-        ("16777217.0", "1.6777216E7"),
-        ("0.0001", "1.0E-4"),
-        ("007", "7"),
-        ("0x1F", "31"),
-        ("0xffffffff", "-1"),
-        ("#fff", "-1"),
-    ],
-)
-def test_a_name_that_a_device_types_is_the_text_that_java_prints(value: str, text: str) -> None:
-    reading = read_app(service(NAME.replace("Lamp", value), DESCRIPTION, CAPABILITIES))
-    assert reading.providers[0].name == text
-    assert rows_of(reading) == ["M12"]
-    # The digits of the source stay in the report.
-    assert text == value or f"({value} in the manifest)" in reading.findings[0].message
-
-
-@pytest.mark.parametrize("value", ["10dp", "50%"])
-def test_a_dimension_is_a_text_in_a_manifest(value: str) -> None:
-    reading = read_app(service(NAME.replace("Lamp", value), DESCRIPTION, CAPABILITIES))
-    assert (reading.providers[0].name, rows_of(reading)) == (value, [])
-
-
-@pytest.mark.row("M12")
-@pytest.mark.parametrize(
-    ("resource", "name"), [('<bool name="n">true</bool>', "true"), ('<integer name="n">0x1F</integer>', "31")]
-)
-def test_a_name_that_is_a_resource_of_another_kind_is_text(resource: str, name: str) -> None:
-    assert name_in_resource(resource, resource[1:].partition(" ")[0]) == name
-
-
-def test_a_name_that_is_an_item_of_the_kind_string_is_its_text() -> None:
-    assert name_in_resource('<item type="string" name="n">2.10</item>', "string") == "2.10"
-
-
-def name_in_resource(resource: str, kind: str) -> str | None:
-    files = {"res/xml/mcp_capabilities.xml": FULL, "res/values/s.xml": f"<resources>{resource}</resources>"}
-    named = NAME.replace("Lamp", f"@{kind}/n")
-    return read_app(service(named, DESCRIPTION, CAPABILITIES), files=files).providers[0].name
-
-
-def test_a_label_whose_string_is_missing_is_reported() -> None:
-    attributes = (
-        'android:exported="true" android:label="@string/none" android:foregroundServiceType="dataSync"'
-    )
-    needed = read_app(service(DESCRIPTION, CAPABILITIES, attributes=attributes))
-    assert rows_of(needed) == ["S82", "M12"]
-    assert "android:label of .LampService is @string/none" in needed.findings[0].message
-    whole = read_app(service(DESCRIPTION, CAPABILITIES), attributes='android:label="@string/none"')
-    assert rows_of(whole) == ["S82", "M12"]
-    assert "android:label of the application is @string/none" in whole.findings[0].message
-    # The service's own label is reported always, that of the application where it would stand for the name.
-    assert rows_of(read_app(service(NAME, DESCRIPTION, CAPABILITIES, attributes=attributes))) == ["S82"]
-    named = read_app(service(NAME, DESCRIPTION, CAPABILITIES), attributes='android:label="@string/none"')
-    assert rows_of(named) == []
-
-
-@pytest.mark.parametrize(
-    ("attribute", "message"),
-    [
-        ('android:enabled="@bool/none"', "android:enabled of .LampService is @bool/none"),
-        ('android:exported="${exported}"', "android:exported of .LampService is ${exported}"),
-        ('android:permission="@string/none"', "android:permission of .LampService is @string/none"),
-    ],
-)
-def test_an_access_rule_that_is_not_known_is_reported(attribute: str, message: str) -> None:
-    reading = read_app(service(NAME, DESCRIPTION, CAPABILITIES, attributes=attribute))
-    assert rows_of(reading) == ["S82"]
-    assert message in reading.findings[0].message
-
-
-def test_exported_by_configuration_is_reported() -> None:
-    files = {
-        "res/xml/mcp_capabilities.xml": FULL,
-        "res/values/b.xml": '<resources><bool name="b">false</bool></resources>',
-        "res/values-v36/b.xml": '<resources><bool name="b">true</bool></resources>',
-    }
-    attributes = 'android:exported="@bool/b"'
-    reading = read_app(service(NAME, DESCRIPTION, CAPABILITIES, attributes=attributes), files=files)
-    assert reading.providers[0].access == ComponentAccess(exported=False)
-    assert rows_of(reading) == ["S83"]
-    assert "false in the default configuration, true in v36" in reading.findings[0].message
-
-
-def test_the_rules_of_the_application_hold_for_its_service() -> None:
-    (provider,) = read_app(
-        service(NAME, DESCRIPTION, CAPABILITIES),
-        attributes='android:permission="a.WHOLE" android:enabled="false"',
-    ).providers
-    assert provider.access == ComponentAccess(enabled=False, permission="a.WHOLE")
-    assert provider.extensions["mobile-mcp"]["application-access"] == ["enabled", "permission"]
-
-
-@pytest.mark.row("M12")
-def test_a_name_given_as_a_resource_is_resolved() -> None:
-    files = {
-        "res/xml/mcp_capabilities.xml": FULL,
-        "res/values/s.xml": '<resources><string name="n">A lamp</string></resources>',
-    }
-    name = NAME.replace('android:value="Lamp"', 'android:resource="@string/n"')
-    reading = read_app(service(name, DESCRIPTION, CAPABILITIES), files=files)
-    assert reading.providers[0].name == "A lamp"
-    assert rows_of(reading) == ["M12"]
-
-
-@pytest.mark.row("M12")
-@pytest.mark.parametrize(
-    ("of_service", "of_application", "name"),
-    [
-        ('android:label="Own"', 'android:label="App"', "Own"),
-        ("", 'android:label="App"', "App"),
-        ("", "", "com.example.lamp"),
-    ],
-)
-def test_label_and_then_package_are_used_for_a_missing_name(
-    of_service: str, of_application: str, name: str
-) -> None:
-    attributes = f'android:exported="true" {of_service}'
-    reading = read_app(service(DESCRIPTION, CAPABILITIES, attributes=attributes), attributes=of_application)
-    assert reading.providers[0].name == name
-    assert rows_of(reading) == ["M12"]
-
-
-@pytest.mark.row("M12")
-def test_the_app_s_description_is_used_for_a_missing_one() -> None:
-    reading = read_app(service(NAME, CAPABILITIES), attributes='android:description="@string/about"', files={
-        "res/xml/mcp_capabilities.xml": FULL,
-        "res/values/s.xml": '<resources><string name="about">About lamps</string></resources>',
-    })  # fmt: skip
-    assert reading.providers[0].description == "About lamps"
-    assert rows_of(reading) == ["M12"]
-
-
-@pytest.mark.row("M12")
-def test_references_inside_the_descriptor_are_resolved() -> None:
-    files = {
-        "res/xml/mcp_capabilities.xml": descriptor(
-            '<capability id="c" description="@string/about" version="1"/>'
-        ),
-        "res/values/s.xml": '<resources><string name="about">Lights</string></resources>',
-    }
-    reading = read_app(service(NAME, DESCRIPTION, CAPABILITIES), files=files)
-    assert reading.providers[0].capabilities[0].description == "Lights"
-    assert rows_of(reading) == ["M12"]
-
-
-@pytest.mark.row("M13")
-def test_each_of_several_services_is_a_provider() -> None:
-    reading = read_app(
-        service(NAME, DESCRIPTION, CAPABILITIES, name=".One"),
-        service(NAME, DESCRIPTION, CAPABILITIES, name=".Two"),
-    )
-    assert [provider.component for provider in reading.providers] == [".One", ".Two"]
-    assert rows_of(reading) == ["M13"]
-
-
-@pytest.mark.row("M64")
-@pytest.mark.parametrize("given", ["", CAPABILITIES.replace("mcp_capabilities", "gone")])
-def test_a_service_without_descriptor_is_left_out(given: str) -> None:
-    reading = read_app(
-        service(NAME, DESCRIPTION, given, name=".Bare"),
-        service(NAME, DESCRIPTION, CAPABILITIES, name=".Full"),
-    )
-    assert [provider.component for provider in reading.providers] == [".Full"]
-    assert rows_of(reading) == ["M64"]
-
-
-@pytest.mark.row("M65")
-def test_a_descriptor_given_as_value_is_read() -> None:
-    reading = read_app(service(NAME, DESCRIPTION, CAPABILITIES.replace("android:resource", "android:value")))
-    assert len(reading.providers[0].capabilities) == 2
-    assert rows_of(reading) == ["M65"]
-
-
-@pytest.mark.row("M66")
-def test_a_raw_descriptor_is_read_as_it_is() -> None:
-    text = descriptor(r'<capability id="c" description="It\&apos;s 007" version="1.10"/>')
-    reading = read_app(
-        service(NAME, DESCRIPTION, CAPABILITIES.replace("@xml", "@raw")),
-        files={"res/raw/mcp_capabilities.xml": text},
-    )
-    (capability,) = reading.providers[0].capabilities
-    assert (capability.description, capability.version) == (r"It\'s 007", "1.10")
-    assert rows_of(reading) == ["M66"]
+    reading = read_app(*services)
+    assert [provider.component for provider in reading.providers] == components
+    assert rows_of(reading) == [row]
 
 
 def test_other_services_and_apps_without_one_give_nothing() -> None:
@@ -365,8 +276,18 @@ def test_other_services_and_apps_without_one_give_nothing() -> None:
 
 def test_a_descriptor_that_cannot_be_read_is_reported_with_its_place() -> None:
     with pytest.raises(InputError, match=r"^res/xml/mcp_capabilities\.xml:1"):
-        read_app(service(NAME, DESCRIPTION, CAPABILITIES), files={"res/xml/mcp_capabilities.xml": "<mcp>"})
+        read_app(WHOLE, files={"res/xml/mcp_capabilities.xml": "<mcp>"})
 
 
 def test_the_action_is_the_specification_s() -> None:
     assert ACTION == "mobile.mcp.SERVICE"
+
+
+@pytest.mark.parametrize(("services", "level"), [
+    ((service(NAME, DESCRIPTION), WHOLE), Level.DROPPED),
+    ((service(NAME, DESCRIPTION.replace("Switches the lamp", "@string/gone"), CAPABILITIES),), Level.DROPPED),
+    ((service(NAME, CAPABILITIES),), Level.READ),
+])  # fmt: skip
+def test_a_service_or_a_text_that_is_left_out_is_dropped(services: tuple[str, ...], level: Level) -> None:
+    (finding,) = read_app(*services).findings
+    assert finding.level is level

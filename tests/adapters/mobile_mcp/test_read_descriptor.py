@@ -1,6 +1,7 @@
 """Reading capability descriptors: what section 1.2 says, and what apps write instead."""
 
 from contextlib import suppress
+from typing import Any
 
 import pytest
 from hypothesis import given, strategies as st
@@ -10,7 +11,7 @@ from droidgate_mappings.formats.format import SourceFile
 from droidgate_mappings.model.capability import Place
 from droidgate_mappings.model.errors import InputError
 from droidgate_mappings.model.findings import Level
-from droidgate_mappings.model.types import ArrayType, ObjectType, Property
+from droidgate_mappings.model.types import ArrayType, ObjectType
 from droidgate_mobile_mcp.format import FORMAT
 from model_types import boolean, float64, int64, optional, properties_of, record, required, string
 from strategies import damaged
@@ -38,29 +39,21 @@ PARAM = '<param name="x" type="string" required="true" description="X"/>'
 
 
 @pytest.mark.row("M67")
-@pytest.mark.parametrize(
-    ("element", "pointer"),
-    [
-        (f"<capabilities>{SWITCH}</capabilities>", "/capabilities/capability"),
-        (CAPABILITY.format(f"<input><params>{PARAM}</params></input>"), "/capability/input/params/param"),
-        (CAPABILITY.format(PARAM), "/capability/param"),
-    ],
-)
-def test_a_part_in_another_place_is_reported_and_kept(element: str, pointer: str) -> None:
+@pytest.mark.parametrize(("element", "pointer"), [
+    (f"<capabilities>{SWITCH}</capabilities>", "/capabilities/capability"),
+    (CAPABILITY.format(f"<input><params>{PARAM}</params></input>"), "/capability/input/params/param"),
+    (CAPABILITY.format(PARAM), "/capability/param"),
+    ('<x:capability xmlns:x="urn:x" id="c"/>', "/x:capability"),
+])  # fmt: skip
+def test_a_part_in_another_place_or_in_a_namespace_is_reported_and_kept(element: str, pointer: str) -> None:
     reading = read_text(descriptor(element))
     (finding,) = reading.findings
     assert (finding.rule, finding.pointer) == ("M67", f"/mobile-mcp-capabilities{pointer}")
     (provider,) = reading.providers
     assert all(item.input == ObjectType() for item in provider.capabilities)
     kept = provider.model_dump_json()
-    assert '"tag":"param"' in kept or '"tag":"capability"' in kept
-
-
-@pytest.mark.row("M67")
-def test_a_part_in_a_namespace_is_none_that_agents_see() -> None:
-    reading = read_text(descriptor('<x:capability xmlns:x="urn:x" id="c"/>'))
-    assert rows_of(reading) == ["M67"]
-    assert reading.providers[0].capabilities == ()
+    assert any(f'"tag":"{tag}"' in kept for tag in ("param", "capability", "{urn:x}capability"))
+    assert bool(provider.capabilities) is element.startswith("<capability ")
 
 
 def test_a_root_in_a_namespace_is_refused_by_its_full_name() -> None:
@@ -69,26 +62,13 @@ def test_a_root_in_a_namespace_is_refused_by_its_full_name() -> None:
     assert "in no namespace" in str(refused.value.hint)
 
 
-@pytest.mark.parametrize(
-    ("word", "kind"),
-    [
-        ("string", "string"),
-        ("boolean", "boolean"),
-        ("integer", "int64"),
-        ("number", "double"),
-        ("bool", "boolean"),
-        ("int", "int64"),
-        ("long", "int64"),
-        ("short", "int64"),
-        ("float", "double"),
-    ],
-)
+@pytest.mark.parametrize(("word", "kind"), [
+    ("string", "string"), ("boolean", "boolean"), ("integer", "int64"), ("number", "double"),
+    ("bool", "boolean"), ("int", "int64"), ("long", "int64"), ("short", "int64"), ("float", "double"),
+])  # fmt: skip
 def test_a_type_word_and_its_synonyms_are_one_kind_in_any_case(word: str, kind: str) -> None:
     for written_as in (word, word.upper(), word.title()):
-        param = f'<param name="x" type="{written_as}" required="true" description="X"/>'
-        capability = capability_of(
-            f'<capability id="c" description="C" version="1"><input>{param}</input></capability>'
-        )
+        capability = capability_of(CAPABILITY.format(f"<input>{PARAM.replace('string', written_as)}</input>"))
         kept = properties_of(capability.input)["x"].type
         assert kept.kind == kind
         written = {"string": "string", "boolean": "boolean", "int64": "integer", "double": "number"}[kind]
@@ -96,114 +76,149 @@ def test_a_type_word_and_its_synonyms_are_one_kind_in_any_case(word: str, kind: 
         assert kept.extensions == ({} if written_as == written else {"mobile-mcp": {fact: written_as}})
 
 
-def test_arrays_and_objects_have_no_structure() -> None:
-    params = "".join(
-        f'<param name="{word}" type="{word}" description="X"/>'
-        for word in ("array", "list", "object", "map", "json")
-    )
-    capability = capability_of(
-        f'<capability id="c" description="C" version="1"><output>{params}</output></capability>'
-    )
-    kinds = {name: type(kept.type) for name, kept in properties_of(capability.output).items()}
-    assert kinds == {
-        "array": ArrayType,
-        "list": ArrayType,
-        "object": ObjectType,
-        "map": ObjectType,
-        "json": ObjectType,
-    }
+@pytest.mark.parametrize(("words", "kind"), [
+    (("array", "list"), ArrayType), (("object", "map", "json"), ObjectType),
+])  # fmt: skip
+def test_arrays_and_objects_have_no_structure(words: tuple[str, ...], kind: type) -> None:
+    for word in words:
+        output = f'<output><param name="x" type="{word}" description="X"/></output>'
+        assert type(properties_of(capability_of(CAPABILITY.format(output)).output)["x"].type) is kind
 
 
-def one_parameter(attributes: str) -> tuple[Property, list[str | None]]:
-    reading = read_text(
-        descriptor(
-            '<capability id="c" description="C" version="1">'
-            f"<input><param {attributes}/></input></capability>"
-        )
-    )
-    taken = reading.providers[0].capabilities[0].input
-    (kept,) = properties_of(taken).values()
-    return kept, rows_of(reading)
+def parameter(stated: str) -> str:
+    return CAPABILITY.format(f'<input><param name="x" {stated}/></input>')
 
 
-@pytest.mark.row("M05")
-def test_an_unknown_type_word_is_a_string_and_is_kept() -> None:
-    kept, rows = one_parameter('name="day" type="date" required="true" description="D"')
-    assert kept.type == string(description="D", extensions={"mobile-mcp": {"word": "date"}})
-    assert rows == ["M05"]
+def versioned(text: str) -> str:
+    return f'<capability id="c" description="C" version="{text}"/>'
 
 
-@pytest.mark.row("M07")
-@pytest.mark.parametrize(
-    ("stated", "required"),
-    [
-        ("", False),
-        ('required="TRUE"', True),
-        ('required="1"', True),
-        ('required="yes"', False),
-        ('required="0"', False),
-    ],
-)
-def test_required_in_other_words_is_reported(stated: str, required: bool) -> None:  # noqa: FBT001
-    kept, rows = one_parameter(f'name="x" type="string" description="X" {stated}')
-    assert kept.required is required
-    assert rows == ["M07"]
+def described(text: str) -> str:
+    return f'<capability id="c" description="{text}" version="1"/>'
 
 
-@pytest.mark.parametrize(
-    ("root", "dialect"),
-    [
-        ('mobile-mcp-capabilities version="1.0"', "1.0"),
-        ("mobile-mcp-capabilities", "prototype"),
-        ("mcp", "pre-spec"),
-    ],
-)
+def case(mark: pytest.MarkDecorator, element: str, *, root: str = "", times: int = 1, **expected: Any) -> Any:
+    """Return the case of a descriptor that only the row of a mark lets in, and what its capability is."""
+    text = descriptor(element, root=root or 'mobile-mcp-capabilities version="1.0"')
+    return pytest.param(list(mark.args) * times, text, expected, marks=mark)
+
+
+M05, M07, M08 = pytest.mark.row("M05"), pytest.mark.row("M07"), pytest.mark.row("M08")
+M10, M12, M29 = pytest.mark.row("M10"), pytest.mark.row("M12"), pytest.mark.row("M29")
+M62, M68 = pytest.mark.row("M62"), pytest.mark.row("M68")
+DATED = required(string(description="D", extensions={"mobile-mcp": {"word": "date"}}))
+X, X_REQUIRED = optional(string(description="X")), required(string(description="X"))
+TEXT = 'type="string" description="X"'
+SAID = '<capability id=”say" description=“He said ‘hi’” version=“1.0”/>'
+ROOT = "mobile-mcp-capabilities"
+
+
+@pytest.mark.parametrize(("rows", "text", "expected"), [
+    case(M05, parameter('type="date" required="true" description="D"'), input=record({"x": DATED})),
+    case(M07, parameter(TEXT), input=record({"x": X})),
+    case(M07, parameter(f'{TEXT} required="TRUE"'), input=record({"x": X_REQUIRED})),
+    case(M07, parameter(f'{TEXT} required="1"'), input=record({"x": X_REQUIRED})),
+    case(M07, parameter(f'{TEXT} required="yes"'), input=record({"x": X})),
+    case(M07, parameter(f'{TEXT} required="0"'), input=record({"x": X})),
+    *(case(M08, SWITCH, root=f'{ROOT} version="{version}"', dialect="1.0", of_provider={"version": version})
+        for version in ("1", "1.1", "1.0.2")),
+    case(M10, '<capability id="c" description="C"/>', version="1"),
+    # Curly quotes are straightened where they enclose values only.
+    case(M29, SAID, id="say", description="He said ‘hi’", version="1.0"),
+    case(M29, '<capability id=”say" description="the word “hi” twice" version="1"/>',
+        description="the word “hi” twice"),
+    case(M62, '<capability id="c" version="1"><input><param name="x" required="true"/></input></capability>',
+        times=3, description=None, input=record({"x": required(string())})),
+    *(case(M68, versioned(raw), version=text) for raw, text in (
+        ("1.10", "1.1"), ("1e2", "100.0"), ("007", "7"), ("#fff", "#ffffffff"), ("10dp", "10.0dip"),
+    )),
+    case(M12, '<capability id="@string/none" description="C" version="1"/>', id="@string/none"),
+    case(M12, versioned("@string/none"), version="@string/none"),
+    case(M12, described("@string/none"), description="@string/none",
+        extensions={"mobile-mcp": {"references": ["description"]}}),
+])  # fmt: skip
+def test_what_apps_write_instead_is_read_by_its_row(
+    rows: list[str], text: str, expected: dict[str, Any]
+) -> None:
+    reading = read_text(text)
+    (provider,) = reading.providers
+    (first,) = provider.capabilities
+    seen = {**dict(first), "dialect": provider.dialect, "of_provider": provider.extensions.get("mobile-mcp")}
+    assert {word: seen[word] for word in expected} == expected
+    assert rows_of(reading) == rows
+
+
+@pytest.mark.parametrize(("text", "message"), [
+    *((versioned(raw), repr(raw)) for raw in ("1.10", "1e2", "007", "#fff", "10dp")),
+    *((element.replace("?", "@string/none"), f"@string/none in {attribute} does not resolve")
+        for element, attribute in ((described("?"), "description"), (versioned("?"), "version"))),
+])  # fmt: skip
+def test_a_text_that_a_device_changes_or_does_not_find_is_in_the_message(text: str, message: str) -> None:
+    assert message in read_text(descriptor(text)).findings[0].message
+
+
+def test_further_capabilities_are_read_where_quotes_are_curly() -> None:
+    assert [item.id for item in provider_of(descriptor(SAID, SWITCH)).capabilities] == ["say", "switch"]
+
+
+@pytest.mark.parametrize("raw", ["1.0", "2", "2.1", "true", "1.2.3", "\\u0031.10", "a\\nb"])
+def test_a_text_that_a_device_gives_back_is_not_reported(raw: str) -> None:
+    assert rows_of(read_text(descriptor(versioned(raw)))) == []
+
+
+INPUTS = "".join(f'<input><param name="{name}" {TEXT} required="true"/></input>' for name in "ab")
+TOOLS = 'xmlns:tools="http://schemas.android.com/tools" tools:ignore="All"'
+
+
+@pytest.mark.parametrize(("element", "expected"), [
+    (described("a “b” c"), {"description": "a “b” c"}),
+    # What a device gives.
+    (described(r"It\'s on\noff"), {"description": "It's on\noff"}),
+    (described(r"C:\\new"), {"description": "C:\\new"}),
+    (described(r"\@home"), {"description": "@home"}),
+    (described("@home"), {"description": "@home"}),
+    (described("007"), {"description": "7"}),
+    (described("1.10"), {"description": "1.1"}),
+    (described("TRUE"), {"description": "true"}),
+    (described("10dp"), {"description": "10.0dip"}),
+    (described(r"\u0030\u00307"), {"description": "007"}),
+    (described("1.0"), {"description": "1.0"}),
+    (described(r"\@string/about"), {"description": "@string/about", "extensions": {}}),
+    # An empty input is remembered; none is usual.
+    (CAPABILITY.format("<input/><output/>"), {"input": ObjectType(), "output": ObjectType(),
+        "extensions": {"mobile-mcp": {"empty-input": True}}}),
+    (SWITCH, {"extensions": {}}),
+    (f'<capability {TOOLS} id="c" description="C" version="1"/>', {"extensions": {}}),
+])  # fmt: skip
+def test_a_capability_is_what_a_device_sees_of_it(element: str, expected: dict[str, Any]) -> None:
+    capability = dict(capability_of(element))
+    assert {word: capability[word] for word in expected} == expected
+
+
+@pytest.mark.row("M61")
+def test_a_second_input_continues_the_first() -> None:
+    assert list(properties_of(capability_of(CAPABILITY.format(INPUTS)).input)) == ["a", "b"]
+
+
+@pytest.mark.row("M63")
+def test_a_lone_capability_is_a_descriptor() -> None:
+    provider = provider_of(SWITCH)
+    assert (provider.dialect, [item.id for item in provider.capabilities]) == ("1.0", ["switch"])
+
+
+@pytest.mark.parametrize(("root", "dialect"), [
+    ('mobile-mcp-capabilities version="1.0"', "1.0"),
+    ("mobile-mcp-capabilities", "prototype"),
+    ("mcp", "pre-spec"),
+])  # fmt: skip
 def test_the_root_says_the_dialect(root: str, dialect: str) -> None:
     assert provider_of(descriptor(SWITCH, root=root), strict=True).dialect == dialect
-
-
-@pytest.mark.row("M08")
-@pytest.mark.parametrize("version", ["1", "1.1", "1.0.2"])
-def test_another_1_x_is_read_as_1_0_and_kept(version: str) -> None:
-    reading = read_text(descriptor(SWITCH, root=f'mobile-mcp-capabilities version="{version}"'))
-    assert rows_of(reading) == ["M08"]
-    (provider,) = reading.providers
-    assert provider.dialect == "1.0"
-    assert provider.extensions == {"mobile-mcp": {"version": version}}
 
 
 @pytest.mark.parametrize("version", ["2", "2.0", "0.9", "", "one", "1.x", "10.0"])
 def test_another_major_version_is_refused(version: str) -> None:
     with pytest.raises(InputError, match=r"caps\.xml:1: the descriptor is of version"):
         read_text(descriptor(SWITCH, root=f'mobile-mcp-capabilities version="{version}"'))
-
-
-@pytest.mark.row("M10")
-def test_a_capability_without_version_has_version_1() -> None:
-    reading = read_text(descriptor('<capability id="c" description="C"/>'))
-    assert reading.providers[0].capabilities[0].version == "1"
-    assert rows_of(reading) == ["M10"]
-
-
-@pytest.mark.row("M29")
-def test_curly_quotes_are_straightened_where_they_enclose_values_only() -> None:
-    text = descriptor('<capability id=”say" description=“He said ‘hi’” version=“1.0”/>', SWITCH)
-    reading = read_text(text)
-    first, second = reading.providers[0].capabilities
-    assert (first.id, first.description, first.version) == ("say", "He said ‘hi’", "1.0")
-    assert second.id == "switch"
-    assert rows_of(reading) == ["M29"]
-
-
-@pytest.mark.row("M29")
-def test_curly_quotes_inside_texts_survive_the_repair() -> None:
-    text = descriptor('<capability id=”say" description="the word “hi” twice" version="1"/>')
-    assert provider_of(text).capabilities[0].description == "the word “hi” twice"
-
-
-def test_curly_quotes_in_a_well_formed_file_are_text() -> None:
-    capability = capability_of('<capability id="c" description="a “b” c" version="1"/>', strict=True)
-    assert capability.description == "a “b” c"
 
 
 @pytest.mark.row("M61")
@@ -226,53 +241,16 @@ def test_the_first_of_two_equal_ids_and_names_counts_and_the_other_is_kept() -> 
     assert {finding.level for finding in reading.findings} == {Level.DROPPED}
 
 
-@pytest.mark.row("M61")
-def test_a_second_input_continues_the_first() -> None:
-    inputs = "".join(
-        f'<input><param name="{name}" type="string" required="true" description="X"/></input>'
-        for name in "ab"
-    )
-    capability = capability_of(f'<capability id="c" description="C" version="1">{inputs}</capability>')
-    assert list(properties_of(capability.input)) == ["a", "b"]
-
-
-@pytest.mark.row("M62")
-def test_missing_descriptions_and_types_are_reported() -> None:
-    param = '<param name="x" required="true"/>'
-    reading = read_text(descriptor(f'<capability id="c" version="1"><input>{param}</input></capability>'))
-    capability = reading.providers[0].capabilities[0]
-    assert capability.description is None
-    assert capability.input == record({"x": required(string())})
-    assert rows_of(reading) == ["M62", "M62", "M62"]
-
-
-@pytest.mark.row("M63")
-def test_a_lone_capability_is_a_descriptor() -> None:
-    provider = provider_of(SWITCH)
-    assert (provider.dialect, [item.id for item in provider.capabilities]) == ("1.0", ["switch"])
-
-
-@pytest.mark.parametrize(
-    "element",
-    [
-        '<capability description="C" version="1"/>',
-        '<capability id="" description="C" version="1"/>',
-        '<capability xmlns:a="urn:a" a:id="c" description="C" version="1"/>',
-        '<capability id="c" description="C" version="1"><output><param type="string"/></output></capability>',
-    ],
-)
+@pytest.mark.parametrize("element", [
+    '<capability description="C" version="1"/>', '<capability id="" description="C" version="1"/>',
+    '<capability xmlns:a="urn:a" a:id="c" description="C" version="1"/>',
+    '<capability id="c" description="C" version="1"><output><param type="string"/></output></capability>',
+])  # fmt: skip
 def test_what_has_no_name_is_refused_with_its_place(element: str) -> None:
     with pytest.raises(InputError) as refused:
         read_text("\n" + descriptor(element))
     assert refused.value.place == "caps.xml:2"
     assert refused.value.hint is not None
-
-
-def test_an_empty_input_element_is_remembered_and_a_missing_one_is_usual() -> None:
-    empty = capability_of('<capability id="c" description="C" version="1"><input/><output/></capability>')
-    assert (empty.input, empty.output) == (ObjectType(), ObjectType())
-    assert empty.extensions == {"mobile-mcp": {"empty-input": True}}
-    assert capability_of(SWITCH).extensions == {}
 
 
 def test_unknown_attributes_elements_and_texts_are_kept_in_source_form() -> None:
@@ -294,38 +272,6 @@ def test_unknown_attributes_elements_and_texts_are_kept_in_source_form() -> None
     }
 
 
-def test_attributes_of_build_tools_are_no_part_of_a_descriptor() -> None:
-    tools = 'xmlns:tools="http://schemas.android.com/tools" tools:ignore="All"'
-    assert capability_of(f'<capability {tools} id="c" description="C" version="1"/>').extensions == {}
-
-
-@pytest.mark.parametrize(
-    ("written", "text"),
-    [
-        (r"It\'s on\noff", "It's on\noff"),
-        (r"C:\\new", "C:\\new"),
-        (r"\@home", "@home"),
-        ("@home", "@home"),
-        ("007", "7"),
-        ("1.10", "1.1"),
-        ("TRUE", "true"),
-        ("10dp", "10.0dip"),
-        (r"\u0030\u00307", "007"),
-        ("1.0", "1.0"),
-    ],
-)
-def test_texts_are_what_a_device_gives(written: str, text: str) -> None:
-    assert capability_of(f'<capability id="c" description="{written}" version="1"/>').description == text
-
-
-def test_a_reference_that_leads_nowhere_is_kept_as_one() -> None:
-    capability = capability_of('<capability id="c" description="@string/about" version="1"/>')
-    assert capability.description == "@string/about"
-    assert capability.extensions == {"mobile-mcp": {"references": ["description"]}}
-    literal = capability_of(r'<capability id="c" description="\@string/about" version="1"/>')
-    assert (literal.description, literal.extensions) == ("@string/about", {})
-
-
 @pytest.mark.parametrize("text", [
     "", "words", "{}", "<a/>", "<manifest/>", '<mobile-mcp-capabilities version="1.0">', "<mcp",
     "<!DOCTYPE mcp><mcp/>", '<x:mobile-mcp-capabilities xmlns:x="urn:x" version="1.0"/>', "\x03\x00\x08\x00",
@@ -337,22 +283,19 @@ def test_what_is_not_a_descriptor_is_refused_in_one_sentence(text: str) -> None:
     assert not refused.value.message.endswith(".")
 
 
-@pytest.mark.parametrize(
-    ("text", "sure"),
-    [
-        (FULL, 100),
-        (FULL.encode("utf-16"), 100),
-        ("\ufeff" + FULL, 100),
-        (descriptor(SWITCH, root="mcp"), 70),
-        ("<!-- a --><?x y?><!-- b --> " + SWITCH, 50),
-        ("<mcp><tool/></mcp>", 0),
-        ("<manifest/>", 0),
-        ("{}", 0),
-        ("", 0),
-        ("<?" + "a?><?" * 5000, 0),
-        ("<mobile-mcp-capabilities-2/>", 0),
-    ],
-)
+@pytest.mark.parametrize(("text", "sure"), [
+    (FULL, 100),
+    (FULL.encode("utf-16"), 100),
+    ("\ufeff" + FULL, 100),
+    (descriptor(SWITCH, root="mcp"), 70),
+    ("<!-- a --><?x y?><!-- b --> " + SWITCH, 50),
+    ("<mcp><tool/></mcp>", 0),
+    ("<manifest/>", 0),
+    ("{}", 0),
+    ("", 0),
+    ("<?" + "a?><?" * 5000, 0),
+    ("<mobile-mcp-capabilities-2/>", 0),
+])  # fmt: skip
 def test_a_file_is_recognised_by_its_root(text: str | bytes, sure: int) -> None:
     data = text.encode() if isinstance(text, str) else text
     assert FORMAT.detect(SourceFile("x.xml", data)) == sure
@@ -372,30 +315,3 @@ def test_a_changed_descriptor_is_read_or_refused(data: bytes) -> None:
     with suppress(InputError):
         for provider in read_text(data).providers:
             assert provider.protocol == "mobile-mcp"
-
-
-@pytest.mark.row("M68")
-@pytest.mark.parametrize(
-    ("raw", "text"),
-    [("1.10", "1.1"), ("1e2", "100.0"), ("007", "7"), ("#fff", "#ffffffff"), ("10dp", "10.0dip")],
-)
-def test_a_text_that_a_device_changes_is_read_as_on_a_device(raw: str, text: str) -> None:
-    reading = read_text(descriptor(f'<capability id="c" description="C" version="{raw}"/>'))
-    assert reading.providers[0].capabilities[0].version == text
-    assert rows_of(reading) == ["M68"]
-    assert repr(raw) in reading.findings[0].message
-
-
-@pytest.mark.parametrize("raw", ["1.0", "2", "2.1", "true", "1.2.3", "\\u0031.10", "a\\nb"])
-def test_a_text_that_a_device_gives_back_is_not_reported(raw: str) -> None:
-    assert rows_of(read_text(descriptor(f'<capability id="c" description="C" version="{raw}"/>'))) == []
-
-
-@pytest.mark.row("M12")
-@pytest.mark.parametrize("attribute", ["id", "description", "version"])
-def test_a_reference_that_leads_nowhere_is_reported(attribute: str) -> None:
-    texts = {"id": "c", "description": "C", "version": "1", attribute: "@string/none"}
-    written = " ".join(f'{name}="{text}"' for name, text in texts.items())
-    reading = read_text(descriptor(f"<capability {written}/>"))
-    assert rows_of(reading) == ["M12"]
-    assert f"@string/none in {attribute} does not resolve" in reading.findings[0].message

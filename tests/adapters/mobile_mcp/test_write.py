@@ -1,4 +1,7 @@
-"""What is written: files of the specification's shape, and nothing lost when they are read again."""
+"""What is written: files of the specification's shape, and nothing lost when they are read again.
+
+Facts of how a descriptor is written are at most renamed in another format; other facts are reported.
+"""
 
 import pytest
 from hypothesis import given, strategies as st
@@ -12,8 +15,10 @@ from adapters.mobile_mcp.tools import (
     NAME,
     OLDER_ACTION,
     SWITCH,
+    RoundTrip,
     artifact,
     descriptor,
+    dialect_when_read,
     provider_of,
     read_app,
     read_back,
@@ -22,13 +27,19 @@ from adapters.mobile_mcp.tools import (
     write,
 )
 from conftest import Golden
+from droidgate.sources.android_project import application_from_tree
+from droidgate_mappings.formats.leniency import ReadingContext
 from droidgate_mappings.model.capability import Capability, Provider
-from droidgate_mappings.model.findings import Level
+from droidgate_mappings.model.findings import CONVERSION_LEVELS, Finding, Level
 from droidgate_mappings.model.json_values import Json
-from droidgate_mappings.model.types import Type
+from droidgate_mappings.model.types import TYPE_KINDS
+from droidgate_mappings.tables.loading import load_divergences, load_format_tables
+from droidgate_mobile_mcp.format import FORMAT
 from droidgate_mobile_mcp.protocol_names import TABLES
-from model_types import array, float64, int32, optional, record, required, string
+from mappings.model.capacities import facts_of, write_for
+from model_types import array, float64, int32, optional, properties_of, record, required, string
 from properties.matching import assert_findings_match, assert_same_declaration
+from requirements_of_tests import CHECKOUT
 
 ANDROID = "{http://schemas.android.com/apk/res/android}"
 LAMP = Provider(
@@ -37,23 +48,14 @@ LAMP = Provider(
     name="Lamp",
     description='Switches the lamp, 100% reliably. It\'s "smart".',
     capabilities=(
-        Capability(
-            id="dim",
-            title="Dim",
-            description="Dims the lamp",
-            version="1.10",
-            input=record(
-                {
-                    "percent": required(int32(description="How bright")),
-                    "mode": optional(string(enum=("slow", "fast"))),
-                }
-            ),
-            output=record({"before": optional(float64())}),
-        ),
+        Capability(id="dim", title="Dim", description="Dims the lamp", version="1.10",
+            input=record({"percent": required(int32(description="How bright")),
+                "mode": optional(string(enum=("slow", "fast")))}),
+            output=record({"before": optional(float64())})),
         Capability(id="off", description="007 & <others>\nor nobody"),
         Capability(id="history", output=array(string())),
     ),
-)
+)  # fmt: skip
 
 
 @pytest.mark.parametrize("dialect", DIALECTS)
@@ -65,13 +67,11 @@ def test_a_written_app_is_as_its_golden_files(dialect: str, golden: Golden) -> N
 def test_the_manifest_is_as_section_1_1_has_it() -> None:
     root = etree.fromstring(artifact(write(LAMP), "AndroidManifest.xml").encode())
     (kept,) = root.findall("application/service")
-    assert root.get("package") == "com.example.lamp"
-    assert kept.get(f"{ANDROID}exported") == "true"
-    assert [item.get(f"{ANDROID}name") for item in kept.findall("intent-filter/action")] == [
-        "mobile.mcp.SERVICE"
-    ]
+    assert (root.get("package"), kept.get(f"{ANDROID}exported")) == ("com.example.lamp", "true")
+    actions = [item.get(f"{ANDROID}name") for item in kept.findall("intent-filter/action")]
+    assert actions == ["mobile.mcp.SERVICE"]
     entries = [
-        (item.get(f"{ANDROID}name"), item.get(f"{ANDROID}value"), item.get(f"{ANDROID}resource"))
+        tuple(item.get(f"{ANDROID}{word}") for word in ("name", "value", "resource"))
         for item in kept.findall("meta-data")
     ]
     assert entries == [
@@ -95,11 +95,13 @@ def test_the_descriptor_is_as_section_1_2_has_it() -> None:
         assert set(param.attrib) == {"name", "type", "description"}
 
 
-def test_prototype_and_pre_spec_differ_where_the_prototype_s_files_do() -> None:
-    prototype = etree.fromstring(artifact(write(LAMP, "prototype"), "res/xml/mcp_capabilities.xml").encode())
-    older = etree.fromstring(artifact(write(LAMP, "pre-spec"), "res/xml/mcp_capabilities.xml").encode())
-    assert (prototype.tag, dict(prototype.attrib)) == ("mobile-mcp-capabilities", {})
-    assert (older.tag, dict(older.attrib)) == ("mcp", {})
+@pytest.mark.parametrize(("dialect", "tag"), [("prototype", "mobile-mcp-capabilities"), ("pre-spec", "mcp")])
+def test_prototype_and_pre_spec_have_a_root_of_their_own_without_a_version(dialect: str, tag: str) -> None:
+    root = etree.fromstring(artifact(write(LAMP, dialect), "res/xml/mcp_capabilities.xml").encode())
+    assert (root.tag, dict(root.attrib)) == (tag, {})
+
+
+def test_the_manifest_of_pre_spec_has_the_older_names() -> None:
     manifest = artifact(write(LAMP, "pre-spec"), "AndroidManifest.xml")
     for name in ("mcp.application.name", "mcp.application.description", "mcp.capabilities", OLDER_ACTION):
         assert f'"{name}"' in manifest
@@ -150,17 +152,18 @@ STRANGE_DESCRIPTORS = {
 }
 
 
-@pytest.mark.parametrize("name", STRANGE_DESCRIPTORS)
-def test_a_descriptor_written_again_in_its_dialect_says_the_same(name: str) -> None:
-    reading = read_app(
-        service(NAME, DESCRIPTION, CAPABILITIES),
-        files={"res/xml/mcp_capabilities.xml": STRANGE_DESCRIPTORS[name]},
-    )
-    (provider,) = reading.providers
-    reported = round_trip(provider)
-    assert reported.writing.findings == ()
-    assert reported.writing.names == ()
-    assert_same_declaration(provider, reported.after)
+def assert_written_again(provider: Provider) -> RoundTrip:
+    trip = round_trip(provider)
+    assert (trip.writing.findings, trip.writing.names) == ((), ())
+    assert_same_declaration(provider, trip.after)
+    return trip
+
+
+@pytest.mark.parametrize("text", STRANGE_DESCRIPTORS.values(), ids=STRANGE_DESCRIPTORS)
+def test_a_descriptor_written_again_in_its_dialect_says_the_same(text: str) -> None:
+    files = {"res/xml/mcp_capabilities.xml": text}
+    (provider,) = read_app(service(NAME, DESCRIPTION, CAPABILITIES), files=files).providers
+    assert_written_again(provider)
 
 
 def facts_of_document(text: str) -> set[tuple[str, str, str]]:
@@ -188,68 +191,48 @@ def test_the_written_file_holds_every_fact_of_the_file_it_was_read_from(name: st
     assert facts_of_document(STRANGE_DESCRIPTORS[name]) <= facts_of_document(written)
 
 
-@pytest.mark.parametrize(
-    "components",
-    [
-        service(
-            NAME, DESCRIPTION, CAPABILITIES, attributes='android:exported="false" android:enabled="false"'
-        ),
-        service(
-            NAME,
-            DESCRIPTION,
-            CAPABILITIES,
-            attributes='android:permission="a.CALL" android:foregroundServiceType="dataSync"',
-        ),
-        service(NAME.replace("Lamp", "2048"), CAPABILITIES),
-        service(
-            NAME,
-            DESCRIPTION,
-            CAPABILITIES.replace("mobile.mcp.tool.capabilities", "mcp.capabilities"),
-            action=OLDER_ACTION,
-        ),
-        service(
-            NAME,
-            DESCRIPTION,
-            CAPABILITIES,
-            '<intent-filter><action android:name="a.B"/><category android:name="a.C"/></intent-filter>',
-        ),
-        CAPABILITIES.replace("mobile.mcp.tool.capabilities", "mcp.capabilities") + service(NAME, DESCRIPTION),
-    ],
-)
+OLDER_CAPABILITIES = CAPABILITIES.replace("mobile.mcp.tool.capabilities", "mcp.capabilities")
+FILTER = '<intent-filter><action android:name="a.B"/><category android:name="a.C"/></intent-filter>'
+
+
+@pytest.mark.parametrize("components", [
+    service(NAME, DESCRIPTION, CAPABILITIES, attributes='android:exported="false" android:enabled="false"'),
+    service(NAME, DESCRIPTION, CAPABILITIES,
+        attributes='android:permission="a.CALL" android:foregroundServiceType="dataSync"'),
+    service(NAME.replace("Lamp", "2048"), CAPABILITIES),
+    service(NAME, DESCRIPTION, OLDER_CAPABILITIES, action=OLDER_ACTION),
+    service(NAME, DESCRIPTION, CAPABILITIES, FILTER),
+    OLDER_CAPABILITIES + service(NAME, DESCRIPTION),
+])  # fmt: skip
 def test_a_service_written_again_says_the_same(components: str) -> None:
     (provider,) = read_app(components).providers
-    if provider.description is None:
-        provider = provider.model_copy(update={"description": "Something"})
-    reported = round_trip(provider)
-    assert reported.writing.findings == ()
-    assert_same_declaration(provider, reported.after)
+    assert_written_again(provider.model_copy(update={"description": provider.description or "Something"}))
 
 
 def test_a_raw_descriptor_is_written_raw_again() -> None:
-    text = descriptor('<capability id="c" description="007 \\n" version="1"/>')
-    reading = read_app(
-        service(NAME, DESCRIPTION, CAPABILITIES.replace("@xml", "@raw")),
-        files={"res/raw/mcp_capabilities.xml": text},
-    )
-    reported = round_trip(reading.providers[0])
-    assert '"007 \\n"' in artifact(reported.writing, "res/raw/mcp_capabilities.xml")
-    assert_same_declaration(reading.providers[0], reported.after)
+    files = {
+        "res/raw/mcp_capabilities.xml": descriptor('<capability id="c" description="007 \\n" version="1"/>')
+    }
+    raw = service(NAME, DESCRIPTION, CAPABILITIES.replace("@xml", "@raw"))
+    trip = assert_written_again(read_app(raw, files=files).providers[0])
+    assert '"007 \\n"' in artifact(trip.writing, "res/raw/mcp_capabilities.xml")
 
 
 def test_a_lone_descriptor_gets_a_manifest_and_what_was_made_up_is_reported() -> None:
-    writing = write(provider_of(FULL))
+    before = provider_of(FULL)
+    writing = write(before)
     assert {(finding.code, finding.pointer) for finding in writing.findings} == {
-        ("field-defaulted", "/component"),
-        ("field-defaulted", "/name"),
-        ("field-defaulted", "/description"),
+        ("field-defaulted", f"/{field}") for field in ("component", "name", "description")
     }
-    assert provider_of(artifact(writing, "res/xml/mcp_capabilities.xml")).capabilities == tuple(
-        finding.model_copy(update={"source": again.source})
-        for finding, again in zip(
-            provider_of(FULL).capabilities,
-            provider_of(artifact(writing, "res/xml/mcp_capabilities.xml")).capabilities,
-            strict=True,
-        )
+    after = provider_of(artifact(writing, "res/xml/mcp_capabilities.xml"))
+    assert_same_capabilities(before, after)
+
+
+def assert_same_capabilities(before: Provider, after: Provider) -> None:
+    """Assert that capabilities are equal, but for their places."""
+    assert after.capabilities == tuple(
+        item.model_copy(update={"source": again.source})
+        for item, again in zip(before.capabilities, after.capabilities, strict=True)
     )
 
 
@@ -259,29 +242,26 @@ def with_facts(**facts: Json) -> Provider:
     )
 
 
-@pytest.mark.parametrize(
-    ("fact", "value"),
-    [
-        ("version", "2.0"),
-        ("version", "1.0"),
-        ("version", 1),
-        ("resource", "@xml/../x"),
-        ("resource", "@xml/mcp_capabilities"),
-        ("filters", []),
-        ("filters", "x"),
-        ("keys", {"name": "other"}),
-        ("keys", {}),
-        ("at-application", ["name"]),
-        ("application-access", ["permission"]),
-        ("foregroundServiceType", 7),
-        ("attributes", {"version": "3"}),
-        ("attributes", {"a b": "c"}),
-        ("elements", [{"tag": "a><b"}]),
-        ("elements", [{"tag": "a", "content": [" x "]}]),
-        ("text", " x"),
-        ("unheard-of", {}),
-    ],
-)
+@pytest.mark.parametrize(("fact", "value"), [
+    ("version", "2.0"),
+    ("version", "1.0"),
+    ("version", 1),
+    ("resource", "@xml/../x"),
+    ("resource", "@xml/mcp_capabilities"),
+    ("filters", []),
+    ("filters", "x"),
+    ("keys", {"name": "other"}),
+    ("keys", {}),
+    ("at-application", ["name"]),
+    ("application-access", ["permission"]),
+    ("foregroundServiceType", 7),
+    ("attributes", {"version": "3"}),
+    ("attributes", {"a b": "c"}),
+    ("elements", [{"tag": "a><b"}]),
+    ("elements", [{"tag": "a", "content": [" x "]}]),
+    ("text", " x"),
+    ("unheard-of", {}),
+])  # fmt: skip
 def test_a_fact_that_no_reader_makes_is_dropped_and_reported(fact: str, value: Json) -> None:
     provider = with_facts(**{fact: value})
     writing = write(provider)
@@ -294,10 +274,9 @@ def test_a_fact_that_no_reader_makes_is_dropped_and_reported(fact: str, value: J
 
 
 def test_a_version_is_dropped_where_the_dialect_has_none() -> None:
-    writing = write(with_facts(version="1.1"), "prototype")
-    assert [finding.pointer for finding in writing.findings if finding.code == "notation-dropped"] == [
-        "/extensions/mobile-mcp/version"
-    ]
+    findings = write(with_facts(version="1.1"), "prototype").findings
+    dropped = [finding.pointer for finding in findings if finding.code == "notation-dropped"]
+    assert dropped == ["/extensions/mobile-mcp/version"]
     assert 'version="1.1"' in artifact(write(with_facts(version="1.1")), "res/xml/mcp_capabilities.xml")
 
 
@@ -330,18 +309,14 @@ def test_wild_facts_are_written_or_dropped(facts: dict[str, Json]) -> None:
 
 @pytest.mark.parametrize("character", ["a", "é", "\U0001f600"])
 def test_a_text_that_android_cannot_store_is_cut_and_reported(character: str) -> None:
-    def described(text: str) -> Type:
-        return string(description=text)
-
     text = character * 40_000
-    taken = record({"x": required(described(text))})
+    taken = record({"x": required(string(description=text))})
     capabilities = (
         Capability(id="c", description=text, version="1", input=taken),
         Capability(id="d", description="D", version="1", input=taken, output=taken),
     )
-    provider = LAMP.model_copy(
-        update={"description": text, "capabilities": capabilities, "component": ".MobileMcpToolService"}
-    )
+    changes = {"description": text, "capabilities": capabilities, "component": ".MobileMcpToolService"}
+    provider = LAMP.model_copy(update=changes)
     writing = write(provider)
     cut = [finding.pointer for finding in writing.findings if finding.code == "text-truncated"]
     assert cut == [
@@ -357,7 +332,131 @@ def test_a_text_that_android_cannot_store_is_cut_and_reported(character: str) ->
     assert of_manifest in {32_767, 32_768}
     kept = writing.provider.capabilities[0].description or ""
     assert kept.endswith("…")
-    assert (
-        32_000 < len(kept.encode("utf-16", "surrogatepass")) // 2 * (1 if character == "a" else 3) < 100_000
-    )
+    units = len(kept.encode("utf-16", "surrogatepass")) // 2
+    assert 32_000 < units * (1 if character == "a" else 3) < 100_000
     assert_same_declaration(writing.provider, read_back(writing))
+
+
+TARGETS = ("mmcp", "appfunctions")
+
+
+def capability_xml(inner: str, attributes: str = "") -> str:
+    return f'<capability id="c" description="C" version="1" {attributes}>{inner}</capability>'
+
+
+def param(word: str) -> str:
+    return f'<input><param name="x" type="{word}" required="true" description="X"/></input>'
+
+
+def facts_lost(text: str, target: str, *components: str, attributes: str = "") -> list[Finding]:
+    """Return the findings about facts of Mobile-MCP when an app is converted."""
+    services = components or (service(NAME, DESCRIPTION, CAPABILITIES),)
+    files = {"res/xml/mcp_capabilities.xml": text, "res/xml/other.xml": text}
+    (provider,) = read_app(*services, attributes=attributes, files=files).providers
+    findings = write_for(provider, target).findings
+    return [finding for finding in findings if "/extensions/mobile-mcp/" in finding.pointer]
+
+
+@pytest.mark.parametrize("target", TARGETS)
+@pytest.mark.parametrize("text", [
+    descriptor(capability_xml("<input/>")),
+    descriptor(capability_xml("<input></input>")),
+    *(descriptor(capability_xml(param(word))) for word in ("String", "STRING", "bool", "int", "Long", "float",
+        "list", "map", " string ")),
+    descriptor(capability_xml(""), root='mobile-mcp-capabilities version="1.1"'),
+])  # fmt: skip
+def test_another_spelling_is_at_most_renamed(text: str, target: str) -> None:
+    lost = facts_lost(text, target)
+    assert lost
+    assert all(CONVERSION_LEVELS.index(item.level) <= CONVERSION_LEVELS.index(Level.RENAMED) for item in lost)
+
+
+@pytest.mark.parametrize("target", TARGETS)
+def test_how_the_manifest_names_things_is_at_most_renamed(target: str) -> None:
+    other = CAPABILITIES.replace("mcp_capabilities", "other")
+    named = service(NAME, DESCRIPTION, other, attributes='android:exported="true"')
+    named = named.replace("</intent-filter>", '<category android:name="a.CATEGORY"/></intent-filter>')
+    lost = facts_lost(descriptor(capability_xml("")), target, named, attributes='android:permission="a.P"')
+    assert {item.pointer.rpartition("/")[2] for item in lost} == {"application-access", "filters", "resource"}
+    assert {item.level for item in lost} == {Level.RENAMED}
+
+
+@pytest.mark.parametrize("target", TARGETS)
+@pytest.mark.parametrize("word", ["date", "short", "enum"])
+def test_a_word_that_says_more_is_reported(word: str, target: str) -> None:
+    found = facts_lost(descriptor(capability_xml(param(word))), target)
+    (lost,) = [item for item in found if item.pointer.endswith("/word")]
+    assert CONVERSION_LEVELS.index(lost.level) > CONVERSION_LEVELS.index(Level.RENAMED)
+
+
+@pytest.mark.parametrize("inner", ["<input/>", param("String"), param("short")])
+def test_a_spelling_comes_back(inner: str) -> None:
+    files = {"res/xml/mcp_capabilities.xml": descriptor(capability_xml(inner))}
+    (provider,) = read_app(service(NAME, DESCRIPTION, CAPABILITIES), files=files).providers
+    (before,), (after,) = provider.capabilities, assert_written_again(provider).after.capabilities
+    assert (after.extensions, after.input) == (before.extensions, before.input)
+
+
+def test_a_rule_of_the_application_is_written_at_the_service() -> None:
+    whole = 'android:permission="a.WHOLE"'
+    (provider,) = read_app(service(NAME, DESCRIPTION, CAPABILITIES), attributes=whole).providers
+    trip = round_trip(provider)
+    assert trip.after.access == provider.access
+    assert facts_of(trip.writing) == {
+        "/extensions/mobile-mcp/application-access": ("notation-dropped", Level.RENAMED)
+    }
+
+
+def test_every_row_of_the_reference_is_there() -> None:
+    rows = {divergence.id for divergence in load_divergences().values() if divergence.format == "mobile-mcp"}
+    assert {f"M{number:02}" for number in range(1, 33)} <= rows
+
+
+def test_every_kind_of_type_has_a_written_word() -> None:
+    tables = load_format_tables("mobile-mcp")
+    for dialect in tables.dialects:
+        assert dialect.capacity is not None
+        assert dialect.capacity.types.keys() == set(TYPE_KINDS)
+        for row in dialect.capacity.types.values():
+            assert tables.words.write[row.written_as]
+
+
+def test_every_written_word_is_read_as_its_kind() -> None:
+    words = FORMAT.tables.words
+    assert {words.read[word]: word for word in words.write.values()} == words.write
+
+
+def test_1_0_is_the_default_and_every_dialect_is_read_and_written() -> None:
+    assert [dialect.id for dialect in FORMAT.dialects] == ["1.0", "1.0-input", "prototype", "pre-spec"]
+    assert all(dialect.readable and dialect.capacity is not None for dialect in FORMAT.dialects)
+
+
+MAIN = CHECKOUT / "device_shim" / "apps" / "clock-in" / "app" / "src" / "main"
+APP = application_from_tree(
+    {path.relative_to(MAIN).as_posix(): path.read_bytes() for path in MAIN.rglob("*.xml") if path.is_file()}
+)
+
+
+def test_the_sample_app_has_calls_without_parameters_with_them_and_with_results_and_breaks_no_rule() -> None:
+    (provider,) = FORMAT.read_application(APP, ReadingContext(strict=True)).providers
+    shapes = {
+        item.id: (bool(properties_of(item.input)), item.output is not None) for item in provider.capabilities
+    }
+    assert shapes == {
+        "clock_in_today": (False, False),
+        "make_up_clock_in": (True, False),
+        "query_clock_in": (True, True),
+    }
+    assert_written_again(provider)
+    assert FORMAT.lint_application is not None
+    assert FORMAT.lint_application(APP) == ()
+
+
+@pytest.mark.parametrize("dialect", DIALECTS)
+def test_the_sample_app_is_written_in_every_dialect_without_loss(dialect: str) -> None:
+    (provider,) = FORMAT.read_application(APP, ReadingContext(strict=True)).providers
+    writing = write(provider, dialect)
+    assert writing.findings == ()
+    after = read_back(writing, strict=True)
+    assert after.dialect == dialect_when_read(dialect)
+    assert_same_capabilities(provider, after)

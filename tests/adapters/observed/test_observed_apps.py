@@ -205,13 +205,10 @@ def test_an_ari_app_of_links_only_is_known_by_a_flag() -> None:
     assert read(meta_resource("com.ari_os.ari.tools", "@xml/ari_tools")).providers == ()
 
 
-@pytest.mark.parametrize(
-    ("dialect", "meta", "asset"),
-    [
-        ("ari", "", "ari_tools.json"),
-        ("agentos", meta_value("org.agentos.plugin.assets", "plugin"), "plugin/plugin.json"),
-    ],
-)
+@pytest.mark.parametrize(("dialect", "meta", "asset"), [
+    ("ari", "", "ari_tools.json"),
+    ("agentos", meta_value("org.agentos.plugin.assets", "plugin"), "plugin/plugin.json"),
+])  # fmt: skip
 def test_a_file_that_is_not_a_text_costs_its_own_protocol_alone(dialect: str, meta: str, asset: str) -> None:
     anchor = ANCHORS[dialect].replace("</service>", f"{meta}</service>")
     built = pack_project(

@@ -28,19 +28,13 @@ ARI = {
         {
             "name": "add_circle",
             "description": "Draws a circle",
-            "args": [
-                {"name": "color", "type": "enum", "values": ["red", "blue"], "description": "Which colour"},
-                {"name": "radius", "type": "number", "required": True},
-            ],
+            "args": [{"name": "color", "type": "enum", "values": ["red", "blue"],
+                "description": "Which colour"}, {"name": "radius", "type": "number", "required": True}],
         },
-        {
-            "name": "remove_circles",
-            "description": "Takes circles away",
-            "confirm": True,
-            "args": [{"name": "numbers", "type": "int_list", "required": True, "description": "Which ones"}],
-        },
+        {"name": "remove_circles", "description": "Takes circles away", "confirm": True,
+            "args": [{"name": "numbers", "type": "int_list", "required": True, "description": "Which ones"}]},
     ],
-}
+}  # fmt: skip
 
 FLINT = {
     "protocol": "flint",
@@ -88,18 +82,15 @@ def test_ari_reads_nothing_of_another_version(version: object) -> None:
         read_tools("ari", json.dumps({**ARI, "declarationVersion": version}), Place(path="p"))
 
 
-@pytest.mark.parametrize(
-    ("tool", "reason"),
-    [
-        (1, "a tool is not a JSON object"),
-        ({"description": "x"}, "it has no name"),
-        ({"name": "a", "args": 1}, "its arguments are not a list"),
-        ({"name": "a", "args": [{"type": "int"}]}, "it has no name"),
-        ({"name": "a", "args": [{"name": "b", "type": "colour"}]}, "the type 'colour' is not known"),
-        ({"name": "a", "args": [{"name": "b", "type": "enum"}]}, "an enum lists no values"),
-        (ARI["tools"][0], "'add_circle' is declared twice"),  # type: ignore[index]
-    ],
-)
+@pytest.mark.parametrize(("tool", "reason"), [
+    (1, "a tool is not a JSON object"),
+    ({"description": "x"}, "it has no name"),
+    ({"name": "a", "args": 1}, "its arguments are not a list"),
+    ({"name": "a", "args": [{"type": "int"}]}, "it has no name"),
+    ({"name": "a", "args": [{"name": "b", "type": "colour"}]}, "the type 'colour' is not known"),
+    ({"name": "a", "args": [{"name": "b", "type": "enum"}]}, "an enum lists no values"),
+    (ARI["tools"][0], "'add_circle' is declared twice"),  # type: ignore[index]
+])  # fmt: skip
 def test_a_broken_tool_is_left_out_and_reported(tool: Any, reason: str) -> None:
     tools = [*ARI["tools"], tool]  # type: ignore[misc]
     declared = read_tools("ari", json.dumps({**ARI, "tools": tools}), Place(path="p"))

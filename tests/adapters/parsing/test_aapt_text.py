@@ -293,16 +293,13 @@ def test_common_texts_need_no_escape_in_res_xml() -> None:
         assert escape_xml_attribute(text) == text
 
 
-@pytest.mark.parametrize(
-    ("raw", "on_the_device"),
-    [
-        ("007", 7),
-        ("1.10", struct.unpack("<f", struct.pack("<f", 1.1))[0]),
-        ("true", True),
-        ("#fff", -1),
-        ("0x1F", 31),
-    ],
-)
+@pytest.mark.parametrize(("raw", "on_the_device"), [
+    ("007", 7),
+    ("1.10", struct.unpack("<f", struct.pack("<f", 1.1))[0]),
+    ("true", True),
+    ("#fff", -1),
+    ("0x1F", 31),
+])  # fmt: skip
 def test_values_are_typed_as_the_package_parser_types_them(raw: str, on_the_device: object) -> None:
     """Reference apk-reading B, and PackageParser.parseMetaData: colours are ints."""
     value = read_attribute_value(raw)

@@ -128,16 +128,13 @@ def test_the_orientation_outranks_the_release_where_flags_are_combined() -> None
     assert both == {"": False, "land": True, "v36": False, "land-v36": False}
 
 
-@pytest.mark.parametrize(
-    ("first", "second"),
-    [
-        ({"": True, "hdpi": False}, {"": False, "xhdpi": True}),
-        ({"": True, "w600dp": False}, {"": False, "w720dp": True}),
-        ({"": True, "w600dp": False}, {"": False, "h720dp": True}),
-        ({"": True, "de-rDE": False}, {"": False, "de-rAT": True}),
-        ({"": True, "other-ff": False}, {"": False, "v36": True}),
-    ],
-)
+@pytest.mark.parametrize(("first", "second"), [
+    ({"": True, "hdpi": False}, {"": False, "xhdpi": True}),
+    ({"": True, "w600dp": False}, {"": False, "w720dp": True}),
+    ({"": True, "w600dp": False}, {"": False, "h720dp": True}),
+    ({"": True, "de-rDE": False}, {"": False, "de-rAT": True}),
+    ({"": True, "other-ff": False}, {"": False, "v36": True}),
+])  # fmt: skip
 def test_flags_that_no_qualifiers_can_combine_are_false(
     first: dict[str, bool], second: dict[str, bool]
 ) -> None:

@@ -34,63 +34,51 @@ def test_included_projects_have_their_folders() -> None:
     assert settings.unread == ()
 
 
-@pytest.mark.parametrize(
-    ("path", "accessor", "folder"),
-    [
-        (":old", None, "legacy/old"),
-        ("old", None, "legacy/old"),
-        (None, "core.dataStore", "core/data-store"),
-        (None, "app", "app"),
-        (":missing", None, None),
-        (None, "core.other", None),
-    ],
-)
+@pytest.mark.parametrize(("path", "accessor", "folder"), [
+    (":old", None, "legacy/old"),
+    ("old", None, "legacy/old"),
+    (None, "core.dataStore", "core/data-store"),
+    (None, "app", "app"),
+    (":missing", None, None),
+    (None, "core.other", None),
+])  # fmt: skip
 def test_a_dependency_finds_its_project(path: str | None, accessor: str | None, folder: str | None) -> None:
     assert read_settings(SETTINGS).find(ProjectDependency(path, accessor, "", 1)) == folder
 
 
-@pytest.mark.parametrize(
-    "statement",
-    [
-        'listOf("a").forEach { include(":feature:$it") }',
-        "file('libs').listFiles().each { d -> include \":libs:${d.name}\" }",
-        "include(*modules)",
-        "includeFlat 'sibling'",
-        'if (flag) { include(":x") }',
-        'project(":x").projectDir = dir',
-    ],
-)
+@pytest.mark.parametrize("statement", [
+    'listOf("a").forEach { include(":feature:$it") }',
+    "file('libs').listFiles().each { d -> include \":libs:${d.name}\" }", "include(*modules)",
+    "includeFlat 'sibling'", 'if (flag) { include(":x") }', 'project(":x").projectDir = dir',
+])  # fmt: skip
 def test_what_only_a_build_knows_of_settings_is_reported_with_its_line(statement: str) -> None:
     settings = read_settings(f"\n{statement}\n")
     assert settings.folders == {}
     assert [item.line for item in settings.unread] == [2]
 
 
-@pytest.mark.parametrize(
-    ("statement", "expected"),
-    [
-        ('implementation(project(":a"))', [":a"]),
-        ("api project(':a')", [":a"]),
-        ("implementation project(path: ':a', configuration: 'default')", [":a"]),
-        ('implementation(project(path = ":a")) { exclude(group = "x") }', [":a"]),
-        ('implementation(project(":a"), project(":b"))', [":a", ":b"]),
-        ('"implementation"(project(":a"))', [":a"]),
-        ('add("implementation", project(":a"))', [":a"]),
-        ("implementation(projects.core.data)", ["core.data"]),
-        ('debugImplementation(project(":a"))', [":a debug"]),
-        ('androidMainImplementation(project(":a"))', [":a"]),
-        ('runtimeOnly(project(":a"))', [":a"]),
-        ('compile project(":a")', [":a"]),
-        ('testImplementation(project(":a"))', []),
-        ('androidTestImplementation(project(":a"))', []),
-        ('compileOnly(project(":a"))', []),
-        ('ksp(project(":a"))', []),
-        ('implementation(platform(project(":a")))', []),
-        ('implementation(testFixtures(project(":a")))', []),
-        ('implementation("group:projects.name:1")', []),
-        ("implementation fileTree(dir: 'libs')", []),
-    ],
-)
+@pytest.mark.parametrize(("statement", "expected"), [
+    ('implementation(project(":a"))', [":a"]),
+    ("api project(':a')", [":a"]),
+    ("implementation project(path: ':a', configuration: 'default')", [":a"]),
+    ('implementation(project(path = ":a")) { exclude(group = "x") }', [":a"]),
+    ('implementation(project(":a"), project(":b"))', [":a", ":b"]),
+    ('"implementation"(project(":a"))', [":a"]),
+    ('add("implementation", project(":a"))', [":a"]),
+    ("implementation(projects.core.data)", ["core.data"]),
+    ('debugImplementation(project(":a"))', [":a debug"]),
+    ('androidMainImplementation(project(":a"))', [":a"]),
+    ('runtimeOnly(project(":a"))', [":a"]),
+    ('compile project(":a")', [":a"]),
+    ('testImplementation(project(":a"))', []),
+    ('androidTestImplementation(project(":a"))', []),
+    ('compileOnly(project(":a"))', []),
+    ('ksp(project(":a"))', []),
+    ('implementation(platform(project(":a")))', []),
+    ('implementation(testFixtures(project(":a")))', []),
+    ('implementation("group:projects.name:1")', []),
+    ("implementation fileTree(dir: 'libs')", []),
+])  # fmt: skip
 def test_the_dependencies_that_go_into_an_app_are_read(statement: str, expected: list[str]) -> None:
     found = read_dependencies(f"dependencies {{\n{statement}\n}}")
     assert found.unread == ()
@@ -100,36 +88,27 @@ def test_the_dependencies_that_go_into_an_app_are_read(statement: str, expected:
     assert all(project.line == 2 for project in found.projects)
 
 
-@pytest.mark.parametrize(
-    "statement",
-    [
-        "implementation(project(name))",
-        'implementation(project(":f:$n"))',
-        'listOf(":x").forEach { implementation(project(it)) }',
-        'if (flag) { implementation(project(":x")) }',
-        'if (flag) implementation(project(":x"))',
-        'implementation(flag ? project(":x") : project(other))',
-    ],
-)
+@pytest.mark.parametrize("statement", [
+    "implementation(project(name))", 'implementation(project(":f:$n"))',
+    'listOf(":x").forEach { implementation(project(it)) }', 'if (flag) { implementation(project(":x")) }',
+    'if (flag) implementation(project(":x"))', 'implementation(flag ? project(":x") : project(other))',
+])  # fmt: skip
 def test_what_only_a_build_knows_of_dependencies_is_reported_with_its_line(statement: str) -> None:
     found = read_dependencies(f"dependencies {{\n{statement}\n}}")
     assert found.projects == ()
     assert [item.line for item in found.unread] == [2]
 
 
-@pytest.mark.parametrize(
-    ("header", "expected", "unread"),
-    [
-        ("commonMain.dependencies", [":a"], 0),
-        ("androidMain { dependencies", [":a"], 0),
-        ("val androidMain by getting { dependencies", [":a"], 0),
-        ("val iosMain by getting { dependencies", [], 0),
-        ('getByName("desktopMain") { dependencies', [], 0),
-        ("commonTest.dependencies", [], 0),
-        ("androidUnitTest { dependencies", [], 0),
-        ('getByName("mobileMain") { dependencies', [], 1),
-    ],
-)
+@pytest.mark.parametrize(("header", "expected", "unread"), [
+    ("commonMain.dependencies", [":a"], 0),
+    ("androidMain { dependencies", [":a"], 0),
+    ("val androidMain by getting { dependencies", [":a"], 0),
+    ("val iosMain by getting { dependencies", [], 0),
+    ('getByName("desktopMain") { dependencies', [], 0),
+    ("commonTest.dependencies", [], 0),
+    ("androidUnitTest { dependencies", [], 0),
+    ('getByName("mobileMain") { dependencies', [], 1),
+])  # fmt: skip
 def test_of_a_multiplatform_module_what_android_has_is_read(
     header: str, expected: list[str], unread: int
 ) -> None:
@@ -146,22 +125,11 @@ def test_any_text_is_read_or_left(text: str) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    "unit",
-    [
-        "include(",
-        'include(":a"),',
-        '"a",',
-        "project(",
-        'project(":a"),',
-        "projects.a.",
-        "a{",
-        "if ",
-        "add ( ",
-        f'include("a"{" " * 8000}x)\n',
-        f"include x{' ' * 8000}x\n",
-    ],
-)
+@pytest.mark.parametrize("unit", [
+    "include(", 'include(":a"),', '"a",', "project(", 'project(":a"),', "projects.a.", "a{", "if ", "add ( ",
+    f'include("a"{" " * 8000}x)\n',
+    f"include x{' ' * 8000}x\n",
+])  # fmt: skip
 @pytest.mark.parametrize("prefix", ["", "include ", "dependencies { implementation(", "dependencies { "])
 def test_work_grows_with_the_length_alone(unit: str, prefix: str) -> None:
     def read(length: int) -> None:

@@ -77,25 +77,22 @@ def test_groovy_is_read() -> None:
     assert gradle.placeholders == {"host": "example.dev", "a.b": "c"}
 
 
-@pytest.mark.parametrize(
-    ("text", "application_id", "namespace"),
-    [
-        ("", None, None),
-        ('android { namespace = "a.b" }', "a.b", "a.b"),
-        ('android.namespace = "a.b"', "a.b", "a.b"),
-        ('android.defaultConfig.applicationId = "c.d"', "c.d", None),
-        ('android { namespace("a.b"); defaultConfig { applicationId("c.d") } }', "c.d", "a.b"),
-        ('android { namespace.set("a.b") }', "a.b", "a.b"),
-        ('plugins { id("com.android.library") }\nandroid { namespace = "a.b" }', None, "a.b"),
-        ("plugins { alias(libs.plugins.android.library) }\nandroid { namespace = 'a.b' }", None, "a.b"),
-        ('android { defaultConfig { applicationId = project.property("id") } }', None, None),
-        ('android { defaultConfig { applicationId = "a.$unknown" } }', None, None),
-        ('if (applicationId == "no") { }', None, None),
-        ('val text = """\nandroid { namespace = "no" }\n"""\nandroid { namespace = "yes" }', "yes", "yes"),
-        ('android { namespace = "a.b" // "\n}', "a.b", "a.b"),
-        ('println("namespace = \\"no\\"")', None, None),
-    ],
-)
+@pytest.mark.parametrize(("text", "application_id", "namespace"), [
+    ("", None, None),
+    ('android { namespace = "a.b" }', "a.b", "a.b"),
+    ('android.namespace = "a.b"', "a.b", "a.b"),
+    ('android.defaultConfig.applicationId = "c.d"', "c.d", None),
+    ('android { namespace("a.b"); defaultConfig { applicationId("c.d") } }', "c.d", "a.b"),
+    ('android { namespace.set("a.b") }', "a.b", "a.b"),
+    ('plugins { id("com.android.library") }\nandroid { namespace = "a.b" }', None, "a.b"),
+    ("plugins { alias(libs.plugins.android.library) }\nandroid { namespace = 'a.b' }", None, "a.b"),
+    ('android { defaultConfig { applicationId = project.property("id") } }', None, None),
+    ('android { defaultConfig { applicationId = "a.$unknown" } }', None, None),
+    ('if (applicationId == "no") { }', None, None),
+    ('val text = """\nandroid { namespace = "no" }\n"""\nandroid { namespace = "yes" }', "yes", "yes"),
+    ('android { namespace = "a.b" // "\n}', "a.b", "a.b"),
+    ('println("namespace = \\"no\\"")', None, None),
+])  # fmt: skip
 def test_what_a_script_says_or_leaves_open(
     text: str, application_id: str | None, namespace: str | None
 ) -> None:

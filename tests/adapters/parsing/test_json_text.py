@@ -45,42 +45,35 @@ def test_any_bytes_are_a_value_or_a_typed_error(data: bytes) -> None:
     json.loads(data.decode("utf-8-sig"))
 
 
-@pytest.mark.parametrize(
-    ("text", "place"),
-    [
-        ('{"a": 1,\n "a": 2}', "f.json:2"),
-        ('{"a": {"b": 1, "b": 2}}', "f.json:1"),
-        ("[1,\n 2,\n", "f.json:3:1"),
-        ("{'a': 1}", "f.json:1:2"),
-        ('{"a": 1,}', "f.json:1:9"),
-        ("[NaN]", "f.json:1:2"),
-        ("[-Infinity]", "f.json:1:2"),
-        ('"a\tb"', "f.json:1:3"),
-        ('\n"\\ud800"', "f.json:2"),
-        ('"\\udc00\\ud800"', "f.json:1"),
-        ('"\\ud83d x \\ude00"', "f.json:1"),
-        ('"\ud800"', "f.json:1"),
-        ("", "f.json:1:1"),
-    ],
-)
+@pytest.mark.parametrize(("text", "place"), [
+    ('{"a": 1,\n "a": 2}', "f.json:2"),
+    ('{"a": {"b": 1, "b": 2}}', "f.json:1"),
+    ("[1,\n 2,\n", "f.json:3:1"),
+    ("{'a': 1}", "f.json:1:2"),
+    ('{"a": 1,}', "f.json:1:9"),
+    ("[NaN]", "f.json:1:2"),
+    ("[-Infinity]", "f.json:1:2"),
+    ('"a\tb"', "f.json:1:3"),
+    ('\n"\\ud800"', "f.json:2"),
+    ('"\\udc00\\ud800"', "f.json:1"),
+    ('"\\ud83d x \\ude00"', "f.json:1"),
+    ('"\ud800"', "f.json:1"),
+    ("", "f.json:1:1"),
+])  # fmt: skip
 def test_what_is_not_strict_json_is_refused_with_its_place(text: str, place: str) -> None:
     with pytest.raises(InputError) as caught:
         parse_json(text, path="f.json")
     assert caught.value.place == place
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        "[" * (MAX_DEPTH + 1) + "]" * (MAX_DEPTH + 1),
-        "[" * 1_000_000,
-        '{"a":' * 100_000,
-        "1" * (MAX_NUMBER_CHARACTERS + 1),
-        "0." + "1" * MAX_NUMBER_CHARACTERS,
-        "1e99999999999999999999",
-        "-0.1E-99999999999999999999",
-    ],
-)
+@pytest.mark.parametrize("text", [
+    "[" * (MAX_DEPTH + 1) + "]" * (MAX_DEPTH + 1),
+    "[" * 1_000_000,
+    '{"a":' * 100_000,
+    "1" * (MAX_NUMBER_CHARACTERS + 1),
+    "0." + "1" * MAX_NUMBER_CHARACTERS,
+    "1e99999999999999999999", "-0.1E-99999999999999999999",
+])  # fmt: skip
 def test_what_is_beyond_the_budget_is_refused(text: str) -> None:
     with pytest.raises(BudgetError):
         parse_json(text)

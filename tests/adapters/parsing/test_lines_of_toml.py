@@ -28,25 +28,22 @@ v = 2
 
 
 @pytest.mark.parametrize("ending", ["\n", "\r\n"])
-@pytest.mark.parametrize(
-    ("keys", "line"),
-    [
-        (("a",), 2),
-        (("t",), 3),
-        (("t", "b"), 4),
-        (("t", "d.e"), 8),
-        (("t", "d.e", 1), 8),
-        (("r",), 11),
-        (("r", 0, "k"), 12),
-        (("r", 0, "s", "z", "q", "w"), 14),
-        (("r", 1), 15),
-        (("r", 1, "k", "l"), 16),
-        (("r", 1, "u", 1, "v"), 20),
-        (("t", "c"), None),
-        (("r", 2), None),
-        (("r", 1, "k", 0), None),
-    ],
-)
+@pytest.mark.parametrize(("keys", "line"), [
+    (("a",), 2),
+    (("t",), 3),
+    (("t", "b"), 4),
+    (("t", "d.e"), 8),
+    (("t", "d.e", 1), 8),
+    (("r",), 11),
+    (("r", 0, "k"), 12),
+    (("r", 0, "s", "z", "q", "w"), 14),
+    (("r", 1), 15),
+    (("r", 1, "k", "l"), 16),
+    (("r", 1, "u", 1, "v"), 20),
+    (("t", "c"), None),
+    (("r", 2), None),
+    (("r", 1, "k", 0), None),
+])  # fmt: skip
 def test_a_value_is_found_on_the_line_where_it_starts(
     keys: tuple[str | int, ...], line: int | None, ending: str
 ) -> None:

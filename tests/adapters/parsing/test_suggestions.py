@@ -7,17 +7,14 @@ from droidgate_mappings.text.nearest_names import closest_name, suggest_name
 IDS = ("com.example.Notes#createNote", "com.example.Notes#deleteNote", "clock_in_today", "merge")
 
 
-@pytest.mark.parametrize(
-    ("written", "meant"),
-    [
-        ("createnote", "com.example.Notes#createNote"),
-        ("Notes#deleteNot", "com.example.Notes#deleteNote"),
-        ("clock_in_toady", "clock_in_today"),
-        ("MERGE", "merge"),
-        ("weather", None),
-        ("m" * 100_000, None),
-    ],
-)
+@pytest.mark.parametrize(("written", "meant"), [
+    ("createnote", "com.example.Notes#createNote"),
+    ("Notes#deleteNot", "com.example.Notes#deleteNote"),
+    ("clock_in_toady", "clock_in_today"),
+    ("MERGE", "merge"),
+    ("weather", None),
+    ("m" * 100_000, None),
+])  # fmt: skip
 def test_the_closest_name_is_found_by_its_last_part_too(written: str, meant: str | None) -> None:
     assert closest_name(written, IDS) == meant
 

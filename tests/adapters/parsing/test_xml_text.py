@@ -78,15 +78,11 @@ def test_lines_are_those_on_which_start_tags_begin() -> None:
     ]
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        '<!DOCTYPE a [<!ENTITY e "x">]><a>&e;</a>',
-        "<?xml version='1.0'?>\n<!-- c -->\n<!DOCTYPE a><a/>",
-        "<!-- <!DOCTYPE a> --><!DOCTYPE a><a/>",
-        "<!-- [ <!ENTITY -->  <!-- --> <!DOCTYPE a SYSTEM 'file:///etc/passwd'><a/>",
-    ],
-)
+@pytest.mark.parametrize("text", [
+    '<!DOCTYPE a [<!ENTITY e "x">]><a>&e;</a>', "<?xml version='1.0'?>\n<!-- c -->\n<!DOCTYPE a><a/>",
+    "<!-- <!DOCTYPE a> --><!DOCTYPE a><a/>",
+    "<!-- [ <!ENTITY -->  <!-- --> <!DOCTYPE a SYSTEM 'file:///etc/passwd'><a/>",
+])  # fmt: skip
 @pytest.mark.parametrize("encoding", ["utf-8", "utf-16"])
 def test_a_doctype_is_refused_wherever_it_hides(text: str, encoding: str) -> None:
     with pytest.raises(InputError, match="DOCTYPE is not allowed"):
@@ -125,31 +121,23 @@ def test_compiled_xml_is_distinguished() -> None:
         parse_xml(b"\x03\x00\x08\x00\x10\x00\x00\x00")
 
 
-@pytest.mark.parametrize(
-    "data",
-    [
-        b"<a>" + b" " * MAX_BYTES + b"</a>",
-        b"<a>" + b"<b/>" * MAX_ELEMENTS + b"</a>",
-        b"<a>" * (MAX_DEPTH + 1) + b"</a>" * (MAX_DEPTH + 1),
-        b"<a>" * 1_000_000,
-    ],
-    ids=["bytes", "elements", "levels", "endless levels"],
-)
+@pytest.mark.parametrize("data", [
+    b"<a>" + b" " * MAX_BYTES + b"</a>",
+    b"<a>" + b"<b/>" * MAX_ELEMENTS + b"</a>",
+    b"<a>" * (MAX_DEPTH + 1) + b"</a>" * (MAX_DEPTH + 1),
+    b"<a>" * 1_000_000,
+], ids=["bytes", "elements", "levels", "endless levels"])  # fmt: skip
 def test_what_is_beyond_the_budget_is_refused(data: bytes) -> None:
     with pytest.raises(BudgetError):
         parse_xml(data, path="x")
 
 
-@pytest.mark.parametrize(
-    ("data", "problem"),
-    [
-        (b"<!-- -->" * 900_000, "Start tag expected"),
-        (b"<?a?>" * 1_500_000 + b"<", "invalid element name"),
-        (b"<!--" * 1_900_000, "<text>:1: "),
-        (b"<a " + b"x='" * 2_000_000, "attributes construct error"),
-    ],
-    ids=["comments", "instructions", "open comments", "open quotes"],
-)
+@pytest.mark.parametrize(("data", "problem"), [
+    (b"<!-- -->" * 900_000, "Start tag expected"),
+    (b"<?a?>" * 1_500_000 + b"<", "invalid element name"),
+    (b"<!--" * 1_900_000, "<text>:1: "),
+    (b"<a " + b"x='" * 2_000_000, "attributes construct error"),
+], ids=["comments", "instructions", "open comments", "open quotes"])  # fmt: skip
 def test_megabytes_that_are_no_document_are_refused(data: bytes, problem: str) -> None:
     with pytest.raises(InputError, match=problem):
         parse_xml(data)

@@ -105,39 +105,21 @@ def test_a_replaced_permission_is_a_breaking_change_and_a_security_change_at_one
     ]
 
 
-@pytest.mark.parametrize(
-    ("component", "capability", "message"),
-    [
-        ({"exported": False}, {}, "exported changed from true to false: all callers are refused now"),
-        ({"enabled": False}, {}, "enabled changed from true to false: all callers are refused now"),
-        ({"enabled": {"": False}}, {}, "enabled: yes -> by default no: all callers are refused now"),
-        (
-            {"enabled": {"": False, "land": True}},
-            {},
-            "enabled: yes -> by default no, land yes: some callers are refused now",
-        ),
-        (
-            {"permission": "com.example.A"},
-            {},
-            "the required permission changed from not stated to com.example.A: some callers are refused now",
-        ),
-        (
-            {},
-            {"enabled_by_default": False},
-            "enabled by default changed from true to false: all callers are refused now",
-        ),
-        (
-            {},
-            {"access_level": "self"},
-            "the access level changed from not stated to self: all callers are refused now",
-        ),
-        (
-            {},
-            {"access_level": "system"},
-            "the access level changed from not stated to system: some callers are refused now",
-        ),
-    ],
-)
+@pytest.mark.parametrize(("component", "capability", "message"), [
+    ({"exported": False}, {}, "exported changed from true to false: all callers are refused now"),
+    ({"enabled": False}, {}, "enabled changed from true to false: all callers are refused now"),
+    ({"enabled": {"": False}}, {}, "enabled: yes -> by default no: all callers are refused now"),
+    ({"enabled": {"": False, "land": True}}, {},
+        "enabled: yes -> by default no, land yes: some callers are refused now"),
+    ({"permission": "com.example.A"}, {},
+        "the required permission changed from not stated to com.example.A: some callers are refused now"),
+    ({}, {"enabled_by_default": False},
+        "enabled by default changed from true to false: all callers are refused now"),
+    ({}, {"access_level": "self"},
+        "the access level changed from not stated to self: all callers are refused now"),
+    ({}, {"access_level": "system"},
+        "the access level changed from not stated to system: some callers are refused now"),
+])  # fmt: skip
 def test_a_message_says_whether_all_callers_are_refused(
     component: dict[str, Any], capability: dict[str, Any], message: str
 ) -> None:

@@ -1,8 +1,12 @@
-"""Capacities made by chance: every flag of `Capacity` in every combination."""
+"""Capacities made by chance, with every flag of `Capacity` in every combination; fitting to a dialect."""
 
 from random import Random
 from typing import Any
 
+from droidgate_mappings.fit import Fitted, fit_provider
+from droidgate_mappings.formats.format import Writing, find_format
+from droidgate_mappings.model.capability import Provider
+from droidgate_mappings.model.findings import Level
 from droidgate_mappings.model.types import TYPE_KINDS
 from droidgate_mappings.tables.capacity import Capacity
 
@@ -14,14 +18,8 @@ _RULES = (
 )
 _PROVIDER_FIELDS = ("package", "component", "name", "description", "instructions")
 _ACCESS_FIELDS = (
-    "exported",
-    "enabled",
-    "permission",
-    "enabled_by_default",
-    "restrict_callers",
-    "scope",
-    "access_level",
-)
+    "exported", "enabled", "permission", "enabled_by_default", "restrict_callers", "scope", "access_level",
+)  # fmt: skip
 _CAPABILITY_FIELDS = ("title", "description", "version", "effects")
 
 
@@ -135,3 +133,23 @@ def everything(**changes: Any) -> Capacity:
         "types": {**types, **changes.get("types", {})},
     }
     return Capacity.model_validate(stated)
+
+
+def fit_for(provider: Provider, target: str) -> Fitted:
+    """Fit a provider to a dialect, `FORMAT+DIALECT`, or to the first one of a format."""
+    item, dialect = find_format(target)
+    assert dialect.capacity is not None
+    return fit_provider(provider, dialect.capacity, item.id, dialect.id)
+
+
+def write_for(provider: Provider, target: str) -> Writing:
+    """Write a provider in a dialect, as `fit_for` names it."""
+    item, dialect = find_format(target)
+    assert item.write is not None
+    return item.write(provider, dialect)
+
+
+def facts_of(result: Fitted | Writing, below: str = "") -> dict[str, tuple[str, Level]]:
+    """Return code and level of each finding by its pointer, of those below a pointer without it."""
+    found = [item for item in result.findings if item.pointer.startswith(below)]
+    return {item.pointer.removeprefix(below): (item.code, item.level) for item in found}

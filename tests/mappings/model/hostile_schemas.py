@@ -19,14 +19,7 @@ _SMALL: tuple[Json, ...] = (
 )
 _CHOICES: Mapping[str, tuple[Json, ...]] = {
     "type": (
-        "string",
-        "integer",
-        "number",
-        "object",
-        "array",
-        "null",
-        "boolean",
-        "unheard-of",
+        "string", "integer", "number", "object", "array", "null", "boolean", "unheard-of",
         ["string", "null"],
         ["null", "integer"],
         ["string"],
@@ -35,38 +28,17 @@ _CHOICES: Mapping[str, tuple[Json, ...]] = {
         ["null", "null"],
         ["object", "null"],
     ),
-    "$ref": (
-        "#/$defs/A",
-        "#/definitions/A",
-        "#/$defs/B%20",
-        "#/$defs/B ",
-        "#",
-        "other.json",
-        "#/$defs/A/x",
-        "#/properties/a",
-        "#/items",
-        "#/$defs/A/items",
-        "#/$defs/%41",
-        "#/$defs/C~1~0",
-    ),
+    "$ref": ("#/$defs/A", "#/definitions/A", "#/$defs/B%20", "#/$defs/B ", "#", "other.json", "#/$defs/A/x",
+        "#/properties/a", "#/items", "#/$defs/A/items", "#/$defs/%41", "#/$defs/C~1~0"),
     "required": (["a"], ["a", "b"], ["b", "a"], [], ["a", "a"], ["unknown"], "a"),
-    "enum": (
-        ["a"],
-        ["a", None],
-        [None, "a"],
-        [None],
-        [],
-        [1, True, 1.0],
-        ["a", 1],
-        ["a", 1, None],
-        [None, None],
-    ),
+    "enum": (["a"], ["a", None], [None, "a"], [None], [], [1, True, 1.0], ["a", 1], ["a", 1, None], [None,
+        None]),
     "description": ("text", ""),
     "pattern": ("^a", 1),
     "format": ("int32", "float", "x", 5),
     "contentEncoding": ("base64", "x"),
     "default": (1, True, 1.0, None, "x"),
-}
+}  # fmt: skip
 _APPLICATORS = ("allOf", "oneOf", "anyOf")
 _CONTAINERS = ("$defs", "definitions")
 _KEYWORDS = (*_CHOICES, *_APPLICATORS, *_CONTAINERS, "properties", "items", ANNOTATION)

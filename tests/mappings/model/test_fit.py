@@ -1,13 +1,14 @@
-"""Whatever a dialect can carry, fitting tells each leaf that changes, once, and fits a provider only once."""
+"""Fitting reports each leaf that changes, once, whatever a dialect can carry, and it fits once."""
 
 from random import Random
+from typing import Any
 
 import pytest
 from hypothesis import given, strategies as st
 
 from droidgate_mappings.fit import Fitted, fit_provider
 from droidgate_mappings.fit.type_fit import without_null
-from droidgate_mappings.formats.format import Writing, find_format
+from droidgate_mappings.formats.format import Writing
 from droidgate_mappings.json_schema import NAMESPACE
 from droidgate_mappings.model.capability import Capability, Effects, Provider
 from droidgate_mappings.model.findings import Level
@@ -18,11 +19,10 @@ from droidgate_mappings.model.types import (
     ArrayType,
     ObjectType,
     OneOfType,
-    Property,
     Type,
 )
 from droidgate_mappings.tables.capacity import Capacity
-from mappings.model.capacities import everything, random_capacity
+from mappings.model.capacities import everything, facts_of, fit_for, random_capacity, write_for
 from model_types import (
     all_of,
     any_of,
@@ -42,6 +42,27 @@ from strategies import providers, random_provider
 
 TARGET = "target"
 RECORD = record({"a": optional(string())})
+NULLABLE = RECORD.changed({"nullable": True})
+INPUT, OUTPUT = "/capabilities/0/input", "/capabilities/0/output"
+VALUE = f"{INPUT}/properties/value/type"
+LAYOUT = {NAMESPACE: {"definitions": {"definitions/A": "A"}}}
+NOTE = record({"text": required(string())})
+CHOICE = one_of(NULLABLE, RECORD)
+TEXT_ADDED, STATED = ("text-added", Level.MOVED), ("type-stated", Level.RENAMED)
+WRAPPED, WRAPPED_REFERENCE = ("output-wrapped", Level.RENAMED), ("reference-wrapped", Level.RENAMED)
+MOVED_STRUCTURE, INLINED = ("structure-moved", Level.WIDENED), ("reference-inlined", Level.RENAMED)
+
+
+def _taking(item: Type) -> Capability:
+    return Capability(id="tool", input=record({"value": optional(item)}))
+
+
+def _giving(item: Type) -> Capability:
+    return Capability(id="tool", output=item)
+
+
+def _provider(*capabilities: Capability, **facts: object) -> Provider:
+    return Provider.model_validate({"protocol": "test", "capabilities": capabilities, **facts})
 
 
 def _fit(provider: Provider, capacity: Capacity) -> Fitted:
@@ -75,50 +96,23 @@ def test_a_hundred_thousand_conversions_match(block: int) -> None:
 
 
 @pytest.mark.parametrize("is_nullable", [False, True])
-@pytest.mark.parametrize(
-    "inner",
-    [
-        OneOfType(nullable=True, alternatives=(RECORD,)),
-        one_of(RECORD.changed({"nullable": True})),
-        OneOfType(nullable=True, alternatives=(RECORD.changed({"nullable": True}), RECORD)),
-        all_of(RECORD.changed({"nullable": True})),
-        AllOfType(nullable=True, members=(RECORD.changed({"nullable": True}), RECORD)),
-    ],
-)
+@pytest.mark.parametrize("inner", [
+    OneOfType(nullable=True, alternatives=(RECORD,)),
+    one_of(NULLABLE),
+    OneOfType(nullable=True, alternatives=(NULLABLE, RECORD)),
+    all_of(NULLABLE),
+    AllOfType(nullable=True, members=(NULLABLE, RECORD)),
+])  # fmt: skip
 def test_null_in_parts_of_parts_is_written_of_the_whole_type_where_parts_cannot_have_it(
     inner: Type, *, is_nullable: bool
 ) -> None:
-    provider = _with_output(OneOfType(nullable=is_nullable, alternatives=(inner, RECORD)))
-    capacity = everything(nullable_members=False)
+    choice = OneOfType(nullable=is_nullable, alternatives=(inner, RECORD))
+    provider, capacity = _provider(Capability(id="tool", output=choice)), everything(nullable_members=False)
     _assert_fits_once(provider, capacity)
     fitted = _fit(provider, capacity)
-    assert {(finding.code, finding.level) for finding in fitted.findings} == {
-        ("nullable-moved", Level.RENAMED)
-    }
-    assert fitted.provider.capabilities[0].output == OneOfType(
-        nullable=True, alternatives=(without_null(inner), RECORD)
-    )
-
-
-def test_null_is_in_the_description_where_neither_parts_nor_whole_can_state_it() -> None:
-    provider = _provider(
-        Capability(id="tool", output=ref("Choice")),
-        definitions={"Choice": one_of(RECORD.changed({"nullable": True}), RECORD)},
-    )
-    fitted = _fit(provider, everything(nullable_members=False, nullable_definitions=False))
-    assert _findings(fitted) == {
-        "/definitions/Choice/alternatives/0/nullable": ("nullable-moved", Level.NARROWED),
-        "/definitions/Choice/description": ("text-added", Level.MOVED),
-    }
-    assert fitted.provider.definitions["Choice"].description == "[May be null]"
-
-
-def test_null_of_a_part_is_not_allowed_where_the_whole_lists_other_values() -> None:
-    choice = OneOfType(enum=("a",), alternatives=(string(nullable=True), RECORD))
-    fitted = _fit(_with_output(choice), everything(nullable_members=False))
-    output = fitted.provider.capabilities[0].output
-    assert output is not None
-    assert not output.nullable
+    assert set(facts_of(fitted).values()) == {("nullable-moved", Level.RENAMED)}
+    written = OneOfType(nullable=True, alternatives=(without_null(inner), RECORD))
+    assert fitted.provider.capabilities[0].output == written
 
 
 @pytest.mark.parametrize("fact", ["nullable", "implicit"])
@@ -129,7 +123,7 @@ def test_the_only_alternative_that_is_written_as_an_object_has_one_finding_for_e
     capacity = everything(exclusive_only=True, input_shape="typed-object")
     fitted = _fit(_provider(Capability(id="tool", input=choice)), capacity)
     assert fitted.provider.capabilities[0].input == RECORD
-    assert _findings(fitted)[f"/capabilities/0/input/alternatives/0/{fact}"][1] is not Level.RENAMED
+    assert facts_of(fitted)[f"{INPUT}/alternatives/0/{fact}"][1] is not Level.RENAMED
 
 
 def test_a_dialect_that_carries_everything_changes_nothing() -> None:
@@ -140,102 +134,143 @@ def test_a_dialect_that_carries_everything_changes_nothing() -> None:
         assert fitted.provider == provider.model_copy(update={"protocol": TARGET, "dialect": "dialect"})
 
 
-def _provider(*capabilities: Capability, **facts: object) -> Provider:
-    return Provider.model_validate({"protocol": "test", "capabilities": capabilities, **facts})
+Row = tuple[dict[str, Any], Capability, dict[str, Type], dict[str, Any], dict[str, tuple[str, Level]] | None]
+# Title -> changes of the capacity, source, its definitions; what is written, code and level by pointer.
+ROWS: dict[str, Row] = {
+    "a constraint without a place is in the description": (
+        {"types": {"string": {"written_as": "string"}}},
+        _taking(string(enum=("a", "b"), description="Colour")), {},
+        {"input": record({"value": optional(string(description='Colour [One of: "a", "b"]'))})},
+        {f"{VALUE}/enum": ("constraint-moved", Level.WIDENED), f"{VALUE}/description": TEXT_ADDED},
+    ),
+    "an enum is not carried by a kind that its values are not of": (
+        {"types": {"int64": {"written_as": "string", "constraints": ["enum"]}}, "enum_values": "matching"},
+        _taking(int64(enum=(1, 2))), {},
+        {"input": record({"value": optional(string(description="[One of: 1, 2]"))})},
+        {f"{VALUE}/enum": ("constraint-moved", Level.WIDENED), f"{VALUE}/description": TEXT_ADDED,
+            f"{VALUE}/kind": ("kind-changed", Level.NARROWED)},
+    ),
+    "an optional parameter counts as required where the target cannot say": (
+        {"input_shape": "object", "input_required": False}, _taking(string()), {},
+        {"input": record({"value": required(string())})},
+        {f"{INPUT}/properties/value/required": ("required-assumed", Level.NARROWED)},
+    ),
+    "a bare output becomes the result of an object": (
+        {"output_shape": "object"}, _giving(string()), {},
+        {"output": record({"result": required(string())})},
+        {f"{OUTPUT}/{place}": WRAPPED for place in
+            ("kind", "properties/result/required", "properties/result/type/kind")},
+    ),
+    "a wrapped output keeps how its root lays out definitions": (
+        {"output_shape": "typed-object"}, _giving(array(ref("A"), extensions=LAYOUT)), {"A": string()},
+        {"output": record({"result": required(array(ref("A")))}, extensions=LAYOUT)}, None,
+    ),
+    "an input by reference says that it is an object": (
+        {"input_shape": "typed-object"}, Capability(id="tool", input=ref("A")), {"A": ObjectType()},
+        {"input": ref("A", keywords={"type": "object"})},
+        {f"{INPUT}/keywords/type": STATED},
+    ),
+    "an input without parameters says that it has none": (
+        {"input_shape": "plain-object"}, Capability(id="tool"), {},
+        {"input": ObjectType(keywords={"properties": {}})},
+        {f"{INPUT}/keywords/properties": STATED},
+    ),
+    "an input that is not an object is in the description": (
+        {"input_shape": "typed-object"}, Capability(id="tool", input=string()), {},
+        {"input": ObjectType(), "description": '[Parameters: {"type":"string"}]'},
+        {f"{INPUT}/kind": ("structure-moved", Level.NARROWED), "/capabilities/0/description": TEXT_ADDED},
+    ),
+    "an array behind a reference says of what where it must": (
+        {"types": {"ref": {"written_as": "string"}}, "items_required": True}, _giving(ref("List")),
+        {"List": array(AnyType())}, {},
+        {f"{OUTPUT}/items/kind": ("items-defaulted", Level.NARROWED), f"{OUTPUT}/description": TEXT_ADDED,
+            f"{OUTPUT}/kind": ("kind-changed", Level.WIDENED), f"{OUTPUT}/name": MOVED_STRUCTURE},
+    ),
+    "effects without a place are in the description": (
+        {"capability_fields": ["description"]},
+        Capability(id="tool", description="Does it.", effects=Effects(read_only=False)), {},
+        {"description": "Does it. [Read only: no]"}, None,
+    ),
+    "null is in the description where neither parts nor whole can state it": (
+        {"nullable_members": False, "nullable_definitions": False},
+        _giving(ref("Choice")), {"Choice": CHOICE},
+        {"definitions": {"Choice": one_of(RECORD, RECORD, description="[May be null]")}},
+        {"/definitions/Choice/alternatives/0/nullable": ("nullable-moved", Level.NARROWED),
+            "/definitions/Choice/description": TEXT_ADDED},
+    ),
+    "null of a part is refused where the whole lists other values": (
+        {"nullable_members": False}, _giving(one_of(string(nullable=True), RECORD, enum=("a",))), {},
+        {"output": one_of(string(), RECORD, enum=("a",))}, None,
+    ),
+    "a definition that is reached only through what moved is not written": (
+        {"input_shape": "object", "definitions": "reachable"}, Capability(id="tool", input=ref("A")),
+        {"A": ObjectType(description="Deep")},
+        {"definitions": {}},
+        {"/definitions/A/description": ("structure-moved", Level.MOVED), f"{INPUT}/kind": INLINED,
+            "/definitions/A/kind": MOVED_STRUCTURE, "/capabilities/0/description": TEXT_ADDED,
+            f"{INPUT}/name": INLINED},
+    ),
+    "a definition that nothing reaches is left out without a loss": (
+        {"definitions": "reachable"}, Capability(id="tool"), {"A": ObjectType()},
+        {"definitions": {}},
+        {"/definitions/A/kind": ("definition-dropped", Level.RENAMED)},
+    ),
+    "a renamed property is on the name map": (
+        {"property_rule": {"allowed": "[a-z]"}},
+        Capability(id="tool", input=record({"with space": optional(null())})), {},
+        {"names": [(f"{INPUT}/properties/with space", "with space", "with_space")]}, None,
+    ),
+    "a name inside a wrapped output is reported where the source has it": (
+        {"output_shape": "object", "property_rule": {"allowed": "[a-z]"}},
+        _giving(array(record({"a b": optional(null())}))), {},
+        {"names": [(f"{OUTPUT}/items/properties/a b", "a b", "a_b")]}, None,
+    ),
+    "only the listed keywords are carried": (
+        {"keyword_words": ["title"]}, _taking(string(keywords={"minLength": 1, "title": "T"})), {},
+        {"input": record({"value": optional(string(keywords={"title": "T"}, description="[minLength: 1]"))})},
+        {f"{VALUE}/keywords/minLength": ("keyword-moved", Level.WIDENED), f"{VALUE}/description": TEXT_ADDED},
+    ),
+    "a reference with a description becomes a choice of one": (
+        {"reference_facts": False}, _taking(ref("Note", description="What to keep")), {"Note": NOTE},
+        {"input": record({"value": optional(any_of(ref("Note"), description="What to keep"))})},
+        {f"{VALUE}/{place}": WRAPPED_REFERENCE for place in
+            ("kind", "name", "alternatives/0/kind", "alternatives/0/name", "exclusive")},
+    ),
+    "a nullable reference is none": (
+        {"reference_facts": False}, _taking(ref("Note", nullable=True)), {"Note": NOTE},
+        {"input": record({"value": optional(ref("Note", nullable=True))})},
+        {},
+    ),
+}  # fmt: skip
 
 
-def _findings(fitted: Fitted) -> dict[str, tuple[str, Level]]:
-    return {finding.pointer: (finding.code, finding.level) for finding in fitted.findings}
+@pytest.mark.parametrize(("changes", "source", "definitions", "written", "findings"), ROWS.values(), ids=ROWS)
+def test_what_a_dialect_cannot_carry_is_written_in_another_way(
+    changes: dict[str, Any],
+    source: Capability,
+    definitions: dict[str, Type],
+    written: dict[str, Any],
+    findings: dict[str, tuple[str, Level]] | None,
+) -> None:
+    fitted = _fit(_provider(source, definitions=definitions), everything(**changes))
+    (capability,) = fitted.provider.capabilities
+    names = [(entry.pointer, entry.original, entry.written) for entry in fitted.names]
+    seen = {**dict(capability), "definitions": fitted.provider.definitions, "names": names}
+    assert {word: seen[word] for word in written} == written
+    assert findings is None or facts_of(fitted) == findings
 
 
-def _with_output(output: Type) -> Provider:
-    return _provider(Capability(id="tool", output=output))
-
-
-def _with_parameter(item: Type, *, required: bool = False) -> Provider:
-    return _provider(Capability(id="tool", input=record({"value": Property(type=item, required=required)})))
-
-
-def _parameter(fitted: Fitted) -> Property:
-    kept = fitted.provider.capabilities[0].input
-    return next(iter(properties_of(kept).values()))
-
-
-def test_a_constraint_without_a_place_is_reported_in_the_description() -> None:
-    capacity = everything(types={"string": {"written_as": "string"}})
-    fitted = _fit(_with_parameter(string(enum=("a", "b"), description="Colour")), capacity)
-    assert _parameter(fitted).type == string(description='Colour [One of: "a", "b"]')
-    pointer = "/capabilities/0/input/properties/value/type"
-    assert _findings(fitted) == {
-        f"{pointer}/enum": ("constraint-moved", Level.WIDENED),
-        f"{pointer}/description": ("text-added", Level.MOVED),
-    }
-
-
-def test_an_enum_is_not_carried_by_a_kind_that_its_values_are_not_of() -> None:
-    capacity = everything(
-        types={"int64": {"written_as": "string", "constraints": ["enum"]}}, enum_values="matching"
-    )
-    fitted = _fit(_with_parameter(int64(enum=(1, 2))), capacity)
-    assert _parameter(fitted).type == string(description="[One of: 1, 2]")
-
-
-def test_an_optional_parameter_counts_as_required_where_the_target_cannot_say() -> None:
-    capacity = everything(input_shape="object", input_required=False)
-    fitted = _fit(_with_parameter(string()), capacity)
-    assert _parameter(fitted).required
-    assert _findings(fitted) == {
-        "/capabilities/0/input/properties/value/required": ("required-assumed", Level.NARROWED)
-    }
-
-
-def test_a_renamed_property_is_on_the_name_map() -> None:
-    provider = _provider(Capability(id="tool", input=record({"with space": optional(null())})))
-    fitted = _fit(provider, everything(property_rule={"allowed": "[a-z]"}))
-    entry = fitted.names[0]
-    assert (entry.pointer, entry.original) == ("/capabilities/0/input/properties/with space", "with space")
-    assert entry.written == "with_space"
-
-
-def test_a_name_inside_a_wrapped_output_is_reported_where_the_source_has_it() -> None:
-    output = array(record({"a b": optional(null())}))
-    capacity = everything(output_shape="object", property_rule={"allowed": "[a-z]"})
-    fitted = _fit(_with_output(output), capacity)
-    assert [entry.pointer for entry in fitted.names] == ["/capabilities/0/output/items/properties/a b"]
-
-
-def test_a_bare_output_becomes_the_result_of_an_object() -> None:
-    fitted = _fit(_with_output(string()), everything(output_shape="object"))
-    result = required(string())
-    assert fitted.provider.capabilities[0].output == record({"result": result})
-
-
-def test_a_wrapped_output_keeps_how_its_root_lays_out_definitions() -> None:
-    layout = {NAMESPACE: {"definitions": {"definitions/A": "A"}}}
-    provider = _provider(
-        Capability(id="tool", output=array(ref("A"), extensions=layout)), definitions={"A": string()}
-    )
-    fitted = _fit(provider, everything(output_shape="typed-object"))
-    output = fitted.provider.capabilities[0].output
-    assert output is not None
-    assert output.extensions == layout
-    assert properties_of(output)["result"].type == array(ref("A"))
-
-
-@pytest.mark.parametrize(
-    ("output", "is_kept"),
-    [
-        (ObjectType(), True),
-        (ref("Thing"), True),
-        (ref("Loop"), False),
-        (ref("Text"), False),
-        (ref("Thing", nullable=True), False),
-        (all_of(AnyType(), ObjectType()), True),
-        (one_of(ObjectType(), ref("Thing")), True),
-        (one_of(ObjectType(), string()), False),
-        (AnyType(), False),
-    ],
-)
+@pytest.mark.parametrize(("output", "is_kept"), [
+    (ObjectType(), True),
+    (ref("Thing"), True),
+    (ref("Loop"), False),
+    (ref("Text"), False),
+    (ref("Thing", nullable=True), False),
+    (all_of(AnyType(), ObjectType()), True),
+    (one_of(ObjectType(), ref("Thing")), True),
+    (one_of(ObjectType(), string()), False),
+    (AnyType(), False),
+])  # fmt: skip
 def test_only_an_output_that_is_always_an_object_may_say_so(output: Type, *, is_kept: bool) -> None:
     provider = _provider(
         Capability(id="tool", output=output),
@@ -244,47 +279,6 @@ def test_only_an_output_that_is_always_an_object_may_say_so(output: Type, *, is_
     written = _fit(provider, everything(output_shape="typed-object")).provider.capabilities[0].output
     assert written is not None
     assert (written.kind == output.kind) is is_kept
-
-
-def test_an_input_by_reference_says_that_it_is_an_object() -> None:
-    provider = _provider(Capability(id="tool", input=ref("A")), definitions={"A": ObjectType()})
-    fitted = _fit(provider, everything(input_shape="typed-object"))
-    assert fitted.provider.capabilities[0].input == ref("A", keywords={"type": "object"})
-    assert _findings(fitted) == {"/capabilities/0/input/keywords/type": ("type-stated", Level.RENAMED)}
-
-
-def test_an_input_that_is_not_an_object_is_reported_whole() -> None:
-    fitted = _fit(_provider(Capability(id="tool", input=string())), everything(input_shape="typed-object"))
-    assert fitted.provider.capabilities[0].input == ObjectType()
-    assert fitted.provider.capabilities[0].description == '[Parameters: {"type":"string"}]'
-
-
-def test_an_array_behind_a_reference_says_of_what_where_it_must() -> None:
-    provider = _provider(Capability(id="tool", output=ref("List")), definitions={"List": array(AnyType())})
-    capacity = everything(types={"ref": {"written_as": "string"}}, items_required=True)
-    fitted = _fit(provider, capacity)
-    assert fitted.provider.capabilities[0].output is not None
-    assert _findings(fitted)["/capabilities/0/output/items/kind"] == ("items-defaulted", Level.NARROWED)
-
-
-def test_a_definition_that_is_reached_only_through_what_moved_is_not_written() -> None:
-    provider = _provider(
-        Capability(id="tool", input=ref("A")), definitions={"A": ObjectType(description="Deep")}
-    )
-    fitted = _fit(provider, everything(input_shape="object", definitions="reachable"))
-    assert fitted.provider.definitions == {}
-    assert _findings(fitted)["/definitions/A/description"] == ("structure-moved", Level.MOVED)
-
-
-def test_a_definition_that_nothing_reaches_is_left_out_without_a_loss() -> None:
-    fitted = _fit(_provider(definitions={"A": ObjectType()}), everything(definitions="reachable"))
-    assert _findings(fitted) == {"/definitions/A/kind": ("definition-dropped", Level.RENAMED)}
-
-
-def test_effects_are_reported_in_words_where_they_have_no_place() -> None:
-    provider = _provider(Capability(id="tool", description="Does it.", effects=Effects(read_only=False)))
-    capacity = everything(capability_fields=["description"])
-    assert _fit(provider, capacity).provider.capabilities[0].description == "Does it. [Read only: no]"
 
 
 def test_equal_ids_get_suffixes_of_their_own() -> None:
@@ -300,178 +294,167 @@ def test_a_provider_of_the_target_keeps_its_names() -> None:
     assert _fit(provider, everything(id_rule={"allowed": "[a-z]"})).names == ()
 
 
-@pytest.mark.parametrize(
-    ("item", "keyword", "value", "level"),
-    [
-        (ObjectType(), "properties", {}, Level.RENAMED),
-        (ObjectType(), "properties", {"a": "string"}, Level.WIDENED),
-        (ObjectType(), "required", [], Level.RENAMED),
-        (ObjectType(), "required", ["a"], Level.WIDENED),
-        (ObjectType(), "required", "a", Level.MOVED),
-        (ObjectType(), "anyOf", [{"required": ["a"]}], Level.WIDENED),
-        (string(), "required", True, Level.MOVED),
-        (string(), "type", ["string"], Level.RENAMED),
-        (string(), "enum", "a", Level.MOVED),
-        (ArrayType(), "items", [{"type": "string"}], Level.WIDENED),
-        (ref("A"), "$ref", "#/$defs/%41", Level.RENAMED),
-    ],
-)
+@pytest.mark.parametrize(("item", "keyword", "value", "level"), [
+    (ObjectType(), "properties", {}, Level.RENAMED),
+    (ObjectType(), "properties", {"a": "string"}, Level.WIDENED),
+    (ObjectType(), "required", [], Level.RENAMED),
+    (ObjectType(), "required", ["a"], Level.WIDENED),
+    (ObjectType(), "required", "a", Level.MOVED),
+    (ObjectType(), "anyOf", [{"required": ["a"]}], Level.WIDENED),
+    (string(), "required", True, Level.MOVED),
+    (string(), "type", ["string"], Level.RENAMED),
+    (string(), "enum", "a", Level.MOVED),
+    (ArrayType(), "items", [{"type": "string"}], Level.WIDENED),
+    (ref("A"), "$ref", "#/$defs/%41", Level.RENAMED),
+])  # fmt: skip
 def test_a_keyword_is_mere_spelling_only_where_the_type_says_the_same(
     item: Type, keyword: str, value: Json, level: Level
 ) -> None:
     kept = item.model_copy(update={"keywords": {keyword: value}})
-    provider = Provider(
-        protocol="test",
-        definitions={"A": ObjectType()},
-        capabilities=(Capability(id="c", input=record({"p": optional(kept)})),),
-    )
+    provider = _provider(_taking(kept), definitions={"A": ObjectType()})
     fitted = _fit(provider, everything().model_copy(update={"keywords": False}))
-    pointer = f"/capabilities/0/input/properties/p/type/keywords/{keyword}"
-    assert [finding.level for finding in fitted.findings if finding.pointer == pointer] == [level]
+    assert facts_of(fitted)[f"{VALUE}/keywords/{keyword}"][1] is level
 
 
 @pytest.mark.parametrize("format_id", ["mcp", "mmcp", "mobile-mcp"])
 def test_a_reference_to_what_is_not_declared_becomes_any_value_and_is_reported(format_id: str) -> None:
     lost = required(ref("a.Lost", nullable=True, description="The lost one"))
-    capability = Capability(id="find", input=record({"what": lost}), output=ref("b"))
-    before = Provider(protocol="test", package="a", capabilities=(capability,))
-    target, dialect = find_format(format_id)
-    assert target.write is not None
-    writing = target.write(before, dialect)
+    before = _provider(Capability(id="find", input=record({"what": lost}), output=ref("b")), package="a")
+    writing = write_for(before, format_id)
     assert_findings_match(before, writing)
-    reported = {finding.pointer for finding in writing.findings if finding.code == "reference-dropped"}
-    assert "/capabilities/0/input/properties/what/type/name" in reported
+    assert facts_of(writing)[f"{INPUT}/properties/what/type/name"][0] == "reference-dropped"
 
 
 def test_a_reference_to_what_another_file_declares_stays_in_app_functions() -> None:
-    capability = Capability(id="find", output=ref("a.Note"))
-    before = Provider(protocol="appfunctions", dialect="v2", package="a", capabilities=(capability,))
-    target, dialect = find_format("appfunctions")
-    assert dialect.capacity is not None
-    fitted = fit_provider(before, dialect.capacity, target.id, dialect.id)
-    assert fitted.provider.capabilities[0].output == ref("a.Note")
-    other = fit_provider(
-        before.model_copy(update={"protocol": "test"}), dialect.capacity, target.id, dialect.id
-    )
+    before = _provider(Capability(id="find", output=ref("a.Note")), package="a", dialect="v2")
+    own = fit_for(before.model_copy(update={"protocol": "appfunctions"}), "appfunctions")
+    assert own.provider.capabilities[0].output == ref("a.Note")
+    other = fit_for(before, "appfunctions")
     assert other.provider.capabilities[0].output == string()
-    assert ("/capabilities/0/output/name", "reference-dropped") in {
-        (finding.pointer, finding.code) for finding in other.findings
-    }
+    assert facts_of(other)[f"{OUTPUT}/name"][0] == "reference-dropped"
 
 
-@pytest.mark.parametrize(
-    ("name", "message"),
-    [
-        ("instructions", "the provider's instructions moved into its description"),
-        ("description", "the provider's description moved into its instructions"),
-    ],
-)
+@pytest.mark.parametrize(("name", "other", "message"), [
+    ("instructions", "description", "the provider's instructions moved into its description"),
+    ("description", "instructions", "the provider's description moved into its instructions"),
+])  # fmt: skip
 def test_what_moves_into_another_text_of_the_provider_is_reported_in_good_grammar(
-    name: str, message: str
+    name: str, other: str, message: str
 ) -> None:
-    (other,) = {"instructions", "description"} - {name}
-    capacity = everything().model_copy(
-        update={"provider_fields": frozenset({"name", "package", other}), "provider_text": other}
-    )
-    reported = {
-        finding.pointer: finding.message for finding in _fit(_provider(**{name: "t"}), capacity).findings
-    }
-    assert reported[f"/{name}"] == message
+    fields = {"provider_fields": frozenset({"name", "package", other}), "provider_text": other}
+    findings = _fit(_provider(**{name: "t"}), everything().model_copy(update=fields)).findings
+    assert {finding.pointer: finding.message for finding in findings}[f"/{name}"] == message
 
 
 def test_an_unknown_type_word_and_a_deprecation_are_reported_in_the_descriptions() -> None:
     day = string(description="The day", extensions={"mobile-mcp": {"word": "date"}})
+    deprecated = {"appfunctions": {"deprecation": "Use tell"}}
     capability = Capability(
-        id="ask",
-        description="Ask",
-        input=record({"day": required(day)}),
-        extensions={"appfunctions": {"deprecation": "Use tell"}},
+        id="ask", description="Ask", input=record({"day": required(day)}), extensions=deprecated
     )
-    before = Provider(protocol="test", package="a", instructions="Do", capabilities=(capability,))
-    target, dialect = find_format("mmcp")
-    assert target.write is not None
-    writing = target.write(before, dialect)
+    before = _provider(capability, package="a", instructions="Do")
+    writing = write_for(before, "mmcp")
     assert_findings_match(before, writing)
     (written,) = writing.provider.capabilities
     assert written.description == "Ask [Deprecated: Use tell]"
     assert properties_of(written.input)["day"].type.description == "The day [Type: date]"
     moved = {
-        finding.pointer: finding.level for finding in writing.findings if finding.code == "extension-moved"
+        pointer: level for pointer, (code, level) in facts_of(writing).items() if code == "extension-moved"
     }
     assert moved == {
         "/capabilities/0/extensions/appfunctions/deprecation": Level.MOVED,
-        "/capabilities/0/input/properties/day/type/extensions/mobile-mcp/word": Level.MOVED,
+        f"{INPUT}/properties/day/type/extensions/mobile-mcp/word": Level.MOVED,
     }
 
 
 def test_references_in_all_directions_do_not_take_more_than_one_look_each() -> None:
-    names = [f"D{number}" for number in range(60)]
-    everywhere = tuple(ref(name) for name in names)
-    definitions: dict[str, Type] = {
-        name: (AllOfType if position % 2 else OneOfType).model_validate(
-            {"members" if position % 2 else "alternatives": everywhere}
-        )
-        for position, name in enumerate(names)
-    }
-    provider = _provider(
-        Capability(id="tool", description="d", input=record({"p": optional(everywhere[0])})),
-        definitions=definitions,
-    )
+    everywhere = tuple(ref(f"D{number}") for number in range(60))
+    kinds = (OneOfType(alternatives=everywhere), AllOfType(members=everywhere))
+    definitions = {item.name: kinds[position % 2] for position, item in enumerate(everywhere)}
+    provider = _provider(_taking(everywhere[0]), definitions=definitions)
     for target in ("mobile-mcp", "appfunctions", "mmcp", "mcp"):
-        item, dialect = find_format(target)
-        assert dialect.capacity is not None
-        fitted = fit_provider(provider, dialect.capacity, item.id, dialect.id)
-        assert [capability.id for capability in fitted.provider.capabilities] == ["tool"]
+        assert [item.id for item in fit_for(provider, target).provider.capabilities] == ["tool"]
 
 
 @pytest.mark.parametrize("target", ["mobile-mcp", "appfunctions"])
 def test_the_parameters_of_an_input_that_is_a_reference_are_those_of_its_object(target: str) -> None:
     taken = record({"title": required(string(enum=("a",), nullable=True))})
-    provider = _provider(
-        Capability(id="tool", description="d", input=ref("Outer", keywords={"type": "object"})),
-        definitions={"Outer": ref("Inner"), "Inner": taken},
-    )
-    item, dialect = find_format(target)
-    assert item.write is not None
-    writing = item.write(provider, dialect)
+    outer = ref("Outer", keywords={"type": "object"})
+    definitions = {"Outer": ref("Inner"), "Inner": taken}
+    provider = _provider(Capability(id="tool", description="d", input=outer), definitions=definitions)
+    writing = write_for(provider, target)
     assert_findings_match(provider, writing)
     (written,) = writing.provider.capabilities
     assert list(properties_of(written.input)) == ["title"]
-    levels = {finding.pointer: finding.level for finding in writing.findings}
     if target == "mobile-mcp":
-        assert levels["/definitions/Inner/properties/title/type/enum"] is Level.WIDENED
-        assert levels["/definitions/Inner/properties/title/type/nullable"] is Level.NARROWED
+        found = facts_of(writing, "/definitions/Inner/properties/title/type/")
+        assert (found["enum"][1], found["nullable"][1]) == (Level.WIDENED, Level.NARROWED)
 
 
 def test_blank_texts_count_as_missing_where_the_target_requires_a_text() -> None:
     provider = _provider(Capability(id="tool", description=" "), name="", package="a.b")
-    item, dialect = find_format("mobile-mcp")
-    assert item.write is not None
-    written = item.write(provider, dialect).provider
+    written = write_for(provider, "mobile-mcp").provider
     assert (written.name, written.capabilities[0].description) == ("a.b", "tool")
 
 
 @pytest.mark.parametrize("target", ["mobile-mcp", "appfunctions", "appfunctions+platform", "mmcp+draft"])
 def test_a_definition_that_leads_back_to_itself_through_choices_of_one_has_a_kind(target: str) -> None:
-    inner = one_of(ref("A"))
-    definition = any_of(string(), inner)
     capability = Capability(
         id="tool", description="d", input=record({"p": optional(ref("A"))}), output=ref("A")
     )
-    item, dialect = find_format(target)
-    assert dialect.capacity is not None
-    provider = _provider(capability, definitions={"A": definition})
-    assert fit_provider(provider, dialect.capacity, item.id, dialect.id).findings
+    assert fit_for(
+        _provider(capability, definitions={"A": any_of(string(), one_of(ref("A")))}), target
+    ).findings
 
 
 def test_a_long_chain_of_references_is_followed() -> None:
     definitions: dict[str, Type] = {f"D{at}": ref(f"D{at + 1}") for at in range(5_000)}
-    definitions["D5000"] = RECORD
-    provider = _provider(
-        Capability(id="tool", description="d", input=record({"p": optional(ref("D0"))})),
-        definitions=definitions,
+    provider = _provider(_taking(ref("D0")), definitions={**definitions, "D5000": RECORD})
+    (written,) = fit_for(provider, "mobile-mcp").provider.capabilities
+    assert properties_of(written.input)["value"].type.kind == "object"
+
+
+def test_a_word_that_is_refused_at_the_top_is_carried_below() -> None:
+    choice = {"anyOf": [{"required": ["a"]}, {"required": ["b"]}]}
+    inner = record({"a": optional(string())}, keywords=choice)
+    outer = inner.model_copy(update={"properties": {"a": optional(inner)}})
+    capacity = everything(input_shape="plain-object", top_words_excluded=["anyOf"])
+    fitted = _fit(_provider(Capability(id="do", input=outer)), capacity)
+    assert facts_of(fitted, INPUT) == {
+        "/keywords/anyOf": ("keyword-moved", Level.WIDENED),
+        "/description": TEXT_ADDED,
+    }
+    written = fitted.provider.capabilities[0].input
+    assert written.keywords == {}
+    assert properties_of(written)["a"].type == inner
+    assert '"required":["a"]' in (written.description or "")
+
+
+def test_a_parameter_is_renamed_and_the_properties_of_its_value_are_not() -> None:
+    inner = record({"a b": optional(string())})
+    words = {"dependentRequired": {"a b": ["c"]}}
+    outer = record({"a b": optional(inner), "c": optional(string())}, keywords=words)
+    fitted = _fit(
+        _provider(Capability(id="do", input=outer)), everything(parameter_rule={"allowed": "[a-z_]"})
     )
-    item, dialect = find_format("mobile-mcp")
-    assert dialect.capacity is not None
-    (written,) = fit_provider(provider, dialect.capacity, item.id, dialect.id).provider.capabilities
-    assert properties_of(written.input)["p"].type.kind == "object"
+    written = fitted.provider.capabilities[0].input
+    assert list(properties_of(written)) == ["a_b", "c"]
+    assert properties_of(written)["a_b"].type == inner
+    assert [(name.original, name.written) for name in fitted.names] == [("a b", "a_b")]
+    # It would speak of a parameter that has another name.
+    assert facts_of(fitted, INPUT)["/keywords/dependentRequired"] == ("keyword-moved", Level.WIDENED)
+    assert written.keywords == {}
+
+
+@pytest.mark.parametrize(("alternatives", "level"), [
+    ((string(), int64()), Level.RENAMED),
+    ((NOTE, ObjectType()), Level.WIDENED),
+])  # fmt: skip
+def test_an_exclusive_choice_is_widened_only_where_a_value_can_be_of_two(
+    alternatives: tuple[Type, ...], level: Level
+) -> None:
+    choice = OneOfType(alternatives=alternatives)
+    fitted = _fit(_provider(_taking(choice)), everything(inclusive_only=True))
+    assert facts_of(fitted) == {f"{VALUE}/exclusive": ("exclusive-dropped", level)}
+    written = properties_of(fitted.provider.capabilities[0].input)["value"].type
+    assert written == OneOfType(alternatives=alternatives, exclusive=False)

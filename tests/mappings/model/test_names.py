@@ -86,29 +86,23 @@ def test_equal_names_get_suffixes_from_their_keys() -> None:
     )
 
 
-@pytest.mark.parametrize(
-    ("name", "is_allowed"),
-    [
-        ("a", True),
-        ("_a9", True),
-        ("9a", False),
-        ("", False),
-        ("a\n", False),
-        ("a" * 64, True),
-        ("a" * 65, False),
-    ],
-)
+@pytest.mark.parametrize(("name", "is_allowed"), [
+    ("a", True),
+    ("_a9", True),
+    ("9a", False),
+    ("", False),
+    ("a\n", False),
+    ("a" * 64, True),
+    ("a" * 65, False),
+])  # fmt: skip
 def test_a_rule_permits_whole_names(name: str, *, is_allowed: bool) -> None:
     assert RULES[1].permits(name) is is_allowed
 
 
-@pytest.mark.parametrize(
-    ("name", "written"),
-    [
-        ("com.example.notes.NotesService#addItems", "NotesService_addItems"),
-        ("add_items_to_the_list_of_things_to_do", "add_items_to_the_list_"),
-        ("com.example.9999999999999999999999", "com_example_9999999999"),
-    ],
-)
+@pytest.mark.parametrize(("name", "written"), [
+    ("com.example.notes.NotesService#addItems", "NotesService_addItems"),
+    ("add_items_to_the_list_of_things_to_do", "add_items_to_the_list_"),
+    ("com.example.9999999999999999999999", "com_example_9999999999"),
+])  # fmt: skip
 def test_the_end_of_a_long_qualified_name_is_kept(name: str, written: str) -> None:
     assert NameRule(allowed="[A-Za-z0-9_]", first="[A-Za-z]", max_length=22).shape(name) == written

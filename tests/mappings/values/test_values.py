@@ -1,4 +1,8 @@
+"""Values against declared types: what fits, what is coerced, what is refused; patterns and long numbers."""
+
+import re
 from collections.abc import Mapping
+from contextlib import suppress
 from decimal import Decimal
 from typing import Any
 
@@ -11,8 +15,14 @@ from droidgate_mappings.model.capability import Capability
 from droidgate_mappings.model.json_values import Json
 from droidgate_mappings.model.types import AnyType, ObjectType, OpaqueType, Property, Type
 from droidgate_mappings.values.arguments import argument_problems, fit_arguments, fit_result
-from droidgate_mappings.values.coercion import MAX_DEPTH, UnfitValueError, ValueFitter
+from droidgate_mappings.values.coercion import MAX_DEPTH, UnfitValueError, ValueFitter, find_violation
 from droidgate_mappings.values.failures import CallError
+from droidgate_mappings.values.patterns import (
+    MAX_PATTERN,
+    MAX_STATES,
+    UnsupportedPatternError,
+    compile_pattern,
+)
 from model_types import (
     all_of,
     any_of,
@@ -115,19 +125,16 @@ def capability(**properties: Property) -> Capability:
     return Capability(id="call", input=record(properties))
 
 
-@pytest.mark.parametrize(
-    ("declared", "given_value", "expected"),
-    [
-        (boolean(), "true", True),
-        (boolean(), "FALSE", False),
-        (int32(), "12", 12),
-        (int64(), "-9223372036854775808", -(2**63)),
-        (float64(), "1.5e3", 1500.0),
-        (float64(), "7", 7),
-        (array(int32()), '["1", 2]', [1, 2]),
-        (ObjectType(), '{"a": 1}', {"a": 1}),
-    ],
-)
+@pytest.mark.parametrize(("declared", "given_value", "expected"), [
+    (boolean(), "true", True),
+    (boolean(), "FALSE", False),
+    (int32(), "12", 12),
+    (int64(), "-9223372036854775808", -(2**63)),
+    (float64(), "1.5e3", 1500.0),
+    (float64(), "7", 7),
+    (array(int32()), '["1", 2]', [1, 2]),
+    (ObjectType(), '{"a": 1}', {"a": 1}),
+])  # fmt: skip
 def test_a_text_that_spells_the_declared_kind_is_read_as_it_and_noted(
     declared: Type, given_value: str, expected: Any
 ) -> None:
@@ -139,41 +146,38 @@ def test_a_text_that_spells_the_declared_kind_is_read_as_it_and_noted(
         fit_arguments({"x": given_value}, capability(x=required(declared)), {}, exact=True)
 
 
-@pytest.mark.parametrize(
-    ("declared", "given_value"),
-    [
-        (string(), 5),
-        (string(), None),
-        (boolean(), "yes"),
-        (boolean(), 1),
-        (int32(), True),
-        (int32(), 1.5),
-        (int32(), "1.0"),
-        (int32(), "0x10"),
-        (int32(), "١"),
-        (int32(), 2**31),
-        (int32(), -(2**31) - 1),
-        (int32(), Decimal("1E+1000000000")),
-        (float32(), 1e39),
-        (float64(), 10**400),
-        (float64(), "NaN"),
-        (binary(), "not base64!"),
-        (null(), 0),
-        (array(int32()), {"0": 1}),
-        (array(int32()), "[1"),
-        (ObjectType(), [1]),
-        (OpaqueType(class_name="android.app.PendingIntent"), {}),
-        (AnyType(boolean=False), 1),
-        (ref("nowhere"), 1),
-        (string(enum=("a", "b")), "c"),
-        (int32(keywords={"minimum": 1}), 0),
-        (string(pattern="^[a-z]+$"), "A"),
-        (string(keywords={"maxLength": 1}), "😀😀"),
-        (one_of(int32(), string(pattern="^a")), "b"),
-        (one_of(int32(), int64()), 1),
-        (all_of(int32(), int32(keywords={"maximum": 3})), 4),
-    ],
-)
+@pytest.mark.parametrize(("declared", "given_value"), [
+    (string(), 5),
+    (string(), None),
+    (boolean(), "yes"),
+    (boolean(), 1),
+    (int32(), True),
+    (int32(), 1.5),
+    (int32(), "1.0"),
+    (int32(), "0x10"),
+    (int32(), "١"),
+    (int32(), 2**31),
+    (int32(), -(2**31) - 1),
+    (int32(), Decimal("1E+1000000000")),
+    (float32(), 1e39),
+    (float64(), 10**400),
+    (float64(), "NaN"),
+    (binary(), "not base64!"),
+    (null(), 0),
+    (array(int32()), {"0": 1}),
+    (array(int32()), "[1"),
+    (ObjectType(), [1]),
+    (OpaqueType(class_name="android.app.PendingIntent"), {}),
+    (AnyType(boolean=False), 1),
+    (ref("nowhere"), 1),
+    (string(enum=("a", "b")), "c"),
+    (int32(keywords={"minimum": 1}), 0),
+    (string(pattern="^[a-z]+$"), "A"),
+    (string(keywords={"maxLength": 1}), "😀😀"),
+    (one_of(int32(), string(pattern="^a")), "b"),
+    (one_of(int32(), int64()), 1),
+    (all_of(int32(), int32(keywords={"maximum": 3})), 4),
+])  # fmt: skip
 def test_what_does_not_fit_is_refused_with_its_pointer(declared: Type, given_value: Any) -> None:
     with pytest.raises(CallError, match=r"^invalid_argument: /x: ") as caught:
         fit_arguments({"x": given_value}, capability(x=required(declared)), {})
@@ -194,47 +198,34 @@ def test_values_come_in_the_declared_order() -> None:
     assert list(fitted.values) == ["a", "b"]
 
 
-def refusal_of(name: str, *declared: str) -> str:
+MANY = tuple(f"parameter{item:02}" for item in range(23))
+FIRST_OF_MANY = ", ".join(f'"{name}"' for name in MANY[:20])
+
+
+@pytest.mark.parametrize(("name", "declared", "reported"), [
+    ("titel", ("title", "content"), 'did you mean "title"?'),
+    ("Title", ("title", "content"), 'did you mean "title"?'),
+    ("note-id", ("noteId", "kind"), 'did you mean "noteId"?'),
+    ("contnt", ("title", "content"), 'did you mean "content"?'),
+    ("contents", ("title", "content"), 'did you mean "content"?'),
+    ("first", ("firstly", "fist", "fir_st"), 'did you mean "fir_st" or "fist" or "firstly"?'),
+    ("date_5", ("date_1", "date_2", "date_3", "date_4"), 'did you mean "date_1" or "date_2" or "date_3"?'),
+    ("z", ("a", "title"), 'the parameters are "a", "title"'),
+    ("body", ("a", "title"), 'the parameters are "a", "title"'),
+    ("x" * 65, ("a", "title"), 'the parameters are "a", "title"'),
+    ("", ("a", "title"), 'the parameters are "a", "title"'),
+    ("z", (), "the capability has no parameters"),
+    ("zzz", MANY, f"the parameters are {FIRST_OF_MANY} and 3 more"),
+])  # fmt: skip
+def test_an_undeclared_name_is_refused_with_the_nearest_parameters_or_all(
+    name: str, declared: tuple[str, ...], reported: str
+) -> None:
     properties = {item: required(int32()) for item in declared}
     arguments: dict[str, Json] = {**dict.fromkeys(declared, 1), name: 1}
     with pytest.raises(CallError) as refused:
         fit_arguments(arguments, capability(**properties), {})
-    assert refused.value.failure.token == "invalid_argument"
-    assert refused.value.pointer == f"/{name}"
-    return refused.value.failure.text.removeprefix(f"/{name}: ")
-
-
-@pytest.mark.parametrize(
-    ("name", "declared", "near"),
-    [
-        ("titel", ("title", "content"), '"title"'),
-        ("Title", ("title", "content"), '"title"'),
-        ("note-id", ("noteId", "kind"), '"noteId"'),
-        ("contnt", ("title", "content"), '"content"'),
-        ("contents", ("title", "content"), '"content"'),
-        ("first", ("firstly", "fist", "fir_st"), '"fir_st" or "fist" or "firstly"'),
-        ("date_5", ("date_1", "date_2", "date_3", "date_4"), '"date_1" or "date_2" or "date_3"'),
-    ],
-)
-def test_an_undeclared_name_is_refused_with_the_nearest_parameters(
-    name: str, declared: tuple[str, ...], near: str
-) -> None:
-    assert refusal_of(name, *declared) == f"not a parameter; did you mean {near}?"
-
-
-@pytest.mark.parametrize("name", ["z", "body", "x" * 65, ""])
-def test_an_undeclared_name_like_no_other_is_refused_with_all_parameters(name: str) -> None:
-    assert refusal_of(name, "a", "title") == 'not a parameter; the parameters are "a", "title"'
-
-
-def test_of_many_parameters_the_first_are_listed() -> None:
-    assert refusal_of("zzz", *(f"parameter{item:02}" for item in range(23))).endswith(
-        '"parameter19" and 3 more'
-    )
-
-
-def test_a_capability_without_parameters_takes_no_name() -> None:
-    assert refusal_of("z") == "not a parameter; the capability has no parameters"
+    assert (refused.value.failure.token, refused.value.pointer) == ("invalid_argument", f"/{name}")
+    assert refused.value.failure.text == f"/{name}: not a parameter; {reported}"
 
 
 @pytest.mark.parametrize("allowing", [True, {"type": "integer"}, {}])
@@ -311,27 +302,115 @@ def test_a_result_without_a_declaration_is_taken_as_it_is_and_a_void_has_none() 
 
 def test_every_problem_of_the_arguments_is_found_with_its_pointer() -> None:
     item = record({"name": required(string())}, keywords={"additionalProperties": False})
-    declared = record(
-        {"count": required(int32()), "title": required(string()), "items": optional(array(item))}
-    )
-    capability = Capability(id="a", input=declared)
+    taken = capability(count=required(int32()), title=required(string()), items=optional(array(item)))
     values = {"cout": 1, "title": 2, "items": [{"name": "x"}, {"name": 3, "more": 1}, {}, 5]}
-    problems = argument_problems(values, capability, {})
-    assert [problem.pointer for problem in problems] == [
-        "/cout",
-        "/title",
-        "/items/1/name",
-        "/items/1/more",
-        "/items/2",
-        "/items/3",
-        "",
-    ]
+    problems = argument_problems(values, taken, {})
+    pointers = ["/cout", "/title", "/items/1/name", "/items/1/more", "/items/2", "/items/3", ""]
+    assert [problem.pointer for problem in problems] == pointers
     with pytest.raises(CallError) as raised:
-        fit_arguments(values, capability, {})
+        fit_arguments(values, taken, {})
     assert raised.value.message == problems[0].message
 
 
-def test_arguments_that_fit_have_no_problems() -> None:
-    declared = record({"count": optional(int32())})
-    for values in ({}, {"count": 1}, {"count": "1"}, {"count": None}):
-        assert argument_problems(values, Capability(id="a", input=declared), {}) == ()
+@pytest.mark.parametrize("values", [{}, {"count": 1}, {"count": "1"}, {"count": None}])
+def test_arguments_that_fit_have_no_problems(values: dict[str, Json]) -> None:
+    assert argument_problems(values, capability(count=optional(int32())), {}) == ()
+
+
+LONG = "1234567890123456789012345678901"
+
+
+@pytest.mark.parametrize(("keywords", "value", "fits"), [
+    ({"multipleOf": 2}, Decimal(f"{LONG}E+0"), False),
+    ({"multipleOf": 2}, Decimal(f"{LONG[:-1]}2"), True),
+    ({"multipleOf": Decimal("0.01")}, Decimal(f"0.{LONG}"), False),
+    ({"multipleOf": Decimal("0.1")}, Decimal("1.30"), True),
+    ({"uniqueItems": True}, [Decimal(f"0.{LONG}"), Decimal(f"0.{LONG}2"), Decimal(f"0.{LONG}0")], False),
+    ({"uniqueItems": True}, [Decimal(f"0.{LONG}"), Decimal(f"0.{LONG}2")], True),
+    ({"uniqueItems": True}, [100, Decimal("1E+2")], False),
+    ({"uniqueItems": True}, [1, -1, 0, True, "1"], True),
+])  # fmt: skip
+def test_numbers_are_compared_digit_for_digit(keywords: dict[str, Any], value: Any, fits: Any) -> None:
+    assert (find_violation(value, AnyType(keywords=keywords)) is None) is fits
+
+
+ATOMS = [
+    "a", "b", "0", "_", "[a-c]", "[^a]", "[0-9_]", r"\d", r"\w", r"\D", r"\W", r"\.", r"\-", r"\x41", "é",
+]  # fmt: skip
+
+
+def patterns() -> st.SearchStrategy[str]:
+    """Patterns that Python's engine understands as ECMA-262 does, on text of one line."""
+
+    def grow(inner: st.SearchStrategy[str]) -> st.SearchStrategy[str]:
+        group = st.builds("(?:{})".format, inner) | st.builds("({})".format, inner)
+        repeat = st.sampled_from(["*", "+", "?", "{2}", "{1,}", "{0,3}", "*?", "+?"])
+        return st.one_of(
+            st.builds("{}{}".format, group, repeat),
+            st.builds("{}|{}".format, inner, inner),
+            st.builds("{}{}".format, inner, inner),
+        )
+
+    body = st.recursive(st.sampled_from(ATOMS), grow, max_leaves=6)
+    return st.builds("{}{}{}".format, st.sampled_from(["", "^"]), body, st.sampled_from(["", "$"]))
+
+
+@given(pattern=patterns(), text=st.text(st.sampled_from("abcA0_.-é x"), max_size=8))
+def test_a_pattern_matches_what_pythons_engine_does_where_both_mean_the_same(pattern: str, text: str) -> None:
+    try:
+        expected = re.search(pattern, text, re.ASCII) is not None
+    except re.error:
+        return
+    assert compile_pattern(pattern).matches(text) is expected
+
+
+@pytest.mark.parametrize(("pattern", "text", "expected"), [
+    ("^a$", "a\n", False),
+    ("^.$", "\u2028", False),
+    ("^.$", "\x85", True),
+    (r"^\d$", "٣", False),
+    (r"^\w$", "é", False),
+    (r"^\s$", "\ufeff", True),
+    (r"^\s$", "\x1c", False),
+    ("^.$", "😀", True),
+    (r"^\u{1F600}$", "😀", True),
+    (r"^[\u{1F600}-\u{1F64F}]$", "😀", True),
+    ("^[^]$", "\n", True),
+    ("[]", "a", False),
+    (r"^[\b]$", "\b", True),
+    ("^a{2,3}$", "aaaa", False),
+    ("(?<year>[0-9]{4})-[0-9]{2}", "on 2026-11-21", True),
+    ("", "", True),
+    ("^(a|b|)$", "", True),
+])  # fmt: skip
+def test_it_means_what_ecma_262_says_where_engines_differ(pattern: str, text: str, *, expected: bool) -> None:
+    assert compile_pattern(pattern).matches(text) is expected
+
+
+@pytest.mark.parametrize(
+    "pattern",
+    [
+        r"(a)\1", "(?=a)", "(?!a)", "(?<=a)", "(?<!a)", "(?i)a", r"\ba\b", r"\p{L}", "a**", "*a", "a{2", "(a",
+        "a)", "[a", "[z-a]", r"[\d-z]", r"\ud83d", r"\q", "^*", "a{2000}", "(?<1x>a)", "\\", "a{3,2}", r"\cA",
+        # Beyond the bounds of length, states and depth.
+        "a" * (MAX_PATTERN + 1), "(a{1000}){1000}", "a{1000}" * (MAX_STATES // 500), "(" * 60 + ")" * 60,
+    ],
+)  # fmt: skip
+def test_what_is_outside_the_subset_is_refused(pattern: str) -> None:
+    with pytest.raises(UnsupportedPatternError):
+        compile_pattern(pattern)
+
+
+def test_a_pattern_that_makes_backtracking_engines_run_for_ever_ends() -> None:
+    assert not compile_pattern("^(a+)+$").matches("a" * 5_000 + "b")
+
+
+def test_a_text_too_long_for_its_pattern_is_refused_instead_of_left_running() -> None:
+    with pytest.raises(UnsupportedPatternError):
+        compile_pattern("a{1000}").matches("a" * 100_000)
+
+
+@given(text=st.text(max_size=30))
+def test_any_text_as_a_pattern_compiles_or_is_refused(text: str) -> None:
+    with suppress(UnsupportedPatternError):
+        compile_pattern(text).matches(text)
