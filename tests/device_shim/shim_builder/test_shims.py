@@ -13,7 +13,9 @@ from lxml import etree
 
 from adapters.apk_writing.packed_samples import packed_module, run_tool, signing_key
 from device_shim.shim_builder.built_samples import (
+    EVERYTHING,
     KEY,
+    MODULES,
     PACKAGE,
     SIGNER,
     app_with,
@@ -24,7 +26,7 @@ from device_shim.shim_builder.built_samples import (
     source_app,
     string,
 )
-from device_shim.shim_builder.manifest_lint import lint_shim_manifest
+from device_shim.shim_builder.manifest_rules import broken_rules
 from droidgate.cli.program import run
 from droidgate.shims.source_apps import read_source_apps
 from droidgate_android.apk.apk_application import read_application
@@ -47,8 +49,6 @@ from droidgate_shim.engine.routes import parse_route_table, read_route_table
 from droidgate_shim.engine.strict_json import parse_strict
 from requirements_of_tests import require, short_run
 
-MODULES = ("clock-in/app", "pdf-tool/app", "weather/app", "notes/app", "notes/legacy", "tally/app")
-EVERYTHING = ("mmcp", "mmcp-broadcast", "appfunctions")
 ANDROID = "{http://schemas.android.com/apk/res/android}"
 NOTES = "dev.droidgate.sample.notes"
 
@@ -434,7 +434,7 @@ def test_tools_without_room_in_the_manifest_are_not_advertised_to_mmcp_agents_an
     assert {item.hint for item in left_out} == {
         "offer fewer capabilities with --only, or build without --aggregate"
     }
-    assert lint_shim_manifest(shim.apk) == ()
+    assert broken_rules(shim.apk) == {}
 
 
 def test_where_no_tool_has_room_nothing_is_advertised_to_mmcp_agents() -> None:
@@ -442,7 +442,7 @@ def test_where_no_tool_has_room_nothing_is_advertised_to_mmcp_agents() -> None:
     shim = shim_of(source_app(big), advertise=frozenset({"mmcp", "mmcp-broadcast"}))
     assert mmcp_tools(shim) == {}
     assert [finding.code for finding in shim.findings].count("shim-tool-left-out") == 1
-    assert lint_shim_manifest(shim.apk) == ()
+    assert broken_rules(shim.apk) == {}
 
 
 @pytest.mark.parametrize("text", ["x" * 100_000, 'say "hello"\n' * 9_000, "語" * 40_000])
@@ -453,7 +453,7 @@ def test_an_app_with_endless_instructions_makes_no_shim_that_android_refuses(
     apps = [replace(source_app(Capability(id="t")), instructions=text)]
     apps += [source_app(Capability(id="u"), package=package) for package in others]
     shim = shim_of(*apps, aggregate=bool(others), advertise=frozenset(EVERYTHING))
-    assert lint_shim_manifest(shim.apk) == ()
+    assert broken_rules(shim.apk) == {}
     assert "shim-description-shortened" in {finding.code for finding in shim.findings}
     assert "manifest-text-too-long" not in {finding.code for finding in shim.findings}
     (provider,) = declared_in(shim.apk)
