@@ -249,14 +249,12 @@ def test_a_session_takes_base_and_splits() -> None:
 @pytest.mark.parametrize(
     ("split", "problem"),
     [
-        (
-            lambda: make_apk("org.example.other", attributes='split="de"'),
-            f"package org.example.other inconsistent with {TOOL}",
-        ),
+        (lambda: make_apk("org.example.other", attributes='split="de"'),
+         f"package org.example.other inconsistent with {TOOL}"),
         (lambda: make_tool("", attributes='split="de"', version=2), "version code 2 inconsistent with 1"),
         (lambda: make_tool("", attributes='split="de"', signer="second"), "signatures are inconsistent"),
     ],
-)
+)  # fmt: skip
 def test_splits_have_to_belong_to_their_base(split: Callable[[], bytes], problem: str) -> None:
     with make_phone("36.1") as system:
         with pytest.raises(InstallError) as refused:

@@ -6,7 +6,7 @@ and every token comes up; inputs of the other operations; requests that are brok
 
 import base64
 import json
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from decimal import Decimal
 from random import Random
@@ -292,11 +292,11 @@ class Maker:
 APPROVED = {"signer": "sha256:01", "version_code": 3, "digest": "sha256:02"}
 TOKENS = tuple(load_failure_tokens())
 PLANS = {
-    "success": 32,
+    "success": 35,
     "failure": 13,
     "silent": 3,
     "died": 3,
-    "odd-answer": 14,
+    "odd-answer": 16,
     "version": 3,
     "unknown": 3,
     "arguments": 7,
@@ -305,7 +305,6 @@ PLANS = {
     "gone": 2,
     "switched-off": 3,
     "busy": 3,
-    "odd-request": 5,
 }
 """What a call is about -> how often, in a hundred."""
 
@@ -361,7 +360,7 @@ class CallMaker(Maker):
             "policy": self.policy(plan, route, carrier),
             "carrier": carrier,
             "caller": 10001,
-            "extras": self.garbled(extras) if plan == "odd-request" else extras,
+            "extras": extras,
             "backend": self.answer(plan, route),
         }
         targets = self.targets(plan, route)
@@ -451,38 +450,6 @@ class CallMaker(Maker):
                 named = self.random.choice((1, "1", None))
             inner = {"mobile-mcp-request": {"version": named, "request": inner}}
         return {extra: canonical_json(inner)}
-
-    def garbled(self, extras: dict[str, Json]) -> dict[str, Json]:
-        """Return a request that something is wrong with, or odd about."""
-        extra, text = next(iter(extras.items()))
-        ways: tuple[Callable[[], dict[str, Json]], ...] = (
-            lambda: {extra: text[: self.random.randrange(len(text))]},
-            lambda: {extra: self.cut_out(text)},
-            lambda: {"request" if extra != "request" else "mobile-mcp-request": text},
-            lambda: {"mcp_command_json": text, "mcp_request_id": "u-1"},
-            lambda: {extra: text.replace('"id"', self.random.choice(('"Id"', '"id":1,"x"', '"version"')), 1)},
-            lambda: {extra: self.without_a_member(text)},
-            lambda: {extra: canonical_json(self.values.anything(3))},
-            lambda: {"nothing": text},
-        )
-        return self.random.choice(ways)()
-
-    def cut_out(self, text: str) -> str:
-        at = self.random.randrange(len(text))
-        return text[:at] + self.random.choice(("", "\\", '"', "}", "\ud83d"[:0], "1")) + text[at + 1 :]
-
-    def without_a_member(self, text: str) -> str:
-        document = json.loads(text, parse_float=Decimal)
-        node = document
-        while True:
-            name = self.random.choice(list(node))
-            inner = node[name]
-            if not isinstance(inner, dict) or not inner or self.random.random() < 0.4:
-                node[name] = self.values.anything(1)
-                if self.random.random() < 0.5:
-                    del node[name]
-                return canonical_json(document)
-            node = inner
 
     def policy(self, plan: str, route: Mapping[str, Any], carrier: str) -> Json:
         is_read_only = (route["effects"] or {}).get("read_only") is True
