@@ -10,16 +10,18 @@ from typing import Any
 
 import pytest
 
-from adapters.handlers.jvm import as_line, run_class
-from device_shim.phone_apps.sample_java import compile_samples, from_utf16
+from adapters.handlers.jvm import as_line, compile_java, run_class
 from device_shim.phone_apps.small_phone import NOW, SmallPhone
+from droidgate_phone.app_api.app_values import BroadcastResult
 from droidgate_phone.apps.clock_in import ClockInEngine
 from droidgate_phone.apps.pdf_tool import problem_with
 from droidgate_phone.apps.tally import Totals, run_capability
 from droidgate_phone.apps.tool_requests import answer_request, read_descriptor
 from droidgate_phone.apps.weather import WeatherApp
-from droidgate_phone.intents import Bundle, ComponentName, Intent
+from droidgate_phone.intents import Bundle, Intent
 from droidgate_phone.org_json import JsonError, parse_object, write_json
+from droidgate_phone.sample_apps import sample_apps_directory
+from requirements_of_tests import require
 
 TODAY = "2026-02-14"
 SEED = 20_260_214
@@ -27,10 +29,32 @@ SEED = 20_260_214
 _CHARACTERS = [*string.printable, "ß", "İ", "語", "😀", "\ud83d", "\u2028", "\xa0", "Ǆ", "\x00"]
 
 
+# Folders of the sample apps, and classes in them that need nothing of a running Android.
+_CLASSES = {
+    "mobile-mcp": ("RequestEngine", "Descriptor"),
+    "clock-in/app": ("ClockInEngine", "ClockInBook"),
+    "tally/app": ("TallyEngine", "Totals"),
+    "weather/app": ("Weather", "WeatherTools"),
+    "pdf-tool/app": ("SchemaCheck",),
+}
+
+
 @pytest.fixture(scope="session")
 def classes(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The apps' classes, compiled once for all tests of a process."""
-    return compile_samples(tmp_path_factory.mktemp("sample_classes"))
+    """The apps' classes and the runners that call them, compiled once for all tests of a process."""
+    require("newer-jdk")
+    sources = sorted((Path(__file__).parent / "java").glob("*.java"))
+    for module, names in _CLASSES.items():
+        main = sample_apps_directory() / module / "src/main/java"
+        sources += [path for path in main.rglob("*.java") if path.stem in names]
+    out = tmp_path_factory.mktemp("sample_classes")
+    compile_java(sources, out, warnings=False)
+    return out
+
+
+def from_utf16(line: str) -> str:
+    """Return the text that a runner printed as base64 of UTF-16."""
+    return base64.b64decode(line).decode("utf-16-be", "surrogatepass")
 
 
 class _Generator(random.Random):
@@ -101,17 +125,9 @@ def _clock_in_request(generator: _Generator) -> str:
     if generator.random() < 0.4:
         return _good_request(generator)
     names = [
-        "clock_in_today",
-        "make_up_clock_in",
-        "query_clock_in",
-        "x",
-        "",
-        5,
-        2.5,
-        None,
-        [1, "/"],
+        "clock_in_today", "make_up_clock_in", "query_clock_in", "x", "", 5, 2.5, None, [1, "/"],
         {"a": 1e20, "b": [2.0**63, -(2.0**63)]},
-    ]
+    ]  # fmt: skip
     dates = [
         TODAY, "2026-02-13", "2026-02-15", "2024-02-29", "2023-02-29", "0000-02-29", "1999-12-31", "x", 7,
         None,
@@ -225,9 +241,7 @@ def test_weather_is_the_same_as_in_java_for_2000_calls(classes: Path) -> None:
     calls = [_weather_call(generator) for _ in range(2000)]
     lines = [as_line(part) for call in calls for part in call]
     answers = map(from_utf16, run_class("dev.droidgate.sample.weather.WeatherRunner", classes, lines))
-    phone = SmallPhone()
-    phone.install(WeatherApp)
-    ours = [_broadcast(phone, *call) for call in calls]
+    ours = [_broadcast(SmallPhone(), *call) for call in calls]
     assert sum(not line.startswith("Error: ") for line in ours) > 400
     for call, mine, theirs in zip(calls, ours, answers, strict=True):
         assert mine == theirs, call
@@ -235,13 +249,11 @@ def test_weather_is_the_same_as_in_java_for_2000_calls(classes: Path) -> None:
 
 def _broadcast(phone: SmallPhone, tool: str | None, params: str | None) -> str:
     extras = {name: value for name, value in (("tool", tool), ("params", params)) if value is not None}
-    component = ComponentName("dev.droidgate.sample.weather", "dev.droidgate.sample.weather.WeatherReceiver")
-    results: list[str] = []
-    phone.context("dev.droidgate.sample.agent").send_ordered_broadcast(
-        Intent("com.example.ACTION_MMCP_INVOKE", component, extras=Bundle.of_strings(extras)),
-        lambda result: results.append(str(result.data)),
-    )
-    return results[0]
+    intent = Intent("com.example.ACTION_MMCP_INVOKE", extras=Bundle.of_strings(extras))
+    (receiver,) = WeatherApp.RECEIVERS.values()
+    found = receiver(phone.context(WeatherApp.PACKAGE)).on_receive(intent, BroadcastResult())
+    assert isinstance(found, BroadcastResult)
+    return str(found.data)
 
 
 _GOOD = {"path": "a.pdf", "format": "png", "paths": ["a", "b"], "output_name": "x", "query": "q"}
@@ -265,13 +277,10 @@ def test_pdf_tool_checks_1000_calls_as_its_java_does(classes: Path) -> None:
     generator = _Generator(SEED)
     schemas = [tool["parameters"] for tool in json.loads(str(manifest))["tools"]]
     calls = [(schema, generator.json_text(_tool_value(generator, schema))) for schema in schemas * 200]
-    calls = [(schema, text.encode("utf-8", "replace").decode()) for schema, text in calls]
-    lines = [_base64(part.encode()) for schema, text in calls for part in (json.dumps(schema), text)]
-    answers = run_class("dev.droidgate.sample.pdftool.PdfRunner", classes, lines)
-    assert 50 < answers.count(None) < 950
+    lines = [as_line(part) for schema, text in calls for part in (json.dumps(schema), text)]
+    answers = [
+        from_utf16(line) for line in run_class("dev.droidgate.sample.pdftool.PdfRunner", classes, lines)
+    ]
+    assert 50 < answers.count("") < 950
     for (schema, text), theirs in zip(calls, answers, strict=True):
-        assert problem_with(schema, parse_object(text)) == theirs, text
-
-
-def _base64(data: bytes) -> str:
-    return base64.b64encode(data).decode()
+        assert (problem_with(schema, parse_object(text)) or "") == theirs, text

@@ -1,241 +1,288 @@
-"""The sample apps, installed from their APKs, run on the virtual phone under Android's rules."""
+"""The sample apps, installed from their APKs, run on the virtual phone under Android's rules.
+
+The agent app finds tools and calls them in each wire form.
+"""
 
 import io
 import json
 import xml.etree.ElementTree as ET
-from collections.abc import Iterator
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator
+from typing import Any
 
 import pytest
 from PIL import Image
 
 from device_shim.phone_apps.pdf_files import pdf_with
-from droidgate_phone.apps.agent import Agent, request_text
-from droidgate_phone.commands import SHELL_UID, CommandCall
-from droidgate_phone.commands.command_registry import find_command
-from droidgate_phone.intents import ComponentName
+from device_shim.phone_system.phone_system_apps import make_apk, nodes_of, run, run_bytes, tap
+from droidgate_phone.app_api.app_values import ActivityResult, Message
+from droidgate_phone.app_api.behaviour import App, Service
+from droidgate_phone.apps.agent import Agent, Dialect, NoAnswerError, request_text
+from droidgate_phone.apps.app_registry import BEHAVIOURS
+from droidgate_phone.commands import SHELL_UID
+from droidgate_phone.intents import Bundle, ComponentName, Intent
 from droidgate_phone.phone import boot
 from droidgate_phone.sample_packages import sample_packages
 from droidgate_phone.system import AndroidSystem
 
-AGENT = "dev.droidgate.sample.agent"
-CLOCK_IN = ComponentName("dev.droidgate.sample.clockin", "dev.droidgate.sample.clockin.ClockInService")
-TALLY = ComponentName("dev.droidgate.sample.tally", "dev.droidgate.sample.tally.TallyService")
-PDF_TOOL = ComponentName("dev.droidgate.sample.pdftool", "dev.droidgate.sample.pdftool.ToolActivity")
-WEATHER = ComponentName("dev.droidgate.sample.weather", "dev.droidgate.sample.weather.WeatherReceiver")
+SAMPLE = "dev.droidgate.sample"
+AGENT = f"{SAMPLE}.agent"
+CLOCK_IN = ComponentName(f"{SAMPLE}.clockin", f"{SAMPLE}.clockin.ClockInService")
+TALLY = ComponentName(f"{SAMPLE}.tally", f"{SAMPLE}.tally.TallyService")
+PDF_TOOL = ComponentName(f"{SAMPLE}.pdftool", f"{SAMPLE}.pdftool.ToolActivity")
+WEATHER = ComponentName(f"{SAMPLE}.weather", f"{SAMPLE}.weather.WeatherReceiver")
+PROTOTYPE = ComponentName("com.example.mcpdemo", "com.example.mcpdemo.CommandGatewayService")
+SILENT = ComponentName(PROTOTYPE.package, f"{PROTOTYPE.package}.Silent")
+LAUNCHER = "android.intent.category.LAUNCHER"
 
 
-@dataclass
-class Output:
-    """A stream that keeps what is written."""
+class PrototypeService(Service):
+    """A tool of the reference's MM-5 (started) and MM-6 (bound): unwrapped, arguments as JSON inside JSON."""
 
-    data: bytes = b""
+    def on_start_command(self, intent: Intent) -> None:
+        callback = intent.extras.values["mcp_callback"]
+        extras = {"mcp_request_id": "", "response": echo(str(intent.extras.get_string("request")))}
+        self.context.send_pending_intent(str(callback.value), Intent(extras=Bundle.of_strings(extras)))
 
-    def write(self, data: bytes) -> None:
-        self.data += data
+    def on_bind(self, intent: Intent) -> Callable[[Message], None]:
+        del intent
+
+        def handle(message: Message) -> None:
+            answer = Bundle.of_strings({"response": echo(str(message.data.get_string("request")))})
+            self.context.send_message(str(message.reply_to), Message(2, answer))
+
+        return handle
 
 
-@dataclass
-class Streams:
-    """Standard streams in memory."""
-
-    input: io.BytesIO = field(default_factory=io.BytesIO)
-    output: Output = field(default_factory=Output)
-    error: Output = field(default_factory=Output)
+def echo(request: str) -> str:
+    document = json.loads(request)
+    arguments = json.loads(document["capability"]["input"])
+    return json.dumps({"id": document["id"], "capability": {"id": "x", "output": arguments}})
 
 
-@dataclass
-class Phone:
-    """A phone with the sample apps on it."""
+class PrototypeApp(App):
+    PACKAGE = PROTOTYPE.package
+    SERVICES = {PROTOTYPE.class_name: PrototypeService, SILENT.class_name: Service}
 
-    system: AndroidSystem
 
-    def run(self, *command: str) -> tuple[int, bytes, str]:
-        """Run a command as the shell does; return its status and what it wrote."""
-        found = find_command(command[0])
-        assert found is not None
-        streams = Streams()
-        status = found(CommandCall(command[0], command[1:], streams, self.system))
-        return status, streams.output.data, streams.error.data.decode()
+def launch(system: AndroidSystem, package: str) -> None:
+    status, output, _ = run_bytes(system, "monkey", "-p", package, "-c", LAUNCHER, "1")
+    assert (status, b"Events injected: 1" in output) == (0, True)
 
-    def launch(self, package: str) -> None:
-        status, output, _ = self.run("monkey", "-p", package, "-c", "android.intent.category.LAUNCHER", "1")
-        assert (status, b"Events injected: 1" in output) == (0, True)
 
-    def nodes(self) -> list[ET.Element]:
-        status, output, error = self.run("uiautomator", "dump", "/dev/tty")
-        assert (status, error) == (0, "")
-        xml, rest, _ = output.decode().partition("UI hierchary dumped to: /dev/tty\n")
-        assert rest
-        return list(ET.fromstring(xml).iter("node"))
+def text_of(system: AndroidSystem, entry: str) -> str:
+    (found,) = [node for node in nodes_of(system) if str(node.get("resource-id")).endswith(f":id/{entry}")]
+    return str(found.get("text"))
 
-    def text_of(self, entry: str) -> str:
-        (found,) = [node for node in self.nodes() if str(node.get("resource-id")).endswith(f":id/{entry}")]
-        return str(found.get("text"))
 
-    def tap(self, **attributes: str) -> None:
-        names = {"entry": "resource-id"}
-        (found,) = [
-            node
-            for node in self.nodes()
-            if all(str(node.get(names.get(key, key))).endswith(value) for key, value in attributes.items())
-        ]
-        left, top, right, bottom = map(int, str(found.get("bounds"))[1:-1].replace("][", ",").split(","))
-        assert self.run("input", "tap", str((left + right) // 2), str((top + bottom) // 2)) == (0, b"", "")
+def texts(system: AndroidSystem) -> list[str | None]:
+    return [node.get("text") for node in nodes_of(system)]
+
+
+def tap_entry(system: AndroidSystem, entry: str) -> None:
+    tap(system, lambda node: str(node.get("resource-id")).endswith(f":id/{entry}"))
+
+
+def tap_text(system: AndroidSystem, text: str) -> None:
+    tap(system, lambda node: node.get("text") == text)
 
 
 @pytest.fixture
-def phone() -> Iterator[Phone]:
-    with boot("36.1", seed=1) as system:
+def phone() -> Iterator[AndroidSystem]:
+    with boot("36.1", seed=1, behaviours={**BEHAVIOURS, PROTOTYPE.package: PrototypeApp}) as system:
         for package in sample_packages():
             system.packages.install(package.apk)
-        yield Phone(system)
+        yield system
 
 
 @pytest.fixture
-def agent(phone: Phone) -> Agent:
+def agent(phone: AndroidSystem) -> Agent:
     """The agent, in front."""
-    phone.launch(AGENT)
-    return Agent(phone.system.app_context(AGENT))
+    launch(phone, AGENT)
+    return Agent(phone.app_context(AGENT))
 
 
-def test_the_agent_sees_and_calls_all_three_protocols(phone: Phone, agent: Agent) -> None:
+@pytest.fixture
+def with_prototype(phone: AndroidSystem) -> None:
+    """A phone with a tool of the prototype and one that stays silent, both of which may be started."""
+    services = "".join(
+        f'<service android:name="{name.class_name}" android:exported="true"><intent-filter>'
+        '<action android:name="mobile.mcp.SERVICE"/></intent-filter></service>'
+        for name in (PROTOTYPE, SILENT)
+    )
+    phone.packages.install(make_apk(PROTOTYPE.package, services, target=25, minimum=24))
+
+
+def test_the_agent_sees_and_calls_all_three_protocols(phone: AndroidSystem, agent: Agent) -> None:
     assert agent.discover_mobile_mcp() == [CLOCK_IN, TALLY]
     assert agent.discover_mmcp() == [PDF_TOOL]
-    phone.launch(WEATHER.package)
-    phone.launch(AGENT)
+    launch(phone, WEATHER.package)
+    launch(phone, AGENT)
     (weather,) = agent.discover_broadcast_tools()
-    assert [tool.name for tool in weather.tools] == ["currentWeather", "forecast", "warmestPlace"]
-    assert agent.call_broadcast(WEATHER, "currentWeather", {"location": "Paris"}).data == (
-        "Paris: overcast, 26 °C, wind 56 km/h."
-    )
+    assert weather.component == WEATHER
+    assert [(tool.name, json.loads(tool.parameters)) for tool in weather.tools] == [
+        ("currentWeather", {"location": "string"}),
+        ("forecast", {"location": "string", "days": "string"}),
+        ("warmestPlace", {"places": "string"}),
+    ]
+    assert all(tool.description for tool in weather.tools)
+    answer = agent.call_broadcast(WEATHER, "currentWeather", {"location": "Paris"})
+    assert (answer.code, answer.data) == (-1, "Paris: overcast, 26 °C, wind 56 km/h.")
+    refused = agent.call_broadcast(WEATHER, "getWeather", {})
+    assert (refused.code, refused.data) == (0, 'Error: unknown tool "getWeather"')
     result = agent.call_mmcp_activity(PDF_TOOL, "page_count", {"path": "/sdcard/Download/nothing.pdf"})
     assert result.code == 0
-    assert "mobile-mcp" in agent.call_bound(CLOCK_IN, request_text("clock_in_today", {}, dialect="S0"))
+    assert [str(text) for text in texts(phone) if "/." in str(text)] == [
+        "MOBILE_MCP dev.droidgate.sample.clockin/.ClockInService",
+        "MOBILE_MCP dev.droidgate.sample.tally/.TallyService",
+        "MMCP dev.droidgate.sample.pdftool/.ToolActivity",
+        "BROADCAST dev.droidgate.sample.weather/.WeatherReceiver",
+    ]
 
 
-def test_records_outlive_the_app_s_process(phone: Phone, agent: Agent) -> None:
+@pytest.mark.parametrize("way", ["call_bound", "call_started"])
+@pytest.mark.parametrize(
+    ("dialect", "message"),
+    [("S0", None), ("S1", 'invalid_argument: arguments belong under "args", not under "input"')],
+)
+def test_clock_in_speaks_s0_and_understands_s1(
+    phone: AndroidSystem, agent: Agent, way: str, dialect: Dialect, message: str | None
+) -> None:
+    phone.uid_states.idle_whitelist.add(CLOCK_IN.package)
+    text = request_text("query_clock_in", {"date": "2020-02-13"}, dialect=dialect, request_id="r")
+    answer = json.loads(getattr(agent, way)(CLOCK_IN, text, dialect=dialect))
+    response = answer["mobile-mcp-response"]["response"]
+    assert (response["id"], response["status"]) == ("r", "failure" if message else "success")
+    assert message is None or response["message"] == message
+
+
+@pytest.mark.usefixtures("with_prototype")
+@pytest.mark.parametrize(("way", "dialect"), [("call_started", "MM-5"), ("call_bound", "MM-6")])
+def test_the_prototype_s_forms_reach_the_prototype(agent: Agent, way: str, dialect: Dialect) -> None:
+    arguments: dict[str, Any] = {"date": "2026-02-24", "nested": {"a": [1]}}
+    text = request_text("x", arguments, dialect=dialect, request_id="7f3c")
+    assert isinstance(json.loads(text)["capability"]["input"], str)
+    found = json.loads(getattr(agent, way)(PROTOTYPE, text, dialect=dialect))
+    assert found == {"id": "7f3c", "capability": {"id": "x", "output": arguments}}
+
+
+@pytest.mark.usefixtures("with_prototype", "agent")
+def test_a_tool_that_does_not_answer_is_reported(phone: AndroidSystem) -> None:
+    agent = Agent(phone.app_context(AGENT), patience=0.01)
+    with pytest.raises(NoAnswerError, match="returns no binder"):
+        agent.call_bound(SILENT, "{}")
+    with pytest.raises(NoAnswerError, match="no answer in"):
+        agent.call_started(SILENT, "{}")
+    with pytest.raises(NoAnswerError, match="unknown service"):
+        agent.call_started(ComponentName(PROTOTYPE.package, "x"), "{}")
+
+
+def test_records_outlive_the_app_s_process(phone: AndroidSystem, agent: Agent) -> None:
     agent.call_bound(CLOCK_IN, request_text("clock_in_today", {}, dialect="S0"))
-    phone.system.end_processes(CLOCK_IN.package, "test")
+    phone.end_processes(CLOCK_IN.package, "test")
     text = agent.call_bound(CLOCK_IN, request_text("query_clock_in", {}, dialect="S0"))
     output = json.loads(text)["mobile-mcp-response"]["response"]["capability"]["output"]
     assert {item["name"]: item["value"] for item in output}["has_clocked_in"] is True
 
 
-def test_a_pdf_of_the_app_s_folder_is_read_and_others_with_the_permission(phone: Phone, agent: Agent) -> None:
-    folder = f"/sdcard/Android/data/{PDF_TOOL.package}/files"
-    phone.system.files.make_directory(folder, parents=True, uid=SHELL_UID)
-    for path in (f"{folder}/a.pdf", "/sdcard/Download/a.pdf"):
-        phone.system.files.write(path, pdf_with(["hello", "phone"]), uid=SHELL_UID)
-    result = agent.call_mmcp_activity(PDF_TOOL, "extract_text", {"path": f"{folder}/a.pdf"})
+def extra_of(result: ActivityResult, name: str) -> str:
     assert result.data is not None
-    assert json.loads(str(result.data.extras.get_string("result")))["text"] == "hello\nphone"
-    other = {"path": "/sdcard/Download/a.pdf"}
+    return str(result.data.extras.get_string(name))
+
+
+def test_a_pdf_of_the_app_s_folder_is_read_and_others_with_the_permission(
+    phone: AndroidSystem, agent: Agent
+) -> None:
+    folder, other = f"/sdcard/Android/data/{PDF_TOOL.package}/files", "/sdcard/Download"
+    phone.files.make_directory(folder, parents=True, uid=SHELL_UID)
+
+    def extract(place: str) -> ActivityResult:
+        return agent.call_mmcp_activity(PDF_TOOL, "extract_text", {"path": f"{place}/a.pdf"})
+
+    for place in (folder, other):
+        phone.files.write(f"{place}/a.pdf", pdf_with(["hello", "phone"]), uid=SHELL_UID)
     permission = (PDF_TOOL.package, "android.permission.READ_EXTERNAL_STORAGE")
-    phone.run("pm", "grant", *permission)
-    shown = agent.call_mmcp_activity(PDF_TOOL, "extract_text", other)
-    assert shown.data is not None
-    assert json.loads(str(shown.data.extras.get_string("result")))["text"] == "hello\nphone"
-    phone.run("pm", "revoke", *permission)
-    hidden = agent.call_mmcp_activity(PDF_TOOL, "extract_text", other)
-    assert hidden.data is not None
-    assert str(hidden.data.extras.get_string("error")).endswith("is not a file that this app may read")
+    run(phone, "pm", "grant", *permission)
+    for place in (folder, other):
+        assert json.loads(extra_of(extract(place), "result"))["text"] == "hello\nphone"
+    run(phone, "pm", "revoke", *permission)
+    assert json.loads(extra_of(extract(folder), "result"))["text"] == "hello\nphone"
+    assert extra_of(extract(other), "error").endswith("is not a file that this app may read")
 
 
-def test_a_person_uses_clock_in_by_what_uiautomator_shows(phone: Phone) -> None:
-    phone.launch(CLOCK_IN.package)
-    assert phone.text_of("state") == "You have not clocked in today."
-    before = phone.run("screencap", "-p")[1]
-    phone.tap(entry=":id/clock_in_now")
-    assert phone.text_of("state") == "You are clocked in today."
-    assert phone.run("screencap", "-p")[1] != before
-    phone.tap(entry=":id/missed_day")
-    assert phone.run("input", "text", "2020-02-2%s") == (0, b"", "")
-    assert phone.run("input", "keyevent", "KEYCODE_DEL", "KEYCODE_9") == (0, b"", "")
-    assert phone.text_of("missed_day") == "2020-02-29"
-    phone.tap(text="Add that day")
-    assert (phone.text_of("problem"), phone.text_of("missed_day")) == ("", "A day you missed, as YYYY-MM-DD")
-    assert "2020-02-29" in [node.get("text") for node in phone.nodes()]
-    phone.run("input", "keyevent", "HOME")
-    phone.tap(text="Notes")
-    phone.tap(entry=":id/title")
-    phone.run("input", "text", "from%sthe%sscreen")
-    phone.tap(entry=":id/create_note")
-    assert "from the screen" in [node.get("text") for node in phone.nodes()]
+def test_a_person_uses_clock_in_by_what_uiautomator_shows(phone: AndroidSystem) -> None:
+    launch(phone, CLOCK_IN.package)
+    assert text_of(phone, "state") == "You have not clocked in today."
+    before = run_bytes(phone, "screencap", "-p")
+    tap_entry(phone, "clock_in_now")
+    assert text_of(phone, "state") == "You are clocked in today."
+    assert run_bytes(phone, "screencap", "-p") != before
+    tap_entry(phone, "missed_day")
+    assert run_bytes(phone, "input", "text", "2020-02-2%s") == (0, b"", "")
+    assert run_bytes(phone, "input", "keyevent", "KEYCODE_DEL", "KEYCODE_9") == (0, b"", "")
+    assert text_of(phone, "missed_day") == "2020-02-29"
+    tap_text(phone, "Add that day")
+    assert (text_of(phone, "problem"), text_of(phone, "missed_day")) == (
+        "",
+        "A day you missed, as YYYY-MM-DD",
+    )
+    assert "2020-02-29" in texts(phone)
+    run(phone, "input", "keyevent", "HOME")
+    tap_text(phone, "Notes")
+    tap_entry(phone, "title")
+    run(phone, "input", "text", "from%sthe%sscreen")
+    tap_entry(phone, "create_note")
+    assert "from the screen" in texts(phone)
 
 
-def test_pictures_and_dumps_go_to_files(phone: Phone) -> None:
-    assert phone.run("screencap", "-p", "/sdcard/a.png") == (0, b"", "")
-    with Image.open(io.BytesIO(bytes(phone.system.files.read("/sdcard/a.png")))) as picture:
+def test_pictures_and_dumps_go_to_files_or_to_the_output(phone: AndroidSystem) -> None:
+    assert run_bytes(phone, "screencap", "-p", "/sdcard/a.png") == (0, b"", "")
+    with Image.open(io.BytesIO(bytes(phone.files.read("/sdcard/a.png")))) as picture:
         assert picture.size == (1080, 2400)
-    assert phone.run("screencap", "/system/a.png")[::2] == (
-        1,
-        "Error opening file: /system/a.png (Read-only file system)\n",
-    )
-    assert phone.run("uiautomator", "dump") == (0, b"UI hierchary dumped to: /sdcard/window_dump.xml\n", "")
-    dumped = bytes(phone.system.files.read("/sdcard/window_dump.xml"))
+    error = "Error opening file: /system/a.png (Read-only file system)\n"
+    assert run_bytes(phone, "screencap", "/system/a.png")[::2] == (1, error)
+    done = "UI hierchary dumped to: "
+    assert run(phone, "uiautomator", "dump").stdout == f"{done}/sdcard/window_dump.xml\n"
+    dumped = bytes(phone.files.read("/sdcard/window_dump.xml"))
     assert ET.fromstring(dumped).tag == "hierarchy"
-    assert phone.run("uiautomator", "dump", "/no/such/folder/x.xml")[:2] == (
-        0,
-        b"UI hierchary dumped to: /no/such/folder/x.xml\n",
-    )
+    ran = run(phone, "uiautomator", "dump", "/dev/tty")
+    assert (ran.status, ran.stdout, ran.stderr) == (0, f"{dumped.decode()}{done}/dev/tty\n", "")
+    ran = run(phone, "uiautomator", "dump", "/no/such/folder/x.xml")
+    assert (ran.status, ran.stdout) == (0, f"{done}/no/such/folder/x.xml\n")
 
 
 @pytest.mark.parametrize(
     ("command", "status", "message"),
     [
-        (
-            ("monkey", "-p", "dev.made.gone", "-c", "android.intent.category.LAUNCHER", "1"),
-            252,
-            "monkey aborted.",
-        ),
-        (
-            ("monkey", "-p", PDF_TOOL.package, "-c", "android.intent.category.LAUNCHER", "1"),
-            252,
-            "monkey aborted.",
-        ),
-        (("monkey", "-p", AGENT, "500"), 69, "not modelled"),
-        (("input", "draganddrop", "1", "1", "2"), 255, "IllegalArgumentException: Argument expected after"),
-        (("input", "roll", "1", "1"), 69, "not modelled"),
-        (("input", "keyevent", "POWER"), 69, "not modelled: key 26"),
-        (("input", "text", "Grüße"), 255, "java.lang.NullPointerException"),
-        (("input", "tap", "1"), 255, "IllegalArgumentException: Argument expected after"),
-        (("input", "tap", "a", "b"), 255, "For input string"),
-        (("input", "dance"), 0, "Unknown command: dance"),
-        (("input",), 0, "Usage: input [<source>]"),
-        (("uiautomator", "events"), 69, "not modelled"),
-        (("screencap", "-d", "7"), 69, "not modelled"),
+        (f"monkey -p dev.made.gone -c {LAUNCHER} 1", 252, "monkey aborted."),
+        (f"monkey -p {PDF_TOOL.package} -c {LAUNCHER} 1", 252, "monkey aborted."),
+        (f"monkey -p {AGENT} 500", 69, "not modelled"),
+        ("input draganddrop 1 1 2", 255, "IllegalArgumentException: Argument expected after"),
+        ("input roll 1 1", 69, "not modelled"),
+        ("input keyevent POWER", 69, "not modelled: key 26"),
+        ("input text Grüße", 255, "java.lang.NullPointerException"),
+        ("input tap 1", 255, "IllegalArgumentException: Argument expected after"),
+        ("input tap a b", 255, "For input string"),
+        ("input dance", 0, "Unknown command: dance"),
+        ("input", 0, "Usage: input [<source>]"),
+        ("uiautomator events", 69, "not modelled"),
+        ("screencap -d 7", 69, "not modelled"),
     ],
 )
 def test_what_android_refuses_is_refused_in_its_words(
-    command: tuple[str, ...], status: int, message: str
+    phone: AndroidSystem, command: str, status: int, message: str
 ) -> None:
-    with boot("36.1", seed=1) as system:
-        for package in sample_packages():
-            system.packages.install(package.apk)
-        found, output, error = Phone(system).run(*command)
-    assert found == status
-    assert message in output.decode() + error
+    ran = run(phone, *command.split())
+    assert ran.status == status
+    assert message in ran.stdout + ran.stderr
 
 
-def test_monkey_prints_its_arguments_as_androids_script_does(phone: Phone) -> None:
-    status, output, error = phone.run("monkey", "-p", AGENT, "-c", "android.intent.category.LAUNCHER", "1")
-    assert status == 0
-    assert output.decode().splitlines()[:6] == [
-        "  bash arg: -p",
-        f"  bash arg: {AGENT}",
-        "  bash arg: -c",
-        "  bash arg: android.intent.category.LAUNCHER",
-        "  bash arg: 1",
-        "Events injected: 1",
-    ]
-    assert error.splitlines() == [
-        f"args: [-p, {AGENT}, -c, android.intent.category.LAUNCHER, 1]",
-        ' arg: "-p"',
-        f' arg: "{AGENT}"',
-        ' arg: "-c"',
-        ' arg: "android.intent.category.LAUNCHER"',
-        ' arg: "1"',
-        f'data="{AGENT}"',
-        'data="android.intent.category.LAUNCHER"',
+def test_monkey_prints_its_arguments_as_androids_script_does(phone: AndroidSystem) -> None:
+    words = ("-p", AGENT, "-c", LAUNCHER, "1")
+    ran = run(phone, "monkey", *words)
+    assert ran.status == 0
+    assert ran.stdout.splitlines()[:6] == [*(f"  bash arg: {word}" for word in words), "Events injected: 1"]
+    assert ran.stderr.splitlines() == [
+        f"args: [{', '.join(words)}]",
+        *(f' arg: "{word}"' for word in words),
+        *(f'data="{word}"' for word in (AGENT, LAUNCHER)),
     ]

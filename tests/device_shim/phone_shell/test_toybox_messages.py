@@ -20,17 +20,13 @@ MESSAGES = (
     ("dd if=nope", 1, "dd: nope: No such file or directory\n", "toys/posix/dd.c xopenro"),
     ("sleep x", 1, "sleep: not a number 'x'\n", "lib/xwrap.c xparsetime"),
     ("toybox nope", 127, "toybox: Unknown command nope\n", "main.c unknown"),
-    (
-        "echo x >/system/y",
-        1,
-        "/system/bin/sh: can't create /system/y: Read-only file system\n",
-        "mksh exec.c",
-    ),
+    ("echo x >/system/y", 1, "/system/bin/sh: can't create /system/y: Read-only file system\n",
+     "mksh exec.c"),
     ("cat /data/system/x", 1, "cat: /data/system/x: No such file or directory\n", "lib/lib.c perror_msg"),
     ("ls /data", 1, "ls: /data: Permission denied\n", "toys/posix/ls.c perror_msg_raw"),
     ("foo", 127, "/system/bin/sh: foo: inaccessible or not found\n", "mksh exec.c"),
     ("./d", 127, "/system/bin/sh: ./d: inaccessible or not found\n", "mksh exec.c"),
-)
+)  # fmt: skip
 
 
 @pytest.mark.parametrize(("command", "status", "error", "source"), MESSAGES)

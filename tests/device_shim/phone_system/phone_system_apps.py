@@ -2,16 +2,34 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cache
 from io import BytesIO
 from typing import Any, Generic, TypeVar
+from xml.etree import ElementTree as ET
+
+import pytest
 
 from droidgate_android.apk.pack import pack_project
 from droidgate_android.apk.signing_keys import SigningKey, make_key
-from droidgate_phone.app_api.app_values import AppCrashError, AppFunctionError, BroadcastResult, Message
-from droidgate_phone.app_api.behaviour import Activity, App, AppFunctionService, Provider, Receiver, Service
+from droidgate_phone.app_api.app_values import (
+    AndroidError,
+    AppCrashError,
+    AppFunctionError,
+    BroadcastResult,
+    Message,
+)
+from droidgate_phone.app_api.behaviour import (
+    Activity,
+    App,
+    AppFunctionService,
+    Binding,
+    Provider,
+    Receiver,
+    Service,
+)
 from droidgate_phone.app_api.platform import View
 from droidgate_phone.clocks import StillClock
 from droidgate_phone.commands import SHELL_UID, CommandCall
@@ -19,6 +37,7 @@ from droidgate_phone.commands.command_registry import find_command
 from droidgate_phone.intents import Bundle, Intent
 from droidgate_phone.phone import boot
 from droidgate_phone.system import AndroidSystem
+from droidgate_phone.system.package_records import InstalledPackage
 
 Item = TypeVar("Item")
 
@@ -108,14 +127,57 @@ class Ran:
     stderr: str
 
 
-def run(system: AndroidSystem, *arguments: str, stdin: bytes = b"", uid: int = SHELL_UID) -> Ran:
-    """Run a command of the phone by its words."""
+def run_bytes(
+    system: AndroidSystem, *arguments: str, stdin: bytes = b"", uid: int = SHELL_UID
+) -> tuple[int, bytes, str]:
+    """Run a command of the phone by its words; return its status and what it wrote."""
     name, *rest = arguments
     streams = MemoryStreams(BytesIO(stdin))
     command = find_command(name)
     assert command is not None, name
     status = command(CommandCall(name, tuple(rest), streams, system, uid=uid))
-    return Ran(status, streams.output.data.decode(), streams.error.data.decode())
+    return status, bytes(streams.output.data), streams.error.data.decode()
+
+
+def run(system: AndroidSystem, *arguments: str, stdin: bytes = b"", uid: int = SHELL_UID) -> Ran:
+    """Run a command of the phone by its words."""
+    status, output, error = run_bytes(system, *arguments, stdin=stdin, uid=uid)
+    return Ran(status, output.decode(), error)
+
+
+def nodes_of(system: AndroidSystem) -> list[ET.Element]:
+    """Return the views that are shown, from top to bottom."""
+    return list(ET.fromstring(system.window.hierarchy()).iter("node"))
+
+
+def tap(system: AndroidSystem, is_meant: Callable[[ET.Element], bool]) -> None:
+    """Tap the one view that is meant with `input tap`, where it is shown."""
+    (node,) = filter(is_meant, nodes_of(system))
+    sides = (node.get("bounds") or "").replace("][", ",").strip("[]").split(",")
+    left, top, right, bottom = map(int, sides)
+    ran = run(system, "input", "tap", str((left + right) // 2), str((top + bottom) // 2))
+    assert ran == Ran(0, "", "")
+
+
+def wait(system: AndroidSystem, seconds: float = 0.5) -> None:
+    """Let the phone's time pass."""
+    system.clock.wait(system.clock.signal(), seconds)
+
+
+@contextmanager
+def raises_android(exception: str, message: str | None = None) -> Iterator[None]:
+    """Expect Android's exception, with this message where one is given."""
+    with pytest.raises(AndroidError) as refused:
+        yield
+    assert refused.value.exception == exception
+    assert message is None or refused.value.message == message
+
+
+def package_of(system: AndroidSystem, name: str) -> InstalledPackage:
+    """Return an installed package."""
+    found = system.packages.find(name)
+    assert found is not None
+    return found
 
 
 TOOL = "com.example.tool"
@@ -286,9 +348,7 @@ def make_phone(sdk: str, *apks: bytes, **options: Any) -> AndroidSystem:
 
 def uid_of(system: AndroidSystem, package: str) -> int:
     """Return the uid of an installed package."""
-    found = system.packages.find(package)
-    assert found is not None
-    return found.uid
+    return package_of(system, package).uid
 
 
 def ignore(item: object) -> None:
@@ -313,6 +373,18 @@ class Inbox(Generic[Item]):
         """Return the first item, None where none comes within the phone's seconds."""
         self._system.clock.wait(self._arrived, seconds)
         return self._items[0] if self._items else None
+
+
+def bind(
+    system: AndroidSystem,
+    intent: Intent,
+    on_message: Callable[[Message], None] = ignore,
+    on_disconnected: Callable[[], None] | None = None,
+) -> Binding:
+    """Bind a service as the agent does; it has to give a binder."""
+    binding = system.app_context(AGENT).bind_service(intent, on_message, on_disconnected)
+    assert binding is not None
+    return binding
 
 
 def open_agent(system: AndroidSystem) -> None:

@@ -111,14 +111,10 @@ def test_services_are_found_by_name() -> None:
 @pytest.mark.parametrize(
     "command",
     [
-        "am instrument -p out a/.B",
-        "dumpsys meminfo",
-        "pm trim-caches 1",
-        "cmd content x",
-        "wm overscan",
+        "am instrument -p out a/.B", "dumpsys meminfo", "pm trim-caches 1", "cmd content x", "wm overscan",
         "am monitor",
     ],
-)
+)  # fmt: skip
 def test_what_is_not_modelled_is_refused_loudly_with_one_status(command: str) -> None:
     with make_phone("36.1") as system:
         ran = run(system, *command.split())

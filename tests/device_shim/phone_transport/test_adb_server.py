@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import struct
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -20,6 +21,12 @@ from droidgate_phone.transport.phone_wire import PhoneWire
 from waiting import wait_until
 
 
+@pytest.fixture
+def client(phone: WiredPhone) -> Iterator[ServerClient]:
+    with ServerClient(phone.server_port) as client:
+        yield client
+
+
 def ask(phone: WiredPhone, text: bytes) -> str:
     with ServerClient(phone.server_port) as client:
         return client.ask(text)
@@ -30,12 +37,11 @@ def refusal(phone: WiredPhone, text: bytes) -> str:
         return client.refusal(text)
 
 
-def test_the_version_request_in_the_protocol_s_own_bytes(phone: WiredPhone) -> None:
+def test_the_version_request_in_the_protocol_s_own_bytes(client: ServerClient) -> None:
     # OVERVIEW.TXT: four hexadecimal digits of length, the request; OKAY, four digits, the answer.
-    with ServerClient(phone.server_port) as client:
-        client.socket.sendall(b"000chost:version")
-        assert client.read(12) == b"OKAY00040029"
-        assert client.read_to_end() == b""
+    client.socket.sendall(b"000chost:version")
+    assert client.read(12) == b"OKAY00040029"
+    assert client.read_to_end() == b""
 
 
 def test_the_list_of_devices(phone: WiredPhone) -> None:
@@ -100,13 +106,12 @@ def test_a_request_without_a_length_ends_the_connection(phone: WiredPhone, reque
 
 
 @pytest.mark.parametrize("choice", [b"host:transport-any", b"host:transport-local", b"host:transport-id:1"])
-def test_services_of_the_phone_follow_the_choice_of_a_transport(phone: WiredPhone, choice: bytes) -> None:
-    with ServerClient(phone.server_port) as client:
-        client.request(choice)
-        assert client.status() == b"OKAY"
-        client.request(b"shell:both")
-        assert client.status() == b"OKAY"
-        assert client.read_to_end() == b"out\nerr\n"
+def test_services_of_the_phone_follow_the_choice_of_a_transport(client: ServerClient, choice: bytes) -> None:
+    client.request(choice)
+    assert client.status() == b"OKAY"
+    client.request(b"shell:both")
+    assert client.status() == b"OKAY"
+    assert client.read_to_end() == b"out\nerr\n"
 
 
 def test_the_newer_choice_says_the_transport_s_number(phone: WiredPhone) -> None:
@@ -119,11 +124,10 @@ def test_the_newer_choice_says_the_transport_s_number(phone: WiredPhone) -> None
             assert shell_result(client.read_to_end()) == (b"", b"", 9)
 
 
-def test_a_question_may_follow_the_choice(phone: WiredPhone) -> None:
-    with ServerClient(phone.server_port) as client:
-        client.request(b"host:transport-any")
-        client.status()
-        assert client.ask(b"host:get-state") == "device"
+def test_a_question_may_follow_the_choice(client: ServerClient) -> None:
+    client.request(b"host:transport-any")
+    client.status()
+    assert client.ask(b"host:get-state") == "device"
 
 
 def test_a_service_that_the_phone_does_not_have_is_closed(phone: WiredPhone) -> None:
@@ -135,11 +139,12 @@ def test_a_service_that_the_phone_does_not_have_is_closed(phone: WiredPhone) -> 
     assert refused == ["framebuffer:", "framebuffer:"]
 
 
-def test_output_is_complete_though_the_client_s_input_is_never_read(phone: WiredPhone) -> None:
-    with ServerClient(phone.server_port) as client:
-        client.open_on(phone.serial, b"exec:give 65536")
-        client.socket.sendall(b"nobody reads this" * 100)
-        assert client.read_to_end() == bytes(range(256)) * 256
+def test_output_is_complete_though_the_client_s_input_is_never_read(
+    phone: WiredPhone, client: ServerClient
+) -> None:
+    client.open_on(phone.serial, b"exec:give 65536")
+    client.socket.sendall(b"nobody reads this" * 100)
+    assert client.read_to_end() == bytes(range(256)) * 256
 
 
 def test_a_client_that_goes_away_ends_its_command(phone: WiredPhone) -> None:
@@ -170,15 +175,14 @@ def test_disconnect_and_connect(phone: WiredPhone) -> None:
     assert ask(phone, b"host:connect:127.0.0.1:1").startswith("failed to connect to '127.0.0.1:1'")
 
 
-def test_changes_of_the_list_are_sent_as_they_happen(phone: WiredPhone) -> None:
-    with ServerClient(phone.server_port) as client:
-        client.request(b"host:track-devices")
-        assert client.status() == b"OKAY"
-        assert client.text() == f"{phone.serial}\tdevice\n"
-        ask(phone, b"host:disconnect:" + phone.serial.encode())
-        assert client.text() == ""
-        ask(phone, b"host:connect:" + phone.serial.encode())
-        assert client.text() == f"{phone.serial}\tdevice\n"
+def test_changes_of_the_list_are_sent_as_they_happen(phone: WiredPhone, client: ServerClient) -> None:
+    client.request(b"host:track-devices")
+    assert client.status() == b"OKAY"
+    assert client.text() == f"{phone.serial}\tdevice\n"
+    ask(phone, b"host:disconnect:" + phone.serial.encode())
+    assert client.text() == ""
+    ask(phone, b"host:connect:" + phone.serial.encode())
+    assert client.text() == f"{phone.serial}\tdevice\n"
 
 
 def test_waiting_for_a_state(phone: WiredPhone) -> None:

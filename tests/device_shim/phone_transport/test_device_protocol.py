@@ -6,6 +6,7 @@ import errno
 import socket
 import struct
 import threading
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -25,6 +26,14 @@ from droidgate_phone.transport import workers
 from droidgate_phone.transport.device_connection import DeviceStream
 from droidgate_phone.transport.packets import Packet
 from waiting import wait_until
+
+
+@pytest.fixture
+def host(phone: WiredPhone) -> Iterator[DeviceHost]:
+    """A host that has shaken hands."""
+    with DeviceHost(phone.port) as host:
+        host.connect()
+        yield host
 
 
 def test_the_banner_says_properties_and_features(phone: WiredPhone) -> None:
@@ -141,19 +150,17 @@ def test_the_okay_of_a_packet_is_sent_before_its_service_can_read_it() -> None:
     assert happened == ["OKAY", "hello"]
 
 
-def test_large_input_arrives_as_it_was_sent(phone: WiredPhone) -> None:
+def test_large_input_arrives_as_it_was_sent(host: DeviceHost) -> None:
     content = bytes(range(256)) * 8192
-    with DeviceHost(phone.port) as host:
-        host.connect()
-        number = host.open(b"shell,v2,raw:count")
-        packets = struct.pack("<BI", 0, len(content)) + content + struct.pack("<BI", 4, 0)
-        for start in range(0, len(packets), 1024 * 1024):
-            host.send(b"WRTE", 7, number, packets[start : start + 1024 * 1024], checksum=0)
-            assert host.receive().command == b"OKAY"
-        assert shell_result(host.read_stream(number)) == (b"2097152\n", b"", 0)
+    number = host.open(b"shell,v2,raw:count")
+    packets = struct.pack("<BI", 0, len(content)) + content + struct.pack("<BI", 4, 0)
+    for start in range(0, len(packets), 1024 * 1024):
+        host.send(b"WRTE", 7, number, packets[start : start + 1024 * 1024], checksum=0)
+        assert host.receive().command == b"OKAY"
+    assert shell_result(host.read_stream(number)) == (b"2097152\n", b"", 0)
 
 
-def test_a_packet_of_the_shell_protocol_may_come_in_pieces(phone: WiredPhone) -> None:
+def test_a_packet_of_the_shell_protocol_may_come_in_pieces(host: DeviceHost) -> None:
     packets = (
         struct.pack("<BI", 0, 5)
         + b"hello"
@@ -161,13 +168,11 @@ def test_a_packet_of_the_shell_protocol_may_come_in_pieces(phone: WiredPhone) ->
         + b"24x80,0x0"
         + struct.pack("<BI", 4, 0)
     )
-    with DeviceHost(phone.port) as host:
-        host.connect()
-        number = host.open(b"shell,v2,raw:count")
-        for position in range(len(packets)):
-            host.send(b"WRTE", 7, number, packets[position : position + 1])
-            assert host.receive().command == b"OKAY"
-        assert shell_result(host.read_stream(number)) == (b"5\n", b"", 0)
+    number = host.open(b"shell,v2,raw:count")
+    for position in range(len(packets)):
+        host.send(b"WRTE", 7, number, packets[position : position + 1])
+        assert host.receive().command == b"OKAY"
+    assert shell_result(host.read_stream(number)) == (b"5\n", b"", 0)
 
 
 @pytest.mark.parametrize(
@@ -184,25 +189,19 @@ def test_a_packet_of_the_shell_protocol_may_come_in_pieces(phone: WiredPhone) ->
     ],
 )
 def test_the_shell_protocol_separates_streams_and_status(
-    phone: WiredPhone, service: bytes, result: tuple[bytes, bytes, int]
+    host: DeviceHost, service: bytes, result: tuple[bytes, bytes, int]
 ) -> None:
-    with DeviceHost(phone.port) as host:
-        host.connect()
-        assert shell_result(host.run(service)) == result
+    assert shell_result(host.run(service)) == result
 
 
 @pytest.mark.parametrize("service", [b"shell:both", b"shell,raw:both", b"exec:both"])
-def test_without_the_protocol_both_streams_are_one(phone: WiredPhone, service: bytes) -> None:
-    with DeviceHost(phone.port) as host:
-        host.connect()
-        assert host.run(service) == b"out\nerr\n"
+def test_without_the_protocol_both_streams_are_one(host: DeviceHost, service: bytes) -> None:
+    assert host.run(service) == b"out\nerr\n"
 
 
-def test_abb_runs_a_service_s_command_without_splitting_its_words(phone: WiredPhone) -> None:
-    with DeviceHost(phone.port) as host:
-        host.connect()
-        assert host.run(b"abb_exec:package\0install\0two words") == b"[cmd package install 'two words']\n"
-        assert shell_result(host.run(b"abb:package\0list"))[0] == b"[cmd package list]\n"
+def test_abb_runs_a_service_s_command_without_splitting_its_words(host: DeviceHost) -> None:
+    assert host.run(b"abb_exec:package\0install\0two words") == b"[cmd package install 'two words']\n"
+    assert shell_result(host.run(b"abb:package\0list"))[0] == b"[cmd package list]\n"
 
 
 def test_abb_is_unknown_before_android_11(start_wired: StartPhone) -> None:
@@ -242,23 +241,19 @@ def test_what_is_not_modelled_is_closed_and_logged(phone: WiredPhone, service: b
     ],
 )
 def test_what_a_user_build_refuses_is_refused_with_a_text(
-    phone: WiredPhone, service: bytes, text: bytes
+    host: DeviceHost, service: bytes, text: bytes
 ) -> None:
-    with DeviceHost(phone.port) as host:
-        host.connect()
-        assert host.run(service) == text
+    assert host.run(service) == text
 
 
-def test_closing_a_stream_ends_its_command(phone: WiredPhone) -> None:
-    with DeviceHost(phone.port) as host:
-        host.connect()
-        number = host.open(b"exec:flood")
-        host.receive()
-        host.send(b"CLSE", 7, number)
-        answer = host.receive()
-        assert (answer.command, answer.arg0, answer.arg1) == (b"CLSE", number, 7)
-        wait_until(phone.userland.broken.is_set)
-        assert host.run(b"shell:echo on") == b"on\n"
+def test_closing_a_stream_ends_its_command(phone: WiredPhone, host: DeviceHost) -> None:
+    number = host.open(b"exec:flood")
+    host.receive()
+    host.send(b"CLSE", 7, number)
+    answer = host.receive()
+    assert (answer.command, answer.arg0, answer.arg1) == (b"CLSE", number, 7)
+    wait_until(phone.userland.broken.is_set)
+    assert host.run(b"shell:echo on") == b"on\n"
 
 
 def test_the_end_of_a_connection_ends_its_commands(phone: WiredPhone) -> None:
@@ -275,15 +270,13 @@ def test_a_command_that_waits_for_input_ends_with_the_connection(phone: WiredPho
     wait_until(lambda: "cat" in phone.userland.ended)
 
 
-def test_an_okay_for_a_stream_that_is_gone_is_answered_with_a_close(phone: WiredPhone) -> None:
-    with DeviceHost(phone.port) as host:
-        host.connect()
-        host.send(b"OKAY", 5, 99)
-        answer = host.receive()
-        assert (answer.command, answer.arg0, answer.arg1) == (b"CLSE", 99, 5)
-        host.send(b"WRTE", 5, 99, b"late")
-        host.send(b"CLSE", 5, 99)
-        assert host.run(b"shell:echo on") == b"on\n"
+def test_an_okay_for_a_stream_that_is_gone_is_answered_with_a_close(host: DeviceHost) -> None:
+    host.send(b"OKAY", 5, 99)
+    answer = host.receive()
+    assert (answer.command, answer.arg0, answer.arg1) == (b"CLSE", 99, 5)
+    host.send(b"WRTE", 5, 99, b"late")
+    host.send(b"CLSE", 5, 99)
+    assert host.run(b"shell:echo on") == b"on\n"
 
 
 def test_a_phone_that_is_busy_refuses_and_goes_on(phone: WiredPhone, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -343,21 +336,17 @@ def test_the_streams_of_one_host_cannot_be_closed_through_another(phone: WiredPh
         assert {host.receive().command, host.receive().command} == {b"OKAY", b"WRTE"}
 
 
-def test_a_close_with_number_0_counts_as_old_hosts_send_it(phone: WiredPhone) -> None:
-    with DeviceHost(phone.port) as host:
-        host.connect()
-        number = host.open(b"shell:cat")
-        host.send(b"CLSE", 0, number)
-        assert host.receive().command == b"CLSE"
+def test_a_close_with_number_0_counts_as_old_hosts_send_it(host: DeviceHost) -> None:
+    number = host.open(b"shell:cat")
+    host.send(b"CLSE", 0, number)
+    assert host.receive().command == b"CLSE"
 
 
-def test_a_new_handshake_closes_every_stream(phone: WiredPhone) -> None:
-    with DeviceHost(phone.port) as host:
-        host.connect()
-        host.open(b"shell:cat")
-        assert host.connect().command == b"CNXN"
-        wait_until(lambda: "cat" in phone.userland.ended)
-        assert host.run(b"shell:echo again") == b"again\n"
+def test_a_new_handshake_closes_every_stream(phone: WiredPhone, host: DeviceHost) -> None:
+    host.open(b"shell:cat")
+    assert host.connect().command == b"CNXN"
+    wait_until(lambda: "cat" in phone.userland.ended)
+    assert host.run(b"shell:echo again") == b"again\n"
 
 
 def test_nothing_is_opened_before_the_handshake(phone: WiredPhone) -> None:

@@ -9,10 +9,10 @@ from pathlib import Path
 import adbutils  # type: ignore[import-untyped]
 import pytest
 
+from device_shim.phone_system.phone_system_apps import make_apk
 from device_shim.phone_transport.conftest import StockAdb
-from droidgate_android.apk.pack import pack_project
 from droidgate_phone.phone import VirtualPhone, start_phone
-from droidgate_phone.sample_packages import sample_package, sample_packages, signing_key
+from droidgate_phone.sample_packages import sample_package, sample_packages
 
 WEATHER = "dev.droidgate.sample.weather"
 
@@ -24,19 +24,12 @@ def apk(tmp_path: Path) -> Path:
     return path
 
 
-def split_apks(folder: Path) -> list[Path]:
+def split_apks(folder: Path) -> list[str]:
     """Write a base APK and a split of it."""
-    namespace = 'xmlns:android="http://schemas.android.com/apk/res/android" package="org.example.split"'
-    base = f'<manifest {namespace} android:versionCode="3"><application android:label="x"/></manifest>'
-    split = (
-        f'<manifest {namespace} split="config.de" android:versionCode="3">'
-        '<application android:hasCode="false"/></manifest>'
-    )
     paths = []
-    for name, manifest in {"base.apk": base, "split.apk": split}.items():
-        files = {"AndroidManifest.xml": manifest.encode()}
-        paths.append(folder / name)
-        paths[-1].write_bytes(pack_project(files, key=signing_key(), minimum_sdk=24, target_sdk=34))
+    for name, attributes in (("base.apk", ""), ("split.apk", 'split="config.de"')):
+        paths.append(str(folder / name))
+        (folder / name).write_bytes(make_apk("org.example.split", attributes=attributes))
     return paths
 
 
@@ -75,8 +68,7 @@ def test_an_apk_is_installed_and_uninstalled(
 
 
 def test_several_apks_are_one_package(empty: VirtualPhone, stock_adb: StockAdb, tmp_path: Path) -> None:
-    paths = list(map(str, split_apks(tmp_path)))
-    installed = stock_adb.on(empty.serial, "install-multiple", *paths)
+    installed = stock_adb.on(empty.serial, "install-multiple", *split_apks(tmp_path))
     assert succeeds(installed), installed
     assert packages(stock_adb, empty) == {"org.example.split"}
     paths = stock_adb.on(empty.serial, "shell", "pm path org.example.split").stdout.decode().splitlines()

@@ -9,11 +9,9 @@ import re
 import shlex
 import signal
 import subprocess
-import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-import adbutils  # type: ignore[import-untyped]
 import pytest
 
 from device_shim.phone_transport.adb_host import DeviceHost, ServerClient
@@ -22,13 +20,6 @@ from droidgate_phone.phone import VirtualPhone, start_phone
 from waiting import wait_until
 
 LARGE = 50_000_000
-
-
-@pytest.fixture(params=["stock server", "own server"])
-def device(request: pytest.FixtureRequest, android: VirtualPhone, stock_adb: StockAdb) -> adbutils.AdbDevice:
-    """The phone through adbutils: behind the real adb server, and behind the phone's own."""
-    port = stock_adb.port if request.param == "stock server" else android.server_port
-    return adbutils.AdbClient(host="127.0.0.1", port=port).device(serial=android.serial)
 
 
 def run(adb: StockAdb, phone: VirtualPhone, *arguments: str, input: bytes = b"") -> bytes:
@@ -96,12 +87,6 @@ def test_hostile_arguments_arrive_as_they_were_given(android: VirtualPhone, stoc
     assert not android.system.files.exists("/data/local/tmp/canary")
 
 
-def test_hostile_arguments_through_adbutils(device: adbutils.AdbDevice) -> None:
-    for text in HOSTILE:
-        result = device.shell2(["printf", "%s", text], v2=True, rstrip=False)
-        assert (result.stdout, result.returncode) == (text, 0)
-
-
 def test_input_reaches_the_command(android: VirtualPhone, stock_adb: StockAdb) -> None:
     content = bytes(range(256)) * 4000
     assert run(stock_adb, android, "shell", "cat", input=content) == content
@@ -136,16 +121,6 @@ def digest(content: bytes) -> str:
     return hashlib.sha256(content).hexdigest()
 
 
-@pytest.mark.slow
-def test_50_megabytes_through_adbutils(device: adbutils.AdbDevice, tmp_path: Path) -> None:
-    content = random.Random(2).randbytes(LARGE)
-    (tmp_path / "large").write_bytes(content)
-    device.sync.push(tmp_path / "large", "/data/local/tmp/large")
-    device.sync.pull("/data/local/tmp/large", tmp_path / "back")
-    assert digest((tmp_path / "back").read_bytes()) == digest(content)
-    device.shell("rm /data/local/tmp/large")
-
-
 def test_folders_go_and_come_back(android: VirtualPhone, stock_adb: StockAdb, tmp_path: Path) -> None:
     tree = {"a": b"1", "empty": b"", "sub/ü b": b"2" * 70_000, "sub/deeper/c": b"3"}
     for name, content in tree.items():
@@ -166,18 +141,6 @@ def test_folders_go_and_come_back(android: VirtualPhone, stock_adb: StockAdb, tm
     )
 
 
-def test_files_that_cannot_be_moved_end_with_the_reason(
-    android: VirtualPhone, stock_adb: StockAdb, tmp_path: Path
-) -> None:
-    (tmp_path / "x").write_bytes(b"x")
-    missing = stock_adb.on(android.serial, "pull", "/data/local/tmp/none", str(tmp_path / "y"))
-    assert missing.returncode == 1
-    assert b"No such file or directory" in missing.stderr
-    forbidden = stock_adb.on(android.serial, "push", str(tmp_path / "x"), "/data/app/x")
-    assert forbidden.returncode == 1
-    assert b"couldn't create file: Permission denied" in forbidden.stderr
-
-
 def test_20_shells_at_once(android: VirtualPhone, stock_adb: StockAdb) -> None:
     def echo(number: int) -> bytes:
         return run(stock_adb, android, "shell", f"cat; echo {number}", input=b"%d:" % number * 20_000)
@@ -185,12 +148,6 @@ def test_20_shells_at_once(android: VirtualPhone, stock_adb: StockAdb) -> None:
     with ThreadPoolExecutor(20) as pool:
         outputs = list(pool.map(echo, range(20)))
     assert outputs == [b"%d:" % number * 20_000 + b"%d\n" % number for number in range(20)]
-
-
-def test_20_shells_at_once_through_adbutils(device: adbutils.AdbDevice) -> None:
-    with ThreadPoolExecutor(20) as pool:
-        outputs = list(pool.map(lambda number: device.shell(f"echo {number}"), range(40)))
-    assert outputs == [str(number) for number in range(40)]
 
 
 def test_a_killed_client_ends_its_command_and_the_next_one_works(
@@ -282,15 +239,6 @@ def test_a_phone_stops_though_commands_are_silent(adb_keys: tuple[Path, ...]) ->
     assert phone.log.of_kind("left-running") == []
 
 
-def test_what_a_user_build_refuses(android: VirtualPhone, stock_adb: StockAdb) -> None:
-    assert stock_adb.on(android.serial, "root").stdout == b"adbd cannot run as root in production builds\n"
-    assert b"Not running as root" in stock_adb.on(android.serial, "remount").stdout
-    assert run(stock_adb, android, "reverse", "--list") == b"\n"
-    refused = stock_adb.on(android.serial, "reverse", "tcp:1", "tcp:2")
-    assert refused.returncode == 1
-    assert b"does not model reverse" in refused.stderr
-
-
 def test_stock_adb_works_on_the_phone_s_own_server(android: VirtualPhone, stock_adb: StockAdb) -> None:
     environment = {**stock_adb.environment, "ANDROID_ADB_SERVER_PORT": str(android.server_port)}
     own = StockAdb(stock_adb.program, android.server_port or 0, environment)
@@ -309,14 +257,3 @@ def test_the_log_names_every_service(android: VirtualPhone, stock_adb: StockAdb)
     run(stock_adb, android, "shell", "echo marked by the test")
     services = [str(event["service"]) for event in android.log.of_kind("service")]
     assert any(service.endswith(":echo marked by the test") for service in services)
-
-
-def test_a_push_of_50_megabytes_is_not_slow(
-    android: VirtualPhone, stock_adb: StockAdb, tmp_path: Path, record_property: object
-) -> None:
-    (tmp_path / "large").write_bytes(bytes(LARGE))
-    began = time.monotonic()
-    run(stock_adb, android, "push", str(tmp_path / "large"), "/data/local/tmp/large")
-    assert callable(record_property)
-    record_property("push_megabytes_a_second", LARGE / 1e6 / (time.monotonic() - began))
-    run(stock_adb, android, "shell", "rm /data/local/tmp/large")

@@ -25,6 +25,8 @@ from strategies import random_provider
 KEY = signing_key("ec")
 PACKAGE = "com.acme.tools"
 SIGNER = "5" * 64
+MODULES = ("clock-in/app", "pdf-tool/app", "weather/app", "notes/app", "notes/legacy", "tally/app")
+EVERYTHING = ("mmcp", "mmcp-broadcast", "appfunctions")
 WEATHER_TOOLS = (
     ("currentWeather", "The weather at a place", '{"location":"string"}'),
     ("forecast", "The next days", '{"location":"string","days":"string"}'),

@@ -6,288 +6,208 @@ from typing import Any
 
 import pytest
 
-from device_shim.shim_builder.built_samples import KEY, packed, sample_app, sample_shim, shim_of
-from device_shim.shim_builder.manifest_lint import lint_shim_manifest
-from device_shim.shim_builder.manifest_rules import CHECKS
+from device_shim.shim_builder.built_samples import (
+    EVERYTHING,
+    KEY,
+    MODULES,
+    packed,
+    sample_app,
+    sample_shim,
+    shim_of,
+)
+from device_shim.shim_builder.manifest_rules import RULES, broken_rules
 from droidgate_android.apk.pack import Packing, pack
 from droidgate_mappings.model.errors import InputError
 from droidgate_shim.builder import shims
 from droidgate_shim.builder.shims import BuiltShim, build_bare_shim
 
-MANIFEST = "AndroidManifest.xml"
-EVERYTHING = ("mmcp", "mmcp-broadcast", "appfunctions")
-MODULES = ("clock-in/app", "pdf-tool/app", "weather/app", "notes/app", "notes/legacy", "tally/app")
-TRAMPOLINE = 'android:name="dev.droidgate.shim.backends.TrampolineActivity"'
-SERVICE = 'android:name="dev.droidgate.shim.frontends.ToolService"'
-HOST = 'android:name="dev.droidgate.shim.host.HostProvider"'
+SHIM = "dev.droidgate.shim"
+TRAMPOLINE = f'android:name="{SHIM}.backends.TrampolineActivity"'
+SERVICE = f'android:name="{SHIM}.frontends.ToolService"'
+HOST = f'android:name="{SHIM}.host.HostProvider"'
 APPLICATION = 'android:allowBackup="false"'
-RECEIVER = 'android:name="dev.droidgate.shim.frontends.MmcpReceiver"'
-IDENTITY = 'android:name="dev.droidgate.shim.backends.ShellIdentityService"'
-ACTIVITY = 'android:name="dev.droidgate.shim.frontends.MmcpActivity"'
+RECEIVER = f'android:name="{SHIM}.frontends.MmcpReceiver"'
+IDENTITY = f'android:name="{SHIM}.backends.ShellIdentityService"'
+ACTIVITY = f'android:name="{SHIM}.frontends.MmcpActivity"'
+EXPORTED = '\n            android:exported="true"'
+FILTER = '<intent-filter><action android:name="a.b"/></intent-filter>'
+POLICY = "assets/policy.json"
+DESCRIPTOR = "res/xml/mcp_capabilities.xml"
 
 Edit = tuple[str, str, str]
 """A file, the text to replace in it, and its replacement."""
 
 
-def in_manifest(old: str, new: str) -> Edit:
-    return MANIFEST, old, new
+def put(old: str, new: str) -> Edit:
+    return "AndroidManifest.xml", old, new
 
 
 def added(attribute: str, to: str) -> Edit:
-    return in_manifest(to, f"{to} {attribute}")
+    return put(to, f"{to} android:{attribute}")
 
 
-BREACHES: list[tuple[str, Edit]] = [
-    ("shim-exported-stated", in_manifest(f'{TRAMPOLINE}\n            android:exported="false"', TRAMPOLINE)),
-    ("shim-exported-surface", in_manifest('android:exported="false"', 'android:exported="true"')),
-    ("shim-components", in_manifest("ConsentActivity", "QuestionActivity")),
-    ("shim-components", added('android:enabled="false"', SERVICE)),
-    (
-        "shim-class-names",
-        in_manifest("dev.droidgate.shim.consent.ConsentActivity", "com.other.ConsentActivity"),
-    ),
-    ("shim-one-process", added('android:process=":tools"', SERVICE)),
-    ("shim-one-process", added('android:process=":app"', APPLICATION)),
-    ("shim-query-packages", in_manifest('<package android:name="dev.droidgate.sample.pdftool" />', "")),
-    (
-        "shim-query-actions",
-        in_manifest(
-            '<action android:name="com.example.mMCP.ACTION_TOOL_CALL" />\n        </intent>', "</intent>"
-        ),
-    ),
-    (
-        "shim-query-all",
-        in_manifest(
-            "<queries>", '<uses-permission android:name="android.permission.QUERY_ALL_PACKAGES"/><queries>'
-        ),
-    ),
-    (
-        "shim-permissions",
-        in_manifest("<queries>", '<uses-permission android:name="android.permission.INTERNET"/><queries>'),
-    ),
-    (
-        "shim-foreground-permission",
-        in_manifest("permission.FOREGROUND_SERVICE", "permission.POST_NOTIFICATIONS"),
-    ),
-    (
-        "shim-notification-permission",
-        in_manifest("permission.POST_NOTIFICATIONS", "permission.FOREGROUND_SERVICE"),
-    ),
-    (
-        "shim-overlay-permission",
-        in_manifest("permission.SYSTEM_ALERT_WINDOW", "permission.FOREGROUND_SERVICE"),
-    ),
-    (
-        "shim-functions-permission",
-        in_manifest(
-            "<queries>", '<uses-permission android:name="android.permission.EXECUTE_APP_FUNCTIONS"/><queries>'
-        ),
-    ),
-    ("shim-own-permission", in_manifest("<queries>", '<permission android:name="a.b.CALL"/><queries>')),
-    ("shim-shared-user", in_manifest("<manifest ", '<manifest android:sharedUserId="a.b" ')),
-    ("shim-service-type", in_manifest('"shortService"', '"dataSync"')),
-    ("shim-service-type", in_manifest('android:foregroundServiceType="shortService"', "")),
-    ("shim-service-open", added('android:permission="a.b.CALL"', SERVICE)),
-    ("shim-service-open", added('android:permission="a.b.CALL"', APPLICATION)),
-    (
-        "shim-service-open",
-        in_manifest(f'{SERVICE}\n            android:exported="true"', f'{SERVICE} android:exported="false"'),
-    ),
-    (
-        "shim-service-found",
-        in_manifest('"mobile.mcp.SERVICE" />\n            </intent-f', '"a.B" />\n</intent-f'),
-    ),
-    ("shim-service-texts", in_manifest('"mobile.mcp.tool.name"', '"mobile.mcp.tool.title"')),
-    ("shim-service-descriptor", in_manifest('"mobile.mcp.tool.capabilities"', '"mobile.mcp.tool.tools"')),
-    ("shim-service-descriptor", in_manifest("@xml/mcp_capabilities", "@string/droidgate_shim_label")),
-    ("shim-routes-declared", ("res/xml/mcp_capabilities.xml", 'id="merge"', 'id="join"')),
-    ("shim-routes-declared", ("res/xml/mcp_capabilities.xml", "mobile-mcp-capabilities", "mcp")),
-    ("shim-trampoline-theme", in_manifest("Theme.Translucent.NoTitleBar", "Theme.NoDisplay")),
-    ("shim-trampoline-history", added('android:noHistory="true"', TRAMPOLINE)),
-    ("shim-trampoline-orientation", added('android:screenOrientation="portrait"', TRAMPOLINE)),
-    ("shim-trampoline-mode", in_manifest('launchMode="standard"', 'launchMode="singleTask"')),
-    ("shim-trampoline-affinity", in_manifest('android:taskAffinity=""', "")),
-    ("shim-trampoline-recents", in_manifest('android:excludeFromRecents="true"', "")),
-    ("shim-trampoline-changes", in_manifest("|orientation|", "|")),
-    (
-        "shim-hidden-filters",
-        in_manifest(
-            'Theme.DeviceDefault.Dialog" />',
-            'Theme.DeviceDefault.Dialog">'
-            '<intent-filter><action android:name="a.b"/></intent-filter></activity>',
-        ),
-    ),
-    (
-        "shim-data-filters",
-        in_manifest(
-            '<category android:name="android.intent.category.LAUNCHER" />',
-            '<category android:name="android.intent.category.LAUNCHER"/><data android:scheme="content"/>',
-        ),
-    ),
-    ("shim-host-guard", in_manifest('android:writePermission="android.permission.DUMP"', "")),
-    ("shim-host-guard", in_manifest('readPermission="android.permission.DUMP"', 'readPermission="a.b.C"')),
-    ("shim-host-authority", in_manifest('.host"', '.other"')),
-    ("shim-host-grants", added('android:grantUriPermissions="true"', HOST)),
-    (
-        "shim-instrumentation",
-        in_manifest(
-            "<queries>",
-            '<instrumentation android:name="dev.droidgate.shim.backends.ShellIdentityInstrumentation"'
-            ' android:targetPackage="dev.droidgate.shim.of.dev.droidgate.sample.pdftool"/><queries>',
-        ),
-    ),
-    (
-        "shim-identity-service",
-        in_manifest("</application>", f'<service {IDENTITY} android:exported="true"/></application>'),
-    ),
-    ("shim-question-texts", ("assets/policy.json", '"capabilities":{"', '"capabilities":{"x')),
-    ("shim-question-texts", ("assets/policy.json", '"description":"', '"description":"\u200b')),
-    ("shim-launcher", in_manifest("android.intent.category.LAUNCHER", "android.intent.category.INFO")),
-    ("shim-backup", in_manifest(APPLICATION, "")),
-    ("shim-transfer", in_manifest('android:dataExtractionRules="@xml/droidgate_shim_transfer"', "")),
-    ("shim-debuggable", added('android:debuggable="true"', APPLICATION)),
-    ("shim-test-only", added('android:testOnly="true"', APPLICATION)),
-    ("shim-matching-flags", added('android:intentMatchingFlags="enforceIntentFilter"', APPLICATION)),
-    ("shim-texts", in_manifest('android:description="@string/droidgate_shim_description"', "")),
-    (
-        "shim-text-lengths",
-        in_manifest('android:label="@string/droidgate_shim_label"', f'android:label="{"x" * 32_769}"'),
-    ),
-    ("shim-text-lengths", ("res/values/droidgate_shim_strings.xml", " (via droidgate)", "x" * 32_769)),
-    ("shim-handshake", ("assets/policy.json", '"handshake":1', '"handshake":2')),
-    ("shim-handshake", ("assets/policy.json", '"build":"', '"build":"0')),
-    ("shim-handshake", ("assets/policy.json", '"sources":[{"package":"dev', '"sources":[{"package":"com')),
-    (
-        "shim-no-grants",
-        ("assets/policy.json", '{"app":', '{"grants":[{"caller":"any-app","capability":"*"}],"app":'),
-    ),
-    ("shim-mmcp-activity", in_manifest("android.intent.category.DEFAULT", "android.intent.category.INFO")),
-    ("shim-mmcp-activity", added('android:permission="a.b.C"', ACTIVITY)),
-    ("shim-mmcp-receiver", in_manifest("com.example.ACTION_MMCP_INVOKE", "com.example.OTHER")),
-    ("shim-mmcp-receiver", added('android:permission="a.b.C"', RECEIVER)),
-    ("shim-function-service", in_manifest("BIND_APP_FUNCTION_SERVICE", "BIND_OTHER_SERVICE")),
-    ("shim-function-service", in_manifest('"function_service.xml"', '"gone.xml"')),
-    ("shim-function-service", ("assets/policy.json", '"functions":{"page_count":"', '"functions":{"x":"no_')),
-    (
-        "shim-frontends-alone",
-        in_manifest("dev.droidgate.shim.frontends.ToolService", "dev.droidgate.shim.OtherService"),
-    ),
-]
-BREACHES_OF_BARE: list[tuple[str, Edit]] = [
-    ("shim-instrumentation", in_manifest("ShellIdentityInstrumentation", "OtherInstrumentation")),
-    (
-        "shim-instrumentation",
-        in_manifest('targetPackage="dev.droidgate.shim"', 'targetPackage="dev.droidgate.other"'),
-    ),
-    ("shim-functions-permission", in_manifest("EXECUTE_APP_FUNCTIONS", "POST_NOTIFICATIONS")),
-    ("shim-overlay-permission", in_manifest("HIDE_OVERLAY_WINDOWS", "SYSTEM_ALERT_WINDOW")),
-    ("shim-identity-service", in_manifest("ShellIdentityService", "OtherService")),
-    ("shim-identity-service", added('android:permission="a.b.C"', IDENTITY)),
-    (
-        "shim-identity-service",
-        in_manifest(
-            f'{IDENTITY}\n            android:exported="true"', f'{IDENTITY} android:exported="false"'
-        ),
-    ),
-    (
-        "shim-identity-service",
-        in_manifest(
-            f'{IDENTITY}\n            android:exported="true" />',
-            f'{IDENTITY} android:exported="true"><intent-filter><action android:name="a.b"/>'
-            "</intent-filter></service>",
-        ),
-    ),
-]
-OF_FACTS = {"shim-minimum-sdk": "MINIMUM_SDK", "shim-target-sdk": "TARGET_SDK"}
+def before_queries(element: str) -> Edit:
+    return put("<queries>", f"{element}<queries>")
 
 
-@pytest.fixture
-def build_with(monkeypatch: pytest.MonkeyPatch) -> Callable[..., bytes]:
-    """Return what builds the shim of the PDF tool with edits of its source tree."""
-
-    def build(*edits: Edit, made: Callable[[], BuiltShim] = pdf_tool) -> bytes:
-        def edited(tree: Mapping[str, bytes], **facts: Any) -> Packing:
-            files = dict(tree)
-            for path, old, new in edits:
-                text = files[path].decode()
-                assert old in text, f"{old!r} is not in {path}"
-                files[path] = text.replace(old, new).encode()
-            return pack(files, **facts)
-
-        monkeypatch.setattr(shims, "pack", edited)
-        return made().apk
-
-    return build
+def requested(name: str) -> Edit:
+    return before_queries(f'<uses-permission android:name="android.permission.{name}"/>')
 
 
 def pdf_tool() -> BuiltShim:
     return shim_of(sample_app("pdf-tool/app"), advertise=frozenset(EVERYTHING))
 
 
-@pytest.mark.parametrize(
-    ("rule", "edit"), BREACHES, ids=[f"{number}-{item[0]}" for number, item in enumerate(BREACHES)]
-)
-def test_a_breach_of_each_rule_is_found(build_with: Callable[..., bytes], rule: str, edit: Edit) -> None:
-    found = lint_shim_manifest(build_with(edit))
-    assert rule in {item.rule for item in found}
+def notes() -> BuiltShim:
+    return shim_of(sample_app("notes/app"))
+
+
+def bare() -> BuiltShim:
+    return build_bare_shim(KEY)
+
+
+BREACHES: tuple[tuple[Callable[[], BuiltShim], str, Edit], ...] = (
+    (pdf_tool, "shim-exported-stated",
+     put(f'{TRAMPOLINE}\n            android:exported="false"', TRAMPOLINE)),
+    (pdf_tool, "shim-exported-surface", put('android:exported="false"', 'android:exported="true"')),
+    (pdf_tool, "shim-components", put("ConsentActivity", "QuestionActivity")),
+    (pdf_tool, "shim-components", added('enabled="false"', SERVICE)),
+    (pdf_tool, "shim-class-names shim-components",
+     put(f"{SHIM}.consent.ConsentActivity", "com.other.ConsentActivity")),
+    (pdf_tool, "shim-one-process", added('process=":tools"', SERVICE)),
+    (pdf_tool, "shim-one-process", added('process=":app"', APPLICATION)),
+    (pdf_tool, "shim-query-packages", put('<package android:name="dev.droidgate.sample.pdftool" />', "")),
+    (notes, "shim-query-packages", put(f'<package android:name="{SHIM}" />', "")),
+    (pdf_tool, "shim-query-actions",
+     put('<action android:name="com.example.mMCP.ACTION_TOOL_CALL" />\n        </intent>', "</intent>")),
+    (pdf_tool, "shim-query-all shim-permissions", requested("QUERY_ALL_PACKAGES")),
+    (pdf_tool, "shim-permissions", requested("INTERNET")),
+    (pdf_tool, "shim-foreground-permission", put("FOREGROUND_SERVICE", "POST_NOTIFICATIONS")),
+    (pdf_tool, "shim-notification-permission", put("POST_NOTIFICATIONS", "FOREGROUND_SERVICE")),
+    (pdf_tool, "shim-overlay-permission", put("SYSTEM_ALERT_WINDOW", "FOREGROUND_SERVICE")),
+    (bare, "shim-overlay-permission", put("HIDE_OVERLAY_WINDOWS", "SYSTEM_ALERT_WINDOW")),
+    (pdf_tool, "shim-functions-permission", requested("EXECUTE_APP_FUNCTIONS")),
+    (bare, "shim-functions-permission", put("EXECUTE_APP_FUNCTIONS", "POST_NOTIFICATIONS")),
+    (pdf_tool, "shim-own-permission", before_queries('<permission android:name="a.b.CALL"/>')),
+    (pdf_tool, "shim-shared-user", put("<manifest ", '<manifest android:sharedUserId="a.b" ')),
+    (pdf_tool, "shim-service-type", put('"shortService"', '"dataSync"')),
+    (pdf_tool, "shim-service-type", put('android:foregroundServiceType="shortService"', "")),
+    (pdf_tool, "shim-service-open", added('permission="a.b.CALL"', SERVICE)),
+    (pdf_tool, "shim-service-open", added('permission="a.b.CALL"', APPLICATION)),
+    (pdf_tool, "shim-service-open shim-hidden-filters",
+     put(SERVICE + EXPORTED, f'{SERVICE} android:exported="false"')),
+    (pdf_tool, "shim-service-found",
+     put('"mobile.mcp.SERVICE" />\n            </intent-f', '"a.B" />\n</intent-f')),
+    (pdf_tool, "shim-service-texts", put('"mobile.mcp.tool.name"', '"mobile.mcp.tool.title"')),
+    (pdf_tool, "shim-service-descriptor shim-routes-declared",
+     put('"mobile.mcp.tool.capabilities"', '"mobile.mcp.tool.tools"')),
+    (pdf_tool, "shim-service-descriptor shim-routes-declared",
+     put("@xml/mcp_capabilities", "@string/droidgate_shim_label")),
+    (pdf_tool, "shim-routes-declared", (DESCRIPTOR, 'id="merge"', 'id="join"')),
+    (pdf_tool, "shim-routes-declared", (DESCRIPTOR, "mobile-mcp-capabilities", "mcp")),
+    (pdf_tool, "shim-trampoline-theme", put("Theme.Translucent.NoTitleBar", "Theme.NoDisplay")),
+    (pdf_tool, "shim-trampoline-history", added('noHistory="true"', TRAMPOLINE)),
+    (pdf_tool, "shim-trampoline-orientation", added('screenOrientation="portrait"', TRAMPOLINE)),
+    (pdf_tool, "shim-trampoline-mode", put('launchMode="standard"', 'launchMode="singleTask"')),
+    (pdf_tool, "shim-trampoline-affinity", put('android:taskAffinity=""', "")),
+    (pdf_tool, "shim-trampoline-recents", put('android:excludeFromRecents="true"', "")),
+    (pdf_tool, "shim-trampoline-changes", put("|orientation|", "|")),
+    (pdf_tool, "shim-hidden-filters",
+     put('Theme.DeviceDefault.Dialog" />', f'Theme.DeviceDefault.Dialog">{FILTER}</activity>')),
+    (pdf_tool, "shim-data-filters",
+     put("<category android:name=", '<data android:scheme="content"/><category android:name=')),
+    (pdf_tool, "shim-host-guard", put('android:writePermission="android.permission.DUMP"', "")),
+    (pdf_tool, "shim-host-guard", put('readPermission="android.permission.DUMP"', 'readPermission="a.b.C"')),
+    (pdf_tool, "shim-host-authority", put('.host"', '.other"')),
+    (pdf_tool, "shim-host-grants", added('grantUriPermissions="true"', HOST)),
+    (pdf_tool, "shim-instrumentation", before_queries(
+        f'<instrumentation android:name="{SHIM}.backends.ShellIdentityInstrumentation"'
+        f' android:targetPackage="{SHIM}.of.dev.droidgate.sample.pdftool"/>')),
+    (bare, "shim-instrumentation", put("ShellIdentityInstrumentation", "OtherInstrumentation")),
+    (bare, "shim-instrumentation", put(f'targetPackage="{SHIM}"', 'targetPackage="dev.droidgate.other"')),
+    (pdf_tool, "shim-identity-service",
+     put("</application>", f'<service {IDENTITY} android:exported="true"/></application>')),
+    (bare, "shim-identity-service shim-exported-surface",
+     put("ShellIdentityService", "OtherService")),
+    (bare, "shim-identity-service", added('permission="a.b.C"', IDENTITY)),
+    (bare, "shim-identity-service", put(IDENTITY + EXPORTED, f'{IDENTITY} android:exported="false"')),
+    (bare, "shim-identity-service",
+     put(f"{IDENTITY}{EXPORTED} />", f"{IDENTITY}{EXPORTED}>{FILTER}</service>")),
+    (pdf_tool, "shim-question-texts", (POLICY, '"capabilities":{"', '"capabilities":{"x')),
+    (pdf_tool, "shim-question-texts", (POLICY, '"description":"', '"description":"\u200b')),
+    (pdf_tool, "shim-launcher", put("android.intent.category.LAUNCHER", "android.intent.category.INFO")),
+    (pdf_tool, "shim-backup", put(APPLICATION, "")),
+    (pdf_tool, "shim-transfer", put('android:dataExtractionRules="@xml/droidgate_shim_transfer"', "")),
+    (pdf_tool, "shim-debuggable", added('debuggable="true"', APPLICATION)),
+    (pdf_tool, "shim-test-only", added('testOnly="true"', APPLICATION)),
+    (pdf_tool, "shim-matching-flags", added('intentMatchingFlags="enforceIntentFilter"', APPLICATION)),
+    (pdf_tool, "shim-texts", put('android:description="@string/droidgate_shim_description"', "")),
+    (pdf_tool, "shim-text-lengths",
+     put('android:label="@string/droidgate_shim_label"', f'android:label="{"x" * 32_769}"')),
+    (pdf_tool, "shim-text-lengths",
+     ("res/values/droidgate_shim_strings.xml", " (via droidgate)", "x" * 32_769)),
+    (pdf_tool, "shim-handshake", (POLICY, '"handshake":1', '"handshake":2')),
+    (pdf_tool, "shim-handshake", (POLICY, '"build":"', '"build":"0')),
+    (pdf_tool, "shim-handshake", (POLICY, '"sources":[{"package":"dev', '"sources":[{"package":"com')),
+    (pdf_tool, "shim-no-grants",
+     (POLICY, '{"app":', '{"grants":[{"caller":"any-app","capability":"*"}],"app":')),
+    (pdf_tool, "shim-mmcp-activity", put("android.intent.category.DEFAULT", "android.intent.category.INFO")),
+    (pdf_tool, "shim-mmcp-activity", added('permission="a.b.C"', ACTIVITY)),
+    (pdf_tool, "shim-mmcp-receiver", put("com.example.ACTION_MMCP_INVOKE", "com.example.OTHER")),
+    (pdf_tool, "shim-mmcp-receiver", added('permission="a.b.C"', RECEIVER)),
+    (pdf_tool, "shim-function-service", put("BIND_APP_FUNCTION_SERVICE", "BIND_OTHER_SERVICE")),
+    (pdf_tool, "shim-function-service", put('"function_service.xml"', '"gone.xml"')),
+    (pdf_tool, "shim-function-service", (POLICY, '"functions":{"page_count":"', '"functions":{"x":"no_')),
+    (pdf_tool, "shim-frontends-alone shim-exported-surface shim-routes-declared",
+     put(f"{SHIM}.frontends.ToolService", f"{SHIM}.OtherService")),
+)  # fmt: skip
+OF_FACTS = {"shim-minimum-sdk": "MINIMUM_SDK", "shim-target-sdk": "TARGET_SDK"}
 
 
 @pytest.mark.parametrize(
-    ("rule", "edit"),
-    BREACHES_OF_BARE,
-    ids=[f"{number}-{item[0]}" for number, item in enumerate(BREACHES_OF_BARE)],
+    ("make", "rules", "edit"), BREACHES, ids=[f"{number}-{row[1]}" for number, row in enumerate(BREACHES)]
 )
-def test_a_breach_of_the_one_with_the_shells_identity_is_found(
-    build_with: Callable[..., bytes], rule: str, edit: Edit
+def test_a_breach_of_each_rule_is_found(
+    make: Callable[[], BuiltShim], rules: str, edit: Edit, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    assert rule in {
-        item.rule for item in lint_shim_manifest(build_with(edit, made=lambda: build_bare_shim(KEY)))
-    }
+    path, old, new = edit
 
+    def pack_edited(tree: Mapping[str, bytes], **facts: Any) -> Packing:
+        text = tree[path].decode()
+        assert old in text, f"{old!r} is not in {path}"
+        return pack({**tree, path: text.replace(old, new).encode()}, **facts)
 
-def test_a_shim_that_does_not_see_who_calls_its_functions_is_found(build_with: Callable[..., bytes]) -> None:
-    seen = in_manifest('<package android:name="dev.droidgate.shim" />', "")
-    found = lint_shim_manifest(build_with(seen, made=lambda: shim_of(sample_app("notes/app"))))
-    assert [item.rule for item in found] == ["shim-query-packages"]
+    monkeypatch.setattr(shims, "pack", pack_edited)
+    assert broken_rules(make().apk).keys() == {*rules.split()}
 
 
 @pytest.mark.parametrize("rule", OF_FACTS)
 def test_another_release_is_found(monkeypatch: pytest.MonkeyPatch, rule: str) -> None:
     monkeypatch.setattr(shims, OF_FACTS[rule], 29)
-    found = lint_shim_manifest(shim_of(sample_app("pdf-tool/app")).apk)
-    assert [item.rule for item in found] == [rule]
+    assert list(broken_rules(shim_of(sample_app("pdf-tool/app")).apk)) == [rule]
 
 
-def test_every_rule_is_broken_by_some_test() -> None:
-    assert {item[0] for item in BREACHES} | OF_FACTS.keys() == {rule.id for rule, _ in CHECKS}
-    assert len(CHECKS) >= 30
-
-
-def test_every_rule_has_a_source_and_an_id_of_its_own() -> None:
-    ids = [rule.id for rule, _ in CHECKS]
-    assert len(set(ids)) == len(ids)
-    for rule, _ in CHECKS:
-        assert re.match(r"[012]\.\d", rule.section), rule
-        assert rule.requirement
+def test_every_rule_has_an_id_of_its_own_and_a_source_and_is_broken_by_some_test() -> None:
+    ids = [rule for rule, *_ in RULES]
+    assert len(ids) == len(set(ids)) >= 30
+    assert {rules.split()[0] for _, rules, _ in BREACHES} | OF_FACTS.keys() == set(ids)
+    assert [rule for rule, section, *_ in RULES if not re.match(r"[012]\.\d", section)] == []
 
 
 @pytest.mark.parametrize("module", MODULES)
 @pytest.mark.parametrize("advertise", [(), EVERYTHING], ids=["plain", "advertised"])
 def test_every_built_shim_keeps_every_rule(module: str, advertise: tuple[str, ...]) -> None:
-    assert lint_shim_manifest(sample_shim(module, *advertise).apk) == ()
+    assert broken_rules(sample_shim(module, *advertise).apk) == {}
 
 
 def test_the_bare_and_the_aggregate_shim_keep_every_rule() -> None:
-    assert lint_shim_manifest(build_bare_shim(KEY).apk) == ()
+    assert broken_rules(bare().apk) == {}
     together = shim_of(*map(sample_app, MODULES), aggregate=True, advertise=frozenset(EVERYTHING))
-    assert lint_shim_manifest(together.apk) == ()
+    assert broken_rules(together.apk) == {}
 
 
-def test_an_app_that_is_not_a_shim_breaks_many_rules() -> None:
-    codes = {item.rule for item in lint_shim_manifest(packed("", minimum_sdk=24, target_sdk=36))}
-    assert codes >= {"shim-components", "shim-notification-permission", "shim-handshake"}
-
-
-def test_what_is_not_an_apk_is_an_error() -> None:
+def test_what_is_not_a_shim_breaks_many_rules_or_is_an_error() -> None:
+    broken = broken_rules(packed("", minimum_sdk=24, target_sdk=36))
+    assert broken.keys() >= {"shim-components", "shim-notification-permission", "shim-handshake"}
     with pytest.raises(InputError):
-        lint_shim_manifest(b"PK")
+        broken_rules(b"PK")

@@ -45,6 +45,8 @@ NOTE = ObjectType(
     qualified_name="com.acme.Note",
 )
 VOID = ScalarType(kind="null")
+TEXT, VALUE = ({"kind": kind, "name": "result"} for kind in ("text", "value"))
+FIELDS = {"kind": "fields"}
 
 
 def function(output: Type | None, **definitions: Type) -> SourceApp:
@@ -71,110 +73,61 @@ def only_finding(findings: tuple[Finding, ...], code: str) -> Finding:
 @pytest.mark.parametrize(
     ("app", "outputs", "declared"),
     [
-        (source_app(Capability(id="t")), {"kind": "text", "name": "result"}, {"result": "string"}),
-        (
-            source_app(Capability(id="t", output=parameters(page=INTEGER)), dialect="draft"),
-            {"kind": "fields"},
-            {"page": "int64"},
-        ),
-        (
-            source_app(Capability(id="t"), dialect="broadcast"),
-            {"kind": "text", "name": "result"},
-            {"result": "string"},
-        ),
+        (source_app(Capability(id="t")), TEXT, {"result": "string"}),
+        (source_app(Capability(id="t", output=parameters(page=INTEGER)), dialect="draft"), FIELDS,
+         {"page": "int64"}),
+        (source_app(Capability(id="t"), dialect="broadcast"), TEXT, {"result": "string"}),
         (function(VOID), None, {}),
-        (function(None), {"kind": "text", "name": "result"}, {"result": "string"}),
-        (function(string()), {"kind": "value", "name": "result"}, {"result": "string"}),
-        (function(ScalarType(kind="float")), {"kind": "value", "name": "result"}, {"result": "double"}),
-        (function(ArrayType(items=INTEGER)), {"kind": "value", "name": "result"}, {"result": "array"}),
-        (function(NOTE), {"kind": "fields"}, {"id": "string", "tags": "array"}),
-        (function(RefType(name="N"), N=NOTE), {"kind": "fields"}, {"id": "string", "tags": "array"}),
-        (
-            function(RefType(name="N", nullable=True), N=NOTE),
-            {"kind": "value", "name": "result"},
-            {"result": "object"},
-        ),
-        (function(ObjectType()), {"kind": "value", "name": "result"}, {"result": "object"}),
-        (
-            function(AllOfType(members=(NOTE, parameters(more=string())))),
-            {"kind": "value", "name": "result"},
-            {"result": "object"},
-        ),
-        (
-            function(OneOfType(alternatives=(NOTE, string()))),
-            {"kind": "value", "name": "result"},
-            {"result": "string"},
-        ),
-        (
-            function(parameters(word=RefType(name="W")), W=string(enum=("a",))),
-            {"kind": "fields"},
-            {"word": "string"},
-        ),
-        (function(parameters(handle=OpaqueType())), {"kind": "fields"}, {"handle": "string"}),
+        (function(None), TEXT, {"result": "string"}),
+        (function(string()), VALUE, {"result": "string"}),
+        (function(ScalarType(kind="float")), VALUE, {"result": "double"}),
+        (function(ArrayType(items=INTEGER)), VALUE, {"result": "array"}),
+        (function(NOTE), FIELDS, {"id": "string", "tags": "array"}),
+        (function(RefType(name="N"), N=NOTE), FIELDS, {"id": "string", "tags": "array"}),
+        (function(RefType(name="N", nullable=True), N=NOTE), VALUE, {"result": "object"}),
+        (function(ObjectType()), VALUE, {"result": "object"}),
+        (function(AllOfType(members=(NOTE, parameters(more=string())))), VALUE, {"result": "object"}),
+        (function(OneOfType(alternatives=(NOTE, string()))), VALUE, {"result": "string"}),
+        (function(parameters(word=RefType(name="W")), W=string(enum=("a",))), FIELDS, {"word": "string"}),
+        (function(parameters(handle=OpaqueType())), FIELDS, {"handle": "string"}),
         (source_app(Capability(id="t"), protocol="mobile-mcp"), None, {}),
         (source_app(Capability(id="t", output=ObjectType()), protocol="mobile-mcp"), None, {}),
-        (
-            source_app(
-                Capability(id="t", output=parameters(on=ScalarType(kind="boolean"))), protocol="mobile-mcp"
-            ),
-            {"kind": "fields"},
-            {"on": "boolean"},
-        ),
+        (source_app(Capability(id="t", output=parameters(on=ScalarType(kind="boolean"))),
+         protocol="mobile-mcp"), FIELDS, {"on": "boolean"}),
     ],
     ids=[
         *("mMCP", "mMCP with return", "broadcast", "void", "platform function", "text", "float", "list"),
         *("object", "reference", "reference or null", "object of anything", "all of", "one of"),
         *("reference inside", "parcelable inside", "native void", "native empty", "native"),
     ],
-)
+)  # fmt: skip
 def test_a_result_becomes_the_outputs_that_are_declared(
     app: SourceApp, outputs: object, declared: dict[str, str]
 ) -> None:
     assert outputs_of(app) == (outputs, declared)
 
 
+TOOLS = f"{PACKAGE}/{PACKAGE}.Tools"
+
+
 @pytest.mark.parametrize(
     ("protocol", "dialect", "backend"),
     [
-        ("mmcp", "1.0", {"kind": "mmcp-activity", "component": f"{PACKAGE}/{PACKAGE}.Tools", "tool": "t"}),
-        ("mmcp", "draft", {"kind": "mmcp-activity", "component": f"{PACKAGE}/{PACKAGE}.Tools", "tool": "t"}),
-        (
-            "mmcp",
-            "broadcast",
-            {"kind": "mmcp-broadcast", "component": f"{PACKAGE}/{PACKAGE}.Tools", "tool": "t"},
-        ),
+        ("mmcp", "1.0", {"kind": "mmcp-activity", "component": TOOLS, "tool": "t"}),
+        ("mmcp", "draft", {"kind": "mmcp-activity", "component": TOOLS, "tool": "t"}),
+        ("mmcp", "broadcast", {"kind": "mmcp-broadcast", "component": TOOLS, "tool": "t"}),
         ("appfunctions", "v2", {"kind": "app-function", "package": PACKAGE, "function": "t"}),
-        (
-            "mobile-mcp",
-            "1.0",
-            {
-                "kind": "mobile-mcp",
-                "component": f"{PACKAGE}/{PACKAGE}.Tools",
-                "capability": "t",
-                "dialect": "S0",
-            },
-        ),
-        (
-            "mobile-mcp",
-            "prototype",
-            {
-                "kind": "mobile-mcp",
-                "component": f"{PACKAGE}/{PACKAGE}.Tools",
-                "capability": "t",
-                "dialect": "MM-5",
-            },
-        ),
+        ("mobile-mcp", "1.0",
+         {"kind": "mobile-mcp", "component": TOOLS, "capability": "t", "dialect": "S0"}),
+        ("mobile-mcp", "prototype",
+         {"kind": "mobile-mcp", "component": TOOLS, "capability": "t", "dialect": "MM-5"}),
     ],
-)
+)  # fmt: skip
 def test_each_protocol_is_called_in_its_own_way(protocol: str, dialect: str, backend: dict[str, str]) -> None:
     route = routes_of(shim_of(source_app(Capability(id="t"), protocol=protocol, dialect=dialect)))["t"]
     assert route["backend"] == backend
-    assert route["target"] == {
-        "package": PACKAGE,
-        "signer": SIGNER,
-        "version_code": 7,
-        "digest": f"mmcp:{'0' * 64}",
-    }
+    digest = f"mmcp:{'0' * 64}"
+    assert route["target"] == {"package": PACKAGE, "signer": SIGNER, "version_code": 7, "digest": digest}
 
 
 def test_constraints_stay_in_the_route_and_agents_see_them() -> None:
@@ -213,10 +166,8 @@ def test_a_parameter_without_a_name_cannot_be_given() -> None:
     nameless = Capability(id="bad", input=ObjectType(properties={"": Property(type=string())}))
     shim = shim_of(source_app(nameless, Capability(id="good")))
     assert shim.capabilities == ("good",)
-    assert (
-        only_finding(shim.findings, "shim-route-refused").message
-        == "bad is left out: a parameter has no name"
-    )
+    refused = only_finding(shim.findings, "shim-route-refused")
+    assert refused.message == "bad is left out: a parameter has no name"
 
 
 @pytest.mark.parametrize(
@@ -325,11 +276,8 @@ def test_a_provider_that_has_not_listed_its_tools_has_no_routes() -> None:
 
 
 def test_the_sample_apps_keep_their_ids_and_names() -> None:
-    assert sample_shim("clock-in/app").capabilities == (
-        "clock_in_today",
-        "make_up_clock_in",
-        "query_clock_in",
-    )
+    ids = ("clock_in_today", "make_up_clock_in", "query_clock_in")
+    assert sample_shim("clock-in/app").capabilities == ids
     route = routes_of(sample_shim("clock-in/app"))["query_clock_in"]
     assert list(route["input"]["properties"]) == ["date"]
     assert list(route["output"]["properties"]) == ["date", "has_clocked_in"]
@@ -378,12 +326,8 @@ def test_a_finding_points_to_the_capability_of_the_shim_wherever_its_app_declare
     assert added == [f"/capabilities/{position}/output" for position in range(4)]
     refused = only_finding(shim.findings, "shim-route-refused")
     assert refused.pointer == "/com.acme.second.Tools/hid\u200bden"
-    (chosen,) = {
-        finding.pointer
-        for finding in shim_of(wide, only=("d",)).findings
-        if finding.code == "shim-output-added"
-    }
-    assert chosen == "/capabilities/0/output"
+    chosen = [item for item in shim_of(wide, only=("d",)).findings if item.code == "shim-output-added"]
+    assert {item.pointer for item in chosen} == {"/capabilities/0/output"}
 
 
 def test_what_app_functions_lose_is_reported_of_the_right_capability_behind_one_that_none_can_say() -> None:

@@ -13,7 +13,9 @@ from lxml import etree
 
 from adapters.apk_writing.packed_samples import packed_module, run_tool, signing_key
 from device_shim.shim_builder.built_samples import (
+    EVERYTHING,
     KEY,
+    MODULES,
     PACKAGE,
     SIGNER,
     app_with,
@@ -24,7 +26,7 @@ from device_shim.shim_builder.built_samples import (
     source_app,
     string,
 )
-from device_shim.shim_builder.manifest_lint import lint_shim_manifest
+from device_shim.shim_builder.manifest_rules import broken_rules
 from droidgate.cli.program import run
 from droidgate.shims.source_apps import read_source_apps
 from droidgate_android.apk.apk_application import read_application
@@ -33,8 +35,7 @@ from droidgate_android.app_search import simulate_indexing
 from droidgate_mappings.model.capability import Capability
 from droidgate_mappings.model.errors import InputError, UsageError
 from droidgate_mappings.model.types import ObjectType, Property
-from droidgate_shim.builder import dex, shims
-from droidgate_shim.builder.dex import shim_dex
+from droidgate_shim.builder import shims
 from droidgate_shim.builder.shims import (
     BuiltShim,
     NothingToOfferError,
@@ -47,10 +48,9 @@ from droidgate_shim.engine.routes import parse_route_table, read_route_table
 from droidgate_shim.engine.strict_json import parse_strict
 from requirements_of_tests import require, short_run
 
-MODULES = ("clock-in/app", "pdf-tool/app", "weather/app", "notes/app", "notes/legacy", "tally/app")
-EVERYTHING = ("mmcp", "mmcp-broadcast", "appfunctions")
 ANDROID = "{http://schemas.android.com/apk/res/android}"
 NOTES = "dev.droidgate.sample.notes"
+USUAL_PERMISSIONS = {"FOREGROUND_SERVICE", "POST_NOTIFICATIONS", "HIDE_OVERLAY_WINDOWS"}
 
 
 def written(folder: Path, shim: BuiltShim) -> Path:
@@ -85,30 +85,19 @@ def test_aapt2_reads_the_badge_of_a_shim(tmp_path: Path, module: str) -> None:
     assert re.search("^(sdkV|minSdkV)ersion:'24'", printed, re.MULTILINE)
     assert f"application-label:'{app.label} (via droidgate)'" in printed
     assert "launchable-activity: name='dev.droidgate.shim.consent.ManageActivity'" in printed
-    asked = set(re.findall("uses-permission: name='([^']+)'", printed))
-    expected = {
-        "android.permission.FOREGROUND_SERVICE",
-        "android.permission.POST_NOTIFICATIONS",
-        "android.permission.HIDE_OVERLAY_WINDOWS",
-    }
-    if module.startswith("notes"):
-        expected.add("android.permission.EXECUTE_APP_FUNCTIONS")
-    if module.startswith("pdf-tool"):
-        expected.add("android.permission.SYSTEM_ALERT_WINDOW")
-    assert asked == expected
+    asked = set(re.findall("uses-permission: name='android.permission.([^']+)'", printed))
+    more = {"notes": {"EXECUTE_APP_FUNCTIONS"}, "pdf-tool": {"SYSTEM_ALERT_WINDOW"}}
+    assert asked == USUAL_PERMISSIONS | more.get(module.partition("/")[0], set())
 
 
 def test_aapt2_shows_the_components_as_the_page_lists_them(tmp_path: Path) -> None:
     aapt2 = require("aapt2")
     apk = written(tmp_path, sample_shim("notes/app", *EVERYTHING))
     printed = run_tool(aapt2, "dump", "xmltree", apk, "--file", "AndroidManifest.xml")
-    names = re.findall(r'"dev\.droidgate\.shim\.\w+\.(\w+)" ', printed)
-    assert sorted(names) == sorted(
-        [
-            *("ToolService", "TrampolineActivity", "ConsentActivity", "ManageActivity", "HostProvider"),
-            *("MmcpActivity", "MmcpReceiver", "FunctionService"),
-        ]
-    )
+    assert sorted(re.findall(r'"dev\.droidgate\.shim\.\w+\.(\w+)" ', printed)) == [
+        *("ConsentActivity", "FunctionService", "HostProvider", "ManageActivity", "MmcpActivity"),
+        *("MmcpReceiver", "ToolService", "TrampolineActivity"),
+    ]
     assert "foregroundServiceType(0x01010599)=0x00000800" in printed
     queries = printed[printed.index("E: queries") : printed.index("E: application")]
     assert re.findall(r'"([^"]+)" \(Raw', queries) == [
@@ -221,10 +210,8 @@ def test_the_same_input_makes_the_same_bytes(key_type: str) -> None:
     apps = [sample_app(module) for module in MODULES]
     options = ShimOptions(advertise=frozenset(EVERYTHING))
     key = signing_key("rsa") if key_type == "rsa" else KEY
-    first, second = (build_shims(apps, options, key) for _ in range(2))
-    assert [sha256(item.apk).hexdigest() for item in first] == [
-        sha256(item.apk).hexdigest() for item in second
-    ]
+    first, second = ([sha256(item.apk) for item in build_shims(apps, options, key)] for _ in range(2))
+    assert [item.hexdigest() for item in first] == [item.hexdigest() for item in second]
 
 
 def test_each_app_has_a_shim_of_its_own_unless_they_are_put_together() -> None:
@@ -250,6 +237,7 @@ def test_each_app_has_a_shim_of_its_own_unless_they_are_put_together() -> None:
         ("Bank\n\tof Acme", "Bank of Acme"),
         ("x" * 5000, f"{'x' * 127}\u2026"),
         ("\u200b\u202e \u2066", PACKAGE),
+        ("Bank\u200b", "Bank"),
         ("@string/x", "@string/x"),
     ],
 )
@@ -258,17 +246,35 @@ def test_a_name_is_one_short_line_so_that_what_follows_it_is_seen(label: str, na
     assert shim.label == f"{name} (via droidgate)"
     with open_apk(shim.apk) as apk:
         assert read_application(apk).label == shim.label
-    assert shim.policy["app"]["sources"][0]["label"] == name
+    (source,) = shim.policy["app"]["sources"]
+    assert source == {"package": PACKAGE, "label": name, "signer": SIGNER, "version_code": 7}
     reported = [finding.message for finding in shim.findings if finding.code == "shim-name-shortened"]
     assert reported == (
         [f"the name of {PACKAGE} is shown as {name!r}"] if "of" in name or len(name) > 100 else []
     )
 
 
-def test_a_description_that_shows_nothing_is_none() -> None:
-    app = replace(source_app(Capability(id="t")), instructions="\u200b", description="\u200d\n")
-    (provider,) = declared_in(shim_of(app).apk)
-    assert provider.description == "Tools of Tools"
+@pytest.mark.parametrize(
+    ("instructions", "description", "text"),
+    [
+        ("Use it so.", "A tool.", "Use it so."),
+        (None, "A tool.", "A tool."),
+        (None, None, "Tools of Tools"),
+        ("\u200b", "\u200d\n", "Tools of Tools"),
+        ("Pay\u2060 here", None, "Pay here"),
+    ],
+)
+def test_agents_get_the_instructions_before_the_description(
+    instructions: str | None, description: str | None, text: str
+) -> None:
+    app = replace(source_app(Capability(id="t")), instructions=instructions, description=description)
+    shim = shim_of(app)
+    (provider,) = declared_in(shim.apk)
+    assert provider.description == text
+    with open_apk(shim.apk) as apk:
+        assert read_application(apk).description == text
+    is_hidden = "\u200b" in (instructions or "") or "\u2060" in (instructions or "")
+    assert ("shim-hidden-text" in {finding.code for finding in shim.findings}) is is_hidden
 
 
 def test_findings_of_one_app_are_not_reported_for_a_shim_of_other_apps() -> None:
@@ -283,20 +289,10 @@ def test_where_nothing_can_be_called_the_way_out_is_reported(tmp_path: Path) -> 
     with pytest.raises(NothingToOfferError, match="no app has a capability") as raised:
         build_shims(read_source_apps([str(tmp_path)]), ShimOptions(), KEY)
     assert "`droidgate shim install --from adb:` asks it" in (raised.value.hint or "")
-
-
-def test_agents_get_the_instructions_before_the_description() -> None:
-    app = replace(source_app(Capability(id="t")), instructions="Use it so.", description="A tool.")
-    for item, text in (
-        (app, "Use it so."),
-        (replace(app, instructions=None), "A tool."),
-        (replace(app, instructions=None, description=None), "Tools of Tools"),
-    ):
-        shim = shim_of(item)
-        (provider,) = declared_in(shim.apk)
-        assert provider.description == text
-        with open_apk(shim.apk) as apk:
-            assert read_application(apk).description == text
+    with pytest.raises(InputError, match="no app has a capability"):
+        build_shims([app_with()], ShimOptions(), KEY)
+    (shim,) = build_shims([app_with(), sample_app("clock-in/app")], ShimOptions(), KEY)
+    assert shim.packages == ("dev.droidgate.sample.clockin",)
 
 
 def test_texts_that_no_resource_holds_are_cut_and_texts_with_marks_are_kept() -> None:
@@ -317,15 +313,10 @@ def test_the_bare_shim_serves_the_host_and_offers_nothing() -> None:
     assert read_route_table(parse_strict(entry(shim, "assets/routes.json").decode())).routes == {}
     assert declared_in(shim.apk) == ()
     with open_apk(shim.apk) as apk:
-        names = {
-            component.name.rpartition(".")[2]
-            for component in read_application(apk).components
-            if component.name
-        }
+        names = {item.name.rpartition(".")[2] for item in read_application(apk).components if item.name}
     assert names == {
-        *("TrampolineActivity", "ConsentActivity", "ManageActivity", "HostProvider"),
-        "ShellIdentityService",
-    }
+        "TrampolineActivity", "ConsentActivity", "ManageActivity", "HostProvider", "ShellIdentityService",
+    }  # fmt: skip
 
 
 def test_only_one_application_id_has_the_instrumentation_and_its_service() -> None:
@@ -359,11 +350,10 @@ def test_each_permission_is_there_for_the_capabilities_that_need_it() -> None:
     }
     (execute,) = [item for item in shim.permissions if item.permission.endswith("EXECUTE_APP_FUNCTIONS")]
     assert execute.why == "call app functions and call app functions for the other shims"
-    usual = {"FOREGROUND_SERVICE", "POST_NOTIFICATIONS", "HIDE_OVERLAY_WINDOWS"}
-    assert permissions_of(sample_shim("clock-in/app")).keys() == usual
-    assert permissions_of(sample_shim("weather/app")).keys() == usual
-    assert permissions_of(sample_shim("pdf-tool/app")).keys() == {*usual, "SYSTEM_ALERT_WINDOW"}
-    assert permissions_of(sample_shim("notes/app")).keys() == {*usual, "EXECUTE_APP_FUNCTIONS"}
+    assert permissions_of(sample_shim("clock-in/app")).keys() == USUAL_PERMISSIONS
+    assert permissions_of(sample_shim("weather/app")).keys() == USUAL_PERMISSIONS
+    assert permissions_of(sample_shim("pdf-tool/app")).keys() == USUAL_PERMISSIONS | {"SYSTEM_ALERT_WINDOW"}
+    assert permissions_of(sample_shim("notes/app")).keys() == USUAL_PERMISSIONS | {"EXECUTE_APP_FUNCTIONS"}
     assert permissions_of(build_bare_shim(KEY))["EXECUTE_APP_FUNCTIONS"] == ()
 
 
@@ -413,9 +403,8 @@ def mmcp_tools(shim: BuiltShim) -> dict[str, list[str]]:
         if kept is not None:
             assert isinstance(kept.value, str)
             assert len(kept.value.encode("utf-16-le")) <= 2 * 32_768
-            reported[item.name.rpartition(".")[2]] = [
-                tool["name"] for tool in json.loads(kept.value)["tools"]
-            ]
+            tools = json.loads(kept.value)["tools"]
+            reported[item.name.rpartition(".")[2]] = [tool["name"] for tool in tools]
     return reported
 
 
@@ -431,10 +420,9 @@ def test_tools_without_room_in_the_manifest_are_not_advertised_to_mmcp_agents_an
     assert [item.id for item in declared_in(shim.apk)[0].capabilities] == [item.id for item in tools]
     left_out = [item for item in shim.findings if item.code == "shim-tool-left-out"]
     assert [item.pointer for item in left_out] == [f"/capabilities/{at}" for at in range(count, 50)]
-    assert {item.hint for item in left_out} == {
-        "offer fewer capabilities with --only, or build without --aggregate"
-    }
-    assert lint_shim_manifest(shim.apk) == ()
+    hint = "offer fewer capabilities with --only, or build without --aggregate"
+    assert {item.hint for item in left_out} == {hint}
+    assert broken_rules(shim.apk) == {}
 
 
 def test_where_no_tool_has_room_nothing_is_advertised_to_mmcp_agents() -> None:
@@ -442,7 +430,7 @@ def test_where_no_tool_has_room_nothing_is_advertised_to_mmcp_agents() -> None:
     shim = shim_of(source_app(big), advertise=frozenset({"mmcp", "mmcp-broadcast"}))
     assert mmcp_tools(shim) == {}
     assert [finding.code for finding in shim.findings].count("shim-tool-left-out") == 1
-    assert lint_shim_manifest(shim.apk) == ()
+    assert broken_rules(shim.apk) == {}
 
 
 @pytest.mark.parametrize("text", ["x" * 100_000, 'say "hello"\n' * 9_000, "語" * 40_000])
@@ -453,7 +441,7 @@ def test_an_app_with_endless_instructions_makes_no_shim_that_android_refuses(
     apps = [replace(source_app(Capability(id="t")), instructions=text)]
     apps += [source_app(Capability(id="u"), package=package) for package in others]
     shim = shim_of(*apps, aggregate=bool(others), advertise=frozenset(EVERYTHING))
-    assert lint_shim_manifest(shim.apk) == ()
+    assert broken_rules(shim.apk) == {}
     assert "shim-description-shortened" in {finding.code for finding in shim.findings}
     assert "manifest-text-too-long" not in {finding.code for finding in shim.findings}
     (provider,) = declared_in(shim.apk)
@@ -470,14 +458,6 @@ def test_an_option_that_does_not_exist_is_refused() -> None:
             shim_of(app, deadline_ms=deadline)
 
 
-def test_apps_without_anything_to_call_are_listed_with_the_reason() -> None:
-    silent = app_with()
-    with pytest.raises(InputError, match="no app has a capability"):
-        build_shims([silent], ShimOptions(), KEY)
-    shims_of_both = build_shims([silent, sample_app("clock-in/app")], ShimOptions(), KEY)
-    assert [item.packages for item in shims_of_both] == [("dev.droidgate.sample.clockin",)]
-
-
 def test_the_code_is_packed_where_it_is_made(monkeypatch: pytest.MonkeyPatch) -> None:
     code = b"dex\n039\0" + bytes(100)
     monkeypatch.setattr(shims, "shim_dex", lambda: code)
@@ -488,27 +468,3 @@ def test_the_code_is_packed_where_it_is_made(monkeypatch: pytest.MonkeyPatch) ->
     without = shim_of(source_app(Capability(id="t")))
     assert "no-code" in {finding.code for finding in without.findings}
     assert with_code.build != without.build
-
-
-def test_the_code_is_next_to_the_module_that_finds_it() -> None:
-    found = shim_dex()
-    path = Path(dex.__file__).with_name("classes.dex")
-    assert found == (path.read_bytes() if path.exists() else None)
-    assert found is None or found.startswith(b"dex\n")
-
-
-def test_targets_and_sources_are_those_of_the_app() -> None:
-    shim = shim_of(source_app(Capability(id="t")))
-    assert shim.policy["app"]["sources"] == [
-        {"package": PACKAGE, "label": "Tools", "signer": SIGNER, "version_code": 7}
-    ]
-
-
-def test_hidden_characters_of_a_label_reach_neither_users_nor_agents() -> None:
-    app = replace(source_app(Capability(id="t")), label="Bank\u200b", instructions="Pay\u2060 here")
-    shim = shim_of(app)
-    assert shim.label == "Bank (via droidgate)"
-    assert shim.policy["app"]["sources"][0]["label"] == "Bank"
-    (provider,) = declared_in(shim.apk)
-    assert (provider.name, provider.description) == ("Bank (via droidgate)", "Pay here")
-    assert "shim-hidden-text" in {finding.code for finding in shim.findings}

@@ -30,14 +30,6 @@ MANIFEST = (
     '{"instructions":"Ask","protocolVersion":"1.0",'
     '"tools":[{"name":"t","description":"T","parameters":{"type":"object"}}]}'
 )
-MMCP = """<ELEMENT android:name=".Tools" ATTRIBUTES>
-    <intent-filter>
-        <action android:name="com.example.mMCP.ACTION_TOOL_ADVERTISE" />
-        <action android:name="CALLED" />
-        <category android:name="android.intent.category.DEFAULT" />
-    </intent-filter>
-    <meta-data android:name="mMCP_manifest" android:value='JSON' />
-</ELEMENT>"""
 RECEIVER = """<receiver android:name=".Tools" android:exported="true"><intent-filter>
     <action android:name="com.example.ACTION_MMCP_DISCOVERY" />
     <action android:name="{0}" />
@@ -60,8 +52,10 @@ def mmcp(
     attributes: str = 'android:exported="true"',
     call: str = "com.example.mMCP.ACTION_TOOL_CALL",
 ) -> str:
-    filled = MMCP.replace("ELEMENT", element).replace("ATTRIBUTES", attributes)
-    return filled.replace("CALLED", call).replace("JSON", MANIFEST)
+    return f"""<{element} android:name=".Tools" {attributes}><intent-filter>
+        <action android:name="com.example.mMCP.ACTION_TOOL_ADVERTISE" /><action android:name="{call}" />
+        <category android:name="android.intent.category.DEFAULT" /></intent-filter>
+        <meta-data android:name="mMCP_manifest" android:value='{MANIFEST}' /></{element}>"""
 
 
 def read(tmp_path: Path, apk: bytes) -> SourceApp:
@@ -108,31 +102,22 @@ def test_every_sample_app_can_be_called(module: str, protocol: str, capabilities
     ("body", "code", "reason"),
     [
         (mmcp(attributes='android:exported="false"'), "shim-component-closed", "is not exported"),
-        (
-            mmcp(attributes='android:exported="true" android:enabled="false"'),
-            "shim-component-closed",
-            "its component is disabled",
-        ),
-        (
-            mmcp(attributes='android:exported="true" android:permission="a.b.C"'),
-            "shim-component-closed",
-            "callers need the permission a.b.C, whose protection level is not known",
-        ),
+        (mmcp(attributes='android:exported="true" android:enabled="false"'), "shim-component-closed",
+         "its component is disabled"),
+        (mmcp(attributes='android:exported="true" android:permission="a.b.C"'), "shim-component-closed",
+         "callers need the permission a.b.C, whose protection level is not known"),
         (mmcp(call="com.example.OTHER"), "shim-component-closed", "does not declare the action"),
         (mmcp(element="service"), "shim-protocol-not-called", "calls of mMCP are made to activities"),
         (RECEIVER.format("com.example.OTHER"), "shim-component-closed", "com.example.ACTION_MMCP_INVOKE"),
         (PRE_SPEC, "shim-protocol-not-called", "the dialect pre-spec"),
-        (
-            SERVICE.format('android:exported="true"', "com.example.mcpdemo.COMMAND_GATEWAY"),
-            "shim-component-closed",
-            "its component does not declare the action mobile.mcp.SERVICE",
-        ),
+        (SERVICE.format('android:exported="true"', "com.example.mcpdemo.COMMAND_GATEWAY"),
+         "shim-component-closed", "its component does not declare the action mobile.mcp.SERVICE"),
     ],
     ids=[
         *("not exported", "disabled", "permission", "no call action", "service of mMCP"),
         *("no invoke action", "pre-spec", "older action"),
     ],
-)
+)  # fmt: skip
 def test_a_component_that_cannot_be_called_is_reported(
     tmp_path: Path, body: str, code: str, reason: str
 ) -> None:
@@ -173,21 +158,26 @@ def test_another_gateways_protocol_is_reported_and_not_called(tmp_path: Path) ->
     assert "shim-protocol-not-called" in codes(app)
 
 
-def function_app(tmp_path: Path, inside: str, permission: str | None = None) -> SourceApp:
-    guard = permission or "android.permission.BIND_APP_FUNCTION_SERVICE"
-    body = f"""<service android:name=".Functions" android:exported="true" android:permission="{guard}">
-        <property android:name="android.app.appfunctions.v2" android:value="f.xml" />
+def function_service(
+    file: str, name: str = "v2", guard: str = "android.permission.BIND_APP_FUNCTION_SERVICE"
+) -> str:
+    name = f"android.app.appfunctions{name and '.'}{name}"
+    return f"""<service android:name=".Functions" android:exported="true" android:permission="{guard}">
+        <property android:name="{name}" android:value="{file}" />
         <intent-filter><action android:name="android.app.appfunctions.AppFunctionService" /></intent-filter>
         </service>"""
+
+
+def function_app(tmp_path: Path, inside: str, **guard: str) -> SourceApp:
     signature = (
         "<parameters><name>text</name><isRequired>true</isRequired><dataTypeMetadata><type>8</type>"
         "</dataTypeMetadata></parameters><response><valueType><type>0</type></valueType></response>"
     )
     text = (
-        "<appfunctions><appfunction><id>com.acme.Notes#open</id>" + signature + "</appfunction>"
+        f"<appfunctions><appfunction><id>com.acme.Notes#open</id>{signature}</appfunction>"
         f"<appfunction><id>com.acme.Notes#closed</id>{signature}{inside}</appfunction></appfunctions>"
     )
-    return read(tmp_path, packed(body, {"assets/f.xml": text}))
+    return read(tmp_path, packed(function_service("f.xml", **guard), {"assets/f.xml": text}))
 
 
 @pytest.mark.parametrize("level", ["self", "system"])
@@ -203,7 +193,7 @@ def test_a_function_for_trusted_apps_is_kept(tmp_path: Path) -> None:
 
 
 def test_functions_of_a_service_that_android_does_not_bind_are_left_out(tmp_path: Path) -> None:
-    app = function_app(tmp_path, "", permission="com.acme.OWN")
+    app = function_app(tmp_path, "", guard="com.acme.OWN")
     assert app.providers == ()
     assert "shim-component-closed" in codes(app)
 
@@ -354,15 +344,10 @@ def test_functions_of_the_application_are_called_while_they_need_no_open_activit
 
 
 def test_functions_of_the_first_asset_are_called_without_declared_parameters(tmp_path: Path) -> None:
-    body = """<service android:name=".Functions" android:exported="true"
-        android:permission="android.permission.BIND_APP_FUNCTION_SERVICE">
-        <property android:name="android.app.appfunctions" android:value="v1.xml" />
-        <intent-filter><action android:name="android.app.appfunctions.AppFunctionService" /></intent-filter>
-        </service>"""
     text = (
         "<appfunctions><appfunction><function_id>com.acme#one</function_id>"
         "<enabled_by_default>true</enabled_by_default></appfunction></appfunctions>"
     )
-    app = read(tmp_path, packed(body, {"assets/v1.xml": text}))
+    app = read(tmp_path, packed(function_service("v1.xml", ""), {"assets/v1.xml": text}))
     assert [provider.dialect for provider in app.providers] == ["v1"]
     assert "shim-parameters-unknown" in codes(app)

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, TypeVar
 
 from droidgate_shim.engine.authority import Installed, read_policy
-from droidgate_shim.engine.engine import Answer, Effect, Engine, Send
+from droidgate_shim.engine.engine import Answer, Effect, Engine
 from droidgate_shim.engine.routes import Target, read_route_table
+
+Made = TypeVar("Made")
 
 AGENT = 10_101
 OTHER = 10_102
@@ -96,16 +98,11 @@ def s1(request_id: str, capability: str, arguments: Mapping[str, Any]) -> dict[s
     return {"mobile-mcp-request": json.dumps({"mobile-mcp-request": {"version": "1.0", "request": request}})}
 
 
-def only_send(effects: list[Effect]) -> Send:
-    (sent,) = effects
-    assert isinstance(sent, Send)
-    return sent
-
-
-def only_answer(effects: list[Effect]) -> Answer:
-    (answer,) = effects
-    assert isinstance(answer, Answer)
-    return answer
+def only(kind: type[Made], effects: list[Effect]) -> Made:
+    """Return the one effect, which is of this kind."""
+    (effect,) = effects
+    assert isinstance(effect, kind)
+    return effect
 
 
 def response_of(answer: Answer) -> dict[str, Any]:

@@ -7,11 +7,9 @@ from itertools import islice
 
 import pytest
 
-from device_shim.shim_engine.broken_requests import BrokenRequests
 from device_shim.shim_engine.comparison import difference
 from device_shim.shim_engine.conformance.evaluation import evaluate
-from device_shim.shim_engine.generated_calls import CallMaker
-from device_shim.shim_engine.generated_cases import CaseMaker
+from device_shim.shim_engine.generated_cases import BrokenRequests, CallMaker, CaseMaker
 from device_shim.shim_engine.jvm_core import CoreJvm
 from droidgate_mappings.model.json_values import Json
 from droidgate_mappings.tables.failure_tokens import load_failure_tokens

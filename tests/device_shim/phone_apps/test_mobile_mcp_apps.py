@@ -1,0 +1,285 @@
+"""The apps that speak Mobile-MCP.
+
+Clock-in answers requests, bound and started, and keeps its record. Tally keeps points for whoever is bound,
+apart from all others, and for nobody who is not.
+"""
+
+import json
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from device_shim.phone_apps.small_phone import SmallPhone
+from droidgate_phone.app_api.app_values import Message
+from droidgate_phone.app_api.behaviour import Service
+from droidgate_phone.apps.clock_in import ClockInApp
+from droidgate_phone.apps.tally import TallyApp
+from droidgate_phone.intents import Bundle, Extra, Intent
+
+CLOCK_IN, TALLY = "dev.droidgate.sample.clockin", "dev.droidgate.sample.tally"
+TODAY = "2026-02-14"
+Handle = Callable[[Message], None]
+
+
+@pytest.fixture
+def phone() -> SmallPhone:
+    phone = SmallPhone()
+    phone.install(ClockInApp, TallyApp)
+    return phone
+
+
+def clock_in(phone: SmallPhone) -> Service:
+    return phone.service(CLOCK_IN, f"{CLOCK_IN}.ClockInService")
+
+
+def tally(phone: SmallPhone) -> Service:
+    return phone.service(TALLY, f"{TALLY}.TallyService")
+
+
+def bind(service: Service, identifier: str | None = None) -> Handle:
+    handle = service.on_bind(Intent(identifier=identifier))
+    assert handle is not None
+    return handle
+
+
+def request(capability: str, arguments: dict[str, Any] | None = None, **more: Any) -> str:
+    call = {"id": capability, **({} if arguments is None else {"args": arguments}), **more}
+    return json.dumps({"mobile-mcp-request": {"version": "1.0", "request": {"id": "r1", "capability": call}}})
+
+
+def response_in(text: str | None) -> Any:
+    document = json.loads(text or "")["mobile-mcp-response"]
+    assert document["version"] == "1.0"
+    return document["response"]
+
+
+def ask(phone: SmallPhone, handle: Handle, text: str | None, uid: int = 10_100) -> Any:
+    """Send one message as a uid and return the text in the response of its answer."""
+    answers: list[Message] = []
+    phone.messengers["me"] = answers.append
+    extras = Bundle({} if text is None else {"mobile-mcp-request": Extra("string", text)})
+    handle(Message(1, extras, "me", sending_uid=uid))
+    (answer,) = answers
+    assert answer.what == 2
+    (value,) = answer.data.values.values()
+    return response_in(str(value.value))
+
+
+def ask_clock_in(phone: SmallPhone, text: str | None) -> Any:
+    """Ask a new process of the app."""
+    return ask(phone, bind(clock_in(phone)), text)
+
+
+def is_clocked_in(phone: SmallPhone) -> bool:
+    output = ask_clock_in(phone, request("query_clock_in"))["capability"]["output"]
+    assert output[0] == {"name": "date", "type": "string", "value": TODAY}
+    found: bool = output[1]["value"]
+    assert output[1] == {"name": "has_clocked_in", "type": "boolean", "value": found}
+    return found
+
+
+def add(phone: SmallPhone, handle: Handle, points: Any, player: Any = "Ada", uid: int = 10_100) -> Any:
+    return ask(phone, handle, request("add_points", {"player": player, "points": points}), uid)
+
+
+def total(phone: SmallPhone, handle: Handle, uid: int = 10_100) -> int:
+    output = ask(phone, handle, request("read_total", {"player": "Ada"}), uid)["capability"]["output"]
+    assert output[0] == {"name": "player", "type": "string", "value": "Ada"}
+    found: int = output[1]["value"]
+    return found
+
+
+def test_a_day_that_is_clocked_in_is_found_again_by_a_new_process(phone: SmallPhone) -> None:
+    assert is_clocked_in(phone) is False
+    assert ask_clock_in(phone, request("clock_in_today")) == {
+        "id": "r1",
+        "capability": {"id": "clock_in_today"},
+        "status": "success",
+        "message": "Clocked in for today, 2026-02-14.",
+    }
+    again = ask_clock_in(phone, request("clock_in_today"))
+    assert again["message"] == "Today, 2026-02-14, was on record already."
+    assert is_clocked_in(phone) is True
+
+
+@pytest.mark.parametrize(
+    ("date", "message"),
+    [
+        ("2026-02-13", "Added a clock-in for 2026-02-13."),
+        ("2026-02-15", 'invalid_argument: "date" must lie between 2000-01-01 and 2026-02-14'),
+        ("1999-12-31", 'invalid_argument: "date" must lie between 2000-01-01 and 2026-02-14'),
+        ("2026-02-30", 'invalid_argument: "date" names a day that does not exist'),
+        ("13.2.2026", 'invalid_argument: "date" must look like YYYY-MM-DD'),
+        ("2024-02-29", "Added a clock-in for 2024-02-29."),
+    ],
+)
+def test_a_missed_day_is_added_where_it_is_a_day_of_the_past(
+    phone: SmallPhone, date: str, message: str
+) -> None:
+    assert ask_clock_in(phone, request("make_up_clock_in", {"date": date}))["message"] == message
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        (None, "invalid_argument: the request is missing"),
+        ("{", "invalid_argument: the request is not a JSON object"),
+        ("{}", 'invalid_argument: "mobile-mcp-request" must be an object'),
+        (request("nothing"), 'unknown_capability: there is no "nothing" here'),
+        (request("make_up_clock_in", {}), 'invalid_argument: "date" is missing'),
+        (request("make_up_clock_in", {"date": 5}), 'invalid_argument: "date" must be a string'),
+        (request("clock_in_today", {"x": ""}), 'invalid_argument: "x" is not a parameter of this capability'),
+        (request("clock_in_today", input={}),
+         'invalid_argument: arguments belong under "args", not under "input"'),
+        (request("clock_in_today").replace("1.0", "2.0"),
+         "unsupported_version: this tool speaks version 1.0"),
+        (" " * 65_537, "invalid_argument: the request is longer than 65536 characters"),
+    ],
+)  # fmt: skip
+def test_a_request_that_does_not_fit_is_refused_with_a_token(
+    phone: SmallPhone, text: str | None, message: str
+) -> None:
+    response = ask_clock_in(phone, text)
+    assert (response["status"], response["message"]) == ("failure", message)
+    assert phone.files.get(CLOCK_IN, {}) == {}
+
+
+def test_the_answer_is_called_as_the_request_was(phone: SmallPhone) -> None:
+    answers: list[Message] = []
+    phone.messengers["me"] = answers.append
+    handle, text = bind(clock_in(phone)), request("clock_in_today")
+    handle(Message(1, Bundle.of_strings({"request": text}), "me"))
+    handle(Message(1, Bundle.of_strings({"mobile-mcp-request": text}), "me"))
+    handle(Message(2, Bundle.of_strings({"request": text}), "me"))
+    handle(Message(1, Bundle.of_strings({"request": text})))
+    assert [list(answer.data.values) for answer in answers] == [["response"], ["mobile-mcp-response"]]
+
+
+def test_a_started_request_is_answered_through_its_pending_intent_only(phone: SmallPhone) -> None:
+    sent: list[Intent] = []
+    phone.pending["callback"] = sent.append
+    asked = Bundle.of_strings({"mobile-mcp-request": request("clock_in_today")})
+    for extras in (asked, asked.with_extra("mcp_callback", Extra("string", "callback"))):
+        clock_in(phone).on_start_command(Intent(extras=extras))
+    assert (sent, phone.files.get(CLOCK_IN, {})) == ([], {})
+    extras = asked.with_extra("mcp_callback", Extra("pending-intent", "callback"))
+    clock_in(phone).on_start_command(Intent(extras=extras))
+    (answer,) = sent
+    assert "Clocked in for today" in str(answer.extras.get_string("mobile-mcp-response"))
+
+
+def test_an_assistant_that_left_is_not_a_problem(phone: SmallPhone) -> None:
+    message = Message(1, Bundle.of_strings({"request": request("clock_in_today")}), "nobody")
+    bind(clock_in(phone))(message)
+    extras = Bundle({"mcp_callback": Extra("pending-intent", "withdrawn")})
+    clock_in(phone).on_start_command(Intent(extras=extras))
+
+
+def test_screen_and_tools_share_one_record(phone: SmallPhone) -> None:
+    activity = phone.activity(CLOCK_IN, f"{CLOCK_IN}.MainActivity")
+
+    def shown() -> dict[str, str]:
+        view = activity.view()
+        assert view is not None
+        days = [child.text for node in view.walk() if node.id == "days" for child in node.children]
+        return {node.id: node.text for node in view.walk() if node.id} | {"days": " ".join(days)}
+
+    assert shown()["state"] == "not_clocked_in"
+    activity.on_click("clock_in_now")
+    assert shown()["state"] == "clocked_in"
+    assert is_clocked_in(phone) is True
+    activity.on_text("missed_day", "2030-01-01")
+    activity.on_click("add_missed_day")
+    assert shown()["problem"] == '"date" must lie between 2000-01-01 and 2026-02-14'
+    activity.on_text("missed_day", "2026-02-01")
+    activity.on_click("add_missed_day")
+    assert shown()["days"] == "2026-02-14 2026-02-01"
+
+
+def test_points_add_up_from_call_to_call_until_somebody_starts_over(phone: SmallPhone) -> None:
+    handle = bind(tally(phone))
+    assert total(phone, handle) == 0
+    assert add(phone, handle, 5) == {
+        "id": "r1",
+        "capability": {
+            "id": "add_points",
+            "output": [
+                {"name": "player", "type": "string", "value": "Ada"},
+                {"name": "total", "type": "integer", "value": 5},
+            ],
+        },
+        "status": "success",
+        "message": "Ada has 5.",
+    }
+    add(phone, handle, 1, "Bob")
+    add(phone, handle, -7)
+    assert total(phone, handle) == -2
+    over = ask(phone, handle, request("start_over", {}))
+    assert (over["message"], over["capability"]) == ("Every total is 0 again.", {"id": "start_over"})
+    assert total(phone, handle) == 0
+
+
+def test_each_uid_and_each_binder_has_points_of_its_own(phone: SmallPhone) -> None:
+    service = tally(phone)
+    first, second = bind(service, "1"), bind(service, "2")
+    add(phone, first, 1)
+    add(phone, first, 20, uid=10_200)
+    add(phone, second, 300)
+    assert (total(phone, first), total(phone, first, 10_200), total(phone, second)) == (1, 20, 300)
+
+
+def test_points_go_when_nobody_is_bound_any_more_and_the_binder_begins_anew(phone: SmallPhone) -> None:
+    service = tally(phone)
+    first, second = bind(service, "1"), bind(service, "2")
+    for handle in (first, second):
+        add(phone, handle, 5)
+    assert service.on_unbind(Intent(identifier="1")) is True
+    assert (total(phone, first), total(phone, second)) == (0, 5)
+    add(phone, first, 2)
+    assert total(phone, first) == 2
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"player": "Ada"}, '"points" is missing'),
+        ({"player": "Ada", "points": True}, '"points" must be an integer'),
+        ({"player": "Ada", "points": 1.5}, '"points" must be an integer'),
+        ({"player": 1, "points": 1}, '"player" must be a string'),
+        ({"player": "", "points": 1}, '"player" must have 1 to 100 characters'),
+        ({"player": "x" * 101, "points": 1}, '"player" must have 1 to 100 characters'),
+        ({"player": "Ada", "points": 2**63 - 1}, '"points" would make a total that no 64-bit number holds'),
+    ],
+)
+def test_points_that_cannot_be_added_are_refused_and_change_nothing(
+    phone: SmallPhone, arguments: dict[str, Any], message: str
+) -> None:
+    handle = bind(tally(phone))
+    add(phone, handle, 1)
+    refused = ask(phone, handle, request("add_points", arguments))
+    assert (refused["status"], refused["message"]) == ("failure", f"invalid_argument: {message}")
+    assert total(phone, handle) == 1
+
+
+def test_a_hundred_players_have_points_and_no_more(phone: SmallPhone) -> None:
+    handle = bind(tally(phone))
+    answers = [add(phone, handle, 1, f"p{number}") for number in range(101)]
+    assert {answer["status"] for answer in answers[:100]} == {"success"}
+    assert answers[100]["message"] == 'invalid_argument: "player" would be one more than 100 players'
+    assert add(phone, handle, 1, "p0")["message"] == "p0 has 2."
+
+
+def test_a_start_is_answered_that_it_has_to_bind(phone: SmallPhone) -> None:
+    sent: list[Intent] = []
+    phone.pending["callback"] = sent.append
+    text = request("add_points", {"player": "Ada", "points": 1})
+    extras = Bundle.of_strings({"mobile-mcp-request": text})
+    extras = extras.with_extra("mcp_callback", Extra("pending-intent", "callback"))
+    tally(phone).on_start_command(Intent(extras=extras))
+    (answer,) = sent
+    response = response_in(answer.extras.get_string("mobile-mcp-response"))
+    assert (response["status"], response["message"]) == (
+        "failure",
+        "unavailable: points are kept only for an assistant that binds this service",
+    )
