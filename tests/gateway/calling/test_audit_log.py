@@ -131,27 +131,20 @@ def test_every_changed_byte_is_found(log: AuditLog) -> None:
     check_holds(log, 20)
 
 
-@pytest.mark.parametrize(
-    ("change", "kind", "line", "message"),
-    [
-        (lambda lines: lines.pop(4), "removed", 5, "record 5 is missing before record 6"),
-        (lambda lines: lines.__delitem__(slice(4, 7)), "removed", 5, "records 5 to 7 are missing before"),
-        (lambda lines: lines.insert(3, lines.pop(4)), "reordered", 4, "record 5 is before record 4"),
-        (lambda lines: lines.insert(9, lines[4]), "repeated", 10, "record 5 is after record 9"),
-        (lambda lines: lines.insert(2, b"{}\n"), "changed", 3, "the line is not what was written after"),
-        (lambda lines: lines.insert(2, b"\n"), "changed", 3, "the line is not what was written after"),
-        (lambda lines: lines.insert(2, b"x" * 200_000), "changed", 3, "the line is not what was written"),
-        (
-            lambda lines: lines.__setitem__(6, lines[6].replace(b'"client":', b'"client": ')),
-            "changed",
-            7,
-            "the line is not what was written after record 6",
-        ),
-        (lambda lines: lines.pop(0), "removed", 1, "record 1 is missing before record 2; if you took"),
-        (lambda lines: lines.__delitem__(slice(19)), "removed", 1, "records 1 to 19 are missing before"),
-        (lambda lines: lines.append(lines.pop(0)), "reordered", 1, "record 2 is before record 1"),
-    ],
-)
+@pytest.mark.parametrize(("change", "kind", "line", "message"), [
+    (lambda lines: lines.pop(4), "removed", 5, "record 5 is missing before record 6"),
+    (lambda lines: lines.__delitem__(slice(4, 7)), "removed", 5, "records 5 to 7 are missing before"),
+    (lambda lines: lines.insert(3, lines.pop(4)), "reordered", 4, "record 5 is before record 4"),
+    (lambda lines: lines.insert(9, lines[4]), "repeated", 10, "record 5 is after record 9"),
+    (lambda lines: lines.insert(2, b"{}\n"), "changed", 3, "the line is not what was written after"),
+    (lambda lines: lines.insert(2, b"\n"), "changed", 3, "the line is not what was written after"),
+    (lambda lines: lines.insert(2, b"x" * 200_000), "changed", 3, "the line is not what was written"),
+    (lambda lines: lines.__setitem__(6, lines[6].replace(b'"client":', b'"client": ')), "changed", 7,
+     "the line is not what was written after record 6"),
+    (lambda lines: lines.pop(0), "removed", 1, "record 1 is missing before record 2; if you took"),
+    (lambda lines: lines.__delitem__(slice(19)), "removed", 1, "records 1 to 19 are missing before"),
+    (lambda lines: lines.append(lines.pop(0)), "reordered", 1, "record 2 is before record 1"),
+])  # fmt: skip
 def test_the_first_place_where_the_chain_breaks_is_named(
     log: AuditLog, change: Callable[[Lines], object], kind: str, line: int, message: str
 ) -> None:
@@ -184,10 +177,7 @@ def test_an_end_that_is_cut_off_is_found_by_the_head_and_stays_found_when_the_lo
     change_lines(log, lambda lines: lines.__delitem__(slice(17, None)))
     broken = verify(log.folder).broken
     assert broken is not None
-    assert (broken.kind, broken.message) == (
-        "cut-off",
-        "the log ends with record 17; record 20 was written",
-    )
+    assert (broken.kind, broken.message) == ("cut-off", "the log ends with record 17; record 20 was written")
     write_calls(log, 1)
     broken = verify(log.folder).broken
     assert broken is not None

@@ -109,10 +109,7 @@ def test_a_call_whose_phone_is_not_there_has_failed_and_was_not_interrupted(
 
 
 def test_a_batch_that_ctrl_c_ends_names_the_file_to_go_on_with(
-    bare: ReachedPhone,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
+    bare: ReachedPhone, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     options = BatchOptions(None, 1, bare.phone.serial, None, None, 5, approved=True, signed_by=None)
 

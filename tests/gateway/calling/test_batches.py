@@ -48,22 +48,19 @@ def test_a_request_is_a_line(tmp_path: Path) -> None:
     )
 
 
-@pytest.mark.parametrize(
-    "line",
-    [
-        "{",
-        "[]",
-        "{}",
-        {"capability": 5},
-        {"capability": " "},
-        {"capability": "a", "arguments": []},
-        {"capability": "a", "argument": {}},
-        {"capability": "a", "id": 1},
-        '{"capability": "a", "arguments": {"x": NaN}}',
-        '{"capability": "a", "capability": "b"}',
-        {"capability": "first", "id": "1"},
-    ],
-)
+@pytest.mark.parametrize("line", [
+    "{",
+    "[]",
+    "{}",
+    {"capability": 5},
+    {"capability": " "},
+    {"capability": "a", "arguments": []},
+    {"capability": "a", "argument": {}},
+    {"capability": "a", "id": 1},
+    '{"capability": "a", "arguments": {"x": NaN}}',
+    '{"capability": "a", "capability": "b"}',
+    {"capability": "first", "id": "1"},
+])  # fmt: skip
 def test_one_bad_line_ends_the_reading_with_its_place(line: Any, tmp_path: Path) -> None:
     path = write(tmp_path / "batch.jsonl", {"capability": "first"}, line)
     with pytest.raises(InputError) as caught:

@@ -47,16 +47,7 @@ def test_the_document_has_the_value_and_the_milliseconds_of_each_step(bare: Reac
 
 def test_an_argument_by_name_becomes_what_is_declared(bare: ReachedPhone) -> None:
     done = run(
-        bare,
-        CREATE,
-        "--arg",
-        "title=a=b",
-        "--arg",
-        "content=5",
-        "--arg",
-        'labels=["x"]',
-        "--yes",
-        "--json",
+        bare, CREATE, "--arg", "title=a=b", "--arg", "content=5", "--arg", 'labels=["x"]', "--yes", "--json"
     )
     value = json.loads(done.out)["value"]
     assert (value["title"], value["content"], value["labels"]) == ("a=b", "5", ["x"])
@@ -83,14 +74,10 @@ def test_without_a_terminal_nobody_is_asked(bare: ReachedPhone) -> None:
     assert f"hint: to approve it: {command} --serial {bare.phone.serial}\n" in done.err
 
 
-@pytest.mark.parametrize(
-    ("failure", "shown"),
-    [
-        (DeviceError("the phone went away"), None),
-        (KeyboardInterrupt(), "`droidgate audit show --last 1` names the call if it was sent"),
-    ],
-    ids=["phone", "ctrl-c"],
-)
+@pytest.mark.parametrize(("failure", "shown"), [
+    (DeviceError("the phone went away"), None),
+    (KeyboardInterrupt(), "`droidgate audit show --last 1` names the call if it was sent"),
+], ids=["phone", "ctrl-c"])  # fmt: skip
 def test_a_call_that_ends_without_an_answer_says_that_the_app_may_have_finished_it(
     bare: ReachedPhone,
     monkeypatch: pytest.MonkeyPatch,
@@ -121,16 +108,13 @@ def test_every_mistake_has_a_line_of_its_own(bare: ReachedPhone) -> None:
     assert 'did you mean "title"?' in lines[0]
 
 
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        (["--args", "[]"], "--args is not a JSON object"),
-        (["--arg", "title"], "is not NAME=VALUE"),
-        (["--arg", "title=a", "--arg", "title=b"], "duplicate argument"),
-        (["--protocol", "soap"], "unknown format 'soap'"),
-        (["--app", "com.example.absent"], "no capability of com.example.absent"),
-    ],
-)
+@pytest.mark.parametrize(("arguments", "message"), [
+    (["--args", "[]"], "--args is not a JSON object"),
+    (["--arg", "title"], "is not NAME=VALUE"),
+    (["--arg", "title=a", "--arg", "title=b"], "duplicate argument"),
+    (["--protocol", "soap"], "unknown format 'soap'"),
+    (["--app", "com.example.absent"], "no capability of com.example.absent"),
+])  # fmt: skip
 def test_invalid_usage_exits_with_2(bare: ReachedPhone, arguments: list[str], message: str) -> None:
     done = run(bare, CREATE, *arguments)
     assert done.code == 2

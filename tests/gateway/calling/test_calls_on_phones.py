@@ -289,10 +289,7 @@ def test_an_update_that_declares_the_same_needs_no_second_answer(
 
 @pytest.mark.parametrize("replacement", _REPLACEMENTS, ids=str)
 def test_an_app_that_is_replaced_at_the_last_moment_gets_nothing(
-    legacy: ReachedPhone,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    replacement: dict[str, bool],
+    legacy: ReachedPhone, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, replacement: dict[str, bool]
 ) -> None:
     asked: list[ApprovalRequest] = []
     send = ShellRoute.send

@@ -75,14 +75,10 @@ def test_a_canceled_activity_leaves_the_screen_to_the_next_call(silent: ReachedP
     assert raised.value.failure.token == "backend_failure"
 
 
-@pytest.mark.parametrize(
-    "error",
-    [
-        ShimRefusalError(Failure("invalid_argument", "unknown method cancel")),
-        DroidgateError("the phone went away"),
-    ],
-    ids=["a shim without this method", "a phone that fails"],
-)
+@pytest.mark.parametrize("error", [
+    ShimRefusalError(Failure("invalid_argument", "unknown method cancel")),
+    DroidgateError("the phone went away"),
+], ids=["a shim without this method", "a phone that fails"])  # fmt: skip
 def test_where_the_shim_cannot_end_it_the_call_may_have_finished(
     silent: ReachedPhone, monkeypatch: pytest.MonkeyPatch, error: DroidgateError
 ) -> None:

@@ -44,15 +44,11 @@ def sent(reached: ReachedPhone, word: str) -> int:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    ("capability", "arguments", "package", "word"),
-    [
-        (CREATE, NOTE, NOTES, "execute-app-function"),
-        ("query_clock_in", DAY, CLOCK_IN, "content call"),
-        ("currentWeather", {"location": "Bonn"}, WEATHER, "ACTION_MMCP_INVOKE"),
-    ],
-    ids=["app function", "shim", "broadcast"],
-)
+@pytest.mark.parametrize(("capability", "arguments", "package", "word"), [
+    (CREATE, NOTE, NOTES, "execute-app-function"),
+    ("query_clock_in", DAY, CLOCK_IN, "content call"),
+    ("currentWeather", {"location": "Bonn"}, WEATHER, "ACTION_MMCP_INVOKE"),
+], ids=["app function", "shim", "broadcast"])  # fmt: skip
 @pytest.mark.parametrize("fault", ["silent", "crashing"])
 def test_an_app_that_does_not_answer_is_called_once_and_its_failure_may_have_run(
     reached: ReachedPhone, capability: str, arguments: dict[str, str], package: str, word: str, fault: str
@@ -110,9 +106,7 @@ def test_a_phone_that_goes_away_during_a_call_is_the_error_of_a_device(tmp_path:
             caller.call(CallRequest(CREATE, NOTE, deadline=5))
 
 
-def test_an_updated_app_needs_a_new_approval_only_where_its_declaration_changed(
-    tmp_path: Path,
-) -> None:
+def test_an_updated_app_needs_a_new_approval_only_where_its_declaration_changed(tmp_path: Path) -> None:
     asked: list[ApprovalRequest] = []
 
     def approve(request: ApprovalRequest) -> Approval:

@@ -67,16 +67,13 @@ def test_a_capability_is_new_then_approved_then_changed(tmp_path: Path) -> None:
     assert len(store.list()) == 1
 
 
-@pytest.mark.parametrize(
-    "other",
-    [
-        pin(capability="listNotes"),
-        pin(NOTES.model_copy(update={"package": "com.example.other"})),
-        pin(NOTES.model_copy(update={"component": ".Other"})),
-        pin(NOTES.model_copy(update={"protocol": "mobile-mcp"})),
-        pin_of(NOTES, "createNote", user=10, signer=SIGNER),
-    ],
-)
+@pytest.mark.parametrize("other", [
+    pin(capability="listNotes"),
+    pin(NOTES.model_copy(update={"package": "com.example.other"})),
+    pin(NOTES.model_copy(update={"component": ".Other"})),
+    pin(NOTES.model_copy(update={"protocol": "mobile-mcp"})),
+    pin_of(NOTES, "createNote", user=10, signer=SIGNER),
+])  # fmt: skip
 def test_an_approval_holds_for_no_other_capability(tmp_path: Path, other: Pin) -> None:
     store = PinStore(tmp_path)
     store.approve(pin(), NOTES)
@@ -125,20 +122,17 @@ def test_pins_are_removed_by_their_names(tmp_path: Path) -> None:
     assert [record.capability for record in store.list()] == ["listNotes"]
 
 
-@pytest.mark.parametrize(
-    ("pattern", "matches"),
-    [
-        ("createNote", True),
-        ("create*", True),
-        ("com.example.notes/createNote", True),
-        ("com.example.*/*", True),
-        ("com.example.notes/com.example.notes.Tools/createNote", True),
-        ("com.example.notes/*.Other/createNote", False),
-        ("com.example/createNote", False),
-        ("Note", False),
-        ("", False),
-    ],
-)
+@pytest.mark.parametrize(("pattern", "matches"), [
+    ("createNote", True),
+    ("create*", True),
+    ("com.example.notes/createNote", True),
+    ("com.example.*/*", True),
+    ("com.example.notes/com.example.notes.Tools/createNote", True),
+    ("com.example.notes/*.Other/createNote", False),
+    ("com.example/createNote", False),
+    ("Note", False),
+    ("", False),
+])  # fmt: skip
 def test_a_capability_is_named_by_its_id_its_package_or_its_component(pattern: str, *, matches: bool) -> None:
     assert NamePattern.parse(pattern).matches(pin().key) is matches
 
@@ -159,24 +153,18 @@ def test_the_file_is_the_users_alone(tmp_path: Path) -> None:
     assert (tmp_path / "config").stat().st_mode & 0o777 == 0o700
 
 
-@pytest.mark.parametrize(
-    ("damage", "message"),
-    [
-        (lambda _: b"", "the file of pins is damaged"),
-        (lambda data: data[:-10], "the file of pins is damaged"),
-        (lambda data: b"\xff" + data, "the file of pins is not UTF-8"),
-        (lambda _: b"[]", "the file of pins is damaged"),
-        (lambda data: data.replace(b'"version":1', b'"version":2'), "the file of pins is damaged"),
-        (lambda data: data.replace(b'"pins"', b'"pines"'), "the file of pins is damaged"),
-        (lambda data: data.replace(b"Create a note", b"Send my notes"), "is not that of its declaration"),
-        (lambda data: data.replace(b'"signer":"ab', b'"signer":"cd'), "is not that of its declaration"),
-        (lambda data: data.replace(b'"user":0', b'"user":10'), "is not that of its declaration"),
-        (
-            lambda data: data.replace(b'"capability":"createNote"', b'"capability":"x"'),
-            "is not that of its",
-        ),
-    ],
-)
+@pytest.mark.parametrize(("damage", "message"), [
+    (lambda _: b"", "the file of pins is damaged"),
+    (lambda data: data[:-10], "the file of pins is damaged"),
+    (lambda data: b"\xff" + data, "the file of pins is not UTF-8"),
+    (lambda _: b"[]", "the file of pins is damaged"),
+    (lambda data: data.replace(b'"version":1', b'"version":2'), "the file of pins is damaged"),
+    (lambda data: data.replace(b'"pins"', b'"pines"'), "the file of pins is damaged"),
+    (lambda data: data.replace(b"Create a note", b"Send my notes"), "is not that of its declaration"),
+    (lambda data: data.replace(b'"signer":"ab', b'"signer":"cd'), "is not that of its declaration"),
+    (lambda data: data.replace(b'"user":0', b'"user":10'), "is not that of its declaration"),
+    (lambda data: data.replace(b'"capability":"createNote"', b'"capability":"x"'), "is not that of its"),
+])  # fmt: skip
 def test_a_damaged_file_approves_nothing_and_is_an_error(tmp_path: Path, damage: Any, message: str) -> None:
     store = PinStore(tmp_path)
     store.approve(pin(), NOTES)

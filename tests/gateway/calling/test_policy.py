@@ -60,39 +60,21 @@ def test_without_a_file_only_capabilities_that_read_are_allowed(
     assert (decision.kind, decision.rule) == (kind, "default")
 
 
-@pytest.mark.parametrize(
-    "condition",
-    [
-        'device = "emulator-*"',
-        "user = [0]",
-        'package = "com.example.*"',
-        'component = "*Tools"',
-        'protocol = "mmcp"',
-        'capability = "create????"',
-        'effect = "unknown"',
-        'effect = ["writes", "unknown"]',
-        'client = ["serve:*", "cli"]',
-    ],
-)
+@pytest.mark.parametrize("condition", [
+    'device = "emulator-*"', "user = [0]", 'package = "com.example.*"', 'component = "*Tools"',
+    'protocol = "mmcp"', 'capability = "create????"', 'effect = "unknown"', 'effect = ["writes", "unknown"]',
+    'client = ["serve:*", "cli"]',
+])  # fmt: skip
 def test_a_rule_decides_where_its_condition_holds(tmp_path: Path, condition: str) -> None:
     decision = policy_of(tmp_path, f'[[rule]]\ndecision = "deny"\n{condition}\n').decide(SUBJECT)
     assert (decision.kind, decision.rule) == ("deny", f"rule 1 of {tmp_path / FILE_NAME}")
 
 
-@pytest.mark.parametrize(
-    "condition",
-    [
-        'device = "emulator"',
-        "user = [10]",
-        'package = "com.example"',
-        'component = "Tools"',
-        'protocol = "mm"',
-        'capability = "reateNote"',
-        'effect = "reads"',
-        'client = "serve:*"',
-        'package = "com.example.*"\ncapability = "other"',
-    ],
-)
+@pytest.mark.parametrize("condition", [
+    'device = "emulator"', "user = [10]", 'package = "com.example"', 'component = "Tools"', 'protocol = "mm"',
+    'capability = "reateNote"', 'effect = "reads"', 'client = "serve:*"',
+    'package = "com.example.*"\ncapability = "other"',
+])  # fmt: skip
 def test_a_rule_decides_nothing_where_one_condition_does_not_hold(tmp_path: Path, condition: str) -> None:
     decision = policy_of(tmp_path, f'[[rule]]\ndecision = "deny"\n{condition}\n').decide(SUBJECT)
     assert (decision.kind, decision.rule) == ("ask", "default")
@@ -109,32 +91,29 @@ def test_deny_is_stronger_than_ask_and_that_than_allow(tmp_path: Path, first: st
 _FUNCTION = "com.example.notes.Service#deleteNote"
 
 
-@pytest.mark.parametrize(
-    ("pattern", "identifier", "allows", "denies"),
-    [
-        ("deleteNote", "deleteNote", True, True),
-        ("deleteNote", _FUNCTION, True, True),
-        ("Service#deleteNote", _FUNCTION, True, True),
-        ("notes.deleteNote", _FUNCTION, True, True),
-        ("example.notes/deleteNote", _FUNCTION, True, True),
-        ("com.example.notes/deleteNote", _FUNCTION, True, True),
-        (f"com.example.notes/{_FUNCTION}", _FUNCTION, True, True),
-        (f"com.example.notes/com.example.notes.Tools/{_FUNCTION}", _FUNCTION, True, True),
-        ("com.example.*/*", _FUNCTION, True, True),
-        ("*deleteNote", _FUNCTION, True, True),
-        ("*", _FUNCTION, True, True),
-        ("delete*", _FUNCTION, False, True),
-        ("notes.delete*", _FUNCTION, False, True),
-        ("*.notes/delete*", _FUNCTION, False, True),
-        ("DELETENOTE", _FUNCTION, False, True),
-        ("Com.Example.Notes/deletenote", _FUNCTION, False, True),
-        ("eteNote", _FUNCTION, False, False),
-        ("other.deleteNote", _FUNCTION, False, False),
-        ("deleteNote", "undeleteNote", False, False),
-        ("deleteNote", "deleteNotes", False, False),
-        ("deleteNote", "deleteNote.undo", False, False),
-    ],
-)
+@pytest.mark.parametrize(("pattern", "identifier", "allows", "denies"), [
+    ("deleteNote", "deleteNote", True, True),
+    ("deleteNote", _FUNCTION, True, True),
+    ("Service#deleteNote", _FUNCTION, True, True),
+    ("notes.deleteNote", _FUNCTION, True, True),
+    ("example.notes/deleteNote", _FUNCTION, True, True),
+    ("com.example.notes/deleteNote", _FUNCTION, True, True),
+    (f"com.example.notes/{_FUNCTION}", _FUNCTION, True, True),
+    (f"com.example.notes/com.example.notes.Tools/{_FUNCTION}", _FUNCTION, True, True),
+    ("com.example.*/*", _FUNCTION, True, True),
+    ("*deleteNote", _FUNCTION, True, True),
+    ("*", _FUNCTION, True, True),
+    ("delete*", _FUNCTION, False, True),
+    ("notes.delete*", _FUNCTION, False, True),
+    ("*.notes/delete*", _FUNCTION, False, True),
+    ("DELETENOTE", _FUNCTION, False, True),
+    ("Com.Example.Notes/deletenote", _FUNCTION, False, True),
+    ("eteNote", _FUNCTION, False, False),
+    ("other.deleteNote", _FUNCTION, False, False),
+    ("deleteNote", "undeleteNote", False, False),
+    ("deleteNote", "deleteNotes", False, False),
+    ("deleteNote", "deleteNote.undo", False, False),
+])  # fmt: skip
 def test_a_rule_names_capabilities_as_call_does_and_a_denial_is_taken_widely(
     tmp_path: Path, pattern: str, identifier: str, *, allows: bool, denies: bool
 ) -> None:
@@ -186,28 +165,25 @@ def test_the_reason_of_a_rule_is_that_of_the_decision(tmp_path: Path) -> None:
     assert policy.decide(SUBJECT).reason == "not at work"
 
 
-@pytest.mark.parametrize(
-    ("pattern", "value", "expected"),
-    [
-        ("*", "", True),
-        ("*", "a/b.c\nd", True),
-        ("?", "", False),
-        ("a?c", "abc", True),
-        ("a?c", "a\u00e9c", True),
-        ("[a]", "a", False),
-        ("[a]", "[a]", True),
-        ("[!a]", "b", False),
-        ("a.c", "abc", False),
-        ("A", "a", False),
-        ("a", "a\n", False),
-        ("*a*b*", "xxaxxbxx", True),
-        ("a[*]", "a*", True),
-        ("a[*]", "ab", False),
-        ("[?]", "?", True),
-        ("[?]", "x", False),
-        ("[[]*[*]", "[x*", True),
-    ],
-)
+@pytest.mark.parametrize(("pattern", "value", "expected"), [
+    ("*", "", True),
+    ("*", "a/b.c\nd", True),
+    ("?", "", False),
+    ("a?c", "abc", True),
+    ("a?c", "a\u00e9c", True),
+    ("[a]", "a", False),
+    ("[a]", "[a]", True),
+    ("[!a]", "b", False),
+    ("a.c", "abc", False),
+    ("A", "a", False),
+    ("a", "a\n", False),
+    ("*a*b*", "xxaxxbxx", True),
+    ("a[*]", "a*", True),
+    ("a[*]", "ab", False),
+    ("[?]", "?", True),
+    ("[?]", "x", False),
+    ("[[]*[*]", "[x*", True),
+])  # fmt: skip
 def test_a_pattern_has_two_special_characters_and_matches_the_whole_value(
     pattern: str, value: str, *, expected: bool
 ) -> None:
@@ -290,20 +266,17 @@ def test_each_mistake_in_a_file_is_named_with_its_line(tmp_path: Path) -> None:
     ]
 
 
-@pytest.mark.parametrize(
-    ("text", "problem"),
-    [
-        ("rules = []\n", 'policy.toml:1: unknown key "rules"'),
-        ('[[rule]]\ndecision = "deny"\ncapability = ""\n', "policy.toml:3: rule 1, capability"),
-        ('[[rule]]\ndecision = "deny"\ncapability = 3\n', "policy.toml:3: rule 1, capability"),
-        ('[[rule]]\ncapability = "a"\n', "policy.toml:1: rule 1: field required"),
-        ('[[effect]]\ncapability = "a"\nis = "unknown"\n', "policy.toml:3: effect 1, is"),
-        ('[[effect]]\ncapability = "a"\neffect_is = "reads"\n', "policy.toml"),
-        ("[[rule]]\ndecision =\n", "policy.toml:2:11: not TOML: invalid value"),
-        ("a = {", "policy.toml: not TOML"),
-        ("a = " + "[" * 3000 + "\n", "policy.toml"),
-    ],
-)
+@pytest.mark.parametrize(("text", "problem"), [
+    ("rules = []\n", 'policy.toml:1: unknown key "rules"'),
+    ('[[rule]]\ndecision = "deny"\ncapability = ""\n', "policy.toml:3: rule 1, capability"),
+    ('[[rule]]\ndecision = "deny"\ncapability = 3\n', "policy.toml:3: rule 1, capability"),
+    ('[[rule]]\ncapability = "a"\n', "policy.toml:1: rule 1: field required"),
+    ('[[effect]]\ncapability = "a"\nis = "unknown"\n', "policy.toml:3: effect 1, is"),
+    ('[[effect]]\ncapability = "a"\neffect_is = "reads"\n', "policy.toml"),
+    ("[[rule]]\ndecision =\n", "policy.toml:2:11: not TOML: invalid value"),
+    ("a = {", "policy.toml: not TOML"),
+    ("a = " + "[" * 3000 + "\n", "policy.toml"),
+])  # fmt: skip
 def test_a_file_with_a_mistake_is_an_error(tmp_path: Path, text: str, problem: str) -> None:
     assert problems_of(tmp_path, text)[0].startswith(problem)
 

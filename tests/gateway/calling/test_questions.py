@@ -9,12 +9,7 @@ from unittest.mock import patch
 
 import pytest
 
-from droidgate.calls.approvals import (
-    MAX_ARGUMENTS,
-    ApprovalRequest,
-    refuse_unshowable,
-    shown_arguments,
-)
+from droidgate.calls.approvals import MAX_ARGUMENTS, ApprovalRequest, refuse_unshowable, shown_arguments
 from droidgate.calls.pins import PinState
 from droidgate.calls.policy import Decision
 from droidgate.calls.subjects import CallEffect, CallSubject, Pin

@@ -17,19 +17,16 @@ def key(capability: str, package: str = "com.example.notes", component: str = "T
     return CapabilityKey(0, package, component, "mmcp", capability)
 
 
-@pytest.mark.parametrize(
-    ("first", "second"),
-    [
-        (key("createNote"), key("CreateNote")),
-        (key("create_note"), key("create-note")),
-        (key("ﬁnd"), key("find")),
-        (key("pay"), key("p\u0430y")),
-        (key("sendMoney"), key("sendM0ney")),
-        (key("pay"), key("pay", package="com.examp1e.notes")),
-        (key("pay"), key("Pay", component="Other")),
-        (key("pay"), key("pay", package="com.Example.notes")),
-    ],
-)
+@pytest.mark.parametrize(("first", "second"), [
+    (key("createNote"), key("CreateNote")),
+    (key("create_note"), key("create-note")),
+    (key("ﬁnd"), key("find")),
+    (key("pay"), key("p\u0430y")),
+    (key("sendMoney"), key("sendM0ney")),
+    (key("pay"), key("pay", package="com.examp1e.notes")),
+    (key("pay"), key("Pay", component="Other")),
+    (key("pay"), key("pay", package="com.Example.notes")),
+])  # fmt: skip
 def test_of_two_names_that_look_alike_both_are_refused(first: CapabilityKey, second: CapabilityKey) -> None:
     refused = refused_names([first, key("other"), second])
     assert refused == {
@@ -39,15 +36,12 @@ def test_of_two_names_that_look_alike_both_are_refused(first: CapabilityKey, sec
     assert refused_names([second, key("other"), first]) == refused
 
 
-@pytest.mark.parametrize(
-    ("first", "second"),
-    [
-        (key("pay"), key("pay", package="com.example.bank")),
-        (key("pay"), key("pay", component="Other")),
-        (key("createNote"), key("createNotes")),
-        (key("save"), key("send")),
-    ],
-)
+@pytest.mark.parametrize(("first", "second"), [
+    (key("pay"), key("pay", package="com.example.bank")),
+    (key("pay"), key("pay", component="Other")),
+    (key("createNote"), key("createNotes")),
+    (key("save"), key("send")),
+])  # fmt: skip
 def test_names_that_are_not_alike_and_equal_ids_of_two_apps_are_not_refused(
     first: CapabilityKey, second: CapabilityKey
 ) -> None:

@@ -70,12 +70,7 @@ def test_ids_of_controls_hold_between_the_calls_of_one_caller(made: MadePhone, r
     (field,) = [item for item in listed if item["id"] == "3"]
     text = "it's $HOME; 50%s"
     typed = ask(
-        caller,
-        "type_text",
-        text=text,
-        control_id="3",
-        control_name=field["name"],
-        clear_current_text=True,
+        caller, "type_text", text=text, control_id="3", control_name=field["name"], clear_current_text=True
     )
     assert typed.value["success"] is True
     assert made.facts.note == text
@@ -105,14 +100,11 @@ def test_reading_needs_no_approval_and_acting_does(made: MadePhone, reached: Rea
     assert not [command for command in commands if command.startswith("input")]
 
 
-@pytest.mark.parametrize(
-    ("rule", "token"),
-    [
-        ({"decision": "deny", "protocol": "mobile-agent"}, "denied"),
-        ({"decision": "deny", "package": "mobile-agent", "capability": "ta*"}, "denied"),
-        ({"decision": "ask", "effect": ["writes"]}, None),
-    ],
-)
+@pytest.mark.parametrize(("rule", "token"), [
+    ({"decision": "deny", "protocol": "mobile-agent"}, "denied"),
+    ({"decision": "deny", "package": "mobile-agent", "capability": "ta*"}, "denied"),
+    ({"decision": "ask", "effect": ["writes"]}, None),
+])  # fmt: skip
 def test_rules_of_the_policy_decide(
     made: MadePhone, reached: ReachedPhone, rule: dict[str, Any], token: str | None
 ) -> None:
@@ -205,16 +197,11 @@ def test_a_file_of_commands_stops_at_the_first_that_is_refused(made: MadePhone, 
     assert not [command for command in commands if command.startswith("input")]
 
 
-@pytest.mark.parametrize(
-    "arguments",
-    [
-        ["--commands", "x.json", "tap"],
-        ["--commands", "x.json", "--batch", "y"],
-        ["--commands", "x.json", "--json"],
-        ["--commands", "x.json", "--protocol", "mcp"],
-        ["--keep-going", "tap"],
-    ],
-)
+@pytest.mark.parametrize("arguments", [
+    ["--commands", "x.json", "tap"], ["--commands", "x.json", "--batch", "y"],
+    ["--commands", "x.json", "--json"], ["--commands", "x.json", "--protocol", "mcp"],
+    ["--keep-going", "tap"],
+])  # fmt: skip
 def test_options_that_do_not_go_together_are_refused(
     arguments: list[str], capsys: pytest.CaptureFixture[str]
 ) -> None:

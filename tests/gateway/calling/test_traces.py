@@ -89,14 +89,11 @@ def test_a_long_request_through_a_shim_is_traced_as_its_streams(
     assert path in streams[0]["stdin"]
 
 
-@pytest.mark.parametrize(
-    ("capability", "arguments", "token"),
-    [
-        (CREATE, {"titel": "a"}, "invalid_argument"),
-        (f"{PDF_TOOL}/page_count", {"path": "/sdcard/absent.pdf"}, "backend_failure"),
-        ("no_such_capability", {}, None),
-    ],
-)
+@pytest.mark.parametrize(("capability", "arguments", "token"), [
+    (CREATE, {"titel": "a"}, "invalid_argument"),
+    (f"{PDF_TOOL}/page_count", {"path": "/sdcard/absent.pdf"}, "backend_failure"),
+    ("no_such_capability", {}, None),
+])  # fmt: skip
 def test_a_call_that_fails_ends_its_trace_with_the_failure(
     reached: ReachedPhone, tmp_path: Path, capability: str, arguments: dict[str, str], token: str | None
 ) -> None:

@@ -13,18 +13,12 @@ import sys
 from typing import IO, Any
 
 MODULES = (
-    "droidgate.cli.program",
-    "droidgate.cli.calls.one_call",
-    "droidgate.cli.coverage.scan_report",
-    "droidgate.cli.descriptors.converting",
-    "droidgate.cli.descriptors.diffing",
-    "droidgate.cli.descriptors.inspecting",
-    "droidgate.cli.descriptors.lint_report",
-    "droidgate.cli.descriptors.migration_report",
-    "droidgate.cli.descriptors.packing_report",
-    "droidgate.cli.devices.discover_report",
-    "droidgate.cli.shim.shim_builds",
-)
+    "droidgate.cli.program", "droidgate.cli.calls.one_call", "droidgate.cli.coverage.scan_report",
+    "droidgate.cli.descriptors.converting", "droidgate.cli.descriptors.diffing",
+    "droidgate.cli.descriptors.inspecting", "droidgate.cli.descriptors.lint_report",
+    "droidgate.cli.descriptors.migration_report", "droidgate.cli.descriptors.packing_report",
+    "droidgate.cli.devices.discover_report", "droidgate.cli.shim.shim_builds",
+)  # fmt: skip
 
 
 def serve(orders: IO[bytes]) -> int | None:

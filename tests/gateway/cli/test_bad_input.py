@@ -69,12 +69,8 @@ CASES = [
     Case("printf 'PK' > a.apk; droidgate inspect a.apk", 3, "a.apk: "),
     Case("droidgate convert SAMPLE --to mcpp -o out", 2, "unknown format 'mcpp'", "did you mean 'mcp'?"),
     Case("droidgate convert SAMPLE --to mmcp+drft -o out", 2, "dialect 'drft'", "did you mean 'draft'?"),
-    Case(
-        "droidgate convert SAMPLE --to observed -o out",
-        2,
-        "is only read: another gateway's",
-        "droidgate formats",
-    ),
+    Case("droidgate convert SAMPLE --to observed -o out", 2, "is only read: another gateway's",
+     "droidgate formats"),
     Case("droidgate convert SAMPLE --to mmcp -o /dev/full/x", 3, "/dev/full: ", "another output folder"),
     Case("touch out; droidgate convert SAMPLE --to mmcp -o out", 2, "2 artifacts", "name a folder"),
     Case("droidgate convert SAMPLE --to mmcp -o /proc/x", 3, "/proc"),
@@ -86,9 +82,8 @@ CASES = [
     Case("droidgate lint", 2, "missing argument 'SRC'", "droidgate lint --help"),
     Case("droidgate help shim instal", 2, "no such command 'instal'", "did you mean 'install'?"),
     Case("droidgate phone start --sdk 99", 2, "'99' is not one of '26', '30',", "phone start --help"),
-    Case(
-        "droidgate phone start --fault nope", 2, "unknown fault 'nope'", "unauthorized, garbage, slow=BYTES"
-    ),
+    Case("droidgate phone start --fault nope", 2, "unknown fault 'nope'",
+     "unauthorized, garbage, slow=BYTES"),
     Case("droidgate phone push nope", 4, "no virtual phone", "droidgate phone start"),
     Case("droidgate shim call x --args '{'", 2, "--args:1:2", "--args"),
     Case("droidgate diff SAMPLE", 2, "missing argument 'NEW'", "droidgate diff --help"),
@@ -123,33 +118,23 @@ CASES = [
     Case("droidgate shim install --from nope", 4, "", ""),
     Case("droidgate shim uninstall", 2, "no shim is named", "take --all"),
     Case("droidgate phone start --port 99999", 2, "'99999' is not a whole number", "phone start --help"),
-    Case(
-        "printf '[phone.start]\nsdk = \"99\"' > droidgate.toml; droidgate phone start",
-        2,
-        "toml:2: ",
-        "config",
-    ),
-    Case(
-        "printf 'from = \"x\"' > droidgate.toml; droidgate inspect SAMPLE",
-        2,
-        "expected a list",
-        "config show",
-    ),
+    Case("printf '[phone.start]\nsdk = \"99\"' > droidgate.toml; droidgate phone start", 2, "toml:2: ",
+     "config"),
+    Case("printf 'from = \"x\"' > droidgate.toml; droidgate inspect SAMPLE", 2, "expected a list",
+     "config show"),
     Case("mkdir droidgate.toml; droidgate inspect SAMPLE", 2, "droidgate.toml: ", "config show"),
     Case("droidgate scan @nope --catalog c", 3, "nope: the list cannot be read", "one source a line"),
     Case("droidgate scan SAMPLE --catalog c --workers 0", 2, "'0' is not a whole number", "scan --help"),
     Case("droidgate coverage nope --since gone", 3, "gone: it is not a catalog", "droidgate scan"),
     Case("droidgate diff SAMPLE SAMPLE --fail-on nope", 2, "is not one of 'text-only'", "diff --help"),
-    Case(
-        "droidgate migrate SAMPLE --to mmcp --into /dev/null", 3, "/dev/null: not a folder", "Android app's"
-    ),
+    Case("droidgate migrate SAMPLE --to mmcp --into /dev/null", 3, "/dev/null: not a folder",
+     "Android app's"),
     Case("droidgate serve --http 127.0.0.1:99999", 2, "'127.0.0.1:99999' is not an address", "PORT"),
     Case("droidgate call x --args @nope.json", 2, "--args:1:1: not JSON", "such as --args"),
     Case("yes | droidgate inspect -", 3, "more than 16777216 bytes"),
-    Case(
-        "ANDROID_ADB_SERVER_PORT=abc ADB_SERVER_SOCKET= droidgate devices", 4, "'abc'; expected a port", None
-    ),
-]
+    Case("ANDROID_ADB_SERVER_PORT=abc ADB_SERVER_SOCKET= droidgate devices", 4, "'abc'; expected a port",
+     None),
+]  # fmt: skip
 
 
 SHELL = re.compile(r"[<>|$]|^\w+=")

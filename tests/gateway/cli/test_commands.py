@@ -180,19 +180,16 @@ def test_one_artifact_goes_to_standard_output(droidgate: Runner) -> None:
     assert droidgate("convert", "timer", "tools.json", "--to", "mcp", "-o", "-").code == 2
 
 
-@pytest.mark.parametrize(
-    ("threshold", "code"),
-    [
-        ("renamed", 1),
-        ("moved", 1),
-        ("defaulted", 1),
-        ("widened", 1),
-        ("narrowed", 1),
-        ("dropped", 1),
-        ("impossible", 0),
-        ("security", 0),
-    ],
-)
+@pytest.mark.parametrize(("threshold", "code"), [
+    ("renamed", 1),
+    ("moved", 1),
+    ("defaulted", 1),
+    ("widened", 1),
+    ("narrowed", 1),
+    ("dropped", 1),
+    ("impossible", 0),
+    ("security", 0),
+])  # fmt: skip
 def test_the_threshold_decides_the_exit_code_and_everything_is_written(
     droidgate: Runner, threshold: str, code: int
 ) -> None:

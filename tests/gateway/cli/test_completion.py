@@ -129,16 +129,11 @@ def test_zsh_and_fish_get_descriptions() -> None:
 
 BASH_LINE = "COMP_WORDS=(droidgate convert --to mob); COMP_CWORD=3"
 SCRIPTS = {
-    "bash": (
-        "",
-        f"{BASH_LINE}; _droidgate_completion droidgate; echo ${{COMPREPLY[@]}}",
-    ),
+    "bash": ("", f"{BASH_LINE}; _droidgate_completion droidgate; echo ${{COMPREPLY[@]}}"),
     "fish": ("", "complete -C 'droidgate convert --to mob'"),
-    "zsh": (
-        "compdef() { : }; _arguments() { echo ${@#*:\\ :} }",
-        "words=(droidgate convert --to mob); CURRENT=4; _droidgate_completion",
-    ),
-}
+    "zsh": ("compdef() { : }; _arguments() { echo ${@#*:\\ :} }",
+     "words=(droidgate convert --to mob); CURRENT=4; _droidgate_completion"),
+}  # fmt: skip
 """What each shell runs before and after its completion script; zsh gets the functions of its line editor."""
 OFFERED = {"bash": "mobile-mcp", "fish": "mobile-mcp\tMobile-MCP", "zsh": '(("mobile-mcp":"Mobile-MCP"))'}
 

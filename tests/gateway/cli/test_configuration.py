@@ -41,15 +41,12 @@ def _error_of(run: Run) -> str:
     return first
 
 
-@pytest.mark.parametrize(
-    ("name", "text"),
-    [
-        ("droidgate.toml", "strict = true\n"),
-        ("pyproject.toml", "[tool.droidgate]\nstrict = true\n"),
-        ("../droidgate.toml", "strict = true\n"),
-        ("../pyproject.toml", "[project]\nname = 'x'\n[tool.droidgate]\nstrict = true\n"),
-    ],
-)
+@pytest.mark.parametrize(("name", "text"), [
+    ("droidgate.toml", "strict = true\n"),
+    ("pyproject.toml", "[tool.droidgate]\nstrict = true\n"),
+    ("../droidgate.toml", "strict = true\n"),
+    ("../pyproject.toml", "[project]\nname = 'x'\n[tool.droidgate]\nstrict = true\n"),
+])  # fmt: skip
 def test_a_file_in_the_working_folder_or_above_sets_a_default(
     droidgate: Runner, name: str, text: str
 ) -> None:
@@ -84,13 +81,10 @@ def test_a_variable_can_take_back_what_the_file_sets(
     assert droidgate("inspect", "lenient.xml").code == 0
 
 
-@pytest.mark.parametrize(
-    ("variable", "value", "expected"),
-    [
-        ("DROIDGATE_STRICT", "maybe", "true or false"),
-        ("DROIDGATE_LINT_FAIL_ON", "fatal", "one of note, warning, error"),
-    ],
-)
+@pytest.mark.parametrize(("variable", "value", "expected"), [
+    ("DROIDGATE_STRICT", "maybe", "true or false"),
+    ("DROIDGATE_LINT_FAIL_ON", "fatal", "one of note, warning, error"),
+])  # fmt: skip
 def test_a_wrong_variable_is_named(
     droidgate: Runner, monkeypatch: pytest.MonkeyPatch, variable: str, value: str, expected: str
 ) -> None:
@@ -122,21 +116,16 @@ def test_a_pyproject_of_others_is_left_alone(droidgate: Runner) -> None:
         assert droidgate("inspect", "timer").code == 0
 
 
-@pytest.mark.parametrize(
-    ("text", "error"),
-    [
-        ('strict = true\n\n[lint]\nfail-no = "note"\n', 'droidgate.toml:4: unknown setting "lint.fail-no"'),
-        ('strict = "yes"\n', 'droidgate.toml:1: strict is "yes"; expected true or false'),
-        ('\nfrom = "mmcp"\n', 'droidgate.toml:2: from is "mmcp"; expected a list of texts, such as ["mmcp"]'),
-        (
-            '[lint]\nfail-on = "fatal"\n',
-            'droidgate.toml:2: lint.fail-on is "fatal"; expected one of note, warning, error',
-        ),
-        ('[convert]\n# to\nto = "klingon"\n', "droidgate.toml:3: unknown format 'klingon'"),
-        ("lint = 3\n", "droidgate.toml:1: lint is not a table"),
-        ("strict = true\nstrict = true\n", "droidgate.toml:2: it is not TOML: Cannot overwrite a value"),
-    ],
-)
+@pytest.mark.parametrize(("text", "error"), [
+    ('strict = true\n\n[lint]\nfail-no = "note"\n', 'droidgate.toml:4: unknown setting "lint.fail-no"'),
+    ('strict = "yes"\n', 'droidgate.toml:1: strict is "yes"; expected true or false'),
+    ('\nfrom = "mmcp"\n', 'droidgate.toml:2: from is "mmcp"; expected a list of texts, such as ["mmcp"]'),
+    ('[lint]\nfail-on = "fatal"\n',
+     'droidgate.toml:2: lint.fail-on is "fatal"; expected one of note, warning, error'),
+    ('[convert]\n# to\nto = "klingon"\n', "droidgate.toml:3: unknown format 'klingon'"),
+    ("lint = 3\n", "droidgate.toml:1: lint is not a table"),
+    ("strict = true\nstrict = true\n", "droidgate.toml:2: it is not TOML: Cannot overwrite a value"),
+])  # fmt: skip
 def test_a_mistake_in_the_file_is_one_line_with_its_place(droidgate: Runner, text: str, error: str) -> None:
     Path("droidgate.toml").write_text(text)
     assert _error_of(droidgate("lint", "timer")) == f"error: {error}"
@@ -180,21 +169,12 @@ def test_a_checked_out_folder_makes_no_command_write_or_connect(droidgate: Runne
     assert sorted(str(path) for path in Path("..").rglob("*")) == before
 
 
-@pytest.mark.parametrize(
-    "data",
-    [
-        b"a = " + b"[" * 60_000,
-        b"a" + b".a" * 30_000 + b" = 1",
-        b"a = " + b"1" * 60_000,
-        b"a = '''\n" + b"a\n" * 30_000,
-        b"\xff\xfe",
-        b"strict = true\n" + b"#" * MOST_BYTES,
-        b"[lint]\n" + b"\n".join(b'"fail-on%d" = 1' % number for number in range(3000)),
-        b'"\\u001b[2J" = 1\n',
-        b'"' + b"x" * 60_000 + b'" = 1',
-    ],
-    ids=["nested", "dotted", "digits", "open", "bytes", "large", "keys", "escape", "long"],
-)
+@pytest.mark.parametrize("data", [
+    b"a = " + b"[" * 60_000, b"a" + b".a" * 30_000 + b" = 1", b"a = " + b"1" * 60_000,
+    b"a = '''\n" + b"a\n" * 30_000, b"\xff\xfe", b"strict = true\n" + b"#" * MOST_BYTES,
+    b"[lint]\n" + b"\n".join(b'"fail-on%d" = 1' % number for number in range(3000)), b'"\\u001b[2J" = 1\n',
+    b'"' + b"x" * 60_000 + b'" = 1',
+], ids=["nested", "dotted", "digits", "open", "bytes", "large", "keys", "escape", "long"])  # fmt: skip
 def test_a_hostile_file_is_one_error_of_usual_length(droidgate: Runner, data: bytes) -> None:
     Path("droidgate.toml").write_bytes(data)
     error = _error_of(droidgate("lint", "timer"))

@@ -63,14 +63,11 @@ def test_several_providers_need_a_choice(droidgate: Runner, tmp_path: Path) -> N
     assert droidgate("convert", source, "--to", "mcp", *chosen).code == 0
 
 
-@pytest.mark.parametrize(
-    ("option", "value", "said"),
-    [
-        ("--name", " ", "the name is empty"),
-        ("--description", "", "the description is empty"),
-        ("--package", "1.clock", "'1.clock' is not a Java package"),
-    ],
-)
+@pytest.mark.parametrize(("option", "value", "said"), [
+    ("--name", " ", "the name is empty"),
+    ("--description", "", "the description is empty"),
+    ("--package", "1.clock", "'1.clock' is not a Java package"),
+])  # fmt: skip
 def test_a_value_that_cannot_be_written_is_refused(
     option: str, value: str, said: str, droidgate: Runner, tmp_path: Path
 ) -> None:

@@ -8,18 +8,14 @@ import pytest
 from droidgate.computer import optional_packages as extras
 
 CASES: tuple[tuple[object, str], ...] = (
-    (
-        {"url": "file:///home/a%20b/droidgate", "dir_info": {"editable": True}},
-        "-e '/home/a b/droidgate[coverage]'",
-    ),
+    ({"url": "file:///home/a%20b/droidgate", "dir_info": {"editable": True}},
+     "-e '/home/a b/droidgate[coverage]'"),
     ({"url": "file:///tmp/d.whl", "archive_info": {}}, "'droidgate[coverage] @ file:///tmp/d.whl'"),
-    (
-        {"url": "https://example.org/d.git", "vcs_info": {"vcs": "git"}},
-        "'droidgate[coverage] @ https://example.org/d.git'",
-    ),
+    ({"url": "https://example.org/d.git", "vcs_info": {"vcs": "git"}},
+     "'droidgate[coverage] @ https://example.org/d.git'"),
     (None, "'droidgate[coverage]'"),
     ([], "'droidgate[coverage]'"),
-)
+)  # fmt: skip
 
 
 @pytest.mark.parametrize(("origin", "arguments"), CASES)

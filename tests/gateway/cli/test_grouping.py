@@ -98,17 +98,14 @@ def test_remarks_keep_the_place_and_the_words_of_each() -> None:
     ]
 
 
-@pytest.mark.parametrize(
-    ("pointers", "prefix"),
-    [
-        (["/a/b", "/a/c"], "/a"),
-        (["/a/bc", "/a/b"], "/a"),
-        (["/a", "/a/b"], "/a"),
-        (["/a", "/b"], ""),
-        (["", "/b"], ""),
-        (["/a/b"], "/a/b"),
-    ],
-)
+@pytest.mark.parametrize(("pointers", "prefix"), [
+    (["/a/b", "/a/c"], "/a"),
+    (["/a/bc", "/a/b"], "/a"),
+    (["/a", "/a/b"], "/a"),
+    (["/a", "/b"], ""),
+    (["", "/b"], ""),
+    (["/a/b"], "/a/b"),
+])  # fmt: skip
 def test_a_prefix_is_made_of_whole_tokens(pointers: list[str], prefix: str) -> None:
     assert common_prefix(pointers) == prefix
 

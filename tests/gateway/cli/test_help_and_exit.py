@@ -22,14 +22,9 @@ from requirements_of_tests import CHECKOUT
 
 COMMANDS = ("inspect", "convert", "lint", "diff", "formats", "demo")
 HEAVY = (
-    "pydantic",
-    "lxml",
-    "rich",
-    "jsonschema",
-    "adbutils",
-    "droidgate_mappings.model.types",
+    "pydantic", "lxml", "rich", "jsonschema", "adbutils", "droidgate_mappings.model.types",
     "droidgate_mappings.formats.format",
-)
+)  # fmt: skip
 
 REPORT_IMPORTS = """
 import json, sys
@@ -118,40 +113,20 @@ def test_no_arguments_show_the_help_as_a_usage_error(droidgate: Runner) -> None:
     assert run.err.startswith("Usage: droidgate")
 
 
-@pytest.mark.parametrize(
-    ("arguments", "error", "hint"),
-    [
-        (
-            ("inspct",),
-            "error: no such command 'inspct'",
-            "hint: did you mean 'inspect', 'pins', 'lint'? see `droidgate --help`",
-        ),
-        (
-            ("inspect", "--nothing"),
-            "error: no such option: --nothing",
-            "hint: see `droidgate inspect --help`",
-        ),
-        (("convert", "x"), "error: missing option '--to'", "hint: see `droidgate convert --help`"),
-        (("inspect",), "error: missing argument 'SRC'", "hint: see `droidgate inspect --help`"),
-        (
-            ("lint", "x", "--fail-on", "fatal"),
-            "error: invalid value for '--fail-on': 'fatal' is not one of 'note', 'warning', 'error'",
-            "hint: see `droidgate lint --help`",
-        ),
-        (
-            ("lint", "x", "--json", "--sarif"),
-            "error: --json and --sarif exclude each other",
-            "hint: choose one of them",
-        ),
-        (
-            ("diff", "-", "-"),
-            "error: standard input cannot be both sides",
-            "hint: name a file for one of them",
-        ),
-        (("inspect", "-", "-"), "error: standard input can be read once only", "hint: write - once"),
-    ],
-    ids=lambda value: " ".join(value) if isinstance(value, tuple) else None,
-)
+@pytest.mark.parametrize(("arguments", "error", "hint"), [
+    (("inspct",), "error: no such command 'inspct'",
+     "hint: did you mean 'inspect', 'pins', 'lint'? see `droidgate --help`"),
+    (("inspect", "--nothing"), "error: no such option: --nothing", "hint: see `droidgate inspect --help`"),
+    (("convert", "x"), "error: missing option '--to'", "hint: see `droidgate convert --help`"),
+    (("inspect",), "error: missing argument 'SRC'", "hint: see `droidgate inspect --help`"),
+    (("lint", "x", "--fail-on", "fatal"),
+     "error: invalid value for '--fail-on': 'fatal' is not one of 'note', 'warning', 'error'",
+     "hint: see `droidgate lint --help`"),
+    (("lint", "x", "--json", "--sarif"), "error: --json and --sarif exclude each other",
+     "hint: choose one of them"),
+    (("diff", "-", "-"), "error: standard input cannot be both sides", "hint: name a file for one of them"),
+    (("inspect", "-", "-"), "error: standard input can be read once only", "hint: write - once"),
+], ids=lambda value: " ".join(value) if isinstance(value, tuple) else None)  # fmt: skip
 def test_usage_errors_are_one_line_and_a_hint(
     droidgate: Runner, arguments: tuple[str, ...], error: str, hint: str
 ) -> None:

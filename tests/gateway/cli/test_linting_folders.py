@@ -134,14 +134,11 @@ TOOL = (
 DESCRIPTOR = '<meta-data android:name="mobile.mcp.tool.capabilities" android:resource="@xml/none"/>'
 
 
-@pytest.mark.parametrize(
-    ("element", "code", "row"),
-    [
-        (GUIDANCE, "appfunctions-metadata-missing", "A19"),
-        (TOOL.format(""), "mobile-mcp-tool-capabilities", "M64"),
-        (TOOL.format(DESCRIPTOR), "mobile-mcp-descriptor-file", "M64"),
-    ],
-)
+@pytest.mark.parametrize(("element", "code", "row"), [
+    (GUIDANCE, "appfunctions-metadata-missing", "A19"),
+    (TOOL.format(""), "mobile-mcp-tool-capabilities", "M64"),
+    (TOOL.format(DESCRIPTOR), "mobile-mcp-descriptor-file", "M64"),
+])  # fmt: skip
 def test_what_a_reader_leaves_out_by_a_broken_rule_is_one_finding(
     droidgate: Runner, tmp_path: Path, element: str, code: str, row: str
 ) -> None:

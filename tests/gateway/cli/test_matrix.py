@@ -65,44 +65,30 @@ CASES: dict[str, tuple[Capability, str]] = {
     "capability: version": (Capability(id="do", version="7"), "/version"),
     "capability: effects": (Capability(id="do", effects=Effects(read_only=True)), "/effects/read_only"),
     "input: optional parameters": (_with_parameter(string(), required=False), "/input/properties/p/required"),
-    "output: declared output": (
-        Capability(id="do", output=record({"r": required(string())})),
-        "/output/properties/r/type/kind",
-    ),
+    "output: declared output": (Capability(id="do", output=record({"r": required(string())})),
+     "/output/properties/r/type/kind"),
     "output: no word about outputs": (Capability(id="do"), "/output/kind"),
-    "output: optional outputs": (
-        Capability(id="do", output=record({"r": optional(string())})),
-        "/output/properties/r/required",
-    ),
+    "output: optional outputs": (Capability(id="do", output=record({"r": optional(string())})),
+     "/output/properties/r/required"),
     "constraint: pattern": (_with_parameter(string(pattern="^a")), "/input/properties/p/type/pattern"),
     "constraint: format": (_with_parameter(string(format="date")), "/input/properties/p/type/format"),
     "constraint: enum": (_with_parameter(string(enum=("a", "b"))), "/input/properties/p/type/enum"),
     "constraint: null allowed": (_with_parameter(string(nullable=True)), "/input/properties/p/type/nullable"),
-    "constraint: other JSON Schema keywords": (
-        _with_parameter(string(keywords={"minLength": 1})),
-        "/input/properties/p/type/keywords/minLength",
-    ),
-    "schema: facts of other formats": (
-        Capability(id="do", extensions={"elsewhere": {"f": 1}}),
-        "/extensions/elsewhere/f",
-    ),
-    "type: a type without a name": (
-        _with_parameter(string(implicit=True)),
-        "/input/properties/p/type/implicit",
-    ),
-    "access: enabled by default": (
-        Capability(id="do", access=CapabilityAccess(enabled_by_default=False)),
-        "/access/enabled_by_default",
-    ),
-    "access: access level": (
-        Capability(id="do", access=CapabilityAccess(access_level="self")),
-        "/access/access_level",
-    ),
+    "constraint: other JSON Schema keywords": (_with_parameter(string(keywords={"minLength": 1})),
+     "/input/properties/p/type/keywords/minLength"),
+    "schema: facts of other formats": (Capability(id="do", extensions={"elsewhere": {"f": 1}}),
+     "/extensions/elsewhere/f"),
+    "type: a type without a name": (_with_parameter(string(implicit=True)),
+     "/input/properties/p/type/implicit"),
+    "access: enabled by default": (Capability(id="do", access=CapabilityAccess(enabled_by_default=False)),
+     "/access/enabled_by_default"),
+    "access: access level": (Capability(id="do", access=CapabilityAccess(access_level="self")),
+     "/access/access_level"),
     **{
         f"type: {kind}": (_with_parameter(item), "/input/properties/p/type/kind")
         for kind, item in TYPES.items()
     },
-}
+}  # fmt: skip
 
 
 def _cell(feature: str, column: str) -> str:

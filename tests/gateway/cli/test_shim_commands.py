@@ -385,17 +385,13 @@ def test_sync_looks_after_what_was_installed_and_not_what_was_uninstalled(
     assert shims_on(phone) == {PDF_TOOL}
 
 
-@pytest.mark.parametrize(
-    "more",
-    [
-        ("adb:/" + PDF_TOOL,),
-        ("adb:/" + CLOCK_IN, "--protocol", "mobile-mcp"),
-        ("adb:/" + CLOCK_IN, *ALL),
-        ("adb:/" + PDF_TOOL, "--deadline-ms", "5000"),
-        ("adb:", "--protocol", "mobile-mcp"),
-    ],
-    ids=" ".join,
-)
+@pytest.mark.parametrize("more", [
+    ("adb:/" + PDF_TOOL,),
+    ("adb:/" + CLOCK_IN, "--protocol", "mobile-mcp"),
+    ("adb:/" + CLOCK_IN, *ALL),
+    ("adb:/" + PDF_TOOL, "--deadline-ms", "5000"),
+    ("adb:", "--protocol", "mobile-mcp"),
+], ids=" ".join)  # fmt: skip
 def test_one_more_app_by_name_takes_no_other_out_of_sync(
     shim: Shim, phone: VirtualPhone, more: tuple[str, ...]
 ) -> None:

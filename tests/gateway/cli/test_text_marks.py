@@ -29,13 +29,9 @@ TOOLS = {
 }
 MARKED = [
     ("create_note", "description", "/capabilities/0/description", ISOLATED),
-    (
-        "create_note",
-        "input.title.description",
-        "/capabilities/0/input/properties/title/type/description",
-        "has hidden characters: U+200B",
-    ),
-]
+    ("create_note", "input.title.description", "/capabilities/0/input/properties/title/type/description",
+     "has hidden characters: U+200B"),
+]  # fmt: skip
 LINES = (
     f"create_note description: {ISOLATED}",
     "create_note input.title.description: has hidden characters: U+200B",

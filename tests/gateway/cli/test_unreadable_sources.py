@@ -19,14 +19,11 @@ def _in_a_folder_of_its_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
     Path("sources/bad.xml").write_text(CUT)
 
 
-@pytest.mark.parametrize(
-    ("sources", "place"),
-    [
-        (["sources"], "sources/bad.xml"),
-        (["sources/good.json", "sources/bad.xml"], "sources/bad.xml"),
-        (["sources/missing.xml", "sources/good.json"], "sources/missing.xml"),
-    ],
-)
+@pytest.mark.parametrize(("sources", "place"), [
+    (["sources"], "sources/bad.xml"),
+    (["sources/good.json", "sources/bad.xml"], "sources/bad.xml"),
+    (["sources/missing.xml", "sources/good.json"], "sources/missing.xml"),
+])  # fmt: skip
 @pytest.mark.parametrize("threshold", [[], ["--fail-on", "renamed"]])
 def test_the_others_are_written_where_a_source_cannot_be_read(
     droidgate: Runner, sources: list[str], place: str, threshold: list[str]

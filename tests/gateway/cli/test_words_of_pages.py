@@ -16,18 +16,15 @@ ROOTS = ("gateway", "adapters", "mappings", "device_shim")
 OWN = sorted((CHECKOUT / "gateway" / "droidgate" / "cli").rglob("*.py"))
 
 
-@pytest.mark.parametrize(
-    ("level", "name"),
-    [
-        (18, "Android 4.3 (API 18)"),
-        (24, "Android 7.0 (API 24)"),
-        (32, "Android 12L (API 32)"),
-        ("33", "Android 13 (API 33)"),
-        ("36.0", "Android 16 (API 36)"),
-        ("36.1", "Android 16 QPR2 (API 36.1)"),
-        (99, "API 99"),
-    ],
-)
+@pytest.mark.parametrize(("level", "name"), [
+    (18, "Android 4.3 (API 18)"),
+    (24, "Android 7.0 (API 24)"),
+    (32, "Android 12L (API 32)"),
+    ("33", "Android 13 (API 33)"),
+    ("36.0", "Android 16 (API 36)"),
+    ("36.1", "Android 16 QPR2 (API 36.1)"),
+    (99, "API 99"),
+])  # fmt: skip
 def test_an_api_level_has_the_version_that_users_know(level: str | int, name: str) -> None:
     assert android_name(level) == name
 
@@ -71,15 +68,12 @@ def test_no_text_has_an_api_level_without_the_version_that_users_know() -> None:
     assert bare == []
 
 
-@pytest.mark.parametrize(
-    ("code", "is_bare"),
-    [
-        ('f"Android has it from API level {level} on"', True),
-        ('"it targets SDK 30"', True),
-        ('"needs Android 7.0 (API 24) or later"', False),
-        ('f"{name}: {android_name(level)}"', False),
-    ],
-)
+@pytest.mark.parametrize(("code", "is_bare"), [
+    ('f"Android has it from API level {level} on"', True),
+    ('"it targets SDK 30"', True),
+    ('"needs Android 7.0 (API 24) or later"', False),
+    ('f"{name}: {android_name(level)}"', False),
+])  # fmt: skip
 def test_a_bare_api_level_is_found(tmp_path: Path, code: str, *, is_bare: bool) -> None:
     module = tmp_path / "module.py"
     module.write_text(f"print({code})\n")

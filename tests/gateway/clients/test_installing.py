@@ -21,14 +21,9 @@ from droidgate_mappings.tables.clients import load_clients
 
 CLIENTS = ("claude-desktop", "claude-code", "cursor", "vscode", "gemini-cli", "goose")
 PATHS = {
-    "linux": {
-        "claude-desktop": ".config/Claude/claude_desktop_config.json",
-        "claude-code": ".claude.json",
-        "cursor": ".cursor/mcp.json",
-        "vscode": ".config/Code/User/mcp.json",
-        "gemini-cli": ".gemini/settings.json",
-        "goose": ".config/goose/config.yaml",
-    },
+    "linux": {"claude-desktop": ".config/Claude/claude_desktop_config.json", "claude-code": ".claude.json",
+     "cursor": ".cursor/mcp.json", "vscode": ".config/Code/User/mcp.json",
+     "gemini-cli": ".gemini/settings.json", "goose": ".config/goose/config.yaml"},
     "darwin": {
         "claude-desktop": "Library/Application Support/Claude/claude_desktop_config.json",
         "claude-code": ".claude.json",
@@ -45,7 +40,7 @@ PATHS = {
         "gemini-cli": ".gemini/settings.json",
         "goose": "AppData/Roaming/Block/goose/config/config.yaml",
     },
-}
+}  # fmt: skip
 ADB_SERVER = ("ADB_SERVER_SOCKET", "ANDROID_ADB_SERVER_ADDRESS", "ANDROID_ADB_SERVER_PORT")
 SERVE = ["serve", "--serial", "emulator-5554"]
 GOOSE = {
@@ -61,33 +56,20 @@ STARTED: dict[str, tuple[str, dict[str, Any]]] = {
     "cursor": ("mcpServers", {"command": "/bin/droidgate", "args": SERVE}),
     "vscode": ("servers", {"type": "stdio", "command": "/bin/droidgate", "args": SERVE}),
     "gemini-cli": ("mcpServers", {"command": "/bin/droidgate", "args": SERVE}),
-    "goose": (
-        "extensions",
-        {**GOOSE, "type": "stdio", "cmd": "/bin/droidgate", "args": SERVE, "env_keys": []},
-    ),
-}
+    "goose": ("extensions",
+     {**GOOSE, "type": "stdio", "cmd": "/bin/droidgate", "args": SERVE, "env_keys": []}),
+}  # fmt: skip
 ADDRESS = "http://127.0.0.1:8765/mcp"
 REACHED: dict[str, dict[str, Any]] = {
-    "claude-code": {
-        "type": "http",
-        "url": ADDRESS,
-        "headers": {"Authorization": "Bearer ${DROIDGATE_TOKEN}"},
-    },
+    "claude-code": {"type": "http", "url": ADDRESS,
+     "headers": {"Authorization": "Bearer ${DROIDGATE_TOKEN}"}},
     "cursor": {"url": ADDRESS, "headers": {"Authorization": "Bearer ${env:DROIDGATE_TOKEN}"}},
-    "vscode": {
-        "type": "http",
-        "url": ADDRESS,
-        "headers": {"Authorization": "Bearer ${input:droidgate-token}"},
-    },
+    "vscode": {"type": "http", "url": ADDRESS,
+     "headers": {"Authorization": "Bearer ${input:droidgate-token}"}},
     "gemini-cli": {"httpUrl": ADDRESS, "headers": {"Authorization": "Bearer ${DROIDGATE_TOKEN}"}},
-    "goose": {
-        **GOOSE,
-        "type": "streamable_http",
-        "uri": ADDRESS,
-        "env_keys": ["DROIDGATE_TOKEN"],
-        "headers": {"Authorization": "Bearer ${DROIDGATE_TOKEN}"},
-    },
-}
+    "goose": {**GOOSE, "type": "streamable_http", "uri": ADDRESS, "env_keys": ["DROIDGATE_TOKEN"],
+     "headers": {"Authorization": "Bearer ${DROIDGATE_TOKEN}"}},
+}  # fmt: skip
 
 
 @pytest.fixture
@@ -162,15 +144,12 @@ TOKEN_INPUT = {
 }
 
 
-@pytest.mark.parametrize(
-    ("inputs", "expected"),
-    [
-        ("", [TOKEN_INPUT]),
-        ('"inputs": [],', [TOKEN_INPUT]),
-        ('"inputs": [ // mine\n    {"id": "a"}, // last\n  ],', [TOKEN_INPUT, {"id": "a"}]),
-        ('"inputs": [{"id": "droidgate-token"}],', [{"id": "droidgate-token"}]),
-    ],
-)
+@pytest.mark.parametrize(("inputs", "expected"), [
+    ("", [TOKEN_INPUT]),
+    ('"inputs": [],', [TOKEN_INPUT]),
+    ('"inputs": [ // mine\n    {"id": "a"}, // last\n  ],', [TOKEN_INPUT, {"id": "a"}]),
+    ('"inputs": [{"id": "droidgate-token"}],', [{"id": "droidgate-token"}]),
+])  # fmt: skip
 def test_vscode_asks_for_the_token_since_its_headers_take_no_variables(
     home: Path, inputs: str, expected: list[object]
 ) -> None:
@@ -185,15 +164,12 @@ def test_vscode_asks_for_the_token_since_its_headers_take_no_variables(
     assert not droidgate.install_client("vscode", url=ADDRESS).is_change
 
 
-@pytest.mark.parametrize(
-    ("settings", "left"),
-    [
-        ("{}", []),
-        ('{"inputs": [{"id": "mine"} /* kept */]}', [{"id": "mine"}]),
-        ('{"inputs": [{"id": "a"}, {"id": "droidgate-token"}, {"id": "b"}]}', None),
-        ('{"servers": {"other": {"url": "${input:droidgate-token}"}}}', None),
-    ],
-)
+@pytest.mark.parametrize(("settings", "left"), [
+    ("{}", []),
+    ('{"inputs": [{"id": "mine"} /* kept */]}', [{"id": "mine"}]),
+    ('{"inputs": [{"id": "a"}, {"id": "droidgate-token"}, {"id": "b"}]}', None),
+    ('{"servers": {"other": {"url": "${input:droidgate-token}"}}}', None),
+])  # fmt: skip
 def test_removing_takes_what_vscode_asks_for_out_where_we_wrote_it_and_no_server_needs_it(
     home: Path, settings: str, left: list[object] | None
 ) -> None:
@@ -270,19 +246,16 @@ def test_a_symbolic_link_to_settings_stays_one(home: Path) -> None:
     assert "droidgate" in load(real)["mcpServers"]
 
 
-@pytest.mark.parametrize(
-    ("client", "text"),
-    [
-        ("claude-code", "{"),
-        ("claude-code", "// a comment\n{}"),
-        ("claude-code", '{"mcpServers": []}'),
-        ("claude-code", "[]"),
-        ("goose", "a: ["),
-        ("goose", "extensions: {mine: {type: stdio}}\n"),
-        ("goose", "extensions: [a]\n"),
-        ("goose", "base: &x {a: 1}\nextensions: *x\n"),
-    ],
-)
+@pytest.mark.parametrize(("client", "text"), [
+    ("claude-code", "{"),
+    ("claude-code", "// a comment\n{}"),
+    ("claude-code", '{"mcpServers": []}'),
+    ("claude-code", "[]"),
+    ("goose", "a: ["),
+    ("goose", "extensions: {mine: {type: stdio}}\n"),
+    ("goose", "extensions: [a]\n"),
+    ("goose", "base: &x {a: 1}\nextensions: *x\n"),
+])  # fmt: skip
 def test_settings_that_cannot_be_changed_safely_stay_as_they_are(
     client: str, text: str, home: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -300,17 +273,14 @@ def test_settings_that_cannot_be_changed_safely_stay_as_they_are(
     assert [each.name for each in path.parent.iterdir()] == [path.name]
 
 
-@pytest.mark.parametrize(
-    "options",
-    [
-        {"name": "a b"},
-        {"name": ""},
-        {"url": "file:///etc/passwd"},
-        {"url": ADDRESS, "variable": "A B"},
-        {"url": ADDRESS, "serials": ["x"]},
-        {"project": "missing"},
-    ],
-)
+@pytest.mark.parametrize("options", [
+    {"name": "a b"},
+    {"name": ""},
+    {"url": "file:///etc/passwd"},
+    {"url": ADDRESS, "variable": "A B"},
+    {"url": ADDRESS, "serials": ["x"]},
+    {"project": "missing"},
+])  # fmt: skip
 def test_what_makes_no_entry_is_refused(options: dict[str, Any], home: Path) -> None:
     with pytest.raises(UsageError):
         droidgate.install_client("claude-code", **options)

@@ -28,35 +28,29 @@ def controls(*nodes: str) -> tuple[Control, ...]:
     return read_controls(f"{HEAD}<hierarchy rotation='0'>{''.join(nodes)}</hierarchy>")
 
 
-@pytest.mark.parametrize(
-    "attributes",
-    [
-        {"clickable": "true"},
-        {"long_clickable": "true"},
-        {"checkable": "true"},
-        {"scrollable": "true"},
-        {"content_desc": "words"},
-        {"class": "android.widget.EditText"},
-        {"class": "android.widget.ImageButton"},
-    ],
-)
+@pytest.mark.parametrize("attributes", [
+    {"clickable": "true"},
+    {"long_clickable": "true"},
+    {"checkable": "true"},
+    {"scrollable": "true"},
+    {"content_desc": "words"},
+    {"class": "android.widget.EditText"},
+    {"class": "android.widget.ImageButton"},
+])  # fmt: skip
 def test_what_can_be_acted_on_or_has_a_name_is_a_control(attributes: dict[str, str]) -> None:
     assert len(controls(node(**attributes))) == 1
     assert controls(node()) == ()
 
 
-@pytest.mark.parametrize(
-    ("bounds", "is_kept"),
-    [
-        ("[0,216][1080,360]", True),
-        ("[0,300][1080,300]", True),
-        ("[0,0][0,10]", False),
-        ("[0,0][10,0]", False),
-        ("[10,0][5,10]", False),
-        ("[-5,0][10,10]", False),
-        ("", False),
-    ],
-)
+@pytest.mark.parametrize(("bounds", "is_kept"), [
+    ("[0,216][1080,360]", True),
+    ("[0,300][1080,300]", True),
+    ("[0,0][0,10]", False),
+    ("[0,0][10,0]", False),
+    ("[10,0][5,10]", False),
+    ("[-5,0][10,10]", False),
+    ("", False),
+])  # fmt: skip
 def test_bounds_decide_as_in_ufos_server(bounds: str, is_kept: bool) -> None:  # noqa: FBT001
     assert len(controls(node("a", bounds))) == is_kept
 
@@ -82,24 +76,19 @@ def test_line_breaks_and_emoji_in_halves_come_out_as_they_were() -> None:
     assert controls(written)[0].text == "a\nb\U0001f600\ufffd\ud55c"
 
 
-@pytest.mark.parametrize(
-    "output",
-    ["", "ERROR: could not get idle state.", "ERROR: null root node", f"{HEAD}<hierarchy><node", "Killed"],
-)
+@pytest.mark.parametrize("output", [
+    "", "ERROR: could not get idle state.", "ERROR: null root node", f"{HEAD}<hierarchy><node", "Killed",
+])  # fmt: skip
 def test_what_is_not_a_whole_hierarchy_is_refused_with_its_words(output: str) -> None:
     with pytest.raises(InputError) as refused:
         read_hierarchy(output)
     assert (output.splitlines() or ["no output"])[0][:30] in refused.value.message
 
 
-@pytest.mark.parametrize(
-    "document",
-    [
-        "<!DOCTYPE x [<!ENTITY e 'a'>]><hierarchy><node text='&e;'/></hierarchy>",
-        "<hierarchy>" + "<node>" * 300 + "</node>" * 300 + "</hierarchy>",
-        "<hierarchy><node></hierarchy>",
-    ],
-)
+@pytest.mark.parametrize("document", [
+    "<!DOCTYPE x [<!ENTITY e 'a'>]><hierarchy><node text='&e;'/></hierarchy>",
+    "<hierarchy>" + "<node>" * 300 + "</node>" * 300 + "</hierarchy>", "<hierarchy><node></hierarchy>",
+])  # fmt: skip
 def test_hostile_hierarchies_are_refused(document: str) -> None:
     with pytest.raises(InputError):
         read_controls(HEAD + document)

@@ -177,19 +177,16 @@ def test_a_list_that_is_not_kept_any_more_is_answered_with_all_controls(phone: S
         assert "since" not in lines_of(phone, since=since)
 
 
-@pytest.mark.parametrize(
-    ("arguments", "names"),
-    [
-        ({"text": "SAVE"}, ["Save"]),
-        ({"text": "your na"}, ["Your name"]),
-        ({"resource_id": "save"}, ["Save"]),
-        ({"resource_id": f"{FORM}:id/save"}, ["Save"]),
-        ({"resource_id": "other:id/save"}, []),
-        ({"text": "save", "resource_id": "note"}, []),
-        ({"text": "no such thing"}, []),
-        ({"text": ".*"}, []),
-    ],
-)
+@pytest.mark.parametrize(("arguments", "names"), [
+    ({"text": "SAVE"}, ["Save"]),
+    ({"text": "your na"}, ["Your name"]),
+    ({"resource_id": "save"}, ["Save"]),
+    ({"resource_id": f"{FORM}:id/save"}, ["Save"]),
+    ({"resource_id": "other:id/save"}, []),
+    ({"text": "save", "resource_id": "note"}, []),
+    ({"text": "no such thing"}, []),
+    ({"text": ".*"}, []),
+])  # fmt: skip
 def test_elements_are_found_by_text_or_id_and_their_ids_can_be_clicked(
     phone: ServedPhone, arguments: dict[str, str], names: list[str]
 ) -> None:
@@ -335,29 +332,26 @@ def test_an_android_without_a_gesture_is_an_error(made_tools: MadePhone, monkeyp
     assert (result["success"], result["error"]) == (False, "Unknown command: dance")
 
 
-@pytest.mark.parametrize(
-    ("tool", "arguments"),
-    [
-        ("take_screenshot", {"max_size": 63}),
-        ("take_screenshot", {"max_size": 4097}),
-        ("take_screenshot", {"format": "gif"}),
-        ("take_screenshot", {"boxes": "yes"}),
-        ("take_screenshot", {"device": "x"}),
-        ("wait_for_element", {"text": "a", "timeout": 60.5}),
-        ("wait_for_element", {"text": "a", "timeout": -1}),
-        ("find_element", {"text": ["a"]}),
-        ("list_controls", {"since": 1}),
-        ("long_press", {"x": 1, "y": 1, "duration": 499}),
-        ("long_press", {"x": "1; reboot", "y": 1}),
-        ("long_press", {"x": -1, "y": 1}),
-        ("long_press", {"x": 1}),
-        ("long_press", {}),
-        ("long_press", {"x": 1, "y": 1, "control_id": "1"}),
-        ("long_press", {"control_id": "$(reboot)"}),
-        ("drag", {"start_x": 1, "start_y": 1, "end_x": 1, "end_y": 99_999}),
-        ("drag", {"start_x": 1, "start_y": 1, "end_x": 1, "end_y": 1, "duration": 10_001}),
-    ],
-)
+@pytest.mark.parametrize(("tool", "arguments"), [
+    ("take_screenshot", {"max_size": 63}),
+    ("take_screenshot", {"max_size": 4097}),
+    ("take_screenshot", {"format": "gif"}),
+    ("take_screenshot", {"boxes": "yes"}),
+    ("take_screenshot", {"device": "x"}),
+    ("wait_for_element", {"text": "a", "timeout": 60.5}),
+    ("wait_for_element", {"text": "a", "timeout": -1}),
+    ("find_element", {"text": ["a"]}),
+    ("list_controls", {"since": 1}),
+    ("long_press", {"x": 1, "y": 1, "duration": 499}),
+    ("long_press", {"x": "1; reboot", "y": 1}),
+    ("long_press", {"x": -1, "y": 1}),
+    ("long_press", {"x": 1}),
+    ("long_press", {}),
+    ("long_press", {"x": 1, "y": 1, "control_id": "1"}),
+    ("long_press", {"control_id": "$(reboot)"}),
+    ("drag", {"start_x": 1, "start_y": 1, "end_x": 1, "end_y": 99_999}),
+    ("drag", {"start_x": 1, "start_y": 1, "end_x": 1, "end_y": 1, "duration": 10_001}),
+])  # fmt: skip
 def test_arguments_that_are_wrong_never_reach_the_phone(
     phone: ServedPhone, tool: str, arguments: dict[str, Any]
 ) -> None:

@@ -156,21 +156,18 @@ def test_the_data_server_alone_asks_the_phone_each_time_until_sigterm(
         assert (process.wait(120), process.stderr.read()) == (0, "")
 
 
-@pytest.mark.parametrize(
-    ("options", "words"),
-    [
-        ({"server": "action"}, "does not know the ids"),
-        ({"host": "0.0.0.0"}, "is not an address to listen on"),
-        ({"host": "::"}, "is not an address to listen on"),
-        ({"host": "example.org"}, "is not an address to listen on"),
-        ({"extensions": ["finding"]}, "unknown extension 'finding'"),
-        ({"seconds": 0}, "is not from 1 to 600 seconds"),
-        ({"seconds": float("nan")}, "is not from 1 to 600 seconds"),
-        ({"token": "a b"}, "the token is too short, or has characters"),
-        ({"token": "schl\u00fcssel"}, "the token is too short, or has characters"),
-        ({"token": "short", "host": "192.0.2.7"}, "the token is too short, or has characters"),
-    ],
-)
+@pytest.mark.parametrize(("options", "words"), [
+    ({"server": "action"}, "does not know the ids"),
+    ({"host": "0.0.0.0"}, "is not an address to listen on"),
+    ({"host": "::"}, "is not an address to listen on"),
+    ({"host": "example.org"}, "is not an address to listen on"),
+    ({"extensions": ["finding"]}, "unknown extension 'finding'"),
+    ({"seconds": 0}, "is not from 1 to 600 seconds"),
+    ({"seconds": float("nan")}, "is not from 1 to 600 seconds"),
+    ({"token": "a b"}, "the token is too short, or has characters"),
+    ({"token": "schl\u00fcssel"}, "the token is too short, or has characters"),
+    ({"token": "short", "host": "192.0.2.7"}, "the token is too short, or has characters"),
+])  # fmt: skip
 def test_what_would_be_wrong_or_open_to_all_is_refused_with_a_hint(
     options: dict[str, Any], words: str
 ) -> None:

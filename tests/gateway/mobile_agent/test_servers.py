@@ -20,12 +20,9 @@ from gateway.serving import running_servers
 from gateway.serving.running_servers import HOSTILE_HEADERS
 
 DATA = [
-    "capture_screenshot",
-    "get_ui_tree",
-    "get_device_info",
-    "get_mobile_app_target_info",
+    "capture_screenshot", "get_ui_tree", "get_device_info", "get_mobile_app_target_info",
     "get_app_window_controls_target_info",
-]
+]  # fmt: skip
 ACTION = ["tap", "swipe", "type_text", "launch_app", "press_key", "click_control", "wait", "invalidate_cache"]
 
 
@@ -100,26 +97,16 @@ def test_nothing_listed_is_an_empty_list(phone: ServedPhone) -> None:
     assert phone.value("get_mobile_app_target_info", filter="no such app") == []
 
 
-@pytest.mark.parametrize(
-    ("tool", "arguments", "error"),
-    [
-        ("tap", {"x": "12", "y": 1}, "Input validation error: '12' is not of type 'integer'"),
-        ("tap", {"x": 1.5, "y": 1}, "Input validation error: 1.5 is not of type 'integer'"),
-        ("tap", {"x": True, "y": 1}, "Input validation error: True is not of type 'integer'"),
-        ("tap", {"x": 1}, "Input validation error: 'y' is a required property"),
-        (
-            "capture_screenshot",
-            {"format": "jpeg"},
-            "Input validation error: 'jpeg' is not one of ['base64']",
-        ),
-        ("wait", {"seconds": "1"}, "Input validation error: '1' is not of type 'number'"),
-        (
-            "tap",
-            {"x": 1, "y": 1, "z": 1},
-            "Error calling tool 'tap': 1 validation error for call[tap]\nz\n  Unexpected keyword argument ",
-        ),
-    ],
-)
+@pytest.mark.parametrize(("tool", "arguments", "error"), [
+    ("tap", {"x": "12", "y": 1}, "Input validation error: '12' is not of type 'integer'"),
+    ("tap", {"x": 1.5, "y": 1}, "Input validation error: 1.5 is not of type 'integer'"),
+    ("tap", {"x": True, "y": 1}, "Input validation error: True is not of type 'integer'"),
+    ("tap", {"x": 1}, "Input validation error: 'y' is a required property"),
+    ("capture_screenshot", {"format": "jpeg"}, "Input validation error: 'jpeg' is not one of ['base64']"),
+    ("wait", {"seconds": "1"}, "Input validation error: '1' is not of type 'number'"),
+    ("tap", {"x": 1, "y": 1, "z": 1},
+     "Error calling tool 'tap': 1 validation error for call[tap]\nz\n  Unexpected keyword argument "),
+])  # fmt: skip
 def test_arguments_that_do_not_fit_are_errors_in_ufos_words(
     phone: ServedPhone, tool: str, arguments: dict[str, Any], error: str
 ) -> None:

@@ -169,15 +169,12 @@ def enable_input_methods(phone: MadePhone, current: str, *enabled: str) -> tuple
     return ":".join(enabled), current
 
 
-@pytest.mark.parametrize(
-    ("text", "before"),
-    [
-        ("你好", ""),
-        ("grüße 🙂 'x' $y", OTHER_KEYBOARD_ID),
-        ("two\nlines", OTHER_KEYBOARD_ID),
-        ("a\ttab", KEYBOARD_ID),
-    ],
-)
+@pytest.mark.parametrize(("text", "before"), [
+    ("你好", ""),
+    ("grüße 🙂 'x' $y", OTHER_KEYBOARD_ID),
+    ("two\nlines", OTHER_KEYBOARD_ID),
+    ("a\ttab", KEYBOARD_ID),
+])  # fmt: skip
 def test_text_without_keys_is_typed_by_the_keyboard_alone_and_the_users_own_comes_back(
     with_keyboard: MadePhone, text: str, before: str
 ) -> None:
@@ -315,19 +312,14 @@ def test_an_app_is_opened_by_its_id_and_another_package_is_a_warning(made: MadeP
     assert made.controls()[0]["name"] == "A shop"
 
 
-@pytest.mark.parametrize(
-    ("arguments", "error"),
-    [
-        ({"package_name": ""}, "No app found with name containing ''. Try using full package name."),
-        (
-            {"package_name": "nowhere"},
-            "No app found with name containing 'nowhere'. Try using full package name.",
-        ),
-        ({"package_name": "com.x; echo a"}, "'com.x; echo a' is not a package name"),
-        ({"package_name": "-p.x"}, "'-p.x' is not a package name"),
-        ({"package_name": FORM, "id": "99"}, "App with ID '99' not found in cached app list."),
-    ],
-)
+@pytest.mark.parametrize(("arguments", "error"), [
+    ({"package_name": ""}, "No app found with name containing ''. Try using full package name."),
+    ({"package_name": "nowhere"},
+     "No app found with name containing 'nowhere'. Try using full package name."),
+    ({"package_name": "com.x; echo a"}, "'com.x; echo a' is not a package name"),
+    ({"package_name": "-p.x"}, "'-p.x' is not a package name"),
+    ({"package_name": FORM, "id": "99"}, "App with ID '99' not found in cached app list."),
+])  # fmt: skip
 def test_apps_that_cannot_be_meant_are_refused(
     made: MadePhone, arguments: dict[str, str], error: str
 ) -> None:
@@ -342,23 +334,20 @@ def test_an_app_that_is_not_installed_is_not_said_to_be_launched(made: MadePhone
     assert result["error"]
 
 
-@pytest.mark.parametrize(
-    ("tool", "arguments"),
-    [
-        ("tap", {"x": -1, "y": 5}),
-        ("tap", {"x": 5, "y": 99_999}),
-        ("swipe", {"start_x": 1, "start_y": 1, "end_x": 1, "end_y": -5}),
-        ("swipe", {"start_x": 1, "start_y": 1, "end_x": 1, "end_y": 5, "duration": -1}),
-        ("press_key", {"key_code": "3; echo x"}),
-        ("press_key", {"key_code": ""}),
-        ("press_key", {"key_code": "KEYCODE_GO_BACK"}),
-        ("press_key", {"key_code": "back"}),
-        ("press_key", {"key_code": "999"}),
-        ("press_key", {"key_code": "٣"}),
-        ("press_key", {"key_code": "--longpress"}),
-        ("press_key", {"key_code": "KEYCODE_BACK KEYCODE_BACK"}),
-    ],
-)
+@pytest.mark.parametrize(("tool", "arguments"), [
+    ("tap", {"x": -1, "y": 5}),
+    ("tap", {"x": 5, "y": 99_999}),
+    ("swipe", {"start_x": 1, "start_y": 1, "end_x": 1, "end_y": -5}),
+    ("swipe", {"start_x": 1, "start_y": 1, "end_x": 1, "end_y": 5, "duration": -1}),
+    ("press_key", {"key_code": "3; echo x"}),
+    ("press_key", {"key_code": ""}),
+    ("press_key", {"key_code": "KEYCODE_GO_BACK"}),
+    ("press_key", {"key_code": "back"}),
+    ("press_key", {"key_code": "999"}),
+    ("press_key", {"key_code": "٣"}),
+    ("press_key", {"key_code": "--longpress"}),
+    ("press_key", {"key_code": "KEYCODE_BACK KEYCODE_BACK"}),
+])  # fmt: skip
 def test_what_is_not_a_point_or_key_never_reaches_the_phone(
     made: MadePhone, tool: str, arguments: dict[str, object]
 ) -> None:
@@ -397,14 +386,11 @@ def test_another_name_than_the_ids_is_a_warning(made: MadePhone) -> None:
     assert "'. Using ID 2. | Clicked control " in typed["message"]
 
 
-@pytest.mark.parametrize(
-    ("seconds", "result"),
-    [
-        (0, {"success": True, "action": "wait(0.0s)", "message": "Waited for 0.0 seconds"}),
-        (-0.1, {"success": False, "error": "Wait time must be non-negative"}),
-        (60.5, {"success": False, "error": "Wait time cannot exceed 60 seconds"}),
-    ],
-)
+@pytest.mark.parametrize(("seconds", "result"), [
+    (0, {"success": True, "action": "wait(0.0s)", "message": "Waited for 0.0 seconds"}),
+    (-0.1, {"success": False, "error": "Wait time must be non-negative"}),
+    (60.5, {"success": False, "error": "Wait time cannot exceed 60 seconds"}),
+])  # fmt: skip
 def test_waiting_has_limits(made: MadePhone, seconds: float, result: dict[str, object]) -> None:
     assert made.run("wait", seconds=seconds) == result
 
@@ -418,16 +404,13 @@ def test_a_wait_ends_when_the_call_is_canceled(made: MadePhone) -> None:
     }
 
 
-@pytest.mark.parametrize(
-    ("name", "words"),
-    [
-        ("controls", "Controls cache"),
-        ("apps", "Apps cache"),
-        ("ui_tree", "UI tree cache"),
-        ("device_info", "Device info cache"),
-        ("all", "All caches"),
-    ],
-)
+@pytest.mark.parametrize(("name", "words"), [
+    ("controls", "Controls cache"),
+    ("apps", "Apps cache"),
+    ("ui_tree", "UI tree cache"),
+    ("device_info", "Device info cache"),
+    ("all", "All caches"),
+])  # fmt: skip
 def test_caches_are_dropped_by_name(made: MadePhone, name: str, words: str) -> None:
     assert made.run("invalidate_cache", cache_type=name) == {
         "success": True,

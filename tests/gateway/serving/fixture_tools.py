@@ -54,34 +54,26 @@ JSON_SCHEMA_2020_12: dict[str, Any] = {
             "properties": {"street": {"type": "string"}, "city": {"type": "string"}},
         }
     },
-    "properties": {
-        "name": {"type": "string"},
-        "address": {"$ref": "#/$defs/address"},
-        "contactMethod": {"type": "string", "enum": ["phone", "email"]},
-        "phone": {"type": "string"},
-        "email": {"type": "string"},
-    },
+    "properties": {"name": {"type": "string"}, "address": {"$ref": "#/$defs/address"},
+     "contactMethod": {"type": "string", "enum": ["phone", "email"]}, "phone": {"type": "string"},
+     "email": {"type": "string"}},
     "allOf": [{"anyOf": [{"required": ["phone"]}, {"required": ["email"]}]}],
     "if": {"properties": {"contactMethod": {"const": "phone"}}, "required": ["contactMethod"]},
     "then": {"required": ["phone"]},
     "else": {"required": ["email"]},
     "additionalProperties": False,
-}
+}  # fmt: skip
 CUSTOM_HEADERS: dict[str, Any] = {
     "type": "object",
-    "properties": {
-        "region": {"type": "string", "x-mcp-header": "Region"},
-        "priority": {"type": "integer", "x-mcp-header": "Priority"},
-    },
-}
+    "properties": {"region": {"type": "string", "x-mcp-header": "Region"},
+     "priority": {"type": "integer", "x-mcp-header": "Priority"}},
+}  # fmt: skip
 USER_FORM: dict[str, Any] = {
     "type": "object",
-    "properties": {
-        "username": {"type": "string", "description": "User's response"},
-        "email": {"type": "string", "description": "User's email address"},
-    },
+    "properties": {"username": {"type": "string", "description": "User's response"},
+     "email": {"type": "string", "description": "User's email address"}},
     "required": ["username", "email"],
-}
+}  # fmt: skip
 DEFAULTS_FORM: dict[str, Any] = {
     "type": "object",
     "properties": {
@@ -229,20 +221,17 @@ RUNS: dict[str, tuple[Run, Mapping[str, Any]]] = {
         asking("confirm", "Please confirm", form(ok="boolean"), "state-ok"),
         NOTHING,
     ),
-    "test_input_required_result_tampered_state": (
-        asking("confirm", "Please confirm", form(ok="boolean")),
-        NOTHING,
-    ),
+    "test_input_required_result_tampered_state": (asking("confirm", "Please confirm", form(ok="boolean")),
+     NOTHING),
     "test_input_required_result_multi_round": (multi_round, NOTHING),
-}
+}  # fmt: skip
 
 RESOURCES = {
     "test://static-text": ResourceContent("test://static-text", "text/plain", "This is the content."),
     "test://static-binary": ResourceContent("test://static-binary", "image/png", base64.b64decode(PIXEL)),
-    "test://template/123/data": ResourceContent(
-        "test://template/123/data", "application/json", '{"id":"123","templateTest":true}'
-    ),
-}
+    "test://template/123/data": ResourceContent("test://template/123/data", "application/json",
+     '{"id":"123","templateTest":true}'),
+}  # fmt: skip
 
 
 class FixtureTools:

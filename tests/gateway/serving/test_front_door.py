@@ -70,11 +70,7 @@ HOSTS = {
     "localhost.evil.example:PORT": False,
     "localhost.:PORT": False,
 }
-ORIGINS = {
-    None: True,
-    "http://localhost:PORT": True,
-    "http://evil.example": False,
-}
+ORIGINS = {None: True, "http://localhost:PORT": True, "http://evil.example": False}
 MORE_ORIGINS = {
     "null": False,
     "http://127.0.0.1:PORT": True,
@@ -134,20 +130,10 @@ def test_no_value_of_a_header_makes_the_server_fail(server: RunningServer, metho
 
 @pytest.mark.parametrize("path", ["/mcp", "/", "/.well-known/oauth-protected-resource", "/mcp/../x"])
 @pytest.mark.parametrize("method", METHODS)
-@pytest.mark.parametrize(
-    "authorization",
-    [
-        None,
-        "",
-        "Bearer",
-        "Bearer ",
-        "Bearer wrong",
-        f"Bearer {TOKEN[:-1]}",
-        f"Bearer {TOKEN}x",
-        f"Basic {TOKEN}",
-        TOKEN,
-    ],
-)
+@pytest.mark.parametrize("authorization", [
+    None, "", "Bearer", "Bearer ", "Bearer wrong", f"Bearer {TOKEN[:-1]}", f"Bearer {TOKEN}x",
+    f"Basic {TOKEN}", TOKEN,
+])  # fmt: skip
 def test_without_the_token_every_method_and_path_answers_401(
     server: RunningServer, method: str, path: str, authorization: str | None
 ) -> None:
@@ -325,15 +311,12 @@ def test_only_loopback_is_listened_on(address: str) -> None:
         parse_address(address)
 
 
-@pytest.mark.parametrize(
-    ("text", "url"),
-    [
-        ("8000", "http://127.0.0.1:8000/mcp"),
-        ("localhost:1", "http://127.0.0.1:1/mcp"),
-        ("127.0.0.2:9", "http://127.0.0.2:9/mcp"),
-        ("[::1]:8000", "http://[::1]:8000/mcp"),
-    ],
-)
+@pytest.mark.parametrize(("text", "url"), [
+    ("8000", "http://127.0.0.1:8000/mcp"),
+    ("localhost:1", "http://127.0.0.1:1/mcp"),
+    ("127.0.0.2:9", "http://127.0.0.2:9/mcp"),
+    ("[::1]:8000", "http://[::1]:8000/mcp"),
+])  # fmt: skip
 def test_an_address_has_a_url(text: str, url: str) -> None:
     assert parse_address(text).url == url
 

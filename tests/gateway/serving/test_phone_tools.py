@@ -177,10 +177,7 @@ def test_a_long_call_reports_what_it_waits_for_and_a_cancel_ends_it_on_the_phone
 
 
 def test_the_end_of_the_server_ends_a_call_in_one_line_and_records_it(
-    phone: ReachedPhone,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    caplog: pytest.LogCaptureFixture,
+    phone: ReachedPhone, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     own = ReachedPhone(phone.phone, phone.device, tmp_path)
     monkeypatch.setattr("droidgate.serving.http._GRACE_SECONDS", 0.2)
@@ -488,17 +485,14 @@ def test_a_policy_that_denies_is_stronger_than_allow(
 _GRANTING = re.compile(r"droidgate (?!is |and )[a-z-]+|--(yes|allow|signed-by|files)|\.(toml|json)\b|/tmp/")
 
 
-@pytest.mark.parametrize(
-    ("call", "ask", "pins", "denied", "token"),
-    [
-        (ADD, None, None, None, "needs_approval"),
-        (ADD, answer(None, []), None, None, "denied"),
-        (ADD, None, "{", None, "backend_failure"),
-        (ADD, None, None, "tally", "denied"),
-        (("pdftool_page_count", {"path": "droidgate://files/a.pdf"}), None, None, None, "invalid_argument"),
-        (("notes_createNote", {"title": 1}), None, None, None, "invalid_argument"),
-    ],
-)
+@pytest.mark.parametrize(("call", "ask", "pins", "denied", "token"), [
+    (ADD, None, None, None, "needs_approval"),
+    (ADD, answer(None, []), None, None, "denied"),
+    (ADD, None, "{", None, "backend_failure"),
+    (ADD, None, None, "tally", "denied"),
+    (("pdftool_page_count", {"path": "droidgate://files/a.pdf"}), None, None, None, "invalid_argument"),
+    (("notes_createNote", {"title": 1}), None, None, None, "invalid_argument"),
+])  # fmt: skip
 @pytest.mark.parametrize("search", [False, True])
 def test_nothing_that_a_model_reads_names_a_command_that_grants(
     phone: ReachedPhone,

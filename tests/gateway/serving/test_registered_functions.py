@@ -65,10 +65,7 @@ class PlayerApp(App):
 @pytest.fixture
 def device() -> Iterator[Device]:
     files = {"assets/schema.xsd": SCHEMA, "assets/player.xml": FUNCTIONS}
-    with (
-        patch.dict(BEHAVIOURS, {PLAYER: PlayerApp}),
-        start_phone(sdk="37", server_port=0) as phone,
-    ):
+    with patch.dict(BEHAVIOURS, {PLAYER: PlayerApp}), start_phone(sdk="37", server_port=0) as phone:
         assert phone.server_port is not None
         device = Device(AdbServer(ServerAddress(port=phone.server_port)), phone.serial)
         install_archive(place_of(device), make_apk(PLAYER, MANIFEST, files=files), "player.apk")
@@ -84,10 +81,7 @@ def test_a_registered_function_is_announced_called_and_gone_with_its_process(
 ) -> None:
     caller = Caller(device, policy=Policy(), pins=PinStore(tmp_path), audit=AuditLog(tmp_path))
     tools = PhoneTools(
-        [ServedPhone(None, lambda: caller)],
-        allow=[NamePattern.parse("*")],
-        select=[PLAYER],
-        poll_seconds=0.2,
+        [ServedPhone(None, lambda: caller)], allow=[NamePattern.parse("*")], select=[PLAYER], poll_seconds=0.2
     )
 
     async def main() -> None:

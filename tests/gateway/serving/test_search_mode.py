@@ -49,16 +49,13 @@ def names(tools: SearchTools) -> list[str]:
     return [tool.name for tool in tools.snapshot().tools]
 
 
-@pytest.mark.parametrize(
-    ("always", "count", "searched"),
-    [
-        (None, MANY_TOOLS, False),
-        (None, MANY_TOOLS + 1, True),
-        (None, 2_000, True),
-        (True, 1, True),
-        (False, 2_000, False),
-    ],
-)
+@pytest.mark.parametrize(("always", "count", "searched"), [
+    (None, MANY_TOOLS, False),
+    (None, MANY_TOOLS + 1, True),
+    (None, 2_000, True),
+    (True, 1, True),
+    (False, 2_000, False),
+])  # fmt: skip
 def test_search_mode_is_for_many_tools_unless_the_user_decides(
     *, always: bool | None, count: int, searched: bool
 ) -> None:

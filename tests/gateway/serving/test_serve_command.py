@@ -68,14 +68,11 @@ TERMINAL = "import os, pty, sys; sys.exit(os.waitstatus_to_exitcode(pty.spawn(sy
 
 
 @pytest.mark.skipif(os.name != "posix", reason="needs a pseudo-terminal")
-@pytest.mark.parametrize(
-    ("command", "said"),
-    [
-        (("serve",), "waiting for an MCP client on standard input, which is a terminal"),
-        (("serve", "--http", "0"), "token: "),
-        (("serve-mobile-agent", "--data-port", "0", "--action-port", "0"), "Action MCP Server: "),
-    ],
-)
+@pytest.mark.parametrize(("command", "said"), [
+    (("serve",), "waiting for an MCP client on standard input, which is a terminal"),
+    (("serve", "--http", "0"), "token: "),
+    (("serve-mobile-agent", "--data-port", "0", "--action-port", "0"), "Action MCP Server: "),
+])  # fmt: skip
 def test_on_a_terminal_it_says_what_it_waits_for_and_the_first_ctrl_c_ends_it(
     environment: dict[str, str], command: tuple[str, ...], said: str
 ) -> None:
@@ -154,15 +151,12 @@ def test_without_a_phone_it_waits_for_one(environment: dict[str, str]) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    ("arguments", "code", "words"),
-    [
-        (("--http", "0.0.0.0:8000"), 2, "not a loopback address"),
-        (("--http", "x"), 2, "is not an address"),
-        (("--serial", "nope", "--plan"), 4, "nope"),
-        (("--json",), 2, "--json needs --plan"),
-    ],
-)
+@pytest.mark.parametrize(("arguments", "code", "words"), [
+    (("--http", "0.0.0.0:8000"), 2, "not a loopback address"),
+    (("--http", "x"), 2, "is not an address"),
+    (("--serial", "nope", "--plan"), 4, "nope"),
+    (("--json",), 2, "--json needs --plan"),
+])  # fmt: skip
 def test_a_mistake_is_an_error_with_a_hint(
     environment: dict[str, str], arguments: tuple[str, ...], code: int, words: str
 ) -> None:

@@ -49,25 +49,10 @@ def test_arguments_without_files_are_sent_as_they_are() -> None:
         assert (rest, copies) == (arguments, {})
 
 
-@pytest.mark.parametrize(
-    "name",
-    [
-        "../secret",
-        "..%2Fsecret",
-        "/etc/passwd",
-        "%2Fetc%2Fpasswd",
-        "below/inner",
-        ".hidden",
-        "link",
-        "folder-link/secret",
-        "below",
-        "",
-        ".",
-        "pipe",
-        "a\0b",
-        "absent",
-    ],
-)
+@pytest.mark.parametrize("name", [
+    "../secret", "..%2Fsecret", "/etc/passwd", "%2Fetc%2Fpasswd", "below/inner", ".hidden", "link",
+    "folder-link/secret", "below", "", ".", "pipe", "a\0b", "absent",
+])  # fmt: skip
 def test_nothing_but_a_plain_file_directly_in_the_folder_is_sent(tmp_path: Path, name: str) -> None:
     (tmp_path / "secret").write_text("secret")
     shared = tmp_path / "shared"
@@ -120,24 +105,21 @@ def test_a_shared_folder_that_is_not_there_is_a_mistake_of_the_user(tmp_path: Pa
         SharedFolders.of([tmp_path / "absent"])
 
 
-@pytest.mark.parametrize(
-    ("data", "expected"),
-    [
-        (PNG, "image/png"),
-        (b"\xff\xd8\xff\xe0", "image/jpeg"),
-        (b"GIF89a.", "image/gif"),
-        (b"RIFF\0\0\0\0WEBPVP8 ", "image/webp"),
-        (b"RIFF\0\0\0\0WAVEfmt ", "audio/wav"),
-        (b"%PDF-1.7", "application/pdf"),
-        (b"PK\x03\x04", "application/zip"),
-        (b"<html><script>", "text/plain"),
-        (b"<svg xmlns='http://www.w3.org/2000/svg'/>", "text/plain"),
-        ("Grüße".encode(), "text/plain"),
-        (b"\xff\xfe\0", "application/octet-stream"),
-        (b"a\0b", "application/octet-stream"),
-        (b"", "text/plain"),
-    ],
-)
+@pytest.mark.parametrize(("data", "expected"), [
+    (PNG, "image/png"),
+    (b"\xff\xd8\xff\xe0", "image/jpeg"),
+    (b"GIF89a.", "image/gif"),
+    (b"RIFF\0\0\0\0WEBPVP8 ", "image/webp"),
+    (b"RIFF\0\0\0\0WAVEfmt ", "audio/wav"),
+    (b"%PDF-1.7", "application/pdf"),
+    (b"PK\x03\x04", "application/zip"),
+    (b"<html><script>", "text/plain"),
+    (b"<svg xmlns='http://www.w3.org/2000/svg'/>", "text/plain"),
+    ("Grüße".encode(), "text/plain"),
+    (b"\xff\xfe\0", "application/octet-stream"),
+    (b"a\0b", "application/octet-stream"),
+    (b"", "text/plain"),
+])  # fmt: skip
 def test_the_media_type_is_that_of_the_bytes(data: bytes, expected: str) -> None:
     assert media_type_of(data) == expected
 

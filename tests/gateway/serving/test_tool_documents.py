@@ -54,25 +54,18 @@ def test_texts_of_apps_are_labelled_cleaned_and_cut(revision: str) -> None:
     assert "enum" not in parameter
 
 
-@pytest.mark.parametrize(
-    ("keywords", "shown"),
-    [
-        (
-            {"$comment": "a\u200bb", "x-note": {"y": ["c\U000e0041d"]}},
-            {"$comment": "ab", "x-note": {"y": ["cd"]}},
-        ),
-        ({"contentMediaType": "text/\u202eplain"}, {"contentMediaType": "text/plain"}),
-        ({"default": "a\u200bb"}, {}),
-        ({"const": "a\u200bb"}, {}),
-        ({"examples": ["a\u200bb", "c"]}, {"examples": ["c"]}),
-        ({"enum": ["a\u200bb", "c"]}, {"enum": ["c"]}),
-        ({"pattern": "[\u200b]"}, {"pattern": "[\\u200b]"}),
-        (
-            {"default": "\N{WOMAN}\u200d\N{PERSONAL COMPUTER}"},
-            {"default": "\N{WOMAN}\u200d\N{PERSONAL COMPUTER}"},
-        ),
-    ],
-)
+@pytest.mark.parametrize(("keywords", "shown"), [
+    ({"$comment": "a\u200bb", "x-note": {"y": ["c\U000e0041d"]}},
+     {"$comment": "ab", "x-note": {"y": ["cd"]}}),
+    ({"contentMediaType": "text/\u202eplain"}, {"contentMediaType": "text/plain"}),
+    ({"default": "a\u200bb"}, {}),
+    ({"const": "a\u200bb"}, {}),
+    ({"examples": ["a\u200bb", "c"]}, {"examples": ["c"]}),
+    ({"enum": ["a\u200bb", "c"]}, {"enum": ["c"]}),
+    ({"pattern": "[\u200b]"}, {"pattern": "[\\u200b]"}),
+    ({"default": "\N{WOMAN}\u200d\N{PERSONAL COMPUTER}"},
+     {"default": "\N{WOMAN}\u200d\N{PERSONAL COMPUTER}"}),
+])  # fmt: skip
 def test_no_member_of_a_schema_has_hidden_characters(keywords: dict[str, Any], shown: dict[str, Any]) -> None:
     schema = {"type": "object", "properties": {"p": {"type": "string", **keywords}}}
     document = {"tools": [{"name": "run", "inputSchema": schema}]}

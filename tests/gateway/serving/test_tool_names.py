@@ -109,16 +109,13 @@ def test_each_phone_has_names_of_its_own(tmp_path: Path) -> None:
     assert names.assign("other", [other]) == {other.key: "notes_create"}
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        "{",
-        '{"version": 2}',
-        '{"namespaces": {"serial": {"x": "notes_create"}}}',
-        json.dumps({"namespaces": {PHONE: {"0" * 64: "a b"}}}),
-        json.dumps({"namespaces": {PHONE: {"0" * 64: "same", "1" * 64: "Same"}}}),
-    ],
-)
+@pytest.mark.parametrize("text", [
+    "{",
+    '{"version": 2}',
+    '{"namespaces": {"serial": {"x": "notes_create"}}}',
+    json.dumps({"namespaces": {PHONE: {"0" * 64: "a b"}}}),
+    json.dumps({"namespaces": {PHONE: {"0" * 64: "same", "1" * 64: "Same"}}}),
+])  # fmt: skip
 def test_a_damaged_file_is_left_as_it_is_and_names_hold_while_the_server_runs(
     tmp_path: Path, caplog: pytest.LogCaptureFixture, text: str
 ) -> None:
