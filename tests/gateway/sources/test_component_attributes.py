@@ -4,6 +4,7 @@ The same project is read as a source tree and as an APK, packed by droidgate and
 """
 
 from collections.abc import Mapping
+from typing import Any
 
 import pytest
 
@@ -113,79 +114,54 @@ def test_a_resource_of_another_kind_is_the_text_that_android_makes_of_it(reader:
     assert {name: resources.read_text(name) for name in texts} == texts
 
 
-MISSING = {
-    "label": "@string/none",
-    "description": "@string/none",
-    "enabled": "@bool/none",
-    "exported": "@bool/none",
-    "permission": "@string/none",
-}
+def source(own: str = "", whole: str = "", files: Mapping[str, str] = FILES) -> Application:
+    """Return an app whose application has attributes, and its one service others."""
+    tree = tree_of(manifest(service(own), application=whole), files)
+    return application_from_tree({name: text.encode() for name, text in tree.items()})
 
 
-@pytest.mark.parametrize(("name", "value"), MISSING.items())
-def test_a_reference_that_leads_nowhere_is_unresolved(name: str, value: str) -> None:
-    application = application_from_tree(
-        {"AndroidManifest.xml": manifest(service(f'android:{name}="{value}"')).encode()}
-    )
-    assert component(application).unresolved == (f"{name}={value}",)
-
-
-@pytest.mark.parametrize("value", ["maybe", "1", "${flag}"])
-def test_a_flag_that_is_not_a_boolean_is_unresolved(value: str) -> None:
-    tree = {"AndroidManifest.xml": manifest(service(f'android:enabled="{value}"')).encode()}
-    item = component(application_from_tree(tree))
-    assert (item.enabled, item.unresolved) == (True, (f"enabled={value}",))
-
-
-@pytest.mark.parametrize("value", ["@null", "@empty"])
-def test_a_value_that_states_nothing_is_not_unresolved(value: str) -> None:
-    item = component(
-        application_from_tree(
-            {"AndroidManifest.xml": manifest(service(f'android:permission="{value}"')).encode()}
-        )
-    )
-    assert (item.permission, item.unresolved) == (None, ())
-
-
-def test_a_component_whose_permission_is_not_known_stays_closed() -> None:
-    tree = {"AndroidManifest.xml": manifest(service('android:permission="@string/none"')).encode()}
-    application = application_from_tree(tree)
-    assert read_access(application, component(application)).permission == "@string/none"
+@pytest.mark.parametrize(("own", "unresolved", "read"), [
+    ('android:label="@string/none"', ("label=@string/none",), {}),
+    ('android:description="@string/none"', ("description=@string/none",), {}),
+    ('android:enabled="@bool/none"', ("enabled=@bool/none",), {}),
+    ('android:exported="@bool/none"', ("exported=@bool/none",), {}),
+    ('android:permission="@string/none"', ("permission=@string/none",), {}),
+    ('android:enabled="maybe"', ("enabled=maybe",), {"enabled": True}),
+    ('android:enabled="1"', ("enabled=1",), {"enabled": True}),
+    ('android:enabled="${flag}"', ("enabled=${flag}",), {"enabled": True}),
+    ('android:permission="@null"', (), {"permission": None}),
+    ('android:permission="@empty"', (), {"permission": None}),
+])  # fmt: skip
+def test_a_reference_that_leads_nowhere_and_a_flag_that_is_not_a_boolean_are_unresolved(
+    own: str, unresolved: tuple[str, ...], read: dict[str, Any]
+) -> None:
+    item = component(source(own))
+    assert item.unresolved == unresolved
+    assert {name: getattr(item, name) for name in read} == read
 
 
 def test_the_label_of_the_application_is_unresolved_too() -> None:
-    text = manifest(service(""), application='android:label="@string/none"')
-    application = application_from_tree({"AndroidManifest.xml": text.encode()})
+    application = source(whole='android:label="@string/none"')
     assert application.unresolved == ("label=@string/none",)
     assert component(application).unresolved == ()
 
 
 @pytest.mark.parametrize("reader", READERS)
-@pytest.mark.parametrize(
-    ("own", "whole", "access"),
-    [
-        ("", 'android:permission="a.WHOLE"', ComponentAccess(exported=None, permission="a.WHOLE")),
-        (
-            'android:permission="a.OWN"',
-            'android:permission="a.WHOLE"',
-            ComponentAccess(exported=None, permission="a.OWN"),
-        ),
-        ('android:permission=""', 'android:permission="a.WHOLE"', ComponentAccess(exported=None)),
-        ("", 'android:enabled="false"', ComponentAccess(exported=None, enabled=False)),
-        (
-            'android:enabled="@bool/off_then_on"',
-            'android:enabled="false"',
-            ComponentAccess(exported=None, enabled=False),
-        ),
-        ("", 'android:enabled="@bool/off_then_on"', ComponentAccess(exported=None, enabled=BY_RELEASE)),
-        ('android:exported="false"', "", ComponentAccess(exported=False)),
-    ],
-)
+@pytest.mark.parametrize(("own", "whole", "access"), [
+    ("", 'android:permission="a.WHOLE"', {"permission": "a.WHOLE"}),
+    ('android:permission="a.OWN"', 'android:permission="a.WHOLE"', {"permission": "a.OWN"}),
+    ('android:permission=""', 'android:permission="a.WHOLE"', {}),
+    ("", 'android:enabled="false"', {"enabled": False}),
+    ('android:enabled="@bool/off_then_on"', 'android:enabled="false"', {"enabled": False}),
+    ("", 'android:enabled="@bool/off_then_on"', {"enabled": BY_RELEASE}),
+    ('android:exported="false"', "", {"exported": False}),
+])  # fmt: skip
 def test_the_rules_of_the_application_hold_for_its_components(
-    reader: str, own: str, whole: str, access: ComponentAccess
+    reader: str, own: str, whole: str, access: dict[str, Any]
 ) -> None:
     application = read(reader, manifest(service(own), application=whole))
-    assert read_access(application, component(application)) == access
+    expected = ComponentAccess(**{"exported": None, **access})
+    assert read_access(application, component(application)) == expected
 
 
 def test_an_alias_does_not_have_the_permission_of_the_application() -> None:
@@ -195,14 +171,11 @@ def test_an_alias_does_not_have_the_permission_of_the_application() -> None:
     assert read_access(application, component(application)) == ComponentAccess()
 
 
-@pytest.mark.parametrize(
-    ("element", "exported"),
-    [
-        ('<service android:name=".S"/>', False),
-        ('<receiver android:name=".R"><intent-filter/></receiver>', None),
-        ('<activity android:name=".A" android:exported="true"/>', True),
-    ],
-)
+@pytest.mark.parametrize(("element", "exported"), [
+    ('<service android:name=".S"/>', False),
+    ('<receiver android:name=".R"><intent-filter/></receiver>', None),
+    ('<activity android:name=".A" android:exported="true"/>', True),
+])  # fmt: skip
 def test_a_component_without_a_filter_is_exported_only_if_it_says_so(
     element: str,
     exported: bool | None,  # noqa: FBT001
@@ -211,135 +184,90 @@ def test_a_component_without_a_filter_is_exported_only_if_it_says_so(
     assert read_access(application, component(application)).exported is exported
 
 
-@pytest.mark.row("S82")
-@pytest.mark.parametrize("name", ["enabled", "exported", "permission"])
-def test_an_unknown_access_rule_is_reported(name: str) -> None:
-    text = manifest(service(f'android:{name}="{MISSING[name]}"'))
-    application = application_from_tree({"AndroidManifest.xml": text.encode()})
-    context = ReadingContext()
-    report_unknown_attributes(application, component(application), context)
-    assert [finding.rule for finding in context.findings] == ["S82"]
-    assert f"android:{name} of .S is {MISSING[name]}" in context.findings[0].message
+S82, S83 = pytest.mark.row("S82"), pytest.mark.row("S83")
+BY_RELEASE_31 = {
+    "res/values/b.xml": '<bool name="b">true</bool>', "res/values-v31/b.xml": '<bool name="b">false</bool>'
+}  # fmt: skip
+NO_FOLDER_OF_ANDROID = {
+    "res/values/b.xml": '<bool name="b">true</bool>', "res/values-x_y/b.xml": '<bool name="b">false</bool>'
+}  # fmt: skip
 
 
-@pytest.mark.row("S82")
-@pytest.mark.parametrize("name", ["enabled", "permission"])
-def test_an_unknown_access_rule_of_the_application_is_reported(name: str) -> None:
-    text = manifest(service(""), application=f'android:{name}="{MISSING[name]}"')
-    application = application_from_tree({"AndroidManifest.xml": text.encode()})
-    context = ReadingContext()
-    report_unknown_attributes(application, component(application), context)
-    assert [finding.rule for finding in context.findings] == ["S82"]
-    assert f"android:{name} of the application is {MISSING[name]}" in context.findings[0].message
-
-
-@pytest.mark.row("S83")
-def test_exported_by_configuration_is_reported() -> None:
-    files = tree_of(manifest(service('android:exported="@bool/off_then_on"')))
-    application = application_from_tree({name: kept.encode() for name, kept in files.items()})
-    context = ReadingContext()
-    report_unknown_attributes(application, component(application), context)
-    assert [finding.rule for finding in context.findings] == ["S83"]
-    assert "true in v36" in context.findings[0].message
-
-
-def lost_rules(application: Application, **options: bool) -> list[tuple[str | None, Level]]:
+def lost_rules(application: Application, **options: bool) -> list[tuple[str | None, Level, str]]:
     context = ReadingContext()
     report_unknown_attributes(application, component(application), context, **options)
-    return [(finding.rule, finding.level) for finding in context.findings]
+    return [(finding.rule, finding.level, finding.message) for finding in context.findings]
 
 
-@pytest.mark.row("S82")
-@pytest.mark.parametrize("attribute", ['android:exported="@bool/none"', 'android:exported="maybe"'])
-def test_a_component_of_which_exported_is_not_known_is_closed(attribute: str) -> None:
-    assert_closed(attribute, "S82")
-
-
-@pytest.mark.row("S83")
-@pytest.mark.parametrize(
-    "attribute", ['android:exported="@bool/off_then_on"', 'android:exported="@bool/on_then_off"']
-)
-def test_a_component_that_is_exported_in_some_configurations_is_closed(attribute: str) -> None:
-    assert_closed(attribute, "S83")
-
-
-def assert_closed(attribute: str, row: str) -> None:
-    files = {**FILES, "res/values/more.xml": '<bool name="on_then_off">true</bool>'}
-    files["res/values-v31/more.xml"] = '<bool name="on_then_off">false</bool>'
-    tree = tree_of(manifest(service(attribute)), files)
-    application = application_from_tree({name: text.encode() for name, text in tree.items()})
-    assert read_access(application, component(application)).exported is False
-    assert lost_rules(application) == [(row, Level.DROPPED)]
+@pytest.mark.parametrize(("own", "whole", "files", "access", "words"), [
+    pytest.param('android:exported="@bool/none"', "", FILES, {"exported": False},
+                 "S82 android:exported of .S is @bool/none", marks=S82),
+    pytest.param('android:exported="maybe"', "", FILES, {"exported": False}, "S82 ", marks=S82),
+    pytest.param('android:exported="@bool/off_then_on"', "", FILES, {"exported": False},
+                 "S83 true in v36", marks=S83),
+    pytest.param('android:exported="@bool/b"', "", BY_RELEASE_31, {"exported": False}, "S83 ", marks=S83),
+    pytest.param('android:enabled="@bool/none"', "", FILES, {"enabled": False},
+                 "S82 android:enabled of .S is @bool/none", marks=S82),
+    pytest.param('android:enabled="maybe"', "", FILES, {"enabled": False}, "S82 ", marks=S82),
+    pytest.param('android:enabled="@bool/b"', "", NO_FOLDER_OF_ANDROID, {"enabled": False},
+                 "S82 ", marks=S82),
+    pytest.param('android:permission="@string/none"', "", FILES, {"permission": "@string/none"},
+                 "S82 android:permission of .S is @string/none", marks=S82),
+    pytest.param("", 'android:enabled="@bool/none"', FILES, {"enabled": False},
+                 "S82 android:enabled of the application is @bool/none", marks=S82),
+    pytest.param("", 'android:permission="@string/none"', FILES, {"permission": "@string/none"},
+                 "S82 android:permission of the application is @string/none", marks=S82),
+])  # fmt: skip
+def test_a_rule_that_is_not_known_closes_the_component_and_is_reported(
+    own: str, whole: str, files: dict[str, str], access: dict[str, Any], words: str
+) -> None:
+    application = source(own, whole, files)
+    found = read_access(application, component(application))
+    assert {name: getattr(found, name) for name in access} == access
+    ((rule, level, message),) = lost_rules(application)
+    expected_rule, _, part = words.partition(" ")
+    expected_level = Level.READ if "permission" in access else Level.DROPPED
+    assert (rule, level, part in message) == (expected_rule, expected_level, True)
 
 
 @pytest.mark.parametrize(("sdk", "exported"), [(30, True), (31, False)])
 def test_a_phone_decides_whether_a_component_is_exported(sdk: int, exported: bool) -> None:  # noqa: FBT001
-    files = {
-        "res/values/b.xml": '<bool name="b">true</bool>',
-        "res/values-v31/b.xml": '<bool name="b">false</bool>',
-    }
-    tree = tree_of(manifest(service('android:exported="@bool/b"')), files)
-    application = application_from_tree({name: text.encode() for name, text in tree.items()})
-    on_phone = application.for_release(sdk)
+    on_phone = source('android:exported="@bool/b"', files=BY_RELEASE_31).for_release(sdk)
     assert component(on_phone).exported_by_configuration == {}
     assert read_access(on_phone, component(on_phone)).exported is exported
     assert lost_rules(on_phone) == []
 
 
 def test_a_phone_s_release_does_not_decide_what_depends_on_its_orientation() -> None:
-    files = {
-        "res/values/b.xml": '<bool name="b">true</bool>',
-        "res/values-land/b.xml": '<bool name="b">false</bool>',
-    }
-    tree = tree_of(manifest(service('android:exported="@bool/b"')), files)
-    application = application_from_tree({name: text.encode() for name, text in tree.items()}).for_release(36)
+    files = {name.replace("v31", "land"): text for name, text in BY_RELEASE_31.items()}
+    application = source('android:exported="@bool/b"', files=files).for_release(36)
     assert read_access(application, component(application)).exported is False
-    assert lost_rules(application) == [("S83", Level.DROPPED)]
+    assert [item[:2] for item in lost_rules(application)] == [("S83", Level.DROPPED)]
 
 
 @pytest.mark.row("S82")
-@pytest.mark.parametrize(
-    ("value", "by_library", "enabled"),
-    [
-        ("@bool/none", True, True),
-        ("@bool/none", False, False),
-        ("maybe", True, False),
-        ("maybe", False, False),
-    ],
-)
+@pytest.mark.parametrize(("value", "by_library", "enabled"), [
+    ("@bool/none", True, True), ("@bool/none", False, False), ("maybe", True, False), ("maybe", False, False),
+])  # fmt: skip
 def test_only_a_library_enables_a_component_whose_value_is_not_known(
     value: str,
     by_library: bool,  # noqa: FBT001
     enabled: bool,  # noqa: FBT001
 ) -> None:
-    text = manifest(service(f'android:enabled="{value}"'))
-    application = application_from_tree({"AndroidManifest.xml": text.encode()})
+    application = source(f'android:enabled="{value}"')
     access = read_access(application, component(application), is_set_by_library=by_library)
     assert access.enabled is enabled
-    assert lost_rules(application, is_set_by_library=by_library) == [("S82", Level.DROPPED)]
+    lost = lost_rules(application, is_set_by_library=by_library)
+    assert [item[:2] for item in lost] == [("S82", Level.DROPPED)]
 
 
 def test_no_library_enables_an_application() -> None:
-    text = manifest(service(""), application='android:enabled="@bool/none"')
-    application = application_from_tree({"AndroidManifest.xml": text.encode()})
+    application = source(whole='android:enabled="@bool/none"')
     assert read_access(application, component(application), is_set_by_library=True).enabled is False
 
 
-@pytest.mark.row("S82")
-def test_a_value_for_a_folder_that_android_does_not_have_closes_the_component() -> None:
-    files = {
-        "res/values/b.xml": '<bool name="b">true</bool>',
-        "res/values-x_y/b.xml": '<bool name="b">false</bool>',
-    }
-    tree = tree_of(manifest(service('android:enabled="@bool/b"')), files)
-    application = application_from_tree({name: text.encode() for name, text in tree.items()})
-    assert read_access(application, component(application)).enabled is False
-    assert lost_rules(application) == [("S82", Level.DROPPED)]
-
-
 def test_a_control_character_in_a_permission_leaves_the_component_closed() -> None:
-    text = manifest(service('android:permission="a.CALL&#10;"'))
-    application = application_from_tree({"AndroidManifest.xml": text.encode()})
+    application = source('android:permission="a.CALL&#10;"')
     permission = read_access(application, component(application)).permission
     assert permission is not None
     assert permission.isprintable()
