@@ -87,9 +87,7 @@ def test_one_of_each_is_reported_in_the_singular(report_on: ReportOn) -> None:
     ]
 
 
-def test_several_of_each_are_reported_in_the_plural_and_nothing_of_what_is_not_there(
-    report_on: ReportOn,
-) -> None:
+def test_several_of_each_are_in_the_plural_and_what_is_not_there_is_left_out(report_on: ReportOn) -> None:
     text = report_on(*(App(f"screens.{at}") for at in range(2)))
     assert _head(text) == [
         "2 apps",
@@ -101,9 +99,7 @@ def test_several_of_each_are_reported_in_the_plural_and_nothing_of_what_is_not_t
     assert "What a conversion" not in text
 
 
-def test_an_app_of_which_code_was_not_read_does_not_count_as_one_with_screens_only(
-    droidgate: Runner, tmp_path: Path
-) -> None:
+def test_an_app_whose_code_was_not_all_read_has_not_screens_only(droidgate: Runner, tmp_path: Path) -> None:
     launcher = """<activity android:name=".A" android:exported="true"><intent-filter>
         <action android:name="android.intent.action.MAIN"/>
         <category android:name="android.intent.category.LAUNCHER"/></intent-filter></activity>"""
@@ -328,9 +324,7 @@ def test_an_empty_catalog_is_reported_as_empty(report_on: ReportOn) -> None:
 
 
 @pytest.mark.parametrize("as_json", [False, True])
-def test_an_app_to_translate_that_is_not_there_is_reported(
-    droidgate: Runner, tmp_path: Path, *, as_json: bool
-) -> None:
+def test_a_missing_app_to_translate_is_reported(droidgate: Runner, tmp_path: Path, *, as_json: bool) -> None:
     make_catalog(tmp_path / "c", App("com.a", [mmcp(NOTE)]), App("com.screens"))
     patterns = ("com.zzz*", "com.screens", "com.*", "com.a")
     options = [word for item in patterns for word in ("--translate", item)]
@@ -343,9 +337,7 @@ def test_an_app_to_translate_that_is_not_there_is_reported(
 
 
 @pytest.mark.parametrize("option", ["--csv", "--parquet"])
-def test_tables_into_a_file_are_refused_with_a_way_out(
-    droidgate: Runner, tmp_path: Path, option: str
-) -> None:
+def test_tables_into_a_file_are_refused_with_a_hint(droidgate: Runner, tmp_path: Path, option: str) -> None:
     make_catalog(tmp_path / "c", App("a", [mmcp(NOTE)]))
     (tmp_path / "file.txt").write_text("mine", encoding="utf-8")
     for force in ((), ("--force",)):
@@ -358,9 +350,7 @@ def test_tables_into_a_file_are_refused_with_a_way_out(
     assert (tmp_path / "file.txt").read_text(encoding="utf-8") == "mine"
 
 
-def test_the_tables_say_who_leads_a_group_and_what_decided_a_use_case(
-    droidgate: Runner, tmp_path: Path
-) -> None:
+def test_tables_say_who_leads_a_group_and_what_decided_a_use_case(droidgate: Runner, tmp_path: Path) -> None:
     make_catalog(tmp_path / "c", *(App(f"a{at}", [mmcp(Tool("send_message"))]) for at in range(2)))
     assert droidgate("coverage", tmp_path / "c", "--csv", tmp_path / "out").code == 0
 
@@ -382,9 +372,7 @@ def test_the_tables_say_who_leads_a_group_and_what_decided_a_use_case(
 @pytest.mark.parametrize(
     "command", ["coverage --html", "catalog sql --catalog", "scan --known", "phone start --port"]
 )
-def test_an_option_without_its_argument_names_the_help_of_its_command(
-    droidgate: Runner, command: str
-) -> None:
+def test_an_option_without_argument_names_the_help_of_its_command(droidgate: Runner, command: str) -> None:
     done = droidgate(*command.split())
     *path, _ = command.split()
     assert (done.code, done.err.splitlines()[-1]) == (2, f"hint: see `droidgate {' '.join(path)} --help`")
@@ -530,9 +518,7 @@ def test_parquet_has_the_texts_as_they_are(droidgate: Runner, hostile: Path, tmp
     assert ("+1+11", "native", "exact") in reported
 
 
-def test_the_sarif_log_has_findings_with_places_and_what_is_not_described(
-    droidgate: Runner, tmp_path: Path
-) -> None:
+def test_the_sarif_log_has_places_and_what_is_not_described(droidgate: Runner, tmp_path: Path) -> None:
     finding = {"provider": 0, "level": "error", "message": "m", "place": "AndroidManifest.xml:7"}
     make_catalog(
         tmp_path / "c", App("a", [mmcp(Tool("x", description=None))], findings=[finding], source="a.apk")
@@ -564,9 +550,7 @@ def test_the_document_fits_its_published_schema(droidgate: Runner, hostile: Path
     assert not {"\x1b", "\u202e", "\u200b"} & set(done.out)
 
 
-def test_the_page_is_written_whole_and_takes_hostile_texts(
-    droidgate: Runner, hostile: Path, tmp_path: Path
-) -> None:
+def test_the_page_is_whole_and_takes_hostile_texts(droidgate: Runner, hostile: Path, tmp_path: Path) -> None:
     assert droidgate("coverage", hostile, "--html", tmp_path / "page.html", "--translate", "com.*").code == 0
     page = (tmp_path / "page.html").read_text(encoding="utf-8")
     assert page.startswith("<!")
@@ -643,9 +627,7 @@ CLOSED: dict[str, tuple[dict[str, Any], str]] = {
 
 
 @pytest.mark.parametrize("form", ["csv", "parquet"])
-def test_tables_say_for_each_agent_why_it_calls_a_capability_or_not(
-    droidgate: Runner, tmp_path: Path, form: str
-) -> None:
+def test_tables_say_why_each_agent_calls_a_capability(droidgate: Runner, tmp_path: Path, form: str) -> None:
     apps = [
         App(name, [mobile_mcp(Tool(name), **facts)], has_launcher=False)
         for name, (facts, _) in CLOSED.items()

@@ -89,9 +89,7 @@ def test_opened_access_rules_are_counted_apart_and_their_app_comes_first(tmp_pat
     ]
 
 
-def test_a_permission_that_more_apps_can_hold_is_counted_where_the_declaration_is_the_same(
-    tmp_path: Path,
-) -> None:
+def test_a_permission_that_more_apps_can_hold_counts_in_the_same_declaration(tmp_path: Path) -> None:
     def catalog(level: str) -> tuple[App, ...]:
         guarded = mmcp(NOTE, permission="com.example.P", protection=level)
         guarded.access = {"permission": "com.example.P", "protection_level": level}
@@ -110,9 +108,7 @@ def test_another_protocol_next_to_the_old_one_comes_with_all_its_capabilities(tm
     assert counts.apps_changed == 1
 
 
-def test_an_app_that_somebody_else_signed_is_reported_whether_it_declares_the_same_or_not(
-    tmp_path: Path,
-) -> None:
+def test_an_app_of_another_signer_is_reported_whether_it_declares_the_same_or_not(tmp_path: Path) -> None:
     history = _history(
         tmp_path,
         (
@@ -135,9 +131,7 @@ def test_an_app_that_somebody_else_signed_is_reported_whether_it_declares_the_sa
     assert reported == {"alike": ("changed", True, None), "both": ("changed", True, "breaking")}
 
 
-def test_an_app_that_somebody_else_signed_is_reported_where_only_the_order_of_its_tools_is_another(
-    tmp_path: Path,
-) -> None:
+def test_an_app_of_another_signer_is_reported_where_only_the_order_of_tools_differs(tmp_path: Path) -> None:
     app, two = Tool("one"), Tool("two")
     before = App("a", [mmcp(app, two)], signers=("ab",)), App("alike", [mmcp(app, two)])
     after = App("a", [mmcp(two, app)], signers=("cd",)), App("alike", [mmcp(two, app)])
@@ -147,9 +141,7 @@ def test_an_app_that_somebody_else_signed_is_reported_where_only_the_order_of_it
     assert reported == [("a", "changed", True, None)]
 
 
-def test_what_is_left_out_weighs_no_more_than_what_is_reported(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_what_is_left_out_weighs_less_than_the_rest(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("droidgate.coverage.history.MOST_APPS_LISTED", 4)
     silent = [App(f"went.{number}") for number in range(5)]
     before = App("resigned", [mmcp(NOTE)], signers=("ab",)), App("went", [mmcp(NOTE)]), *silent
@@ -163,9 +155,7 @@ def test_what_is_left_out_weighs_no_more_than_what_is_reported(
     assert history.left_out == 5
 
 
-def test_what_memory_cannot_hold_goes_to_a_folder_of_its_own(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_what_memory_cannot_hold_has_its_own_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     reported: list[Path] = []
     changed = history_module._changed
 

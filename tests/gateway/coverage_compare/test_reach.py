@@ -146,9 +146,7 @@ CLOSED: list[tuple[dict[str, Any], str]] = [
 
 
 @pytest.mark.parametrize(("facts", "reason"), CLOSED, ids=str)
-def test_a_closed_component_is_closed_to_every_agent_and_the_reason_is_shown(
-    facts: dict[str, Any], reason: str
-) -> None:
+def test_a_closed_component_is_closed_to_all_with_its_reason(facts: dict[str, Any], reason: str) -> None:
     cells = _cells(_standing(**facts))
     assert {cell.reach for cell in cells.values()} == {"none"}
     reported = {cell.reason for agent, cell in cells.items() if agent != "ui"}

@@ -282,9 +282,7 @@ def test_quality_is_counted_from_the_rows(tmp_path: Path) -> None:
     ]
 
 
-def test_a_finding_counts_for_the_releases_that_it_is_true_of_and_not_for_those_that_it_names(
-    tmp_path: Path,
-) -> None:
+def test_a_finding_counts_for_the_releases_it_is_true_of_and_not_those_it_names(tmp_path: Path) -> None:
     older = {"provider": 0, "releases": ("16", "16-qpr1"), "message": "not read before Android 17"}
     always = {"provider": 0, "message": "so on every release from Android 16 on"}
     unknown = {"provider": 0, "releases": ("99",), "level": "error"}

@@ -193,9 +193,7 @@ def test_pages_of_the_matrix_turn_and_show_every_row_once(page: Page, report: Re
     assert sorted(seen) == sorted(app.label or app.package or "" for app in _details(report).apps)
 
 
-def test_the_way_leads_from_an_app_to_a_capability_with_all_that_is_known_of_it(
-    page: Page, report: Report
-) -> None:
+def test_an_app_leads_to_a_capability_with_all_that_is_known_of_it(page: Page, report: Report) -> None:
     details = _details(report)
     packages = " ".join(item.package or "" for item in details.apps)
     finding = next(
@@ -487,9 +485,7 @@ def test_the_matrix_too_shows_the_end_of_a_long_path(open_report: OpenReport, re
     assert page.run(f"getComputedStyle({first}).direction") == "rtl"
 
 
-def test_a_long_history_is_shown_a_part_at_a_time_and_whole_on_paper(
-    open_report: OpenReport, report: Report
-) -> None:
+def test_a_long_history_is_shown_in_parts_and_whole_on_paper(open_report: OpenReport, report: Report) -> None:
     page = open_report(_with_history(report, 230))
     seen = "$$('#changes > li').filter((one) => one.checkVisibility()).length"
     button = "$('#changes + button')"
@@ -666,9 +662,7 @@ def test_a_command_that_is_copied_has_the_source_as_one_word(text: str, open_rep
     assert words == ["droidgate", "inspect", f"./{text}" if text.startswith("-") else text]
 
 
-def test_the_policy_lets_no_other_script_run_and_no_text_become_markup(
-    tmp_path: Path, browser: Browser
-) -> None:
+def test_the_policy_lets_no_script_run_and_no_text_become_markup(tmp_path: Path, browser: Browser) -> None:
     path = tmp_path / "coverage.html"
     strange = "<b id=bad onclick='window.taken = 1'>x</b><script>window.taken = 1</script>"
     text = render_page(make_report(3)).replace("</body>", f"{strange}<img src=other.png></body>")

@@ -141,9 +141,7 @@ def test_a_catalog_file_of_another_program_leaves_its_folder_a_folder(text: str,
         ("declaration", '{"protocol": "mobile-mcp", "capabilities": 7}'),
     ],
 )
-def test_a_catalog_with_a_broken_row_is_refused(
-    column: str, value: str, projects: Path, tmp_path: Path
-) -> None:
+def test_a_catalog_with_a_broken_row_fails(column: str, value: str, projects: Path, tmp_path: Path) -> None:
     folder = tmp_path / "c"
     shutil.copytree(projects, folder)
     replace_values(Catalog.open(folder), "providers", column, value)

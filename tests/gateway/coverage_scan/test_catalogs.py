@@ -100,9 +100,7 @@ def test_a_cluster_that_is_not_there_is_one_error(apps: Path, tmp_path: Path, mo
 
 @pytest.mark.slow
 @pytest.mark.parametrize("seed", range(3))
-def test_a_scan_that_was_killed_goes_on_to_the_same_catalog(
-    seed: int, apps: Path, catalog: Catalog, tmp_path: Path
-) -> None:
+def test_a_killed_scan_goes_on_to_its_end(seed: int, apps: Path, catalog: Catalog, tmp_path: Path) -> None:
     folder, chance = tmp_path / "resumed", random.Random(seed)
     environment = os.environ | {"PYTHONPATH": os.pathsep.join(item for item in sys.path if item)}
     lines = 0
@@ -196,7 +194,7 @@ def test_equal_files_are_two_sources_with_one_set_of_rows(tmp_path: Path) -> Non
 
 
 def test_two_versions_of_an_app_are_two_apps(tmp_path: Path) -> None:
-    from gateway.coverage_scan.made_apps import tool_app  # noqa: PLC0415
+    from gateway.coverage_scan.catalogs import tool_app  # noqa: PLC0415
 
     folder = tmp_path / "apps"
     folder.mkdir()
@@ -279,9 +277,7 @@ def test_a_folder_with_other_things_is_not_written_into(apps: Path, tmp_path: Pa
 
 @pytest.mark.slow
 @pytest.mark.parametrize("left", ["known-0123456789abcdef.units", "scan.kept", "building"])
-def test_what_a_scan_leaves_when_it_is_ended_early_is_not_a_hindrance(
-    left: str, apps: Path, tmp_path: Path
-) -> None:
+def test_what_a_scan_leaves_when_it_ends_early_is_no_hindrance(left: str, apps: Path, tmp_path: Path) -> None:
     place = tmp_path / "c" / left
     place.parent.mkdir()
     if left == "building":
@@ -299,9 +295,7 @@ FOREIGN = ["apps/mine.apk.txt", "sources/0000.parquet", "building/house.txt"]
 
 
 @pytest.mark.parametrize("name", FOREIGN)
-def test_a_folder_that_is_called_as_a_part_of_a_catalog_is_not_written_into(
-    name: str, apps: Path, tmp_path: Path
-) -> None:
+def test_a_folder_named_as_a_part_of_a_catalog_is_left_alone(name: str, apps: Path, tmp_path: Path) -> None:
     foreign = tmp_path / "c" / name
     foreign.parent.mkdir(parents=True)
     foreign.write_text("important")
@@ -313,9 +307,7 @@ def test_a_folder_that_is_called_as_a_part_of_a_catalog_is_not_written_into(
 @pytest.mark.slow
 @pytest.mark.parametrize("begun", ["catalog", "log"])
 @pytest.mark.parametrize("name", ["apps/mine.apk.txt", "building/house.txt", "building/apps/mine.apk.txt"])
-def test_what_somebody_put_into_a_catalog_is_reported_and_stays(
-    name: str, begun: str, apps: Path, tmp_path: Path
-) -> None:
+def test_a_foreign_file_in_a_catalog_is_reported(name: str, begun: str, apps: Path, tmp_path: Path) -> None:
     if begun == "log":
         unfinished(tmp_path / "c", apps)
     else:
@@ -454,9 +446,7 @@ def test_rows_are_made_as_they_are_taken(catalog: Catalog) -> None:
         assert [row[0] for row in itertools.islice(answered.rows, 30_000)] == list(range(30_000))
 
 
-def test_people_see_the_first_rows_of_a_long_answer_and_programs_all(
-    catalog: Catalog, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_people_see_first_rows_programs_all(catalog: Catalog, capsys: pytest.CaptureFixture[str]) -> None:
     where = ["--catalog", str(catalog.folder)]
     sql = "SELECT range AS n FROM range(2500)"
     assert run(["catalog", "sql", sql, *where]) == 0

@@ -147,9 +147,7 @@ def test_a_cluster_that_goes_away_is_an_error_and_no_row() -> None:
         ("0.0.9", "a worker of the cluster has droidgate 0.0.9, "),
     ],
 )
-def test_a_worker_that_joins_later_and_would_scan_otherwise_ends_the_scan(
-    reported: Any, message: str
-) -> None:
+def test_a_worker_that_joins_later_and_scans_otherwise_ends_the_scan(reported: Any, message: str) -> None:
     def on_submit(client: Client, future: Future, number: int) -> None:
         future.will_be = "finished"
         if number == 2:

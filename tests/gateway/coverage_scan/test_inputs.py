@@ -19,8 +19,7 @@ from droidgate.coverage.inputs import Item, list_inputs
 from droidgate_android.apk.pack import pack_project
 from droidgate_mappings.model.errors import BudgetError, InputError, UsageError
 from droidgate_phone.sample_packages import filler_package, signing_key
-from gateway.coverage_scan.catalogs import SAMPLES, ask, rows_of, scan_into
-from gateway.coverage_scan.made_apps import tool_files
+from gateway.coverage_scan.catalogs import SAMPLES, ask, rows_of, scan_into, tool_files
 
 
 @pytest.fixture
@@ -190,9 +189,7 @@ def test_a_place_that_takes_too_long_to_list_is_a_row(monkeypatch: pytest.Monkey
     ]
 
 
-def test_a_listing_without_end_is_given_up_before_it_fills_the_memory(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_a_listing_without_end_is_left_before_it_fills_the_memory(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(remote, "MAX_ANSWER_BYTES", 100_000)
     with _serving(b"x" * 1000) as (address, sent):
         items = list_inputs([f"{address}/endless/"]).items

@@ -18,8 +18,7 @@ from droidgate.computer.optional_packages import install_command
 from droidgate.coverage import cluster
 from droidgate.sources.catalogs.catalog import Catalog
 from droidgate.sources.catalogs.rows import TABLES
-from gateway.coverage_scan.catalogs import SAMPLES, ask, scan_into
-from gateway.coverage_scan.made_apps import split_app, tool_app, tool_files
+from gateway.coverage_scan.catalogs import SAMPLES, ask, scan_into, split_app, tool_app, tool_files
 
 APPS = 20 + SAMPLES
 
@@ -137,18 +136,14 @@ def test_the_reason_of_a_lone_split_is_reported_and_that_of_one_next_to_its_base
 
 
 @pytest.mark.slow
-def test_a_repeated_scan_says_how_many_it_knew(
-    apps: Path, folder: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_second_scan_says_how_much(apps: Path, folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert scan(folder, apps) == 0
     assert "known already" not in capsys.readouterr().err
     assert scan(folder, apps) == 0
     assert f"{APPS} of {APPS} scanned, {APPS} known already; " in capsys.readouterr().err
 
 
-def test_a_scan_that_is_stopped_says_that_the_same_one_goes_on_from_there(
-    capsys: pytest.CaptureFixture[str],
-) -> None:
+def test_a_stopped_scan_says_that_the_same_one_goes_on_from_there(capsys: pytest.CaptureFixture[str]) -> None:
     with ProgressLine() as progress:  # whatever ends it, it ends before `finish`
         progress.begin(10, 2)
         progress.advance("read")
@@ -158,9 +153,7 @@ def test_a_scan_that_is_stopped_says_that_the_same_one_goes_on_from_there(
 
 
 @pytest.mark.slow
-def test_the_same_results_make_the_same_files_whether_from_the_log_or_from_an_earlier_catalog(
-    apps: Path, tmp_path: Path
-) -> None:
+def test_the_same_results_make_the_same_files_from_a_log_and_a_catalog(apps: Path, tmp_path: Path) -> None:
     # For one line of the log without a unit DuckDB foresees nulls where the earlier catalog has none.
     bad = broken_apps(tmp_path / "bad", 1)
 
@@ -195,9 +188,7 @@ def test_a_reason_names_a_file_inside_an_apk_as_such(tmp_path: Path, folder: Pat
     assert found == [("AndroidManifest.xml: it is not compiled XML",)]
 
 
-def test_a_catalog_that_is_a_file_is_reported(
-    apps: Path, folder: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_file_as_a_catalog_is_wrong(apps: Path, folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     folder.write_text("")
     assert scan(folder, apps) == 3
     assert capsys.readouterr().err.endswith(f"error: {folder}: it is a file\nhint: a catalog is a folder\n")

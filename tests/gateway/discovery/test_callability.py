@@ -271,9 +271,7 @@ def test_the_permissions_of_a_manifest_are_read_alike_from_sources_and_from_an_a
     ],
     ids=["an empty permission", "an alias"],
 )
-def test_a_component_that_does_not_inherit_the_permission_of_its_application_is_open(
-    component: Component,
-) -> None:
+def test_a_component_that_does_not_inherit_its_application_s_permission_is_open(component: Component) -> None:
     application = _application(component, whole=Component(kind="application", permission=OWN))
     facts = component_facts(ComponentAccess(), None, application, component)
     assert facts.permission is None

@@ -1,10 +1,27 @@
 """What each format asks a phone for, how its capabilities are called, and what is missing."""
 
+from pathlib import Path
+
 import pytest
 
-from droidgate_mappings.formats.format import load_formats
-from droidgate_mappings.formats.installed import SHIM_PREFIX, CallRoute, ComponentQuery, DeviceFacts
-from droidgate_mappings.model.capability import Provider
+from droidgate.sources import application_from_tree
+from droidgate_mappings.formats.application import Application
+from droidgate_mappings.formats.format import Reading, load_formats
+from droidgate_mappings.formats.installed import (
+    SHIM_PREFIX,
+    CallRoute,
+    ComponentQuery,
+    DeviceFacts,
+    InstalledState,
+    ListedFunction,
+)
+from droidgate_mappings.formats.leniency import ReadingContext
+from droidgate_mappings.formats.reachability import verdict_of
+from droidgate_mappings.model.capability import Provider, State
+from droidgate_mappings.model.errors import InputError
+from droidgate_mappings.model.types import ArrayType, ScalarType
+from model_types import properties_of
+from requirements_of_tests import CHECKOUT
 
 SHELL_COMMANDS: dict[str, frozenset[str]] = dict.fromkeys(
     ("execute-app-function", "set-enabled", "list-app-functions"), frozenset()
@@ -107,3 +124,230 @@ def test_a_phone_whose_shell_cannot_call_functions_says_what_it_lacks(release: s
 def test_every_format_that_is_found_on_phones_says_how_it_is_called() -> None:
     for format_ in load_formats().values():
         assert (format_.call_routes is not None) == bool(format_.looks_for), format_.id
+
+
+# Apps joined with what the running system says of them: functions with states, receivers without tools
+
+
+APPS = CHECKOUT / "device_shim/apps"
+NOTES = "dev.droidgate.sample.notes.NotesService#"
+FACTS = DeviceFacts("36.1", 0, dict.fromkeys(("list-app-functions", "execute-app-function"), frozenset()))
+
+
+def application_of(module: Path) -> Application:
+    root = module / "src/main"
+    tree = {
+        path.relative_to(root).as_posix(): path.read_bytes() for path in root.rglob("*") if path.is_file()
+    }
+    return application_from_tree(tree, path="app")
+
+
+def read_functions(state: InstalledState, application: Application | None = None) -> Reading:
+    read_installed = load_formats()["appfunctions"].read_installed
+    assert read_installed is not None
+    return read_installed(application or application_of(APPS / "notes/app"), state, ReadingContext())
+
+
+def listed(*ids: str, enabled: bool | None = True) -> tuple[ListedFunction, ...]:
+    return tuple(ListedFunction(f"{NOTES}{id_}", enabled=enabled) for id_ in ids)
+
+
+ALL = (
+    "createNote", "addChecklistItems", "setNoteState", "archiveNote", "deleteNote", "findNotes", "getNote",
+    "summarizeNotes",
+)  # fmt: skip
+
+
+def test_functions_have_their_state_and_the_declaration_stays_what_it_is() -> None:
+    functions = (*listed(*ALL[1:]), *listed(ALL[0], enabled=False))
+    reading = read_functions(InstalledState(FACTS, functions))
+    (provider,) = reading.providers
+    states = {item.id.removeprefix(NOTES): item.state for item in provider.capabilities}
+    assert {name for name, state in states.items() if state and state.enabled is False} == {"createNote"}
+    assert all(state is not None for state in states.values())
+    from_source = read_functions(InstalledState(FACTS, functions)).providers[0]
+    alone = load_formats()["appfunctions"].read_application(
+        application_of(APPS / "notes/app"), ReadingContext()
+    )
+    assert from_source.content_digest() == alone.providers[0].content_digest()
+    assert not [item for item in reading.findings if item.code.startswith("function-")]
+
+
+def test_a_function_that_is_not_listed_is_reported_with_the_way_out() -> None:
+    reading = read_functions(InstalledState(FACTS, listed(*ALL[1:])))
+    (finding,) = [item for item in reading.findings if item.code == "function-not-indexed"]
+    assert f"{NOTES}createNote" in finding.message
+    assert "has not read it yet" in finding.message
+    assert finding.hint is not None
+    assert "enable_app_functions_schema_parser" in finding.hint
+    missing = next(item for item in reading.providers[0].capabilities if item.id.endswith("#createNote"))
+    assert missing.state == State(indexed=False)
+    assert verdict_of(missing, None).closed_because == "the phone does not list it"
+
+
+def test_a_function_that_the_release_drops_is_reported_with_the_release_s_reason() -> None:
+    manifest = (APPS / "notes/app/src/main/AndroidManifest.xml").read_bytes()
+    descriptor = (APPS / "notes/app/src/main/assets/notes_service.xml").read_bytes()
+    schema = (APPS / "notes/app/src/main/assets/app_functions_schema.xsd").read_bytes()
+    # 16 QPR2 drops a file with a tag that its schema does not know (reference appfunctions 3.2).
+    broken = descriptor.replace(b"<id>", b"<novel>x</novel><id>", 1)
+    tree = {
+        "AndroidManifest.xml": manifest,
+        "assets/notes_service.xml": broken,
+        "assets/app_functions_schema.xsd": schema,
+    }
+    reading = read_functions(InstalledState(FACTS, ()), application_from_tree(tree))
+    reported = [item.message for item in reading.findings if item.code == "function-not-indexed"]
+    assert len(reported) == len(ALL)
+    assert all("novel" in item and "Android 16 QPR2" in item for item in reported)
+
+
+def test_a_service_without_permission_is_reported_on_the_release_that_skips_it() -> None:
+    manifest = (APPS / "notes/app/src/main/AndroidManifest.xml").read_text()
+    root = APPS / "notes/app/src/main"
+    tree = {
+        path.relative_to(root).as_posix(): path.read_bytes() for path in root.rglob("*") if path.is_file()
+    }
+    permission = 'android:permission="android.permission.BIND_APP_FUNCTION_SERVICE"'
+    assert permission in manifest
+    tree["AndroidManifest.xml"] = manifest.replace(permission, "").encode()
+    reading = read_functions(InstalledState(DeviceFacts("37"), ()), application_from_tree(tree))
+    reported = [item.message for item in reading.findings if item.code == "function-not-indexed"]
+    assert len(reported) == len(ALL)
+    assert all("does not require" in item and "Android 17" in item for item in reported)
+
+
+@pytest.mark.parametrize("why", ["Can't find service: app_function", None])
+def test_without_a_listing_the_files_are_read_and_that_is_said(why: str | None) -> None:
+    reading = read_functions(InstalledState(DeviceFacts("36"), None, why))
+    (provider,) = reading.providers
+    assert all(item.state is None for item in provider.capabilities)
+    (finding,) = [item for item in reading.findings if item.code == "function-state-not-known"]
+    assert (why or "no listing") in finding.message
+
+
+# As reference appfunctions 6.5 shows a listed document: every value in a list, nested documents without ids.
+LISTED = ListedFunction(
+    id="org.example.Radio#play",
+    enabled=True,
+    service="org.example.RadioService",
+    document={
+        "functionId": ["org.example.Radio#play"],
+        "packageName": ["org.example"],
+        "packageNameHash": [-678864315],
+        "mobileApplicationQualifiedId": ["android$apps-db/apps#org.example"],
+        "serviceName": ["org.example.RadioService"],
+        "scope": ["global"],
+        "enabledByDefault": [True],
+        "description": ["Plays a station."],
+        "parameters": [
+            {
+                "name": ["station"],
+                "isRequired": [True],
+                "dataTypeMetadata": [{"type": [8], "isNullable": [False]}],
+            },
+            {
+                "name": ["volumes"],
+                "isRequired": [False],
+                "dataTypeMetadata": [
+                    {"type": [10], "isNullable": [False], "itemType": [{"type": [7], "isNullable": [False]}]}
+                ],
+            },
+        ],
+        "response": [{"valueType": [{"type": [1], "isNullable": [False]}]}],
+    },
+)
+
+
+def test_a_function_that_only_the_system_lists_has_its_signature_from_there() -> None:
+    application = application_from_tree(
+        {
+            "AndroidManifest.xml": b'<manifest xmlns:android="http://schemas.android.com/apk/res/android" '
+            b'package="org.example"><application/></manifest>'
+        }
+    )
+    reading = read_functions(InstalledState(FACTS, (LISTED,)), application)
+    (provider,) = reading.providers
+    assert (provider.package, provider.component) == ("org.example", "org.example.RadioService")
+    (capability,) = provider.capabilities
+    assert (capability.id, capability.description) == ("org.example.Radio#play", "Plays a station.")
+    assert capability.state is not None
+    assert capability.state.enabled is True
+    station, volumes = (properties_of(capability.input)[name] for name in ("station", "volumes"))
+    assert (station.type.kind, station.required) == ("string", True)
+    assert isinstance(volumes.type, ArrayType)
+    assert volumes.type.items is not None
+    assert volumes.type.items.kind == "int32"
+    assert not volumes.required
+    assert isinstance(capability.output, ScalarType)
+    assert capability.output.kind == "boolean"
+    (finding,) = reading.findings
+    assert finding.code == "function-only-listed"
+    assert "org.example.Radio#play" in finding.message
+
+
+@pytest.mark.parametrize(
+    "document",
+    [
+        {"parameters": [{"name": ["x"], "dataTypeMetadata": [{"type": ["blue"]}]}]},
+        {"parameters": [[[]]], "odd name": [1], "description": [None]},
+        {"description": ["\x00\ud800"]},
+    ],
+)
+def test_a_listed_document_that_cannot_be_read_still_is_a_function(document: dict[str, object]) -> None:
+    application = application_of(APPS / "weather/app")
+    wild = ListedFunction(id="a#b", enabled=None, service=None, document=document)
+    reading = read_functions(InstalledState(FACTS, (wild,)), application)
+    (provider,) = reading.providers
+    assert [item.id for item in provider.capabilities] == ["a#b"]
+    assert provider.component is None
+
+
+def broken_notes() -> Application:
+    manifest = (APPS / "notes/app/src/main/AndroidManifest.xml").read_bytes()
+    tree = {"AndroidManifest.xml": manifest, "assets/notes_service.xml": b"<appfunctions"}
+    return application_from_tree(tree)
+
+
+def test_files_that_cannot_be_read_are_a_problem_and_the_listing_is_still_there() -> None:
+    reading = read_functions(InstalledState(FACTS, (LISTED,)), broken_notes())
+    assert [provider.capabilities[0].id for provider in reading.providers] == ["org.example.Radio#play"]
+    assert len(reading.problems) == 1
+
+
+@pytest.mark.parametrize("functions", [None, ()])
+def test_unreadable_files_alone_are_an_error(functions: tuple[ListedFunction, ...] | None) -> None:
+    with pytest.raises(InputError):
+        read_functions(InstalledState(FACTS, functions), broken_notes())
+
+
+def test_a_receiver_is_a_provider_whose_tools_are_not_known_from_outside() -> None:
+    mmcp = load_formats()["mmcp"]
+    assert mmcp.read_installed is not None
+    assert mmcp.what_would_find is not None
+    reading = mmcp.read_installed(
+        application_of(APPS / "weather/app"), InstalledState(FACTS), ReadingContext()
+    )
+    (provider,) = reading.providers
+    assert (provider.dialect, provider.package, provider.capabilities) == (
+        "broadcast",
+        "dev.droidgate.sample.weather",
+        (),
+    )
+    assert provider.component is not None
+    found_by = mmcp.what_would_find(provider)
+    assert found_by is not None
+    assert "a broadcast" in found_by
+    assert [finding.code for finding in reading.findings] == ["tools-not-in-files"]
+
+
+def test_an_activity_s_tools_are_known() -> None:
+    mmcp = load_formats()["mmcp"]
+    assert mmcp.read_installed is not None
+    assert mmcp.what_would_find is not None
+    reading = mmcp.read_installed(
+        application_of(APPS / "pdf-tool/app"), InstalledState(FACTS), ReadingContext()
+    )
+    (provider,) = reading.providers
+    assert len(provider.capabilities) == 5
+    assert mmcp.what_would_find(provider) is None

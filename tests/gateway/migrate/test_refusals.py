@@ -1,5 +1,6 @@
 """What does not fit is refused in one clear line, and nothing is written."""
 
+import codecs
 from collections.abc import Callable
 from pathlib import Path
 
@@ -8,10 +9,13 @@ import pytest
 from adapters.handlers.providers import WEATHER, sample_provider
 from droidgate.migration.plan import plan_migration
 from droidgate.migration.source_sets import find_source_set
+from droidgate.migration.text_files import read_text_file, replace_file
 from droidgate_mappings.formats.format import find_format
+from droidgate_mappings.model.capability import Capability, CapabilityAccess, ComponentAccess, Provider
 from droidgate_mappings.model.errors import DroidgateError, InputError, UsageError, WriteError
 from droidgate_mappings.translate import translate
-from gateway.migrate.projects import copy_module, files_of, migrate
+from droidgate_phone.sample_apps import sample_apps_directory
+from gateway.migrate.projects import copy_module, files_of, migrate, read_providers
 
 GRADLE = 'plugins { id("com.android.application") }\nandroid { namespace = "dev.example" }\n'
 MANIFEST = '<manifest xmlns:android="http://schemas.android.com/apk/res/android"><application/></manifest>'
@@ -187,3 +191,227 @@ def test_no_target_needs_queries(tmp_path: Path) -> None:
         project = copy_module("pdf-tool", tmp_path / target)
         migrate(sample_provider("pdf-tool/app"), target, project).write()
         assert "<queries" not in (project / "src/main/AndroidManifest.xml").read_text()
+
+
+# Access rules of a provider in the project that it is migrated into
+
+
+RULES = ComponentAccess(exported=False, enabled={"": False, "v36": True}, permission="a.b.CALL")
+PACKAGES = {"mobile-mcp": "clock-in", "mmcp": "pdf-tool"}
+OTHER = {"mobile-mcp": "pdf-tool", "mmcp": "clock-in"}
+
+
+def closed_provider(source: str) -> Provider:
+    (provider,) = read_providers(sample_apps_directory() / source)
+    return provider.model_copy(update={"access": RULES})
+
+
+@pytest.mark.parametrize("target", OTHER)
+def test_rules_and_boolean_resources_go_into_the_project(target: str, tmp_path: Path) -> None:
+    project = copy_module(PACKAGES[target], tmp_path)
+    before = {provider.component for provider in read_providers(project)}
+    migration = migrate(closed_provider(OTHER[target]), target, project)
+    migration.write()
+    (added,) = [provider for provider in read_providers(project) if provider.component not in before]
+    assert added.protocol == target
+    assert added.access == RULES
+    (default,) = project.glob("src/main/res/values/*_enabled.xml")
+    (newer,) = project.glob("src/main/res/values-v36/*_enabled.xml")
+    assert ">false</bool>" in default.read_text()
+    assert ">true</bool>" in newer.read_text()
+    assert migrate(closed_provider(OTHER[target]), target, project).changes == ()
+
+
+def test_a_boolean_that_the_app_has_already_is_not_replaced(tmp_path: Path) -> None:
+    project = copy_module("pdf-tool", tmp_path)
+    values = project / "src/main/res/values/own.xml"
+    name = "mobile_mcp_tool_service_enabled"
+    values.write_text(f'<resources><bool name="{name}">true</bool></resources>')
+    with pytest.raises(WriteError, match=f"already has a bool '{name}'"):
+        migrate(closed_provider("pdf-tool"), "mobile-mcp", project)
+
+
+def test_a_component_that_is_enabled_otherwise_is_not_changed(tmp_path: Path) -> None:
+    project = copy_module("pdf-tool", tmp_path)
+    manifest = project / "src/main/AndroidManifest.xml"
+    component = '<service android:name=".MobileMcpToolService" android:enabled="true"/>'
+    manifest.write_text(manifest.read_text().replace("</application>", f"{component}</application>"))
+    with pytest.raises(InputError, match="enabled='true'"):
+        migrate(closed_provider("pdf-tool"), "mobile-mcp", project)
+
+
+# Each access rule of the source that nothing enforces in the app is first among what is left to do
+
+
+FUNCTIONS = Provider(
+    protocol="appfunctions",
+    dialect="v2",
+    package="com.example",
+    component=".Functions",
+    access=ComponentAccess(permission="android.permission.BIND_APP_FUNCTION_SERVICE"),
+    capabilities=(
+        Capability(id="open", description="Opens"),
+        Capability(id="later", description="Waits", access=CapabilityAccess(enabled_by_default=False)),
+        Capability(id="mine", description="Is closed", access=CapabilityAccess(access_level="self")),
+    ),
+)
+
+
+def test_each_rule_that_nothing_enforces_is_a_note_of_its_own(tmp_path: Path) -> None:
+    migration = migrate(FUNCTIONS, "mobile-mcp+1.0", copy_module("clock-in", tmp_path))
+    security = [item for item in migration.notes if item.startswith("security: ")]
+    assert list(migration.notes[: len(security)]) == security
+    assert [item.split(": ")[1] for item in security] == ["later", "mine"]
+    later, mine = security
+    assert later.endswith("or refuse calls until then")
+    assert mine.endswith("or leave the capability out")
+
+
+def test_a_migration_that_keeps_every_rule_has_no_such_note(tmp_path: Path) -> None:
+    provider = FUNCTIONS.changed({"capabilities": FUNCTIONS.capabilities[:1]})
+    migration = migrate(provider, "mobile-mcp+1.0", copy_module("clock-in", tmp_path))
+    assert not [note for note in migration.notes if note.startswith("security: ")]
+
+
+EXECUTE = "android.permission.EXECUTE_APP_FUNCTIONS"
+OTHERS = {"mobile-mcp+1.0": "clock-in", "mmcp+1.0": "pdf-tool", "mmcp+broadcast": "pdf-tool"}
+
+
+def guarded(**access: object) -> Provider:
+    return Provider(
+        protocol="mcp",
+        package="com.example",
+        component=".Tools",
+        access=ComponentAccess.model_validate(access),
+        capabilities=(Capability(id="open", description="Opens"),),
+    )
+
+
+def notes_about_access(provider: Provider, target: str, project: Path) -> list[str]:
+    migration = migrate(provider, target, project)
+    words = ("callers need ", "exported", "enabled", "declare")
+    return [note for note in migration.notes if any(word in note for word in words)]
+
+
+@pytest.mark.parametrize("target", OTHERS)
+def test_the_permission_of_app_functions_is_left_to_remove(target: str, tmp_path: Path) -> None:
+    provider = FUNCTIONS.changed({"capabilities": FUNCTIONS.capabilities[:1]})
+    migration = migrate(provider, target, copy_module(OTHERS[target], tmp_path))
+    component = migration.translations[0].writing.provider.component
+    assert migration.notes[0] == (
+        f"callers need {EXECUTE}, which ordinary apps cannot hold; remove android:permission from "
+        f"{component} to let every app call it"
+    )
+    assert not [note for note in migration.notes if "any app on the phone" in note or "not declared" in note]
+    assert [note for note in migration.notes if f"an app that holds {EXECUTE} must not" in note]
+
+
+@pytest.mark.parametrize("target", OTHERS)
+def test_a_permission_that_the_app_does_not_declare_has_to_be_declared(target: str, tmp_path: Path) -> None:
+    provider = guarded(permission="com.ex.SECRET")
+    notes = notes_about_access(provider, target, copy_module(OTHERS[target], tmp_path))
+    assert notes[0].startswith("callers need com.ex.SECRET; remove android:permission from ")
+    assert 'declare it there: <permission android:name="com.ex.SECRET" />' in notes[1]
+    assert len(notes) == 2
+
+
+@pytest.mark.parametrize("name", ["com.ex.SECRET", "${applicationId}.SECRET"])
+@pytest.mark.parametrize(
+    ("level", "closed"),
+    [("", ""), ("android:protectionLevel='signature'", ", which ordinary apps cannot hold")],
+)
+def test_a_permission_is_judged_by_its_level(name: str, level: str, closed: str, tmp_path: Path) -> None:
+    project = copy_module("clock-in", tmp_path)
+    manifest = project / "src/main/AndroidManifest.xml"
+    declaration = f"<permission android:name='{name}' {level}/>\n    <application"
+    manifest.write_text(manifest.read_text().replace("<application", declaration, 1))
+    (note,) = notes_about_access(guarded(permission="com.ex.SECRET"), "mobile-mcp+1.0", project)
+    assert note.startswith(f"callers need com.ex.SECRET{closed}; remove ")
+
+
+@pytest.mark.parametrize("target", OTHERS)
+def test_a_component_that_others_cannot_call_is_named(target: str, tmp_path: Path) -> None:
+    provider = guarded(exported=False, enabled={"": False, "v36": True})
+    migration = migrate(provider, target, copy_module(OTHERS[target], tmp_path))
+    component = migration.translations[0].writing.provider.component
+    assert migration.notes[0].startswith(f"{component} is not exported, so only this app can call it; set ")
+    assert migration.notes[1].startswith(
+        f"{component} is enabled only in configurations: Android 16 (API 36) and later; change "
+    )
+    assert not [note for note in migration.notes if "any app on the phone" in note]
+
+
+@pytest.mark.parametrize("target", OTHERS)
+def test_an_open_component_has_no_note_of_access_rules(target: str, tmp_path: Path) -> None:
+    project = copy_module(OTHERS[target], tmp_path)
+    assert notes_about_access(guarded(), target, project) == []
+    assert [note for note in migrate(guarded(), target, project).notes if "any app on the phone" in note]
+
+
+def test_the_permission_of_androids_own_binding_is_not_a_note(tmp_path: Path) -> None:
+    migration = migrate(guarded(), "appfunctions+v2", copy_module("clock-in", tmp_path))
+    assert not [note for note in migration.notes if note.startswith("callers need ")]
+
+
+# Files keep their bytes: encodings, byte order marks, line ends, permissions
+
+
+TEXT = '<?xml version="1.0" encoding="{}"?>\r\n<!-- früh -->\n<a/>'
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        TEXT.format("utf-8").encode(),
+        codecs.BOM_UTF8 + TEXT.format("utf-8").encode(),
+        codecs.BOM_UTF16_LE + TEXT.format("utf-16").encode("utf-16-le"),
+        codecs.BOM_UTF16_BE + TEXT.format("UTF-16").encode("utf-16-be"),
+        TEXT.format("ISO-8859-1").encode("latin-1"),
+        "früh\r\nlate\r".encode(),
+        b"",
+    ],
+)
+def test_what_is_read_and_written_back_has_the_same_bytes(data: bytes, tmp_path: Path) -> None:
+    path = tmp_path / "file"
+    path.write_bytes(data)
+    path.chmod(0o640)
+    file = read_text_file(path, tmp_path)
+    assert data == b"" or "früh" in file.text
+    replace_file(path, file.text, file.encoding)
+    assert path.read_bytes() == data
+    assert path.stat().st_mode & 0o777 == 0o640
+    assert [item.name for item in tmp_path.iterdir()] == ["file"]
+
+
+@pytest.mark.parametrize("encoding", ["utf-8-sig", "utf-16", "iso-8859-1"])
+def test_manifest_keeps_its_encoding(encoding: str, tmp_path: Path) -> None:
+    project = copy_module("pdf-tool", tmp_path)
+    manifest = project / "src/main/AndroidManifest.xml"
+    declared = encoding.removesuffix("-sig")
+    text = manifest.read_text().replace('encoding="utf-8"', f'encoding="{declared}"')
+    manifest.write_bytes(text.encode(encoding))
+    described = WEATHER.model_copy(update={"protocol": "mobile-mcp", "name": "日本", "dialect": "1.0"})
+    migrate(described, "mmcp+broadcast", project).write()
+    data = manifest.read_bytes()
+    assert data.startswith(text.encode(encoding)[:40])
+    after = data.decode(encoding)
+    assert (
+        'android:label="&#26085;&#26412;"' if encoding == "iso-8859-1" else 'android:label="日本"'
+    ) in after
+    assert "Café" in after
+    assert migrate(described, "mmcp+broadcast", project).changes == ()
+
+
+def test_bytes_of_another_encoding_are_refused(tmp_path: Path) -> None:
+    path = tmp_path / "file"
+    path.write_bytes(b"\xff\x00\xfe")
+    with pytest.raises(InputError, match="not in the encoding"):
+        read_text_file(path, tmp_path)
+    with pytest.raises(InputError, match="cannot be read"):
+        read_text_file(tmp_path / "nowhere", tmp_path)
+
+
+def test_a_file_in_place_of_a_folder_is_reported(tmp_path: Path) -> None:
+    (tmp_path / "res").write_text("")
+    with pytest.raises(WriteError, match="cannot be written"):
+        replace_file(tmp_path / "res/values/a.xml", "", "utf-8")

@@ -100,9 +100,7 @@ INSTALLED = ShimFacts("dev.droidgate.shim", "1", (), frozenset(), (), "ab" * 32,
         (replace(INSTALLED, build="0"), True, "changed"),
     ],
 )
-def test_who_calls_app_functions_for_the_others_is_planned(
-    kept: ShimFacts | None, kind: str, *, is_lending: bool
-) -> None:
+def test_who_calls_for_others_is_planned(kept: ShimFacts | None, kind: str, *, is_lending: bool) -> None:
     change = plan_identity(kept, BARE, is_installed=kept is not None, is_lending=is_lending)
     assert change is not None
     assert (change.kind, change.application_id, change.built) == (kind, "dev.droidgate.shim", BARE)
@@ -168,9 +166,7 @@ def _like(scope: Scope, *packages: str, protocols: tuple[str, ...] = ("mmcp",), 
         ([_ONE_SHIM], _like(_ONE_SHIM, "c", only=("x",)), [_like(_ONE_SHIM, "c", only=("x",))]),
     ],
 )
-def test_installing_further_apps_takes_no_other_out(
-    earlier: list[Scope], asked: Scope, after: list[Scope]
-) -> None:
+def test_installing_more_apps_takes_none_out(earlier: list[Scope], asked: Scope, after: list[Scope]) -> None:
     built = asked.packages or ("a", "b")
     assert list(join_scopes(earlier, asked, built)) == after
 

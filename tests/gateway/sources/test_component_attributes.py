@@ -156,9 +156,7 @@ def test_the_label_of_the_application_is_unresolved_too() -> None:
     ("", 'android:enabled="@bool/off_then_on"', {"enabled": BY_RELEASE}),
     ('android:exported="false"', "", {"exported": False}),
 ])  # fmt: skip
-def test_the_rules_of_the_application_hold_for_its_components(
-    reader: str, own: str, whole: str, access: dict[str, Any]
-) -> None:
+def test_application_rules_are_inherited(reader: str, own: str, whole: str, access: dict[str, Any]) -> None:
     application = read(reader, manifest(service(own), application=whole))
     expected = ComponentAccess(**{"exported": None, **access})
     assert read_access(application, component(application)) == expected

@@ -204,9 +204,7 @@ class TestReports:
             ("implementation(project(name))", BUILD_STATEMENT_UNREAD, "implementation(project(name))"),
         ],
     )
-    def test_a_module_that_is_not_found_is_reported_at_its_line(
-        self, statement: str, code: str, words: str
-    ) -> None:
+    def test_a_missing_module_is_reported_at_its_line(self, statement: str, code: str, words: str) -> None:
         reading = build(module("app", statement))
         assert reported(reading) == [(code, "p/app/build.gradle.kts:4")]
         assert words in reading.findings[0].message

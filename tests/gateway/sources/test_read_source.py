@@ -119,9 +119,7 @@ class TestNamedFiles:
             ("x.tools", b"toolbox", "a tools file begins with the word tools"),
         ],
     )
-    def test_a_file_that_cannot_be_read_is_an_error_with_its_path(
-        self, name: str, content: bytes, message: str
-    ) -> None:
+    def test_an_unreadable_file_fails_with_its_path(self, name: str, content: bytes, message: str) -> None:
         write_tree(Path(), {name: content})
         with pytest.raises(InputError) as caught:
             read(name)
@@ -336,9 +334,7 @@ class TestProjects:
         Path("p/app/src/main/assets").symlink_to("../../../shared")
         assert "p/app/src/main/assets/x.json" in read("p").files_read
 
-    def test_a_source_set_of_endless_assets_is_left_at_the_budget(
-        self, monkeypatch: pytest.MonkeyPatch
-    ) -> None:
+    def test_a_source_set_of_endless_assets_ends_at_a_budget(self, monkeypatch: pytest.MonkeyPatch) -> None:
         project("p")
         write_tree(Path("p"), {f"app/src/main/assets/deep{n}/f{n}.txt": "" for n in range(20)})
         monkeypatch.setattr(folder_files, "MAX_ENTRIES", 10)

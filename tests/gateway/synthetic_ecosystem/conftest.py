@@ -6,8 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from gateway.synthetic_ecosystem.apks import Expected
-from gateway.synthetic_ecosystem.ecosystem import make_ecosystem, read_truth
+from gateway.synthetic_ecosystem.ecosystem import Expected, make_ecosystem, read_truth
 
 _APPS = 1_000
 _SEED = 11

@@ -71,9 +71,7 @@ def _world(*, deadline_ms: int = 12_000, **more: Any) -> World:
         ("desk", "late", "timeout"),
     ],
 )
-def test_a_backend_that_does_not_answer_is_reported_by_its_token(
-    still: World, capability: str, how: str, token: str
-) -> None:
+def test_silence_is_reported_by_its_token(still: World, capability: str, how: str, token: str) -> None:
     assert token_of(still.ask(capability, {"how": how})) == token
 
 

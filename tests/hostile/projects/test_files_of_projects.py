@@ -195,9 +195,7 @@ class TestLogOfThePhone:
         assert victim.exists() is (kind != "dangling")
         assert kind == "dangling" or victim.read_text() == SECRET
 
-    def test_a_file_of_somebody_else_is_refused(
-        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-    ) -> None:
+    def test_a_file_of_another_user_is_refused(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         (tmp_path / "log").write_text(SECRET)
         monkeypatch.setattr(os, "getuid", lambda: 54321)
         with pytest.raises(InputError, match="another user"):

@@ -118,9 +118,7 @@ def test_any_tree_is_an_application_or_a_typed_error(tree: dict[str, bytes], dat
         wild | likely,
     )
 )
-def test_any_folder_is_read_or_a_typed_error(
-    tmp_path_factory: pytest.TempPathFactory, tree: dict[str, bytes]
-) -> None:
+def test_any_folder_is_read_or_not(tmp_path_factory: pytest.TempPathFactory, tree: dict[str, bytes]) -> None:
     folder = write_tree(tmp_path_factory.mktemp("wild"), dict(tree))
     with contextlib.suppress(InputError):
         read(folder)
@@ -228,9 +226,7 @@ def test_twice_the_files_are_twice_the_work(tmp_path: Path) -> None:
     assert works[1] < 2.1 * works[0]
 
 
-def test_a_folder_of_endless_files_is_left_at_the_budget(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_folder_of_endless_files_ends_at_a_budget(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(folders, "MAX_ENTRIES", 10)
     write_tree(tmp_path, {"a.json": "tools a", **{f"many/f{number}": "" for number in range(20)}})
     reading = read(tmp_path)
