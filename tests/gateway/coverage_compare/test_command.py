@@ -561,15 +561,12 @@ def _text(folder: Path, name: str) -> Callable[[], bytes]:
     return (folder / name).read_bytes
 
 
-@pytest.mark.parametrize(
-    ("option", "name", "written"),
-    [
-        ("--sarif", "out.sarif", "out.sarif"),
-        ("--html", "out.html", "out.html"),
-        ("--csv", "out", "out/apps.csv"),
-        ("--parquet", "out", "out/apps.parquet"),
-    ],
-)
+@pytest.mark.parametrize(("option", "name", "written"), [
+    ("--sarif", "out.sarif", "out.sarif"),
+    ("--html", "out.html", "out.html"),
+    ("--csv", "out", "out/apps.csv"),
+    ("--parquet", "out", "out/apps.parquet"),
+])  # fmt: skip
 def test_what_is_there_is_overwritten_only_with_force(
     droidgate: Runner, hostile: Path, tmp_path: Path, option: str, name: str, written: str
 ) -> None:

@@ -139,16 +139,13 @@ def test_an_app_does_not_list_one_thing_twice_under_names_of_other_meaning() -> 
     assert match_capabilities([*listed("com.tv"), _capability("c", "open_films_page", "Opens it.")]).links
 
 
-@pytest.mark.parametrize(
-    ("first", "other"),
-    [
-        ("turn_on_light", "turn_off_light"),
-        ("create_note", "delete_note"),
-        ("send_money", "send_message"),
-        ("send_fax", "send_letter"),
-        ("lock_door", "unlock_door"),
-    ],
-)
+@pytest.mark.parametrize(("first", "other"), [
+    ("turn_on_light", "turn_off_light"),
+    ("create_note", "delete_note"),
+    ("send_money", "send_message"),
+    ("send_fax", "send_letter"),
+    ("lock_door", "unlock_door"),
+])  # fmt: skip
 def test_shared_words_are_no_match_where_the_meaning_differs(first: str, other: str) -> None:
     assert match_capabilities([_capability("a", first), _capability("b", other)]).groups == ()
 
@@ -267,42 +264,36 @@ def _match(*said: tuple[str, str | None, str]) -> Matching:
     )
 
 
-@pytest.mark.parametrize(
-    ("name", "description"),
-    [
-        ("", None),
-        ("", ""),
-        (" \n\t", "\n\n"),
-        ("a", None),
-        ("b", "c"),
-        ("aB", None),
-        ("com.x.A#b", None),
-        ("f1", "f 1"),
-        ("12", "3.14"),
-        ("the", "It is of a the."),
-        ("get", None),
-        ("\U0001f4f7", "\U0001f389 \U0001f389"),
-        ("\u200b\u2060", "\u202e\u2066"),
-        ("___", "-- ?! --"),
-    ],
-)
+@pytest.mark.parametrize(("name", "description"), [
+    ("", None),
+    ("", ""),
+    (" \n\t", "\n\n"),
+    ("a", None),
+    ("b", "c"),
+    ("aB", None),
+    ("com.x.A#b", None),
+    ("f1", "f 1"),
+    ("12", "3.14"),
+    ("the", "It is of a the."),
+    ("get", None),
+    ("\U0001f4f7", "\U0001f389 \U0001f389"),
+    ("\u200b\u2060", "\u202e\u2066"),
+    ("___", "-- ?! --"),
+])  # fmt: skip
 def test_what_says_nothing_is_matched_with_nothing(name: str, description: str | None) -> None:
     both = (name, description, "x:string"), (name, description, "y:int32, z:string")
     assert _match(*both, both[0]).groups == ()
 
 
-@pytest.mark.parametrize(
-    ("first", "other"),
-    [
-        ("创建笔记", "删除照片"),
-        ("नोट बनाएं", "नाटक बंद करें"),
-        ("สร้างบันทึก", "ลบรูปภาพ"),
-        ("குறிப்பு உருவாக்கு", "கதவை திற"),
-        ("أنشئ ملاحظة", "أرسل صورة"),
-        ("создать заметку", "удалить фото"),
-        ("노트 만들기", "사진 삭제"),
-    ],
-)
+@pytest.mark.parametrize(("first", "other"), [
+    ("创建笔记", "删除照片"),
+    ("नोट बनाएं", "नाटक बंद करें"),
+    ("สร้างบันทึก", "ลบรูปภาพ"),
+    ("குறிப்பு உருவாக்கு", "கதவை திற"),
+    ("أنشئ ملاحظة", "أرسل صورة"),
+    ("создать заметку", "удалить фото"),
+    ("노트 만들기", "사진 삭제"),
+])  # fmt: skip
 def test_scripts_that_no_word_is_known_of_match_by_their_words_alone(first: str, other: str) -> None:
     assert _match(
         (first, None, ""), (first, None, "a:string"), (other, None, ""), (other, None, "b:int32")
@@ -320,16 +311,13 @@ def test_of_long_texts_only_so_much_is_read(name: str) -> None:
     assert len(text) <= 2 * 160 + 320 + 600 + 3
 
 
-@pytest.mark.parametrize(
-    ("name", "description"),
-    [
-        ("create_note", "Note {}."),
-        ("get", "Gets {}."),
-        ("create_note_{}", None),
-        ("{}", "create note create note"),
-        ("turn switch turn switch {}", "turn it on and off " * 9),
-    ],
-)
+@pytest.mark.parametrize(("name", "description"), [
+    ("create_note", "Note {}."),
+    ("get", "Gets {}."),
+    ("create_note_{}", None),
+    ("{}", "create note create note"),
+    ("turn switch turn switch {}", "turn it on and off " * 9),
+])  # fmt: skip
 def test_a_text_is_compared_with_a_few_whatever_the_others_are(name: str, description: str | None) -> None:
     """The words are made of the number, so that no two texts are the same."""
     count = 1_500

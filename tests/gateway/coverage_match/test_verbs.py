@@ -380,15 +380,12 @@ def test_spellings_of_one_name_have_the_same_words(written: str) -> None:
     ]
 
 
-@pytest.mark.parametrize(
-    ("written", "action", "thing"),
-    [
-        ("lichtEinschalten", "turn_on", "light"),
-        ("enviar mensaje", "send", "message"),
-        ("créer_une_tâche", "create", "task"),
-        ("prenotare un tavolo", "book", "table"),
-    ],
-)
+@pytest.mark.parametrize(("written", "action", "thing"), [
+    ("lichtEinschalten", "turn_on", "light"),
+    ("enviar mensaje", "send", "message"),
+    ("créer_une_tâche", "create", "task"),
+    ("prenotare un tavolo", "book", "table"),
+])  # fmt: skip
 def test_other_languages_have_the_same_meanings(written: str, action: str, thing: str) -> None:
     words = Vocabulary().words_of(written)
     assert action in {word.action for word in words}

@@ -132,15 +132,12 @@ def test_a_catalog_file_of_another_program_leaves_its_folder_a_folder(text: str,
     assert [provider.protocol for provider in droidgate.read(tmp_path / "tally")] == ["mobile-mcp"]
 
 
-@pytest.mark.parametrize(
-    ("column", "value"),
-    [
-        ("declaration", "[]"),
-        ("declaration", '{"protocol": "mcp"}'),
-        ("declaration", '{"protocol": "no-such-format"}'),
-        ("declaration", '{"protocol": "mobile-mcp", "capabilities": 7}'),
-    ],
-)
+@pytest.mark.parametrize(("column", "value"), [
+    ("declaration", "[]"),
+    ("declaration", '{"protocol": "mcp"}'),
+    ("declaration", '{"protocol": "no-such-format"}'),
+    ("declaration", '{"protocol": "mobile-mcp", "capabilities": 7}'),
+])  # fmt: skip
 def test_a_catalog_with_a_broken_row_fails(column: str, value: str, projects: Path, tmp_path: Path) -> None:
     folder = tmp_path / "c"
     shutil.copytree(projects, folder)

@@ -244,15 +244,12 @@ def test_no_row_says_a_place_of_this_machine(apps: Path, catalog: Catalog) -> No
     assert "/tmp" not in text
 
 
-@pytest.mark.parametrize(
-    ("content", "reported"),
-    [
-        ('{"schema": "droidgate.catalog/3"}', "this droidgate reads droidgate.catalog/2"),
-        ("{", "it is not a catalog"),
-        ('{"schema": "droidgate.catalog/2"}', "it is not a catalog"),
-        ("[]", "it is not a catalog"),
-    ],
-)
+@pytest.mark.parametrize(("content", "reported"), [
+    ('{"schema": "droidgate.catalog/3"}', "this droidgate reads droidgate.catalog/2"),
+    ("{", "it is not a catalog"),
+    ('{"schema": "droidgate.catalog/2"}', "it is not a catalog"),
+    ("[]", "it is not a catalog"),
+])  # fmt: skip
 def test_a_catalog_of_another_version_is_refused(content: str, reported: str, tmp_path: Path) -> None:
     (tmp_path / "catalog.json").write_text(content)
     with pytest.raises(InputError, match=reported):
@@ -337,45 +334,23 @@ def test_a_catalog_is_not_a_source_of_itself(apps: Path, tmp_path: Path) -> None
         scan_into(tmp_path / "c", tmp_path / "c")
 
 
-@pytest.mark.parametrize(
-    "sql",
-    [
-        "COPY apps TO '{catalog}/evil.csv'",
-        "COPY apps TO 'evil.csv'",
-        "EXPLAIN ANALYZE COPY apps TO '{catalog}/evil.csv'",
-        "EXPORT DATABASE '{catalog}/evil'",
-        "ATTACH '{catalog}/evil.db'",
-        "CREATE TABLE evil AS SELECT 1",
-        "DROP VIEW apps",
-        "SET enable_external_access = true",
-        "INSTALL httpfs",
-        "LOAD httpfs",
-        "PRAGMA database_list",
-        "SELECT 1; SELECT 2",
-        "",
-        "SELECT * FROM read_csv('{secret}')",
-        "SELECT * FROM read_text('{secret}')",
-        "SELECT * FROM read_blob('{secret}')",
-        "SELECT * FROM '{secret}'",
-        "SELECT * FROM glob('{catalog}/../*')",
-        "SELECT * FROM read_parquet('{other}')",
-        "SELECT * FROM query('COPY apps TO ''{catalog}/evil.csv''')",
-        "SELECT getenv('HOME')",
-        "SELECT * FROM read_csv('http://127.0.0.1:9/x.csv')",
-        "FROM enable_logging(storage := 'file', storage_path := '{catalog}/evil')",
-        "FROM enable_profiling(save_location := '{catalog}/evil')",
-        "FROM json_execute_serialized_sql(json_serialize_sql('FROM read_text(''{secret}'')'))",
-        "FROM sniff_csv('{secret}')",
-        "FROM parquet_metadata('{other}')",
-        "FROM read_duckdb('{other}')",
-        "FROM read_parquet('{catalog}/apps/../../*/apps/0000.parquet')",
-        "SUMMARIZE FROM read_csv('{secret}')",
-        "IMPORT DATABASE '{catalog}'",
-        "FROM duckdb_secrets()",
-        "FROM arrow_scan(1, 2, 3)",
-        "PREPARE evil AS SELECT 1; EXECUTE evil",
-    ],
-)
+@pytest.mark.parametrize("sql", [
+    "COPY apps TO '{catalog}/evil.csv'", "COPY apps TO 'evil.csv'",
+    "EXPLAIN ANALYZE COPY apps TO '{catalog}/evil.csv'", "EXPORT DATABASE '{catalog}/evil'",
+    "ATTACH '{catalog}/evil.db'", "CREATE TABLE evil AS SELECT 1", "DROP VIEW apps",
+    "SET enable_external_access = true", "INSTALL httpfs", "LOAD httpfs", "PRAGMA database_list",
+    "SELECT 1; SELECT 2", "", "SELECT * FROM read_csv('{secret}')", "SELECT * FROM read_text('{secret}')",
+    "SELECT * FROM read_blob('{secret}')", "SELECT * FROM '{secret}'", "SELECT * FROM glob('{catalog}/../*')",
+    "SELECT * FROM read_parquet('{other}')", "SELECT * FROM query('COPY apps TO ''{catalog}/evil.csv''')",
+    "SELECT getenv('HOME')", "SELECT * FROM read_csv('http://127.0.0.1:9/x.csv')",
+    "FROM enable_logging(storage := 'file', storage_path := '{catalog}/evil')",
+    "FROM enable_profiling(save_location := '{catalog}/evil')",
+    "FROM json_execute_serialized_sql(json_serialize_sql('FROM read_text(''{secret}'')'))",
+    "FROM sniff_csv('{secret}')", "FROM parquet_metadata('{other}')", "FROM read_duckdb('{other}')",
+    "FROM read_parquet('{catalog}/apps/../../*/apps/0000.parquet')", "SUMMARIZE FROM read_csv('{secret}')",
+    "IMPORT DATABASE '{catalog}'", "FROM duckdb_secrets()", "FROM arrow_scan(1, 2, 3)",
+    "PREPARE evil AS SELECT 1; EXECUTE evil",
+])  # fmt: skip
 def test_a_question_can_neither_write_nor_leave_the_catalog(
     sql: str, catalog: Catalog, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -407,17 +382,12 @@ def test_a_catalog_may_have_any_name_in_utf_8(apps: Path, catalog: Catalog, tmp_
         assert not refused.exists()
 
 
-@pytest.mark.parametrize(
-    ("harm", "reported"),
-    [
-        (lambda file: file.unlink(), "its table apps cannot be read"),
-        (lambda file: file.write_bytes(b""), "its table apps cannot be read"),
-        (
-            lambda file: shutil.copy(file.parents[1] / "findings/0000.parquet", file),
-            "its table apps has other columns",
-        ),
-    ],
-)
+@pytest.mark.parametrize(("harm", "reported"), [
+    (lambda file: file.unlink(), "its table apps cannot be read"),
+    (lambda file: file.write_bytes(b""), "its table apps cannot be read"),
+    (lambda file: shutil.copy(file.parents[1] / "findings/0000.parquet", file),
+     "its table apps has other columns"),
+])  # fmt: skip
 def test_a_table_that_is_gone_or_another_one_is_reported_with_the_way_out(
     harm: Any, reported: str, apps: Path, tmp_path: Path
 ) -> None:
@@ -480,15 +450,12 @@ def test_values_of_every_kind_stay_data(catalog: Catalog, capsys: pytest.Capture
     assert json.loads(capsys.readouterr().out)["rows"] == []
 
 
-@pytest.mark.parametrize(
-    ("sql", "hint"),
-    [
-        ("FROM app", 'did you mean "apps"?'),
-        ("SELECT packag FROM apps", 'candidate bindings: "package"'),
-        ("SELEC 1", "the tables are sources, apps, providers"),
-        ("DROP VIEW apps", "the tables are sources, apps, providers"),
-    ],
-)
+@pytest.mark.parametrize(("sql", "hint"), [
+    ("FROM app", 'did you mean "apps"?'),
+    ("SELECT packag FROM apps", 'candidate bindings: "package"'),
+    ("SELEC 1", "the tables are sources, apps, providers"),
+    ("DROP VIEW apps", "the tables are sources, apps, providers"),
+])  # fmt: skip
 def test_a_query_that_is_refused_says_what_there_is(sql: str, hint: str, catalog: Catalog) -> None:
     with pytest.raises(UsageError) as raised:
         answer_of(catalog, sql)

@@ -140,13 +140,10 @@ def test_a_cluster_that_goes_away_is_an_error_and_no_row() -> None:
     assert "crashed" not in rows
 
 
-@pytest.mark.parametrize(
-    ("reported", "message"),
-    [
-        (PackageNotFoundError("droidgate"), "a worker of the cluster has no droidgate"),
-        ("0.0.9", "a worker of the cluster has droidgate 0.0.9, "),
-    ],
-)
+@pytest.mark.parametrize(("reported", "message"), [
+    (PackageNotFoundError("droidgate"), "a worker of the cluster has no droidgate"),
+    ("0.0.9", "a worker of the cluster has droidgate 0.0.9, "),
+])  # fmt: skip
 def test_a_worker_that_joins_later_and_scans_otherwise_ends_the_scan(reported: Any, message: str) -> None:
     def on_submit(client: Client, future: Future, number: int) -> None:
         future.will_be = "finished"
@@ -200,14 +197,11 @@ class Asked:
         return {"one": version("droidgate"), "two": self.result()}
 
 
-@pytest.mark.parametrize(
-    ("reported", "message"),
-    [
-        (TimeoutError(), "has no worker that takes work"),
-        (PackageNotFoundError("droidgate"), "a worker of the cluster has no droidgate"),
-        ("0.0.9", "a worker of the cluster has droidgate 0.0.9, "),
-    ],
-)
+@pytest.mark.parametrize(("reported", "message"), [
+    (TimeoutError(), "has no worker that takes work"),
+    (PackageNotFoundError("droidgate"), "a worker of the cluster has no droidgate"),
+    ("0.0.9", "a worker of the cluster has droidgate 0.0.9, "),
+])  # fmt: skip
 def test_workers_that_could_not_scan_or_would_scan_otherwise_are_refused(reported: Any, message: str) -> None:
     with pytest.raises(InputError, match=message):
         Cluster("tcp://made.up:1", PoolSettings()).check_workers(Asked(reported))

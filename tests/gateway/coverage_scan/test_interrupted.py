@@ -294,15 +294,12 @@ def outcomes(answers: list[PoolAnswer]) -> dict[str, str]:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    ("name", "outcome", "reason"),
-    [
-        ("abort", "crashed", "its worker process died of it, twice"),
-        ("loop", "too-slow", "it takes more than 2 seconds"),
-        ("bomb", "too-much-memory", "it needs more than 256 MiB of memory"),
-        ("mistake", "crashed", "internal error: ValueError: mistake.apk"),
-    ],
-)
+@pytest.mark.parametrize(("name", "outcome", "reason"), [
+    ("abort", "crashed", "its worker process died of it, twice"),
+    ("loop", "too-slow", "it takes more than 2 seconds"),
+    ("bomb", "too-much-memory", "it needs more than 256 MiB of memory"),
+    ("mistake", "crashed", "internal error: ValueError: mistake.apk"),
+])  # fmt: skip
 def test_a_hostile_file_is_a_row_with_a_reason(name: str, outcome: str, reason: str, tmp_path: Path) -> None:
     folder = hostile_folder(tmp_path / "apps", name)
     result = scan_into(tmp_path / "c", folder, work=WORK, memory=256 * MEBIBYTE, deadline=2.0)

@@ -178,21 +178,11 @@ def _devices(value: Any, case: Case) -> bool:
 
 
 EXPLANATIONS: dict[str, Callable[[Any, Case], bool]] = {
-    "pm list packages": _packages,
-    "pm path": _paths,
-    "cmd package query-": _components,
-    "cmd app_function help": _help,
-    "cmd app_function list-app-functions": _listing,
-    "cmd app_function execute-app-function": _execution,
-    "am broadcast": _broadcast,
-    "am start-activity -W": _activity,
-    "am startservice": _service,
-    "am start-foreground-service": _service,
-    "am get-current-user": _number,
-    "content call": _call,
-    "getprop": _properties,
-    "pm install-create": _session,
-    "pm install-commit": _success,
-    "pm uninstall": _success,
+    "pm list packages": _packages, "pm path": _paths, "cmd package query-": _components,
+    "cmd app_function help": _help, "cmd app_function list-app-functions": _listing,
+    "cmd app_function execute-app-function": _execution, "am broadcast": _broadcast,
+    "am start-activity -W": _activity, "am startservice": _service, "am start-foreground-service": _service,
+    "am get-current-user": _number, "content call": _call, "getprop": _properties,
+    "pm install-create": _session, "pm install-commit": _success, "pm uninstall": _success,
     "host:devices-l": _devices,
-}
+}  # fmt: skip

@@ -91,34 +91,28 @@ def test_what_a_device_is(start_server: StartServer) -> None:
     assert build_of({"ro.build.version.sdk": "30", "ro.build.version.security_patch": "2020-13-99"}).sdk == 30
 
 
-@pytest.mark.parametrize(
-    ("serial", "is_network"),
-    [
-        ("192.0.2.7:5555", True),
-        ("phone.local:5555", True),
-        ("[fe80::1%25eth0]:5555", True),
-        ("adb-1A-x._adb-tls-connect._tcp", True),
-        ("127.0.0.1:40000", False),
-        ("[::1]:40000", False),
-        ("localhost:5555", False),
-        ("emulator-5554", False),
-        ("R58M123", False),
-    ],
-)
+@pytest.mark.parametrize(("serial", "is_network"), [
+    ("192.0.2.7:5555", True),
+    ("phone.local:5555", True),
+    ("[fe80::1%25eth0]:5555", True),
+    ("adb-1A-x._adb-tls-connect._tcp", True),
+    ("127.0.0.1:40000", False),
+    ("[::1]:40000", False),
+    ("localhost:5555", False),
+    ("emulator-5554", False),
+    ("R58M123", False),
+])  # fmt: skip
 def test_which_serials_are_on_a_network(serial: str, *, is_network: bool) -> None:
     assert is_on_network(serial) == is_network
 
 
-@pytest.mark.parametrize(
-    ("sdk", "patch", "warns"),
-    [
-        (36, date(2026, 4, 5), True),
-        (34, None, True),
-        (36, date(2026, 5, 1), False),
-        (33, date(2023, 1, 1), False),
-        (37, date(2026, 1, 1), False),
-    ],
-)
+@pytest.mark.parametrize(("sdk", "patch", "warns"), [
+    (36, date(2026, 4, 5), True),
+    (34, None, True),
+    (36, date(2026, 5, 1), False),
+    (33, date(2023, 1, 1), False),
+    (37, date(2026, 1, 1), False),
+])  # fmt: skip
 def test_a_network_device_without_a_patch_is_warned_of(sdk: int, patch: date | None, *, warns: bool) -> None:
     build = Build(sdk, str(sdk), "", "", "", "", "", patch)
     said = wireless_warning("192.0.2.7:5555", build)
@@ -282,14 +276,11 @@ def test_a_failing_provider_is_reported_by_exception(start_server: StartServer, 
         write_content(device, URI, b"x")
 
 
-@pytest.mark.parametrize(
-    "answer",
-    [
-        Answer(b"usage: adb shell content [subcommand] [options]\n\n[ERROR] Unsupported argument: x\n"),
-        Answer(status=1),
-        Answer(b"data", stderr=b"something else\n"),
-    ],
-)
+@pytest.mark.parametrize("answer", [
+    Answer(b"usage: adb shell content [subcommand] [options]\n\n[ERROR] Unsupported argument: x\n"),
+    Answer(status=1),
+    Answer(b"data", stderr=b"something else\n"),
+])  # fmt: skip
 def test_another_failure_is_one_too(start_server: StartServer, answer: Answer) -> None:
     device = device_on(start_server(shell=lambda *_: answer))
     with pytest.raises(CommandFailedError):

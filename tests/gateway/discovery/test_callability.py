@@ -135,19 +135,16 @@ def test_an_open_component_can_be_called_by_everybody() -> None:
     assert [(route.ready, route.needs) for route in callability.routes] == [(True, ())]
 
 
-@pytest.mark.parametrize(
-    ("level", "protection"),
-    [
-        ("normal", Protection.NORMAL),
-        ("normal|instant", Protection.NORMAL),
-        ("dangerous", Protection.DANGEROUS),
-        ("signature", Protection.SIGNATURE),
-        ("signature|privileged", Protection.SIGNATURE),
-        ("signatureOrSystem", Protection.SIGNATURE),
-        ("internal|role", Protection.SIGNATURE),
-        ("normal|vendorsOwn", Protection.UNKNOWN),
-    ],
-)
+@pytest.mark.parametrize(("level", "protection"), [
+    ("normal", Protection.NORMAL),
+    ("normal|instant", Protection.NORMAL),
+    ("dangerous", Protection.DANGEROUS),
+    ("signature", Protection.SIGNATURE),
+    ("signature|privileged", Protection.SIGNATURE),
+    ("signatureOrSystem", Protection.SIGNATURE),
+    ("internal|role", Protection.SIGNATURE),
+    ("normal|vendorsOwn", Protection.UNKNOWN),
+])  # fmt: skip
 def test_a_protection_level_says_who_can_hold_a_permission(level: str, protection: Protection) -> None:
     assert protection_of(OWN, {OWN: level}) is protection
 
@@ -277,13 +274,10 @@ def test_a_component_that_does_not_inherit_its_application_s_permission_is_open(
     assert facts.permission is None
 
 
-@pytest.mark.parametrize(
-    "facts",
-    [
-        {"exported": None, "unresolved": ("exported=@bool/none",)},
-        {"exported_by_configuration": {"": True, "v31": False}},
-    ],
-)
+@pytest.mark.parametrize("facts", [
+    {"exported": None, "unresolved": ("exported=@bool/none",)},
+    {"exported_by_configuration": {"": True, "v31": False}},
+])  # fmt: skip
 def test_a_component_of_which_exported_is_not_known_is_closed(facts: dict[str, Any]) -> None:
     component = _service(**facts)
     assert not component_facts(ComponentAccess(), None, _application(component), component).is_exported

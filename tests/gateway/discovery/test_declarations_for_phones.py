@@ -35,18 +35,15 @@ def routes(format_id: str, *, facts: DeviceFacts | None = None, **fields: object
     return call_routes(provider, facts or DeviceFacts("36.1", 0, SHELL_COMMANDS))
 
 
-@pytest.mark.parametrize(
-    ("format_id", "kind", "action"),
-    [
-        ("mobile-mcp", "service", "mobile.mcp.SERVICE"),
-        ("mobile-mcp", "service", "com.example.mcpdemo.COMMAND_GATEWAY"),
-        ("mmcp", "activity", "com.example.mMCP.ACTION_TOOL_ADVERTISE"),
-        ("mmcp", "service", "com.example.mMCP.ACTION_TOOL_ADVERTISE"),
-        ("mmcp", "receiver", "com.example.ACTION_MMCP_DISCOVERY"),
-        ("appfunctions", "service", "android.app.appfunctions.AppFunctionService"),
-        ("observed", "service", "com.clawseed.action.TOOL_PROVIDER"),
-    ],
-)
+@pytest.mark.parametrize(("format_id", "kind", "action"), [
+    ("mobile-mcp", "service", "mobile.mcp.SERVICE"),
+    ("mobile-mcp", "service", "com.example.mcpdemo.COMMAND_GATEWAY"),
+    ("mmcp", "activity", "com.example.mMCP.ACTION_TOOL_ADVERTISE"),
+    ("mmcp", "service", "com.example.mMCP.ACTION_TOOL_ADVERTISE"),
+    ("mmcp", "receiver", "com.example.ACTION_MMCP_DISCOVERY"),
+    ("appfunctions", "service", "android.app.appfunctions.AppFunctionService"),
+    ("observed", "service", "com.clawseed.action.TOOL_PROVIDER"),
+])  # fmt: skip
 def test_a_phone_is_asked_for_the_components_of_a_format(format_id: str, kind: str, action: str) -> None:
     query = next(
         item for item in load_formats()[format_id].looks_for if (item.kind, item.action) == (kind, action)
@@ -60,14 +57,11 @@ def test_the_shell_cannot_list_content_providers_and_what_has_no_action() -> Non
     assert ComponentQuery("provider", "se.premex.mcp.MCP_PROVIDER") in unasked
 
 
-@pytest.mark.parametrize(
-    ("text", "reported"),
-    [
-        ("org.example.flint", True),
-        ("se.premex.mcp.MCP_PROVIDER", True),
-        ("android.intent.action.MAIN", False),
-    ],
-)
+@pytest.mark.parametrize(("text", "reported"), [
+    ("org.example.flint", True),
+    ("se.premex.mcp.MCP_PROVIDER", True),
+    ("android.intent.action.MAIN", False),
+])  # fmt: skip
 def test_a_manifest_without_a_mark_needs_no_reading(text: str, reported: bool) -> None:  # noqa: FBT001
     assert any(item.may_match(text) for item in load_formats()["observed"].looks_for) is reported
 
@@ -286,14 +280,11 @@ def test_a_function_that_only_the_system_lists_has_its_signature_from_there() ->
     assert "org.example.Radio#play" in finding.message
 
 
-@pytest.mark.parametrize(
-    "document",
-    [
-        {"parameters": [{"name": ["x"], "dataTypeMetadata": [{"type": ["blue"]}]}]},
-        {"parameters": [[[]]], "odd name": [1], "description": [None]},
-        {"description": ["\x00\ud800"]},
-    ],
-)
+@pytest.mark.parametrize("document", [
+    {"parameters": [{"name": ["x"], "dataTypeMetadata": [{"type": ["blue"]}]}]},
+    {"parameters": [[[]]], "odd name": [1], "description": [None]},
+    {"description": ["\x00\ud800"]},
+])  # fmt: skip
 def test_a_listed_document_that_cannot_be_read_still_is_a_function(document: dict[str, object]) -> None:
     application = application_of(APPS / "weather/app")
     wild = ListedFunction(id="a#b", enabled=None, service=None, document=document)

@@ -364,16 +364,12 @@ def test_every_app_is_read_where_that_is_requested_and_one_that_declares_nothing
     assert [app.providers for app in again.apps] == [app.providers for app in phone.apps]
 
 
-@pytest.mark.parametrize(
-    "answer",
-    [
-        CommandFailedError("refused", exit_status=255),
-        OutputLimitError("it printed more than 5 bytes"),
-        f"{BROKEN}/{BROKEN}.Tool\u202eService\n{CLOCK}/{CLOCK}.ToolService\n",
-        "Unknown option: --components\n",
-    ],
-    ids=["refused", "endless", "hostile name", "unknown option"],
-)
+@pytest.mark.parametrize("answer", [
+    CommandFailedError("refused", exit_status=255),
+    OutputLimitError("it printed more than 5 bytes"),
+    f"{BROKEN}/{BROKEN}.Tool\u202eService\n{CLOCK}/{CLOCK}.ToolService\n",
+    "Unknown option: --components\n",
+], ids=["refused", "endless", "hostile name", "unknown option"])  # fmt: skip
 def test_a_query_whose_answer_cannot_be_read_hides_no_app(answer: Answer) -> None:
     device = two_apps()
     device.script.answers[tuple(MOBILE_MCP.split())] = answer

@@ -82,17 +82,14 @@ def test_findings_over_the_threshold_stop_it(droidgate: Runner, project: Path) -
     assert files_of(project) == before
 
 
-@pytest.mark.parametrize(
-    ("arguments", "code", "message"),
-    [
-        (("--to", "mcp", "--into", "PROJECT"), 2, "mcp"),
-        (("--to", "nothing", "--into", "PROJECT"), 2, "unknown format"),
-        (("--to", "mmcp", "--into", "NOWHERE"), 3, "not a folder"),
-        (("--to", "mmcp", "--into", "EMPTY"), 3, "no AndroidManifest.xml"),
-        (("--to", "mmcp", "--into", "PROJECT", "--package", "not a package"), 2, "not a Java package"),
-        (("--to", "mmcp", "--into", "PROJECT", "--language", "cobol"), 2, "cobol"),
-    ],
-)
+@pytest.mark.parametrize(("arguments", "code", "message"), [
+    (("--to", "mcp", "--into", "PROJECT"), 2, "mcp"),
+    (("--to", "nothing", "--into", "PROJECT"), 2, "unknown format"),
+    (("--to", "mmcp", "--into", "NOWHERE"), 3, "not a folder"),
+    (("--to", "mmcp", "--into", "EMPTY"), 3, "no AndroidManifest.xml"),
+    (("--to", "mmcp", "--into", "PROJECT", "--package", "not a package"), 2, "not a Java package"),
+    (("--to", "mmcp", "--into", "PROJECT", "--language", "cobol"), 2, "cobol"),
+])  # fmt: skip
 def test_what_is_wrong_is_one_line_with_a_hint(
     droidgate: Runner, project: Path, tmp_path: Path, arguments: tuple[str, ...], code: int, message: str
 ) -> None:

@@ -359,18 +359,15 @@ def test_the_permission_of_androids_own_binding_is_not_a_note(tmp_path: Path) ->
 TEXT = '<?xml version="1.0" encoding="{}"?>\r\n<!-- früh -->\n<a/>'
 
 
-@pytest.mark.parametrize(
-    "data",
-    [
-        TEXT.format("utf-8").encode(),
-        codecs.BOM_UTF8 + TEXT.format("utf-8").encode(),
-        codecs.BOM_UTF16_LE + TEXT.format("utf-16").encode("utf-16-le"),
-        codecs.BOM_UTF16_BE + TEXT.format("UTF-16").encode("utf-16-be"),
-        TEXT.format("ISO-8859-1").encode("latin-1"),
-        "früh\r\nlate\r".encode(),
-        b"",
-    ],
-)
+@pytest.mark.parametrize("data", [
+    TEXT.format("utf-8").encode(),
+    codecs.BOM_UTF8 + TEXT.format("utf-8").encode(),
+    codecs.BOM_UTF16_LE + TEXT.format("utf-16").encode("utf-16-le"),
+    codecs.BOM_UTF16_BE + TEXT.format("UTF-16").encode("utf-16-be"),
+    TEXT.format("ISO-8859-1").encode("latin-1"),
+    "früh\r\nlate\r".encode(),
+    b"",
+])  # fmt: skip
 def test_what_is_read_and_written_back_has_the_same_bytes(data: bytes, tmp_path: Path) -> None:
     path = tmp_path / "file"
     path.write_bytes(data)

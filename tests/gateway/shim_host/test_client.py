@@ -181,16 +181,13 @@ def test_history_is_read_and_cleared(host: HostClient, shim: FakeShim) -> None:
     assert [method for method, _ in shim.calls] == ["history", "clear-history"]
 
 
-@pytest.mark.parametrize(
-    ("name", "kind", "code"),
-    [
-        ("denied", ShimDenialError, 6),
-        ("needs_approval", ShimDenialError, 6),
-        ("unavailable", ShimRefusalError, 5),
-        ("timeout", ShimRefusalError, 5),
-        ("made_up", ShimRefusalError, 5),
-    ],
-)
+@pytest.mark.parametrize(("name", "kind", "code"), [
+    ("denied", ShimDenialError, 6),
+    ("needs_approval", ShimDenialError, 6),
+    ("unavailable", ShimRefusalError, 5),
+    ("timeout", ShimRefusalError, 5),
+    ("made_up", ShimRefusalError, 5),
+])  # fmt: skip
 def test_a_failure_of_the_shim_has_the_exit_code_of_its_token(
     host: HostClient, shim: FakeShim, name: str, kind: type[ShimRefusalError], code: int
 ) -> None:
@@ -259,23 +256,19 @@ NO_ANSWERS: list[Any] = [
 ]
 
 
-@pytest.mark.parametrize(
-    "stdout",
-    [
-        b"",
-        b"Result: null\n",
-        b"Result: Bundle[{}]\n",
-        b"Result: Bundle[{result=}]\n",
-        b"Result: Bundle[{result=ey, other=1}]\n",
-        b"Result: Bundle[{result=ey}]",
-        b"Result: Bundle[{result=ey}]\nand more\n",
-        b"Result: Bundle[mParcelledData.dataSize=40]\n",
-        b"Result: Bundle[{result=e30=}]\n",
-        b"Result: Bundle[{result=***}]\n",
-        *(b"Result: Bundle[{result=" + _texts(item) + b"}]\n" for item in NO_ANSWERS),
-    ],
-    ids=range(28),
-)
+@pytest.mark.parametrize("stdout", [
+    b"",
+    b"Result: null\n",
+    b"Result: Bundle[{}]\n",
+    b"Result: Bundle[{result=}]\n",
+    b"Result: Bundle[{result=ey, other=1}]\n",
+    b"Result: Bundle[{result=ey}]",
+    b"Result: Bundle[{result=ey}]\nand more\n",
+    b"Result: Bundle[mParcelledData.dataSize=40]\n",
+    b"Result: Bundle[{result=e30=}]\n",
+    b"Result: Bundle[{result=***}]\n",
+    *(b"Result: Bundle[{result=" + _texts(item) + b"}]\n" for item in NO_ANSWERS),
+], ids=range(28))  # fmt: skip
 def test_what_is_not_an_answer_is_one_typed_error(host: HostClient, shim: FakeShim, stdout: bytes) -> None:
     shim.raw = Answer(stdout)
     with pytest.raises(DeviceOutputError):
@@ -295,21 +288,18 @@ def test_an_answer_lacking_its_values_is_refused(host: HostClient, shim: FakeShi
         getattr(host, method)(*arguments.get(method, []))
 
 
-@pytest.mark.parametrize(
-    "data",
-    [
-        b"",
-        b"DGF1",
-        frame("x")[:-1],
-        frame("x") + b"x",
-        b"DGF2" + frame("x")[4:],
-        frame("x")[:-1] + b"y",
-        frame("xy")[:4] + struct.pack(">I", 1) + frame("xy")[8:],
-        frame("x")[:8] + bytes(32) + b"x",
-        b"usage: adb shell content [subcommand] [options]\n",
-        b"Error while accessing provider:x\n" + bytes(40),
-    ],
-)
+@pytest.mark.parametrize("data", [
+    b"",
+    b"DGF1",
+    frame("x")[:-1],
+    frame("x") + b"x",
+    b"DGF2" + frame("x")[4:],
+    frame("x")[:-1] + b"y",
+    frame("xy")[:4] + struct.pack(">I", 1) + frame("xy")[8:],
+    frame("x")[:8] + bytes(32) + b"x",
+    b"usage: adb shell content [subcommand] [options]\n",
+    b"Error while accessing provider:x\n" + bytes(40),
+])  # fmt: skip
 def test_a_frame_that_is_not_whole_is_refused(data: bytes) -> None:
     with pytest.raises(DeviceOutputError):
         read_frame(data)
@@ -353,14 +343,11 @@ def test_requests_are_the_specification_s_and_outputs_come_by_name(host: HostCli
     assert len(request["request"]["id"]) == 32
 
 
-@pytest.mark.parametrize(
-    ("message", "kind", "token"),
-    [
-        ("denied: no grant", ShimDenialError, "denied"),
-        ("timeout: nothing came", ShimRefusalError, "timeout"),
-        ("the app says no", ShimRefusalError, "backend_failure"),
-    ],
-)
+@pytest.mark.parametrize(("message", "kind", "token"), [
+    ("denied: no grant", ShimDenialError, "denied"),
+    ("timeout: nothing came", ShimRefusalError, "timeout"),
+    ("the app says no", ShimRefusalError, "backend_failure"),
+])  # fmt: skip
 def test_a_failure_keeps_its_token(
     host: HostClient, shim: FakeShim, message: str, kind: type[ShimRefusalError], token: str
 ) -> None:

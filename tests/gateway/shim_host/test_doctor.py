@@ -143,13 +143,10 @@ def test_one_app_calls_the_functions_of_all_shims_or_the_fix_is_reported(
     assert functions(device).state == "not-needed"
 
 
-@pytest.mark.parametrize(
-    ("kept", "said"),
-    [
-        (replace(HOLDER, signer="0" * 64), "signed with another key"),
-        (replace(HOLDER, serves_shims=False), "earlier version"),
-    ],
-)
+@pytest.mark.parametrize(("kept", "said"), [
+    (replace(HOLDER, signer="0" * 64), "signed with another key"),
+    (replace(HOLDER, serves_shims=False), "earlier version"),
+])  # fmt: skip
 def test_one_that_serves_no_others_is_a_problem(
     device: Device, answering: FakeShim, facts: dict[str, ShimFacts], kept: ShimFacts, said: str
 ) -> None:
@@ -167,18 +164,15 @@ def test_one_that_serves_no_others_is_a_problem(
     assert said in found[0].found
 
 
-@pytest.mark.parametrize(
-    ("enabled", "dumped", "state"),
-    [
-        (Answer(b"null\n"), Answer(), "not-needed"),
-        (Answer(b"\n"), Answer(), "not-needed"),
-        (Answer(SERVICES_ON), Answer(BOUND.encode()), "problem"),
-        (Answer(SERVICES_ON), Answer(BOUND.replace(":{}", ":{Service[label=Reader]}").encode()), "ok"),
-        (Answer(SERVICES_ON), Answer(b"something else\n"), "unknown"),
-        (Answer(SERVICES_ON), Answer(stderr=b"denied\n", status=1), "unknown"),
-        (Answer(stderr=b"denied\n", status=1), Answer(), "unknown"),
-    ],
-)
+@pytest.mark.parametrize(("enabled", "dumped", "state"), [
+    (Answer(b"null\n"), Answer(), "not-needed"),
+    (Answer(b"\n"), Answer(), "not-needed"),
+    (Answer(SERVICES_ON), Answer(BOUND.encode()), "problem"),
+    (Answer(SERVICES_ON), Answer(BOUND.replace(":{}", ":{Service[label=Reader]}").encode()), "ok"),
+    (Answer(SERVICES_ON), Answer(b"something else\n"), "unknown"),
+    (Answer(SERVICES_ON), Answer(stderr=b"denied\n", status=1), "unknown"),
+    (Answer(stderr=b"denied\n", status=1), Answer(), "unknown"),
+])  # fmt: skip
 def test_accessibility_services_that_are_switched_on_have_to_be_bound(
     device: Device, shim: FakeShim, enabled: Answer, dumped: Answer, state: str
 ) -> None:
@@ -214,16 +208,13 @@ def test_grants_that_hold_for_started_calls_too_are_reported(
     )
 
 
-@pytest.mark.parametrize(
-    ("sdk", "asking", "allowed", "state", "said"),
-    [
-        (36, True, {"overlay", "notifications"}, "ok", "a window or a notification"),
-        (36, True, {"notifications"}, "ok", "asks by a notification"),
-        (36, True, set(), "problem", "needs_user"),
-        (28, True, set(), "ok", "a window"),
-        (36, False, set(), "not-needed", "switched off"),
-    ],
-)
+@pytest.mark.parametrize(("sdk", "asking", "allowed", "state", "said"), [
+    (36, True, {"overlay", "notifications"}, "ok", "a window or a notification"),
+    (36, True, {"notifications"}, "ok", "asks by a notification"),
+    (36, True, set(), "problem", "needs_user"),
+    (28, True, set(), "ok", "a window"),
+    (36, False, set(), "not-needed", "switched off"),
+])  # fmt: skip
 def test_how_the_user_can_be_asked(
     device: Device, answering: FakeShim, sdk: int, allowed: set[str], state: str, said: str, *, asking: bool
 ) -> None:
@@ -249,16 +240,13 @@ def test_the_kinds_of_a_shim_that_cannot_be_read_are_all(device: Device) -> None
     assert seen.kinds_of(APPLICATION_ID) == EVERY_KIND
 
 
-@pytest.mark.parametrize(
-    ("sdk", "not_needed"),
-    [
-        (25, {"battery-exemption", "notifications", "activity-start-route", "app-function-shell"}),
-        (28, {"notifications", "activity-start-route", "app-function-shell"}),
-        (30, {"notifications", "app-function-shell"}),
-        (33, {"app-function-shell"}),
-        (36, set[str]()),
-    ],
-)
+@pytest.mark.parametrize(("sdk", "not_needed"), [
+    (25, {"battery-exemption", "notifications", "activity-start-route", "app-function-shell"}),
+    (28, {"notifications", "activity-start-route", "app-function-shell"}),
+    (30, {"notifications", "app-function-shell"}),
+    (33, {"app-function-shell"}),
+    (36, set[str]()),
+])  # fmt: skip
 def test_old_releases_need_less(device: Device, answering: FakeShim, sdk: int, not_needed: set[str]) -> None:
     del answering
     found = {name for name, state in states(device, sdk).items() if state == "not-needed"}

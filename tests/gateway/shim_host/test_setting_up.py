@@ -329,13 +329,10 @@ def list_it(phone: Phone) -> list[Step]:
     return list(list_as_agent(phone.place(37), SHIM_PACKAGE, KEY.digest))
 
 
-@pytest.mark.parametrize(
-    ("command", "answer", "run", "said"),
-    [
-        ("cmd allowlist", Answer(stderr=b"cmd: Can't find service\n", status=20), list_it, "find"),
-        ("sh -c", Answer(stderr=b"sh: syntax error\n", status=1), start_by_shell, "syntax error"),
-    ],
-)
+@pytest.mark.parametrize(("command", "answer", "run", "said"), [
+    ("cmd allowlist", Answer(stderr=b"cmd: Can't find service\n", status=20), list_it, "find"),
+    ("sh -c", Answer(stderr=b"sh: syntax error\n", status=1), start_by_shell, "syntax error"),
+])  # fmt: skip
 def test_a_refusal_to_lend_is_a_record_with_androids_words(
     phone: Phone, command: str, answer: Answer, run: Callable[[Phone], list[Step]], said: str
 ) -> None:

@@ -91,15 +91,12 @@ BARE = BuiltShim("dev.droidgate.shim", "droidgate", b"", {}, {}, build="1")
 INSTALLED = ShimFacts("dev.droidgate.shim", "1", (), frozenset(), (), "ab" * 32, serves_shims=True)
 
 
-@pytest.mark.parametrize(
-    ("kept", "is_lending", "kind"),
-    [
-        (None, False, "came"),
-        (INSTALLED, True, "same"),
-        (INSTALLED, False, "changed"),
-        (replace(INSTALLED, build="0"), True, "changed"),
-    ],
-)
+@pytest.mark.parametrize(("kept", "is_lending", "kind"), [
+    (None, False, "came"),
+    (INSTALLED, True, "same"),
+    (INSTALLED, False, "changed"),
+    (replace(INSTALLED, build="0"), True, "changed"),
+])  # fmt: skip
 def test_who_calls_for_others_is_planned(kept: ShimFacts | None, kind: str, *, is_lending: bool) -> None:
     change = plan_identity(kept, BARE, is_installed=kept is not None, is_lending=is_lending)
     assert change is not None
@@ -146,26 +143,20 @@ def _like(scope: Scope, *packages: str, protocols: tuple[str, ...] = ("mmcp",), 
     return Scope(packages=packages or None, options=changed, protocols=protocols)
 
 
-@pytest.mark.parametrize(
-    ("earlier", "asked", "after"),
-    [
-        ([_ALL], _like(_ALL, "c"), [_ALL]),
-        ([_ALL], _SLOW, [_ALL, _SLOW]),
-        ([_SOME], _like(_SOME, "c"), [_like(_SOME, "a", "b", "c")]),
-        ([_SOME, _SLOW], _like(_SLOW, "a"), [_like(_SOME, "b"), _like(_SLOW, "a", "c")]),
-        ([_SOME, _SLOW], _like(_SOME, "c"), [_like(_SOME, "a", "b", "c")]),
-        ([_SOME], _ALL, [_ALL]),
-        ([_SLOW], _like(_ALL), [_SLOW, _ALL]),
-        ([_ALL], _like(_ALL, protocols=("mobile-mcp",)), [_like(_ALL, protocols=("mmcp", "mobile-mcp"))]),
-        ([_ALL], _like(_ALL, deadline_ms=9), [_ALL, _like(_ALL, deadline_ms=9)]),
-        (
-            [_SOME, _ONE_SHIM],
-            _like(_ONE_SHIM, "c", deadline_ms=9),
-            [_SOME, _like(_ONE_SHIM, "a", "b", "c", deadline_ms=9)],
-        ),
-        ([_ONE_SHIM], _like(_ONE_SHIM, "c", only=("x",)), [_like(_ONE_SHIM, "c", only=("x",))]),
-    ],
-)
+@pytest.mark.parametrize(("earlier", "asked", "after"), [
+    ([_ALL], _like(_ALL, "c"), [_ALL]),
+    ([_ALL], _SLOW, [_ALL, _SLOW]),
+    ([_SOME], _like(_SOME, "c"), [_like(_SOME, "a", "b", "c")]),
+    ([_SOME, _SLOW], _like(_SLOW, "a"), [_like(_SOME, "b"), _like(_SLOW, "a", "c")]),
+    ([_SOME, _SLOW], _like(_SOME, "c"), [_like(_SOME, "a", "b", "c")]),
+    ([_SOME], _ALL, [_ALL]),
+    ([_SLOW], _like(_ALL), [_SLOW, _ALL]),
+    ([_ALL], _like(_ALL, protocols=("mobile-mcp",)), [_like(_ALL, protocols=("mmcp", "mobile-mcp"))]),
+    ([_ALL], _like(_ALL, deadline_ms=9), [_ALL, _like(_ALL, deadline_ms=9)]),
+    ([_SOME, _ONE_SHIM], _like(_ONE_SHIM, "c", deadline_ms=9),
+     [_SOME, _like(_ONE_SHIM, "a", "b", "c", deadline_ms=9)]),
+    ([_ONE_SHIM], _like(_ONE_SHIM, "c", only=("x",)), [_like(_ONE_SHIM, "c", only=("x",))]),
+])  # fmt: skip
 def test_installing_more_apps_takes_none_out(earlier: list[Scope], asked: Scope, after: list[Scope]) -> None:
     built = asked.packages or ("a", "b")
     assert list(join_scopes(earlier, asked, built)) == after

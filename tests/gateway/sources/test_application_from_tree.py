@@ -142,31 +142,28 @@ def test_places_name_the_line_on_which_an_element_begins() -> None:
     assert (meta.value, meta.raw_value) == ("a\nb", "a\\nb")
 
 
-@pytest.mark.parametrize(
-    ("value", "on_the_device"),
-    [
-        ("plain", "plain"),
-        ("@string/app_name", "The App  1"),
-        (" @string/as_item ", "item"),
-        ("@dev.example.app:string/as_item", "item"),
-        ("@bool/on", True),
-        ("@bool/off", False),
-        ("@integer/answer", 42),
-        ("@color/white", -1),
-        ("@string/loop_a", None),
-        ("@string/nowhere", None),
-        ("@string/nothing", None),
-        ("@android:string/ok", None),
-        ("@null", None),
-        ("@raw/data", "res/raw/data.json"),
-        ("@foo", "@foo"),
-        ("007", 7),
-        ("1.1", struct.unpack("<f", struct.pack("<f", 1.1))[0]),
-        ("true", True),
-        ("${nobody}", "${nobody}"),
-        ("a\\\\nb", "a\\nb"),
-    ],
-)
+@pytest.mark.parametrize(("value", "on_the_device"), [
+    ("plain", "plain"),
+    ("@string/app_name", "The App  1"),
+    (" @string/as_item ", "item"),
+    ("@dev.example.app:string/as_item", "item"),
+    ("@bool/on", True),
+    ("@bool/off", False),
+    ("@integer/answer", 42),
+    ("@color/white", -1),
+    ("@string/loop_a", None),
+    ("@string/nowhere", None),
+    ("@string/nothing", None),
+    ("@android:string/ok", None),
+    ("@null", None),
+    ("@raw/data", "res/raw/data.json"),
+    ("@foo", "@foo"),
+    ("007", 7),
+    ("1.1", struct.unpack("<f", struct.pack("<f", 1.1))[0]),
+    ("true", True),
+    ("${nobody}", "${nobody}"),
+    ("a\\\\nb", "a\\nb"),
+])  # fmt: skip
 def test_meta_data_has_the_value_that_a_device_would_see(value: str, on_the_device: MetaValue | None) -> None:
     seen = with_meta(f'android:value="{value}"', {"res/raw/data.json": "{}"})
     assert seen == on_the_device
@@ -273,13 +270,10 @@ def test_a_manifest_without_its_namespace_declaration_is_read() -> None:
 
 
 @pytest.mark.row("S81")
-@pytest.mark.parametrize(
-    "text",
-    [
-        f'<?xml version="1.0"?>\n<service {ANDROID} android:name=".S"/>',
-        f'<!-- sample -->\n<application {ANDROID}><service android:name=".S"/></application>',
-    ],
-)
+@pytest.mark.parametrize("text", [
+    f'<?xml version="1.0"?>\n<service {ANDROID} android:name=".S"/>',
+    f'<!-- sample -->\n<application {ANDROID}><service android:name=".S"/></application>',
+])  # fmt: skip
 def test_a_piece_of_a_manifest_is_read(text: str) -> None:
     context = ReadingContext()
     application = application_from_tree({"AndroidManifest.xml": text.encode()}, context=context)
@@ -320,15 +314,12 @@ def test_the_first_of_several_elements_may_be_the_only_one_that_declares_the_pre
 
 
 @pytest.mark.row("S80", "S81")
-@pytest.mark.parametrize(
-    "text",
-    [
-        '<permission android:name="p"/>\n<service android:name=".S"/>',
-        '<uses-permission android:name="p"/>\n<application><service android:name=".S"/></application>',
-        '<queries><package android:name="x"/></queries>\n<service android:name=".S"/>',
-        '<application/>\n<service android:name=".S"/>',
-    ],
-)
+@pytest.mark.parametrize("text", [
+    '<permission android:name="p"/>\n<service android:name=".S"/>',
+    '<uses-permission android:name="p"/>\n<application><service android:name=".S"/></application>',
+    '<queries><package android:name="x"/></queries>\n<service android:name=".S"/>',
+    '<application/>\n<service android:name=".S"/>',
+])  # fmt: skip
 def test_a_piece_may_begin_with_what_is_before_the_application(text: str) -> None:
     assert is_manifest(text.encode())
     application = application_from_tree({"AndroidManifest.xml": text.encode()})
@@ -383,23 +374,15 @@ def test_strict_reading_takes_no_piece(text: str) -> None:
         application_from_tree({"AndroidManifest.xml": text.encode()}, context=ReadingContext(strict=True))
 
 
-@pytest.mark.parametrize(
-    ("files", "place"),
-    [
-        ({}, "m/AndroidManifest.xml"),
-        ({"AndroidManifest.xml": b"<manifest>"}, "m/AndroidManifest.xml:1"),
-        ({"AndroidManifest.xml": b"<resources/>"}, "m/AndroidManifest.xml"),
-        ({"AndroidManifest.xml": b"\xff\xfe\xff"}, "m/AndroidManifest.xml"),
-        (
-            {"AndroidManifest.xml": MANIFEST.encode(), "res/values/a.xml": b"<resources"},
-            "m/res/values/a.xml:1",
-        ),
-        (
-            {"AndroidManifest.xml": f"<manifest {ANDROID}><p:x/></manifest>".encode()[:-1]},
-            "m/AndroidManifest.xml:1",
-        ),
-    ],
-)
+@pytest.mark.parametrize(("files", "place"), [
+    ({}, "m/AndroidManifest.xml"),
+    ({"AndroidManifest.xml": b"<manifest>"}, "m/AndroidManifest.xml:1"),
+    ({"AndroidManifest.xml": b"<resources/>"}, "m/AndroidManifest.xml"),
+    ({"AndroidManifest.xml": b"\xff\xfe\xff"}, "m/AndroidManifest.xml"),
+    ({"AndroidManifest.xml": MANIFEST.encode(), "res/values/a.xml": b"<resources"}, "m/res/values/a.xml:1"),
+    ({"AndroidManifest.xml": f"<manifest {ANDROID}><p:x/></manifest>".encode()[:-1]},
+     "m/AndroidManifest.xml:1"),
+])  # fmt: skip
 def test_what_cannot_be_read_is_an_error_with_its_place(files: dict[str, bytes], place: str) -> None:
     with pytest.raises(InputError) as caught:
         application_from_tree(files, path="m")
@@ -447,16 +430,13 @@ def near_names(inner: str) -> list[Finding]:
     return list(NearNames(FORMATS).report(application))
 
 
-@pytest.mark.parametrize(
-    ("action", "meant"),
-    [
-        ("com.example.mobile.mcp.SERVICE", "mobile.mcp.SERVICE"),
-        ("mobile.mcp.service", "mobile.mcp.SERVICE"),
-        ("com.example.ACTION_TOOL_CALL", "com.example.mMCP.ACTION_TOOL_CALL"),
-        ("org.example.ACTION_MMCP_DISCOVERY", "com.example.ACTION_MMCP_DISCOVERY"),
-        ("android.app.appfunction.AppFunctionService", "android.app.appfunctions.AppFunctionService"),
-    ],
-)
+@pytest.mark.parametrize(("action", "meant"), [
+    ("com.example.mobile.mcp.SERVICE", "mobile.mcp.SERVICE"),
+    ("mobile.mcp.service", "mobile.mcp.SERVICE"),
+    ("com.example.ACTION_TOOL_CALL", "com.example.mMCP.ACTION_TOOL_CALL"),
+    ("org.example.ACTION_MMCP_DISCOVERY", "com.example.ACTION_MMCP_DISCOVERY"),
+    ("android.app.appfunction.AppFunctionService", "android.app.appfunctions.AppFunctionService"),
+])  # fmt: skip
 def test_an_action_that_resembles_one_of_a_protocol_is_a_warning(action: str, meant: str) -> None:
     (finding,) = near_names(service_of(action=action))
     assert (finding.level, finding.code) == (Level.WARNING, "near-name")
@@ -481,18 +461,15 @@ def test_a_name_that_a_protocol_has_is_right(format_: object) -> None:
     assert near_names("".join(service_of(action=name) for name in names)) == []
 
 
-@pytest.mark.parametrize(
-    "name",
-    [
-        "android.intent.action.MAIN",
-        "com.google.android.geo.API_KEY",
-        "android.view.InputMethod",
-        "mcp",
-        "android.app.shortcuts",
-        "com.example.SERVICE",
-        f"mobile.mcp.SERVICE{'x' * 300}",
-    ],
-)
+@pytest.mark.parametrize("name", [
+    "android.intent.action.MAIN",
+    "com.google.android.geo.API_KEY",
+    "android.view.InputMethod",
+    "mcp",
+    "android.app.shortcuts",
+    "com.example.SERVICE",
+    f"mobile.mcp.SERVICE{'x' * 300}",
+])  # fmt: skip
 def test_other_names_are_none_of_a_protocol(name: str) -> None:
     assert near_names(service_of(action=name, meta_data=name)) == []
 

@@ -195,15 +195,12 @@ class TestReports:
         assert [component for _, component, _ in found(reading)] == [".App", "dev.one.One", "dev.two.Two"]
         assert reported(reading) == [(PROJECT_NOT_MERGED, "p/two/build.gradle.kts:4")]
 
-    @pytest.mark.parametrize(
-        ("statement", "code", "words"),
-        [
-            (dependency("four"), PROJECT_NOT_MERGED, "does not include it"),
-            (dependency("three"), PROJECT_NOT_MERGED, "has no build file and no manifest"),
-            ("implementation(projects.four)", PROJECT_NOT_MERGED, "projects.four"),
-            ("implementation(project(name))", BUILD_STATEMENT_UNREAD, "implementation(project(name))"),
-        ],
-    )
+    @pytest.mark.parametrize(("statement", "code", "words"), [
+        (dependency("four"), PROJECT_NOT_MERGED, "does not include it"),
+        (dependency("three"), PROJECT_NOT_MERGED, "has no build file and no manifest"),
+        ("implementation(projects.four)", PROJECT_NOT_MERGED, "projects.four"),
+        ("implementation(project(name))", BUILD_STATEMENT_UNREAD, "implementation(project(name))"),
+    ])  # fmt: skip
     def test_a_missing_module_is_reported_at_its_line(self, statement: str, code: str, words: str) -> None:
         reading = build(module("app", statement))
         assert reported(reading) == [(code, "p/app/build.gradle.kts:4")]

@@ -188,21 +188,18 @@ def test_the_library_that_is_declared_first_has_the_higher_priority() -> None:
     )
 
 
-@pytest.mark.parametrize(
-    ("markers", "process", "meta", "conflicts"),
-    [
-        ('android:process=":app"', ":app", 1, 1),
-        ('android:process=":app" tools:replace="android:process"', ":app", 1, 0),
-        ('tools:remove="android:process"', None, 1, 0),
-        ('tools:node="replace"', None, 0, 0),
-        ('tools:node="merge-only-attributes"', ":lib", 0, 0),
-        ('tools:node="mergeOnlyAttributes"', ":lib", 0, 0),
-        ('tools:node="strict"', None, 0, 1),
-        ('tools:node="replace" tools:selector="dev.other"', ":lib", 1, 0),
-        ('tools:node="replace" tools:selector="dev.lib"', None, 0, 0),
-        ("", ":lib", 1, 0),
-    ],
-)
+@pytest.mark.parametrize(("markers", "process", "meta", "conflicts"), [
+    ('android:process=":app"', ":app", 1, 1),
+    ('android:process=":app" tools:replace="android:process"', ":app", 1, 0),
+    ('tools:remove="android:process"', None, 1, 0),
+    ('tools:node="replace"', None, 0, 0),
+    ('tools:node="merge-only-attributes"', ":lib", 0, 0),
+    ('tools:node="mergeOnlyAttributes"', ":lib", 0, 0),
+    ('tools:node="strict"', None, 0, 1),
+    ('tools:node="replace" tools:selector="dev.other"', ":lib", 1, 0),
+    ('tools:node="replace" tools:selector="dev.lib"', None, 0, 0),
+    ("", ":lib", 1, 0),
+])  # fmt: skip
 def test_the_markers_of_the_app_decide(markers: str, process: str | None, meta: int, conflicts: int) -> None:
     """The rows of "Node markers" and "Attribute markers" on developer.android.com/build/manage-manifests."""
     main = manifest_of("dev.app", f'<service android:name="dev.lib.S" {markers}/>')

@@ -94,31 +94,28 @@ class TestNamedFiles:
         assert found("sample@1.xml") == [(None, ".S", ["a"], "assets/t.txt")]
         assert str(read("sample@1.xml").applications[0].place) == "sample@1.xml"
 
-    @pytest.mark.parametrize(
-        ("name", "content", "message"),
-        [
-            ("x.txt", b"nothing known", "no known format claims this file"),
-            ("x.bin", bytes(range(256)), "no known format claims this file"),
-            ("empty", b"", "the file is empty"),
-            ("blank.json", b"\xef\xbb\xbf \r\n", "the file is empty"),
-            ("open.json", b'{"tools": [', "not JSON: expecting value"),
-            ("deep.json", b"[" * 100_000, "nested more than"),
-            ("open.xml", b"<a><b></a>", "not well-formed XML"),
-            ("entity.xml", b'<!DOCTYPE a [<!ENTITY x SYSTEM "file:///etc/passwd">]><a>&x;</a>', "DOCTYPE"),
-            ("wide.xml", "<!DOCTYPE a><a/>".encode("utf-16"), "DOCTYPE"),
-            ("wide.json", '{"tools": []}'.encode("utf-16"), "the file is UTF-16"),
-            ("whole.json", b'{"tools": []}', "no known format claims this file"),
-            ("whole.xml", b"<resources/>", "no known format claims this file"),
-            ("app.apk", b"", "it is not an APK"),
-            ("app.APKS", b"x", "it is not an APK"),
-            ("renamed.bin", b"PK\x03\x04rest", "it is not an APK"),
-            ("app.aab", b"PK\x03\x04rest", "an app bundle is not read"),
-            ("library.AAR", b"", "a library is not read"),
-            ("compiled.xml", b"\x03\x00\x08\x00rest", "the compiled XML has no element"),
-            ("AndroidManifest.xml", b"<manifest", "not well-formed XML"),
-            ("x.tools", b"toolbox", "a tools file begins with the word tools"),
-        ],
-    )
+    @pytest.mark.parametrize(("name", "content", "message"), [
+        ("x.txt", b"nothing known", "no known format claims this file"),
+        ("x.bin", bytes(range(256)), "no known format claims this file"),
+        ("empty", b"", "the file is empty"),
+        ("blank.json", b"\xef\xbb\xbf \r\n", "the file is empty"),
+        ("open.json", b'{"tools": [', "not JSON: expecting value"),
+        ("deep.json", b"[" * 100_000, "nested more than"),
+        ("open.xml", b"<a><b></a>", "not well-formed XML"),
+        ("entity.xml", b'<!DOCTYPE a [<!ENTITY x SYSTEM "file:///etc/passwd">]><a>&x;</a>', "DOCTYPE"),
+        ("wide.xml", "<!DOCTYPE a><a/>".encode("utf-16"), "DOCTYPE"),
+        ("wide.json", '{"tools": []}'.encode("utf-16"), "the file is UTF-16"),
+        ("whole.json", b'{"tools": []}', "no known format claims this file"),
+        ("whole.xml", b"<resources/>", "no known format claims this file"),
+        ("app.apk", b"", "it is not an APK"),
+        ("app.APKS", b"x", "it is not an APK"),
+        ("renamed.bin", b"PK\x03\x04rest", "it is not an APK"),
+        ("app.aab", b"PK\x03\x04rest", "an app bundle is not read"),
+        ("library.AAR", b"", "a library is not read"),
+        ("compiled.xml", b"\x03\x00\x08\x00rest", "the compiled XML has no element"),
+        ("AndroidManifest.xml", b"<manifest", "not well-formed XML"),
+        ("x.tools", b"toolbox", "a tools file begins with the word tools"),
+    ])  # fmt: skip
     def test_an_unreadable_file_fails_with_its_path(self, name: str, content: bytes, message: str) -> None:
         write_tree(Path(), {name: content})
         with pytest.raises(InputError) as caught:
@@ -137,16 +134,13 @@ class TestNamedFiles:
             read("adb:a/b/c")
         assert caught.value.hint == "write adb: or adb:SERIAL or adb:SERIAL/PACKAGE"
 
-    @pytest.mark.parametrize(
-        ("written", "message"),
-        [
-            ("missing", "it cannot be read: No such file or directory"),
-            ("missing/x.xml", "it cannot be read: No such file or directory"),
-            ("a\0b", "it cannot be read: embedded null"),
-            ("x" * 5000, "it cannot be read: File name too long"),
-            ("", "the path is empty"),
-        ],
-    )
+    @pytest.mark.parametrize(("written", "message"), [
+        ("missing", "it cannot be read: No such file or directory"),
+        ("missing/x.xml", "it cannot be read: No such file or directory"),
+        ("a\0b", "it cannot be read: embedded null"),
+        ("x" * 5000, "it cannot be read: File name too long"),
+        ("", "the path is empty"),
+    ])  # fmt: skip
     def test_what_is_not_there_is_an_error(self, written: str, message: str) -> None:
         with pytest.raises(InputError, match=message):
             read(written)

@@ -40,15 +40,12 @@ def test_every_module_of_a_sample_app_is_an_application(app: str) -> None:
         assert application.loose_assets == ()
 
 
-@pytest.mark.parametrize(
-    ("app", "protocols"),
-    [
-        ("clock-in", ["mobile-mcp"]),
-        ("notes", ["appfunctions", "appfunctions"]),
-        ("pdf-tool", ["mmcp"]),
-        ("weather", []),
-    ],
-)
+@pytest.mark.parametrize(("app", "protocols"), [
+    ("clock-in", ["mobile-mcp"]),
+    ("notes", ["appfunctions", "appfunctions"]),
+    ("pdf-tool", ["mmcp"]),
+    ("weather", []),
+])  # fmt: skip
 def test_the_installed_formats_find_the_providers_of_the_sample_apps(app: str, protocols: list[str]) -> None:
     reading = read_source(str(sample_apps_directory() / app))
     assert reading.problems == ()

@@ -271,11 +271,8 @@ def _no_manifest(apk: bytes, _draw: random.Random) -> bytes:
 
 
 _BREAKINGS: tuple[Callable[[bytes, random.Random], bytes], ...] = (
-    _cut_off,
-    _no_archive,
-    _manifest_of_noise,
-    _no_manifest,
-)
+    _cut_off, _no_archive, _manifest_of_noise, _no_manifest,
+)  # fmt: skip
 
 
 def _manifest_that_inflates(app: _App, file: str) -> MadeFile:
@@ -352,11 +349,8 @@ def _entries_that_climb(app: _App, file: str) -> MadeFile:
 
 
 _HOSTILITIES: tuple[Callable[[_App, str], MadeFile], ...] = (
-    _manifest_that_inflates,
-    _words_against_models,
-    _manifest_that_counts_wildly,
-    _entries_that_climb,
-)
+    _manifest_that_inflates, _words_against_models, _manifest_that_counts_wildly, _entries_that_climb,
+)  # fmt: skip
 
 
 TRUTH_FILE = "truth.jsonl"

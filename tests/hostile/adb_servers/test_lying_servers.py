@@ -85,14 +85,11 @@ def answers_a_request(data: bytes) -> Fault:
     return fault
 
 
-@pytest.mark.parametrize(
-    ("service", "data"),
-    [
-        ("host:tport", b"OKAY"),
-        ("shell", b"OKAY" + packet(1, b"x" * 1000)),
-        ("sync:", b"OKAYDATA\x00\x40\x00\x00" + bytes(16_384)),
-    ],
-)
+@pytest.mark.parametrize(("service", "data"), [
+    ("host:tport", b"OKAY"),
+    ("shell", b"OKAY" + packet(1, b"x" * 1000)),
+    ("sync:", b"OKAYDATA\x00\x40\x00\x00" + bytes(16_384)),
+])  # fmt: skip
 def test_a_slow_drip_ends_at_the_whole_deadline(start_server: StartServer, service: str, data: bytes) -> None:
     server = start_server()
     device = device_on(server)
@@ -327,18 +324,15 @@ def test_nobody_reads_what_is_pushed(start_server: StartServer, device: Device) 
     released.set()
 
 
-@pytest.mark.parametrize(
-    ("answer", "expected"),
-    [
-        (b"OKAY0000", None),
-        (b"OKAY0005x", DeviceGoneError),
-        (b"OKAYxxxx", ProtocolError),
-        (b"OKAY" + block("no list at all\n"), DeviceOutputError),
-        (b"OKAY" + block("A device transport_id:1\nA device transport_id:2\n"), DeviceOutputError),
-        (b"NOPE", ProtocolError),
-        (fail("\x07"), DeviceError),
-    ],
-)
+@pytest.mark.parametrize(("answer", "expected"), [
+    (b"OKAY0000", None),
+    (b"OKAY0005x", DeviceGoneError),
+    (b"OKAYxxxx", ProtocolError),
+    (b"OKAY" + block("no list at all\n"), DeviceOutputError),
+    (b"OKAY" + block("A device transport_id:1\nA device transport_id:2\n"), DeviceOutputError),
+    (b"NOPE", ProtocolError),
+    (fail("\x07"), DeviceError),
+])  # fmt: skip
 def test_a_fault_in_the_listing(start_server: StartServer, answer: bytes, expected: Expected | None) -> None:
     server = client(start_server(faults={"host:devices": sends(answer)}))
     if expected is None:
@@ -403,17 +397,14 @@ def test_a_server_of_another_machine_is_not_started() -> None:
         adb_server.start_server(ServerAddress(host="192.0.2.1"))
 
 
-@pytest.mark.parametrize(
-    ("variables", "expected"),
-    [
-        ({}, "tcp:127.0.0.1:5037"),
-        ({"ANDROID_ADB_SERVER_PORT": "5999"}, "tcp:127.0.0.1:5999"),
-        ({"ANDROID_ADB_SERVER_ADDRESS": "192.0.2.7", "ANDROID_ADB_SERVER_PORT": "1"}, "tcp:192.0.2.7:1"),
-        ({"ADB_SERVER_SOCKET": "tcp:5999", "ANDROID_ADB_SERVER_PORT": "1"}, "tcp:127.0.0.1:5999"),
-        ({"ADB_SERVER_SOCKET": "tcp:[::1]:5999"}, "tcp:::1:5999"),
-        ({"ADB_SERVER_SOCKET": "localfilesystem:/run/adb"}, "localfilesystem:/run/adb"),
-    ],
-)
+@pytest.mark.parametrize(("variables", "expected"), [
+    ({}, "tcp:127.0.0.1:5037"),
+    ({"ANDROID_ADB_SERVER_PORT": "5999"}, "tcp:127.0.0.1:5999"),
+    ({"ANDROID_ADB_SERVER_ADDRESS": "192.0.2.7", "ANDROID_ADB_SERVER_PORT": "1"}, "tcp:192.0.2.7:1"),
+    ({"ADB_SERVER_SOCKET": "tcp:5999", "ANDROID_ADB_SERVER_PORT": "1"}, "tcp:127.0.0.1:5999"),
+    ({"ADB_SERVER_SOCKET": "tcp:[::1]:5999"}, "tcp:::1:5999"),
+    ({"ADB_SERVER_SOCKET": "localfilesystem:/run/adb"}, "localfilesystem:/run/adb"),
+])  # fmt: skip
 def test_adbs_own_variables_name_the_server(
     monkeypatch: pytest.MonkeyPatch, variables: dict[str, str], expected: str
 ) -> None:
@@ -423,14 +414,11 @@ def test_adbs_own_variables_name_the_server(
     assert str(server_address()) == expected
 
 
-@pytest.mark.parametrize(
-    ("name", "value"),
-    [
-        ("ANDROID_ADB_SERVER_PORT", "x"),
-        ("ANDROID_ADB_SERVER_PORT", "65536"),
-        ("ADB_SERVER_SOCKET", "vsock:1:2"),
-    ],
-)
+@pytest.mark.parametrize(("name", "value"), [
+    ("ANDROID_ADB_SERVER_PORT", "x"),
+    ("ANDROID_ADB_SERVER_PORT", "65536"),
+    ("ADB_SERVER_SOCKET", "vsock:1:2"),
+])  # fmt: skip
 def test_a_variable_without_an_address_fails(monkeypatch: pytest.MonkeyPatch, name: str, value: str) -> None:
     monkeypatch.setenv(name, value)
     with pytest.raises(ServerUnreachableError, match=name):

@@ -190,15 +190,12 @@ def test_the_certificate_of_an_app_that_the_shim_cannot_see_is_reported_by_the_h
     assert outputs_of(world.ask("desk", {"how": "well"}))
 
 
-@pytest.mark.parametrize(
-    ("change", "token", "state"),
-    [
-        ("removed", "unavailable", "absent"),
-        ("other signer", "unavailable", "other-signer"),
-        ("changed descriptor", "needs_approval", "changed"),
-        ("new version", "", "as-approved"),
-    ],
-)
+@pytest.mark.parametrize(("change", "token", "state"), [
+    ("removed", "unavailable", "absent"),
+    ("other signer", "unavailable", "other-signer"),
+    ("changed descriptor", "needs_approval", "changed"),
+    ("new version", "", "as-approved"),
+])  # fmt: skip
 def test_what_became_of_the_app_decides_each_call(world: World, change: str, token: str, state: str) -> None:
     world.grant(AGENT)
     assert outputs_of(world.ask("desk", {"how": "well"}))

@@ -58,38 +58,33 @@ class TestCompiledXml:
             with pytest.raises(InputError):
                 parse_binary_xml(data[:length], path="x")
 
-    @pytest.mark.parametrize(
-        "data",
-        [
-            b"",
-            b"\x03\x00\x08\x00",
-            b"<?xml version='1.0'?><a/>",
-            bytes(100),
-            document(),
-            document(start(0), end(0)),
-            document(string_pool(["a"]), start(1), end(0)),
-            document(string_pool(["a"]), end(0)),
-            document(string_pool(["a"]), start(0)),
-            document(string_pool(["a"]), start(0, count=1), end(0)),
-            document(string_pool(["a"]), start(0, bytes(20), count=1, size=4), end(0)),
-            document(string_pool(["a"]), start(0, bytes(20), count=1, at=0xFFFF), end(0)),
-            document(string_pool(["a"]), start(0, bytes(20), count=0xFFFF), end(0)),
-            document(string_pool(["a"]), struct.pack("<HHI", 0x0102, 16, 16)),
-            document(string_pool(["a"]), struct.pack("<HHI", 0x0102, 8, 8)),
-            document(string_pool(["a"]), struct.pack("<HHI", 0x0102, 16, 0)),
-            document(string_pool(["a"]), struct.pack("<HHI", 0x0102, 16, 0xFFFFFFFF)),
-            document(string_pool(["a"]), struct.pack("<HHI", 0x0180, 0xFFFF, 8)),
-            document(chunk(1, struct.pack("<5I", 0xFFFFFFFF, 0, 0, 28, 0)), start(0), end(0)),
-            document(chunk(1, struct.pack("<5I", 0x0FFFFFFF, 0, 0, 28, 0)), start(0), end(0)),
-            document(chunk(1, struct.pack("<5I", 1, 0, 0, 0xFFFFFFFF, 0), bytes(8)), start(0), end(0)),
-            document(chunk(1, struct.pack("<5I", 1, 0, 0, 32, 0), b"\xff\xff\xff\x7f"), start(0), end(0)),
-            document(chunk(1, struct.pack("<5I", 1, 0, 0, 32, 0), bytes(4) + b"\xff\xff\xff\xff"), start(0)),
-            document(
-                chunk(1, struct.pack("<5I", 1, 0, 0x100, 32, 0), bytes(4) + b"\xff\xff\xff\xff"), start(0)
-            ),
-            document(struct.pack("<HHI", 1, 4, 28) + bytes(20), start(0), end(0)),
-        ],
-    )
+    @pytest.mark.parametrize("data", [
+        b"",
+        b"\x03\x00\x08\x00",
+        b"<?xml version='1.0'?><a/>",
+        bytes(100),
+        document(),
+        document(start(0), end(0)),
+        document(string_pool(["a"]), start(1), end(0)),
+        document(string_pool(["a"]), end(0)),
+        document(string_pool(["a"]), start(0)),
+        document(string_pool(["a"]), start(0, count=1), end(0)),
+        document(string_pool(["a"]), start(0, bytes(20), count=1, size=4), end(0)),
+        document(string_pool(["a"]), start(0, bytes(20), count=1, at=0xFFFF), end(0)),
+        document(string_pool(["a"]), start(0, bytes(20), count=0xFFFF), end(0)),
+        document(string_pool(["a"]), struct.pack("<HHI", 0x0102, 16, 16)),
+        document(string_pool(["a"]), struct.pack("<HHI", 0x0102, 8, 8)),
+        document(string_pool(["a"]), struct.pack("<HHI", 0x0102, 16, 0)),
+        document(string_pool(["a"]), struct.pack("<HHI", 0x0102, 16, 0xFFFFFFFF)),
+        document(string_pool(["a"]), struct.pack("<HHI", 0x0180, 0xFFFF, 8)),
+        document(chunk(1, struct.pack("<5I", 0xFFFFFFFF, 0, 0, 28, 0)), start(0), end(0)),
+        document(chunk(1, struct.pack("<5I", 0x0FFFFFFF, 0, 0, 28, 0)), start(0), end(0)),
+        document(chunk(1, struct.pack("<5I", 1, 0, 0, 0xFFFFFFFF, 0), bytes(8)), start(0), end(0)),
+        document(chunk(1, struct.pack("<5I", 1, 0, 0, 32, 0), b"\xff\xff\xff\x7f"), start(0), end(0)),
+        document(chunk(1, struct.pack("<5I", 1, 0, 0, 32, 0), bytes(4) + b"\xff\xff\xff\xff"), start(0)),
+        document(chunk(1, struct.pack("<5I", 1, 0, 0x100, 32, 0), bytes(4) + b"\xff\xff\xff\xff"), start(0)),
+        document(struct.pack("<HHI", 1, 4, 28) + bytes(20), start(0), end(0)),
+    ])  # fmt: skip
     def test_what_is_broken_is_one_error_with_its_place(self, data: bytes) -> None:
         with pytest.raises(InputError) as caught:
             parse_binary_xml(data, path="x.xml")
@@ -201,23 +196,18 @@ def opened(resources: bytes | None = None, **others: bytes) -> Apk:
 
 
 class TestResourceTables:
-    @pytest.mark.parametrize(
-        "data",
-        [
-            b"",
-            b"\x02\x00\x0c\x00",
-            bytes(200),
-            chunk(2, struct.pack("<I", 1)),
-            chunk(2, struct.pack("<I", 1), struct.pack("<HHI", 0x200, 288, 0)),
-            chunk(2, struct.pack("<I", 1), struct.pack("<HHI", 0x200, 288, 0xFFFFFFFF)),
-            chunk(2, struct.pack("<I", 1), chunk(0x200, bytes(20))),
-            chunk(
-                2, struct.pack("<I", 1), chunk(0x200, struct.pack("<I256s5I", 0x7F, b"", 5000, 0, 5000, 0, 0))
-            ),
-            table(RESOURCES)[:-400],
-            table(RESOURCES).replace(struct.pack("<I", 0x7F010003), struct.pack("<I", 0x7F010001)),
-        ],
-    )
+    @pytest.mark.parametrize("data", [
+        b"",
+        b"\x02\x00\x0c\x00",
+        bytes(200),
+        chunk(2, struct.pack("<I", 1)),
+        chunk(2, struct.pack("<I", 1), struct.pack("<HHI", 0x200, 288, 0)),
+        chunk(2, struct.pack("<I", 1), struct.pack("<HHI", 0x200, 288, 0xFFFFFFFF)),
+        chunk(2, struct.pack("<I", 1), chunk(0x200, bytes(20))),
+        chunk(2, struct.pack("<I", 1), chunk(0x200, struct.pack("<I256s5I", 0x7F, b"", 5000, 0, 5000, 0, 0))),
+        table(RESOURCES)[:-400],
+        table(RESOURCES).replace(struct.pack("<I", 0x7F010003), struct.pack("<I", 0x7F010001)),
+    ])  # fmt: skip
     def test_a_broken_table_leaves_the_app_readable(self, data: bytes) -> None:
         with opened(data) as apk:
             application = read_application(apk)
@@ -329,16 +319,13 @@ class TestResourceTables:
 
 
 class TestManifests:
-    @pytest.mark.parametrize(
-        ("root", "message"),
-        [
-            (element("other", {"package": "a.b"}), "not <manifest>"),
-            (element("manifest"), "no package name"),
-            (element("manifest", {"package": ""}), "no package name"),
-            (element("manifest", {"package": (INT_BOOLEAN, 0)}), "no package name"),
-            (element("manifest", {"package": "x" * 256}), "no package name"),
-        ],
-    )
+    @pytest.mark.parametrize(("root", "message"), [
+        (element("other", {"package": "a.b"}), "not <manifest>"),
+        (element("manifest"), "no package name"),
+        (element("manifest", {"package": ""}), "no package name"),
+        (element("manifest", {"package": (INT_BOOLEAN, 0)}), "no package name"),
+        (element("manifest", {"package": "x" * 256}), "no package name"),
+    ])  # fmt: skip
     def test_what_no_app_can_have_is_refused(self, root: Node, message: str) -> None:
         with pytest.raises(InputError, match=message):
             open_apk(zip_of({"AndroidManifest.xml": axml(root)}))

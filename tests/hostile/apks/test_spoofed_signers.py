@@ -142,13 +142,10 @@ EXPECTED = {
     "a forged v3 of the victim before the attacker's": None,
     "v3 of the victim before one of the attacker": VICTIM,
     "v2 of the victim after v3 of the attacker": ATTACKER,
-    "the victim's certificate with the attacker's key": None,
-    "content changed": None,
-    "v3 taken away above v2": None,
-    "v2 and v3 taken away above v1": None,
-    "v1 with a file added": None,
+    "the victim's certificate with the attacker's key": None, "content changed": None,
+    "v3 taken away above v2": None, "v2 and v3 taken away above v1": None, "v1 with a file added": None,
     "v1, v2 and v3 as they should be": VICTIM,
-}
+}  # fmt: skip
 
 
 @pytest.mark.parametrize("spoof", EXPECTED)
@@ -297,15 +294,10 @@ def test_an_unsigned_apk_is_neither_verified_nor_refused() -> None:
     assert (found.scheme, found.digests, found.verified) == (None, (), None)
 
 
-@pytest.mark.parametrize(
-    "spoof",
-    [
-        "a forged v3 of the victim before the attacker's",
-        "the victim's certificate with the attacker's key",
-        "content changed",
-        "v1 with a file added",
-    ],
-)
+@pytest.mark.parametrize("spoof", [
+    "a forged v3 of the victim before the attacker's", "the victim's certificate with the attacker's key",
+    "content changed", "v1 with a file added",
+])  # fmt: skip
 def test_no_shim_is_built_for_an_app_whose_signer_is_not_verified(spoof: str, tmp_path: Path) -> None:
     path = tmp_path / "app.apk"
     path.write_bytes(SPOOFS[spoof]())

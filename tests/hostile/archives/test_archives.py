@@ -182,14 +182,11 @@ class TestRefused:
         with pytest.raises(InputError, match=r"x\.apk!/b: there is no such entry"):
             archive_of(zip_of({"a": b""})).read_entry("b")
 
-    @pytest.mark.parametrize(
-        ("fields", "message"),
-        [
-            ({"packed": 1 << 20, "method": 8}, "not inside the archive"),
-            ({"size": 1 << 20, "method": 3}, "not inside the archive"),
-            ({"method": 8}, "cannot be unpacked"),
-        ],
-    )
+    @pytest.mark.parametrize(("fields", "message"), [
+        ({"packed": 1 << 20, "method": 8}, "not inside the archive"),
+        ({"size": 1 << 20, "method": 3}, "not inside the archive"),
+        ({"method": 8}, "cannot be unpacked"),
+    ])  # fmt: skip
     def test_sizes_that_lie(self, fields: dict[str, int], message: str) -> None:
         data = archive_with([(b"a", b"\xff" * 7, fields)])
         with pytest.raises(InputError, match=message):

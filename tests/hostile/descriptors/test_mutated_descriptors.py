@@ -212,17 +212,14 @@ def test_bytes_are_read_or_refused(data: bytes) -> None:
         FORMAT.read_file(SourceFile("f", data), ReadingContext())
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        "<appfunctions>" + "<a>" * 5000,
-        "<!DOCTYPE appfunctions []><appfunctions/>",
-        "<appfunctions>\0</appfunctions>",
-        "<AppFunctionAppMetadata",
-        "<version>1</version>",
-        "",
-    ],
-)
+@pytest.mark.parametrize("text", [
+    "<appfunctions>" + "<a>" * 5000,
+    "<!DOCTYPE appfunctions []><appfunctions/>",
+    "<appfunctions>\0</appfunctions>",
+    "<AppFunctionAppMetadata",
+    "<version>1</version>",
+    "",
+])  # fmt: skip
 def test_hostile_texts_are_refused(text: str) -> None:
     with pytest.raises(InputError):
         read_text(text, strict=False)

@@ -228,18 +228,14 @@ def test_keys_are_read_as_adb_writes_them(tmp_path: Path) -> None:
     assert AuthorizedKeys(()).have_signed(bytes(20), sign(MINE, bytes(20))) is False
 
 
-@pytest.mark.parametrize(
-    "line",
-    [
-        b"",
-        b"===",
-        public_key_line(MINE)[:100],
-        public_key_line(MINE, words=32),
-        public_key_line(MINE, exponent=1),
-        public_key_line(MINE, exponent=0),
-    ],
-    ids=["empty", "no base64", "cut", "another size", "exponent 1", "exponent 0"],
-)
+@pytest.mark.parametrize("line", [
+    b"",
+    b"===",
+    public_key_line(MINE)[:100],
+    public_key_line(MINE, words=32),
+    public_key_line(MINE, exponent=1),
+    public_key_line(MINE, exponent=0),
+], ids=["empty", "no base64", "cut", "another size", "exponent 1", "exponent 0"])  # fmt: skip
 def test_what_is_not_such_a_key_authorizes_nobody(line: bytes) -> None:
     with pytest.raises(ValueError, match=r"not an? "):
         read_public_key(line)
@@ -439,18 +435,14 @@ def ask(port: int, *requests: bytes) -> bytes:
 REFUSED = b"FAIL002athis virtual phone belongs to another user"
 
 
-@pytest.mark.parametrize(
-    "requests",
-    [
-        [b"host:version"],
-        [b"host:devices-l"],
-        [b"host:transport:SERIAL", INSTALL],
-        [b"host:transport-any", b"shell:touch /data/local/tmp/planted"],
-        [b"host:disconnect:SERIAL"],
-        [b"host:track-devices"],
-    ],
-    ids=["version", "devices", "install", "shell", "disconnect", "track"],
-)
+@pytest.mark.parametrize("requests", [
+    [b"host:version"],
+    [b"host:devices-l"],
+    [b"host:transport:SERIAL", INSTALL],
+    [b"host:transport-any", b"shell:touch /data/local/tmp/planted"],
+    [b"host:disconnect:SERIAL"],
+    [b"host:track-devices"],
+], ids=["version", "devices", "install", "shell", "disconnect", "track"])  # fmt: skip
 def test_another_user_is_refused(
     served_phone: VirtualPhone, as_stranger: Callable[[Callable[[], bytes]], bytes], requests: list[bytes]
 ) -> None:

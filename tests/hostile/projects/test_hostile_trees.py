@@ -73,13 +73,9 @@ wild = st.one_of(
     st.lists(st.sampled_from(FRAGMENTS), max_size=30).map(lambda pieces: "".join(pieces).encode()),
 )
 NAMES = [
-    "AndroidManifest.xml",
-    "res/values/a.xml",
-    "res/values-de/b.xml",
-    "res/xml/a.xml",
-    "res/raw/a.json",
+    "AndroidManifest.xml", "res/values/a.xml", "res/values-de/b.xml", "res/xml/a.xml", "res/raw/a.json",
     "assets/a.json",
-]
+]  # fmt: skip
 
 
 MANIFEST = (

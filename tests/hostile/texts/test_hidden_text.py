@@ -19,60 +19,37 @@ from droidgate_mappings.text_safety import hidden_characters, look_alikes, witho
 duckdb = pytest.importorskip("duckdb")
 
 HIDDEN = {
-    "variation selector": "a\ufe00b",
-    "emoji selector after a letter": "a\ufe0fb",
-    "second emoji selector": "\u2764\ufe0f\ufe0f",
-    "supplementary selectors": "a\U000e0100\U000e01efb",
-    "high selector after an ideograph": "\u845b\U000e01ef",
-    "grapheme joiner": "a\u034fb",
-    "Hangul filler": "a\u3164b",
-    "Mongolian selector": "a\u180bb",
-    "blank Braille pattern": "a\u2800b",
-    "shorthand control": "a\U0001bca0b",
-    "hieroglyph control": "a\U00013430b",
-    "C1 control": "a\x9b31mb",
-    "escape": "a\x1b[31mb",
-    "carriage return": "a\rb",
-    "direction override": "a\u202eb",
-    "isolate": "a\u2066b",
-    "override in Hebrew": "\u05e9\u202e\u05dc",
-    "mark in Latin text": "hello\u200f world",
-    "tags": "a\U000e0041\U000e0042b",
+    "variation selector": "a\ufe00b", "emoji selector after a letter": "a\ufe0fb",
+    "second emoji selector": "\u2764\ufe0f\ufe0f", "supplementary selectors": "a\U000e0100\U000e01efb",
+    "high selector after an ideograph": "\u845b\U000e01ef", "grapheme joiner": "a\u034fb",
+    "Hangul filler": "a\u3164b", "Mongolian selector": "a\u180bb", "blank Braille pattern": "a\u2800b",
+    "shorthand control": "a\U0001bca0b", "hieroglyph control": "a\U00013430b", "C1 control": "a\x9b31mb",
+    "escape": "a\x1b[31mb", "carriage return": "a\rb", "direction override": "a\u202eb",
+    "isolate": "a\u2066b", "override in Hebrew": "\u05e9\u202e\u05dc",
+    "mark in Latin text": "hello\u200f world", "tags": "a\U000e0041\U000e0042b",
     "tags behind a flag": "\U0001f3f4\U000e0061\U000e0062\U000e0063\U000e0064\U000e007f",
-    "joiner in Latin": "a\u200db\u200cc",
-    "two joiners in Persian": "\u0645\u06cc\u200c\u200c\u062e",
-    "zero width space": "a\u200bb",
-    "soft hyphen": "a\u00adb",
-    "private use": "a\ue000b",
+    "joiner in Latin": "a\u200db\u200cc", "two joiners in Persian": "\u0645\u06cc\u200c\u200c\u062e",
+    "zero width space": "a\u200bb", "soft hyphen": "a\u00adb", "private use": "a\ue000b",
     "noncharacter": "a\ufdd0b",
-}
+}  # fmt: skip
 NORMAL = {
     "family": "\U0001f468\u200d\U0001f469\u200d\U0001f467",
-    "skin tone": "\U0001f469\U0001f3fd\u200d\U0001f4bb",
-    "heart on fire": "\u2764\ufe0f\u200d\U0001f525",
+    "skin tone": "\U0001f469\U0001f3fd\u200d\U0001f4bb", "heart on fire": "\u2764\ufe0f\u200d\U0001f525",
     "rainbow flag": "\U0001f3f3\ufe0f\u200d\U0001f308",
     "England": "\U0001f3f4\U000e0067\U000e0062\U000e0065\U000e006e\U000e0067\U000e007f",
-    "Germany": "\U0001f1e9\U0001f1ea",
-    "keycap": "press 1\ufe0f\u20e3 or #\ufe0f\u20e3",
-    "text style": "\u00a9\ufe0e \u2122\ufe0f",
-    "Persian": "\u0645\u06cc\u200c\u062e\u0648\u0627\u0647\u0645",
+    "Germany": "\U0001f1e9\U0001f1ea", "keycap": "press 1\ufe0f\u20e3 or #\ufe0f\u20e3",
+    "text style": "\u00a9\ufe0e \u2122\ufe0f", "Persian": "\u0645\u06cc\u200c\u062e\u0648\u0627\u0647\u0645",
     "Persian plural of a Latin word": "PDF\u200c\u0647\u0627",
     "Persian id": "\u06cc\u0627\u062f\u062f\u0627\u0634\u062a_\u0645\u06cc\u200c\u0633\u0627\u0632\u062f",
     "Persian abbreviation": "\u0647\u200d.\u0634",
     "Hindi": "\u0915\u094d\u200d\u0937 \u0930\u093e\u0937\u094d\u200c\u091f\u094d\u0930",
-    "Bengali": "\u09b0\u200d\u09cd\u09af\u09be\u09ac",
-    "Sinhala": "\u0dc1\u0dca\u200d\u0dbb\u0dd3",
-    "Malayalam": "\u0d28\u0d4d\u200d",
-    "mark in Hebrew": "\u05e9\u05dc\u05d5\u05dd!\u200f",
-    "mark in Arabic": "\u0633\u0639\u0631 \u200e100",
-    "Kanji variant": "\u845b\U000e0100\u98fe\u533a",
-    "Mongolian": "\u1820\u180b\u1821\u180e\u1820",
-    "mathematics": "\u2229\ufe00",
-    "CRLF": "one\r\ntwo",
+    "Bengali": "\u09b0\u200d\u09cd\u09af\u09be\u09ac", "Sinhala": "\u0dc1\u0dca\u200d\u0dbb\u0dd3",
+    "Malayalam": "\u0d28\u0d4d\u200d", "mark in Hebrew": "\u05e9\u05dc\u05d5\u05dd!\u200f",
+    "mark in Arabic": "\u0633\u0639\u0631 \u200e100", "Kanji variant": "\u845b\U000e0100\u98fe\u533a",
+    "Mongolian": "\u1820\u180b\u1821\u180e\u1820", "mathematics": "\u2229\ufe00", "CRLF": "one\r\ntwo",
     "accents": "Gr\u00fc\u00dfe, a\u0301, Ti\u1ebfng Vi\u1ec7t",
-    "Thai": "\u0e2a\u0e27\u0e31\u0e2a\u0e14\u0e35",
-    "blanks": "1\u00a0000\u202fkm\u3000\u2009x",
-}
+    "Thai": "\u0e2a\u0e27\u0e31\u0e2a\u0e14\u0e35", "blanks": "1\u00a0000\u202fkm\u3000\u2009x",
+}  # fmt: skip
 
 
 def _piped(text: str) -> str:
@@ -173,20 +150,17 @@ def test_a_million_hidden_characters_take_no_time() -> None:
         assert not hidden_characters(without_hidden(text))
 
 
-@pytest.mark.parametrize(
-    ("first", "second"),
-    [
-        ("paypal", "\u0440\u0430\u0443\u0440\u0430l"),
-        ("list", "Iist"),
-        ("list", "1ist"),
-        ("modern", "modem"),
-        ("note", "n\u03bfte"),
-        ("scope", "\u0455\u0441\u043e\u0440\u0435"),
-        ("send", "s\u0435nd"),
-        ("open", "\U0001d428\U0001d429\U0001d41e\U0001d427"),
-        ("create_note", "create-note"),
-    ],
-)
+@pytest.mark.parametrize(("first", "second"), [
+    ("paypal", "\u0440\u0430\u0443\u0440\u0430l"),
+    ("list", "Iist"),
+    ("list", "1ist"),
+    ("modern", "modem"),
+    ("note", "n\u03bfte"),
+    ("scope", "\u0455\u0441\u043e\u0440\u0435"),
+    ("send", "s\u0435nd"),
+    ("open", "\U0001d428\U0001d429\U0001d41e\U0001d427"),
+    ("create_note", "create-note"),
+])  # fmt: skip
 def test_look_alikes_of_the_table(first: str, second: str) -> None:
     assert list(look_alikes([first, second])) == [(first, second)]
 

@@ -199,19 +199,16 @@ def test_exponential_and_quadratic_expressions_are_slow(pattern: str) -> None:
     assert not slow_text(Expression("here", "[a-z]+", 0, frozenset({"search"})))
 
 
-@pytest.mark.parametrize(
-    ("declared", "permission", "expected"),
-    [
-        ("a.b", "a.b", True),
-        ("a.b", "a.c", False),
-        ("${applicationId}.READ", "com.example.READ", True),
-        ("${applicationId}.READ", ".READ", False),
-        ("a${x}b${y}c", "a1b2c", True),
-        ("a${x}b${y}c", "abbc", False),
-        ("a${x}b${y}c", "abbbc", True),
-        ("${a${b}.c", "${ad.c", True),
-    ],
-)
+@pytest.mark.parametrize(("declared", "permission", "expected"), [
+    ("a.b", "a.b", True),
+    ("a.b", "a.c", False),
+    ("${applicationId}.READ", "com.example.READ", True),
+    ("${applicationId}.READ", ".READ", False),
+    ("a${x}b${y}c", "a1b2c", True),
+    ("a${x}b${y}c", "abbc", False),
+    ("a${x}b${y}c", "abbbc", True),
+    ("${a${b}.c", "${ad.c", True),
+])  # fmt: skip
 def test_declared_permissions_with_placeholders(declared: str, permission: str, *, expected: bool) -> None:
     assert _may_be(declared, permission) is expected
 
