@@ -55,15 +55,45 @@ def test_the_table_by_hand_has_many_that_serve_none() -> None:
     assert sum(not meant for *_, meant in VERB_TABLE) >= 25
 
 
-def test_getting_an_event_is_neither_creating_nor_editing_one() -> None:
-    assert _served("get_event", "Gets an event.") == {"calendar.manage"}
+LOOKING_UP = ("get", "fetch", "retrieve", "read", "find", "list", "show", "view", "search")
+SERVED: dict[str, tuple[tuple[str, str | None, str], ...]] = {
+    "getting an event is neither creating nor editing one": (
+        ("get_event", "Gets an event.", "calendar.manage"),
+    ),
+    "looking up notes is searching them in whatever words": tuple(
+        (f"{verb}_note", None, "notes.search") for verb in LOOKING_UP
+    ),
+    "an unknown verb serves nothing": (
+        ("rebur_event", None, ""), ("noburVideo", None, ""), ("zilko_contact", None, ""),
+        ("gribble_recipe", None, ""), ("dorvanWifi", None, ""),
+    ),
+    "an unknown verb serves what its description says": (
+        ("zilko_event", "Creates an event.", "calendar.create"),
+    ),
+    "a thing without a verb serves nothing where the thing is not enough": (("event", "An event.", ""),),
+    "what is given back in the end is not what is done": (
+        ("munge_note", "Munges a note and returns it.", ""),
+        ("notes_of_today", "Returns the notes of today.", "notes.search"),
+    ),
+    "an unknown word is not a verb where the description begins with a thing": (
+        ("espresso_recipe", "Recipe of an espresso.", "food.recipes"), ("espresso_recipe", None, ""),
+        ("espresso_recipe", "Espresso and its recipe.", ""),
+    ),
+    "the verb of a phrase that says a thing is what is done to it": (
+        ("generate_image", None, "creativity.make"), ("heart_rate", None, "fitness.metrics"),
+    ),
+    "to move is to edit": (("move_event", None, "calendar.edit"),),
+    "a word for a thing after an unknown one is not a verb": (
+        ("blorp_drawing", "Blorps the drawing.", ""), ("draw_picture", None, "creativity.make"),
+    ),
+}  # fmt: skip
 
 
 @pytest.mark.parametrize(
-    "verb", ["get", "fetch", "retrieve", "read", "find", "list", "show", "view", "search"]
+    ("rule", "name", "description", "meant"), [(rule, *row) for rule, rows in SERVED.items() for row in rows]
 )
-def test_looking_up_notes_is_searching_them_in_whatever_words(verb: str) -> None:
-    assert _served(f"{verb}_note") == {"notes.search"}
+def test_a_capability_serves(rule: str, name: str, description: str | None, meant: str) -> None:
+    assert _served(name, description) == set(meant.split()), rule
 
 
 def test_getting_rid_of_a_thing_is_deleting_it_and_not_getting_it() -> None:
@@ -74,48 +104,15 @@ def test_getting_rid_of_a_thing_is_deleting_it_and_not_getting_it() -> None:
     }
 
 
-@pytest.mark.parametrize(
-    "name", ["rebur_event", "noburVideo", "zilko_contact", "gribble_recipe", "dorvanWifi"]
-)
-def test_an_unknown_verb_serves_nothing(name: str) -> None:
-    assert _served(name) == set()
-
-
-def test_an_unknown_verb_serves_what_its_description_says() -> None:
-    assert _served("zilko_event", "Creates an event.") == {"calendar.create"}
-
-
 def test_a_thing_without_a_verb_is_reported_by_the_thing_where_that_is_enough() -> None:
     (served,) = UseCases().served_by(
         CapabilityText("k", "p", "mmcp", "battery_level", "Level of the battery.")
     )
     assert (served.use_case, served.action, served.object) == ("tools.device", None, "battery")
-    assert _served("event", "An event.") == set()
-
-
-def test_what_is_given_back_in_the_end_is_not_what_is_done() -> None:
-    assert _served("munge_note", "Munges a note and returns it.") == set()
-    assert _served("notes_of_today", "Returns the notes of today.") == {"notes.search"}
-
-
-def test_an_unknown_word_is_not_a_verb_where_the_description_begins_with_a_thing() -> None:
-    assert _served("espresso_recipe", "Recipe of an espresso.") == {"food.recipes"}
-    assert _served("espresso_recipe") == _served("espresso_recipe", "Espresso and its recipe.") == set()
-
-
-def test_the_verb_of_a_phrase_that_says_a_thing_is_what_is_done_to_it() -> None:
-    assert _served("generate_image") == {"creativity.make"}
-    assert _served("heart_rate") == {"fitness.metrics"}
 
 
 def test_to_move_is_to_edit_but_to_edit_is_not_to_move() -> None:
     assert "notes.organise" not in _served("update_note")
-    assert _served("move_event") == {"calendar.edit"}
-
-
-def test_a_word_for_a_thing_after_an_unknown_one_is_not_a_verb() -> None:
-    assert _served("blorp_drawing", "Blorps the drawing.") == set()
-    assert _served("draw_picture") == {"creativity.make"}
 
 
 @pytest.mark.parametrize(
