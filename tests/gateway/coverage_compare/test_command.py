@@ -131,7 +131,7 @@ def test_what_came_of_sources_is_reported_in_words() -> None:
     assert outcomes_in_words([Counted(name="part", count=13)]) == "13 splits"
 
 
-def test_apps_of_droidgate_itself_are_counted_only_if_they_are_asked_for(
+def test_apps_of_droidgate_are_left_out_of_the_counts(
     report_on: ReportOn, droidgate: Runner, tmp_path: Path
 ) -> None:
     apps = [
@@ -185,7 +185,7 @@ def test_where_nothing_is_declared_nothing_is_said_of_the_gateway(report_on: Rep
     assert "through the gateway" not in report_on(App("s"))
 
 
-def test_access_rules_that_a_target_does_not_enforce_are_counted_below_the_costs(
+def test_rules_that_are_not_enforced_are_counted(
     report_on: ReportOn, droidgate: Runner, tmp_path: Path
 ) -> None:
     tools = [Tool("open", unenforced=2), Tool("close", unenforced=1), Tool("wipe")]

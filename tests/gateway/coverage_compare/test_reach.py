@@ -157,9 +157,7 @@ def test_functions_of_a_service_that_is_not_exported_are_called_by_android() -> 
     (Protection.NORMAL, f"the caller's manifest requests the permission {OWN}"),
     (Protection.DANGEROUS, f"the caller's manifest requests the permission {OWN} and the user grants it"),
 ])  # fmt: skip
-def test_a_permission_that_every_app_can_request_is_a_condition_and_keeps_the_gateway_out(
-    protection: Protection, needed: str
-) -> None:
+def test_a_permission_that_all_can_request_keeps_the_gateway_out(protection: Protection, needed: str) -> None:
     cells = _cells(_standing("mobile-mcp", kind="service", permission=OWN, protection=protection))
     assert (cells["mobile-mcp"].reach, cells["mobile-mcp"].needs) == ("native", (needed,))
     others = [cell for agent, cell in cells.items() if agent not in {"mobile-mcp", "ui"}]

@@ -272,7 +272,7 @@ def test_a_phone_says_which_apps_its_user_disabled(tmp_path: Path, monkeypatch: 
     assert ask(after, "SELECT package FROM apps WHERE NOT enabled") == [(f"{SAMPLE}.clockin",)]
 
 
-def test_a_phone_that_goes_away_is_a_row_and_one_that_is_not_there_an_error(
+def test_a_phone_that_goes_is_a_row_and_a_missing_one_an_error(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     write(tmp_path / "a.apk", tool_app("dev.example.file"))

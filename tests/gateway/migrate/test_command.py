@@ -149,7 +149,7 @@ def test_several_providers_repeat_the_option(droidgate: Runner, tree: Path, tmp_
 
 
 @pytest.mark.parametrize("command", ["convert", "migrate"])
-def test_an_unknown_provider_is_an_error_that_lists_the_components(
+def test_an_unknown_provider_lists_those_it_knows(
     droidgate: Runner, tree: Path, tmp_path: Path, command: str
 ) -> None:
     place = ("-o", tmp_path / "out") if command == "convert" else ("--into", tree / "app")

@@ -324,7 +324,7 @@ def write(folder: Path, name: str, *, is_good: bool) -> Path:
 
 
 @pytest.mark.parametrize("is_good", [True, False])
-def test_inspect_shows_whether_the_signature_was_verified(
+def test_inspect_shows_verification(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], *, is_good: bool
 ) -> None:
     path = write(tmp_path, "app.apk", is_good=is_good)

@@ -373,6 +373,7 @@ def test_the_server_of_the_demo_is_reached_by_its_user_only(tmp_path: Path) -> N
 
 IS_ROOT = os.geteuid() == 0
 STRANGER = 54321
+AsStranger = Callable[[Callable[[], bytes]], bytes]
 INSTALL = b"exec:cmd package install -S 1000"
 
 
@@ -384,7 +385,7 @@ def served_phone() -> Iterator[VirtualPhone]:
 
 
 @pytest.fixture
-def as_stranger(monkeypatch: pytest.MonkeyPatch) -> Callable[[Callable[[], bytes]], bytes]:
+def as_stranger(monkeypatch: pytest.MonkeyPatch) -> AsStranger:
     """Run a function as another user; where the tests are not root, the phone is another user's instead."""
 
     def run(work: Callable[[], bytes]) -> bytes:
@@ -444,7 +445,7 @@ REFUSED = b"FAIL002athis virtual phone belongs to another user"
     [b"host:track-devices"],
 ], ids=["version", "devices", "install", "shell", "disconnect", "track"])  # fmt: skip
 def test_another_user_is_refused(
-    served_phone: VirtualPhone, as_stranger: Callable[[Callable[[], bytes]], bytes], requests: list[bytes]
+    served_phone: VirtualPhone, as_stranger: AsStranger, requests: list[bytes]
 ) -> None:
     meant = [request.replace(b"SERIAL", served_phone.serial.encode()) for request in requests]
     port = port_of(served_phone)
@@ -459,7 +460,7 @@ def test_another_user_is_refused(
 
 def test_the_user_is_served_next_to_it(
     served_phone: VirtualPhone,
-    as_stranger: Callable[[Callable[[], bytes]], bytes],
+    as_stranger: AsStranger,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     port = port_of(served_phone)
@@ -469,9 +470,7 @@ def test_the_user_is_served_next_to_it(
         assert client.ask(b"host:version") == "0029"
 
 
-def test_who_is_gone_already_is_nobody(
-    served_phone: VirtualPhone, as_stranger: Callable[[Callable[[], bytes]], bytes]
-) -> None:
+def test_who_is_gone_already_is_nobody(served_phone: VirtualPhone, as_stranger: AsStranger) -> None:
     """A socket without an owner has the user 0, which the phone may run as."""
     port = port_of(served_phone)
     request = b"host:transport-any", b"shell:touch /data/local/tmp/planted"
@@ -532,7 +531,7 @@ class TestUsersOfSockets:
                 assert not local_users.is_from_this_user(accepted)
 
     @pytest.mark.skipif(not IS_ROOT, reason="changes the user, which only root can")
-    def test_a_stranger_s_socket_is_theirs(self, as_stranger: Callable[[Callable[[], bytes]], bytes]) -> None:
+    def test_a_stranger_s_socket_is_theirs(self, as_stranger: AsStranger) -> None:
         with socket.create_server(("127.0.0.1", 0)) as listening:
             own = listening.getsockname()
 
