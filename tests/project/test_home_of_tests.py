@@ -15,7 +15,7 @@ def test_a_run_of_tests_leaves_the_home_folder_as_it_is(tmp_path: Path) -> None:
     command = [sys.executable, "-m", "pytest", "--quiet", "-p", "no:cacheprovider"]
     # The cache of the files of a phone's apps is the first thing a reading of a phone makes.
     subprocess.run(
-        [*command, "tests/gateway/devices/test_remote_apk.py"],
+        [*command, "tests/gateway/devices/test_device.py"],
         cwd=CHECKOUT,
         env={**kept, "HOME": str(tmp_path)},
         capture_output=True,

@@ -1,13 +1,14 @@
 """Catalogs of rows that are typed by hand, and what they say."""
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any
 
 import duckdb
 
+from droidgate.coverage.conversions import LEVELS
 from droidgate.sources.catalogs.catalog import CATALOG_SCHEMA, Catalog
 from droidgate.sources.catalogs.rows import (
     TABLES,
@@ -107,6 +108,12 @@ def make_catalog(folder: Path, *apps: App) -> Catalog:
     return write_rows(folder, rows)
 
 
+def _row(kind: type[Any], /, **facts: Any) -> Row:
+    """Return a row whose other columns are empty."""
+    row: Row = kind(**{**dict.fromkeys(column.name for column in fields(kind)), **facts})
+    return row
+
+
 def write_rows(folder: Path, rows: Iterable[Row]) -> Catalog:
     """Write a catalog of rows, by the documented columns."""
     listed: dict[str, list[Row]] = {name: [] for name in TABLES}
@@ -116,7 +123,8 @@ def write_rows(folder: Path, rows: Iterable[Row]) -> Catalog:
     for name, table in TABLES.items():
         (folder / name).mkdir(parents=True)
         lines = folder / f"{name}.jsonl"
-        lines.write_text("".join(json.dumps(asdict(row)) + "\n" for row in listed[name]) or "\n")
+        values = ({item.name: getattr(row, item.name) for item in fields(row)} for row in listed[name])
+        lines.write_text("".join(json.dumps(value) + "\n" for value in values) or "\n")
         columns = ", ".join(f"'{column.name}': '{column.type}'" for column in table.columns)
         connection.execute(
             f"COPY (SELECT * FROM read_json('{lines}', format = 'newline_delimited',"
@@ -125,55 +133,35 @@ def write_rows(folder: Path, rows: Iterable[Row]) -> Catalog:
             f"TO '{folder}/{name}/0000.parquet' (FORMAT parquet)"
         )
         lines.unlink()
-    reported = {
-        "schema": CATALOG_SCHEMA,
-        "droidgate": "0.1.0",
-        "targets": TARGETS,
-        "limits": {},
-        "rows": {name: len(kept) for name, kept in listed.items()},
-    }
-    (folder / "catalog.json").write_text(json.dumps(reported))
+    counts = {name: len(kept) for name, kept in listed.items()}
+    facts = {"schema": CATALOG_SCHEMA, "droidgate": "0.1.0", "targets": TARGETS, "limits": {}, "rows": counts}
+    (folder / "catalog.json").write_text(json.dumps(facts))
     return Catalog.open(folder)
 
 
-def _rows_of(unit: str, app: App) -> Iterable[Row]:
+def _rows_of(unit: str, app: App) -> Iterator[Row]:
     source = app.source or f"{app.package}.apk"
-    yield SourceRow(source=source, kind="apk", digest=unit, size=1, unit=unit, outcome="read", reason=None)
+    yield _row(SourceRow, source=source, kind="apk", digest=unit, size=1, unit=unit, outcome="read")
     if app.package is not None:
-        yield _app_row(unit, app)
+        yield _row(
+            AppRow, unit=unit, app=0, package=app.package, version_code=app.version,
+            version_name=None if app.version is None else f"{app.version}.0", label=app.label, minimum_sdk=26,
+            target_sdk=36, signers=app.signers, enabled=app.enabled, has_launcher=app.has_launcher,
+            components=1,
+        )  # fmt: skip
     for number, declared in enumerate(app.declares):
         yield _provider_row(unit, number, app, declared)
         for at, tool in enumerate(declared.tools):
-            yield _capability_row(unit, (number, at), app, declared, tool)
-            yield from (_conversion_row(unit, (number, at), item, tool) for item in TARGETS)
+            key = {"unit": unit, "provider": number, "capability": at}
+            yield _capability_row(key, app, declared, tool)
+            yield from (_conversion_row(key, target, tool) for target in TARGETS)
     for number, finding in enumerate(app.findings):
-        reported = {
-            "provider": None, "capability": None, "origin": "lint", "level": "warning", "code": "made-up",
-            "pointer": "", "message": "m", "hint": None, "rule": None, "releases": (),
-            "place": "AndroidManifest.xml:3",
-        }  # fmt: skip
-        yield FindingRow(unit=unit, finding=number, **{**reported, **finding})
+        facts: dict[str, Any] = {"origin": "lint", "level": "warning", "code": "made-up", "pointer": ""}
+        facts |= {"message": "m", "releases": (), "place": "AndroidManifest.xml:3", **finding}
+        yield _row(FindingRow, unit=unit, finding=number, **facts)
 
 
-def _app_row(unit: str, app: App) -> AppRow:
-    return AppRow(
-        unit=unit,
-        app=0,
-        package=app.package,
-        version_code=app.version,
-        version_name=None if app.version is None else f"{app.version}.0",
-        label=app.label,
-        description=None,
-        minimum_sdk=26,
-        target_sdk=36,
-        signers=app.signers,
-        enabled=app.enabled,
-        has_launcher=app.has_launcher,
-        components=1,
-    )
-
-
-def _provider_row(unit: str, number: int, app: App, item: Declares) -> ProviderRow:
+def _provider_row(unit: str, number: int, app: App, item: Declares) -> Row:
     declaration = {
         "protocol": item.protocol,
         "dialect": item.dialect,
@@ -182,35 +170,14 @@ def _provider_row(unit: str, number: int, app: App, item: Declares) -> ProviderR
         "capabilities": [_declared(tool) for tool in item.tools],
         **({"access": dict(item.access)} if item.access else {}),
     }
-    facts: dict[str, Any] = {
-        "exported": True,
-        "enabled": True,
-        "enabled_in": None,
-        "permission": None,
-        "protection": None,
-        **item.facts,
-    }
-    if item.kind is None:
-        facts = dict.fromkeys(facts)
-    return ProviderRow(
-        unit=unit,
-        provider=number,
-        app=None if app.package is None else 0,
-        protocol=item.protocol,
-        dialect=item.dialect,
-        package=app.package,
-        component=item.component,
-        component_kind=item.kind,
-        actions=tuple(item.actions),
-        name=None,
-        description=None,
-        instructions=None,
-        capabilities=len(item.tools),
-        digest=Provider.model_validate(declaration).content_digest(),
-        declaration=json.dumps(declaration),
-        place="AndroidManifest.xml:3",
-        **facts,
-    )
+    facts = {} if item.kind is None else {"exported": True, "enabled": True, **item.facts}
+    return _row(
+        ProviderRow, unit=unit, provider=number, app=None if app.package is None else 0,
+        protocol=item.protocol, dialect=item.dialect, package=app.package, component=item.component,
+        component_kind=item.kind, actions=tuple(item.actions), capabilities=len(item.tools),
+        digest=Provider.model_validate(declaration).content_digest(), declaration=json.dumps(declaration),
+        place="AndroidManifest.xml:3", **facts,
+    )  # fmt: skip
 
 
 def _declared(tool: Tool) -> dict[str, Any]:
@@ -219,47 +186,21 @@ def _declared(tool: Tool) -> dict[str, Any]:
     return reported if tool.description is None else {**reported, "description": tool.description}
 
 
-def _capability_row(
-    unit: str, key: tuple[int, int], app: App, declared: Declares, tool: Tool
-) -> CapabilityRow:
-    facts: dict[str, Any] = {
-        "title": None, "version": None, "output": None, "parameter_count": len(tool.parameters),
-        "required_count": len(tool.parameters), "undescribed_count": 0, "untyped_count": 0, "read_only": None,
-        "destructive": None, "idempotent": None, "open_world": None, "enabled": None, "tool_bytes": 40,
-        "token_estimate": 10, "pin": None, "place": "AndroidManifest.xml:5",
+def _capability_row(key: Mapping[str, Any], app: App, declared: Declares, tool: Tool) -> Row:
+    count = len(tool.parameters)
+    facts = {
+        "parameter_count": count, "required_count": count, "undescribed_count": 0, "untyped_count": 0,
+        "tool_bytes": 40, "token_estimate": 10, "place": "AndroidManifest.xml:5", **tool.facts,
     }  # fmt: skip
-    return CapabilityRow(
-        unit=unit,
-        provider=key[0],
-        capability=key[1],
-        protocol=declared.protocol,
-        dialect=declared.dialect,
-        package=app.package,
-        id=tool.id,
-        description=tool.description,
+    return _row(
+        CapabilityRow, **key, protocol=declared.protocol, dialect=declared.dialect, package=app.package,
+        id=tool.id, description=tool.description, access=json.dumps(dict(tool.access)), flags="{}",
         parameters=", ".join(f"{name}:{kind}" for name, kind in tool.parameters.items()),
-        access=json.dumps(dict(tool.access)),
-        flags="{}",
-        digest=json.dumps(_declared(tool)),
-        **{**facts, **tool.facts},
-    )
-
-
-def _conversion_row(unit: str, key: tuple[int, int], target: str, tool: Tool) -> ConversionRow:
-    words = (
-        "read", "renamed", "moved", "defaulted", "widened", "narrowed", "dropped", "impossible", "security",
+        digest=json.dumps(_declared(tool)), **facts,
     )  # fmt: skip
-    counts = dict.fromkeys(words, 0)
-    counts["security"] = tool.unenforced
+
+
+def _conversion_row(key: Mapping[str, Any], target: str, tool: Tool) -> Row:
     level = tool.levels.get(target, "exact")
-    if level in counts:
-        counts[level] = 1
-    return ConversionRow(
-        unit=unit,
-        provider=key[0],
-        capability=key[1],
-        target=target,
-        level=level,
-        provider_level="exact",
-        **counts,
-    )
+    counts = {word: int(word == level) for word in LEVELS if word != "exact"} | {"security": tool.unenforced}
+    return _row(ConversionRow, **key, target=target, level=level, provider_level="exact", **counts)

@@ -20,21 +20,15 @@ from requirements_of_tests import CHECKOUT
 AGENTS = [agent.id for agent in agents()]
 INTERFACES = [interface.id for interface in load_reach().interfaces]
 PROTOCOL_OF_AGENT = {
-    "mobile-mcp": "mobile-mcp",
-    "mmcp-activity": "mmcp",
-    "mmcp-broadcast": "mmcp",
-    "app-functions": "appfunctions",
-    "mcp-client": "mcp",
-}
+    "mobile-mcp": "mobile-mcp", "mmcp-activity": "mmcp", "mmcp-broadcast": "mmcp",
+    "app-functions": "appfunctions", "mcp-client": "mcp",
+}  # fmt: skip
 """Typed by hand: the protocol that each kind of agent speaks."""
 
 NATIVE = {
-    "mobile-mcp": "mobile-mcp",
-    "mmcp-activity": "mmcp-activity",
-    "mmcp-broadcast": "mmcp-broadcast",
-    "app-function": "app-functions",
-    "mcp": "mcp-client",
-}
+    "mobile-mcp": "mobile-mcp", "mmcp-activity": "mmcp-activity", "mmcp-broadcast": "mmcp-broadcast",
+    "app-function": "app-functions", "mcp": "mcp-client",
+}  # fmt: skip
 """Typed by hand: which agent calls what is of an interface."""
 
 
@@ -146,9 +140,7 @@ CLOSED: list[tuple[dict[str, Any], str]] = [
 
 
 @pytest.mark.parametrize(("facts", "reason"), CLOSED, ids=str)
-def test_a_closed_component_is_closed_to_every_agent_and_the_reason_is_shown(
-    facts: dict[str, Any], reason: str
-) -> None:
+def test_a_closed_component_is_closed_to_all_with_its_reason(facts: dict[str, Any], reason: str) -> None:
     cells = _cells(_standing(**facts))
     assert {cell.reach for cell in cells.values()} == {"none"}
     reported = {cell.reason for agent, cell in cells.items() if agent != "ui"}
@@ -161,16 +153,11 @@ def test_functions_of_a_service_that_is_not_exported_are_called_by_android() -> 
     assert _reaches("app-function", **facts)["app-functions"] == "native"
 
 
-@pytest.mark.parametrize(
-    ("protection", "needed"),
-    [
-        (Protection.NORMAL, f"the caller's manifest requests the permission {OWN}"),
-        (Protection.DANGEROUS, f"the caller's manifest requests the permission {OWN} and the user grants it"),
-    ],
-)
-def test_a_permission_that_every_app_can_request_is_a_condition_and_keeps_the_gateway_out(
-    protection: Protection, needed: str
-) -> None:
+@pytest.mark.parametrize(("protection", "needed"), [
+    (Protection.NORMAL, f"the caller's manifest requests the permission {OWN}"),
+    (Protection.DANGEROUS, f"the caller's manifest requests the permission {OWN} and the user grants it"),
+])  # fmt: skip
+def test_a_permission_that_all_can_request_keeps_the_gateway_out(protection: Protection, needed: str) -> None:
     cells = _cells(_standing("mobile-mcp", kind="service", permission=OWN, protection=protection))
     assert (cells["mobile-mcp"].reach, cells["mobile-mcp"].needs) == ("native", (needed,))
     others = [cell for agent, cell in cells.items() if agent not in {"mobile-mcp", "ui"}]
@@ -192,23 +179,20 @@ def test_a_component_that_is_enabled_in_some_configurations_is_reached_under_a_c
     assert (cell.reach, cell.needs) == ("native", ("it is enabled only in configurations: v36",))
 
 
-@pytest.mark.parametrize(
-    ("enabled", "sdk", "expected"),
-    [
-        (True, None, None),
-        (False, 36, ()),
-        ({"": False, "v36": False}, None, ()),
-        ({"": True, "v36": True}, None, None),
-        ({"": False, "v36": True}, None, ("v36",)),
-        ({"": True, "v36": False}, None, ("",)),
-        ({"v36": False}, None, ("",)),
-        ({"": False, "v36": True}, 37, None),
-        ({"": False, "v36": True}, 35, ()),
-        ({"": False, "v31": True, "v36": False}, 35, None),
-        ({"": False, "night": True}, 36, ("night",)),
-        ({"": False, "night-v36": True}, 35, ()),
-    ],
-)
+@pytest.mark.parametrize(("enabled", "sdk", "expected"), [
+    (True, None, None),
+    (False, 36, ()),
+    ({"": False, "v36": False}, None, ()),
+    ({"": True, "v36": True}, None, None),
+    ({"": False, "v36": True}, None, ("v36",)),
+    ({"": True, "v36": False}, None, ("",)),
+    ({"v36": False}, None, ("",)),
+    ({"": False, "v36": True}, 37, None),
+    ({"": False, "v36": True}, 35, ()),
+    ({"": False, "v31": True, "v36": False}, 35, None),
+    ({"": False, "night": True}, 36, ("night",)),
+    ({"": False, "night-v36": True}, 35, ()),
+])  # fmt: skip
 def test_a_phone_resolves_the_configurations_of_its_release(
     enabled: Any, sdk: int | None, expected: tuple[str, ...] | None
 ) -> None:

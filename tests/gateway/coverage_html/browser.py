@@ -30,6 +30,13 @@ _FLAGS = (
 )  # fmt: skip
 
 
+_COMPLAINTS = ("error", "warning", "assert")
+_SELECTORS = (
+    "const $ = (selector) => document.querySelector(selector);"
+    "const $$ = (selector) => [...document.querySelectorAll(selector)];"
+)
+
+
 class BrowserError(Exception):
     """Chromium, or a script in a page, says that something failed, or says nothing."""
 
@@ -107,10 +114,13 @@ class Page:
     def run(self, expression: str) -> Any:
         """Return the value of an expression, or of the promise that it is.
 
+        In it, `$` is the first element that fits a selector, and `$$` an array of all.
+
         Raises:
             BrowserError: it throws.
         """
-        answer = self.call("Runtime.evaluate", expression=expression, awaitPromise=True, returnByValue=True)
+        text = f"(() => {{ {_SELECTORS} return ({expression}); }})()"
+        answer = self.call("Runtime.evaluate", expression=text, awaitPromise=True, returnByValue=True)
         if "exceptionDetails" in answer:
             raise BrowserError(json.dumps(answer["exceptionDetails"], indent=1))
         return answer["result"].get("value")
@@ -146,7 +156,7 @@ class Page:
     def click(self, selector: str) -> None:
         """Click into the middle of the first element that fits."""
         x, y = self.run(
-            f"(() => {{ const one = document.querySelector({json.dumps(selector)});"
+            f"(() => {{ const one = $({json.dumps(selector)});"
             "one.scrollIntoView({block: 'center', behavior: 'instant'});"
             "const box = one.getBoundingClientRect();"
             "return [box.x + Math.min(box.width / 2, 40), box.y + box.height / 2]; })()"
@@ -156,21 +166,14 @@ class Page:
 
     def look(self, width: int, height: int, *, scheme: str = "light", scale: float = 1) -> None:
         """Set the size of the window and the system's colour scheme."""
-        self.call(
-            "Emulation.setDeviceMetricsOverride",
-            width=width,
-            height=height,
-            deviceScaleFactor=scale,
-            mobile=False,
-        )
+        size = {"width": width, "height": height, "deviceScaleFactor": scale, "mobile": False}
+        self.call("Emulation.setDeviceMetricsOverride", **size)
         self.media(scheme=scheme)
 
-    def media(self, *, scheme: str = "light", media: str = "screen") -> None:
-        """Set the colour scheme that the system asks for, and the medium."""
-        features = [
-            {"name": "prefers-color-scheme", "value": scheme},
-            {"name": "prefers-reduced-motion", "value": "reduce"},
-        ]
+    def media(self, *, scheme: str = "light", media: str = "screen", motion: str = "reduce") -> None:
+        """Set the colour scheme and the motion that the system asks for, and the medium."""
+        wishes = {"prefers-color-scheme": scheme, "prefers-reduced-motion": motion}
+        features = [{"name": name, "value": value} for name, value in wishes.items()]
         self.call("Emulation.setEmulatedMedia", media=media, features=features)
 
     def screenshot(self, *, whole: bool = False) -> bytes:
@@ -187,18 +190,13 @@ class Page:
 
     def complaints(self) -> list[str]:
         """Return errors and warnings of the console, exceptions, and what the policy refused."""
-        found = [json.dumps(item) for item in self.events_named("Runtime.exceptionThrown")]
-        found += [
-            json.dumps(item["args"])
-            for item in self.events_named("Runtime.consoleAPICalled")
-            if item["type"] in ("error", "warning", "assert")
+        thrown, logged = "Runtime.exceptionThrown", "Runtime.consoleAPICalled"
+        entries = [item["entry"] for item in self.events_named("Log.entryAdded")]
+        return [
+            *(json.dumps(item) for item in self.events_named(thrown)),
+            *(json.dumps(item["args"]) for item in self.events_named(logged) if item["type"] in _COMPLAINTS),
+            *(entry["text"] for entry in entries if entry["level"] in _COMPLAINTS),
         ]
-        found += [
-            item["entry"]["text"]
-            for item in self.events_named("Log.entryAdded")
-            if item["entry"]["level"] in ("error", "warning")
-        ]
-        return found
 
     def requests(self) -> list[str]:
         """Return the addresses of everything that was asked for."""

@@ -1,334 +1,135 @@
-"""Made-up reports of any size: apps of several protocols, what agents reach of them, findings, a history.
-
-They are made by the report's own classes and by nothing that builds reports, so that what a page shows can be
-held against what was put in.
-"""
+"""Made-up reports of any size: apps of several protocols, what agents reach of them, findings, a history."""
 
 import random
-from collections import Counter
-from collections.abc import Sequence
+import tempfile
+from collections.abc import Iterator, Sequence
+from functools import cache
+from pathlib import Path
 from typing import Any
 
-from droidgate.coverage import document_details as d, document_summary as s
+from droidgate.coverage.conversions import LEVELS
 from droidgate.coverage.coverage_document import Report
-from droidgate.coverage.reach import agents
-from droidgate_mappings.compare import Change
-from droidgate_mappings.tables.reach import load_shim_table
-from droidgate_mappings.tables.taxonomy import load_taxonomy
-from gateway.coverage_html.made_details import LEVELS, PROTOCOLS, TARGETS, DetailsMaker, counts_by_reach
+from droidgate.coverage.history import Snapshot
+from droidgate.coverage.report import Coverage, ReportOptions
+from gateway.coverage_compare.made_catalogs import (
+    TARGETS,
+    App,
+    Declares,
+    Tool,
+    functions,
+    make_catalog,
+    mmcp,
+    mobile_mcp,
+    tool_list,
+)
+from gateway.synthetic_ecosystem.names import MadeCapability, Names
+
+_MAKERS = {"appfunctions": functions, "mobile-mcp": mobile_mcp, "mmcp": mmcp, "mcp": tool_list}
+_SETS: tuple[tuple[tuple[str, ...], int], ...] = (
+    ((), 34), (("appfunctions",), 26), (("mobile-mcp",), 12), (("mmcp",), 9), (("mcp",), 4),
+    (("appfunctions", "mobile-mcp"), 7), (("mmcp", "mobile-mcp"), 6),
+    (("appfunctions", "mmcp", "mobile-mcp"), 2),
+)  # fmt: skip
+_CODES = (
+    ("lint", "description-missing", "warning", "A capability or parameter has no description"),
+    ("lint", "isappfunction-type", "error", "A parameter's type is none of the format's types"),
+    ("lint", "name-without-word", "note", "The name has no word for what it does"),
+    ("reading", "M08", "read", "The root element has no version"),
+    ("security", "exported-without-permission", "warning", "Any app may call it"),
+)
+_WORDS = ("Pocket", "Aurora", "Harbor", "Quill", "Lantern", "Meadow", "Copper", "Orbit", "Willow", "Juniper")
+_KINDS = ("Notes", "Planner", "Wallet", "Kitchen", "Transit", "Studio", "Fitness", "Market", "Chat", "Photos")
+_SHARES = (0.55, 0.9)
+OPENED = 3
+"""How many apps can be called by more callers than before."""
 
 
-def make_report(apps: int, *, per_app: int = 8, seed: int = 3, name: str = "ecosystem-2026-11") -> Report:
-    """Return a made-up report of so many apps; the same arguments make the same."""
-    return _summary(name, DetailsMaker(apps, per_app=per_app, seed=seed).details())
+@cache
+def make_report(count: int, *, seed: int = 3) -> Report:
+    """Return the report of so many made-up apps; the same arguments make the same."""
+    apps = list(_apps(count, seed))
+    with tempfile.TemporaryDirectory() as folder:
+        made = [*(list(_earlier(apps, share)) for share in _SHARES), apps]
+        *earlier, last = [
+            Snapshot(f"ecosystem-2026-{at + 9:02}", make_catalog(Path(folder, str(at)), *items))
+            for at, items in enumerate(made)
+        ]
+        options = ReportOptions(details=True, translate=[app.package or "" for app in apps[:4]])
+        with Coverage(last, earlier, options) as coverage:
+            return coverage.report
 
 
-def _unread(count: int) -> s.UnreadCounts:
-    reason = "it is not a ZIP archive"
-    inputs = (
-        s.UnreadInput(source=f"a{at}.apk", place=None, outcome="unreadable", reason=reason)
-        for at in range(count)
-    )
-    return s.UnreadCounts(
-        sources=count,
-        parts=0,
-        reasons=(s.Counted(name=reason, count=count),) if count else (),
-        inputs=tuple(inputs),
-        left_out=0,
-    )
+def repeated(report: Report, times: int) -> Report:
+    """Return a report whose apps, with all that they declare, are there so many times."""
+    details = report.details
+    assert details is not None
+    counts = {
+        "app": len(details.apps), "provider": len(details.providers), "capability": len(details.capabilities)
+    }  # fmt: skip
 
-
-def _summary(name: str, details: d.Details) -> Report:
-    apps, capabilities = details.apps, details.capabilities
-    declaring = [item for item in apps if item.protocols]
-    all_figures = _sum_of([item.quality for item in apps])
-    return Report(
-        catalog=s.CatalogFacts(
-            name=name,
-            droidgate="0.1.0",
-            outcomes=(
-                s.Counted(name="read", count=len(apps)),
-                s.Counted(name="unreadable", count=len(apps) // 50),
-            ),
-            rows={"apps": len(apps)},
-        ),
-        unread=_unread(len(apps) // 50),
-        totals=s.Totals(
-            apps=len(apps),
-            descriptors=0,
-            declaring_apps=len(declaring),
-            silent_apps=len(apps) // 40,
-            ui_only_apps=sum(not item.protocols and item.has_launcher for item in apps),
-            mute_apps=sum(not item.protocols and not item.has_launcher for item in apps),
-            several_protocols_apps=sum(len(item.protocols) > 1 for item in apps),
-            providers=len(details.providers),
-            capabilities=len(capabilities),
-            tokens=sum(item.tokens or 0 for item in capabilities),
-        ),
-        protocols=_protocols(details),
-        overlap=_overlap(apps),
-        agents=agents(),
-        conditions=load_shim_table().conditions,
-        reach=_reach(details),
-        levels=LEVELS,
-        targets=TARGETS,
-        fidelity=_fidelity(details),
-        use_cases=_use_case_coverage(details),
-        matching=_matching(details),
-        quality=s.Quality(
-            all=all_figures,
-            worst=tuple(
-                s.AppQuality(
-                    key=item.key,
-                    package=item.package,
-                    label=item.label,
-                    source=next(iter(item.sources), None),
-                    figures=item.quality,
-                )
-                for item in sorted(declaring, key=lambda item: item.quality.score or 0)[:20]
-            ),
-            findings=_finding_counts(details.findings),
-            releases=tuple(
-                s.ReleaseCount(
-                    release=release,
-                    protocol="appfunctions",
-                    errors=12 + at,
-                    warnings=80 - 9 * at,
-                    notes=31,
-                    apps=40,
-                )
-                for at, release in enumerate(("Android 16", "Android 16 QPR2", "Android 17"))
-            ),
-        ),
-        history=_history(details),
-        details=details,
-        notes=(),
-    )
-
-
-def _protocols(details: d.Details) -> tuple[s.ProtocolCount, ...]:
-    counted = Counter(details.providers[item.provider].protocol for item in details.capabilities)
-    made = []
-    for protocol, (title, dialect) in sorted(PROTOCOLS.items()):
-        of_it = [item for item in details.providers if item.protocol == protocol]
-        if of_it:
-            made.append(
-                s.ProtocolCount(
-                    protocol=protocol,
-                    title=title,
-                    dialect=dialect,
-                    apps=len({item.app for item in of_it}),
-                    providers=len(of_it),
-                    capabilities=counted[protocol],
-                )
-            )
-    return tuple(made)
-
-
-def _reach(details: d.Details) -> tuple[s.AgentReach, ...]:
-    made = []
-    for at, agent in enumerate(agents()):
-        cells = [details.reach_profiles[item.reach].cells[at] for item in details.capabilities]
-        reach = Counter(item.reach for item in cells)
-        levels = Counter(item.level for item in cells if item.reach == "gateway" and item.level)
-        best = Counter(item.best[at] for item in details.apps)
-        made.append(
-            s.AgentReach(
-                agent=agent.id,
-                apps=counts_by_reach(best),
-                capabilities=counts_by_reach(reach),
-                levels=tuple(s.Counted(name=item, count=levels[item]) for item in LEVELS if levels[item]),
-                version_alone=levels["dropped"] // 2,
-                reasons=tuple(
-                    s.Counted(name=name, count=count)
-                    for name, count in Counter(item.reason for item in cells).most_common(12)
-                ),
-            )
-        )
-    return tuple(made)
-
-
-def _fidelity(details: d.Details) -> tuple[s.FidelityCell, ...]:
-    counts: dict[tuple[str, str], Counter[str]] = {}
-    for item in details.capabilities:
-        protocol = details.providers[item.provider].protocol
-        for target, level in zip(TARGETS, details.level_profiles[item.levels].levels, strict=True):
-            counts.setdefault((protocol, target), Counter())[level or "exact"] += 1
-    return tuple(
-        s.FidelityCell(
-            protocol=protocol,
-            dialect=PROTOCOLS[protocol][1],
-            target=target,
-            levels=tuple(counted[item] for item in LEVELS),
-            security=0 if target.startswith("appfunctions") else counted["dropped"] // 3,
-        )
-        for (protocol, target), counted in sorted(counts.items())
-    )
-
-
-def _use_case_coverage(details: d.Details) -> tuple[s.AppTypeCoverage, ...]:
-    apps = Counter(use_case for app in details.apps for use_case in app.use_cases)
-    capabilities = Counter(use_case for each in details.capabilities for use_case in each.use_cases)
-    return tuple(
-        s.AppTypeCoverage(
-            id=kind.id,
-            title=kind.title,
-            apps=sum(
-                any(use_case.id in app.use_cases for use_case in kind.use_cases) for app in details.apps
-            ),
-            covered=sum(bool(apps[use_case.id]) for use_case in kind.use_cases),
-            use_cases=tuple(
-                s.UseCaseCount(
-                    id=use_case.id,
-                    title=use_case.title,
-                    apps=apps[use_case.id],
-                    capabilities=capabilities[use_case.id],
-                    protocols=(),
-                )
-                for use_case in kind.use_cases
-            ),
-        )
-        for kind in load_taxonomy().app_types
-    )
-
-
-def _matching(details: d.Details) -> s.MatchingSummary:
-    def summary(group: d.Group) -> s.MatchedGroup:
-        members = [details.capabilities[item] for item in group.members]
-        providers = [details.providers[item.provider] for item in members]
-        protocols = Counter(item.protocol for item in providers)
-        return s.MatchedGroup(
-            name=members[0].id,
-            capabilities=len(members),
-            apps=len({item.app for item in providers}),
-            protocols=tuple(s.Counted(name=name, count=count) for name, count in protocols.most_common()),
-            kinds=(s.Counted(name="same-use-case", count=len(group.links)),),
-            examples=tuple(
-                f"{details.apps[provider.app].package} {item.id}"
-                for provider, item in zip(providers[:5], members, strict=False)
-            ),
+    def moved(items: Sequence[Any], **other: None) -> tuple[Any, ...]:
+        names = [name for name in counts if name in type(items[0]).model_fields]
+        return tuple(
+            item.model_copy(update={name: getattr(item, name) + at * counts[name] for name in names} | other)
+            for at in range(times)
+            for item in items
         )
 
-    made = sorted(map(summary, details.groups), key=lambda item: (-item.apps, item.name))
-    return s.MatchingSummary(
-        groups=len(made),
-        capabilities=sum(item.capabilities for item in made),
-        kinds=(s.Counted(name="same-use-case", count=sum(len(item.links) for item in details.groups)),),
-        full_blocks=0,
-        largest=tuple(made[:20]),
-    )
+    parts = {
+        "apps": details.apps * times, "providers": moved(details.providers), "groups": (),
+        "capabilities": moved(details.capabilities, group=None), "findings": moved(details.findings),
+    }  # fmt: skip
+    return report.model_copy(update={"details": details.model_copy(update=parts)})
 
 
-def _history(details: d.Details) -> s.History:
-    draw = random.Random(5)
-    apps, capabilities = len(details.apps), len(details.capabilities)
-    shares = (0.42, 0.47, 0.55, 0.61, 0.74, 0.9, 1.0)
-    protocols = _protocols(details)
-
-    def point(at: int, share: float) -> s.TrendPoint:
-        grown = tuple(
-            s.Counted(name=item.protocol, count=round(item.capabilities * share ** (1 + 0.3 * number)))
-            for number, item in enumerate(protocols)
-        )
-        return s.TrendPoint(
-            name=f"ecosystem-2026-{at + 5:02}",
-            apps=round(apps * (0.8 + 0.2 * share)),
-            declaring_apps=round(apps * 0.66 * share),
-            providers=round(len(details.providers) * share),
-            capabilities=sum(item.count for item in grown),
-            protocols=grown,
-            since_last=None,
-        )
-
-    changed = [_changed(draw, item) for item in draw.sample(details.apps, min(12, apps))] if apps else []
-    return s.History(
-        since="ecosystem-2026-10",
-        counts=s.ChangeCounts(
-            apps_added=apps // 25,
-            apps_removed=apps // 90,
-            apps_changed=apps // 14,
-            apps_resigned=apps // 120,
-            capabilities_added=capabilities // 10,
-            capabilities_removed=capabilities // 60,
-            capabilities_changed=capabilities // 20,
-            breaking=capabilities // 80,
-            compatible=capabilities // 40,
-            text_only=capabilities // 50,
-            security=3,
-            unchanged=capabilities * 5 // 6,
-        ),
-        apps=tuple(changed),
-        left_out=0,
-        trend=tuple(point(at, share) for at, share in enumerate(shares)),
-    )
+def _apps(count: int, seed: int) -> Iterator[App]:
+    draw, names = random.Random(seed), Names(seed)
+    for at in range(count):
+        protocols = draw.choices([item for item, _ in _SETS], [weight for _, weight in _SETS])[0]
+        label = f"{_WORDS[at * 7 % len(_WORDS)]} {_KINDS[at * 5 % len(_KINDS)]}"
+        findings: list[dict[str, Any]] = []
+        declares = []
+        # The first apps are those whose access rules were opened and that are translated.
+        for number, protocol in enumerate(protocols if at >= OPENED else ("mobile-mcp",)):
+            made = names.capabilities(max(1, min(60, round(draw.gammavariate(1.6, 5)))))
+            declares.append(_MAKERS[protocol](*(_tool(draw, protocol, item) for item in made)))
+            findings += _findings(draw, number, len(made))
+        launcher, package = draw.random() < 0.9, f"com.{label.replace(' ', '.').lower()}{at}"
+        yield App(package, declares, launcher, version=2, label=label, findings=findings)
 
 
-def _changed(draw: random.Random, app: d.AppDetail) -> s.ChangedApp:
-    status: Any = draw.choice(("added", "changed", "changed", "removed"))
-    weight: Any = draw.choice(("breaking", "compatible", "text-only"))
-    provider = s.ChangedProvider(
-        protocol="mobile-mcp",
-        component=f"{app.package}.AgentService",
-        status="changed",
-        weight=weight,
-        changes=(),
-        capabilities=(
-            s.ChangedCapability(
-                id="create_note",
-                status="changed",
-                weight=weight,
-                changes=(
-                    Change(code="property-removed", weight=weight, message="The parameter place is gone"),
-                ),
-            ),
-        ),
-    )
-    return s.ChangedApp(
-        package=app.package or "",
-        label=app.label,
-        status=status,
-        old_version=None if status == "added" else "1.4",
-        new_version=None if status == "removed" else "1.5",
-        weight=weight if status == "changed" else None,
-        capabilities_added=app.capabilities if status == "added" else 1,
-        capabilities_removed=app.capabilities if status == "removed" else 0,
-        capabilities_changed=1 if status == "changed" else 0,
-        resigned=False,
-        providers=(provider,) if status == "changed" else (),
-    )
+def _tool(draw: random.Random, protocol: str, made: MadeCapability) -> Tool:
+    described = draw.random() < 0.88
+    parameters = {item.name: item.kind for item in made.parameters}
+    facts = {
+        "output": "string" if draw.random() < 0.6 else None, "untyped_count": int(draw.random() < 0.03),
+        "undescribed_count": 0 if described else len(parameters), "version": "1",
+        "token_estimate": draw.randrange(60, 320), "read_only": draw.choice((None, True, False)),
+        "place": f"res/xml/{protocol.replace('-', '_')}.xml:{draw.randrange(3, 400)}",
+    }  # fmt: skip
+    levels = {target: draw.choices(LEVELS, (24, 0, 24, 28, 7, 10, 2, 5, 0))[0] for target in TARGETS}
+    unenforced = int(levels["mcp+2025-11-25"] == "dropped")
+    name = f"Functions#{made.camel_name}" if protocol == "appfunctions" else made.snake_name
+    description = made.description if described else None
+    return Tool(name, description, parameters, levels, unenforced=unenforced, facts=facts)
 
 
-def _sum_of(figures: Sequence[s.QualityFigures]) -> s.QualityFigures:
-    sums = {
-        name: sum(getattr(figure, name) or 0 for figure in figures)
-        for name in s.QualityFigures.model_fields
-        if name != "score"
-    }
-    return s.QualityFigures(**sums, score=78)
+def _findings(draw: random.Random, provider: int, capabilities: int) -> Iterator[dict[str, Any]]:
+    for at in range(capabilities):
+        if draw.random() < 0.3:
+            origin, code, level, message = draw.choice(_CODES)
+            pointer = f"/capabilities/{at}/description"
+            finding = {"origin": origin, "code": code, "level": level, "message": message, "pointer": pointer}
+            yield {"provider": provider, "capability": at, "hint": "add a description", **finding}
 
 
-def _overlap(apps: Sequence[d.AppDetail]) -> tuple[s.Overlap, ...]:
-    counted = Counter(app.protocols for app in apps)
-    capabilities: Counter[tuple[str, ...]] = Counter()
-    for app in apps:
-        capabilities[app.protocols] += app.capabilities
-    return tuple(
-        s.Overlap(protocols=protocols, apps=count, capabilities=capabilities[protocols])
-        for protocols, count in counted.most_common(40)
-    )
-
-
-def _finding_counts(findings: Sequence[d.FindingDetail]) -> tuple[s.FindingCount, ...]:
-    counted = Counter((finding.origin, finding.code, finding.level, finding.message) for finding in findings)
-    return tuple(
-        s.FindingCount(
-            origin=origin,
-            protocol="mobile-mcp",
-            code=code,
-            meaning=meaning,
-            level=level,
-            findings=count,
-            apps=count,
-        )
-        for (origin, code, level, meaning), count in counted.most_common()
-    )
+def _earlier(apps: list[App], share: float) -> Iterator[App]:
+    """Yield the apps as they were: fewer, with other words here and there, and the first ones closed."""
+    for at, app in enumerate(apps[: round(len(apps) * share)]):
+        declares: list[Declares] = []
+        for item in app.declares:
+            tools = list(item.tools)[at % 5 == 1 :]
+            access = {"permission": "com.example.CALL"} if at < OPENED else {}
+            declares.append(Declares(**{**vars(item), "tools": tools, "access": access}))
+        yield App(app.package, declares, app.has_launcher, version=1, label=app.label)
+    yield App("com.example.gone", [mmcp(Tool("create_note"))])

@@ -7,14 +7,17 @@ from collections.abc import Iterator
 import pytest
 from hypothesis import given, strategies as st
 
+from droidgate.coverage.match import match_words, text_reading
 from droidgate.coverage.match.capability_groups import (
     COMPARED,
     THRESHOLD,
     WEIGHTS,
     Matching,
+    Scorer,
     match_capabilities,
 )
-from droidgate.coverage.match.features import CapabilityText
+from droidgate.coverage.match.features import CapabilityText, declared_text, features_of, parts_of
+from droidgate.coverage.match.match_words import Vocabulary
 from droidgate_mappings.model.errors import UsageError
 from gateway.coverage_match.fitting import are_siblings, fitted_weights, prepared_half
 from gateway.coverage_match.labelled_pairs import DIFFERENT, HALVES, capability_text, labelled_pairs
@@ -136,16 +139,13 @@ def test_an_app_does_not_list_one_thing_twice_under_names_of_other_meaning() -> 
     assert match_capabilities([*listed("com.tv"), _capability("c", "open_films_page", "Opens it.")]).links
 
 
-@pytest.mark.parametrize(
-    ("first", "other"),
-    [
-        ("turn_on_light", "turn_off_light"),
-        ("create_note", "delete_note"),
-        ("send_money", "send_message"),
-        ("send_fax", "send_letter"),
-        ("lock_door", "unlock_door"),
-    ],
-)
+@pytest.mark.parametrize(("first", "other"), [
+    ("turn_on_light", "turn_off_light"),
+    ("create_note", "delete_note"),
+    ("send_money", "send_message"),
+    ("send_fax", "send_letter"),
+    ("lock_door", "unlock_door"),
+])  # fmt: skip
 def test_shared_words_are_no_match_where_the_meaning_differs(first: str, other: str) -> None:
     assert match_capabilities([_capability("a", first), _capability("b", other)]).groups == ()
 
@@ -252,3 +252,131 @@ def test_without_rapidfuzz_the_way_to_it_is_reported(monkeypatch: pytest.MonkeyP
     monkeypatch.setitem(sys.modules, "rapidfuzz.fuzz", None)
     with pytest.raises(UsageError, match=r"\[coverage\]"):
         match_capabilities([_capability("a", "x")])
+
+
+# Texts that nobody is meant to read: they cost no more than others, and empty ones are in no group
+
+
+def _match(*said: tuple[str, str | None, str]) -> Matching:
+    """Match capabilities of name, description and parameters, each of an app of its own."""
+    return match_capabilities(
+        CapabilityText(f"k{number:05}", f"com.app{number}", "mmcp", *item) for number, item in enumerate(said)
+    )
+
+
+@pytest.mark.parametrize(("name", "description"), [
+    ("", None),
+    ("", ""),
+    (" \n\t", "\n\n"),
+    ("a", None),
+    ("b", "c"),
+    ("aB", None),
+    ("com.x.A#b", None),
+    ("f1", "f 1"),
+    ("12", "3.14"),
+    ("the", "It is of a the."),
+    ("get", None),
+    ("\U0001f4f7", "\U0001f389 \U0001f389"),
+    ("\u200b\u2060", "\u202e\u2066"),
+    ("___", "-- ?! --"),
+])  # fmt: skip
+def test_what_says_nothing_is_matched_with_nothing(name: str, description: str | None) -> None:
+    both = (name, description, "x:string"), (name, description, "y:int32, z:string")
+    assert _match(*both, both[0]).groups == ()
+
+
+@pytest.mark.parametrize(("first", "other"), [
+    ("创建笔记", "删除照片"),
+    ("नोट बनाएं", "नाटक बंद करें"),
+    ("สร้างบันทึก", "ลบรูปภาพ"),
+    ("குறிப்பு உருவாக்கு", "கதவை திற"),
+    ("أنشئ ملاحظة", "أرسل صورة"),
+    ("создать заметку", "удалить фото"),
+    ("노트 만들기", "사진 삭제"),
+])  # fmt: skip
+def test_scripts_that_no_word_is_known_of_match_by_their_words_alone(first: str, other: str) -> None:
+    assert _match(
+        (first, None, ""), (first, None, "a:string"), (other, None, ""), (other, None, "b:int32")
+    ).groups == (("k00000", "k00001"), ("k00002", "k00003"))
+
+
+@pytest.mark.parametrize("written", ["बनाएं", "குறிப்பு", "ನೋಟ್", "บันทึก", "заметку"])
+def test_a_vowel_sign_does_not_part_a_word(written: str) -> None:
+    assert len(Vocabulary().words_of(written)) == 1
+
+
+@pytest.mark.parametrize("name", ["x" * 100_000, "aB" * 50_000, "com." + "y" * 100_000 + "#" + "z" * 100_000])
+def test_of_long_texts_only_so_much_is_read(name: str) -> None:
+    text = declared_text(CapabilityText("k", "com.x", "mmcp", name, "word " * 20_000, "p:string, " * 10_000))
+    assert len(text) <= 2 * 160 + 320 + 600 + 3
+
+
+@pytest.mark.parametrize(("name", "description"), [
+    ("create_note", "Note {}."),
+    ("get", "Gets {}."),
+    ("create_note_{}", None),
+    ("{}", "create note create note"),
+    ("turn switch turn switch {}", "turn it on and off " * 9),
+])  # fmt: skip
+def test_a_text_is_compared_with_a_few_whatever_the_others_are(name: str, description: str | None) -> None:
+    """The words are made of the number, so that no two texts are the same."""
+    count = 1_500
+    written = ["".join(chr(97 + int(digit)) for digit in f"{number:05}") for number in range(count)]
+    matching = _match(
+        *((name.format(item), description and description.format(item), "id:string") for item in written)
+    )
+    assert matching.compared <= count * (COMPARED + 1)
+
+
+def test_texts_of_one_name_are_one_text_and_are_not_compared() -> None:
+    matching = _match(*[("create_note", "Makes a note.", "")] * 5_000)
+    assert (len(matching.groups), matching.compared) == (1, 0)
+    assert {link.score for link in matching.links} == {1.0}
+
+
+def _made(count: int) -> Iterator[CapabilityText]:
+    names = Names(seed=3)
+    for number in range(count):
+        made = names.capability()
+        shape = ", ".join(f"{parameter.name}:{parameter.kind}" for parameter in made.parameters)
+        yield CapabilityText(
+            f"k{number:06}", f"com.app{number // 8}", "mmcp", made.snake_name, made.description, shape
+        )
+
+
+def test_capabilities_are_read_by_their_keys_each_once() -> None:
+    texts = list(_made(300))
+    mixed = [*texts, *texts[:40]]
+    random.Random(2).shuffle(mixed)
+    kept, other = text_reading.read_capabilities(texts), text_reading.read_capabilities(mixed)
+    assert kept.keys == other.keys == [item.key for item in texts]
+    assert kept.text_of == other.text_of
+    assert [item.text for item in kept.features] == [item.text for item in other.features]
+    assert kept.names == other.names
+
+
+def test_words_are_forgotten_before_they_fill_the_memory(monkeypatch: pytest.MonkeyPatch) -> None:
+    texts = [declared_text(item) for item in _made(300)]
+    vocabulary = Vocabulary()
+    expected = [parts_of(text, vocabulary) for text in texts]
+    assert len(vocabulary._known) > 20
+    monkeypatch.setattr(match_words, "MOST_KEPT", 20)
+    forgetful = Vocabulary()
+    assert [parts_of(text, forgetful) for text in texts] == expected
+    assert max(len(forgetful._known), len(forgetful._parts), len(forgetful.roles)) <= 20
+
+
+def test_the_order_in_which_rarities_are_added_changes_no_sum() -> None:
+    """A set yields its words in an order that differs from run to run."""
+    sides = [side for pair in labelled_pairs("tune") for side in (pair.left, pair.right)]
+    vocabulary = Vocabulary()
+    features = [features_of(declared_text(capability_text(side)), vocabulary) for side in sides]
+    scorer = Scorer(features)
+    rarities = [
+        scorer.rarity(term) for term in sorted({term for feature in features for term in feature.terms})
+    ]
+    sums = set()
+    for seed in range(50):
+        random.Random(seed).shuffle(rarities)
+        sums.add(sum(rarities))
+    assert len(sums) == 1

@@ -19,12 +19,16 @@ from typing import Any
 
 import pytest
 
+import droidgate
 from droidgate.cli import run
 from droidgate.coverage.cluster import Cluster
+from droidgate.sources.catalogs import catalog_reading
 from droidgate.sources.catalogs.catalog import Catalog, query
+from droidgate.sources.catalogs.catalog_reading import DECLARATIONS_ALONE
 from droidgate.sources.catalogs.rows import LOG_FILE, TABLES
-from droidgate_mappings.model.errors import InputError, UsageError
-from droidgate_phone.sample_packages import filler_package
+from droidgate.sources.opened_apps import open_apps
+from droidgate_mappings.model.errors import BudgetError, InputError, UsageError
+from droidgate_phone.sample_packages import filler_package, sample_packages
 from gateway.coverage_scan.catalogs import SAMPLES, ask, rows_of, scan_into
 from gateway.coverage_scan.hostile_work import SLOW
 from requirements_of_tests import CHECKOUT
@@ -100,9 +104,7 @@ def test_a_cluster_that_is_not_there_is_one_error(apps: Path, tmp_path: Path, mo
 
 @pytest.mark.slow
 @pytest.mark.parametrize("seed", range(3))
-def test_a_scan_that_was_killed_goes_on_to_the_same_catalog(
-    seed: int, apps: Path, catalog: Catalog, tmp_path: Path
-) -> None:
+def test_a_killed_scan_goes_on_to_its_end(seed: int, apps: Path, catalog: Catalog, tmp_path: Path) -> None:
     folder, chance = tmp_path / "resumed", random.Random(seed)
     environment = os.environ | {"PYTHONPATH": os.pathsep.join(item for item in sys.path if item)}
     lines = 0
@@ -196,7 +198,7 @@ def test_equal_files_are_two_sources_with_one_set_of_rows(tmp_path: Path) -> Non
 
 
 def test_two_versions_of_an_app_are_two_apps(tmp_path: Path) -> None:
-    from gateway.coverage_scan.made_apps import tool_app  # noqa: PLC0415
+    from gateway.coverage_scan.catalogs import tool_app  # noqa: PLC0415
 
     folder = tmp_path / "apps"
     folder.mkdir()
@@ -246,15 +248,12 @@ def test_no_row_says_a_place_of_this_machine(apps: Path, catalog: Catalog) -> No
     assert "/tmp" not in text
 
 
-@pytest.mark.parametrize(
-    ("content", "reported"),
-    [
-        ('{"schema": "droidgate.catalog/3"}', "this droidgate reads droidgate.catalog/2"),
-        ("{", "it is not a catalog"),
-        ('{"schema": "droidgate.catalog/2"}', "it is not a catalog"),
-        ("[]", "it is not a catalog"),
-    ],
-)
+@pytest.mark.parametrize(("content", "reported"), [
+    ('{"schema": "droidgate.catalog/3"}', "this droidgate reads droidgate.catalog/2"),
+    ("{", "it is not a catalog"),
+    ('{"schema": "droidgate.catalog/2"}', "it is not a catalog"),
+    ("[]", "it is not a catalog"),
+])  # fmt: skip
 def test_a_catalog_of_another_version_is_refused(content: str, reported: str, tmp_path: Path) -> None:
     (tmp_path / "catalog.json").write_text(content)
     with pytest.raises(InputError, match=reported):
@@ -279,9 +278,7 @@ def test_a_folder_with_other_things_is_not_written_into(apps: Path, tmp_path: Pa
 
 @pytest.mark.slow
 @pytest.mark.parametrize("left", ["known-0123456789abcdef.units", "scan.kept", "building"])
-def test_what_a_scan_leaves_when_it_is_ended_early_is_not_a_hindrance(
-    left: str, apps: Path, tmp_path: Path
-) -> None:
+def test_what_a_scan_leaves_when_it_ends_early_is_no_hindrance(left: str, apps: Path, tmp_path: Path) -> None:
     place = tmp_path / "c" / left
     place.parent.mkdir()
     if left == "building":
@@ -299,9 +296,7 @@ FOREIGN = ["apps/mine.apk.txt", "sources/0000.parquet", "building/house.txt"]
 
 
 @pytest.mark.parametrize("name", FOREIGN)
-def test_a_folder_that_is_called_as_a_part_of_a_catalog_is_not_written_into(
-    name: str, apps: Path, tmp_path: Path
-) -> None:
+def test_a_folder_named_as_a_part_of_a_catalog_is_left_alone(name: str, apps: Path, tmp_path: Path) -> None:
     foreign = tmp_path / "c" / name
     foreign.parent.mkdir(parents=True)
     foreign.write_text("important")
@@ -313,9 +308,7 @@ def test_a_folder_that_is_called_as_a_part_of_a_catalog_is_not_written_into(
 @pytest.mark.slow
 @pytest.mark.parametrize("begun", ["catalog", "log"])
 @pytest.mark.parametrize("name", ["apps/mine.apk.txt", "building/house.txt", "building/apps/mine.apk.txt"])
-def test_what_somebody_put_into_a_catalog_is_reported_and_stays(
-    name: str, begun: str, apps: Path, tmp_path: Path
-) -> None:
+def test_a_foreign_file_in_a_catalog_is_reported(name: str, begun: str, apps: Path, tmp_path: Path) -> None:
     if begun == "log":
         unfinished(tmp_path / "c", apps)
     else:
@@ -345,45 +338,23 @@ def test_a_catalog_is_not_a_source_of_itself(apps: Path, tmp_path: Path) -> None
         scan_into(tmp_path / "c", tmp_path / "c")
 
 
-@pytest.mark.parametrize(
-    "sql",
-    [
-        "COPY apps TO '{catalog}/evil.csv'",
-        "COPY apps TO 'evil.csv'",
-        "EXPLAIN ANALYZE COPY apps TO '{catalog}/evil.csv'",
-        "EXPORT DATABASE '{catalog}/evil'",
-        "ATTACH '{catalog}/evil.db'",
-        "CREATE TABLE evil AS SELECT 1",
-        "DROP VIEW apps",
-        "SET enable_external_access = true",
-        "INSTALL httpfs",
-        "LOAD httpfs",
-        "PRAGMA database_list",
-        "SELECT 1; SELECT 2",
-        "",
-        "SELECT * FROM read_csv('{secret}')",
-        "SELECT * FROM read_text('{secret}')",
-        "SELECT * FROM read_blob('{secret}')",
-        "SELECT * FROM '{secret}'",
-        "SELECT * FROM glob('{catalog}/../*')",
-        "SELECT * FROM read_parquet('{other}')",
-        "SELECT * FROM query('COPY apps TO ''{catalog}/evil.csv''')",
-        "SELECT getenv('HOME')",
-        "SELECT * FROM read_csv('http://127.0.0.1:9/x.csv')",
-        "FROM enable_logging(storage := 'file', storage_path := '{catalog}/evil')",
-        "FROM enable_profiling(save_location := '{catalog}/evil')",
-        "FROM json_execute_serialized_sql(json_serialize_sql('FROM read_text(''{secret}'')'))",
-        "FROM sniff_csv('{secret}')",
-        "FROM parquet_metadata('{other}')",
-        "FROM read_duckdb('{other}')",
-        "FROM read_parquet('{catalog}/apps/../../*/apps/0000.parquet')",
-        "SUMMARIZE FROM read_csv('{secret}')",
-        "IMPORT DATABASE '{catalog}'",
-        "FROM duckdb_secrets()",
-        "FROM arrow_scan(1, 2, 3)",
-        "PREPARE evil AS SELECT 1; EXECUTE evil",
-    ],
-)
+@pytest.mark.parametrize("sql", [
+    "COPY apps TO '{catalog}/evil.csv'", "COPY apps TO 'evil.csv'",
+    "EXPLAIN ANALYZE COPY apps TO '{catalog}/evil.csv'", "EXPORT DATABASE '{catalog}/evil'",
+    "ATTACH '{catalog}/evil.db'", "CREATE TABLE evil AS SELECT 1", "DROP VIEW apps",
+    "SET enable_external_access = true", "INSTALL httpfs", "LOAD httpfs", "PRAGMA database_list",
+    "SELECT 1; SELECT 2", "", "SELECT * FROM read_csv('{secret}')", "SELECT * FROM read_text('{secret}')",
+    "SELECT * FROM read_blob('{secret}')", "SELECT * FROM '{secret}'", "SELECT * FROM glob('{catalog}/../*')",
+    "SELECT * FROM read_parquet('{other}')", "SELECT * FROM query('COPY apps TO ''{catalog}/evil.csv''')",
+    "SELECT getenv('HOME')", "SELECT * FROM read_csv('http://127.0.0.1:9/x.csv')",
+    "FROM enable_logging(storage := 'file', storage_path := '{catalog}/evil')",
+    "FROM enable_profiling(save_location := '{catalog}/evil')",
+    "FROM json_execute_serialized_sql(json_serialize_sql('FROM read_text(''{secret}'')'))",
+    "FROM sniff_csv('{secret}')", "FROM parquet_metadata('{other}')", "FROM read_duckdb('{other}')",
+    "FROM read_parquet('{catalog}/apps/../../*/apps/0000.parquet')", "SUMMARIZE FROM read_csv('{secret}')",
+    "IMPORT DATABASE '{catalog}'", "FROM duckdb_secrets()", "FROM arrow_scan(1, 2, 3)",
+    "PREPARE evil AS SELECT 1; EXECUTE evil",
+])  # fmt: skip
 def test_a_question_can_neither_write_nor_leave_the_catalog(
     sql: str, catalog: Catalog, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -415,18 +386,13 @@ def test_a_catalog_may_have_any_name_in_utf_8(apps: Path, catalog: Catalog, tmp_
         assert not refused.exists()
 
 
-@pytest.mark.parametrize(
-    ("harm", "reported"),
-    [
-        (lambda file: file.unlink(), "its table apps cannot be read"),
-        (lambda file: file.write_bytes(b""), "its table apps cannot be read"),
-        (
-            lambda file: shutil.copy(file.parents[1] / "findings/0000.parquet", file),
-            "its table apps has other columns",
-        ),
-    ],
-)
-def test_a_table_that_is_gone_or_another_one_is_reported_with_the_way_out(
+@pytest.mark.parametrize(("harm", "reported"), [
+    (lambda file: file.unlink(), "its table apps cannot be read"),
+    (lambda file: file.write_bytes(b""), "its table apps cannot be read"),
+    (lambda file: shutil.copy(file.parents[1] / "findings/0000.parquet", file),
+     "its table apps has other columns"),
+])  # fmt: skip
+def test_a_table_that_is_gone_is_reported_with_a_hint(
     harm: Any, reported: str, apps: Path, tmp_path: Path
 ) -> None:
     catalog = scan_into(tmp_path / "c", apps / "agent.apk").catalog
@@ -454,9 +420,7 @@ def test_rows_are_made_as_they_are_taken(catalog: Catalog) -> None:
         assert [row[0] for row in itertools.islice(answered.rows, 30_000)] == list(range(30_000))
 
 
-def test_people_see_the_first_rows_of_a_long_answer_and_programs_all(
-    catalog: Catalog, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_people_see_first_rows_programs_all(catalog: Catalog, capsys: pytest.CaptureFixture[str]) -> None:
     where = ["--catalog", str(catalog.folder)]
     sql = "SELECT range AS n FROM range(2500)"
     assert run(["catalog", "sql", sql, *where]) == 0
@@ -490,15 +454,12 @@ def test_values_of_every_kind_stay_data(catalog: Catalog, capsys: pytest.Capture
     assert json.loads(capsys.readouterr().out)["rows"] == []
 
 
-@pytest.mark.parametrize(
-    ("sql", "hint"),
-    [
-        ("FROM app", 'did you mean "apps"?'),
-        ("SELECT packag FROM apps", 'candidate bindings: "package"'),
-        ("SELEC 1", "the tables are sources, apps, providers"),
-        ("DROP VIEW apps", "the tables are sources, apps, providers"),
-    ],
-)
+@pytest.mark.parametrize(("sql", "hint"), [
+    ("FROM app", 'did you mean "apps"?'),
+    ("SELECT packag FROM apps", 'candidate bindings: "package"'),
+    ("SELEC 1", "the tables are sources, apps, providers"),
+    ("DROP VIEW apps", "the tables are sources, apps, providers"),
+])  # fmt: skip
 def test_a_query_that_is_refused_says_what_there_is(sql: str, hint: str, catalog: Catalog) -> None:
     with pytest.raises(UsageError) as raised:
         answer_of(catalog, sql)
@@ -570,3 +531,172 @@ def test_the_commands_scan_and_answer(apps: Path, tmp_path: Path, capsys: pytest
 def test_a_scan_that_reads_nothing_ends_with_bad_input(tmp_path: Path) -> None:
     (tmp_path / "bad.apk").write_bytes(b"no archive")
     assert run(["scan", str(tmp_path / "bad.apk"), "--catalog", str(tmp_path / "c"), "--workers", "1"]) == 3
+
+
+# A catalog is a source like the apps that it was made of
+
+
+PROJECTS = Path("device_shim/apps")
+
+
+@pytest.fixture(scope="module")
+def projects(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A catalog of the projects of the sample apps, under their relative names."""
+    return scan_into(tmp_path_factory.mktemp("projects") / "samples", PROJECTS).catalog.folder
+
+
+def package_of(name: str) -> bytes:
+    return next(package.apk for package in sample_packages() if package.name == name)
+
+
+def places(findings: tuple[droidgate.Finding, ...], prefix: str = "") -> set[tuple[str, str, str]]:
+    return {
+        (finding.code, finding.message, str(finding.source).removeprefix(prefix))
+        for finding in findings
+        if finding.code != DECLARATIONS_ALONE
+    }
+
+
+@pytest.fixture(scope="module")
+def mixed(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
+    """A folder with an APK, a file that needs a leniency and one that cannot be read; its catalog."""
+    folder = tmp_path_factory.mktemp("mixed")
+    (folder / "a").mkdir()
+    (folder / "a/broken.apk").write_bytes(b"PK\x03\x04")
+    (folder / "a/tally.apk").write_bytes(package_of("tally"))
+    tools = [{"name": "a", "description": None, "inputSchema": {"type": "object"}}]
+    (folder / "a/tools.json").write_text(json.dumps({"tools": tools}))
+    return folder / "a", scan_into(folder / "c", folder / "a").catalog.folder
+
+
+def test_a_catalog_of_an_apk_has_what_the_apk_declares(mixed: tuple[Path, Path]) -> None:
+    direct, read = map(droidgate.read, mixed)
+    assert {provider.protocol for provider in direct} == {"mcp", "mobile-mcp"}
+    assert sorted(item.content_digest() for item in read) == sorted(item.content_digest() for item in direct)
+
+
+def test_a_catalog_of_projects_has_their_places_too(projects: Path) -> None:
+    read, direct = droidgate.read(projects), droidgate.read(PROJECTS)
+    assert [str(item.source) for item in read] == [f"{projects}/{item.source}" for item in direct]
+    assert [[str(capability.source) for capability in provider.capabilities] for provider in read] == [
+        [f"{projects}/{capability.source}" for capability in provider.capabilities] for provider in direct
+    ]
+
+
+def test_the_file_in_a_catalog_names_it_as_its_folder_does(projects: Path) -> None:
+    read = droidgate.read(projects / "catalog.json")
+    assert read.providers == droidgate.read(projects).providers
+    assert Catalog.open(projects / "catalog.json") == Catalog.open(projects)
+
+
+def test_a_reading_says_what_a_catalog_does_not_have(projects: Path) -> None:
+    read = droidgate.read(projects)
+    (missing,) = (finding for finding in read.findings if finding.code == DECLARATIONS_ALONE)
+    assert "manifests, resources, signatures and archives of the apps are not in it" in missing.message
+    assert read.applications == ()
+
+
+def test_lint_of_a_catalog_reports_what_the_linters_of_the_scan_found(projects: Path) -> None:
+    stored, direct = droidgate.lint(projects), droidgate.lint(PROJECTS)
+    assert places(direct.findings)
+    assert places(stored.findings, f"{projects}/") == places(direct.findings)
+
+
+def test_a_catalog_converts_as_its_apps_do(projects: Path) -> None:
+    stored = droidgate.convert(droidgate.read(projects), to="mcp")
+    direct = droidgate.convert(droidgate.read(PROJECTS), to="mcp")
+    assert stored.files == direct.files
+    assert places(stored.findings, f"{projects}/") == places(direct.findings)
+
+
+def test_a_catalog_does_not_differ_from_its_apps(projects: Path) -> None:
+    assert not droidgate.diff(droidgate.read(PROJECTS), droidgate.read(projects)).all_changes()
+
+
+def test_only_the_chosen_formats_of_a_catalog_are_read(projects: Path) -> None:
+    read = droidgate.read(projects, formats=["mmcp"])
+    assert {provider.protocol for provider in read} == {"mmcp"}
+
+
+def test_strict_reading_refuses_what_the_scan_accepted_by_a_leniency(mixed: tuple[Path, Path]) -> None:
+    folder, catalog = mixed
+    assert places(droidgate.read(folder).findings, f"{folder}/")
+    assert places(droidgate.read(catalog).findings, f"{catalog}/a/") == places(
+        droidgate.read(folder).findings, f"{folder}/"
+    )
+    with pytest.raises(InputError, match="P05"):
+        droidgate.read(catalog, strict=True)
+
+
+def test_what_the_scan_could_not_read_is_a_problem_of_the_reading(mixed: tuple[Path, Path]) -> None:
+    folder, catalog = mixed
+    expected = [problem.message for problem in droidgate.read(folder).problems]
+    assert [(problem.place, problem.message) for problem in droidgate.read(catalog).problems] == [
+        (f"{catalog}/a/broken.apk", message) for message in expected
+    ]
+
+
+def test_a_shim_is_not_made_of_a_catalog(projects: Path) -> None:
+    with pytest.raises(UsageError, match="a catalog has no APKs"):
+        list(open_apps(str(projects)))
+
+
+def test_the_file_in_a_catalog_is_scanned_as_the_catalog(projects: Path, tmp_path: Path) -> None:
+    result = scan_into(tmp_path / "c", projects / "catalog.json")
+    assert result.catalog.rows == Catalog.open(projects).rows
+
+
+@pytest.mark.parametrize("text", ["", "{", "[]", '{"schema": "someone/1"}', "\0" * 300])
+def test_a_catalog_file_of_another_program_leaves_its_folder_a_folder(text: str, tmp_path: Path) -> None:
+    shutil.copytree(PROJECTS / "tally", tmp_path / "tally")
+    (tmp_path / "tally/catalog.json").write_text(text)
+    assert [provider.protocol for provider in droidgate.read(tmp_path / "tally")] == ["mobile-mcp"]
+
+
+@pytest.mark.parametrize(("column", "value"), [
+    ("declaration", "[]"),
+    ("declaration", '{"protocol": "mcp"}'),
+    ("declaration", '{"protocol": "no-such-format"}'),
+    ("declaration", '{"protocol": "mobile-mcp", "capabilities": 7}'),
+])  # fmt: skip
+def test_a_catalog_with_a_broken_row_fails(column: str, value: str, projects: Path, tmp_path: Path) -> None:
+    folder = tmp_path / "c"
+    shutil.copytree(projects, folder)
+    replace_values(Catalog.open(folder), "providers", column, value)
+    with pytest.raises(InputError, match="a row of the catalog"):
+        droidgate.read(folder)
+
+
+def test_a_finding_of_no_known_level_is_refused(projects: Path, tmp_path: Path) -> None:
+    folder = tmp_path / "c"
+    shutil.copytree(projects, folder)
+    replace_values(Catalog.open(folder), "findings", "level", "catastrophe")
+    with pytest.raises(InputError, match="does not hold a finding"):
+        droidgate.read(folder)
+
+
+def test_a_format_that_is_not_installed_is_a_problem(projects: Path, tmp_path: Path) -> None:
+    folder = tmp_path / "c"
+    shutil.copytree(projects, folder)
+    replace_values(Catalog.open(folder), "providers", "protocol", "someone-elses")
+    with pytest.raises(InputError, match="nothing in it can be read"):
+        droidgate.read(folder)
+
+
+def test_a_catalog_too_large_for_memory_is_refused(projects: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(catalog_reading._MOST, "capabilities", 1)
+    with pytest.raises(BudgetError, match="capabilities, and 1 are read at most"):
+        droidgate.read(projects)
+
+
+def replace_values(catalog: Catalog, table: str, column: str, value: str) -> None:
+    """Write one value into every row of a column."""
+    (path,) = catalog.paths_of(table)
+    connection = catalog.connect()
+    connection.execute(
+        f"COPY (SELECT * REPLACE (CAST($1 AS VARCHAR) AS {column}) FROM {table}) "
+        f"TO '{path}.new' (FORMAT parquet)",
+        [value],
+    )
+    connection.close()
+    Path(f"{path}.new").replace(path)

@@ -1,26 +1,37 @@
 """What a scan is given: folders, lists, remote files; one bad line is one row."""
 
 import functools
+import hashlib
 import http.server
 import importlib
 import os
 import random
 import re
+import shlex
 import shutil
+import socket
+import sys
 import threading
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+import zipfile
+from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 
 import pytest
 
-from droidgate.coverage import remote
+from droidgate.cli.coverage.scan_report import ProgressLine
+from droidgate.computer.optional_packages import install_command
+from droidgate.coverage import cluster, remote
 from droidgate.coverage.inputs import Item, list_inputs
+from droidgate.sources.catalogs.catalog import Catalog
+from droidgate.sources.catalogs.rows import TABLES
 from droidgate_android.apk.pack import pack_project
 from droidgate_mappings.model.errors import BudgetError, InputError, UsageError
 from droidgate_phone.sample_packages import filler_package, signing_key
-from gateway.coverage_scan.catalogs import SAMPLES, ask, rows_of, scan_into
-from gateway.coverage_scan.made_apps import tool_files
+from gateway.cli.program_runs import Run, Runner
+from gateway.coverage_scan.catalogs import SAMPLES, ask, rows_of, scan_into, split_app, tool_app, tool_files
+
+Scan = Callable[..., Run]
 
 
 @pytest.fixture
@@ -190,9 +201,7 @@ def test_a_place_that_takes_too_long_to_list_is_a_row(monkeypatch: pytest.Monkey
     ]
 
 
-def test_a_listing_without_end_is_given_up_before_it_fills_the_memory(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_a_listing_without_end_is_left_before_it_fills_the_memory(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(remote, "MAX_ANSWER_BYTES", 100_000)
     with _serving(b"x" * 1000) as (address, sent):
         items = list_inputs([f"{address}/endless/"]).items
@@ -224,7 +233,7 @@ def test_a_file_in_memory_that_is_not_there_is_reported_in_words(tmp_path: Path)
 
 
 @pytest.mark.slow
-def test_a_remote_file_that_is_not_there_is_reported_without_its_url_and_without_words_of_python(
+def test_a_missing_remote_file_is_reported_without_its_url_or_python_s_words(
     served: str, tmp_path: Path
 ) -> None:
     catalog = scan_into(tmp_path / "c", f"{served}/no.apk").catalog
@@ -342,3 +351,238 @@ def test_any_file_is_a_row(data: bytes, tmp_path: Path) -> None:
     (tmp_path / "x.aab").write_bytes(data)
     result = scan_into(tmp_path / "c", *(tmp_path / name for name in ("x", "x.apk", "x.aab")))
     assert result.outcomes == {"unreadable": 3}
+
+
+# What the commands say of a scan: what was not read and why, what was known, and every way it is refused
+
+
+APPS = 20 + SAMPLES
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    return tmp_path / "the user's catalog"
+
+
+@pytest.fixture
+def scan(droidgate: Runner, folder: Path) -> Scan:
+    """Return what runs `droidgate scan` of some sources into the folder."""
+    return lambda *arguments: droidgate("scan", *arguments, "--catalog", folder, "--workers", "1")
+
+
+def broken_apps(folder: Path, count: int) -> Path:
+    folder.mkdir()
+    for number in range(count):
+        (folder / f"bad{number}.apk").write_bytes(b"PK\x03\x04 nothing")
+    return folder
+
+
+@pytest.mark.parametrize("missing", ["nope", "nope.apk", "-", "no/such/folder/"])
+def test_a_missing_source_is_an_error_with_its_name(
+    scan: Scan, missing: str, apps: Path, folder: Path
+) -> None:
+    reported = scan(apps, missing)
+    assert reported.code == 3
+    assert reported.out == ""
+    assert reported.err.startswith(f"error: {missing}: it cannot be read: No such file or directory\nhint: ")
+    assert not folder.exists()
+
+
+@pytest.mark.slow
+def test_a_line_of_a_list_without_a_file_or_scheme_is_a_row(scan: Scan, apps: Path, tmp_path: Path) -> None:
+    (tmp_path / "list").write_text(f"nope.apk\ngopher://me:secret@example/x\n{apps / 'agent.apk'}\n")
+    done = scan(f"@{tmp_path}/list")
+    assert done.code == 0
+    reported = done.out
+    assert "\n  nope.apk: it cannot be read: No such file or directory\n" in reported
+    assert "\n  gopher://example/x: gopher: is not a scheme that fsspec knows\n" in reported
+    assert "catalog sql" not in reported
+
+
+def test_a_list_that_is_not_there_has_a_way_out(scan: Scan) -> None:
+    done = scan("@nope.txt")
+    assert (done.code, "\nhint: @LIST is a file with one source a line" in done.err) == (3, True)
+
+
+@pytest.mark.parametrize("content", [None, "# only a remark\n"])
+def test_nothing_to_scan_makes_no_catalog(
+    scan: Scan, content: str | None, folder: Path, tmp_path: Path
+) -> None:
+    source = str(tmp_path / "empty")
+    if content is None:
+        Path(source).mkdir()
+    else:
+        Path(source).write_text(content)
+        source = f"@{source}"
+    reported = scan(source)
+    assert reported.code == 3
+    assert reported.out == ""
+    assert reported.err.startswith(f"error: {source}: nothing in it can be scanned\nhint: ")
+    assert not folder.exists()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("count", "commands"), [(5, 0), (7, 1)])
+def test_the_first_reasons_are_reported_and_a_command_for_all_only_where_there_are_more(
+    scan: Scan, droidgate: Runner, count: int, commands: int, tmp_path: Path
+) -> None:
+    apps = broken_apps(tmp_path / "bad", count)
+    (apps / "note.json").write_text("{}")
+    reported = scan(apps)
+    assert reported.code == 3
+    assert reported.out.count(": it is not an APK: ") == 5
+    assert reported.err.endswith("nothing could be read\nhint: the reasons are above\n")
+    lines = [line for line in reported.out.splitlines() if "catalog sql" in line]
+    assert len(lines) == commands
+    for line in lines:
+        _, command, catalog, option, name, sql = shlex.split(line.partition(": ")[2])
+        done = droidgate(command, catalog, option, name, sql)
+        assert done.code == 0
+        answer = done.out
+        assert answer.count("bad/bad") == count
+        assert "note.json" not in answer
+
+
+@pytest.mark.slow
+def test_a_scan_of_nothing_known_ends_with_a_hint(scan: Scan, folder: Path, tmp_path: Path) -> None:
+    (tmp_path / "notes").mkdir()
+    (tmp_path / "notes/note.json").write_text("{}")
+    done = scan(tmp_path / "notes")
+    assert (done.code, done.err.endswith("\nhint: `droidgate formats` lists what is read\n")) == (3, True)
+    done = scan(broken_apps(tmp_path / "bad", 1), "--json")
+    assert done.code == 3
+    hint = done.err.splitlines()[-1]
+    assert shlex.split(hint)[-2] == str(folder)
+
+
+@pytest.mark.slow
+def test_a_lone_split_is_reported_and_one_next_to_its_base_is_not(scan: Scan, tmp_path: Path) -> None:
+    base, german = split_app("dev.example.split")
+    lone, whole = tmp_path / "lone", tmp_path / "whole"
+    for place in (lone, whole):
+        place.mkdir()
+        (place / "config.de.apk").write_bytes(german)
+    (whole / "base.apk").write_bytes(base)
+    done = scan(lone, whole)
+    assert done.code == 0
+    reasons = [line for line in done.out.splitlines() if "config.de.apk: " in line]
+    assert reasons == [
+        "  lone/config.de.apk: it is a split of dev.example.split, whose base is not in the same folder"
+    ]
+
+
+@pytest.mark.slow
+def test_a_second_scan_says_how_much(scan: Scan, apps: Path) -> None:
+    done = scan(apps)
+    assert (done.code, "known already" not in done.err) == (0, True)
+    done = scan(apps)
+    assert (done.code, f"{APPS} of {APPS} scanned, {APPS} known already; " in done.err) == (0, True)
+
+
+def test_a_stopped_scan_says_that_the_same_one_goes_on_from_there(capsys: pytest.CaptureFixture[str]) -> None:
+    with ProgressLine() as progress:  # whatever ends it, it ends before `finish`
+        progress.begin(10, 2)
+        progress.advance("read")
+    reported = capsys.readouterr().err
+    assert reported.startswith("3 of 10 scanned, 2 of them in an earlier run; ")
+    assert reported.endswith("; the same scan goes on from here\n")
+
+
+@pytest.mark.slow
+def test_the_same_results_make_the_same_files_from_a_log_and_a_catalog(apps: Path, tmp_path: Path) -> None:
+    # For one line of the log without a unit DuckDB foresees nulls where the earlier catalog has none.
+    bad = broken_apps(tmp_path / "bad", 1)
+
+    def bytes_of(item: Catalog) -> dict[str, str]:
+        paths = [path for name in TABLES for path in item.paths_of(name)]
+        return {path.parent.name: hashlib.sha256(path.read_bytes()).hexdigest() for path in paths}
+
+    first = bytes_of(scan_into(tmp_path / "c", apps, bad).catalog)
+    assert bytes_of(scan_into(tmp_path / "c", apps, bad).catalog) == first
+    other = scan_into(tmp_path / "other", apps, bad, earlier=[str(tmp_path / "c")])
+    assert other.known == APPS
+    assert bytes_of(other.catalog) == first
+
+
+def test_a_link_to_nowhere_and_a_pipe_in_a_folder_are_rows(tmp_path: Path, folder: Path) -> None:
+    apps = broken_apps(tmp_path / "apps", 0)
+    (apps / "link.apk").symlink_to("nowhere.apk")
+    os.mkfifo(apps / "pipe.apk")
+    (apps / "app.apk").write_bytes(tool_app("dev.example.app"))
+    assert ask(scan_into(folder, apps).catalog, "SELECT source, outcome FROM sources") == [
+        ("apps/app.apk", "read"),
+        ("apps/link.apk", "unreadable"),
+        ("apps/pipe.apk", "unreadable"),
+    ]
+
+
+@pytest.mark.slow
+def test_a_reason_names_a_file_inside_an_apk_as_such(tmp_path: Path, folder: Path) -> None:
+    with zipfile.ZipFile(tmp_path / "x.apk", "w") as archive:
+        archive.writestr("AndroidManifest.xml", "<manifest/>")
+    found = ask(scan_into(folder, tmp_path / "x.apk").catalog, "SELECT reason FROM sources")
+    assert found == [("AndroidManifest.xml: it is not compiled XML",)]
+
+
+def test_a_file_as_a_catalog_is_wrong(scan: Scan, apps: Path, folder: Path) -> None:
+    folder.write_text("")
+    done = scan(apps)
+    assert (
+        done.code,
+        done.err.endswith(f"error: {folder}: it is a file\nhint: a catalog is a folder\n"),
+    ) == (3, True)
+
+
+@pytest.mark.parametrize("address", ["nope", "http://127.0.0.1:8786", "tcp://127.0.0.1"])
+def test_a_wrong_scheduler_is_refused_at_once(scan: Scan, address: str, apps: Path, folder: Path) -> None:
+    pytest.importorskip("distributed")
+    done = scan(apps, "--cluster", address)
+    assert done.code == 2
+    reported = done.err
+    assert (
+        reported == f"error: '{address}' is not the address of a scheduler\nhint: {cluster._HOW_TO_WRITE}\n"
+    )
+    assert not folder.exists()
+
+
+@pytest.fixture
+def silent_port() -> Iterator[int]:
+    """Something that takes connections and says nothing."""
+    with closing(socket.create_server(("127.0.0.1", 0))) as server:
+        yield server.getsockname()[1]
+
+
+@pytest.mark.parametrize("what", ["nothing", "something silent"])
+def test_a_cluster_that_is_not_there_leaves_nothing_behind(
+    scan: Scan, what: str, apps: Path, folder: Path, silent_port: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    distributed = pytest.importorskip("distributed")
+    monkeypatch.setattr(cluster, "_CONNECT", 0.2)
+    monkeypatch.setattr(distributed, "Client", None)  # nobody is asked who could complain later
+    port = 9 if what == "nothing" else silent_port
+    done = scan(apps, "--cluster", f"tcp://127.0.0.1:{port}")
+    assert done.code == 3
+    first, second = done.err.splitlines()
+    assert first.startswith(f"error: tcp://127.0.0.1:{port}: the cluster cannot be reached: ")
+    assert second.startswith("hint: is `dask scheduler` running there")
+    assert not folder.exists()
+
+
+def test_a_missing_extra_comes_before_the_sources(scan: Scan, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "distributed", None)
+    done = scan("nope", "--cluster", "tcp://127.0.0.1:8786")
+    assert (done.code, f"\nhint: {install_command('cluster')}" in done.err) == (2, True)
+
+
+def test_a_page_says_where_a_scan_counts_otherwise_than_inspect(scan: Scan, tmp_path: Path) -> None:
+    apps = tmp_path / "apps"
+    for name in ("app/src/main", "copy/src/main"):
+        for file, data in tool_files("a.b").items():
+            (apps / name / file).parent.mkdir(parents=True, exist_ok=True)
+            (apps / name / file).write_bytes(data)
+    (apps / "capabilities.xml").write_bytes(tool_files("a.b")["res/xml/capabilities.xml"])
+    done = scan(apps)
+    assert done.code == 0
+    page = done.out
+    assert "1 source with the content of another: counted once, by `inspect` each time" in page
+    assert "2 capabilities of an app and of a descriptor: counted twice, by `inspect` once" in page

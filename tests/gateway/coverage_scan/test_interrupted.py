@@ -1,5 +1,6 @@
 """What happens to a catalog when its scan is ended, disturbed or not alone."""
 
+import itertools
 import json
 import os
 import shutil
@@ -7,22 +8,34 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Callable, Iterator
+from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from droidgate.coverage import scan_one as scan_one_module
-from droidgate.coverage.inputs import Item
-from droidgate.coverage.process_pool import PoolSettings, StandingWorker
+from droidgate.coverage import cluster, scan_one as scan_one_module
+from droidgate.coverage.cluster import Cluster
+from droidgate.coverage.inputs import Item, list_inputs
+from droidgate.coverage.process_pool import PoolAnswer, PoolSettings, ProcessPool, StandingWorker
 from droidgate.coverage.scan import only_scan_of
 from droidgate.sources import read_opened
 from droidgate.sources.catalogs.catalog import Catalog
 from droidgate.sources.catalogs.rows import LOG_FILE
-from droidgate_mappings.model.errors import InputError
+from droidgate_mappings.model.errors import DroidgateError, InputError, UsageError
 from droidgate_phone.sample_packages import filler_package
-from gateway.coverage_scan.catalogs import Rows, rows_of, scan_into
-from gateway.coverage_scan.made_apps import split_app, tool_app
+from gateway.coverage_scan.catalogs import (
+    SAMPLES,
+    Rows,
+    ask,
+    rows_of,
+    scan_into,
+    split_app,
+    tool_app,
+    write_apps,
+)
+from gateway.coverage_scan.hostile_work import SLOW, WORK
 
 LITTLE_DISK = (
     "import resource, sys; from pathlib import Path; from gateway.coverage_scan.catalogs import scan_into; "
@@ -79,9 +92,7 @@ def test_a_scan_that_ends_while_the_catalog_is_put_in_place_never_mixes_two(
 
 @pytest.mark.slow
 @pytest.mark.parametrize("kibibytes", [1, 8, 40, 100])
-def test_a_full_disk_is_one_error_and_the_scan_goes_on_from_there(
-    kibibytes: int, apps: Path, catalog: Catalog, tmp_path: Path
-) -> None:
+def test_a_full_disk_is_one_error(kibibytes: int, apps: Path, catalog: Catalog, tmp_path: Path) -> None:
     folder = tmp_path / "c"
     environment = os.environ | {"PYTHONPATH": os.pathsep.join(item for item in sys.path if item)}
     command = [sys.executable, "-c", LITTLE_DISK, str(folder), str(apps), str(kibibytes << 10)]
@@ -101,9 +112,7 @@ def test_a_catalog_is_written_by_one_scan_at_a_time(apps: Path, tmp_path: Path) 
     assert scan_into(folder, apps / "agent.apk").outcomes == {"read": 1}
 
 
-def test_a_file_that_changes_while_it_is_read_has_no_rows(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_file_that_changes_meanwhile_has_no_rows(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = tmp_path / "a.apk"
     path.write_bytes(filler_package(2))
     read = read_opened
@@ -118,9 +127,7 @@ def test_a_file_that_changes_while_it_is_read_has_no_rows(
     assert (scanned.unit, scanned.rows) == (None, None)
 
 
-def test_an_app_whose_split_changes_while_it_is_read_has_no_rows(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_app_whose_split_changes_has_no_rows(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for name, data in zip(("base", "de"), split_app("dev.example.split"), strict=True):
         (tmp_path / name).write_bytes(data)
     read = read_opened
@@ -137,7 +144,7 @@ def test_an_app_whose_split_changes_while_it_is_read_has_no_rows(
 
 
 @pytest.mark.slow
-def test_a_split_that_changes_before_it_is_read_with_its_base_belongs_to_no_unit(
+def test_a_split_that_changes_early_belongs_to_no_unit(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     folder = tmp_path / "apps"
@@ -175,9 +182,7 @@ def test_a_file_that_changed_before_its_line_was_written_is_read_again(tmp_path:
 
 
 @pytest.mark.slow
-def test_units_known_to_an_earlier_scan_are_not_taken_for_those_of_this_one(
-    apps: Path, tmp_path: Path
-) -> None:
+def test_units_of_an_earlier_scan_are_not_taken_for_those_of_this_one(apps: Path, tmp_path: Path) -> None:
     """A cluster's worker keeps a process between scans, which keeps its file of units open."""
     standing: dict[PoolSettings, StandingWorker] = {}
 
@@ -200,9 +205,7 @@ def test_units_known_to_an_earlier_scan_are_not_taken_for_those_of_this_one(
 
 
 @pytest.mark.slow
-def test_a_split_that_cannot_be_read_does_not_take_its_app_away(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_split_that_cannot_be_read_leaves_its_app(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     base, german = split_app("dev.example.split")
     for name, data in (("base", base), ("config.de", german)):
         (tmp_path / f"{name}.apk").write_bytes(data)
@@ -248,3 +251,348 @@ def test_a_deadline_of_any_length_is_kept(deadline: float, apps: Path) -> None:
     finally:
         worker.end()
     assert answer.head["outcome"] == "read"
+
+
+# A hostile file costs its worker, not the scan
+
+
+MEBIBYTE = 1 << 20
+LOADED = """
+import sys
+from droidgate.coverage.inputs import Item
+from droidgate.coverage.scan_one import load_ahead
+from droidgate.coverage.worker import SCAN_ONE, load_work
+work = load_work(SCAN_ONE)
+load_ahead()
+before = set(sys.modules)
+scanned = work(Item("a", "apk", sys.argv[1]), ())
+late = sorted(one for one in set(sys.modules) - before if one.startswith("droidgate"))
+print(scanned.outcome, late)
+"""
+
+
+def hostile_folder(folder: Path, *names: str) -> Path:
+    write_apps(folder, 6)
+    for name in names:
+        (folder / f"{name}.apk").write_bytes(b"PK\x03\x04 and " + name.encode())
+    return folder
+
+
+def test_no_module_of_this_folder_runs_in_a_worker(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = write_apps(tmp_path / "apps", 1) / "filler000.apk"
+    monkeypatch.chdir(tmp_path)
+    Path("json.py").write_text(f"open({str(tmp_path / 'ran')!r}, 'w'); raise SystemExit")
+    worker = StandingWorker(PoolSettings())
+    try:
+        assert outcomes(worker.scan([Item("a", "apk", str(path))])) == {"a": "read"}
+    finally:
+        worker.end()
+    assert not Path("ran").exists()
+
+
+def outcomes(answers: list[PoolAnswer]) -> dict[str, str]:
+    return {answer.item.source.rpartition("/")[2]: answer.head["outcome"] for answer in answers}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("name", "outcome", "reason"), [
+    ("abort", "crashed", "its worker process died of it, twice"),
+    ("loop", "too-slow", "it takes more than 2 seconds"),
+    ("bomb", "too-much-memory", "it needs more than 256 MiB of memory"),
+    ("mistake", "crashed", "internal error: ValueError: mistake.apk"),
+])  # fmt: skip
+def test_a_hostile_file_is_a_row_with_a_reason(name: str, outcome: str, reason: str, tmp_path: Path) -> None:
+    folder = hostile_folder(tmp_path / "apps", name)
+    result = scan_into(tmp_path / "c", folder, work=WORK, memory=256 * MEBIBYTE, deadline=2.0)
+    assert result.outcomes == {"read": 6 + SAMPLES, outcome: 1}
+    reported = ask(result.catalog, f"SELECT source, reason FROM sources WHERE outcome = '{outcome}'")
+    assert reported == [(f"apps/{name}.apk", reason)]
+
+
+@pytest.mark.slow
+def test_hostile_files_side_by_side_take_nothing_from_their_neighbours(tmp_path: Path) -> None:
+    names = ("abort1", "abort2", "bomb1", "filler000a", "loop1", "mistake1")
+    folder = hostile_folder(tmp_path / "apps", *names)
+    settings = {"work": WORK, "memory": 256 * MEBIBYTE, "deadline": 2.0}
+    first = scan_into(tmp_path / "one", folder, workers=1, **settings)
+    two = scan_into(tmp_path / "two", folder, workers=2, **settings)
+    assert rows_of(first.catalog) == rows_of(two.catalog)
+    assert first.outcomes == {
+        "read": 6 + SAMPLES,
+        "crashed": 3,
+        "too-slow": 1,
+        "too-much-memory": 1,
+        "unreadable": 1,
+    }
+
+
+@pytest.mark.slow
+def test_a_worker_that_somebody_ends_loses_nothing(apps: Path) -> None:
+    items = list_inputs([str(apps)]).items
+    pool = ProcessPool(PoolSettings(workers=2, work=SLOW))
+    answers, ended = [], []
+    for answer in pool.run(items):
+        answers.append(answer)
+        running = [each for each in pool.process_ids() if each not in ended]
+        if len(answers) in {3, 9} and running:
+            os.kill(running[0], signal.SIGKILL)
+            ended.append(running[0])
+    assert ended
+    assert set(outcomes(answers).values()) == {"read"}
+    assert sorted(each.item.source for each in answers) == [each.source for each in items]
+
+
+def test_answers_that_nobody_takes_any_more_end_the_workers(apps: Path) -> None:
+    pool = ProcessPool(PoolSettings(workers=2, work=SLOW))
+    answers = pool.run(itertools.cycle(list_inputs([str(apps)]).items))
+    while len(running := pool.process_ids()) < 2:  # the second one may start late
+        next(answers)
+    answers.close()  # type: ignore[attr-defined]
+    for item in running:
+        with pytest.raises(ProcessLookupError):
+            os.kill(item, 0)
+
+
+@pytest.mark.slow
+def test_the_clock_of_a_first_input_runs_while_nothing_is_loaded_any_more(apps: Path) -> None:
+    reported = subprocess.run(
+        [sys.executable, "-c", LOADED, apps / "clock-in.apk"], capture_output=True, text=True, check=True
+    )
+    assert reported.stdout == "read []\n"
+
+
+def test_a_worker_that_cannot_start_is_an_error_and_no_row(apps: Path) -> None:
+    pool = ProcessPool(PoolSettings(work="no.such.module:work"))
+    with pytest.raises(DroidgateError, match="cannot be started"):
+        list(pool.run(list_inputs([str(apps)]).items))
+
+
+@pytest.mark.slow
+def test_an_input_that_is_described_in_many_bytes_does_not_block(apps: Path) -> None:
+    parts = tuple((f"set{number}", f"src/set{number}") for number in range(20_000))
+    small = list_inputs([str(apps)]).items
+    items = [small[0], Item("large", "module", str(apps), parts), *small[1:4]]
+    answers = list(ProcessPool(PoolSettings()).run(items))
+    assert len(answers) == 5
+
+
+@pytest.mark.slow
+def test_a_lasting_worker_goes_on_after_a_hostile_batch(tmp_path: Path) -> None:
+    folder = hostile_folder(tmp_path / "apps", "abort", "loop")
+    items = list_inputs([str(folder)]).items
+    worker = StandingWorker(PoolSettings(work=WORK, deadline=2.0))
+    try:
+        first, second = worker.scan(items[:3]), worker.scan(items[3:])
+    finally:
+        worker.end()
+    found = outcomes([*first, *second])
+    assert [each.item for each in (*first, *second)] == items
+    assert {name for name, outcome in found.items() if outcome != "read"} == {"abort.apk", "loop.apk"}
+
+
+# What a cluster does with late, failing and strange workers; a cluster that is asked step by step
+
+
+ITEMS = [Item(name, "apk", f"/{name}.apk") for name in "abcd"]
+
+
+class Future:
+    """A task of a made-up cluster; the test says when it ends."""
+
+    def __init__(self, items: list[dict[str, Any]]) -> None:
+        self.items = items
+        self.status = "pending"
+        self.callbacks: list[Callable[[Any], None]] = []
+        self.will_be: str | None = None
+
+    def add_done_callback(self, callback: Callable[[Any], None]) -> None:
+        self.callbacks.append(callback)
+        if self.will_be is not None:
+            self.end(self.will_be)
+
+    def end(self, status: str) -> None:
+        if self.status == "pending":
+            self.status = status
+            for callback in self.callbacks:
+                callback(self)
+
+    def result(self) -> list[Any]:
+        return [({"source": item["source"], "outcome": "read"}, b"") for item in self.items]
+
+    def exception(self) -> Exception:
+        return RuntimeError("it failed")
+
+
+class Client:
+    """A made-up cluster: calls `on_submit` with each task and how many there have been."""
+
+    def __init__(self, on_submit: Callable[["Client", Future, int], None]) -> None:
+        self.on_submit = on_submit
+        self.futures: list[Future] = []
+        self.status = "running"
+
+        self.joined: dict[str, Any] = {"worker": version("droidgate")}
+        self.asked: list[str] = []
+
+    def nthreads(self) -> dict[str, int]:
+        return dict.fromkeys(self.joined, 1)
+
+    def run(self, work: Any, name: str, *, workers: list[str], on_error: str) -> dict[str, Any]:
+        assert (work, name, on_error) == (version, "droidgate", "return")
+        self.asked += workers
+        return {worker: self.joined[worker] for worker in workers}
+
+    def submit(self, work: Any, items: Any, settings: Any, expected: str, **options: Any) -> Future:
+        assert work is cluster.scan_chunk
+        assert expected == version("droidgate")
+        assert options["retries"] == 3
+        del settings
+        future = Future(items)
+        self.futures.append(future)
+        self.on_submit(self, future, len(self.futures))
+        return future
+
+    def cancel(self, futures: list[Future], *, force: bool) -> None:
+        assert force
+        for future in futures:
+            future.end("cancelled")
+
+
+@pytest.fixture(autouse=True)
+def _hurried(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(cluster, "_LOOKS_EACH", 0.001)
+    monkeypatch.setattr(cluster, "_MARGIN", 0.0)
+
+
+def run_on(client: Client, *, chunk: int = 2) -> Iterator[PoolAnswer]:
+    settings = PoolSettings(deadline=0.01)
+    return Cluster("tcp://made.up:1", settings, chunk)._run(client, iter(ITEMS))
+
+
+def test_a_late_task_is_given_to_a_second_worker_and_the_first_answer_counts() -> None:
+    def on_submit(_: Client, future: Future, number: int) -> None:
+        if number > 2:  # the two tasks of four inputs are late; their second tries are not
+            future.will_be = "finished"
+
+    client = Client(on_submit)
+    answers = list(run_on(client))
+    assert sorted(each.item.source for each in answers) == ["a", "b", "c", "d"]
+    assert len(client.futures) == 4
+    assert [each.status for each in client.futures] == ["cancelled", "cancelled", "finished", "finished"]
+
+
+def test_an_answer_of_the_first_worker_after_the_second_one_was_asked_counts_once() -> None:
+    def on_submit(client: Client, future: Future, number: int) -> None:
+        if number == 3:  # the second try of the first task: now the first try ends after all, and then it
+            client.futures[0].end("finished")
+            future.will_be = "finished"
+        elif number == 4:
+            future.will_be = "finished"
+
+    client = Client(on_submit)
+    answers = list(run_on(client))
+    assert sorted(answer.item.source for answer in answers) == ["a", "b", "c", "d"]
+
+
+def test_a_task_that_fails_is_tried_input_by_input_and_only_the_guilty_one_is_a_row() -> None:
+    def on_submit(_: Client, future: Future, __: int) -> None:
+        is_guilty = any(each["source"] == "b" for each in future.items)
+        future.will_be = "error" if is_guilty else "finished"
+
+    answers = {each.item.source: each.head for each in run_on(Client(on_submit))}
+    assert {name: head["outcome"] for name, head in answers.items()} == {
+        "a": "read",
+        "b": "crashed",
+        "c": "read",
+        "d": "read",
+    }
+    assert answers["b"]["reason"].endswith("again and again: RuntimeError")
+
+
+def test_a_cluster_that_goes_away_is_an_error_and_no_row() -> None:
+    def on_submit(client: Client, future: Future, number: int) -> None:
+        future.will_be = "finished" if number == 1 else "cancelled"
+        if number > 1:
+            client.status = "closed"
+
+    rows: list[str] = []
+    with pytest.raises(InputError, match="the cluster is gone"):
+        rows.extend(item.head["outcome"] for item in run_on(Client(on_submit)))
+    assert "crashed" not in rows
+
+
+@pytest.mark.parametrize(("reported", "message"), [
+    (PackageNotFoundError("droidgate"), "a worker of the cluster has no droidgate"),
+    ("0.0.9", "a worker of the cluster has droidgate 0.0.9, "),
+])  # fmt: skip
+def test_a_worker_that_joins_later_and_scans_otherwise_ends_the_scan(reported: Any, message: str) -> None:
+    def on_submit(client: Client, future: Future, number: int) -> None:
+        future.will_be = "finished"
+        if number == 2:
+            client.joined["late"] = reported
+
+    with pytest.raises(InputError, match=message):
+        list(run_on(Client(on_submit), chunk=1))
+
+
+def test_workers_that_join_later_are_asked_once_and_one_that_leaves_again_is_no_matter() -> None:
+    def on_submit(client: Client, future: Future, number: int) -> None:
+        future.will_be = "finished"
+        if number == 1:
+            client.joined |= {"late": version("droidgate"), "gone": OSError("it is gone")}
+        elif number == 4:
+            del client.joined["gone"]
+
+    client = Client(on_submit)
+    assert len(list(run_on(client, chunk=1))) == 4
+    assert (client.asked.count("worker"), client.asked.count("late")) == (1, 1)
+
+
+def test_a_worker_of_another_version_makes_no_rows() -> None:
+    with pytest.raises(cluster._OtherVersionError):
+        cluster.scan_chunk([], PoolSettings(), "0.0.9")
+
+
+class Asked:
+    """A cluster that is asked what its workers are."""
+
+    def __init__(self, answer: Any) -> None:
+        self.answer = answer
+
+    def submit(self, work: Any, name: str, **options: Any) -> "Asked":
+        assert work is version, "a worker without droidgate dies of a task of ours"
+        assert (name, options) == ("droidgate", {"pure": False})
+        return self
+
+    def result(self, **_: float) -> str:
+        if isinstance(self.answer, Exception):
+            raise self.answer
+        return str(self.answer)
+
+    def nthreads(self) -> dict[str, int]:
+        return {"one": 1, "two": 1}
+
+    def run(self, work: Any, name: str, *, workers: list[str], on_error: str) -> dict[str, str]:
+        assert (work, name, on_error) == (version, "droidgate", "return")
+        assert workers == ["one", "two"]
+        return {"one": version("droidgate"), "two": self.result()}
+
+
+@pytest.mark.parametrize(("reported", "message"), [
+    (TimeoutError(), "has no worker that takes work"),
+    (PackageNotFoundError("droidgate"), "a worker of the cluster has no droidgate"),
+    ("0.0.9", "a worker of the cluster has droidgate 0.0.9, "),
+])  # fmt: skip
+def test_workers_that_could_not_scan_or_would_scan_otherwise_are_refused(reported: Any, message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        Cluster("tcp://made.up:1", PoolSettings()).check_workers(Asked(reported))
+
+
+def test_workers_of_this_version_are_taken() -> None:
+    Cluster("tcp://made.up:1", PoolSettings()).check_workers(Asked(version("droidgate")))
+
+
+@pytest.mark.parametrize("address", ["nonsense", "tcp://host", "host:8786", "tcp://:port"])
+def test_an_address_that_is_none_is_reported_at_once(address: str) -> None:
+    with pytest.raises(UsageError, match="is not the address of a scheduler"):
+        next(iter(Cluster(address, PoolSettings()).run(ITEMS)))

@@ -1,7 +1,9 @@
 """What one input's rows say, held against what the other parts of the program say of the same input."""
 
+import importlib.util
 import itertools
 import json
+import tarfile
 from collections import Counter
 from pathlib import Path
 from typing import Any
@@ -23,9 +25,8 @@ from droidgate_mappings.model.json_values import canonical_json
 from droidgate_mappings.translate import translate
 from droidgate_phone.phone import start_phone
 from droidgate_phone.sample_packages import filler_package, sample_package, sample_packages, signing_key
-from gateway.coverage_scan.catalogs import ask, rows_of, scan_into
-from gateway.coverage_scan.made_apps import split_app, tool_app, tool_files
-from requirements_of_tests import CHECKOUT
+from gateway.coverage_scan.catalogs import ask, rows_of, scan_into, split_app, tool_app, tool_files
+from requirements_of_tests import CHECKOUT, require
 
 APPS = CHECKOUT / "device_shim/apps"
 SAMPLE = "dev.droidgate.sample"
@@ -260,9 +261,7 @@ def test_an_app_that_is_disabled_as_a_whole_says_so(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-def test_a_phone_says_which_apps_its_user_has_disabled(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_phone_says_which_apps_its_user_disabled(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with start_phone(server_port=0) as phone:
         monkeypatch.setenv("ANDROID_ADB_SERVER_PORT", str(phone.server_port))
         before = scan_into(tmp_path / "c", f"adb:{phone.serial}").catalog
@@ -273,7 +272,7 @@ def test_a_phone_says_which_apps_its_user_has_disabled(
     assert ask(after, "SELECT package FROM apps WHERE NOT enabled") == [(f"{SAMPLE}.clockin",)]
 
 
-def test_a_phone_that_goes_away_is_a_row_and_one_that_is_not_there_an_error(
+def test_a_phone_that_goes_is_a_row_and_a_missing_one_an_error(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     write(tmp_path / "a.apk", tool_app("dev.example.file"))
@@ -350,3 +349,71 @@ def test_what_inspect_reads_a_scan_reads(kind: str, tmp_path: Path) -> None:
         scanned = [scan_one(item).encode()[1] for item in list_inputs([str(source)]).items]
         rows = [row for line in scanned for row in json.loads(line or "{}").get("capabilities", [])]
         assert sorted(row["id"] for row in rows) == inspected
+
+
+# Files that others wrote, and the sample apps: what is found in them is pinned
+
+
+APP = "SELECT package, minimum_sdk, has_launcher, components, len(signers) FROM apps"
+SAMPLE_PREFIX = "dev.droidgate.sample."
+
+
+@pytest.mark.slow
+def test_the_corpus_gives_the_same_counts_as_ever(tmp_path: Path) -> None:
+    folders = [require("corpus") / name for name in ("appfunctions", "mmcp", "mobile_mcp", "other")]
+    result = scan_into(tmp_path / "c", *folders, workers=2)
+    assert result.outcomes == {"no-descriptor": 41, "read": 164, "unreadable": 3}
+    counts = "count(*), count(DISTINCT unit), sum(capabilities)"
+    providers = f"SELECT protocol, {counts} FROM providers GROUP BY 1 ORDER BY 1"
+    assert ask(result.catalog, providers) == [
+        ("appfunctions", 97, 94, 164),
+        ("function-calling", 4, 4, 5),
+        ("mmcp", 12, 12, 11),
+        ("mobile-mcp", 11, 11, 24),
+        ("observed", 24, 19, 6),
+    ]
+    assert ask(result.catalog, "SELECT count(*) FROM apps") == [(66,)]
+    findings = "SELECT origin, count(*) FROM findings GROUP BY 1 ORDER BY 1"
+    assert ask(result.catalog, findings) == [("lint", 431), ("reading", 118), ("security", 26)]
+    levels = "SELECT level, count(*) FROM conversions WHERE target = 'mcp+2025-11-25' GROUP BY 1 ORDER BY 1"
+    assert ask(result.catalog, levels) == [("dropped", 4), ("exact", 49), ("renamed", 157)]
+
+
+@pytest.mark.slow
+def test_the_sample_apps_give_the_same_counts_as_ever(tmp_path: Path) -> None:
+    result = scan_into(tmp_path / "c", CHECKOUT / "device_shim/apps")
+    assert result.outcomes == {"read": 7}
+    declared = (
+        "SELECT a.package, has_launcher, protocol, dialect, capabilities "
+        "FROM apps a LEFT JOIN providers p USING (unit) ORDER BY ALL"
+    )
+    assert ask(result.catalog, declared) == [
+        (SAMPLE_PREFIX + "agent", True, None, None, None),
+        (SAMPLE_PREFIX + "clockin", True, "mobile-mcp", "1.0", 3),
+        (SAMPLE_PREFIX + "notes", True, "appfunctions", "v2", 8),
+        (SAMPLE_PREFIX + "notes.legacy", False, "appfunctions", "platform", 1),
+        (SAMPLE_PREFIX + "pdftool", False, "mmcp", "1.0", 5),
+        (SAMPLE_PREFIX + "tally", False, "mobile-mcp", "1.0", 3),
+        (SAMPLE_PREFIX + "weather", True, "mmcp", "broadcast", 0),
+    ]
+
+
+@pytest.mark.requires("uiautomator2")
+def test_an_apk_inside_a_package_of_the_python_index_is_an_app_without_tools(tmp_path: Path) -> None:
+    found = importlib.util.find_spec("uiautomator2")
+    assert found is not None
+    assert found.origin is not None
+    result = scan_into(tmp_path / "c", Path(found.origin).parent / "assets")
+    assert ask(result.catalog, APP) == [("com.github.uiautomator", 19, True, 6, 1)]
+    assert result.catalog.rows["capabilities"] == 0
+
+
+@pytest.mark.slow
+@pytest.mark.requires("appium-settings")
+def test_an_apk_inside_a_package_of_the_node_index_is_an_app_without_tools(tmp_path: Path) -> None:
+    with tarfile.open(require("appium-settings")) as archive:
+        archive.extractall(tmp_path / "package", filter="data")
+    result = scan_into(tmp_path / "c", tmp_path / "package")
+    assert result.outcomes == {"no-descriptor": 1, "read": 1}
+    assert ask(result.catalog, APP) == [("io.appium.settings", 26, True, 19, 1)]
+    assert result.catalog.rows["capabilities"] == 0

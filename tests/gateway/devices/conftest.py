@@ -12,12 +12,8 @@ from droidgate.devices.device import Device, connect_device
 from gateway.devices.fake_adb_server import FakeAdbServer
 
 SERVER_QUESTIONS = {
-    "host:version",
-    "host:devices-l",
-    "host:devices",
-    "host:track-devices",
-    "host:host-features",
-}
+    "host:version", "host:devices-l", "host:devices", "host:track-devices", "host:host-features",
+}  # fmt: skip
 VARIABLES = ("ANDROID_SERIAL", "ADB_SERVER_SOCKET", "ANDROID_ADB_SERVER_PORT", "ANDROID_ADB_SERVER_ADDRESS")
 
 StartServer = Callable[..., FakeAdbServer]

@@ -14,13 +14,14 @@ from droidgate.devices.activities import (
 from droidgate.devices.app_function_shell import SERVICE, TITLE, app_function_shell
 from droidgate.devices.app_installation import InstallError, install_apks, uninstall
 from droidgate.devices.components import query_components
-from droidgate.devices.content import call_provider
+from droidgate.devices.content import ProviderError, call_provider, read_content, write_content
 from droidgate.devices.describing import is_on_network, wireless_warning
 from droidgate.devices.device_errors import CommandFailedError, DeviceOutputError, UnsafeArgumentError
 from droidgate.devices.packages import list_packages, package_paths
 from droidgate.devices.properties import Build, build_of, current_user, get_properties
 from droidgate.devices.service_shells import read_help, run_listing, service_shell
 from droidgate_appfunctions.discovery import LISTING
+from droidgate_mappings.model.errors import DeviceError
 from gateway.devices.conftest import StartServer, device_on
 from gateway.devices.fake_adb_server import Answer
 
@@ -90,37 +91,29 @@ def test_what_a_device_is(start_server: StartServer) -> None:
     assert build_of({"ro.build.version.sdk": "30", "ro.build.version.security_patch": "2020-13-99"}).sdk == 30
 
 
-@pytest.mark.parametrize(
-    ("serial", "is_network"),
-    [
-        ("192.0.2.7:5555", True),
-        ("phone.local:5555", True),
-        ("[fe80::1%25eth0]:5555", True),
-        ("adb-1A-x._adb-tls-connect._tcp", True),
-        ("127.0.0.1:40000", False),
-        ("[::1]:40000", False),
-        ("localhost:5555", False),
-        ("emulator-5554", False),
-        ("R58M123", False),
-    ],
-)
+@pytest.mark.parametrize(("serial", "is_network"), [
+    ("192.0.2.7:5555", True),
+    ("phone.local:5555", True),
+    ("[fe80::1%25eth0]:5555", True),
+    ("adb-1A-x._adb-tls-connect._tcp", True),
+    ("127.0.0.1:40000", False),
+    ("[::1]:40000", False),
+    ("localhost:5555", False),
+    ("emulator-5554", False),
+    ("R58M123", False),
+])  # fmt: skip
 def test_which_serials_are_on_a_network(serial: str, *, is_network: bool) -> None:
     assert is_on_network(serial) == is_network
 
 
-@pytest.mark.parametrize(
-    ("sdk", "patch", "warns"),
-    [
-        (36, date(2026, 4, 5), True),
-        (34, None, True),
-        (36, date(2026, 5, 1), False),
-        (33, date(2023, 1, 1), False),
-        (37, date(2026, 1, 1), False),
-    ],
-)
-def test_a_network_device_without_the_patch_is_warned_about(
-    sdk: int, patch: date | None, *, warns: bool
-) -> None:
+@pytest.mark.parametrize(("sdk", "patch", "warns"), [
+    (36, date(2026, 4, 5), True),
+    (34, None, True),
+    (36, date(2026, 5, 1), False),
+    (33, date(2023, 1, 1), False),
+    (37, date(2026, 1, 1), False),
+])  # fmt: skip
+def test_a_network_device_without_a_patch_is_warned_of(sdk: int, patch: date | None, *, warns: bool) -> None:
     build = Build(sdk, str(sdk), "", "", "", "", "", patch)
     said = wireless_warning("192.0.2.7:5555", build)
     assert (said is not None) == warns
@@ -243,3 +236,71 @@ def test_an_option_that_a_broken_line_cuts_is_refused_and_not_read_in_part() -> 
     text = HELP + "    --target-:package <PACKAGE>: the app\n"
     with pytest.raises(DeviceOutputError, match="the line is not help"):
         read_help(SERVICE, TITLE, text)
+
+
+# Bytes of content providers, read and written through the shell
+
+
+URI = "content://com.example.files/a/b%20c"
+MISSING = (
+    b"Error while accessing provider:com.example.files\n"
+    b"java.lang.IllegalStateException: Could not find provider: com.example.files\n\tat x\n"
+)
+
+
+def test_bytes_come_as_they_are(start_server: StartServer) -> None:
+    data = bytes(range(256)) * 300
+    server = start_server(shell=lambda *_: Answer(data))
+    assert read_content(device_on(server), URI, user=10) == data
+
+
+def test_bytes_go_as_they_are_on_standard_input(start_server: StartServer) -> None:
+    seen: list[tuple[str, bytes]] = []
+
+    def shell(command: str, stdin: bytes) -> Answer:
+        seen.append((command, stdin))
+        return Answer()
+
+    data = bytes(range(256)) * 300
+    write_content(device_on(start_server(shell=shell)), URI, data)
+    assert seen == [(f"content write --user 0 --uri {URI}", data)]
+
+
+@pytest.mark.parametrize("exit_status", [0, 1])
+def test_a_failing_provider_is_reported_by_exception(start_server: StartServer, exit_status: int) -> None:
+    device = device_on(start_server(shell=lambda *_: Answer(stderr=MISSING, status=exit_status)))
+    with pytest.raises(ProviderError, match="Could not find provider") as raised:
+        read_content(device, URI)
+    assert (raised.value.authority, raised.value.is_missing) == ("com.example.files", True)
+    with pytest.raises(ProviderError):
+        write_content(device, URI, b"x")
+
+
+@pytest.mark.parametrize("answer", [
+    Answer(b"usage: adb shell content [subcommand] [options]\n\n[ERROR] Unsupported argument: x\n"),
+    Answer(status=1),
+    Answer(b"data", stderr=b"something else\n"),
+])  # fmt: skip
+def test_another_failure_is_one_too(start_server: StartServer, answer: Answer) -> None:
+    device = device_on(start_server(shell=lambda *_: answer))
+    with pytest.raises(CommandFailedError):
+        read_content(device, URI)
+    with pytest.raises(CommandFailedError):
+        write_content(device, URI, b"x")
+
+
+def test_a_write_that_prints_something_is_not_a_success(start_server: StartServer) -> None:
+    device = device_on(start_server(shell=lambda *_: Answer(b"Row: 0\n")))
+    with pytest.raises(DeviceError):
+        write_content(device, URI, b"x")
+
+
+@pytest.mark.parametrize("uri", ["", "file:///a", "content://", "content://a b", "--user", "content://a/b c"])
+def test_what_is_not_a_uri_is_not_sent(start_server: StartServer, uri: str) -> None:
+    server = start_server()
+    device = device_on(server)
+    with pytest.raises(UnsafeArgumentError):
+        read_content(device, uri)
+    with pytest.raises(UnsafeArgumentError):
+        write_content(device, uri, b"x")
+    assert not [request for request in server.requests if "content" in request]

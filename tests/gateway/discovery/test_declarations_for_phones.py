@@ -1,10 +1,53 @@
 """What each format asks a phone for, how its capabilities are called, and what is missing."""
 
+from pathlib import Path
+from typing import Any
+
 import pytest
 
-from droidgate_mappings.formats.format import load_formats
-from droidgate_mappings.formats.installed import SHIM_PREFIX, CallRoute, ComponentQuery, DeviceFacts
-from droidgate_mappings.model.capability import Provider
+from device_shim.shim_builder.built_samples import KEY
+from droidgate.cli.devices.discover_report import discovery_page
+from droidgate.cli.output.pages import Line, Table
+from droidgate.sources import application_from_tree, read_source
+from droidgate.sources.phone_callability import callability_of
+from droidgate.sources.phone_source import InstalledApp, PhoneReading
+from droidgate_android.apk.apk_application import read_application
+from droidgate_android.apk.pack import pack_project
+from droidgate_android.apk.reader import open_apk
+from droidgate_mappings.formats.application import Application, Component, IntentFilter, Resources
+from droidgate_mappings.formats.format import Reading, load_formats
+from droidgate_mappings.formats.installed import (
+    SHIM_PREFIX,
+    CallRoute,
+    ComponentQuery,
+    DeviceFacts,
+    InstalledState,
+    ListedFunction,
+)
+from droidgate_mappings.formats.leniency import ReadingContext
+from droidgate_mappings.formats.reachability import (
+    ORDINARY_APP,
+    SHIM,
+    Protection,
+    component_facts,
+    protection_of,
+    provider_verdict,
+    verdict_of,
+)
+from droidgate_mappings.model.capability import (
+    Capability,
+    CapabilityAccess,
+    ComponentAccess,
+    Place,
+    Provider,
+    State,
+)
+from droidgate_mappings.model.errors import InputError
+from droidgate_mappings.model.types import ArrayType, ScalarType
+from droidgate_shim.builder.shim_callability import call_conditions, why_function_not_called, why_not_called
+from gateway.cli.samples import TIMER, TIMER_MANIFEST, write_project
+from model_types import properties_of
+from requirements_of_tests import CHECKOUT
 
 SHELL_COMMANDS: dict[str, frozenset[str]] = dict.fromkeys(
     ("execute-app-function", "set-enabled", "list-app-functions"), frozenset()
@@ -18,18 +61,15 @@ def routes(format_id: str, *, facts: DeviceFacts | None = None, **fields: object
     return call_routes(provider, facts or DeviceFacts("36.1", 0, SHELL_COMMANDS))
 
 
-@pytest.mark.parametrize(
-    ("format_id", "kind", "action"),
-    [
-        ("mobile-mcp", "service", "mobile.mcp.SERVICE"),
-        ("mobile-mcp", "service", "com.example.mcpdemo.COMMAND_GATEWAY"),
-        ("mmcp", "activity", "com.example.mMCP.ACTION_TOOL_ADVERTISE"),
-        ("mmcp", "service", "com.example.mMCP.ACTION_TOOL_ADVERTISE"),
-        ("mmcp", "receiver", "com.example.ACTION_MMCP_DISCOVERY"),
-        ("appfunctions", "service", "android.app.appfunctions.AppFunctionService"),
-        ("observed", "service", "com.clawseed.action.TOOL_PROVIDER"),
-    ],
-)
+@pytest.mark.parametrize(("format_id", "kind", "action"), [
+    ("mobile-mcp", "service", "mobile.mcp.SERVICE"),
+    ("mobile-mcp", "service", "com.example.mcpdemo.COMMAND_GATEWAY"),
+    ("mmcp", "activity", "com.example.mMCP.ACTION_TOOL_ADVERTISE"),
+    ("mmcp", "service", "com.example.mMCP.ACTION_TOOL_ADVERTISE"),
+    ("mmcp", "receiver", "com.example.ACTION_MMCP_DISCOVERY"),
+    ("appfunctions", "service", "android.app.appfunctions.AppFunctionService"),
+    ("observed", "service", "com.clawseed.action.TOOL_PROVIDER"),
+])  # fmt: skip
 def test_a_phone_is_asked_for_the_components_of_a_format(format_id: str, kind: str, action: str) -> None:
     query = next(
         item for item in load_formats()[format_id].looks_for if (item.kind, item.action) == (kind, action)
@@ -43,14 +83,11 @@ def test_the_shell_cannot_list_content_providers_and_what_has_no_action() -> Non
     assert ComponentQuery("provider", "se.premex.mcp.MCP_PROVIDER") in unasked
 
 
-@pytest.mark.parametrize(
-    ("text", "reported"),
-    [
-        ("org.example.flint", True),
-        ("se.premex.mcp.MCP_PROVIDER", True),
-        ("android.intent.action.MAIN", False),
-    ],
-)
+@pytest.mark.parametrize(("text", "reported"), [
+    ("org.example.flint", True),
+    ("se.premex.mcp.MCP_PROVIDER", True),
+    ("android.intent.action.MAIN", False),
+])  # fmt: skip
 def test_a_manifest_without_a_mark_needs_no_reading(text: str, reported: bool) -> None:  # noqa: FBT001
     assert any(item.may_match(text) for item in load_formats()["observed"].looks_for) is reported
 
@@ -107,3 +144,478 @@ def test_a_phone_whose_shell_cannot_call_functions_says_what_it_lacks(release: s
 def test_every_format_that_is_found_on_phones_says_how_it_is_called() -> None:
     for format_ in load_formats().values():
         assert (format_.call_routes is not None) == bool(format_.looks_for), format_.id
+
+
+# Apps joined with what the running system says of them: functions with states, receivers without tools
+
+
+APPS = CHECKOUT / "device_shim/apps"
+NOTES = "dev.droidgate.sample.notes.NotesService#"
+FACTS = DeviceFacts("36.1", 0, dict.fromkeys(("list-app-functions", "execute-app-function"), frozenset()))
+
+
+def application_of(module: Path) -> Application:
+    root = module / "src/main"
+    tree = {
+        path.relative_to(root).as_posix(): path.read_bytes() for path in root.rglob("*") if path.is_file()
+    }
+    return application_from_tree(tree, path="app")
+
+
+def read_functions(state: InstalledState, application: Application | None = None) -> Reading:
+    read_installed = load_formats()["appfunctions"].read_installed
+    assert read_installed is not None
+    return read_installed(application or application_of(APPS / "notes/app"), state, ReadingContext())
+
+
+def listed(*ids: str, enabled: bool | None = True) -> tuple[ListedFunction, ...]:
+    return tuple(ListedFunction(f"{NOTES}{id_}", enabled=enabled) for id_ in ids)
+
+
+ALL = (
+    "createNote", "addChecklistItems", "setNoteState", "archiveNote", "deleteNote", "findNotes", "getNote",
+    "summarizeNotes",
+)  # fmt: skip
+
+
+def test_functions_have_their_state_and_the_declaration_stays_what_it_is() -> None:
+    functions = (*listed(*ALL[1:]), *listed(ALL[0], enabled=False))
+    reading = read_functions(InstalledState(FACTS, functions))
+    (provider,) = reading.providers
+    states = {item.id.removeprefix(NOTES): item.state for item in provider.capabilities}
+    assert {name for name, state in states.items() if state and state.enabled is False} == {"createNote"}
+    assert all(state is not None for state in states.values())
+    from_source = read_functions(InstalledState(FACTS, functions)).providers[0]
+    alone = load_formats()["appfunctions"].read_application(
+        application_of(APPS / "notes/app"), ReadingContext()
+    )
+    assert from_source.content_digest() == alone.providers[0].content_digest()
+    assert not [item for item in reading.findings if item.code.startswith("function-")]
+
+
+def test_a_function_that_is_not_listed_is_reported_with_the_way_out() -> None:
+    reading = read_functions(InstalledState(FACTS, listed(*ALL[1:])))
+    (finding,) = [item for item in reading.findings if item.code == "function-not-indexed"]
+    assert f"{NOTES}createNote" in finding.message
+    assert "has not read it yet" in finding.message
+    assert finding.hint is not None
+    assert "enable_app_functions_schema_parser" in finding.hint
+    missing = next(item for item in reading.providers[0].capabilities if item.id.endswith("#createNote"))
+    assert missing.state == State(indexed=False)
+    assert verdict_of(missing, None).closed_because == "the phone does not list it"
+
+
+def test_a_function_that_the_release_drops_is_reported_with_the_release_s_reason() -> None:
+    manifest = (APPS / "notes/app/src/main/AndroidManifest.xml").read_bytes()
+    descriptor = (APPS / "notes/app/src/main/assets/notes_service.xml").read_bytes()
+    schema = (APPS / "notes/app/src/main/assets/app_functions_schema.xsd").read_bytes()
+    # 16 QPR2 drops a file with a tag that its schema does not know (reference appfunctions 3.2).
+    broken = descriptor.replace(b"<id>", b"<novel>x</novel><id>", 1)
+    tree = {
+        "AndroidManifest.xml": manifest,
+        "assets/notes_service.xml": broken,
+        "assets/app_functions_schema.xsd": schema,
+    }
+    reading = read_functions(InstalledState(FACTS, ()), application_from_tree(tree))
+    reported = [item.message for item in reading.findings if item.code == "function-not-indexed"]
+    assert len(reported) == len(ALL)
+    assert all("novel" in item and "Android 16 QPR2" in item for item in reported)
+
+
+def test_a_service_without_permission_is_reported_on_the_release_that_skips_it() -> None:
+    manifest = (APPS / "notes/app/src/main/AndroidManifest.xml").read_text()
+    root = APPS / "notes/app/src/main"
+    tree = {
+        path.relative_to(root).as_posix(): path.read_bytes() for path in root.rglob("*") if path.is_file()
+    }
+    permission = 'android:permission="android.permission.BIND_APP_FUNCTION_SERVICE"'
+    assert permission in manifest
+    tree["AndroidManifest.xml"] = manifest.replace(permission, "").encode()
+    reading = read_functions(InstalledState(DeviceFacts("37"), ()), application_from_tree(tree))
+    reported = [item.message for item in reading.findings if item.code == "function-not-indexed"]
+    assert len(reported) == len(ALL)
+    assert all("does not require" in item and "Android 17" in item for item in reported)
+
+
+@pytest.mark.parametrize("why", ["Can't find service: app_function", None])
+def test_without_a_listing_the_files_are_read_and_that_is_said(why: str | None) -> None:
+    reading = read_functions(InstalledState(DeviceFacts("36"), None, why))
+    (provider,) = reading.providers
+    assert all(item.state is None for item in provider.capabilities)
+    (finding,) = [item for item in reading.findings if item.code == "function-state-not-known"]
+    assert (why or "no listing") in finding.message
+
+
+# As reference appfunctions 6.5 shows a listed document: every value in a list, nested documents without ids.
+LISTED = ListedFunction(
+    id="org.example.Radio#play",
+    enabled=True,
+    service="org.example.RadioService",
+    document={
+        "functionId": ["org.example.Radio#play"],
+        "packageName": ["org.example"],
+        "packageNameHash": [-678864315],
+        "mobileApplicationQualifiedId": ["android$apps-db/apps#org.example"],
+        "serviceName": ["org.example.RadioService"],
+        "scope": ["global"],
+        "enabledByDefault": [True],
+        "description": ["Plays a station."],
+        "parameters": [
+            {
+                "name": ["station"],
+                "isRequired": [True],
+                "dataTypeMetadata": [{"type": [8], "isNullable": [False]}],
+            },
+            {
+                "name": ["volumes"],
+                "isRequired": [False],
+                "dataTypeMetadata": [
+                    {"type": [10], "isNullable": [False], "itemType": [{"type": [7], "isNullable": [False]}]}
+                ],
+            },
+        ],
+        "response": [{"valueType": [{"type": [1], "isNullable": [False]}]}],
+    },
+)
+
+
+def test_a_function_that_only_the_system_lists_has_its_signature_from_there() -> None:
+    application = application_from_tree(
+        {
+            "AndroidManifest.xml": b'<manifest xmlns:android="http://schemas.android.com/apk/res/android" '
+            b'package="org.example"><application/></manifest>'
+        }
+    )
+    reading = read_functions(InstalledState(FACTS, (LISTED,)), application)
+    (provider,) = reading.providers
+    assert (provider.package, provider.component) == ("org.example", "org.example.RadioService")
+    (capability,) = provider.capabilities
+    assert (capability.id, capability.description) == ("org.example.Radio#play", "Plays a station.")
+    assert capability.state is not None
+    assert capability.state.enabled is True
+    station, volumes = (properties_of(capability.input)[name] for name in ("station", "volumes"))
+    assert (station.type.kind, station.required) == ("string", True)
+    assert isinstance(volumes.type, ArrayType)
+    assert volumes.type.items is not None
+    assert volumes.type.items.kind == "int32"
+    assert not volumes.required
+    assert isinstance(capability.output, ScalarType)
+    assert capability.output.kind == "boolean"
+    (finding,) = reading.findings
+    assert finding.code == "function-only-listed"
+    assert "org.example.Radio#play" in finding.message
+
+
+@pytest.mark.parametrize("document", [
+    {"parameters": [{"name": ["x"], "dataTypeMetadata": [{"type": ["blue"]}]}]},
+    {"parameters": [[[]]], "odd name": [1], "description": [None]},
+    {"description": ["\x00\ud800"]},
+])  # fmt: skip
+def test_a_listed_document_that_cannot_be_read_still_is_a_function(document: dict[str, object]) -> None:
+    application = application_of(APPS / "weather/app")
+    wild = ListedFunction(id="a#b", enabled=None, service=None, document=document)
+    reading = read_functions(InstalledState(FACTS, (wild,)), application)
+    (provider,) = reading.providers
+    assert [item.id for item in provider.capabilities] == ["a#b"]
+    assert provider.component is None
+
+
+def broken_notes() -> Application:
+    manifest = (APPS / "notes/app/src/main/AndroidManifest.xml").read_bytes()
+    tree = {"AndroidManifest.xml": manifest, "assets/notes_service.xml": b"<appfunctions"}
+    return application_from_tree(tree)
+
+
+def test_files_that_cannot_be_read_are_a_problem_and_the_listing_is_still_there() -> None:
+    reading = read_functions(InstalledState(FACTS, (LISTED,)), broken_notes())
+    assert [provider.capabilities[0].id for provider in reading.providers] == ["org.example.Radio#play"]
+    assert len(reading.problems) == 1
+
+
+@pytest.mark.parametrize("functions", [None, ()])
+def test_unreadable_files_alone_are_an_error(functions: tuple[ListedFunction, ...] | None) -> None:
+    with pytest.raises(InputError):
+        read_functions(InstalledState(FACTS, functions), broken_notes())
+
+
+def test_a_receiver_is_a_provider_whose_tools_are_not_known_from_outside() -> None:
+    mmcp = load_formats()["mmcp"]
+    assert mmcp.read_installed is not None
+    assert mmcp.what_would_find is not None
+    reading = mmcp.read_installed(
+        application_of(APPS / "weather/app"), InstalledState(FACTS), ReadingContext()
+    )
+    (provider,) = reading.providers
+    assert (provider.dialect, provider.package, provider.capabilities) == (
+        "broadcast",
+        "dev.droidgate.sample.weather",
+        (),
+    )
+    assert provider.component is not None
+    found_by = mmcp.what_would_find(provider)
+    assert found_by is not None
+    assert "a broadcast" in found_by
+    assert [finding.code for finding in reading.findings] == ["tools-not-in-files"]
+
+
+def test_an_activity_s_tools_are_known() -> None:
+    mmcp = load_formats()["mmcp"]
+    assert mmcp.read_installed is not None
+    assert mmcp.what_would_find is not None
+    reading = mmcp.read_installed(
+        application_of(APPS / "pdf-tool/app"), InstalledState(FACTS), ReadingContext()
+    )
+    (provider,) = reading.providers
+    assert len(provider.capabilities) == 5
+    assert mmcp.what_would_find(provider) is None
+
+
+# One rule decides which components apps may call; `shim build`, `coverage` and `discover` follow it
+
+
+SERVICE = "mobile.mcp.SERVICE"
+OWN = "com.example.CALL"
+EXECUTE = "android.permission.EXECUTE_APP_FUNCTIONS"
+BIND = "android.permission.BIND_APP_FUNCTION_SERVICE"
+PLACE = Place(path="AndroidManifest.xml")
+
+
+class _NoResources:
+    def __getattr__(self, name: str) -> Any:
+        return lambda _: None
+
+
+def _application(
+    component: Component, *, whole: Component | None = None, permissions: dict[str, str] | None = None
+) -> Application:
+    resources: Resources = _NoResources()
+    return Application(
+        package="com.example",
+        components=(whole or Component(kind="application"), component),
+        resources=resources,
+        place=PLACE,
+        permissions=permissions or {},
+    )
+
+
+def _service(**facts: Any) -> Component:
+    stated = {"exported": True, "filters": (IntentFilter((SERVICE,)),), **facts}
+    return Component(kind="service", name=".Tools", **stated)
+
+
+def _provider(*capabilities: Capability, protocol: str = "mobile-mcp", **access: Any) -> Provider:
+    return Provider(
+        protocol=protocol,
+        dialect={"mobile-mcp": "1.0", "appfunctions": "v2", "mmcp": "1.0"}[protocol],
+        package="com.example",
+        component=".Tools",
+        access=ComponentAccess(**access),
+        capabilities=capabilities or (Capability(id="do"),),
+    )
+
+
+def _phone(app: InstalledApp, sdk: str = "36") -> PhoneReading:
+    shim = frozenset({"dev.droidgate.shim.of.com.example"})
+    return PhoneReading(serial="phone", facts=DeviceFacts(sdk, shims=shim), apps=(app,))
+
+
+def _installed(provider: Provider, application: Application | None) -> InstalledApp:
+    return InstalledApp("com.example", 1, (provider,), application=application)
+
+
+# Access rules of the model, the component's element, the application's element, and the reason.
+CLOSED: list[tuple[dict[str, Any], dict[str, Any], dict[str, Any], str]] = [
+    ({"exported": False}, {}, {}, "its component is not exported"),
+    ({}, {"exported": False}, {}, "its component is not exported"),
+    ({"exported": None}, {"exported": None, "filters": ()}, {}, "its component does not declare the action"),
+    ({"enabled": False}, {}, {}, "its component is disabled"),
+    ({"enabled": {"": False, "v36": False}}, {}, {}, "its component is disabled"),
+    ({}, {"enabled": False}, {}, "its component is disabled"),
+    ({}, {}, {"enabled": False}, "its app is disabled"),
+    ({"permission": OWN}, {}, {}, f"callers need the permission {OWN}, whose protection level is not known"),
+    ({}, {"permission": OWN}, {}, f"callers need the permission {OWN}, whose protection level is not known"),
+    ({}, {}, {"permission": OWN}, f"callers need the permission {OWN}, whose protection level is not known"),
+    ({"permission": BIND}, {}, {}, f"callers need the permission {BIND}, which ordinary apps cannot hold"),
+]
+
+
+@pytest.mark.parametrize(("access", "element", "whole", "reason"), CLOSED, ids=str)
+def test_every_user_of_the_rule_gives_the_same_reason(
+    access: dict[str, Any], element: dict[str, Any], whole: dict[str, Any], reason: str
+) -> None:
+    provider = _provider(**access)
+    component = _service(**element)
+    application = _application(component, whole=Component(kind="application", **whole))
+    verdict = provider_verdict(provider, application)
+    assert (verdict.closed_because or "").startswith(reason)
+    finding = why_not_called(application, component, provider)
+    assert finding is not None
+    assert (finding.code, reason in finding.message) == ("shim-component-closed", True)
+    app = _installed(provider, application)
+    callability = callability_of(provider, app, _phone(app))
+    assert (callability.verdict.closed_because or "").startswith(reason)
+    assert [(route.ready, route.needs[-1]) for route in callability.routes] == [
+        (False, callability.verdict.closed_because)
+    ]
+    page = discovery_page(_phone(app))
+    (table,) = [block for block in page if isinstance(block, Table)]
+    assert table.rows[0][4] == "not callable"
+    (missing,) = [block.text for block in page if isinstance(block, Line) and block.indent == 2]
+    assert missing.startswith(f"cannot be called: {reason}")
+
+
+def test_an_open_component_can_be_called_by_everybody() -> None:
+    provider, application = _provider(), _application(_service())
+    assert provider_verdict(provider, application).closed_because is None
+    assert why_not_called(application, _service(), provider) is None
+    app = _installed(provider, application)
+    callability = callability_of(provider, app, _phone(app))
+    assert [(route.ready, route.needs) for route in callability.routes] == [(True, ())]
+
+
+@pytest.mark.parametrize(("level", "protection"), [
+    ("normal", Protection.NORMAL),
+    ("normal|instant", Protection.NORMAL),
+    ("dangerous", Protection.DANGEROUS),
+    ("signature", Protection.SIGNATURE),
+    ("signature|privileged", Protection.SIGNATURE),
+    ("signatureOrSystem", Protection.SIGNATURE),
+    ("internal|role", Protection.SIGNATURE),
+    ("normal|vendorsOwn", Protection.UNKNOWN),
+])  # fmt: skip
+def test_a_protection_level_says_who_can_hold_a_permission(level: str, protection: Protection) -> None:
+    assert protection_of(OWN, {OWN: level}) is protection
+
+
+def test_android_declares_its_own_permissions_and_nobody_declares_the_others() -> None:
+    assert protection_of("android.permission.INTERNET", {}) is Protection.NORMAL
+    assert protection_of("android.permission.READ_CONTACTS", {}) is Protection.DANGEROUS
+    assert protection_of(EXECUTE, {}) is Protection.SIGNATURE
+    assert protection_of(OWN, {}) is Protection.UNKNOWN
+
+
+def test_a_permission_that_any_app_can_request_is_a_condition_for_agents_and_closes_the_shim_out() -> None:
+    provider = _provider(permission=OWN)
+    application = _application(_service(), permissions={OWN: "normal"})
+    assert provider_verdict(provider, application, ORDINARY_APP).conditions == (
+        f"the caller's manifest requests the permission {OWN}",
+    )
+    reason = provider_verdict(provider, application, SHIM).closed_because
+    assert reason == f"callers need the permission {OWN}, which the shim does not request"
+
+
+def test_a_component_behind_the_permission_of_app_functions_is_closed_to_the_shim_too() -> None:
+    provider, application = _provider(permission=EXECUTE), _application(_service())
+    reason = f"callers need the permission {EXECUTE}, which ordinary apps cannot hold"
+    assert provider_verdict(provider, application).closed_because == reason
+    assert provider_verdict(provider, application, SHIM).closed_because == reason
+
+
+@pytest.mark.parametrize(
+    ("sdk", "callable_there"), [("35", False), ("36", True)], ids=["below Android 16", "Android 16"]
+)
+def test_a_phone_resolves_a_component_that_one_release_enables(sdk: str, callable_there: bool) -> None:  # noqa: FBT001
+    provider = _provider(enabled={"": False, "v36": True})
+    component = _service(enabled=False)
+    app = _installed(provider, _application(component))
+    callability = callability_of(provider, app, _phone(app, sdk))
+    assert (callability.verdict.closed_because is None) is callable_there
+    assert callability.verdict.conditions == ()
+    (finding,) = call_conditions(_application(component), provider)
+    assert "enabled only in configurations: v36" in finding.message
+
+
+FUNCTIONS = Component(
+    kind="service",
+    name=".Tools",
+    exported=False,
+    permission=BIND,
+    filters=(IntentFilter(("android.app.appfunctions.AppFunctionService",)),),
+)
+
+
+def _functions() -> Provider:
+    return _provider(
+        Capability(id="open"),
+        Capability(id="mine", access=CapabilityAccess(access_level="self")),
+        Capability(id="androids", access=CapabilityAccess(access_level="system")),
+        Capability(id="shown", access=CapabilityAccess(scope="activity")),
+        Capability(id="later", access=CapabilityAccess(enabled_by_default=False)),
+        Capability(id="on", access=CapabilityAccess(enabled_by_default=False), state=State(enabled=True)),
+        Capability(id="off", state=State(enabled=False)),
+        protocol="appfunctions",
+        exported=False,
+        permission=BIND,
+    )
+
+
+def test_functions_are_closed_one_by_one_with_their_reasons() -> None:
+    provider, application = _functions(), _application(FUNCTIONS)
+    app = _installed(provider, application)
+    callability = callability_of(provider, app, _phone(app))
+    assert callability.verdict.closed_because is None
+    assert callability.closed == (
+        ("mine", "its access level keeps it for the app itself or for Android"),
+        ("androids", "its access level keeps it for the app itself or for Android"),
+        ("shown", "it exists only while an activity of the app is open"),
+        ("off", "the phone reports it as disabled"),
+    )
+    left_out = [
+        item.id for item in provider.capabilities if why_function_not_called(item, provider) is not None
+    ]
+    assert left_out == ["mine", "androids", "shown"], "a phone's state is read when the shim calls"
+    conditions = list(call_conditions(application, provider))
+    assert [item.pointer for item in conditions] == ["/.Tools/later", "/.Tools/on"]
+    page = discovery_page(_phone(app))
+    (table,) = [block for block in page if isinstance(block, Table)]
+    assert table.rows[0][3] == "7 (1 disabled, 3 not callable)"
+    missing = [block.text for block in page if isinstance(block, Line) and block.indent == 2]
+    assert any(line.startswith("mine cannot be called: its access level keeps it") for line in missing)
+
+
+DECLARED = """<permission android:name="app.timer.CALL" android:protectionLevel="signature|privileged" />
+    <permission android:name="app.timer.OPEN" />
+    <application """
+
+
+def test_the_permissions_of_a_manifest_are_read_alike_from_sources_and_from_an_apk(tmp_path: Path) -> None:
+    manifest = TIMER_MANIFEST.replace("<application ", DECLARED)
+    expected = {"app.timer.CALL": "signature|privileged", "app.timer.OPEN": "normal"}
+    (application,) = read_source(str(write_project(tmp_path / "p", manifest=manifest))).applications
+    assert application.permissions == expected
+    tree = {"AndroidManifest.xml": manifest.encode(), "res/xml/timer.xml": TIMER.encode()}
+    with open_apk(pack_project(tree, key=KEY)) as apk:
+        packed = read_application(apk).permissions
+    assert {name: protection_of(name, packed) for name in packed} == {
+        "app.timer.CALL": Protection.SIGNATURE,
+        "app.timer.OPEN": Protection.NORMAL,
+    }
+
+
+@pytest.mark.parametrize(
+    "component",
+    [
+        _service(permission=""),
+        Component(
+            kind="activity",
+            name=".Tools",
+            exported=True,
+            filters=(IntentFilter((SERVICE,)),),
+            attributes={"targetActivity": ".Main"},
+        ),
+    ],
+    ids=["an empty permission", "an alias"],
+)
+def test_a_component_that_does_not_inherit_its_application_s_permission_is_open(component: Component) -> None:
+    application = _application(component, whole=Component(kind="application", permission=OWN))
+    facts = component_facts(ComponentAccess(), None, application, component)
+    assert facts.permission is None
+
+
+@pytest.mark.parametrize("facts", [
+    {"exported": None, "unresolved": ("exported=@bool/none",)},
+    {"exported_by_configuration": {"": True, "v31": False}},
+])  # fmt: skip
+def test_a_component_of_which_exported_is_not_known_is_closed(facts: dict[str, Any]) -> None:
+    component = _service(**facts)
+    assert not component_facts(ComponentAccess(), None, _application(component), component).is_exported

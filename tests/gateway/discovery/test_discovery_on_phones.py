@@ -27,12 +27,9 @@ from requirements_of_tests import CHECKOUT
 APPS = CHECKOUT / "device_shim/apps"
 SAMPLE = "dev.droidgate.sample."
 MODULES = {
-    "clockin": "clock-in/app",
-    "pdftool": "pdf-tool/app",
-    "notes": "notes/app",
-    "notes.legacy": "notes/legacy",
-    "tally": "tally/app",
-}
+    "clockin": "clock-in/app", "pdftool": "pdf-tool/app", "notes": "notes/app",
+    "notes.legacy": "notes/legacy", "tally": "tally/app",
+}  # fmt: skip
 CREATE_NOTE = "dev.droidgate.sample.notes.NotesService#createNote"
 
 

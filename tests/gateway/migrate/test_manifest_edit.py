@@ -182,17 +182,10 @@ def test_permission_that_ends_at_an_api_level_is_refused() -> None:
         merge(text)
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        "",
-        "<manifest>",
-        "<manifest/>",
-        "<!DOCTYPE a [<!ENTITY b 'c'>]><manifest>&b;</manifest>",
-        "x",
-        "<a b='<'/>",
-    ],
-)
+@pytest.mark.parametrize("text", [
+    "", "<manifest>", "<manifest/>", "<!DOCTYPE a [<!ENTITY b 'c'>]><manifest>&b;</manifest>", "x",
+    "<a b='<'/>",
+])  # fmt: skip
 def test_what_is_not_a_manifest_is_refused(text: str) -> None:
     with pytest.raises(InputError):
         merge(text)

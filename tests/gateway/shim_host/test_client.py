@@ -15,10 +15,13 @@ from droidgate.shims.answers import (
     ShimMissingError,
     ShimRefusalError,
     ShimVersionError,
+    Status,
 )
+from droidgate.shims.calling import call_capability, shim_with
 from droidgate.shims.client import HostClient
 from droidgate.shims.messages import read_frame, write_argument, write_frame
-from droidgate_mappings.model.errors import DeviceError
+from droidgate.shims.place import InstalledShim, ShimPlace
+from droidgate_mappings.model.errors import DeviceError, UsageError
 from gateway.devices.fake_adb_server import Answer
 from gateway.shim_host.fake_shim import (
     APPLICATION_ID,
@@ -101,9 +104,7 @@ def test_a_call_has_the_id_that_it_was_given_and_is_canceled_by_it(host: HostCli
 
 
 @pytest.mark.parametrize("answer", [{}, {"canceled": 1}, {"canceled": None}])
-def test_an_answer_about_a_cancel_that_is_none_is_malformed(
-    host: HostClient, shim: FakeShim, answer: dict[str, Any]
-) -> None:
+def test_odd_answers_to_a_cancel_are_bad(host: HostClient, shim: FakeShim, answer: dict[str, Any]) -> None:
     shim.methods["cancel"] = lambda _: answer
     with pytest.raises(DeviceOutputError, match="canceled"):
         host.cancel("0d" * 16)
@@ -165,9 +166,7 @@ def test_grant_revoke_switch_and_ask_repeat_the_answer(host: HostClient, shim: F
     ]
 
 
-def test_tools_of_a_broadcast_app_keep_their_order_and_what_they_lack(
-    host: HostClient, shim: FakeShim
-) -> None:
+def test_tools_of_a_broadcast_app_keep_order_and_what_they_lack(host: HostClient, shim: FakeShim) -> None:
     reported = [["b", "B", '{"x":"string"}'], ["a", None, None]]
     shim.methods["discover-broadcast"] = lambda _: {"tools": reported}
     tools = host.discover_broadcast("com.example.weather/com.example.weather.Receiver")
@@ -182,16 +181,13 @@ def test_history_is_read_and_cleared(host: HostClient, shim: FakeShim) -> None:
     assert [method for method, _ in shim.calls] == ["history", "clear-history"]
 
 
-@pytest.mark.parametrize(
-    ("name", "kind", "code"),
-    [
-        ("denied", ShimDenialError, 6),
-        ("needs_approval", ShimDenialError, 6),
-        ("unavailable", ShimRefusalError, 5),
-        ("timeout", ShimRefusalError, 5),
-        ("made_up", ShimRefusalError, 5),
-    ],
-)
+@pytest.mark.parametrize(("name", "kind", "code"), [
+    ("denied", ShimDenialError, 6),
+    ("needs_approval", ShimDenialError, 6),
+    ("unavailable", ShimRefusalError, 5),
+    ("timeout", ShimRefusalError, 5),
+    ("made_up", ShimRefusalError, 5),
+])  # fmt: skip
 def test_a_failure_of_the_shim_has_the_exit_code_of_its_token(
     host: HostClient, shim: FakeShim, name: str, kind: type[ShimRefusalError], code: int
 ) -> None:
@@ -204,9 +200,7 @@ def test_a_failure_of_the_shim_has_the_exit_code_of_its_token(
 
 
 @pytest.mark.parametrize("version", [0, 2, 99])
-def test_a_shim_that_answers_in_another_version_is_refused(
-    host: HostClient, shim: FakeShim, version: int
-) -> None:
+def test_a_shim_answering_in_another_version_fails(host: HostClient, shim: FakeShim, version: int) -> None:
     shim.raw = bundle(token(HELLO, version=version))
     with pytest.raises(ShimVersionError, match=f"version {version}") as raised:
         host.hello()
@@ -262,35 +256,27 @@ NO_ANSWERS: list[Any] = [
 ]
 
 
-@pytest.mark.parametrize(
-    "stdout",
-    [
-        b"",
-        b"Result: null\n",
-        b"Result: Bundle[{}]\n",
-        b"Result: Bundle[{result=}]\n",
-        b"Result: Bundle[{result=ey, other=1}]\n",
-        b"Result: Bundle[{result=ey}]",
-        b"Result: Bundle[{result=ey}]\nand more\n",
-        b"Result: Bundle[mParcelledData.dataSize=40]\n",
-        b"Result: Bundle[{result=e30=}]\n",
-        b"Result: Bundle[{result=***}]\n",
-        *(b"Result: Bundle[{result=" + _texts(item) + b"}]\n" for item in NO_ANSWERS),
-    ],
-    ids=range(28),
-)
-def test_what_is_not_an_answer_of_the_protocol_is_one_typed_error(
-    host: HostClient, shim: FakeShim, stdout: bytes
-) -> None:
+@pytest.mark.parametrize("stdout", [
+    b"",
+    b"Result: null\n",
+    b"Result: Bundle[{}]\n",
+    b"Result: Bundle[{result=}]\n",
+    b"Result: Bundle[{result=ey, other=1}]\n",
+    b"Result: Bundle[{result=ey}]",
+    b"Result: Bundle[{result=ey}]\nand more\n",
+    b"Result: Bundle[mParcelledData.dataSize=40]\n",
+    b"Result: Bundle[{result=e30=}]\n",
+    b"Result: Bundle[{result=***}]\n",
+    *(b"Result: Bundle[{result=" + _texts(item) + b"}]\n" for item in NO_ANSWERS),
+], ids=range(28))  # fmt: skip
+def test_what_is_not_an_answer_is_one_typed_error(host: HostClient, shim: FakeShim, stdout: bytes) -> None:
     shim.raw = Answer(stdout)
     with pytest.raises(DeviceOutputError):
         host.hello()
 
 
 @pytest.mark.parametrize("method", ["status", "history", "discover_broadcast", "grant", "revoke", "call"])
-def test_an_answer_without_what_its_method_promises_is_one_typed_error(
-    host: HostClient, shim: FakeShim, method: str
-) -> None:
+def test_an_answer_lacking_its_values_is_refused(host: HostClient, shim: FakeShim, method: str) -> None:
     shim.raw = bundle(token({"unrelated": 1}))
     arguments = {
         "discover_broadcast": ["a.b/.C"],
@@ -302,21 +288,18 @@ def test_an_answer_without_what_its_method_promises_is_one_typed_error(
         getattr(host, method)(*arguments.get(method, []))
 
 
-@pytest.mark.parametrize(
-    "data",
-    [
-        b"",
-        b"DGF1",
-        frame("x")[:-1],
-        frame("x") + b"x",
-        b"DGF2" + frame("x")[4:],
-        frame("x")[:-1] + b"y",
-        frame("xy")[:4] + struct.pack(">I", 1) + frame("xy")[8:],
-        frame("x")[:8] + bytes(32) + b"x",
-        b"usage: adb shell content [subcommand] [options]\n",
-        b"Error while accessing provider:x\n" + bytes(40),
-    ],
-)
+@pytest.mark.parametrize("data", [
+    b"",
+    b"DGF1",
+    frame("x")[:-1],
+    frame("x") + b"x",
+    b"DGF2" + frame("x")[4:],
+    frame("x")[:-1] + b"y",
+    frame("xy")[:4] + struct.pack(">I", 1) + frame("xy")[8:],
+    frame("x")[:8] + bytes(32) + b"x",
+    b"usage: adb shell content [subcommand] [options]\n",
+    b"Error while accessing provider:x\n" + bytes(40),
+])  # fmt: skip
 def test_a_frame_that_is_not_whole_is_refused(data: bytes) -> None:
     with pytest.raises(DeviceOutputError):
         read_frame(data)
@@ -335,3 +318,97 @@ def test_every_cut_of_a_good_answer_is_refused(host: HostClient, shim: FakeShim)
         shim.raw = Answer(whole[:length])
         with pytest.raises(DeviceError):
             host.status()
+
+
+# Calls through a shim: requests and responses of Mobile-MCP as the specification writes them
+
+
+def answer(shim: FakeShim, **response: Any) -> None:
+    """Let the shim answer every call so; the answer has the request's id unless another is given."""
+
+    def call(given: dict[str, Any]) -> dict[str, Any]:
+        request = json.loads(given["request"])["mobile-mcp-request"]["request"]
+        reported = {"id": request["id"], "status": "success", **response}
+        return {"response": json.dumps({"mobile-mcp-response": {"version": "1.0", "response": reported}})}
+
+    shim.methods["call"] = call
+
+
+def test_requests_are_the_specification_s_and_outputs_come_by_name(host: HostClient, shim: FakeShim) -> None:
+    answer(shim, capability={"id": "createNote", "output": {"id": "n1", "count": 2}})
+    assert call_capability(host, "createNote", {"title": "it's $(id)"}) == {"id": "n1", "count": 2}
+    request = json.loads(shim.calls[-1][1]["request"])["mobile-mcp-request"]
+    assert request["version"] == "1.0"
+    assert request["request"]["capability"] == {"id": "createNote", "input": {"title": "it's $(id)"}}
+    assert len(request["request"]["id"]) == 32
+
+
+@pytest.mark.parametrize(("message", "kind", "token"), [
+    ("denied: no grant", ShimDenialError, "denied"),
+    ("timeout: nothing came", ShimRefusalError, "timeout"),
+    ("the app says no", ShimRefusalError, "backend_failure"),
+])  # fmt: skip
+def test_a_failure_keeps_its_token(
+    host: HostClient, shim: FakeShim, message: str, kind: type[ShimRefusalError], token: str
+) -> None:
+    answer(shim, status="failure", message=message, capability={"id": "createNote"})
+    with pytest.raises(ShimRefusalError) as raised:
+        call_capability(host, "createNote", {})
+    assert type(raised.value) is kind
+    assert raised.value.failure.token == token
+
+
+def test_a_request_the_shim_cannot_read_is_refused_without_its_id(host: HostClient, shim: FakeShim) -> None:
+    answer(shim, id="", status="failure", message="invalid_argument: too long", capability={"id": ""})
+    with pytest.raises(ShimRefusalError, match="too long"):
+        call_capability(host, "createNote", {})
+    answer(shim, id="", capability={"id": "createNote", "output": {}})
+    with pytest.raises(DeviceOutputError, match="another request"):
+        call_capability(host, "createNote", {})
+
+
+def test_an_answer_to_another_request_is_none(host: HostClient, shim: FakeShim) -> None:
+    answer(shim, id="another", capability={"id": "createNote", "output": {}})
+    with pytest.raises(DeviceOutputError, match="another request"):
+        call_capability(host, "createNote", {})
+
+
+@pytest.mark.parametrize("text", ["", "{}", "[]", "garbage", '{"mobile-mcp-response": 1}'])
+def test_what_is_not_a_response_is_reported(host: HostClient, shim: FakeShim, text: str) -> None:
+    shim.methods["call"] = lambda _: {"response": text}
+    with pytest.raises(DeviceOutputError):
+        call_capability(host, "createNote", {})
+
+
+def test_a_missing_shim_and_a_capability_that_is_not_offered_differ() -> None:
+    with pytest.raises(UsageError, match="no shim is installed"):
+        shim_with([], "createNote", None)
+    present = [installed("dev.droidgate.shim.of.a.b", *(f"c{number:03}" for number in range(200)))]
+    with pytest.raises(UsageError, match=r"'a\.c' is not a shim"):
+        shim_with(present, "c001", "a.c")
+    with pytest.raises(UsageError, match="offers 'x'") as raised:
+        shim_with(present, "x", None)
+    assert "c009 and 190 more" in (raised.value.hint or "")
+
+
+def installed(name: str, *routes: str) -> InstalledShim:
+    return InstalledShim(name, Status.model_validate({**STATUS, "application_id": name, "routes": routes}))
+
+
+def test_the_shim_is_found_by_what_it_offers() -> None:
+    first, two = installed("a.one", "x", "y"), installed("a.two", "y")
+    assert shim_with([first, two], "x", None) is first
+    assert shim_with([first, two], "y", "a.two") is two
+    with pytest.raises(UsageError, match="several"):
+        shim_with([first, two], "y", None)
+    with pytest.raises(UsageError, match="no shim"):
+        shim_with([first, two], "z", None)
+    with pytest.raises(UsageError, match="no shim"):
+        shim_with([first, two], "x", "a.two")
+    with pytest.raises(UsageError, match="several"):
+        shim_with([first, two], "y", "com.example.notes")
+
+
+def test_a_place_asks_its_shims_as_its_user(device: Device, shim: FakeShim) -> None:
+    shim.users = {"10"}
+    assert ShimPlace(device, 10, "36").client(APPLICATION_ID).hello().sdk == 36

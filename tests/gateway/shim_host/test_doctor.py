@@ -1,19 +1,23 @@
 """What `shim doctor` makes of what a device and a shim say."""
 
+import re
 from dataclasses import replace
 from typing import Any
 
 import pytest
+from typer.main import get_command
 
+from droidgate.cli.program import build_app
 from droidgate.devices.device import Device
 from droidgate.shims import doctor
 from droidgate.shims.answers import Status
-from droidgate.shims.doctor import Check, Situation, accessibility, examine
+from droidgate.shims.doctor import CHECKS, Check, Situation, accessibility, examine
 from droidgate.shims.place import InstalledShim, ShimPlace, installed_shims
 from droidgate.shims.shim_facts import ShimFacts
 from droidgate_mappings.formats.installed import SHIM_PACKAGE
 from gateway.devices.fake_adb_server import Answer
 from gateway.shim_host.fake_shim import APPLICATION_ID, HELLO, SIGNER, STATUS, FakeShim
+from requirements_of_tests import CHECKOUT
 
 PROPERTIES = "[ro.build.version.sdk]: [36]\n[ro.build.version.release]: [16]\n[ro.product.model]: [M]\n"
 PACKAGES = (
@@ -139,13 +143,10 @@ def test_one_app_calls_the_functions_of_all_shims_or_the_fix_is_reported(
     assert functions(device).state == "not-needed"
 
 
-@pytest.mark.parametrize(
-    ("kept", "said"),
-    [
-        (replace(HOLDER, signer="0" * 64), "signed with another key"),
-        (replace(HOLDER, serves_shims=False), "earlier version"),
-    ],
-)
+@pytest.mark.parametrize(("kept", "said"), [
+    (replace(HOLDER, signer="0" * 64), "signed with another key"),
+    (replace(HOLDER, serves_shims=False), "earlier version"),
+])  # fmt: skip
 def test_one_that_serves_no_others_is_a_problem(
     device: Device, answering: FakeShim, facts: dict[str, ShimFacts], kept: ShimFacts, said: str
 ) -> None:
@@ -163,18 +164,15 @@ def test_one_that_serves_no_others_is_a_problem(
     assert said in found[0].found
 
 
-@pytest.mark.parametrize(
-    ("enabled", "dumped", "state"),
-    [
-        (Answer(b"null\n"), Answer(), "not-needed"),
-        (Answer(b"\n"), Answer(), "not-needed"),
-        (Answer(SERVICES_ON), Answer(BOUND.encode()), "problem"),
-        (Answer(SERVICES_ON), Answer(BOUND.replace(":{}", ":{Service[label=Reader]}").encode()), "ok"),
-        (Answer(SERVICES_ON), Answer(b"something else\n"), "unknown"),
-        (Answer(SERVICES_ON), Answer(stderr=b"denied\n", status=1), "unknown"),
-        (Answer(stderr=b"denied\n", status=1), Answer(), "unknown"),
-    ],
-)
+@pytest.mark.parametrize(("enabled", "dumped", "state"), [
+    (Answer(b"null\n"), Answer(), "not-needed"),
+    (Answer(b"\n"), Answer(), "not-needed"),
+    (Answer(SERVICES_ON), Answer(BOUND.encode()), "problem"),
+    (Answer(SERVICES_ON), Answer(BOUND.replace(":{}", ":{Service[label=Reader]}").encode()), "ok"),
+    (Answer(SERVICES_ON), Answer(b"something else\n"), "unknown"),
+    (Answer(SERVICES_ON), Answer(stderr=b"denied\n", status=1), "unknown"),
+    (Answer(stderr=b"denied\n", status=1), Answer(), "unknown"),
+])  # fmt: skip
 def test_accessibility_services_that_are_switched_on_have_to_be_bound(
     device: Device, shim: FakeShim, enabled: Answer, dumped: Answer, state: str
 ) -> None:
@@ -210,16 +208,13 @@ def test_grants_that_hold_for_started_calls_too_are_reported(
     )
 
 
-@pytest.mark.parametrize(
-    ("sdk", "asking", "allowed", "state", "said"),
-    [
-        (36, True, {"overlay", "notifications"}, "ok", "a window or a notification"),
-        (36, True, {"notifications"}, "ok", "asks by a notification"),
-        (36, True, set(), "problem", "needs_user"),
-        (28, True, set(), "ok", "a window"),
-        (36, False, set(), "not-needed", "switched off"),
-    ],
-)
+@pytest.mark.parametrize(("sdk", "asking", "allowed", "state", "said"), [
+    (36, True, {"overlay", "notifications"}, "ok", "a window or a notification"),
+    (36, True, {"notifications"}, "ok", "asks by a notification"),
+    (36, True, set(), "problem", "needs_user"),
+    (28, True, set(), "ok", "a window"),
+    (36, False, set(), "not-needed", "switched off"),
+])  # fmt: skip
 def test_how_the_user_can_be_asked(
     device: Device, answering: FakeShim, sdk: int, allowed: set[str], state: str, said: str, *, asking: bool
 ) -> None:
@@ -229,7 +224,7 @@ def test_how_the_user_can_be_asked(
     assert (found.state, said in found.found) == (state, True)
 
 
-def test_a_service_that_cannot_be_read_is_unknown(
+def test_a_hidden_service_is_unknown(
     device: Device, answering: FakeShim, facts: dict[str, ShimFacts]
 ) -> None:
     del answering
@@ -245,19 +240,14 @@ def test_the_kinds_of_a_shim_that_cannot_be_read_are_all(device: Device) -> None
     assert seen.kinds_of(APPLICATION_ID) == EVERY_KIND
 
 
-@pytest.mark.parametrize(
-    ("sdk", "not_needed"),
-    [
-        (25, {"battery-exemption", "notifications", "activity-start-route", "app-function-shell"}),
-        (28, {"notifications", "activity-start-route", "app-function-shell"}),
-        (30, {"notifications", "app-function-shell"}),
-        (33, {"app-function-shell"}),
-        (36, set[str]()),
-    ],
-)
-def test_older_releases_need_less(
-    device: Device, answering: FakeShim, sdk: int, not_needed: set[str]
-) -> None:
+@pytest.mark.parametrize(("sdk", "not_needed"), [
+    (25, {"battery-exemption", "notifications", "activity-start-route", "app-function-shell"}),
+    (28, {"notifications", "activity-start-route", "app-function-shell"}),
+    (30, {"notifications", "app-function-shell"}),
+    (33, {"app-function-shell"}),
+    (36, set[str]()),
+])  # fmt: skip
+def test_old_releases_need_less(device: Device, answering: FakeShim, sdk: int, not_needed: set[str]) -> None:
     del answering
     found = {name for name, state in states(device, sdk).items() if state == "not-needed"}
     assert found == {*not_needed, "tool-start"}
@@ -269,9 +259,7 @@ def test_an_app_that_drifted_is_a_problem(device: Device, answering: FakeShim, s
     assert checks(device)["targets"].state == "problem"
 
 
-def test_an_app_that_is_disabled_is_a_problem_though_the_shim_does_not_see_it(
-    device: Device, answering: FakeShim
-) -> None:
+def test_a_disabled_app_is_a_problem_though_no_shim_sees_it(device: Device, answering: FakeShim) -> None:
     answering.outputs["pm list -d"] = Answer(b"package:com.example.notes\npackage:com.example.other\n")
     found = checks(device)["targets"]
     assert (found.state, found.found) == ("problem", "com.example.notes is disabled")
@@ -290,9 +278,7 @@ def test_a_package_that_is_none_is_not_asked_for(device: Device, answering: Fake
     assert states(device)["stopped-state"] == "unknown"
 
 
-def test_a_shim_of_another_version_is_reported_and_the_rest_is_still_checked(
-    device: Device, answering: FakeShim
-) -> None:
+def test_a_shim_of_another_version_is_reported_with_the_rest(device: Device, answering: FakeShim) -> None:
     answering.methods["status"] = lambda _: {"error": {"token": "unsupported_version", "message": "2"}}
     found = checks(device)
     assert (found["handshake"].state, found["handshake"].fix is not None) == ("problem", True)
@@ -311,3 +297,39 @@ def test_a_shim_without_capabilities_needs_no_agents(device: Device, answering: 
     found = checks(device)
     asked_by_agents = {"visibility", "targets", "stopped-state", "grants", "consent", "notifications"}
     assert asked_by_agents.isdisjoint(found)
+
+
+# Each check of `shim doctor` is a step of the page that a person with a phone works through
+
+
+PAGE = (CHECKOUT / "docs" / "guides" / "prove-on-a-phone.md").read_text(encoding="utf-8")
+ROWS = dict(re.findall(r"^\| (\d+) \| [^|]+ \| (?:`([a-z-]+)`)? ?\| ", PAGE, re.MULTILINE))
+
+
+def test_each_step_has_a_section_of_its_own() -> None:
+    numbers = [str(number) for number in range(1, 25)]
+    assert list(ROWS) == numbers
+    assert re.findall(r"^### (\d+)\. ", PAGE, re.MULTILINE) == numbers
+
+
+def test_each_check_of_the_doctor_names_its_step_and_the_page_names_the_check() -> None:
+    assert {step: check for step, check in ROWS.items() if check} == {
+        str(item.step): item.id for item in CHECKS
+    }
+
+
+def test_checks_have_ids_of_their_own_and_come_in_the_order_of_the_steps() -> None:
+    assert len({item.id for item in CHECKS}) == len(CHECKS)
+    assert [item.step for item in CHECKS] == sorted(item.step for item in CHECKS)
+
+
+def test_each_step_says_what_is_expected() -> None:
+    sections = re.split(r"^### \d+\. ", PAGE, flags=re.MULTILINE)[1:]
+    assert [section.partition("\n")[0] for section in sections if "xpected" not in section] == []
+
+
+def test_commands_of_the_page_exist() -> None:
+    shim = getattr(get_command(build_app()), "commands")["shim"]  # noqa: B009
+    named = set(re.findall(r"droidgate shim ([a-z]+)", PAGE))
+    assert named
+    assert named <= set(shim.commands)

@@ -1,17 +1,48 @@
 """What is set up for a shim: the commands as Android takes them, and every refusal a record of its own."""
 
 import shlex
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
 
 import pytest
 
+from adapters.apk_writing.packed_samples import signing_key
 from droidgate.devices.device import Device
-from droidgate.shims import access, installing
+from droidgate.devices.packages import InstalledPackage
+from droidgate.shims import access, installing, shell_identity
+from droidgate.shims.answers import ShimVersionError, Status
+from droidgate.shims.client import HostClient
 from droidgate.shims.install_steps import Step
-from droidgate.shims.installing import GRANT, HANDSHAKE, install_shim, set_up_shim
-from droidgate.shims.place import ShimPlace
-from droidgate.shims.shim_facts import ShimFacts
+from droidgate.shims.installing import GRANT, HANDSHAKE, Installation, install_shim, set_up_shim
+from droidgate.shims.place import InstalledShim, ShimPlace
+from droidgate.shims.scopes import (
+    Scope,
+    forget_scope,
+    join_scopes,
+    keep_scopes,
+    load_scopes,
+    scope_of,
+)
+from droidgate.shims.shell_identity import (
+    END,
+    INSTALL,
+    LEND,
+    REMOVE,
+    list_as_agent,
+    needs_identity,
+    release_identity,
+    set_up_identity,
+)
+from droidgate.shims.shim_facts import ShimFacts, facts_of
+from droidgate.shims.sync_runs import plan_changes, plan_identity
+from droidgate_mappings.formats.installed import SHIM_PACKAGE
+from droidgate_mappings.user_folders import state_folder
+from droidgate_shim.builder.shims import BuiltShim, ShimOptions, build_bare_shim
 from gateway.devices.fake_adb_server import Answer
-from gateway.shim_host.fake_shim import APPLICATION_ID, SIGNER, STATUS, FakeShim
+from gateway.shim_host import fake_shim
+from gateway.shim_host.fake_shim import APPLICATION_ID, HELLO, SIGNER, STATUS, FakeShim
 
 ADDED = f"Added: {APPLICATION_ID}\n".encode()
 EVERY_KIND = ("mmcp-activity", "app-function")
@@ -101,9 +132,7 @@ def facts(build: str) -> ShimFacts:
     return ShimFacts(APPLICATION_ID, build, ("createNote",), frozenset({"mobile-mcp"}), ("a.b",), SIGNER)
 
 
-def test_the_command_of_an_installation_can_be_typed_as_it_is_reported(
-    device: Device, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_installation_s_command_can_be_typed(device: Device, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(installing, "install_apks", lambda *_, **__: None)
     name = "my shim; (1).apk"
     done = install_shim(ShimPlace(device, 0, "24"), facts("ef" * 32), b"", file_name=name, any_app=None)
@@ -128,3 +157,376 @@ def test_who_may_call_changes_only_by_a_yes_or_a_no(
     shim.methods["revoke"] = lambda _: {"revoked": 0}
     set_up_shim(ShimPlace(device, 0, "24"), facts(STATUS["build"]), any_app=said)
     assert [method for method, _ in shim.calls if method in {"grant", "revoke"}] == asked
+
+
+# Who calls app functions for all shims: signed with their key, started once, removed with the last one
+
+
+KEY = signing_key("ec")
+OTHER = signing_key("rsa")
+BARE = build_bare_shim(KEY)
+BARE_FACTS = facts_of(BARE, KEY.digest)
+SHIM = ShimFacts(APPLICATION_ID, "1" * 64, ("f",), frozenset({"app-function"}), ("a.b",), KEY.digest)
+SECOND = replace(SHIM, application_id="dev.droidgate.shim.of.c.d")
+AGGREGATE = replace(SHIM, application_id=SHIM_PACKAGE, kinds=frozenset({"mmcp-activity"}), serves_shims=True)
+INSTRUMENT = (
+    "am instrument -w --user 0 'dev.droidgate.shim/dev.droidgate.shim.backends.ShellIdentityInstrumentation'"
+    " </dev/null >/dev/null 2>&1 &"
+)
+HELP_37 = (
+    "AppFunctionManagerService commands:\n  help\n    Prints this help text.\n\n"
+    "  purge-allowlist-cache\n    Purges the cache.\n\n"
+)
+
+
+class Phone:
+    """What is installed on the fake device, and whether the instrumentation runs."""
+
+    def __init__(self, device: Device, shim: FakeShim) -> None:
+        self.device = device
+        self.shim = shim
+        self.installed: dict[str, ShimFacts | None] = {}
+        self.archives: list[bytes] = []
+        self.runs = False
+        self.can_run = True
+
+    def place(self, sdk: int = 36) -> ShimPlace:
+        return ShimPlace(self.device, 0, str(sdk))
+
+    def packages(self) -> dict[str, InstalledPackage]:
+        return {
+            name: InstalledPackage(name, f"/data/app/{name}/base.apk", 1, 10_001) for name in self.installed
+        }
+
+    def facts(self, _: ShimPlace, package: InstalledPackage) -> ShimFacts | None:
+        return self.installed[package.name]
+
+    def install(self, _: Device, archives: dict[str, bytes], *, user: int) -> None:
+        assert user == 0
+        self.archives += archives.values()
+        self.installed[SHIM_PACKAGE] = BARE_FACTS
+        self.runs = False
+
+    def uninstall(self, _: Device, name: str, *, user: int) -> None:
+        assert user == 0
+        del self.installed[name]
+
+    def status(self, _: dict[str, Any]) -> dict[str, Any]:
+        if any(words[:2] == ["sh", "-c"] for words in self.shim.commands):
+            self.runs = self.can_run
+        access = {**STATUS["access"], "execute_app_functions": self.runs}
+        return {**STATUS, "application_id": SHIM_PACKAGE, "access": access}
+
+    def commands(self) -> list[list[str]]:
+        return [words for words in self.shim.commands if words[0] != "content" and words != ["true"]]
+
+
+@pytest.fixture
+def phone(device: Device, shim: FakeShim, monkeypatch: pytest.MonkeyPatch) -> Phone:
+    item = Phone(device, shim)
+    shim.methods["status"] = item.status
+    monkeypatch.setattr(fake_shim, "AUTHORITY", f"{SHIM_PACKAGE}.host")
+    monkeypatch.setattr(shell_identity, "_SECONDS_TO_LEND", 0.0)
+    monkeypatch.setattr(shell_identity, "installed_facts", item.facts)
+    monkeypatch.setattr(ShimPlace, "packages", lambda _: item.packages())
+    monkeypatch.setattr(installing, "install_apks", item.install)
+    monkeypatch.setattr(installing, "uninstall", item.uninstall)
+    return item
+
+
+def outcomes_of(done: Installation) -> dict[str, str]:
+    return {step.what: step.outcome for step in done.steps}
+
+
+def test_only_app_functions_on_a_phone_that_has_them_need_it(phone: Phone) -> None:
+    other = replace(SHIM, kinds=frozenset({"mobile-mcp"}))
+    assert needs_identity(phone.place(36), [other, SHIM])
+    assert not needs_identity(phone.place(35), [SHIM])
+    assert not needs_identity(phone.place(36), [other])
+    assert not needs_identity(phone.place(36), [])
+
+
+def test_it_is_installed_and_started_once_for_all_shims(phone: Phone) -> None:
+    done = set_up_identity(phone.place(), [SHIM, SECOND], KEY)
+    assert outcomes_of(done) == {INSTALL: "done", LEND: "done"}
+    assert done.works
+    assert phone.archives == [BARE.apk]
+    assert phone.commands() == [["sh", "-c", INSTRUMENT]]
+    assert "am force-stop dev.droidgate.shim" in done.steps[-1].why
+
+
+def test_what_runs_already_is_neither_installed_nor_started_again(phone: Phone) -> None:
+    phone.installed[SHIM_PACKAGE] = BARE_FACTS
+    phone.runs = True
+    for key in (KEY, None):
+        done = set_up_identity(phone.place(37), [SHIM], key)
+        assert outcomes_of(done) == {INSTALL: "not-needed", LEND: "not-needed"}
+        assert done.works
+    assert (phone.archives, phone.commands()) == ([], [])
+
+
+def test_after_a_restart_it_is_started_again(phone: Phone) -> None:
+    phone.installed[SHIM_PACKAGE] = BARE_FACTS
+    done = set_up_identity(phone.place(), [SHIM], None)
+    assert outcomes_of(done) == {INSTALL: "not-needed", LEND: "done"}
+
+
+@pytest.mark.parametrize(
+    "kept", [replace(BARE_FACTS, build="0" * 64), replace(BARE_FACTS, serves_shims=False)]
+)
+def test_one_of_another_version_is_replaced(phone: Phone, kept: ShimFacts) -> None:
+    phone.installed[SHIM_PACKAGE] = kept
+    phone.runs = True
+    assert outcomes_of(set_up_identity(phone.place(), [SHIM], KEY))[INSTALL] == "done"
+    assert phone.archives == [BARE.apk]
+
+
+def test_the_shim_of_several_apps_calls_for_the_others_too(phone: Phone) -> None:
+    phone.installed[SHIM_PACKAGE] = AGGREGATE
+    assert outcomes_of(set_up_identity(phone.place(), [SHIM], KEY)) == {INSTALL: "not-needed", LEND: "done"}
+    phone.installed[SHIM_PACKAGE] = replace(AGGREGATE, serves_shims=False)
+    done = set_up_identity(phone.place(), [SHIM], KEY)
+    assert (outcomes_of(done), done.works) == ({INSTALL: "refused"}, False)
+    assert "droidgate shim sync" in done.steps[0].why
+    assert phone.archives == []
+
+
+@pytest.mark.parametrize(
+    "kept", [replace(BARE_FACTS, signer=OTHER.digest), None], ids=["other key", "no shim"]
+)
+def test_one_that_another_key_signed_stays_with_a_fix_reported(phone: Phone, kept: ShimFacts | None) -> None:
+    phone.installed[SHIM_PACKAGE] = kept
+    done = set_up_identity(phone.place(), [SHIM], KEY)
+    assert (outcomes_of(done), done.works) == ({INSTALL: "refused"}, False)
+    assert "droidgate shim uninstall dev.droidgate.shim" in done.steps[0].why
+    assert (phone.archives, phone.commands()) == ([], [])
+
+
+@pytest.mark.parametrize("key", [None, OTHER])
+def test_without_the_key_of_the_shims_it_cannot_be_installed(phone: Phone, key: Any) -> None:
+    done = set_up_identity(phone.place(), [SHIM], key)
+    assert outcomes_of(done) == {INSTALL: "refused"}
+    assert "--key" in done.steps[0].why
+
+
+def test_a_shim_of_another_key_is_reported(phone: Phone) -> None:
+    done = set_up_identity(phone.place(), [SHIM, replace(SECOND, signer=OTHER.digest)], KEY)
+    assert outcomes_of(done)[f"call app functions for {SECOND.application_id}"] == "refused"
+    assert outcomes_of(done)[LEND] == "done"
+
+
+def test_an_instrumentation_that_does_not_run_is_reported(phone: Phone) -> None:
+    phone.can_run = False
+    done = set_up_identity(phone.place(), [SHIM], KEY)
+    assert (outcomes_of(done)[LEND], "another instrumentation" in done.steps[-1].why) == ("refused", True)
+    assert done.works
+
+
+def test_on_17_it_alone_is_listed_as_an_agent(phone: Phone) -> None:
+    phone.shim.outputs["cmd app_function"] = Answer(HELP_37.encode())
+    set_up_identity(phone.place(37), [SHIM, SECOND], KEY)
+    assert phone.commands() == [
+        ["cmd", "app_function", "help"],
+        ["cmd", "app_function", "purge-allowlist-cache"],
+        ["cmd", "allowlist", "add-package-multimap", "2", f"{SHIM_PACKAGE}:{KEY.digest}", "*"],
+        ["sh", "-c", INSTRUMENT],
+    ]
+
+
+def start_by_shell(phone: Phone) -> list[Step]:
+    return [shell_identity.start_instrumentation(phone.place(), HostClient(phone.device, SHIM_PACKAGE))]
+
+
+def list_it(phone: Phone) -> list[Step]:
+    return list(list_as_agent(phone.place(37), SHIM_PACKAGE, KEY.digest))
+
+
+@pytest.mark.parametrize(("command", "answer", "run", "said"), [
+    ("cmd allowlist", Answer(stderr=b"cmd: Can't find service\n", status=20), list_it, "find"),
+    ("sh -c", Answer(stderr=b"sh: syntax error\n", status=1), start_by_shell, "syntax error"),
+])  # fmt: skip
+def test_a_refusal_to_lend_is_a_record_with_androids_words(
+    phone: Phone, command: str, answer: Answer, run: Callable[[Phone], list[Step]], said: str
+) -> None:
+    phone.shim.outputs["cmd app_function"] = Answer(HELP_37.encode())
+    phone.shim.outputs[command] = answer
+    step = run(phone)[-1]
+    assert (step.outcome, said in step.why) == ("refused", True)
+    assert step.command is not None
+
+
+def test_it_goes_with_the_last_shim_that_calls_app_functions(phone: Phone) -> None:
+    phone.installed = {SHIM_PACKAGE: BARE_FACTS, SECOND.application_id: SECOND}
+    assert release_identity(phone.place(), {KEY.digest}) is None
+    phone.installed = {SHIM_PACKAGE: BARE_FACTS, SHIM.application_id: None}
+    assert release_identity(phone.place(), {KEY.digest}) is None
+    windows = replace(SHIM, kinds=frozenset({"mmcp-activity"}))
+    phone.installed = {SHIM_PACKAGE: BARE_FACTS, windows.application_id: windows}
+    assert release_identity(phone.place(), {OTHER.digest}) is None
+    step = release_identity(phone.place(), {KEY.digest})
+    assert step is not None
+    assert (step.what, step.outcome) == (REMOVE, "done")
+    assert phone.installed.keys() == {windows.application_id}
+    assert release_identity(phone.place(), {KEY.digest}) is None
+
+
+def test_a_shim_of_several_apps_stays_and_only_its_instrumentation_ends(phone: Phone) -> None:
+    phone.installed = {SHIM_PACKAGE: AGGREGATE}
+    assert release_identity(phone.place(), {KEY.digest}) is None
+    phone.runs = True
+    step = release_identity(phone.place(), {KEY.digest})
+    assert step is not None
+    assert (step.what, step.command) == (END, "am force-stop --user 0 dev.droidgate.shim")
+    assert phone.installed.keys() == {SHIM_PACKAGE}
+
+
+# What `shim sync` would do, and what it remembers of a device
+
+
+PREFIX = "dev.droidgate.shim.of."
+
+
+def built(package: str, *capabilities: str, build: str = "1") -> BuiltShim:
+    return BuiltShim(
+        PREFIX + package, package, b"", {}, {}, packages=(package,), capabilities=capabilities, build=build
+    )
+
+
+def installed(package: str, *routes: str, build: str = "1", name: str | None = None) -> InstalledShim:
+    source = {**HELLO["sources"][0], "package": package}
+    reported = {
+        **STATUS,
+        "application_id": name or PREFIX + package,
+        "build": build,
+        "routes": routes,
+        "sources": [source] if routes else [],
+    }
+    return InstalledShim(name or PREFIX + package, Status.model_validate(reported))
+
+
+def test_what_came_changed_went_and_stayed_is_distinguished() -> None:
+    present = [installed("a.same", "x"), installed("a.changed", "x", "y"), installed("a.went", "x")]
+    expected = [built("a.same", "x"), built("a.changed", "x", "z", build="2"), built("a.came", "x")]
+    changes = {
+        plan_change.application_id.removeprefix(PREFIX): plan_change
+        for plan_change in plan_changes(present, expected, None)
+    }
+    assert {name: plan_change.kind for name, plan_change in changes.items()} == {
+        "a.came": "came",
+        "a.changed": "changed",
+        "a.same": "same",
+        "a.went": "went",
+    }
+    assert changes["a.changed"].why == "new: z; gone: y"
+    assert changes["a.went"].built is None
+
+
+def test_shims_of_apps_that_nobody_named_are_left_alone() -> None:
+    present = [installed("a.mine", "x"), installed("a.other", "x")]
+    (change,) = plan_changes(present, [], ["a.mine"])
+    assert (change.kind, change.application_id) == ("went", PREFIX + "a.mine")
+
+
+def test_a_shim_stays_while_it_is_not_known_what_its_app_declares() -> None:
+    (change,) = plan_changes([installed("a.asleep", "x")], [], None, {"a.asleep"})
+    assert (change.kind, change.built) == ("same", None)
+    assert "not known" in change.why
+
+
+def test_an_app_of_another_signer_is_reported_as_what_it_is() -> None:
+    present = installed("a.b", "x")
+    assert present.status is not None
+    other = STATUS["targets"][0] | {"package": "a.b", "state": "other-signer"}
+    status = Status.model_validate({**present.status.model_dump(), "targets": [other]})
+    replaced = InstalledShim(present.application_id, status)
+    (change,) = plan_changes([replaced], [built("a.b", "x", build="2")], None)
+    assert change.why == "signed by another than was approved: a.b"
+
+
+def test_the_bare_shim_is_left_alone() -> None:
+    assert plan_changes([installed("", name="dev.droidgate.shim")], [], None) == ()
+
+
+BARE_SHIM = BuiltShim("dev.droidgate.shim", "droidgate", b"", {}, {}, build="1")
+INSTALLED = ShimFacts("dev.droidgate.shim", "1", (), frozenset(), (), "ab" * 32, serves_shims=True)
+
+
+@pytest.mark.parametrize(("kept", "is_lending", "kind"), [
+    (None, False, "came"),
+    (INSTALLED, True, "same"),
+    (INSTALLED, False, "changed"),
+    (replace(INSTALLED, build="0"), True, "changed"),
+])  # fmt: skip
+def test_who_calls_for_others_is_planned(kept: ShimFacts | None, kind: str, *, is_lending: bool) -> None:
+    change = plan_identity(kept, BARE_SHIM, is_installed=kept is not None, is_lending=is_lending)
+    assert change is not None
+    assert (change.kind, change.application_id, change.built) == (kind, "dev.droidgate.shim", BARE_SHIM)
+
+
+def test_who_calls_app_functions_for_nobody_goes_unless_that_is_unclear() -> None:
+    change = plan_identity(INSTALLED, None, is_installed=True, is_lending=True)
+    assert change is not None
+    assert (change.kind, change.built) == ("went", None)
+    assert plan_identity(INSTALLED, None, is_installed=True, is_lending=True, is_unclear=True) is None
+    several = replace(INSTALLED, capabilities=("t",))
+    assert plan_identity(several, None, is_installed=True, is_lending=True) is None
+    assert plan_identity(None, None, is_installed=False, is_lending=False) is None
+
+
+def test_a_shim_that_does_not_answer_is_built_anew_or_removed() -> None:
+    silent = InstalledShim(PREFIX + "a.b", None, ShimVersionError("it speaks version 9"))
+    (change,) = plan_changes([silent], [built("a.b", "x")], None)
+    assert (change.kind, "version 9" in change.why) == ("changed", True)
+    (change,) = plan_changes([silent], [], ["a.b"])
+    assert change.kind == "went"
+
+
+def test_a_scope_is_kept_for_each_device_and_forgotten(device: Device) -> None:
+    assert load_scopes(device) == ()
+    options = ShimOptions(only=("a", "b"), aggregate=True, advertise=frozenset({"mmcp"}), deadline_ms=5)
+    keep_scopes(device, [scope_of(["b.c", "a.b"], options, "/key.pem", ["mmcp", "appfunctions"])])
+    (scope,) = load_scopes(device)
+    assert (scope.packages, scope.options, scope.key) == (("a.b", "b.c"), options, "/key.pem")
+    assert scope.protocols == ("appfunctions", "mmcp")
+    forget_scope(device)
+    assert load_scopes(device) == ()
+
+
+_ALL = Scope(protocols=("mmcp",))
+_SOME = Scope(packages=("a", "b"), protocols=("mmcp",))
+_SLOW = Scope(packages=("c",), options=ShimOptions(deadline_ms=9), protocols=("mmcp",))
+_ONE_SHIM = Scope(packages=("a", "b"), options=ShimOptions(aggregate=True), protocols=("mmcp",))
+
+
+def _like(scope: Scope, *packages: str, protocols: tuple[str, ...] = ("mmcp",), **options: Any) -> Scope:
+    changed = replace(scope.options, **options)
+    return Scope(packages=packages or None, options=changed, protocols=protocols)
+
+
+@pytest.mark.parametrize(("earlier", "asked", "after"), [
+    ([_ALL], _like(_ALL, "c"), [_ALL]),
+    ([_ALL], _SLOW, [_ALL, _SLOW]),
+    ([_SOME], _like(_SOME, "c"), [_like(_SOME, "a", "b", "c")]),
+    ([_SOME, _SLOW], _like(_SLOW, "a"), [_like(_SOME, "b"), _like(_SLOW, "a", "c")]),
+    ([_SOME, _SLOW], _like(_SOME, "c"), [_like(_SOME, "a", "b", "c")]),
+    ([_SOME], _ALL, [_ALL]),
+    ([_SLOW], _like(_ALL), [_SLOW, _ALL]),
+    ([_ALL], _like(_ALL, protocols=("mobile-mcp",)), [_like(_ALL, protocols=("mmcp", "mobile-mcp"))]),
+    ([_ALL], _like(_ALL, deadline_ms=9), [_ALL, _like(_ALL, deadline_ms=9)]),
+    ([_SOME, _ONE_SHIM], _like(_ONE_SHIM, "c", deadline_ms=9),
+     [_SOME, _like(_ONE_SHIM, "a", "b", "c", deadline_ms=9)]),
+    ([_ONE_SHIM], _like(_ONE_SHIM, "c", only=("x",)), [_like(_ONE_SHIM, "c", only=("x",))]),
+])  # fmt: skip
+def test_installing_more_apps_takes_none_out(earlier: list[Scope], asked: Scope, after: list[Scope]) -> None:
+    built = asked.packages or ("a", "b")
+    assert list(join_scopes(earlier, asked, built)) == after
+
+
+@pytest.mark.parametrize(
+    "text", ["", "{", "[]", '{"version": 2}', '{"scopes": [{"packages": "a"}]}', '{"more": 1}']
+)
+def test_a_scope_that_cannot_be_read_is_none(device: Device, text: str) -> None:
+    keep_scopes(device, [Scope()])
+    (path,) = (state_folder() / "shims").iterdir()
+    Path(path).write_text(text)
+    assert load_scopes(device) == ()

@@ -1,14 +1,30 @@
 """Applications from files in memory."""
 
+from __future__ import annotations
+
 import struct
+from collections.abc import Iterable, Mapping
+from typing import Any
 
 import pytest
 
+from adapters.apk_reading.built_apks import apk_of
 from droidgate.sources.android_project import application_from_tree
+from droidgate.sources.linting import NearNames, check_reading
+from droidgate.sources.source_results import Providers
 from droidgate.sources.text_manifest import is_manifest
-from droidgate_mappings.formats.application import IntentFilter, MetaValue, Query
+from droidgate_android.apk.apk_application import read_application
+from droidgate_android.apk.pack import pack_project
+from droidgate_android.apk.reader import open_apk
+from droidgate_mappings.formats.application import Application, Component, IntentFilter, MetaValue, Query
+from droidgate_mappings.formats.component_reading import read_access, report_unknown_attributes
+from droidgate_mappings.formats.format import Format, load_formats
 from droidgate_mappings.formats.leniency import ReadingContext
+from droidgate_mappings.model.capability import ComponentAccess
 from droidgate_mappings.model.errors import InputError
+from droidgate_mappings.model.findings import Finding, Level
+from droidgate_phone.sample_packages import signing_key
+from requirements_of_tests import require
 
 TOOLS = 'xmlns:tools="http://schemas.android.com/tools"'
 ANDROID = 'xmlns:android="http://schemas.android.com/apk/res/android"'
@@ -135,31 +151,28 @@ def test_places_name_the_line_on_which_an_element_begins() -> None:
     assert (meta.value, meta.raw_value) == ("a\nb", "a\\nb")
 
 
-@pytest.mark.parametrize(
-    ("value", "on_the_device"),
-    [
-        ("plain", "plain"),
-        ("@string/app_name", "The App  1"),
-        (" @string/as_item ", "item"),
-        ("@dev.example.app:string/as_item", "item"),
-        ("@bool/on", True),
-        ("@bool/off", False),
-        ("@integer/answer", 42),
-        ("@color/white", -1),
-        ("@string/loop_a", None),
-        ("@string/nowhere", None),
-        ("@string/nothing", None),
-        ("@android:string/ok", None),
-        ("@null", None),
-        ("@raw/data", "res/raw/data.json"),
-        ("@foo", "@foo"),
-        ("007", 7),
-        ("1.1", struct.unpack("<f", struct.pack("<f", 1.1))[0]),
-        ("true", True),
-        ("${nobody}", "${nobody}"),
-        ("a\\\\nb", "a\\nb"),
-    ],
-)
+@pytest.mark.parametrize(("value", "on_the_device"), [
+    ("plain", "plain"),
+    ("@string/app_name", "The App  1"),
+    (" @string/as_item ", "item"),
+    ("@dev.example.app:string/as_item", "item"),
+    ("@bool/on", True),
+    ("@bool/off", False),
+    ("@integer/answer", 42),
+    ("@color/white", -1),
+    ("@string/loop_a", None),
+    ("@string/nowhere", None),
+    ("@string/nothing", None),
+    ("@android:string/ok", None),
+    ("@null", None),
+    ("@raw/data", "res/raw/data.json"),
+    ("@foo", "@foo"),
+    ("007", 7),
+    ("1.1", struct.unpack("<f", struct.pack("<f", 1.1))[0]),
+    ("true", True),
+    ("${nobody}", "${nobody}"),
+    ("a\\\\nb", "a\\nb"),
+])  # fmt: skip
 def test_meta_data_has_the_value_that_a_device_would_see(value: str, on_the_device: MetaValue | None) -> None:
     seen = with_meta(f'android:value="{value}"', {"res/raw/data.json": "{}"})
     assert seen == on_the_device
@@ -266,13 +279,10 @@ def test_a_manifest_without_its_namespace_declaration_is_read() -> None:
 
 
 @pytest.mark.row("S81")
-@pytest.mark.parametrize(
-    "text",
-    [
-        f'<?xml version="1.0"?>\n<service {ANDROID} android:name=".S"/>',
-        f'<!-- sample -->\n<application {ANDROID}><service android:name=".S"/></application>',
-    ],
-)
+@pytest.mark.parametrize("text", [
+    f'<?xml version="1.0"?>\n<service {ANDROID} android:name=".S"/>',
+    f'<!-- sample -->\n<application {ANDROID}><service android:name=".S"/></application>',
+])  # fmt: skip
 def test_a_piece_of_a_manifest_is_read(text: str) -> None:
     context = ReadingContext()
     application = application_from_tree({"AndroidManifest.xml": text.encode()}, context=context)
@@ -313,15 +323,12 @@ def test_the_first_of_several_elements_may_be_the_only_one_that_declares_the_pre
 
 
 @pytest.mark.row("S80", "S81")
-@pytest.mark.parametrize(
-    "text",
-    [
-        '<permission android:name="p"/>\n<service android:name=".S"/>',
-        '<uses-permission android:name="p"/>\n<application><service android:name=".S"/></application>',
-        '<queries><package android:name="x"/></queries>\n<service android:name=".S"/>',
-        '<application/>\n<service android:name=".S"/>',
-    ],
-)
+@pytest.mark.parametrize("text", [
+    '<permission android:name="p"/>\n<service android:name=".S"/>',
+    '<uses-permission android:name="p"/>\n<application><service android:name=".S"/></application>',
+    '<queries><package android:name="x"/></queries>\n<service android:name=".S"/>',
+    '<application/>\n<service android:name=".S"/>',
+])  # fmt: skip
 def test_a_piece_may_begin_with_what_is_before_the_application(text: str) -> None:
     assert is_manifest(text.encode())
     application = application_from_tree({"AndroidManifest.xml": text.encode()})
@@ -376,23 +383,15 @@ def test_strict_reading_takes_no_piece(text: str) -> None:
         application_from_tree({"AndroidManifest.xml": text.encode()}, context=ReadingContext(strict=True))
 
 
-@pytest.mark.parametrize(
-    ("files", "place"),
-    [
-        ({}, "m/AndroidManifest.xml"),
-        ({"AndroidManifest.xml": b"<manifest>"}, "m/AndroidManifest.xml:1"),
-        ({"AndroidManifest.xml": b"<resources/>"}, "m/AndroidManifest.xml"),
-        ({"AndroidManifest.xml": b"\xff\xfe\xff"}, "m/AndroidManifest.xml"),
-        (
-            {"AndroidManifest.xml": MANIFEST.encode(), "res/values/a.xml": b"<resources"},
-            "m/res/values/a.xml:1",
-        ),
-        (
-            {"AndroidManifest.xml": f"<manifest {ANDROID}><p:x/></manifest>".encode()[:-1]},
-            "m/AndroidManifest.xml:1",
-        ),
-    ],
-)
+@pytest.mark.parametrize(("files", "place"), [
+    ({}, "m/AndroidManifest.xml"),
+    ({"AndroidManifest.xml": b"<manifest>"}, "m/AndroidManifest.xml:1"),
+    ({"AndroidManifest.xml": b"<resources/>"}, "m/AndroidManifest.xml"),
+    ({"AndroidManifest.xml": b"\xff\xfe\xff"}, "m/AndroidManifest.xml"),
+    ({"AndroidManifest.xml": MANIFEST.encode(), "res/values/a.xml": b"<resources"}, "m/res/values/a.xml:1"),
+    ({"AndroidManifest.xml": f"<manifest {ANDROID}><p:x/></manifest>".encode()[:-1]},
+     "m/AndroidManifest.xml:1"),
+])  # fmt: skip
 def test_what_cannot_be_read_is_an_error_with_its_place(files: dict[str, bytes], place: str) -> None:
     with pytest.raises(InputError) as caught:
         application_from_tree(files, path="m")
@@ -415,3 +414,345 @@ def test_elements_that_merging_removes_are_left_out() -> None:
     assert [(component.name, component.meta_data) for component in application.components[1:]] == [
         (".Stays", ())
     ]
+
+
+# Names in manifests that are nearly those of a protocol
+
+
+FORMATS = tuple(load_formats().values())
+
+
+def manifest_of(inner: str) -> bytes:
+    android = 'xmlns:android="http://schemas.android.com/apk/res/android"'
+    return f'<manifest {android} package="a.b"><application>{inner}</application></manifest>'.encode()
+
+
+def service_of(*, action: str = "a.b.RUN", meta_data: str = "a.b.meta") -> str:
+    return (
+        f'<service android:name=".S"><intent-filter><action android:name="{action}"/></intent-filter>'
+        f'<meta-data android:name="{meta_data}" android:value="x"/></service>'
+    )
+
+
+def near_names(inner: str) -> list[Finding]:
+    application = application_from_tree({"AndroidManifest.xml": manifest_of(inner)})
+    return list(NearNames(FORMATS).report(application))
+
+
+@pytest.mark.parametrize(("action", "meant"), [
+    ("com.example.mobile.mcp.SERVICE", "mobile.mcp.SERVICE"),
+    ("mobile.mcp.service", "mobile.mcp.SERVICE"),
+    ("com.example.ACTION_TOOL_CALL", "com.example.mMCP.ACTION_TOOL_CALL"),
+    ("org.example.ACTION_MMCP_DISCOVERY", "com.example.ACTION_MMCP_DISCOVERY"),
+    ("android.app.appfunction.AppFunctionService", "android.app.appfunctions.AppFunctionService"),
+])  # fmt: skip
+def test_an_action_that_resembles_one_of_a_protocol_is_a_warning(action: str, meant: str) -> None:
+    (finding,) = near_names(service_of(action=action))
+    assert (finding.level, finding.code) == (Level.WARNING, "near-name")
+    assert action in finding.message
+    assert finding.hint == f"write {meant}, if that is meant"
+    assert finding.source is not None
+    assert finding.source.line == 1
+
+
+@pytest.mark.parametrize("name", ["mmcp_manifest", "mMCP-manifest", "mobile.mcp.tool.capability"])
+def test_meta_data_that_resembles_one_of_a_protocol_is_a_warning(name: str) -> None:
+    assert [finding.message.split()[4] for finding in near_names(service_of(meta_data=name))] == ["meta-data"]
+
+
+def test_each_name_is_named_once() -> None:
+    assert len(near_names(service_of(action="mobile.mcp.service") * 2)) == 1
+
+
+@pytest.mark.parametrize("format_", FORMATS, ids=lambda item: item.id)
+def test_a_name_that_a_protocol_has_is_right(format_: object) -> None:
+    names = [query.action for item in FORMATS if item is format_ for query in item.looks_for if query.action]
+    assert near_names("".join(service_of(action=name) for name in names)) == []
+
+
+@pytest.mark.parametrize("name", [
+    "android.intent.action.MAIN",
+    "com.google.android.geo.API_KEY",
+    "android.view.InputMethod",
+    "mcp",
+    "android.app.shortcuts",
+    "com.example.SERVICE",
+    f"mobile.mcp.SERVICE{'x' * 300}",
+])  # fmt: skip
+def test_other_names_are_none_of_a_protocol(name: str) -> None:
+    assert near_names(service_of(action=name, meta_data=name)) == []
+
+
+def test_a_place_that_a_rule_of_the_format_names_is_not_named_twice() -> None:
+    service = service_of(action="com.example.mobile.mcp.SERVICE", meta_data="mobile.mcp.tool.capabilities")
+    app = application_from_tree({"AndroidManifest.xml": manifest_of(service)})
+    found = list(check_reading(Providers(applications=(app,)), FORMATS, lambda _: None))
+    assert "mobile-mcp-action" in {finding.code for finding in found}
+    assert "near-name" not in {finding.code for finding in found}
+
+
+def test_the_names_of_protocols_are_collected_once_for_many_apps(monkeypatch: pytest.MonkeyPatch) -> None:
+    app = application_from_tree({"AndroidManifest.xml": manifest_of(service_of(action="mobile.mcp.service"))})
+    collected: list[object] = []
+    real = NearNames.__init__
+
+    def counted(self: NearNames, formats: Iterable[Format]) -> None:
+        collected.append(self)
+        real(self, formats)
+
+    monkeypatch.setattr(NearNames, "__init__", counted)
+    found = list(check_reading(Providers(applications=(app,) * 3), FORMATS, lambda _: None))
+    assert [finding.code for finding in found].count("near-name") == 3
+    assert len(collected) == 1
+
+
+# Attributes of components that are resources: by configuration, missing, and inherited from the application
+
+
+FLAGS = (
+    '<bool name="off_then_on">{off_then_on}</bool>'
+    '<bool name="behind">@bool/off_then_on</bool><bool name="same">true</bool>'
+)
+FILES = {
+    "res/values/flags.xml": FLAGS.format(off_then_on="false"),
+    "res/values/others.xml": '<string name="name">Tools</string><integer name="seven">0x7</integer>'
+    '<dimen name="wide">10dp</dimen><color name="white">#fff</color>',
+    "res/values-v36/flags.xml": '<bool name="off_then_on">true</bool><bool name="same">true</bool>',
+    # aapt2 leaves out a value that is the same without its qualifier.
+    "res/values-night/flags.xml": '<bool name="off_then_on">true</bool>',
+}
+BY_RELEASE = {"": False, "night": True, "v36": True}
+READERS = ("tree", "apk", "aapt2")
+
+
+def manifest(*elements: str, application: str = "") -> str:
+    inner = f"<application {application}>{''.join(elements)}</application>"
+    sdk = '<uses-sdk android:minSdkVersion="26" android:targetSdkVersion="36"/>'
+    return f'<manifest {ANDROID} package="com.example.app">{sdk}{inner}</manifest>'
+
+
+def service(attributes: str) -> str:
+    action = '<intent-filter><action android:name="a.ACTION"/></intent-filter>'
+    return f'<service android:name=".S" {attributes}>{action}</service>'
+
+
+def tree_of(text: str, files: Mapping[str, str] = FILES) -> dict[str, str]:
+    return {
+        "AndroidManifest.xml": text,
+        **{name: f"<resources>{inner}</resources>" for name, inner in files.items()},
+    }
+
+
+def read(reader: str, text: str) -> Application:
+    files = tree_of(text)
+    sources = {name: kept.encode() for name, kept in files.items()}
+    if reader == "tree":
+        return application_from_tree(sources)
+    if reader == "aapt2":
+        require("aapt2")
+    data = apk_of(files) if reader == "aapt2" else pack_project(sources, key=signing_key())
+    with open_apk(data) as apk:
+        return read_application(apk)
+
+
+def component(application: Application) -> Component:
+    (found,) = application.of_kind("service", "activity", "receiver")
+    return found
+
+
+@pytest.mark.parametrize("reader", READERS)
+@pytest.mark.parametrize("name", ["off_then_on", "behind"])
+def test_enabled_has_a_value_in_each_configuration(reader: str, name: str) -> None:
+    application = read(reader, manifest(service(f'android:enabled="@bool/{name}"')))
+    item = component(application)
+    assert item.enabled is False
+    assert item.enabled_by_configuration == BY_RELEASE
+    assert item.unresolved == ()
+    assert application.enabled_rule_of(item) == BY_RELEASE
+    assert [component(application.for_release(sdk)).enabled for sdk in (35, 36, 37)] == [False, True, True]
+
+
+@pytest.mark.parametrize("reader", READERS)
+def test_a_boolean_that_is_the_same_everywhere_is_one_value(reader: str) -> None:
+    item = component(read(reader, manifest(service('android:enabled="@bool/same"'))))
+    assert (item.enabled, item.enabled_by_configuration) == (True, {})
+
+
+@pytest.mark.parametrize("reader", READERS)
+def test_exported_is_that_of_the_default_configuration(reader: str) -> None:
+    application = read(reader, manifest(service('android:exported="@bool/off_then_on"')))
+    item = component(application)
+    assert item.exported is False
+    assert item.exported_by_configuration == BY_RELEASE
+    assert component(application.for_release(36)).exported is True
+
+
+@pytest.mark.parametrize("reader", READERS)
+def test_a_resource_of_another_kind_is_the_text_that_android_makes_of_it(reader: str) -> None:
+    texts = {
+        "@string/name": "Tools",
+        "@integer/seven": "0x7",
+        "@dimen/wide": "10.0dip",
+        "@color/white": "#ffffffff",
+        "@bool/same": "true",
+        "@string/none": None,
+    }
+    resources = read(reader, manifest(service(""))).resources
+    assert {name: resources.read_text(name) for name in texts} == texts
+
+
+def source(own: str = "", whole: str = "", files: Mapping[str, str] = FILES) -> Application:
+    """Return an app whose application has attributes, and its one service others."""
+    tree = tree_of(manifest(service(own), application=whole), files)
+    return application_from_tree({name: text.encode() for name, text in tree.items()})
+
+
+@pytest.mark.parametrize(("own", "unresolved", "read"), [
+    ('android:label="@string/none"', ("label=@string/none",), {}),
+    ('android:description="@string/none"', ("description=@string/none",), {}),
+    ('android:enabled="@bool/none"', ("enabled=@bool/none",), {}),
+    ('android:exported="@bool/none"', ("exported=@bool/none",), {}),
+    ('android:permission="@string/none"', ("permission=@string/none",), {}),
+    ('android:enabled="maybe"', ("enabled=maybe",), {"enabled": True}),
+    ('android:enabled="1"', ("enabled=1",), {"enabled": True}),
+    ('android:enabled="${flag}"', ("enabled=${flag}",), {"enabled": True}),
+    ('android:permission="@null"', (), {"permission": None}),
+    ('android:permission="@empty"', (), {"permission": None}),
+])  # fmt: skip
+def test_a_reference_that_leads_nowhere_and_a_flag_that_is_not_a_boolean_are_unresolved(
+    own: str, unresolved: tuple[str, ...], read: dict[str, Any]
+) -> None:
+    item = component(source(own))
+    assert item.unresolved == unresolved
+    assert {name: getattr(item, name) for name in read} == read
+
+
+def test_the_label_of_the_application_is_unresolved_too() -> None:
+    application = source(whole='android:label="@string/none"')
+    assert application.unresolved == ("label=@string/none",)
+    assert component(application).unresolved == ()
+
+
+@pytest.mark.parametrize("reader", READERS)
+@pytest.mark.parametrize(("own", "whole", "access"), [
+    ("", 'android:permission="a.WHOLE"', {"permission": "a.WHOLE"}),
+    ('android:permission="a.OWN"', 'android:permission="a.WHOLE"', {"permission": "a.OWN"}),
+    ('android:permission=""', 'android:permission="a.WHOLE"', {}),
+    ("", 'android:enabled="false"', {"enabled": False}),
+    ('android:enabled="@bool/off_then_on"', 'android:enabled="false"', {"enabled": False}),
+    ("", 'android:enabled="@bool/off_then_on"', {"enabled": BY_RELEASE}),
+    ('android:exported="false"', "", {"exported": False}),
+])  # fmt: skip
+def test_application_rules_are_inherited(reader: str, own: str, whole: str, access: dict[str, Any]) -> None:
+    application = read(reader, manifest(service(own), application=whole))
+    expected = ComponentAccess(**{"exported": None, **access})
+    assert read_access(application, component(application)) == expected
+
+
+def test_an_alias_does_not_have_the_permission_of_the_application() -> None:
+    alias = '<activity-alias android:name=".A" android:targetActivity=".B" android:exported="true"/>'
+    text = manifest(alias, application='android:permission="a.WHOLE"')
+    application = application_from_tree({"AndroidManifest.xml": text.encode()})
+    assert read_access(application, component(application)) == ComponentAccess()
+
+
+@pytest.mark.parametrize(("element", "exported"), [
+    ('<service android:name=".S"/>', False),
+    ('<receiver android:name=".R"><intent-filter/></receiver>', None),
+    ('<activity android:name=".A" android:exported="true"/>', True),
+])  # fmt: skip
+def test_a_component_without_a_filter_is_exported_only_if_it_says_so(
+    element: str,
+    exported: bool | None,  # noqa: FBT001
+) -> None:
+    application = application_from_tree({"AndroidManifest.xml": manifest(element).encode()})
+    assert read_access(application, component(application)).exported is exported
+
+
+S82, S83 = pytest.mark.row("S82"), pytest.mark.row("S83")
+BY_RELEASE_31 = {
+    "res/values/b.xml": '<bool name="b">true</bool>', "res/values-v31/b.xml": '<bool name="b">false</bool>'
+}  # fmt: skip
+NO_FOLDER_OF_ANDROID = {
+    "res/values/b.xml": '<bool name="b">true</bool>', "res/values-x_y/b.xml": '<bool name="b">false</bool>'
+}  # fmt: skip
+
+
+def lost_rules(application: Application, **options: bool) -> list[tuple[str | None, Level, str]]:
+    context = ReadingContext()
+    report_unknown_attributes(application, component(application), context, **options)
+    return [(finding.rule, finding.level, finding.message) for finding in context.findings]
+
+
+@pytest.mark.parametrize(("own", "whole", "files", "access", "words"), [
+    pytest.param('android:exported="@bool/none"', "", FILES, {"exported": False},
+                 "S82 android:exported of .S is @bool/none", marks=S82),
+    pytest.param('android:exported="maybe"', "", FILES, {"exported": False}, "S82 ", marks=S82),
+    pytest.param('android:exported="@bool/off_then_on"', "", FILES, {"exported": False},
+                 "S83 true in v36", marks=S83),
+    pytest.param('android:exported="@bool/b"', "", BY_RELEASE_31, {"exported": False}, "S83 ", marks=S83),
+    pytest.param('android:enabled="@bool/none"', "", FILES, {"enabled": False},
+                 "S82 android:enabled of .S is @bool/none", marks=S82),
+    pytest.param('android:enabled="maybe"', "", FILES, {"enabled": False}, "S82 ", marks=S82),
+    pytest.param('android:enabled="@bool/b"', "", NO_FOLDER_OF_ANDROID, {"enabled": False},
+                 "S82 ", marks=S82),
+    pytest.param('android:permission="@string/none"', "", FILES, {"permission": "@string/none"},
+                 "S82 android:permission of .S is @string/none", marks=S82),
+    pytest.param("", 'android:enabled="@bool/none"', FILES, {"enabled": False},
+                 "S82 android:enabled of the application is @bool/none", marks=S82),
+    pytest.param("", 'android:permission="@string/none"', FILES, {"permission": "@string/none"},
+                 "S82 android:permission of the application is @string/none", marks=S82),
+])  # fmt: skip
+def test_a_rule_that_is_not_known_closes_the_component_and_is_reported(
+    own: str, whole: str, files: dict[str, str], access: dict[str, Any], words: str
+) -> None:
+    application = source(own, whole, files)
+    found = read_access(application, component(application))
+    assert {name: getattr(found, name) for name in access} == access
+    ((rule, level, message),) = lost_rules(application)
+    expected_rule, _, part = words.partition(" ")
+    expected_level = Level.READ if "permission" in access else Level.DROPPED
+    assert (rule, level, part in message) == (expected_rule, expected_level, True)
+
+
+@pytest.mark.parametrize(("sdk", "exported"), [(30, True), (31, False)])
+def test_a_phone_decides_whether_a_component_is_exported(sdk: int, exported: bool) -> None:  # noqa: FBT001
+    on_phone = source('android:exported="@bool/b"', files=BY_RELEASE_31).for_release(sdk)
+    assert component(on_phone).exported_by_configuration == {}
+    assert read_access(on_phone, component(on_phone)).exported is exported
+    assert lost_rules(on_phone) == []
+
+
+def test_a_phone_s_release_does_not_decide_what_depends_on_its_orientation() -> None:
+    files = {name.replace("v31", "land"): text for name, text in BY_RELEASE_31.items()}
+    application = source('android:exported="@bool/b"', files=files).for_release(36)
+    assert read_access(application, component(application)).exported is False
+    assert [item[:2] for item in lost_rules(application)] == [("S83", Level.DROPPED)]
+
+
+@pytest.mark.row("S82")
+@pytest.mark.parametrize(("value", "by_library", "enabled"), [
+    ("@bool/none", True, True), ("@bool/none", False, False), ("maybe", True, False), ("maybe", False, False),
+])  # fmt: skip
+def test_only_a_library_enables_a_component_whose_value_is_not_known(
+    value: str,
+    by_library: bool,  # noqa: FBT001
+    enabled: bool,  # noqa: FBT001
+) -> None:
+    application = source(f'android:enabled="{value}"')
+    access = read_access(application, component(application), is_set_by_library=by_library)
+    assert access.enabled is enabled
+    lost = lost_rules(application, is_set_by_library=by_library)
+    assert [item[:2] for item in lost] == [("S82", Level.DROPPED)]
+
+
+def test_no_library_enables_an_application() -> None:
+    application = source(whole='android:enabled="@bool/none"')
+    assert read_access(application, component(application), is_set_by_library=True).enabled is False
+
+
+def test_a_control_character_in_a_permission_leaves_the_component_closed() -> None:
+    application = source('android:permission="a.CALL&#10;"')
+    permission = read_access(application, component(application)).permission
+    assert permission is not None
+    assert permission.isprintable()

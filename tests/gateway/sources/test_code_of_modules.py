@@ -253,9 +253,7 @@ def _is_kotlin_app(files: dict[str, str | bytes]) -> bool:
 
 class TestCost:
     @pytest.mark.slow
-    def test_ten_thousand_files_without_the_annotation_are_not_parsed(
-        self, monkeypatch: pytest.MonkeyPatch
-    ) -> None:
+    def test_ten_thousand_plain_files_are_not_parsed(self, monkeypatch: pytest.MonkeyPatch) -> None:
         """The count does not depend on the machine: a parse alone has thousands of calls."""
         count = 10_000
         names = {

@@ -33,24 +33,20 @@ Declare = Callable[[str, Sequence[MadeCapability]], Declared]
 
 
 def mobile_mcp(package: str, made: Sequence[MadeCapability]) -> Declared:
-    root = 'mobile-mcp-capabilities version="1.0"'
-    return Declared(
-        "mobile-mcp",
-        "1.0",
-        _mobile_mcp_service("mobile.mcp.SERVICE", package),
-        {"res/xml/mobile_capabilities.xml": _mobile_mcp_file(root, made, "1.0")},
-        tuple(item.snake_name for item in made),
-    )
+    return _mobile_mcp("1.0", "mobile.mcp.SERVICE", ' version="1.0"', package, made)
 
 
 def mobile_mcp_prototype(package: str, made: Sequence[MadeCapability]) -> Declared:
-    return Declared(
-        "mobile-mcp",
-        "prototype",
-        _mobile_mcp_service("com.example.mcpdemo.COMMAND_GATEWAY", package),
-        {"res/xml/mobile_capabilities.xml": _mobile_mcp_file("mobile-mcp-capabilities", made, "1")},
-        tuple(item.snake_name for item in made),
-    )
+    return _mobile_mcp("prototype", "com.example.mcpdemo.COMMAND_GATEWAY", "", package, made)
+
+
+def _mobile_mcp(
+    dialect: str, action: str, form: str, package: str, made: Sequence[MadeCapability]
+) -> Declared:
+    version = "1.0" if form else "1"
+    files = {"res/xml/mobile_capabilities.xml": _mobile_mcp_file(form, made, version)}
+    names = tuple(item.snake_name for item in made)
+    return Declared("mobile-mcp", dialect, _mobile_mcp_service(action, package), files, names)
 
 
 def _mobile_mcp_service(action: str, package: str) -> str:
@@ -64,25 +60,24 @@ def _mobile_mcp_service(action: str, package: str) -> str:
         </service>"""
 
 
-def _mobile_mcp_file(root: str, made: Sequence[MadeCapability], version: str) -> bytes:
-    lines = [_HEADER, f"<{root}>\n"]
+def _mobile_mcp_file(form: str, made: Sequence[MadeCapability], version: str) -> bytes:
+    lines = [_HEADER, f"<mobile-mcp-capabilities{form}>\n"]
     for item in made:
         lines.append(
             f'    <capability id="{item.snake_name}" description={quoteattr(item.description)} '
             f'version="{version}">\n'
         )
         parameters = "".join(
-            f'<param name="{each.name}" type="{_MOBILE_MCP_TYPES[each.kind]}" '
+            f'<param name="{each.name}" type="{_JSON_TYPES[each.kind]}" '
             f'required="{str(each.required).lower()}" description={quoteattr(each.description)} />'
             for each in item.parameters
         )
         lines.append(f"        <input>{parameters}</input>\n" if parameters else "")
         lines.append("    </capability>\n")
-    lines.append(f"</{root.partition(' ')[0]}>\n")
+    lines.append("</mobile-mcp-capabilities>\n")
     return "".join(lines).encode()
 
 
-_MOBILE_MCP_TYPES = {"string": "string", "boolean": "boolean", "int32": "integer", "double": "number"}
 _JSON_TYPES = {"string": "string", "boolean": "boolean", "int32": "integer", "double": "number"}
 _CODES = {"string": 8, "boolean": 1, "int32": 7, "double": 4}
 _JAVA_WORDS = {"string": "string", "boolean": "boolean", "int32": "int", "double": "double"}

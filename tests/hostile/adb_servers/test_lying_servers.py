@@ -4,6 +4,7 @@ import contextlib
 import io
 import socket
 import struct
+import threading
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -11,16 +12,42 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, given, settings, strategies as st
 
-from droidgate.devices.adb_client import ServerAddress
+from droidgate.devices import adb_client as adb_server
+from droidgate.devices.adb_client import AdbServer, ServerAddress, server_address
 from droidgate.devices.device import Device
-from droidgate.devices.device_errors import DeadlineError, DeviceOutputError, ProtocolError
+from droidgate.devices.device_errors import (
+    DeadlineError,
+    DeviceGoneError,
+    DeviceOutputError,
+    DeviceStateError,
+    NoDeviceError,
+    OutputLimitError,
+    ProtocolError,
+    ServerUnreachableError,
+    ServerVersionError,
+    TransferError,
+)
+from droidgate.devices.device_list import choose_device
 from droidgate.devices.packages import InstalledPackage, list_packages, package_paths
 from droidgate.devices.properties import read_properties
 from droidgate.devices.remote_apk import open_remote_apk
 from droidgate_android.apk.archive import Archive
 from droidgate_mappings.model.errors import DeviceError, DroidgateError
 from gateway.devices.conftest import StartServer, client, device_on
-from gateway.devices.fake_adb_server import SERIAL, Answer, Fault, block, packet, sends
+from gateway.devices.fake_adb_server import (
+    FEATURES,
+    SERIAL,
+    Answer,
+    Fault,
+    block,
+    drops,
+    fail,
+    floods_after,
+    packet,
+    resets,
+    sends,
+    stalls_after,
+)
 
 FILE = 0o100644
 PACKAGE = InstalledPackage("com.example.app", "/data/app/base.apk", 7, 10_001)
@@ -58,17 +85,12 @@ def answers_a_request(data: bytes) -> Fault:
     return fault
 
 
-@pytest.mark.parametrize(
-    ("service", "data"),
-    [
-        ("host:tport", b"OKAY"),
-        ("shell", b"OKAY" + packet(1, b"x" * 1000)),
-        ("sync:", b"OKAYDATA\x00\x40\x00\x00" + bytes(16_384)),
-    ],
-)
-def test_a_slow_drip_ends_at_the_deadline_of_the_whole(
-    start_server: StartServer, service: str, data: bytes
-) -> None:
+@pytest.mark.parametrize(("service", "data"), [
+    ("host:tport", b"OKAY"),
+    ("shell", b"OKAY" + packet(1, b"x" * 1000)),
+    ("sync:", b"OKAYDATA\x00\x40\x00\x00" + bytes(16_384)),
+])  # fmt: skip
+def test_a_slow_drip_ends_at_the_whole_deadline(start_server: StartServer, service: str, data: bytes) -> None:
     server = start_server()
     device = device_on(server)
     device.run(["true"])
@@ -81,9 +103,7 @@ def test_a_slow_drip_ends_at_the_deadline_of_the_whole(
 
 
 @pytest.mark.parametrize("size", [1 << 62, (1 << 64) - 1, 1 << 40])
-def test_a_file_whose_size_is_a_lie_costs_no_memory(
-    start_server: StartServer, size: int, tmp_path: Path
-) -> None:
+def test_a_file_of_a_false_size_costs_no_memory(start_server: StartServer, size: int, tmp_path: Path) -> None:
     server = start_server(shell=lambda *_: Answer(b"PK\x05\x06", b"0+1 records in\n"))
     device = device_on(server)
     device.run(["true"])
@@ -175,3 +195,268 @@ def test_any_bytes_of_a_server_are_an_answer_or_a_typed_error(
                 broken.pull("/x", io.BytesIO(), limit=1 << 20, deadline=5)
             else:
                 broken.run(["true"], deadline=5, limit=1 << 20)
+
+
+# Whatever the adb server or the device does wrong: one typed error in time, else the test hangs
+
+
+SECONDS = 0.4
+
+Expected = type[DeviceError]
+
+AT_A_REQUEST: dict[str, tuple[Fault, Expected]] = {
+    "drop": (drops, DeviceGoneError),
+    "reset": (resets, DeviceGoneError),
+    "half a verdict": (sends(b"OK"), DeviceGoneError),
+    "garbage": (sends(b"HTTP/1.1 400 Bad"), ProtocolError),
+    "failure without a reason": (sends(b"FAIL"), DeviceGoneError),
+    "failure with a broken length": (sends(b"FAILzzzz"), ProtocolError),
+    "failure with half a reason": (sends(b"FAIL0020device"), DeviceGoneError),
+    "unknown device": (sends(fail("device 'X' not found")), NoDeviceError),
+    "offline": (sends(fail("device offline")), DeviceStateError),
+    "unauthorised": (
+        sends(fail("device unauthorized.\nThis adb server's $ADB_VENDOR_KEYS")),
+        DeviceStateError,
+    ),
+    "authorising": (sends(fail("device still authorizing")), DeviceStateError),
+    "connecting": (sends(fail("device still connecting")), DeviceStateError),
+    "closed": (sends(fail("closed")), DeviceGoneError),
+    "another failure": (sends(fail("\x1b[2J no")), DeviceError),
+    "stall": (stalls_after(b""), DeadlineError),
+    "stall in the verdict": (stalls_after(b"OKA"), DeadlineError),
+}
+
+IN_A_SHELL: dict[str, tuple[Fault, Expected]] = {
+    "end without a status": (sends(b"OKAY" + packet(1, b"half an answ")), DeviceGoneError),
+    "half a header": (sends(b"OKAY" + packet(1, b"x")[:3]), DeviceGoneError),
+    "half a packet": (sends(b"OKAY" + packet(1, b"x" * 100)[:50]), DeviceGoneError),
+    "an unknown kind": (sends(b"OKAY" + packet(77, b"x")), ProtocolError),
+    "a packet of its own input": (sends(b"OKAY" + packet(0, b"x")), ProtocolError),
+    "a huge length": (sends(b"OKAY\x01\xff\xff\xff\xff"), ProtocolError),
+    "a status without a byte": (sends(b"OKAY" + packet(3, b"")), ProtocolError),
+    "a status of two bytes": (sends(b"OKAY" + packet(3, b"\0\0")), ProtocolError),
+    "no framing at all": (sends(b"OKAY" + b"plain text\n"), ProtocolError),
+    "stall": (stalls_after(b"OKAY" + packet(1, b"x")), DeadlineError),
+    "a trickle of empty packets": (floods_after(b"OKAY", packet(1, b"")), DeadlineError),
+    "output for ever": (floods_after(b"OKAY", packet(1, b"x" * 60_000)), OutputLimitError),
+    "errors for ever": (floods_after(b"OKAY", packet(2, b"x" * 60_000)), OutputLimitError),
+}
+
+IN_A_FILE: dict[str, tuple[Fault, Expected]] = {
+    "drop": (sends(b"OKAY"), DeviceGoneError),
+    "half a header": (sends(b"OKAYDATA"), DeviceGoneError),
+    "half a piece": (sends(b"OKAYDATA\x10\0\0\0abc"), DeviceGoneError),
+    "a piece that is too long": (sends(b"OKAYDATA\0\0\0\x7f"), ProtocolError),
+    "an unknown answer": (sends(b"OKAYWHAT\0\0\0\0"), ProtocolError),
+    "failure": (sends(b"OKAYFAIL\x02\0\0\0no"), TransferError),
+    "failure with a huge reason": (sends(b"OKAYFAIL\xff\xff\xff\x7f"), ProtocolError),
+    "stall": (stalls_after(b"OKAY"), DeadlineError),
+    "a file that never ends": (floods_after(b"OKAY", b"DATA\0\x80\0\0" + bytes(32_768)), OutputLimitError),
+}
+
+
+def assert_fails(action: Callable[[], object], expected: Expected) -> None:
+    with pytest.raises(DeviceError) as raised:
+        action()
+    assert type(raised.value) is expected, raised.value
+    assert raised.value.message.isprintable()
+
+
+@pytest.fixture
+def device(start_server: StartServer) -> Device:
+    server = start_server(shell=lambda *_: Answer(b"fine"))
+    device = device_on(server)
+    assert device.run(["true"]).stdout == b"fine"
+    return device
+
+
+def break_it(device: Device, start_server: StartServer, prefix: str, fault: Fault) -> Device:
+    """Let the server of a device that was used before break at a service."""
+    server = start_server(faults={prefix: fault})
+    device.server.address = ServerAddress(port=server.port)
+    return device
+
+
+@pytest.mark.parametrize("name", AT_A_REQUEST)
+def test_a_fault_when_the_device_is_chosen(start_server: StartServer, device: Device, name: str) -> None:
+    fault, expected = AT_A_REQUEST[name]
+    broken = break_it(device, start_server, "host:tport", fault)
+    assert_fails(lambda: broken.run(["true"], deadline=SECONDS), expected)
+
+
+@pytest.mark.parametrize("name", AT_A_REQUEST)
+def test_a_fault_when_the_shell_is_asked_for(start_server: StartServer, device: Device, name: str) -> None:
+    fault, expected = AT_A_REQUEST[name]
+    broken = break_it(device, start_server, "shell", fault)
+    assert_fails(lambda: broken.run(["true"], deadline=SECONDS), expected)
+
+
+@pytest.mark.parametrize("name", IN_A_SHELL)
+def test_a_fault_while_a_command_runs(start_server: StartServer, device: Device, name: str) -> None:
+    fault, expected = IN_A_SHELL[name]
+    broken = break_it(device, start_server, "shell", fault)
+    assert_fails(lambda: broken.run(["true"], deadline=SECONDS, limit=4_000_000), expected)
+
+
+@pytest.mark.parametrize("name", IN_A_FILE)
+def test_a_fault_while_a_file_comes(start_server: StartServer, device: Device, name: str) -> None:
+    fault, expected = IN_A_FILE[name]
+    broken = break_it(device, start_server, "sync:", fault)
+    assert_fails(lambda: broken.pull("/x", io.BytesIO(), limit=4_000_000, deadline=SECONDS), expected)
+
+
+@pytest.mark.parametrize("answer", [b"STA2", b"STA2" + bytes(20), b"WHAT" + bytes(68)])
+def test_a_fault_while_a_file_is_looked_at(start_server: StartServer, device: Device, answer: bytes) -> None:
+    broken = break_it(device, start_server, "sync:", sends(b"OKAY" + answer))
+    with pytest.raises((DeviceGoneError, ProtocolError)):
+        broken.status("/x")
+
+
+def test_nobody_reads_what_is_pushed(start_server: StartServer, device: Device) -> None:
+    released = threading.Event()
+
+    def reads_nothing(connection: socket.socket) -> None:
+        connection.sendall(b"OKAY")
+        released.wait()
+
+    broken = break_it(device, start_server, "sync:", reads_nothing)
+    assert_fails(lambda: broken.push(bytes(50_000_000), "/x", deadline=SECONDS), DeadlineError)
+    released.set()
+
+
+@pytest.mark.parametrize(("answer", "expected"), [
+    (b"OKAY0000", None),
+    (b"OKAY0005x", DeviceGoneError),
+    (b"OKAYxxxx", ProtocolError),
+    (b"OKAY" + block("no list at all\n"), DeviceOutputError),
+    (b"OKAY" + block("A device transport_id:1\nA device transport_id:2\n"), DeviceOutputError),
+    (b"NOPE", ProtocolError),
+    (fail("\x07"), DeviceError),
+])  # fmt: skip
+def test_a_fault_in_the_listing(start_server: StartServer, answer: bytes, expected: Expected | None) -> None:
+    server = client(start_server(faults={"host:devices": sends(answer)}))
+    if expected is None:
+        assert server.devices() == ()
+    else:
+        assert_fails(server.devices, expected)
+
+
+@pytest.mark.parametrize("version", ["", "zz", "0001", "0020", "0028", "00000000000"])
+def test_a_server_of_another_version_is_reported_and_kept(start_server: StartServer, version: str) -> None:
+    server = start_server(version=version)
+    with pytest.raises(ServerVersionError):
+        client(server).devices()
+    assert set(server.requests) == {"host:version"}
+
+
+def test_a_server_of_a_later_version_is_used(start_server: StartServer) -> None:
+    assert client(start_server(version="002a")).devices()[0].serial == SERIAL
+
+
+@pytest.mark.parametrize("answer", [b"SSH-2.0-OpenSSH_9.2\r\n", b"", b"HTTP/1.1 400 Bad Request\r\n\r\n"])
+def test_what_is_not_an_adb_server_is_reported(start_server: StartServer, answer: bytes) -> None:
+    server = start_server(faults={"host:version": sends(answer)})
+    with pytest.raises(ServerVersionError, match="is not an adb server"):
+        client(server).devices()
+
+
+def test_a_missing_server_without_an_adb_program_has_a_hint(monkeypatch: pytest.MonkeyPatch) -> None:
+    def no_program() -> str:
+        raise ServerUnreachableError("there is no adb program", hint="install it")
+
+    monkeypatch.setattr("droidgate.devices.adb_client.find_adb", no_program)
+    with pytest.raises(ServerUnreachableError, match="no adb program"):
+        AdbServer(ServerAddress(port=free_port())).devices()
+
+
+def test_an_adb_program_that_is_none_has_a_hint(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("ADBUTILS_ADB_PATH", str(tmp_path / "adb"))
+    with pytest.raises(ServerUnreachableError, match="is not an adb program") as reported:
+        AdbServer(ServerAddress(port=free_port())).devices()
+    assert reported.value.hint
+
+
+def test_an_adb_program_that_does_not_run_has_a_hint(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    (tmp_path / "adb").write_bytes(b"\x7fELF of another machine")
+    (tmp_path / "adb").chmod(0o700)
+    monkeypatch.setenv("ADBUTILS_ADB_PATH", str(tmp_path / "adb"))
+    with pytest.raises(ServerUnreachableError, match="start-server fails") as reported:
+        AdbServer(ServerAddress(port=free_port())).devices()
+    assert reported.value.hint
+
+
+def test_what_a_server_never_answers_is_within_the_deadline_of_the_command(start_server: StartServer) -> None:
+    device = device_on(start_server(faults={f"host-serial:{SERIAL}:features": stalls_after(b"OKAY")}))
+    with pytest.raises(DeadlineError, match=r"getprop did not end within 0\.3 s") as reported:
+        device.run(["getprop"], deadline=0.3)
+    assert reported.value.place == SERIAL
+
+
+def test_a_server_of_another_machine_is_not_started() -> None:
+    with pytest.raises(ServerUnreachableError, match="no adb server answers there"):
+        adb_server.start_server(ServerAddress(host="192.0.2.1"))
+
+
+@pytest.mark.parametrize(("variables", "expected"), [
+    ({}, "tcp:127.0.0.1:5037"),
+    ({"ANDROID_ADB_SERVER_PORT": "5999"}, "tcp:127.0.0.1:5999"),
+    ({"ANDROID_ADB_SERVER_ADDRESS": "192.0.2.7", "ANDROID_ADB_SERVER_PORT": "1"}, "tcp:192.0.2.7:1"),
+    ({"ADB_SERVER_SOCKET": "tcp:5999", "ANDROID_ADB_SERVER_PORT": "1"}, "tcp:127.0.0.1:5999"),
+    ({"ADB_SERVER_SOCKET": "tcp:[::1]:5999"}, "tcp:::1:5999"),
+    ({"ADB_SERVER_SOCKET": "localfilesystem:/run/adb"}, "localfilesystem:/run/adb"),
+])  # fmt: skip
+def test_adbs_own_variables_name_the_server(
+    monkeypatch: pytest.MonkeyPatch, variables: dict[str, str], expected: str
+) -> None:
+    monkeypatch.delenv("ANDROID_ADB_SERVER_PORT")
+    for name, value in variables.items():
+        monkeypatch.setenv(name, value)
+    assert str(server_address()) == expected
+
+
+@pytest.mark.parametrize(("name", "value"), [
+    ("ANDROID_ADB_SERVER_PORT", "x"),
+    ("ANDROID_ADB_SERVER_PORT", "65536"),
+    ("ADB_SERVER_SOCKET", "vsock:1:2"),
+])  # fmt: skip
+def test_a_variable_without_an_address_fails(monkeypatch: pytest.MonkeyPatch, name: str, value: str) -> None:
+    monkeypatch.setenv(name, value)
+    with pytest.raises(ServerUnreachableError, match=name):
+        server_address()
+
+
+def test_a_device_that_goes_while_it_is_chosen_is_reported(start_server: StartServer) -> None:
+    server = start_server()
+    device = device_on(server)
+    server.faults["host:tport"] = sends(fail("device 'FAKE1234' not found"))
+    assert_fails(lambda: device.run(["true"]), NoDeviceError)
+
+
+def test_a_device_is_waited_for_until_it_is_ready(start_server: StartServer) -> None:
+    steps = ["", f"{SERIAL}\toffline\n", f"{SERIAL}\tauthorizing\nB\tdevice\n", f"{SERIAL}\tdevice\n"]
+    reported = b"OKAY" + b"".join(block(item) for item in steps)
+    server = client(start_server(faults={"host:track-devices": stalls_after(reported)}))
+    with contextlib.closing(server.watch(5)) as lists:
+        states = [[item.state for item in next(lists)] for _ in steps]
+    assert states == [[], ["offline"], ["authorizing", "device"], ["device"]]
+    server.wait_for(SERIAL, 5)
+    with pytest.raises(DeadlineError):
+        server.wait_for("NOBODY", SECONDS)
+
+
+@pytest.mark.parametrize("answer", [b"OKAY", b"OKAY0003ab", fail("no"), b"OKAY" + block("garbage\n")])
+def test_a_fault_while_devices_are_waited_for(start_server: StartServer, answer: bytes) -> None:
+    server = client(start_server(faults={"host:track-devices": sends(answer)}))
+    with pytest.raises(DeviceError):
+        server.wait_for(SERIAL, 5)
+
+
+def test_features_are_read_of_that_device_only(start_server: StartServer) -> None:
+    server = start_server()
+    assert client(server).features(SERIAL) == frozenset(FEATURES.split(","))
+    assert choose_device(client(server).devices(), None).transport == 7
+
+
+def free_port() -> int:
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        return int(listener.getsockname()[1])

@@ -53,9 +53,7 @@ PAIRS = list(itertools.product(CALLERS, GRANTS))
 
 
 @pytest.mark.parametrize(("caller", "grant"), PAIRS)
-def test_bound_callers_reach_what_their_certificate_was_granted(
-    world: World, caller: str, grant: str
-) -> None:
+def test_bound_callers_reach_what_their_certificate_may_use(world: World, caller: str, grant: str) -> None:
     package, granted = _set_up(world, caller, grant)
     # One of the two tools is started, which an app in the background may not do.
     _bring_to_life(world, SHIM)
@@ -68,9 +66,7 @@ def test_bound_callers_reach_what_their_certificate_was_granted(
 
 
 @pytest.mark.parametrize(("caller", "grant"), PAIRS)
-def test_a_start_proves_nothing_so_no_package_grant_counts_for_it(
-    world: World, caller: str, grant: str
-) -> None:
+def test_a_start_proves_nothing_so_no_package_s_grant_counts(world: World, caller: str, grant: str) -> None:
     package, _ = _set_up(world, caller, grant)
     _bring_to_life(world, package)
     for capability in CAPABILITIES:
@@ -79,9 +75,7 @@ def test_a_start_proves_nothing_so_no_package_grant_counts_for_it(
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("caller", "grant"), PAIRS)
-def test_for_what_only_reads_the_grant_of_a_starts_receiver_counts(
-    world: World, caller: str, grant: str
-) -> None:
+def test_for_what_only_reads_a_start_s_receiver_s_grant_counts(world: World, caller: str, grant: str) -> None:
     package, _ = _set_up(world, caller, grant)
     _bring_to_life(world, package)
     response = world.ask("radio", {"how": "well"}, carrier="start", caller=package)
@@ -196,18 +190,13 @@ def test_the_certificate_of_an_app_that_the_shim_cannot_see_is_reported_by_the_h
     assert outputs_of(world.ask("desk", {"how": "well"}))
 
 
-@pytest.mark.parametrize(
-    ("change", "token", "state"),
-    [
-        ("removed", "unavailable", "absent"),
-        ("other signer", "unavailable", "other-signer"),
-        ("changed descriptor", "needs_approval", "changed"),
-        ("new version", "", "as-approved"),
-    ],
-)
-def test_what_became_of_the_app_behind_decides_before_each_call(
-    world: World, change: str, token: str, state: str
-) -> None:
+@pytest.mark.parametrize(("change", "token", "state"), [
+    ("removed", "unavailable", "absent"),
+    ("other signer", "unavailable", "other-signer"),
+    ("changed descriptor", "needs_approval", "changed"),
+    ("new version", "", "as-approved"),
+])  # fmt: skip
+def test_what_became_of_the_app_decides_each_call(world: World, change: str, token: str, state: str) -> None:
     world.grant(AGENT)
     assert outputs_of(world.ask("desk", {"how": "well"}))
     if change in ("removed", "other signer"):

@@ -30,6 +30,9 @@ PARTS = (
     '"args"', '"input"', '"{}"', '"path"', "\ud83d", "\x00", "\ufeff", "[" * 70, '{"a":' * 70,
 )  # fmt: skip
 
+MEMBERS = (
+    "id", "capability", "args", "input", "name", "value", "version", "request", "output", "status",
+)  # fmt: skip
 VALUES: st.SearchStrategy[Any] = st.recursive(
     st.none()
     | st.booleans()
@@ -42,21 +45,7 @@ VALUES: st.SearchStrategy[Any] = st.recursive(
     lambda inner: (
         st.lists(inner, max_size=4)
         | st.dictionaries(
-            st.sampled_from(
-                (
-                    "id",
-                    "capability",
-                    "args",
-                    "input",
-                    "name",
-                    "value",
-                    "version",
-                    "request",
-                    "output",
-                    "status",
-                )
-            )
-            | st.text(max_size=3),
+            st.sampled_from(MEMBERS) | st.text(max_size=3),
             inner,
             max_size=5,
         )

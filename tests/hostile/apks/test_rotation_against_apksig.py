@@ -107,9 +107,7 @@ STRICTER_IN_APKSIG = {"v3.1 for earlier releases than v3 says"}
 
 @pytest.mark.slow
 @pytest.mark.parametrize("made", [ROTATIONS, SPOOFS], ids=["rotations", "spoofs"])
-def test_each_release_has_the_signers_that_apksig_names(
-    made: dict[str, Callable[[], bytes]], tmp_path: Path
-) -> None:
+def test_each_release_has_apksig_s_signers(made: dict[str, Callable[[], bytes]], tmp_path: Path) -> None:
     apks = {name: make() for name, make in made.items()}
     expected = dict(zip(apks, signers_of_apksig(tmp_path, [*apks.values()]), strict=True))
     seen = {name: signers_of_droidgate(apk) for name, apk in apks.items()}
@@ -120,9 +118,7 @@ def test_each_release_has_the_signers_that_apksig_names(
 
 @pytest.mark.slow
 @pytest.mark.parametrize("first", [28, 33, 34, 35])
-def test_an_app_that_apksig_rotates_has_the_new_signer_from_that_release_on(
-    first: int, tmp_path: Path
-) -> None:
+def test_an_app_that_apksig_rotates_has_the_new_signer_from_then_on(first: int, tmp_path: Path) -> None:
     for name in ("victim", "rotated"):
         apksigner_key(tmp_path, name)
     (tmp_path / "unsigned.apk").write_bytes(unsigned())

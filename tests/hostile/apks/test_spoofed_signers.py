@@ -1,5 +1,6 @@
 """APKs that claim a signer they do not have: each is refused, or its real signer counts, as for Android."""
 
+import json
 import struct
 from collections.abc import Callable
 from io import BytesIO
@@ -8,6 +9,9 @@ from zipfile import ZipFile
 
 import pytest
 
+from droidgate.cli.descriptors.inspecting import inspect_sources
+from droidgate.coverage.inputs import Item
+from droidgate.coverage.scan_one import scan_one
 from droidgate.shims.source_apps import read_source_apps
 from droidgate_android.apk.apk_budgets import Limits
 from droidgate_android.apk.reader import open_apk
@@ -138,13 +142,10 @@ EXPECTED = {
     "a forged v3 of the victim before the attacker's": None,
     "v3 of the victim before one of the attacker": VICTIM,
     "v2 of the victim after v3 of the attacker": ATTACKER,
-    "the victim's certificate with the attacker's key": None,
-    "content changed": None,
-    "v3 taken away above v2": None,
-    "v2 and v3 taken away above v1": None,
-    "v1 with a file added": None,
+    "the victim's certificate with the attacker's key": None, "content changed": None,
+    "v3 taken away above v2": None, "v2 and v3 taken away above v1": None, "v1 with a file added": None,
     "v1, v2 and v3 as they should be": VICTIM,
-}
+}  # fmt: skip
 
 
 @pytest.mark.parametrize("spoof", EXPECTED)
@@ -293,15 +294,10 @@ def test_an_unsigned_apk_is_neither_verified_nor_refused() -> None:
     assert (found.scheme, found.digests, found.verified) == (None, (), None)
 
 
-@pytest.mark.parametrize(
-    "spoof",
-    [
-        "a forged v3 of the victim before the attacker's",
-        "the victim's certificate with the attacker's key",
-        "content changed",
-        "v1 with a file added",
-    ],
-)
+@pytest.mark.parametrize("spoof", [
+    "a forged v3 of the victim before the attacker's", "the victim's certificate with the attacker's key",
+    "content changed", "v1 with a file added",
+])  # fmt: skip
 def test_no_shim_is_built_for_an_app_whose_signer_is_not_verified(spoof: str, tmp_path: Path) -> None:
     path = tmp_path / "app.apk"
     path.write_bytes(SPOOFS[spoof]())
@@ -315,3 +311,40 @@ def test_a_shim_binds_to_who_signed_not_to_who_is_claimed(tmp_path: Path) -> Non
     path.write_bytes(SPOOFS["v3 of the attacker before a forged one of the victim"]())
     (app,) = read_source_apps([str(path)])
     assert app.signer == ATTACKER
+
+
+# What commands show of APKs whose signer is not verified
+
+
+def write(folder: Path, name: str, *, is_good: bool) -> Path:
+    path = folder / name
+    pairs = (plain_v3("victim"),) if is_good else (forged_v3("victim"), plain_v3("attacker"))
+    path.write_bytes(with_pairs(*pairs))
+    return path
+
+
+@pytest.mark.parametrize("is_good", [True, False])
+def test_inspect_shows_verification(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], *, is_good: bool
+) -> None:
+    path = write(tmp_path, "app.apk", is_good=is_good)
+    inspect_sources([str(path)], only=None, strict=False, as_json=True)
+    (signed,) = json.loads(capsys.readouterr().out)["signers"]
+    assert signed["digests"] == [key_of("victim").digest]
+    assert signed["verified"] is is_good
+    assert (signed["problem"] is None) is is_good
+    inspect_sources([str(path)], only=None, strict=False, as_json=False)
+    shown = capsys.readouterr().out
+    assert ("(verified)" in shown, "not verified:" in shown) == (is_good, not is_good)
+
+
+def test_a_scan_keeps_no_pin_for_a_signer_that_is_not_verified(tmp_path: Path) -> None:
+    found = {}
+    for is_good in (True, False):
+        path = write(tmp_path, f"{is_good}.apk", is_good=is_good)
+        scanned = scan_one(Item(path.name, "apk", str(path)))
+        assert scanned.rows is not None
+        (app,) = scanned.rows.tables["apps"]
+        pins = {capability.pin is not None for capability in scanned.rows.tables["capabilities"]}  # type: ignore[union-attr]
+        found[is_good] = app.signers_verified, pins  # type: ignore[union-attr]
+    assert found == {True: (True, {True}), False: (False, {False})}

@@ -57,23 +57,18 @@ def _world(*, deadline_ms: int = 12_000, **more: Any) -> World:
     return world
 
 
-@pytest.mark.parametrize(
-    ("capability", "how", "token"),
-    [
-        ("screen", "crash", "canceled"),
-        ("screen", "cancel", "canceled"),
-        ("screen", "silent", "timeout"),
-        ("loner", "well", "canceled"),
-        ("radio", "crash", "timeout"),
-        ("radio", "silent", "timeout"),
-        ("desk", "crash", "interrupted"),
-        ("desk", "silent", "timeout"),
-        ("desk", "late", "timeout"),
-    ],
-)
-def test_a_backend_that_does_not_answer_is_reported_by_its_token(
-    still: World, capability: str, how: str, token: str
-) -> None:
+@pytest.mark.parametrize(("capability", "how", "token"), [
+    ("screen", "crash", "canceled"),
+    ("screen", "cancel", "canceled"),
+    ("screen", "silent", "timeout"),
+    ("loner", "well", "canceled"),
+    ("radio", "crash", "timeout"),
+    ("radio", "silent", "timeout"),
+    ("desk", "crash", "interrupted"),
+    ("desk", "silent", "timeout"),
+    ("desk", "late", "timeout"),
+])  # fmt: skip
+def test_silence_is_reported_by_its_token(still: World, capability: str, how: str, token: str) -> None:
     assert token_of(still.ask(capability, {"how": how})) == token
 
 

@@ -118,13 +118,10 @@ class TestBudgets:
     }
 
     @pytest.mark.slow
-    @pytest.mark.parametrize(
-        ("command", "what"),
-        [
-            *((command, "too slow") for command in ("migrate", "pack", "shim build", "catalog sql")),
-            *((command, "too large") for command in ("migrate", "pack", "shim build")),
-        ],
-    )
+    @pytest.mark.parametrize(("command", "what"), [
+        *((command, "too slow") for command in ("migrate", "pack", "shim build", "catalog sql")),
+        *((command, "too large") for command in ("migrate", "pack", "shim build")),
+    ])  # fmt: skip
     def test_each_command_ends_with_one_line(
         self, command: str, what: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
@@ -144,15 +141,12 @@ class TestBudgets:
         assert second.startswith(f"hint: allow more with {option}")
 
     @pytest.mark.slow
-    @pytest.mark.parametrize(
-        ("sql", "reported"),
-        [
-            ("SELECT count(*) FROM range(1000000) a, range(10000000) b WHERE a.range*b.range%7=3", "seconds"),
-            ("SELECT list(a.range) FROM range(1000000000) a", "memory"),
-            ("SELECT length(repeat('x', 4000000000) || repeat('y', 3000000000))", "memory"),
-            ("WITH RECURSIVE r(n) AS (SELECT 1 UNION ALL SELECT n+1 FROM r) SELECT max(n) FROM r", "seconds"),
-        ],
-    )
+    @pytest.mark.parametrize(("sql", "reported"), [
+        ("SELECT count(*) FROM range(1000000) a, range(10000000) b WHERE a.range*b.range%7=3", "seconds"),
+        ("SELECT list(a.range) FROM range(1000000000) a", "memory"),
+        ("SELECT length(repeat('x', 4000000000) || repeat('y', 3000000000))", "memory"),
+        ("WITH RECURSIVE r(n) AS (SELECT 1 UNION ALL SELECT n+1 FROM r) SELECT max(n) FROM r", "seconds"),
+    ])  # fmt: skip
     def test_a_query_ends_within_its_budget(self, sql: str, reported: str, tmp_path: Path) -> None:
         pytest.importorskip("duckdb")
         tools = tmp_path / "tools.json"

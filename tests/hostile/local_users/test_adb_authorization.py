@@ -1,12 +1,14 @@
 """Hosts without the user's key: the device protocol lets none of them open anything."""
 
 import os
+import signal
 import socket
+import stat
 import struct
 import subprocess
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -17,15 +19,17 @@ from device_shim.phone_transport.adb_host import (
     SIGNATURE,
     TOKEN,
     DeviceHost,
+    ServerClient,
     new_key,
     private_key,
     public_key_line,
     sign,
 )
 from device_shim.phone_transport.conftest import StockAdb, adb_home, adb_keys, free_port, stock_adb
+from droidgate.cli.demo.demonstration_phone import demonstration_phone
 from droidgate_phone.phone import VirtualPhone, start_phone
 from droidgate_phone.sample_packages import sample_packages
-from droidgate_phone.transport import device_connection
+from droidgate_phone.transport import device_connection, local_users
 from droidgate_phone.transport.adb_keys import AuthorizedKeys, PublicKey, read_public_key
 from waiting import wait_until
 
@@ -139,9 +143,7 @@ def test_a_second_handshake_ends_what_was_open_and_needs_a_signature(phone: Virt
         assert is_silent(host)
 
 
-def test_a_host_that_goes_on_guessing_has_to_wait(
-    phone: VirtualPhone, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_host_that_guesses_on_has_to_wait(phone: VirtualPhone, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(device_connection, "_FREE_ATTEMPTS", 3)
     monkeypatch.setattr(device_connection, "_SECONDS_PER_ATTEMPT", 0.2)
     with DeviceHost(phone.port) as host:
@@ -226,18 +228,14 @@ def test_keys_are_read_as_adb_writes_them(tmp_path: Path) -> None:
     assert AuthorizedKeys(()).have_signed(bytes(20), sign(MINE, bytes(20))) is False
 
 
-@pytest.mark.parametrize(
-    "line",
-    [
-        b"",
-        b"===",
-        public_key_line(MINE)[:100],
-        public_key_line(MINE, words=32),
-        public_key_line(MINE, exponent=1),
-        public_key_line(MINE, exponent=0),
-    ],
-    ids=["empty", "no base64", "cut", "another size", "exponent 1", "exponent 0"],
-)
+@pytest.mark.parametrize("line", [
+    b"",
+    b"===",
+    public_key_line(MINE)[:100],
+    public_key_line(MINE, words=32),
+    public_key_line(MINE, exponent=1),
+    public_key_line(MINE, exponent=0),
+], ids=["empty", "no base64", "cut", "another size", "exponent 1", "exponent 0"])  # fmt: skip
 def test_what_is_not_such_a_key_authorizes_nobody(line: bytes) -> None:
     with pytest.raises(ValueError, match=r"not an? "):
         read_public_key(line)
@@ -278,9 +276,7 @@ def test_the_real_adb_of_another_user_stays_unauthorized(
             other.run("kill-server")
 
 
-def test_keys_and_signatures_of_the_real_adb_are_those_of_the_tests(
-    stock_adb: StockAdb, tmp_path: Path
-) -> None:
+def test_keys_and_signatures_of_the_real_adb_are_the_tests_own(stock_adb: StockAdb, tmp_path: Path) -> None:
     file = tmp_path / "adbkey"
     assert stock_adb.run("keygen", str(file)).returncode == 0
     key: rsa.RSAPrivateKey = private_key(file)
@@ -327,3 +323,254 @@ def signature_of(adb: StockAdb, listening: socket.socket) -> bytes:
 def read_message(connected: socket.socket) -> bytes:
     header = connected.recv(24, socket.MSG_WAITALL)
     return connected.recv(struct.unpack("<6I", header)[3], socket.MSG_WAITALL)
+
+
+# The adb server of the demo: the real one asks nobody who they are, so others must not reach it
+
+
+TABLES = Path("/proc/net/tcp"), Path("/proc/net/tcp6")
+
+
+def listening_inodes() -> set[str]:
+    """Return the sockets of this machine that listen on TCP."""
+    rows = [line.split() for table in TABLES for line in table.read_text().splitlines()]
+    return {row[9] for row in rows if row[3] == "0A"}
+
+
+def sockets_of(program: Path) -> set[str]:
+    """Return the sockets that processes of a program with this home folder have open."""
+    found = set()
+    for process in Path("/proc").glob("[0-9]*"):
+        try:
+            if str(program).encode() not in (process / "environ").read_bytes():
+                continue
+            found |= {str(item.readlink()) for item in (process / "fd").iterdir()}
+        except OSError:
+            continue
+    return {item[len("socket:[") : -1] for item in found if item.startswith("socket:[")}
+
+
+@pytest.mark.requires("adb")
+def test_the_server_of_the_demo_is_reached_by_its_user_only(tmp_path: Path) -> None:
+    home = tmp_path / "the-home-of-this-test"
+    with demonstration_phone(home) as demonstration:
+        assert demonstration.adb is not None
+        server = demonstration.adb.socket
+        assert stat.S_ISSOCK(server.stat().st_mode)
+        assert stat.S_IMODE(server.parent.stat().st_mode) == 0o700
+        opened = sockets_of(home)
+        assert opened
+        assert not opened & listening_inodes()
+        assert demonstration.device.run(["echo", "hi"]).stdout == b"hi\n"
+        assert demonstration.phone.server_port is None
+        with DeviceHost(demonstration.phone.port) as other:
+            assert other.connect(key=new_key()).command == b"AUTH"
+    assert not server.parent.exists()
+
+
+# Other users of the machine at the port where the phone plays an adb server
+
+
+IS_ROOT = os.geteuid() == 0
+STRANGER = 54321
+AsStranger = Callable[[Callable[[], bytes]], bytes]
+INSTALL = b"exec:cmd package install -S 1000"
+
+
+@pytest.fixture
+def served_phone() -> Iterator[VirtualPhone]:
+    with start_phone(apps=False, server_port=0, adb_keys=()) as started:
+        yield started
+    assert started.log.of_kind("left-running") == []
+
+
+@pytest.fixture
+def as_stranger(monkeypatch: pytest.MonkeyPatch) -> AsStranger:
+    """Run a function as another user; where the tests are not root, the phone is another user's instead."""
+
+    def run(work: Callable[[], bytes]) -> bytes:
+        if not IS_ROOT:
+            own = os.geteuid()
+            monkeypatch.setattr(os, "geteuid", lambda: own + 1)
+            return work()
+        # What the child needs of Python has to be there already: it may not read this user's files.
+        "".encode("idna")
+        reading, writing = os.pipe()
+        child = os.fork()
+        if not child:
+            try:
+                signal.alarm(30)
+                os.setgroups([])
+                os.setresgid(STRANGER, STRANGER, STRANGER)
+                os.setresuid(STRANGER, STRANGER, STRANGER)
+                os.write(writing, work())
+            except BaseException as error:  # noqa: BLE001 - reported to the parent
+                os.write(writing, repr(error).encode())
+            finally:
+                os._exit(0)
+        os.close(writing)
+        with os.fdopen(reading, "rb") as opened:
+            found = opened.read()
+        os.waitpid(child, 0)
+        return found
+
+    return run
+
+
+def port_of(served_phone: VirtualPhone) -> int:
+    assert served_phone.server_port is not None
+    return served_phone.server_port
+
+
+def ask(port: int, *requests: bytes) -> bytes:
+    """Send requests without waiting, and return everything that comes back."""
+    with socket.create_connection(("127.0.0.1", port), timeout=120) as client:
+        client.sendall(b"".join(b"%04x%s" % (len(request), request) for request in requests))
+        client.shutdown(socket.SHUT_WR)
+        pieces = []
+        while piece := client.recv(65536):
+            pieces.append(piece)
+        return b"".join(pieces)
+
+
+REFUSED = b"FAIL002athis virtual phone belongs to another user"
+
+
+@pytest.mark.parametrize("requests", [
+    [b"host:version"],
+    [b"host:devices-l"],
+    [b"host:transport:SERIAL", INSTALL],
+    [b"host:transport-any", b"shell:touch /data/local/tmp/planted"],
+    [b"host:disconnect:SERIAL"],
+    [b"host:track-devices"],
+], ids=["version", "devices", "install", "shell", "disconnect", "track"])  # fmt: skip
+def test_another_user_is_refused(
+    served_phone: VirtualPhone, as_stranger: AsStranger, requests: list[bytes]
+) -> None:
+    meant = [request.replace(b"SERIAL", served_phone.serial.encode()) for request in requests]
+    port = port_of(served_phone)
+    assert as_stranger(lambda: ask(port, *meant)) == REFUSED
+    assert served_phone.log.of_kind("service") == served_phone.log.of_kind("host-service") == []
+    assert (
+        served_phone.log.of_kind("refused-connection")[0]["reason"]
+        == "this virtual phone belongs to another user"
+    )
+    assert not served_phone.system.files.exists("/data/local/tmp/planted")
+
+
+def test_the_user_is_served_next_to_it(
+    served_phone: VirtualPhone,
+    as_stranger: AsStranger,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    port = port_of(served_phone)
+    assert as_stranger(lambda: ask(port, b"host:version")) == REFUSED
+    monkeypatch.undo()
+    with ServerClient(port) as client:
+        assert client.ask(b"host:version") == "0029"
+
+
+def test_who_is_gone_already_is_nobody(served_phone: VirtualPhone, as_stranger: AsStranger) -> None:
+    """A socket without an owner has the user 0, which the phone may run as."""
+    port = port_of(served_phone)
+    request = b"host:transport-any", b"shell:touch /data/local/tmp/planted"
+
+    def send_and_go() -> bytes:
+        for _ in range(50):
+            with socket.create_connection(("127.0.0.1", port), timeout=120) as client:
+                client.sendall(b"".join(b"%04x%s" % (len(item), item) for item in request))
+        return b"done"
+
+    assert as_stranger(send_and_go) == b"done"
+    wait_until(lambda: len(served_phone.log.of_kind("refused-connection")) == 50)
+    assert served_phone.log.of_kind("service") == []
+
+
+@pytest.fixture(params=["netlink", "table"])
+def _way(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    if request.param == "table":
+
+        def refuse(*_: object) -> int:
+            raise OSError("not allowed")
+
+        monkeypatch.setattr(local_users, "_user_by_netlink", refuse)
+
+
+@pytest.mark.usefixtures("_way")
+class TestUsersOfSockets:
+    def test_the_own_user_is_known_by_ipv4_and_by_ipv6(self) -> None:
+        with socket.create_server(("127.0.0.1", 0)) as listening:
+            own = listening.getsockname()
+            for family, address in ((socket.AF_INET, "127.0.0.1"), (socket.AF_INET6, "::ffff:127.0.0.1")):
+                with socket.socket(family) as client:
+                    client.connect((address, own[1]))
+                    accepted, peer = listening.accept()
+                    with accepted:
+                        assert local_users.peer_user(peer, own) == os.geteuid()
+                        assert local_users.is_from_this_user(accepted)
+                        client.shutdown(socket.SHUT_WR)
+                        assert local_users.is_from_this_user(accepted)
+                        client.close()
+                        assert not local_users.is_from_this_user(accepted)
+
+    def test_a_connection_of_other_sockets_is_not_mistaken(self) -> None:
+        with socket.create_server(("127.0.0.1", 0)) as listening:
+            own = listening.getsockname()
+            assert local_users.peer_user(("127.0.0.1", 1), own) is None
+            # Somebody listens there, but nobody is connected.
+            with socket.create_server(("127.0.0.1", 0)) as other:
+                assert local_users.peer_user(other.getsockname(), own) is None
+
+    def test_a_connection_that_was_reset_is_nobody_s(self) -> None:
+        with socket.create_server(("127.0.0.1", 0)) as listening:
+            client = socket.create_connection(listening.getsockname())
+            accepted, _ = listening.accept()
+            client.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, b"\1\0\0\0\0\0\0\0")
+            client.close()
+            with accepted:
+                assert not local_users.is_from_this_user(accepted)
+
+    @pytest.mark.skipif(not IS_ROOT, reason="changes the user, which only root can")
+    def test_a_stranger_s_socket_is_theirs(self, as_stranger: AsStranger) -> None:
+        with socket.create_server(("127.0.0.1", 0)) as listening:
+            own = listening.getsockname()
+
+            def connect() -> bytes:
+                with socket.create_connection(own) as client:
+                    client.sendall(b"x")
+                    return client.recv(1)
+
+            listening.settimeout(20)
+            found: list[int | None] = []
+
+            def accept() -> None:
+                accepted, peer = listening.accept()
+                with accepted:
+                    found.append(local_users.peer_user(peer, own))
+                    assert not local_users.is_from_this_user(accepted)
+                    accepted.sendall(b"y")
+
+            accepting = threading.Thread(target=accept)
+            accepting.start()
+            assert as_stranger(connect) == b"y"
+            accepting.join(120)
+            assert found == [STRANGER]
+
+
+def test_without_users_from_the_system_nobody_is_served(
+    served_phone: VirtualPhone, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("sys.platform", "darwin")
+    answer = ask(port_of(served_phone), b"host:version")
+    assert answer.startswith(b"FAIL")
+    assert answer.endswith(b"use: adb connect")
+
+
+def test_users_that_this_namespace_does_not_know_are_nobody(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(local_users, "_user_by_netlink", lambda *_: 65534)
+    monkeypatch.setattr(os, "geteuid", lambda: 65534)
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+        client = socket.create_connection(listening.getsockname())
+        accepted, _ = listening.accept()
+        with client, accepted:
+            assert not local_users.is_from_this_user(accepted)

@@ -51,9 +51,7 @@ def test_a_changed_dex_is_refused_with_its_digest(change: str) -> None:
     parts.check_dex(own)
 
 
-def test_a_changed_dex_is_refused_before_anything_is_made_of_it(
-    monkeypatch: pytest.MonkeyPatch, cache: Path
-) -> None:
+def test_a_changed_dex_is_refused_before_it_is_used(monkeypatch: pytest.MonkeyPatch, cache: Path) -> None:
     monkeypatch.setattr(parts, "compiled_bridge", lambda _: pytest.fail("it went on"))
     nothing = parts.Parts(Path("jdk"), (), Path("framework"), ())
     with pytest.raises(UsageError):
@@ -75,9 +73,7 @@ def world(cache: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[World]:
 @pytest.mark.slow
 @pytest.mark.requires("newer-jdk", "robolectric", "dex2jar")
 @pytest.mark.timeout(600)
-def test_a_shim_with_other_code_is_installed_and_does_not_run(
-    world: World, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_shim_with_other_code_is_there_and_idle(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     """The attack of issue 14: the classes of whatever was installed ran as the user who started the phone."""
     with monkeypatch.context() as patch:
         patch.setattr(hand_made_shim, "shim_dex", lambda: shipped() + b"\0")

@@ -1,0 +1,661 @@
+"""`droidgate coverage`: what it prints, what it writes, and that texts of apps stay data everywhere."""
+
+import csv
+import json
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import jsonschema
+import pytest
+
+from droidgate.cli.output.json_output import schema_of
+from droidgate.cli.published import PUBLISHED
+from droidgate.coverage.coverage_document import outcomes_in_words
+from droidgate.coverage.document_summary import Counted
+from gateway.cli.program_runs import Runner
+from gateway.cli.test_sarif import check_log
+from gateway.coverage_compare.made_catalogs import (
+    App,
+    Tool,
+    broadcast,
+    functions,
+    make_catalog,
+    mmcp,
+    mobile_mcp,
+    tool_list,
+)
+
+ReportOn = Callable[..., str]
+
+
+@pytest.fixture
+def catalog(tmp_path: Path) -> Path:
+    """The catalog that a test makes."""
+    return tmp_path / "c"
+
+
+@pytest.fixture
+def report_on(droidgate: Runner, catalog: Path) -> ReportOn:
+    """Make the catalog of some apps, and return what the command prints about it."""
+
+    def report(*apps: App, options: tuple[str | Path, ...] = ()) -> str:
+        make_catalog(catalog, *apps)
+        done = droidgate("coverage", catalog, "--details", *options)
+        assert done.code == 0
+        return done.out
+
+    return report
+
+
+NOTE = Tool("create_note")
+
+
+def _part(text: str, heading: str) -> list[str]:
+    """Return the lines below a heading, up to the next empty one."""
+    lines = text.splitlines()
+    start = next(at for at, line in enumerate(lines) if line.startswith(heading))
+    rest = lines[start + 1 :]
+    return rest[: rest.index("")] if "" in rest else rest
+
+
+def _head(text: str) -> list[str]:
+    return [" ".join(line.split()) for line in _part(text, "Coverage of")]
+
+
+def test_one_of_each_is_reported_in_the_singular(report_on: ReportOn) -> None:
+    text = report_on(
+        App("silent", [broadcast()], has_launcher=False),
+        App("both", [mmcp(NOTE), mobile_mcp()]),
+        App("screens"),
+        App("mute", has_launcher=False),
+        App(None, [tool_list()], source="tools.json"),
+    )
+    assert _head(text) == [
+        "5 apps",
+        "3 declare something for agents",
+        "1 of them lists its tools only when asked",
+        "1 of them does so in two protocols or more",
+        "1 of them is a descriptor alone",
+        "1 has screens only",
+        "1 has neither",
+        "1 capability in 4 components and descriptors",
+        "10 tokens to describe all of them to a model, estimated",
+        "5 sources: 5 read",
+    ]
+
+
+def test_several_of_each_are_in_the_plural_and_what_is_not_there_is_left_out(report_on: ReportOn) -> None:
+    text = report_on(*(App(f"screens.{at}") for at in range(2)))
+    assert _head(text) == [
+        "2 apps",
+        "2 have screens only",
+        "0 capabilities in 0 components and descriptors",
+        "2 sources: 2 read",
+    ]
+    assert "How well" not in text
+    assert "What a conversion" not in text
+
+
+def test_an_app_whose_code_was_not_all_read_has_not_screens_only(droidgate: Runner, tmp_path: Path) -> None:
+    launcher = """<activity android:name=".A" android:exported="true"><intent-filter>
+        <action android:name="android.intent.action.MAIN"/>
+        <category android:name="android.intent.category.LAUNCHER"/></intent-filter></activity>"""
+    files = {
+        "build.gradle.kts": 'plugins { id("com.android.application") }\nandroid { productFlavors {\n'
+        'create("fdroid") {}\ncreate("play") { isDefault = true }\n} }\n',
+        "src/main/AndroidManifest.xml": '<manifest package="a.b" '
+        f'xmlns:android="http://schemas.android.com/apk/res/android"><application>{launcher}</application></manifest>',
+        "src/fdroid/kotlin/Nothing.kt": "class Nothing\n",
+        "src/play/kotlin/Notes.kt": "import androidx.appfunctions.AppFunction\nclass Notes {\n"
+        "    @AppFunction fun addNote(context: AppFunctionContext) {}\n}\n",
+    }
+    for name, text in files.items():
+        (tmp_path / "p" / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / "p" / name).write_text(text)
+    assert droidgate("scan", tmp_path / "p", "--catalog", tmp_path / "c").code == 0
+    run_again = droidgate("coverage", tmp_path / "c", "--details", "--csv", tmp_path / "csv")
+    head = _head(run_again.out)
+    assert head[:2] == ["1 app", "1 is not read whole, and may declare something"]
+    assert "1 has screens only" not in head
+    with (tmp_path / "csv" / "apps.csv").open(encoding="utf-8", newline="") as file:
+        assert [row["is_unread"] for row in csv.DictReader(file)] == ["true"]
+
+
+def test_what_came_of_sources_is_reported_in_words() -> None:
+    counts = (("read", 3), ("part", 1), ("no-descriptor", 2), ("unreadable", 1))
+    reported = outcomes_in_words(Counted(name=name, count=count) for name, count in counts)
+    assert reported == "3 read, 1 split, 2 of no known format, 1 unreadable"
+    assert outcomes_in_words([Counted(name="part", count=13)]) == "13 splits"
+
+
+def test_apps_of_droidgate_are_left_out_of_the_counts(
+    report_on: ReportOn, droidgate: Runner, tmp_path: Path
+) -> None:
+    apps = [
+        App("org.example", [mmcp(NOTE)]),
+        App("dev.droidgate.shim.of.org.example", [mobile_mcp(NOTE)]),
+        App("dev.droidgate.shim"),
+        App("dev.droidgate.sample.agent"),
+        App("dev.droidgate.sample.notes", [mobile_mcp(Tool("find_note"))]),
+        App("dev.droidgate.shimmer", [mobile_mcp(Tool("shine"))]),
+    ]
+    text = report_on(*apps)
+    assert _head(text)[0] == "3 apps"
+    assert "6 sources: 3 left out, 3 read" in _head(text)
+    assert _head(text)[-1].startswith("left out: 3 apps of droidgate itself")
+    assert "dev.droidgate.shim.of" not in text
+    assert "Not read" not in text
+    asked = droidgate("coverage", tmp_path / "c", "--include-shims", "--details").out
+    assert _head(asked)[0] == "6 apps"
+    assert "left out" not in asked
+
+
+@pytest.mark.slow
+def test_a_new_shim_is_not_a_change_unless_it_is_asked_for(droidgate: Runner, tmp_path: Path) -> None:
+    app = App("org.example", [mmcp(NOTE)])
+    make_catalog(tmp_path / "old", app)
+    make_catalog(tmp_path / "new", app, App("dev.droidgate.shim.of.org.example", [mobile_mcp(NOTE)]))
+    arguments = ("coverage", tmp_path / "new", "--since", tmp_path / "old", "--json")
+    counts = json.loads(droidgate(*arguments).out)["report"]["history"]["counts"]
+    asked = json.loads(droidgate(*arguments, "--include-shims", "--details").out)["report"]["history"][
+        "counts"
+    ]
+    assert (counts["apps_added"], asked["apps_added"]) == (0, 1)
+
+
+def test_no_line_of_the_head_is_wider_than_a_terminal(report_on: ReportOn) -> None:
+    text = report_on(*(App(f"a{at}", [mmcp(NOTE), mobile_mcp(NOTE)]) for at in range(30)))
+    assert max(map(len, _part(text, "Coverage of"))) < 80
+
+
+def test_links_are_as_many_as_capabilities_less_groups(report_on: ReportOn) -> None:
+    apps = [App(f"a{at}", [mmcp(Tool("play_song")), mobile_mcp(Tool("send_message"))]) for at in range(3)]
+    line = _part(report_on(*apps), "Overlaps")[0]
+    found = re.fullmatch(r" +(\d+) capabilities in (\d+) groups that do the same, by (\d+) links: (.*)", line)
+    assert found is not None
+    capabilities, groups, links = map(int, found.groups()[:3])
+    assert links == capabilities - groups > 0
+    assert sum(int(item.split()[0]) for item in found[4].split(", ")) == links
+
+
+def test_where_nothing_is_declared_nothing_is_said_of_the_gateway(report_on: ReportOn) -> None:
+    assert "through the gateway" not in report_on(App("s"))
+
+
+def test_rules_that_are_not_enforced_are_counted(
+    report_on: ReportOn, droidgate: Runner, tmp_path: Path
+) -> None:
+    tools = [Tool("open", unenforced=2), Tool("close", unenforced=1), Tool("wipe")]
+    text = report_on(App("a", [mobile_mcp(*tools)]))
+    (line,) = [item for item in text.splitlines() if "does not enforce" in item]
+    assert line.strip().startswith("security: ")
+    (header,) = [item for item in text.splitlines() if "FROM" in item and "TO " in item]
+    assert int(line.split()[1]) == 2 * header.count("TO ")
+    report = json.loads(droidgate("coverage", tmp_path / "c", "--json").out)["report"]
+    assert {item["security"] for item in report["fidelity"]} == {2}
+    assert "security" not in report["levels"]
+
+
+def test_a_version_that_is_all_that_is_lost_is_distinguished(report_on: ReportOn) -> None:
+    dropped = {"mmcp+1.0": "dropped", "appfunctions+v2": "dropped"}
+    with_version = [Tool(f"tool_{at}", levels=dropped, facts={"version": "1"}) for at in range(2)]
+    other = Tool("other", levels=dropped)
+    text = report_on(App("a", [mobile_mcp(*with_version, other)]))
+    rows = {line.split("  ")[1]: line for line in _part(text, "What is lost")}
+    assert rows["mMCP agent (activities)"].endswith("3 with parts dropped, of 2 only the version")
+    assert "nothing dropped" in rows["mMCP agent (broadcasts, goose)"]
+    text = report_on(App("a", [mobile_mcp(*with_version)]))
+    assert "2 with parts dropped, of all only the version" in text
+
+
+HEADING = "What a conversion costs: % exact / changed / dropped or impossible"
+
+
+def test_the_conversions_of_each_protocol_are_reported_in_percent(report_on: ReportOn) -> None:
+    levels = [
+        {"mcp+2025-11-25": "renamed"},
+        {"mcp+2025-11-25": "dropped"},
+        {"mcp+2025-11-25": "impossible"},
+        {},
+    ]
+    tools = [Tool(f"tool_{at}", levels=kept) for at, kept in enumerate(levels)]
+    header, row = _part(report_on(App("a", [functions(*tools)])), HEADING)
+    reported = dict(zip(re.split(r"  +", header.strip()), re.split(r"  +", row.strip()), strict=True))
+    assert reported == {
+        "FROM": "appfunctions",
+        "TO appfunctions": "100 / 0 / 0",
+        "TO mcp": "25 / 25 / 50",
+        "TO mmcp": "100 / 0 / 0",
+        "TO mobile-mcp": "100 / 0 / 0",
+    }
+
+
+def test_every_table_of_the_quality_has_its_heading(report_on: ReportOn) -> None:
+    findings: list[dict[str, Any]] = [
+        {"level": "error", "releases": ("16",)},
+        {"origin": "security", "level": "warning"},
+    ]
+    poor = App("poor", [mmcp(Tool("x1", description=None))], findings=findings)
+    text = report_on(poor, App("good", [mmcp(NOTE)]))
+    assert _part(text, "The lowest scores")[0].split() == ["SCORE", "APP", "WHY"]
+    assert [line.split()[1] for line in _part(text, "The lowest scores")[1:]] == ["poor"]
+    assert _part(text, "Findings, the gravest first")[0].split()[:2] == ["LEVEL", "PROTOCOL"]
+    assert _part(text, "Findings that depend on the Android release")[0].split()[0] == "RELEASE"
+    assert "1 of 1 capability undescribed, 1 poor name, 1 error, 1 security mark" in text
+
+
+def test_an_app_without_capabilities_has_no_weight(report_on: ReportOn, tmp_path: Path) -> None:
+    make_catalog(tmp_path / "old", App("went"), App("a", [mmcp(NOTE)]))
+    text = report_on(App("came"), options=("--since", tmp_path / "old"))
+    lines = _part(text, "Since old")
+    assert [line.split()[:3] for line in lines[2:]] == [
+        ["breaking", "removed", "a"],
+        ["-", "added", "came"],
+        ["-", "removed", "went"],
+    ]
+    assert lines[0].endswith("1 capability breaks callers")
+
+
+def scanned(
+    droidgate: Runner, tmp_path: Path, files: dict[str, bytes], monkeypatch: pytest.MonkeyPatch
+) -> Path:
+    """Return the catalog of a folder with these files."""
+    for name, data in files.items():
+        path = tmp_path / "it's bad" / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(data)
+    monkeypatch.setenv("DROIDGATE_HOME", str(tmp_path / "home"))
+    droidgate("scan", tmp_path / "it's bad", "--catalog", tmp_path / "its catalog")
+    return tmp_path / "its catalog"
+
+
+@pytest.mark.slow
+def test_a_catalog_of_which_nothing_was_read_names_the_inputs_and_reasons(
+    droidgate: Runner, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    catalog = scanned(droidgate, tmp_path, {"a.apk": b"no zip", "b.apk": b"no zip"}, monkeypatch)
+    done = droidgate("coverage", catalog, "--details")
+    assert (done.code, "no app was read" in done.out) == (0, True)
+    lines = _part(done.out, "Not read: 2 sources")
+    assert lines[0].split()[0] == "2"
+    reason = lines[0].strip().partition(" ")[2]
+    assert [name in line for name, line in zip(("a.apk", "b.apk"), lines[2:], strict=True)] == [True, True]
+    assert all(line.endswith(reason) for line in lines[2:])
+
+
+@pytest.mark.slow
+def test_a_part_that_cannot_be_read_is_named_with_its_place(
+    droidgate: Runner, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    manifest = b"""<manifest xmlns:android="http://schemas.android.com/apk/res/android" package="org.example">
+<application><property android:name="android.app.appfunctions.app_metadata" android:resource="@xml/guide"/>
+<service android:name=".Tools" android:exported="true">
+<property android:name="android.app.appfunctions.v2" android:value="f.xml"/>
+<intent-filter><action android:name="android.app.appfunctions.AppFunctionService"/></intent-filter></service>
+</application></manifest>"""
+    function = b"<appfunctions><appfunction><id>a</id><functionId>a</functionId></appfunction></appfunctions>"
+    main = "app/src/main"
+    files = {
+        f"{main}/AndroidManifest.xml": manifest,
+        f"{main}/res/xml/guide.xml": b"<wrong/>",
+        f"{main}/assets/f.xml": function,
+    }
+    done = droidgate("coverage", scanned(droidgate, tmp_path, files, monkeypatch), "--json")
+    unread = json.loads(done.out)["report"]["unread"]
+    assert (unread["sources"], unread["parts"], unread["left_out"]) == (0, 1, 0)
+    (part,) = unread["inputs"]
+    assert part["outcome"] is None
+    assert part["place"].endswith("res/xml/guide.xml:1")
+    assert unread["reasons"] == [{"name": part["reason"], "count": 1}]
+
+
+@pytest.mark.slow
+def test_a_catalog_whose_inputs_were_all_read_has_no_part_about_that(report_on: ReportOn) -> None:
+    assert "Not read" not in report_on(App("a", [mmcp(NOTE)]))
+
+
+def test_an_empty_catalog_is_reported_as_empty(report_on: ReportOn) -> None:
+    text = report_on()
+    assert "the scan found nothing to read" in text
+    assert "Not read" not in text
+
+
+@pytest.mark.parametrize("as_json", [False, True])
+def test_a_missing_app_to_translate_is_reported(droidgate: Runner, tmp_path: Path, *, as_json: bool) -> None:
+    make_catalog(tmp_path / "c", App("com.a", [mmcp(NOTE)]), App("com.screens"))
+    patterns = ("com.zzz*", "com.screens", "com.*", "com.a")
+    options = [word for item in patterns for word in ("--translate", item)]
+    done = droidgate("coverage", tmp_path / "c", "--details", *options, *(["--json"] if as_json else []))
+    reported = json.loads(done.out)["report"]["notes"] if as_json else done.out.splitlines()
+    assert [item for item in reported if "--translate" in item] == [
+        "--translate com.zzz*: no app of the catalog fits it",
+        "--translate com.screens: what fits it declares nothing",
+    ]
+
+
+@pytest.mark.parametrize("option", ["--csv", "--parquet"])
+def test_tables_into_a_file_are_refused_with_a_hint(droidgate: Runner, tmp_path: Path, option: str) -> None:
+    make_catalog(tmp_path / "c", App("a", [mmcp(NOTE)]))
+    (tmp_path / "file.txt").write_text("mine", encoding="utf-8")
+    for force in ((), ("--force",)):
+        done = droidgate("coverage", tmp_path / "c", option, tmp_path / "file.txt", *force)
+        assert done.code != 0
+        assert done.err.startswith(f"error: {tmp_path}/file.txt: it is not a folder\nhint: ")
+    below = droidgate("coverage", tmp_path / "c", option, tmp_path / "file.txt/out")
+    assert "Not a directory" in below.err
+    assert "Errno" not in below.err
+    assert (tmp_path / "file.txt").read_text(encoding="utf-8") == "mine"
+
+
+def test_tables_say_who_leads_a_group_and_what_decided_a_use_case(droidgate: Runner, tmp_path: Path) -> None:
+    make_catalog(tmp_path / "c", *(App(f"a{at}", [mmcp(Tool("send_message"))]) for at in range(2)))
+    assert droidgate("coverage", tmp_path / "c", "--csv", tmp_path / "out").code == 0
+
+    def rows(name: str) -> list[dict[str, str]]:
+        with (tmp_path / f"out/{name}.csv").open(encoding="utf-8", newline="") as file:
+            return list(csv.DictReader(file))
+
+    assert [(row["package"], row["kind"]) for row in rows("matches")] == [
+        ("a0", "leader"),
+        ("a1", "near-duplicate"),
+    ]
+    (first, *_) = [row for row in rows("use-cases") if row["use_case"] == "messaging.send"]
+    assert (first["package"], first["action"], first["object"]) == ("a0", "send", "message")
+    assert 0.45 <= float(first["score"]) <= 1
+    columns = list(rows("apps")[0])
+    assert columns.index("protocols") + 1 == columns.index("capabilities") < columns.index("reach mobile-mcp")
+
+
+@pytest.mark.parametrize(
+    "command", ["coverage --html", "catalog sql --catalog", "scan --known", "phone start --port"]
+)
+def test_an_option_without_argument_names_the_help_of_its_command(droidgate: Runner, command: str) -> None:
+    done = droidgate(*command.split())
+    *path, _ = command.split()
+    assert (done.code, done.err.splitlines()[-1]) == (2, f"hint: see `droidgate {' '.join(path)} --help`")
+
+
+def test_a_catalog_of_another_schema_in_a_history_is_one_error(droidgate: Runner, tmp_path: Path) -> None:
+    for name in ("old", "new"):
+        make_catalog(tmp_path / name, App("a", [mmcp(NOTE)]))
+    facts = tmp_path / "old/catalog.json"
+    facts.write_text(
+        facts.read_text(encoding="utf-8").replace("droidgate.catalog/2", "droidgate.catalog/99"),
+        encoding="utf-8",
+    )
+    done = droidgate("coverage", tmp_path / "new", "--since", tmp_path / "old", "--details")
+    assert (done.code, done.out) == (3, "")
+    assert "old: the catalog has the schema 'droidgate.catalog/99'" in done.err
+
+
+WHY = "Why the others cannot be called, the most frequent reasons"
+
+
+def _reasons_of(text: str, agent: str) -> list[tuple[int, str]]:
+    """Return the counted reasons below the line that names an agent."""
+    reasons: list[tuple[int, str]] = []
+    is_its_own = False
+    for line in _part(text, WHY):
+        counted = re.fullmatch(r" +([\d,]+) (.+)", line)
+        if counted is None:
+            is_its_own = agent in line
+        elif is_its_own:
+            reasons.append((int(counted[1]), counted[2]))
+    return reasons
+
+
+def test_the_most_frequent_reasons_are_below_the_reach(report_on: ReportOn) -> None:
+    guard = {"permission": "com.example.P", "protection": "signature"}
+    text = report_on(
+        App("a", [mobile_mcp(Tool("one"), Tool("two"), exported=False)], has_launcher=False),
+        App("b", [mobile_mcp(Tool("one"), exported=False)]),
+        App("c", [mmcp(Tool("one"), **guard)], has_launcher=False),
+        App("d", [functions(Tool("one", access={"scope": "activity"}), Tool("two"))], has_launcher=False),
+    )
+    reasons = [
+        (3, "its component is not exported"),
+        (1, "callers need the permission com.example.P, which ordinary apps cannot hold"),
+        (1, "it exists only while an activity of the app is open"),
+    ]
+    for agent in ("Mobile-MCP agent", "mMCP agent (broadcasts, goose)", "AppFunctions holder"):
+        assert _reasons_of(text, agent) == reasons
+    assert _reasons_of(text, "UI agent") == [(5, "the app has no launcher screen")]
+    assert len([line for line in _part(text, WHY) if "not exported" in line]) == 1
+
+
+def test_a_report_has_five_reasons_an_agent_at_most_and_counts_the_others(report_on: ReportOn) -> None:
+    apps = [
+        App(f"a{at}", [mobile_mcp(NOTE, permission=f"com.example.P{at}", protection="signature")])
+        for at in range(7)
+    ]
+    reasons = _reasons_of(report_on(*apps), "Mobile-MCP agent")
+    assert [count for count, _ in reasons] == [1] * 5 + [2]
+    assert "com.example.P0" in reasons[0][1]
+    assert reasons[-1][1] == "other reasons, in --json --details"
+
+
+def test_a_report_of_what_every_agent_reaches_has_no_reasons(report_on: ReportOn) -> None:
+    assert WHY not in report_on(App("a", [mobile_mcp(NOTE)]))
+
+
+def test_a_permission_whose_name_is_not_a_name_is_not_shown(report_on: ReportOn) -> None:
+    guard = {"permission": "a\x1fb", "protection": "signature"}
+    text = report_on(App("a", [mobile_mcp(NOTE, **guard)]))
+    assert _reasons_of(text, "Mobile-MCP agent") == [
+        (1, "callers need a permission, which ordinary apps cannot hold")
+    ]
+
+
+def test_details_name_the_permission_in_the_reason_of_each_agent(droidgate: Runner, tmp_path: Path) -> None:
+    guard = {"permission": "com.example.P", "protection": "signature"}
+    make_catalog(tmp_path / "c", App("a", [mobile_mcp(NOTE, **guard)], has_launcher=False))
+    done = droidgate("coverage", tmp_path / "c", "--json", "--details")
+    report = json.loads(done.out)["report"]
+    named = "callers need the permission com.example.P, which ordinary apps cannot hold"
+    of_agents = {item["agent"]: item["reasons"][0]["name"] for item in report["reach"]}
+    assert named in of_agents["mobile-mcp"]
+    assert named in json.dumps(report["details"])
+
+
+# Files that are written, and texts that want to be commands
+
+HOSTILE = "\x1b[31mred\u202e\u200b"
+FORMULAS = ['=HYPERLINK("http://x")', "+1+1", "-2+3", "@SUM(A1)", "\t=1", "\uff1d1"]
+
+
+@pytest.fixture
+def hostile(tmp_path: Path) -> Path:
+    """A catalog whose texts want to be commands."""
+    tools = [Tool(f"{formula}{number}", description=formula) for number, formula in enumerate(FORMULAS)]
+    finding = {"provider": 0, "message": f"=cmd {HOSTILE}", "code": "made-up"}
+    make_catalog(
+        tmp_path / "catalog",
+        App(f"=evil.{HOSTILE}", [mmcp(*tools)], label=f"=label {HOSTILE}", findings=[finding]),
+        App("com.other", [functions(Tool(f"sendMessage {HOSTILE}"))], label="</script><b>"),
+    )
+    return tmp_path / "catalog"
+
+
+def _table(folder: Path, name: str) -> list[dict[str, str]]:
+    with (folder / f"{name}.csv").open(encoding="utf-8", newline="") as file:
+        return list(csv.DictReader(file))
+
+
+def _rows(sql: str) -> list[tuple[Any, ...]]:
+    rows: list[tuple[Any, ...]] = duckdb.connect().execute(sql).fetchall()
+    return rows
+
+
+def test_the_terminal_shows_hostile_texts_by_their_codes(droidgate: Runner, hostile: Path) -> None:
+    done = droidgate("coverage", hostile, "--details")
+    assert done.code == 0
+    assert not {"\x1b", "\u202e", "\u200b"} & set(done.out)
+    assert "\\x1b[31mred" in done.out
+
+
+@pytest.mark.slow
+def test_no_cell_of_a_csv_is_a_formula(droidgate: Runner, hostile: Path, tmp_path: Path) -> None:
+    assert droidgate("coverage", hostile, "--csv", tmp_path / "out", "--since", hostile).code == 0
+    names = {path.stem for path in (tmp_path / "out").iterdir()}
+    assert names == {"apps", "capabilities", "findings", "fidelity", "use-cases", "matches", "changes"}
+    cells = [cell for name in names for row in _table(tmp_path / "out", name) for cell in row.values()]
+    assert cells
+    assert not [cell for cell in cells if cell[:1] in "=+-@\t\r\uff1d" and cell]
+    assert not {"\x1b", "\u202e", "\u200b"} & set("".join(cells))
+    ids = [row["id"] for row in _table(tmp_path / "out", "capabilities")]
+    assert ids[:4] == [f"'{formula}{number}" for number, formula in enumerate(FORMULAS[:4])]
+
+
+def test_parquet_has_the_texts_as_they_are(droidgate: Runner, hostile: Path, tmp_path: Path) -> None:
+    assert droidgate("coverage", hostile, "--parquet", tmp_path / "out", "--no-match").code == 0
+    rows = _rows(f"SELECT package, label FROM '{tmp_path}/out/apps.parquet' ORDER BY ALL")
+    assert rows == [(f"=evil.{HOSTILE}", f"=label {HOSTILE}"), ("com.other", "</script><b>")]
+    columns = 'id, "reach mmcp-activity", "level mmcp-activity"'
+    reported = _rows(f"SELECT {columns} FROM '{tmp_path}/out/capabilities.parquet'")
+    assert ("+1+11", "native", "exact") in reported
+
+
+def test_the_sarif_log_has_places_and_what_is_not_described(droidgate: Runner, tmp_path: Path) -> None:
+    finding = {"provider": 0, "level": "error", "message": "m", "place": "AndroidManifest.xml:7"}
+    make_catalog(
+        tmp_path / "c", App("a", [mmcp(Tool("x", description=None))], findings=[finding], source="a.apk")
+    )
+    assert droidgate("coverage", tmp_path / "c", "--sarif", tmp_path / "s.sarif").code == 0
+    log = json.loads((tmp_path / "s.sarif").read_text(encoding="utf-8"))
+    check_log(log)
+    results = log["runs"][0]["results"]
+    assert [result["ruleId"] for result in results] == ["made-up", "undescribed-capability", "poor-name"]
+    place = results[0]["locations"][0]["physicalLocation"]
+    assert place["artifactLocation"]["uri"].endswith("a.apk!/AndroidManifest.xml")
+    assert place["region"] == {"startLine": 7}
+
+
+def test_a_hostile_sarif_log_is_still_one(droidgate: Runner, hostile: Path, tmp_path: Path) -> None:
+    assert droidgate("coverage", hostile, "--sarif", tmp_path / "s.sarif").code == 0
+    text = (tmp_path / "s.sarif").read_text(encoding="utf-8")
+    check_log(json.loads(text))
+    assert not {"\x1b", "\u202e", "\u200b"} & set(text)
+
+
+@pytest.mark.parametrize("options", [[], ["--details"], ["--no-match"]])
+def test_the_document_fits_its_published_schema(droidgate: Runner, hostile: Path, options: list[str]) -> None:
+    done = droidgate("coverage", hostile, "--json", "--since", hostile, *options)
+    assert done.code == 0
+    document = json.loads(done.out)
+    jsonschema.validate(document, schema_of(PUBLISHED["coverage"]))
+    assert (document["report"]["details"] is None) == ("--details" not in options)
+    assert not {"\x1b", "\u202e", "\u200b"} & set(done.out)
+
+
+def test_the_page_is_whole_and_takes_hostile_texts(droidgate: Runner, hostile: Path, tmp_path: Path) -> None:
+    assert droidgate("coverage", hostile, "--html", tmp_path / "page.html", "--translate", "com.*").code == 0
+    page = (tmp_path / "page.html").read_text(encoding="utf-8")
+    assert page.startswith("<!")
+    assert "</script><b>" not in page
+
+
+def _text(folder: Path, name: str) -> Callable[[], bytes]:
+    return (folder / name).read_bytes
+
+
+@pytest.mark.parametrize(("option", "name", "written"), [
+    ("--sarif", "out.sarif", "out.sarif"),
+    ("--html", "out.html", "out.html"),
+    ("--csv", "out", "out/apps.csv"),
+    ("--parquet", "out", "out/apps.parquet"),
+])  # fmt: skip
+def test_what_is_there_is_overwritten_only_with_force(
+    droidgate: Runner, hostile: Path, tmp_path: Path, option: str, name: str, written: str
+) -> None:
+    read = _text(tmp_path, written)
+    (tmp_path / written).parent.mkdir(exist_ok=True)
+    (tmp_path / written).write_bytes(b"mine")
+    refused = droidgate("coverage", hostile, option, tmp_path / name, "--no-match")
+    assert refused.code != 0
+    assert "--force" in refused.err
+    assert read() == b"mine"
+    assert droidgate("coverage", hostile, option, tmp_path / name, "--no-match", "--force").code == 0
+    assert read() != b"mine"
+
+
+def test_translations_need_somewhere_to_be_shown(droidgate: Runner, hostile: Path) -> None:
+    done = droidgate("coverage", hostile, "--translate", "x")
+    assert (done.code, "--html" in done.err) == (2, True)
+
+
+def test_a_folder_without_a_catalog_is_one_error(droidgate: Runner, tmp_path: Path) -> None:
+    done = droidgate("coverage", tmp_path)
+    assert done.code == 3
+    assert "droidgate scan" in done.err
+
+
+def test_tiles_come_first_and_what_changed_last(droidgate: Runner, tmp_path: Path) -> None:
+    make_catalog(tmp_path / "old", App("a", [mmcp(Tool("send_message"))]))
+    make_catalog(tmp_path / "new", App("a", [mmcp(Tool("play_song"))]), App("b"))
+    done = droidgate("coverage", tmp_path / "new", "--since", tmp_path / "old")
+    lines = done.out.splitlines()
+    assert lines[0] == "Coverage of new"
+    assert [line.split() for line in lines[1:4]] == [
+        ["2", "apps"],
+        ["1", "declares", "something", "for", "agents"],
+        ["1", "has", "screens", "only"],
+    ]
+    since = done.out[done.out.index("Since old") :]
+    assert "1 came, 0 went, 1 changed; capabilities: 1 came, 1 went" in since
+    assert "breaking  changed  a" in since
+
+
+NO_SCREEN = ", and the app has no launcher screen"
+CLOSED: dict[str, tuple[dict[str, Any], str]] = {
+    "closed": ({"exported": False}, "its component is not exported"),
+    "disabled": ({"enabled": False}, "its component is disabled"),
+    "signature": (
+        {"permission": "com.example.P", "protection": "signature"},
+        "callers need the permission com.example.P, which ordinary apps cannot hold",
+    ),
+    "unknown": (
+        {"permission": "com.example.P", "protection": "unknown"},
+        "callers need the permission com.example.P, whose protection level is not known",
+    ),
+}
+
+
+@pytest.mark.parametrize("form", ["csv", "parquet"])
+def test_tables_say_why_each_agent_calls_a_capability(droidgate: Runner, tmp_path: Path, form: str) -> None:
+    apps = [
+        App(name, [mobile_mcp(Tool(name), **facts)], has_launcher=False)
+        for name, (facts, _) in CLOSED.items()
+    ]
+    apps += [
+        App("open", [mobile_mcp(Tool("open"))], has_launcher=False),
+        App(
+            "functions",
+            [
+                functions(
+                    Tool("mine", access={"access_level": "self"}),
+                    Tool("off", facts={"enabled": False}),
+                    Tool("on", access={"enabled_by_default": False}, facts={"enabled": True}),
+                )
+            ],
+            has_launcher=False,
+        ),
+    ]
+    make_catalog(tmp_path / "c", *apps)
+    assert droidgate("coverage", tmp_path / "c", f"--{form}", tmp_path / "out", "--no-match").code == 0
+    source = f"'{tmp_path}/out/capabilities.{form}'"
+    own = 'CASE protocol WHEN \'mobile-mcp\' THEN "{0} mobile-mcp" ELSE "{0} app-functions" END'
+    rows = _rows(f"SELECT id, {own.format('reach')}, {own.format('why')} FROM {source} ORDER BY id")
+    assert {row[0]: (row[1], row[2]) for row in rows} == {
+        **{name: ("none", f"{reason}{NO_SCREEN}") for name, (_, reason) in CLOSED.items()},
+        "open": ("native", "the agent calls Mobile-MCP"),
+        "mine": ("none", f"its access level keeps it for the app itself or for Android{NO_SCREEN}"),
+        "off": ("none", f"the phone reports it as disabled{NO_SCREEN}"),
+        "on": ("native", "the agent calls app functions"),
+    }
+    carried = ("gateway", "the gateway calls Mobile-MCP, and the agent the gateway (host)")
+    assert _rows(f'SELECT "reach mcp-client", "why mcp-client" FROM {source} WHERE id = \'open\'') == [
+        carried
+    ]

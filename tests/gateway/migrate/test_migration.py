@@ -1,0 +1,555 @@
+"""What goes into a project and stays there, and what does not fit, which is refused in one clear line."""
+
+import codecs
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from adapters.handlers.jvm import compile_java, resource_classes
+from adapters.handlers.providers import WEATHER, sample_provider
+from droidgate.migration.plan import plan_migration
+from droidgate.migration.source_sets import find_source_set
+from droidgate.migration.text_files import read_text_file, replace_file
+from droidgate_mappings.formats.format import find_format
+from droidgate_mappings.model.capability import Capability, CapabilityAccess, ComponentAccess, Provider
+from droidgate_mappings.model.errors import DroidgateError, InputError, UsageError, WriteError
+from droidgate_mappings.translate import translate
+from droidgate_phone.sample_apps import sample_apps_directory
+from gateway.migrate.projects import MODULES, copy_module, files_of, migrate, read_providers
+
+GRADLE = 'plugins { id("com.android.application") }\nandroid { namespace = "dev.example" }\n'
+MANIFEST = '<manifest xmlns:android="http://schemas.android.com/apk/res/android"><application/></manifest>'
+
+
+def make_module(folder: Path, manifest: str = MANIFEST, gradle: str = GRADLE) -> Path:
+    (folder / "src/main").mkdir(parents=True)
+    (folder / "src/main/AndroidManifest.xml").write_text(manifest)
+    (folder / "build.gradle.kts").write_text(gradle)
+    return folder
+
+
+def refusal(kind: type[DroidgateError], action: Callable[[], object]) -> DroidgateError:
+    with pytest.raises(kind) as refused:
+        action()
+    assert "\n" not in refused.value.message
+    assert refused.value.hint
+    return refused.value
+
+
+def test_a_folder_without_a_manifest(tmp_path: Path) -> None:
+    assert "no AndroidManifest.xml" in refusal(InputError, lambda: find_source_set(tmp_path)).message
+    assert "not a folder" in refusal(InputError, lambda: find_source_set(tmp_path / "none")).message
+
+
+def test_a_manifest_without_an_application(tmp_path: Path) -> None:
+    make_module(tmp_path / "app", "<manifest/>")
+    assert "no manifest with an application" in refusal(InputError, lambda: find_source_set(tmp_path)).message
+
+
+def test_several_modules(tmp_path: Path) -> None:
+    make_module(tmp_path / "app")
+    make_module(tmp_path / "wear")
+    error = refusal(InputError, lambda: find_source_set(tmp_path))
+    assert error.message == "several modules with an application: app/src/main, wear/src/main"
+
+
+def test_libraries_and_built_files_do_not_count(tmp_path: Path) -> None:
+    make_module(tmp_path / "app")
+    make_module(
+        tmp_path / "library",
+        gradle='plugins { id("com.android.library") }\nandroid { namespace = "dev.lib" }\n',
+    )
+    make_module(tmp_path / "app/build/intermediates")
+    found = find_source_set(tmp_path)
+    assert found.folder == tmp_path / "app/src/main"
+    assert found.namespace == "dev.example"
+
+
+def test_a_package_that_nobody_says(tmp_path: Path) -> None:
+    make_module(tmp_path, gradle="")
+    assert "--package" in (refusal(InputError, lambda: find_source_set(tmp_path)).hint or "")
+    assert find_source_set(tmp_path, "dev.given").namespace == "dev.given"
+
+
+def test_a_string_that_the_app_has(tmp_path: Path) -> None:
+    project = copy_module("pdf-tool", tmp_path)
+    strings = project / "src/main/res/values/strings.xml"
+    strings.write_text(
+        strings.read_text().replace(
+            "</resources>", '<string name="mobile_mcp_tool_name">x</string></resources>'
+        )
+    )
+    before = files_of(project)
+    error = refusal(WriteError, lambda: migrate(sample_provider("pdf-tool/app"), "mobile-mcp+1.0", project))
+    assert "'mobile_mcp_tool_name'" in error.message
+    assert error.place == str(strings)
+    assert files_of(project) == before
+
+
+def test_a_file_of_strings_that_is_somebody_elses(tmp_path: Path) -> None:
+    project = copy_module("pdf-tool", tmp_path)
+    (project / "src/main/res/values/mobile_mcp_strings.xml").write_text(
+        '<resources><string name="a">b</string></resources>'
+    )
+    refusal(WriteError, lambda: migrate(sample_provider("pdf-tool/app"), "mobile-mcp+1.0", project))
+
+
+def test_a_component_that_is_not_exported(tmp_path: Path) -> None:
+    project = copy_module("pdf-tool", tmp_path)
+    manifest = project / "src/main/AndroidManifest.xml"
+    service = '<service android:name=".MobileMcpToolService" android:exported="false"/>'
+    manifest.write_text(manifest.read_text().replace("</application>", f"{service}</application>"))
+    error = refusal(InputError, lambda: migrate(sample_provider("pdf-tool/app"), "mobile-mcp+1.0", project))
+    assert "exported='false'" in error.message
+    assert error.place is not None
+    assert error.place.startswith("src/main/AndroidManifest.xml:")
+
+
+@pytest.mark.parametrize("name", ["java/{}.java", "kotlin/{}.kt", "java/{}.kt"])
+def test_a_class_that_the_app_has(name: str, tmp_path: Path) -> None:
+    project = copy_module("pdf-tool", tmp_path)
+    path = project / "src/main" / name.format("dev/droidgate/sample/pdftool/MobileMcpToolService")
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text("class MobileMcpToolService")
+    error = refusal(WriteError, lambda: migrate(sample_provider("pdf-tool/app"), "mobile-mcp+1.0", project))
+    assert "MobileMcpToolService" in error.message
+    assert migrate(sample_provider("pdf-tool/app"), "mobile-mcp+1.0", project, "none").changes
+
+
+@pytest.mark.parametrize(
+    "link", ["src/main/res", "src/main/java", "src/main/AndroidManifest.xml", "src/main"]
+)
+def test_a_link_out_of_the_project(link: str, tmp_path: Path) -> None:
+    project = copy_module("pdf-tool", tmp_path)
+    outside = tmp_path / "outside"
+    (project / link).rename(outside)
+    (project / link).symlink_to(outside)
+    before = {path: path.read_bytes() for path in outside.rglob("*") if path.is_file()}
+
+    def run() -> None:
+        migrate(sample_provider("pdf-tool/app"), "mobile-mcp+1.0", project).write()
+
+    error = refusal(InputError, run)
+    assert "link" in error.message or "no AndroidManifest.xml" in error.message
+    assert {path: path.read_bytes() for path in outside.rglob("*") if path.is_file()} == before
+
+
+def test_a_link_inside_the_project_is_followed(tmp_path: Path) -> None:
+    project = copy_module("pdf-tool", tmp_path)
+    (project / "src/main/res").rename(project / "resources")
+    (project / "src/main/res").symlink_to(project / "resources")
+    migrate(sample_provider("pdf-tool/app"), "mobile-mcp+1.0", project).write()
+    assert (project / "resources/xml/mcp_capabilities.xml").is_file()
+    assert (project / "src/main/res").is_symlink()
+
+
+def test_a_format_that_is_not_a_part_of_an_app(tmp_path: Path) -> None:
+    project = copy_module("pdf-tool", tmp_path)
+    error = refusal(UsageError, lambda: migrate(sample_provider("pdf-tool/app"), "mcp", project))
+    assert "droidgate convert" in (error.hint or "")
+
+
+def test_two_providers_for_one_component(tmp_path: Path) -> None:
+    project = copy_module("pdf-tool", tmp_path)
+    target, dialect = find_format("mobile-mcp")
+    translations = translate([sample_provider("notes/app"), WEATHER], target, dialect)
+    error = refusal(
+        UsageError,
+        lambda: plan_migration(project, find_source_set(project), translations, target, dialect, "java"),
+    )
+    assert "2 providers" in error.message
+
+
+def test_a_descriptor_of_another_component_stays_and_the_new_one_gets_another_name(tmp_path: Path) -> None:
+    project = copy_module("clock-in", tmp_path)
+    own = project / "src/main/res/xml/mcp_capabilities.xml"
+    before = own.read_text()
+    migrate(WEATHER, "mobile-mcp+1.0", project).write()
+    assert own.read_text() == before
+    other = project / "src/main/res/xml/mobile_mcp_tool_service_mcp_capabilities.xml"
+    assert "warmestPlace" in other.read_text()
+    manifest = (project / "src/main/AndroidManifest.xml").read_text()
+    assert '"@xml/mobile_mcp_tool_service_mcp_capabilities"' in manifest
+    assert '"@xml/mcp_capabilities"' in manifest
+    assert migrate(WEATHER, "mobile-mcp+1.0", project).changes == ()
+
+
+def test_guidance_of_the_whole_app_stays_with_a_note(tmp_path: Path) -> None:
+    project = copy_module("notes", tmp_path)
+    metadata = project / "src/main/res/xml/app_metadata.xml"
+    before = metadata.read_text()
+    migration = migrate(sample_provider("pdf-tool/app"), "appfunctions+v2", project)
+    migration.write()
+    assert metadata.read_text() == before
+    assert any("android.app.appfunctions.app_metadata" in note for note in migration.notes)
+    manifest = (project / "src/main/AndroidManifest.xml").read_text()
+    assert manifest.count("android.app.appfunctions.app_metadata") == 1
+
+
+def test_no_target_needs_queries(tmp_path: Path) -> None:
+    for target in ("mobile-mcp+1.0", "mmcp+broadcast", "appfunctions+v2"):
+        project = copy_module("pdf-tool", tmp_path / target)
+        migrate(sample_provider("pdf-tool/app"), target, project).write()
+        assert "<queries" not in (project / "src/main/AndroidManifest.xml").read_text()
+
+
+# Access rules of a provider in the project that it is migrated into
+
+
+RULES = ComponentAccess(exported=False, enabled={"": False, "v36": True}, permission="a.b.CALL")
+PACKAGES = {"mobile-mcp": "clock-in", "mmcp": "pdf-tool"}
+OTHER = {"mobile-mcp": "pdf-tool", "mmcp": "clock-in"}
+
+
+def closed_provider(source: str) -> Provider:
+    (provider,) = read_providers(sample_apps_directory() / source)
+    return provider.model_copy(update={"access": RULES})
+
+
+@pytest.mark.parametrize("target", OTHER)
+def test_rules_and_boolean_resources_go_into_the_project(target: str, tmp_path: Path) -> None:
+    project = copy_module(PACKAGES[target], tmp_path)
+    before = {provider.component for provider in read_providers(project)}
+    migration = migrate(closed_provider(OTHER[target]), target, project)
+    migration.write()
+    (added,) = [provider for provider in read_providers(project) if provider.component not in before]
+    assert added.protocol == target
+    assert added.access == RULES
+    (default,) = project.glob("src/main/res/values/*_enabled.xml")
+    (newer,) = project.glob("src/main/res/values-v36/*_enabled.xml")
+    assert ">false</bool>" in default.read_text()
+    assert ">true</bool>" in newer.read_text()
+    assert migrate(closed_provider(OTHER[target]), target, project).changes == ()
+
+
+def test_a_boolean_that_the_app_has_already_is_not_replaced(tmp_path: Path) -> None:
+    project = copy_module("pdf-tool", tmp_path)
+    values = project / "src/main/res/values/own.xml"
+    name = "mobile_mcp_tool_service_enabled"
+    values.write_text(f'<resources><bool name="{name}">true</bool></resources>')
+    with pytest.raises(WriteError, match=f"already has a bool '{name}'"):
+        migrate(closed_provider("pdf-tool"), "mobile-mcp", project)
+
+
+def test_a_component_that_is_enabled_otherwise_is_not_changed(tmp_path: Path) -> None:
+    project = copy_module("pdf-tool", tmp_path)
+    manifest = project / "src/main/AndroidManifest.xml"
+    component = '<service android:name=".MobileMcpToolService" android:enabled="true"/>'
+    manifest.write_text(manifest.read_text().replace("</application>", f"{component}</application>"))
+    with pytest.raises(InputError, match="enabled='true'"):
+        migrate(closed_provider("pdf-tool"), "mobile-mcp", project)
+
+
+# Each access rule of the source that nothing enforces in the app is first among what is left to do
+
+
+FUNCTIONS = Provider(
+    protocol="appfunctions",
+    dialect="v2",
+    package="com.example",
+    component=".Functions",
+    access=ComponentAccess(permission="android.permission.BIND_APP_FUNCTION_SERVICE"),
+    capabilities=(
+        Capability(id="open", description="Opens"),
+        Capability(id="later", description="Waits", access=CapabilityAccess(enabled_by_default=False)),
+        Capability(id="mine", description="Is closed", access=CapabilityAccess(access_level="self")),
+    ),
+)
+
+
+def test_each_rule_that_nothing_enforces_is_a_note_of_its_own(tmp_path: Path) -> None:
+    migration = migrate(FUNCTIONS, "mobile-mcp+1.0", copy_module("clock-in", tmp_path))
+    security = [item for item in migration.notes if item.startswith("security: ")]
+    assert list(migration.notes[: len(security)]) == security
+    assert [item.split(": ")[1] for item in security] == ["later", "mine"]
+    later, mine = security
+    assert later.endswith("or refuse calls until then")
+    assert mine.endswith("or leave the capability out")
+
+
+def test_a_migration_that_keeps_every_rule_has_no_such_note(tmp_path: Path) -> None:
+    provider = FUNCTIONS.changed({"capabilities": FUNCTIONS.capabilities[:1]})
+    migration = migrate(provider, "mobile-mcp+1.0", copy_module("clock-in", tmp_path))
+    assert not [note for note in migration.notes if note.startswith("security: ")]
+
+
+EXECUTE = "android.permission.EXECUTE_APP_FUNCTIONS"
+OTHERS = {"mobile-mcp+1.0": "clock-in", "mmcp+1.0": "pdf-tool", "mmcp+broadcast": "pdf-tool"}
+
+
+def guarded(**access: object) -> Provider:
+    return Provider(
+        protocol="mcp",
+        package="com.example",
+        component=".Tools",
+        access=ComponentAccess.model_validate(access),
+        capabilities=(Capability(id="open", description="Opens"),),
+    )
+
+
+def notes_about_access(provider: Provider, target: str, project: Path) -> list[str]:
+    migration = migrate(provider, target, project)
+    words = ("callers need ", "exported", "enabled", "declare")
+    return [note for note in migration.notes if any(word in note for word in words)]
+
+
+@pytest.mark.parametrize("target", OTHERS)
+def test_the_permission_of_app_functions_is_left_to_remove(target: str, tmp_path: Path) -> None:
+    provider = FUNCTIONS.changed({"capabilities": FUNCTIONS.capabilities[:1]})
+    migration = migrate(provider, target, copy_module(OTHERS[target], tmp_path))
+    component = migration.translations[0].writing.provider.component
+    assert migration.notes[0] == (
+        f"callers need {EXECUTE}, which ordinary apps cannot hold; remove android:permission from "
+        f"{component} to let every app call it"
+    )
+    assert not [note for note in migration.notes if "any app on the phone" in note or "not declared" in note]
+    assert [note for note in migration.notes if f"an app that holds {EXECUTE} must not" in note]
+
+
+@pytest.mark.parametrize("target", OTHERS)
+def test_a_permission_that_the_app_does_not_declare_has_to_be_declared(target: str, tmp_path: Path) -> None:
+    provider = guarded(permission="com.ex.SECRET")
+    notes = notes_about_access(provider, target, copy_module(OTHERS[target], tmp_path))
+    assert notes[0].startswith("callers need com.ex.SECRET; remove android:permission from ")
+    assert 'declare it there: <permission android:name="com.ex.SECRET" />' in notes[1]
+    assert len(notes) == 2
+
+
+@pytest.mark.parametrize("name", ["com.ex.SECRET", "${applicationId}.SECRET"])
+@pytest.mark.parametrize(
+    ("level", "closed"),
+    [("", ""), ("android:protectionLevel='signature'", ", which ordinary apps cannot hold")],
+)
+def test_a_permission_is_judged_by_its_level(name: str, level: str, closed: str, tmp_path: Path) -> None:
+    project = copy_module("clock-in", tmp_path)
+    manifest = project / "src/main/AndroidManifest.xml"
+    declaration = f"<permission android:name='{name}' {level}/>\n    <application"
+    manifest.write_text(manifest.read_text().replace("<application", declaration, 1))
+    (note,) = notes_about_access(guarded(permission="com.ex.SECRET"), "mobile-mcp+1.0", project)
+    assert note.startswith(f"callers need com.ex.SECRET{closed}; remove ")
+
+
+@pytest.mark.parametrize("target", OTHERS)
+def test_a_component_that_others_cannot_call_is_named(target: str, tmp_path: Path) -> None:
+    provider = guarded(exported=False, enabled={"": False, "v36": True})
+    migration = migrate(provider, target, copy_module(OTHERS[target], tmp_path))
+    component = migration.translations[0].writing.provider.component
+    assert migration.notes[0].startswith(f"{component} is not exported, so only this app can call it; set ")
+    assert migration.notes[1].startswith(
+        f"{component} is enabled only in configurations: Android 16 (API 36) and later; change "
+    )
+    assert not [note for note in migration.notes if "any app on the phone" in note]
+
+
+@pytest.mark.parametrize("target", OTHERS)
+def test_an_open_component_has_no_note_of_access_rules(target: str, tmp_path: Path) -> None:
+    project = copy_module(OTHERS[target], tmp_path)
+    assert notes_about_access(guarded(), target, project) == []
+    assert [note for note in migrate(guarded(), target, project).notes if "any app on the phone" in note]
+
+
+def test_the_permission_of_androids_own_binding_is_not_a_note(tmp_path: Path) -> None:
+    migration = migrate(guarded(), "appfunctions+v2", copy_module("clock-in", tmp_path))
+    assert not [note for note in migration.notes if note.startswith("callers need ")]
+
+
+# Files keep their bytes: encodings, byte order marks, line ends, permissions
+
+
+TEXT = '<?xml version="1.0" encoding="{}"?>\r\n<!-- früh -->\n<a/>'
+
+
+@pytest.mark.parametrize("data", [
+    TEXT.format("utf-8").encode(),
+    codecs.BOM_UTF8 + TEXT.format("utf-8").encode(),
+    codecs.BOM_UTF16_LE + TEXT.format("utf-16").encode("utf-16-le"),
+    codecs.BOM_UTF16_BE + TEXT.format("UTF-16").encode("utf-16-be"),
+    TEXT.format("ISO-8859-1").encode("latin-1"),
+    "früh\r\nlate\r".encode(),
+    b"",
+])  # fmt: skip
+def test_what_is_read_and_written_back_has_the_same_bytes(data: bytes, tmp_path: Path) -> None:
+    path = tmp_path / "file"
+    path.write_bytes(data)
+    path.chmod(0o640)
+    file = read_text_file(path, tmp_path)
+    assert data == b"" or "früh" in file.text
+    replace_file(path, file.text, file.encoding)
+    assert path.read_bytes() == data
+    assert path.stat().st_mode & 0o777 == 0o640
+    assert [item.name for item in tmp_path.iterdir()] == ["file"]
+
+
+@pytest.mark.parametrize("encoding", ["utf-8-sig", "utf-16", "iso-8859-1"])
+def test_manifest_keeps_its_encoding(encoding: str, tmp_path: Path) -> None:
+    project = copy_module("pdf-tool", tmp_path)
+    manifest = project / "src/main/AndroidManifest.xml"
+    declared = encoding.removesuffix("-sig")
+    text = manifest.read_text().replace('encoding="utf-8"', f'encoding="{declared}"')
+    manifest.write_bytes(text.encode(encoding))
+    described = WEATHER.model_copy(update={"protocol": "mobile-mcp", "name": "日本", "dialect": "1.0"})
+    migrate(described, "mmcp+broadcast", project).write()
+    data = manifest.read_bytes()
+    assert data.startswith(text.encode(encoding)[:40])
+    after = data.decode(encoding)
+    assert (
+        'android:label="&#26085;&#26412;"' if encoding == "iso-8859-1" else 'android:label="日本"'
+    ) in after
+    assert "Café" in after
+    assert migrate(described, "mmcp+broadcast", project).changes == ()
+
+
+def test_bytes_of_another_encoding_are_refused(tmp_path: Path) -> None:
+    path = tmp_path / "file"
+    path.write_bytes(b"\xff\x00\xfe")
+    with pytest.raises(InputError, match="not in the encoding"):
+        read_text_file(path, tmp_path)
+    with pytest.raises(InputError, match="cannot be read"):
+        read_text_file(tmp_path / "nowhere", tmp_path)
+
+
+def test_a_file_in_place_of_a_folder_is_reported(tmp_path: Path) -> None:
+    (tmp_path / "res").write_text("")
+    with pytest.raises(WriteError, match="cannot be written"):
+        replace_file(tmp_path / "res/values/a.xml", "", "utf-8")
+
+
+# Each sample app goes into every other one's project and into its own: written once, found, then still
+
+
+FORMAT_OF = {
+    "clock-in": "mobile-mcp+1.0",
+    "pdf-tool": "mmcp+1.0",
+    "notes": "appfunctions+v2",
+    "weather": "mmcp+broadcast",
+}
+TARGETS = (
+    *FORMAT_OF.values(),
+    "mobile-mcp+1.0-input",
+    "mobile-mcp+prototype",
+    "mmcp+draft",
+    "appfunctions+v2-legacy",
+    "appfunctions+v1",
+    "appfunctions+platform",
+)
+ACROSS = [(source, into) for source in MODULES for into in MODULES if source != into]
+WITHIN = [
+    (app, target)
+    for app in MODULES
+    for target in TARGETS
+    if target.partition("+")[0] != FORMAT_OF[app].partition("+")[0]
+]
+
+
+def provider_of(app: str) -> Provider:
+    return WEATHER if app == "weather" else sample_provider(f"{app}/app")
+
+
+def capabilities_of(providers: list[Provider]) -> list[tuple[str, list[str]]]:
+    return sorted(
+        (provider.protocol, [capability.id for capability in provider.capabilities]) for provider in providers
+    )
+
+
+def check_migration(provider: Provider, target: str, project: Path) -> None:
+    """Write a migration, and check what the project then holds."""
+    old = read_providers(project)
+    before = files_of(project)
+    migration = migrate(provider, target, project)
+    assert files_of(project) == before
+    migration.write()
+    written = migration.translations[0].writing.provider
+
+    new = read_providers(project)
+    if find_format(target)[1].readable:
+        assert capabilities_of(new) == capabilities_of([*old, written])
+        component = written.component or ""
+        found = [item for item in new if (item.component or "").endswith(component)]
+        assert [item.capabilities for item in found if item.protocol == written.protocol] != []
+    else:
+        manifest = (project / "src/main/AndroidManifest.xml").read_text()
+        assert written.component is not None
+        assert f'"{written.component}"' in manifest
+        assert capabilities_of(new) == capabilities_of(old)
+
+    after = files_of(project)
+    kept = {path: data for path, data in before.items() if not path.endswith("AndroidManifest.xml")}
+    assert kept.items() <= after.items()
+    again = migrate(provider, target, project)
+    assert again.changes == ()
+    again.write()
+    assert files_of(project) == after
+
+
+@pytest.mark.parametrize(("source", "into"), ACROSS)
+def test_app_goes_into_another_apps_project(source: str, into: str, tmp_path: Path) -> None:
+    project = copy_module(into, tmp_path)
+    target = FORMAT_OF[into]
+    if target.partition("+")[0] == FORMAT_OF[source].partition("+")[0]:
+        target = "appfunctions+v2"
+    check_migration(provider_of(source), target, project)
+
+
+@pytest.mark.parametrize(("app", "target"), WITHIN)
+def test_app_goes_into_its_own_project_in_another_protocol(app: str, target: str, tmp_path: Path) -> None:
+    check_migration(provider_of(app), target, copy_module(app, tmp_path))
+
+
+def test_one_project_takes_every_protocol(tmp_path: Path) -> None:
+    project = copy_module("clock-in", tmp_path)
+    provider = provider_of("clock-in")
+    for target in ("mmcp+1.0", "mmcp+broadcast", "appfunctions+v2"):
+        migrate(provider, target, project).write()
+    expected = ["appfunctions", "mmcp", "mobile-mcp"]
+    assert sorted(item.protocol for item in read_providers(project)) == expected
+    for target in ("mmcp+1.0", "mmcp+broadcast", "appfunctions+v2"):
+        assert migrate(provider, target, project).changes == ()
+
+
+def test_what_the_author_filled_in_stays_and_the_rest_is_made_anew(tmp_path: Path) -> None:
+    project = copy_module("pdf-tool", tmp_path)
+    provider = provider_of("pdf-tool")
+    migrate(provider, "mobile-mcp+1.0", project).write()
+    folder = project / "src/main/java/dev/droidgate/sample/pdftool"
+    author, calls = (
+        folder / "MobileMcpToolServiceCapabilities.java",
+        folder / "MobileMcpToolServiceCalls.java",
+    )
+    author.write_text("// mine\n")
+    made = calls.read_text()
+    calls.write_text(made + "// changed\n")
+    migrate(provider, "mobile-mcp+1.0", project).write()
+    assert author.read_text() == "// mine\n"
+    assert calls.read_text() == made
+
+
+def test_a_changed_source_changes_the_descriptor_it_made(tmp_path: Path) -> None:
+    project = copy_module("pdf-tool", tmp_path)
+    provider = provider_of("pdf-tool")
+    migrate(provider, "mobile-mcp+1.0", project).write()
+    fewer = provider.model_copy(update={"capabilities": provider.capabilities[:2]})
+    migrate(fewer, "mobile-mcp+1.0", project).write()
+    (found,) = read_providers(project, find_format("mobile-mcp")[0])
+    assert [item.id for item in found.capabilities] == [item.id for item in provider.capabilities[:2]]
+
+
+@pytest.mark.parametrize("app", MODULES)
+@pytest.mark.parametrize("target", ["mobile-mcp+1.0", "mmcp+1.0", "mmcp+broadcast", "appfunctions+v2"])
+def test_migrated_app_links_with_aapt2(app: str, target: str, tmp_path: Path) -> None:
+    project = copy_module(app, tmp_path)
+    if target.partition("+")[0] != FORMAT_OF[app].partition("+")[0]:
+        migrate(provider_of(app), target, project).write()
+    resource_classes(project / "src/main", tmp_path / "linked")
+
+
+@pytest.mark.parametrize("app", ["clock-in", "notes"])
+def test_migrated_app_compiles_with_its_own_classes(app: str, tmp_path: Path) -> None:
+    project = copy_module(app, tmp_path)
+    for target in ("mmcp+1.0", "mmcp+broadcast"):
+        migrate(provider_of(app), target, project).write()
+    main = project / "src/main"
+    sources = [*(main / "java").rglob("*.java"), *resource_classes(main, tmp_path / "linked")]
+    if app == "clock-in":
+        sources += (sample_apps_directory() / "mobile-mcp").rglob("*.java")
+    compile_java(sources, tmp_path / "classes", warnings=False)
