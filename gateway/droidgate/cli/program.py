@@ -1,6 +1,6 @@
 """The program: its commands, put together, and how a run ends.
 
-The commands of a noun are in a module that has `register(app)`. It imports nothing heavy at its top.
+The commands of a noun are the classes of a module. It imports nothing heavy at its top.
 """
 
 from __future__ import annotations
@@ -19,18 +19,18 @@ from typer.core import TyperGroup
 from droidgate.cli.audit import audit_command
 from droidgate.cli.calls import call_command
 from droidgate.cli.clients import install_client_command
+from droidgate.cli.commands import Command, add_commands
 from droidgate.cli.completing import complete_commands
 from droidgate.cli.config import config_command
 from droidgate.cli.config.settings import bind_settings
-from droidgate.cli.coverage import catalog_command, coverage_command, scan_command
+from droidgate.cli.coverage import catalog_commands
 from droidgate.cli.demo import demo_command
 from droidgate.cli.descriptors import descriptor_commands
 from droidgate.cli.devices import device_commands
 from droidgate.cli.exit_codes import ExitCode
 from droidgate.cli.failure_texts import guard
-from droidgate.cli.options import with_json_schema
 from droidgate.cli.output.page_length import PageLength, choose_page_length
-from droidgate.cli.output.verbosity import Quiet, Verbose, add_verbosity, usual_verbosity, with_verbosity
+from droidgate.cli.output.verbosity import Quiet, Verbose, add_verbosity, usual_verbosity
 from droidgate.cli.phone import phone_command
 from droidgate.cli.pins import pins_command
 from droidgate.cli.serve import serving_commands
@@ -42,9 +42,7 @@ _COMMANDS: Final = (
     device_commands,
     install_client_command,
     call_command,
-    scan_command,
-    coverage_command,
-    catalog_command,
+    catalog_commands,
     pins_command,
     audit_command,
     shim_command,
@@ -53,6 +51,14 @@ _COMMANDS: Final = (
     demo_command,
     config_command,
 )
+_GROUPS: Final = {
+    "catalog": "Catalogs that `scan` has made",
+    "pins": "Approvals of capabilities as they are declared",
+    "audit": "The log of all calls",
+    "shim": "Apps that make other apps callable by Mobile-MCP agents",
+    "phone": "A virtual phone, to try everything without a real one",
+    "config": "Defaults of options, from a file or the environment",
+}
 HEADINGS: Final = {
     "Look at what apps declare": ("inspect", "lint", "formats", "demo"),
     "Convert": ("convert", "migrate", "pack"),
@@ -109,6 +115,33 @@ class _Program(TyperGroup):
                 )
 
 
+class Help(Command, short="Show the help of a command"):
+    """Show the help of droidgate or of a command."""
+
+    context: typer.Context
+    command: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="[COMMAND]...", help="Such as `shim install`", autocompletion=complete_commands
+        ),
+    ] = None
+
+    def run(self) -> int:
+        """Print the help."""
+        from droidgate_mappings.text.nearest_names import suggest_name
+
+        parent = self.context.parent
+        shown: Any = None if parent is None else parent.command
+        path = "droidgate"
+        for word in self.command or ():
+            commands = getattr(shown, "commands", {})
+            if word not in commands:
+                raise UsageError(f"no such command {word!r}", hint=suggest_name(word, commands))
+            shown, path = commands[word], f"{path} {word}"
+        print(shown.get_help(type(self.context)(shown, info_name=path)))
+        return ExitCode.OK
+
+
 def build_app() -> typer.Typer:
     """Return the typer application with every command."""
     app = typer.Typer(
@@ -121,44 +154,8 @@ def build_app() -> typer.Typer:
         context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
     )
     app.callback()(_options)
-    for command in _COMMANDS:
-        command.register(app)
-    app.command("help", short_help="Show the help of a command")(_print_help)
-    _add_common_options(app)
+    add_commands(app, (*_COMMANDS, sys.modules[__name__]), _GROUPS)
     return app
-
-
-def _add_common_options(group: typer.Typer) -> None:
-    """Let each command of a group take `--quiet` and `--verbose`, and `--json-schema` next to `--json`."""
-    for command in group.registered_commands:
-        if command.callback is not None:
-            command.callback = with_verbosity(with_json_schema(command.callback))
-    for below in group.registered_groups:
-        if below.typer_instance is not None:
-            _add_common_options(below.typer_instance)
-
-
-def _print_help(
-    context: typer.Context,
-    command: Annotated[
-        list[str] | None,
-        typer.Argument(
-            metavar="[COMMAND]...", help="Such as `shim install`", autocompletion=complete_commands
-        ),
-    ] = None,
-) -> None:
-    """Show the help of droidgate or of a command."""
-    from droidgate_mappings.text.nearest_names import suggest_name
-
-    parent = context.parent
-    shown: Any = None if parent is None else parent.command
-    path = "droidgate"
-    for word in command or ():
-        commands = getattr(shown, "commands", {})
-        if word not in commands:
-            raise UsageError(f"no such command {word!r}", hint=suggest_name(word, commands))
-        shown, path = commands[word], f"{path} {word}"
-    print(shown.get_help(type(context)(shown, info_name=path)))
 
 
 def run(arguments: Sequence[str] | None = None) -> int:

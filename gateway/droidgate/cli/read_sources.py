@@ -3,32 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from enum import Enum, auto
 
 from droidgate.cli.failure_texts import hint_of_file
 from droidgate.cli.output.pages import print_warning
 from droidgate.sources import Providers, check_declared, read_sources
-from droidgate_mappings.model.errors import DroidgateError, UsageError
-
-
-class Output(Enum):
-    """The form of what a command prints."""
-
-    TEXT = auto()
-    JSON = auto()
-    SARIF = auto()
-
-
-def choose_output(*, as_json: bool, sarif: bool) -> Output:
-    """Return the form that the options ask for.
-
-    Raises:
-        UsageError: they ask for two.
-    """
-    if as_json and sarif:
-        message = "--json and --sarif exclude each other"
-        raise UsageError(message, hint="choose one of them")
-    return Output.JSON if as_json else Output.SARIF if sarif else Output.TEXT
+from droidgate_mappings.model.errors import DroidgateError
 
 
 def read_all(

@@ -9,10 +9,11 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from types import FrameType
-from typing import Annotated, Final
+from typing import Annotated, ClassVar, Final
 
 import typer
 
+from droidgate.cli.commands import Command
 from droidgate_mappings.model.errors import BudgetError
 
 _MEBIBYTE: Final = 1 << 20
@@ -50,6 +51,28 @@ class RunBudget:
         """Return the error of a run that needs too much memory."""
         hint = "allow more with --memory, if the source is one that you trust"
         return BudgetError(f"the run needs more than {self.memory} MiB of memory", hint=hint)
+
+
+class BoundedCommand(Command):
+    """A command whose run may take a part of the machine only.
+
+    Attributes:
+        memory: MiB.
+        deadline: Seconds.
+    """
+
+    _margin: ClassVar = 0.0
+    """Seconds beyond the deadline, for a library that keeps to it by itself."""
+    _more: ClassVar = 0
+    """As `run_within` takes it."""
+
+    memory: int
+    deadline: float
+
+    def run(self) -> int:
+        """Do the work within the limits."""
+        budget = RunBudget(self.memory, self.deadline + self._margin)
+        return run_within(budget, super().run, more=self._more)
 
 
 class _DeadlineReached(BaseException):

@@ -11,8 +11,7 @@ from typing import Any
 import pytest
 
 import droidgate
-from droidgate.cli.descriptors.converting import ConvertRequest, convert_sources
-from droidgate.cli.read_sources import Output
+from droidgate.cli import run
 from droidgate_mappings.model.errors import InputError, UsageError
 from requirements_of_tests import require
 
@@ -60,8 +59,8 @@ def names(tmp_path: Path) -> dict[str, Path]:
     source = tmp_path / "list.json"
     source.write_text(json.dumps({"tools": [TOOL, {**TOOL, "name": "plain"}]}))
     for dialect in CALLS:
-        request = ConvertRequest(f"function-calling+{dialect}", tmp_path / dialect)
-        convert_sources([str(source)], request, fail_on=None, output=Output.JSON)
+        target = f"function-calling+{dialect}"
+        assert run(["convert", str(source), "--to", target, "-o", str(tmp_path / dialect), "-qq"]) == 0
     return {dialect: tmp_path / dialect / "names.json" for dialect in CALLS}
 
 

@@ -11,7 +11,8 @@ import pytest
 from droidgate.calls.batches import BatchRequest
 from droidgate.calls.call_requests import CallRequest
 from droidgate.calls.caller import Caller
-from droidgate.cli.calls.calling_batch import BatchOptions, _Callers, call_batch
+from droidgate.cli.calls.call_command import Call
+from droidgate.cli.calls.calling_batch import _Callers, call_batch
 from droidgate_mappings.values.failures import Failure, call_error
 from gateway.calling.phones_with_shims import ReachedPhone, default_phone
 from gateway.cli.program_runs import Run, run_process
@@ -111,7 +112,7 @@ def test_a_call_whose_phone_is_not_there_has_failed_and_was_not_interrupted(
 def test_a_batch_that_ctrl_c_ends_names_the_file_to_go_on_with(
     bare: ReachedPhone, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    options = BatchOptions(None, 1, bare.phone.serial, None, None, 5, approved=True, signed_by=None)
+    options = Call(parallel=1, serial=bare.phone.serial, deadline=5, approved=True)
 
     def press_ctrl_c(*_arguments: object, **_options: object) -> None:
         raise KeyboardInterrupt
@@ -134,7 +135,7 @@ def test_a_shim_that_takes_no_more_for_now_gets_the_rest_of_the_batch_later(tmp_
 def test_a_shim_that_takes_nothing_until_the_deadline_is_reported_as_busy(
     bare: ReachedPhone, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    options = BatchOptions(None, 1, bare.phone.serial, None, None, 2.5, approved=True, signed_by=None)
+    options = Call(parallel=1, serial=bare.phone.serial, deadline=2.5, approved=True)
     callers = _Callers(options)
     calls: list[CallRequest] = []
 

@@ -11,7 +11,8 @@ import pytest
 
 from droidgate.calls.call_requests import CallRequest
 from droidgate.calls.caller import Caller
-from droidgate.cli.calls.one_call import CallOptions, call_and_report
+from droidgate.cli.calls.call_command import Call
+from droidgate.cli.calls.one_call import call_and_report
 from droidgate.cli.output.json_output import schema_of
 from droidgate.cli.published import PUBLISHED
 from droidgate_mappings.model.errors import DeviceError
@@ -91,7 +92,7 @@ def test_a_call_that_ends_without_an_answer_says_that_the_app_may_have_finished_
         raise failure
 
     monkeypatch.setattr(Caller, "call", fail)
-    options = CallOptions(bare.phone.serial, None, True, False, None, None, False)
+    options = Call(serial=bare.phone.serial, approved=True)
     with pytest.raises(type(failure)) as raised:
         call_and_report(CallRequest(CREATE), options)
     if shown is None:

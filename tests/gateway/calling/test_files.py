@@ -12,7 +12,8 @@ import pytest
 from device_shim.phone_apps.pdf_files import pdf_with
 from droidgate.calls.call_files import fetch_files
 from droidgate.calls.call_requests import CallRequest
-from droidgate.cli.calls.one_call import CallOptions, call_and_report
+from droidgate.cli.calls.call_command import Call
+from droidgate.cli.calls.one_call import call_and_report
 from droidgate.devices.device import Device
 from droidgate.devices.device_errors import TransferError
 from droidgate_mappings.model.errors import InputError
@@ -179,15 +180,7 @@ def test_ctrl_c_while_files_are_fetched_does_not_take_the_result(
         raise KeyboardInterrupt
 
     monkeypatch.setattr("droidgate.cli.calls.one_call.fetch_files", press_ctrl_c)
-    options = CallOptions(
-        reached.phone.serial,
-        None,
-        approved=True,
-        as_json=False,
-        pull=tmp_path / "out",
-        trace=None,
-        force=False,
-    )
+    options = Call(serial=reached.phone.serial, approved=True, pull=tmp_path / "out")
     with pytest.raises(KeyboardInterrupt):
         call_and_report(CallRequest("page_count", files={"path": report}), options)
     assert capsys.readouterr().out == "page_count: 3\n"

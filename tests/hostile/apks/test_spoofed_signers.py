@@ -9,7 +9,7 @@ from zipfile import ZipFile
 
 import pytest
 
-from droidgate.cli.descriptors.inspecting import inspect_sources
+from droidgate.cli import run
 from droidgate.coverage.inputs import Item
 from droidgate.coverage.scan_one import scan_one
 from droidgate.shims.source_apps import read_source_apps
@@ -328,12 +328,12 @@ def test_inspect_shows_verification(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], *, is_good: bool
 ) -> None:
     path = write(tmp_path, "app.apk", is_good=is_good)
-    inspect_sources([str(path)], only=None, strict=False, as_json=True)
+    run(["inspect", str(path), "--json"])
     (signed,) = json.loads(capsys.readouterr().out)["signers"]
     assert signed["digests"] == [key_of("victim").digest]
     assert signed["verified"] is is_good
     assert (signed["problem"] is None) is is_good
-    inspect_sources([str(path)], only=None, strict=False, as_json=False)
+    run(["inspect", str(path)])
     shown = capsys.readouterr().out
     assert ("(verified)" in shown, "not verified:" in shown) == (is_good, not is_good)
 

@@ -3,80 +3,45 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import Final
 
-import typer
+from droidgate.cli.commands import Command, argument, option
+from droidgate.cli.options import AS_JSON, PATTERN_HELP
 
-from droidgate.cli.options import PATTERN_HELP, AsJson
-
-Folder = Annotated[
-    Path | None,
-    typer.Option("--folder", metavar="DIR", help="A copy of a log; the one of this computer by default"),
-]
+FOLDER: Final = option("--folder DIR", "A copy of a log; the one of this computer by default")
 
 
-def register(app: typer.Typer) -> None:
-    """Add the commands to the program."""
-    group = typer.Typer(no_args_is_help=True, rich_markup_mode=None)
-    group.command("show", short_help="Show the calls that were made or refused")(_show)
-    group.command("verify", short_help="Check that no record was changed or removed")(_verify)
-    app.add_typer(group, name="audit", help="The log of all calls")
-
-
-def _show(
-    patterns: Annotated[list[str] | None, typer.Argument(metavar="[PATTERN]...", help=PATTERN_HELP)] = None,
-    *,
-    last: Annotated[
-        int, typer.Option("--last", "-n", min=1, metavar="N", help="At most this many, the newest")
-    ] = 20,
-    arguments: Annotated[
-        str | None,
-        typer.Option(
-            "--args",
-            metavar="JSON",
-            help="Only calls with exactly these arguments, as they were sent, found by their digest",
-        ),
-    ] = None,
-    folder: Folder = None,
-    as_json: AsJson = False,
-) -> int:
+class AuditShow(
+    Command, short="Show the calls that were made or refused", work="audit.audit_report:show_calls"
+):
     """Show the newest calls: who called what, what was decided, and how it ended.
 
     The log has no arguments and no results; --json prints the digest of each call's arguments.
     """
-    from droidgate.cli.audit.audit_report import show_calls
-    from droidgate.cli.calls.typed_arguments import read_arguments
 
-    given = None if arguments is None else read_arguments(arguments)
-    return show_calls(patterns or (), last, folder, given, as_json=as_json)
+    patterns: list[str] | None = argument("[PATTERN]...", PATTERN_HELP)
+    last: int = option("--last -n N", "At most this many, the newest", 20, min=1)
+    arguments: str | None = option(
+        "--args JSON", "Only calls with exactly these arguments, as they were sent, found by their digest"
+    )
+    folder: Path | None = FOLDER
+    as_json: bool = AS_JSON
 
 
-def _verify(
-    *,
-    expected: Annotated[
-        str | None,
-        typer.Option(
-            "--expect",
-            metavar="DIGEST",
-            help="A digest that an earlier check printed: its record must still be there",
-        ),
-    ] = None,
-    after: Annotated[
-        str | None,
-        typer.Option(
-            "--after",
-            metavar="DIGEST",
-            help="The log begins after the record of this digest, since you took older files away",
-        ),
-    ] = None,
-    folder: Folder = None,
-    as_json: AsJson = False,
-) -> int:
+class AuditVerify(
+    Command, short="Check that no record was changed or removed", work="audit.audit_report:verify_log"
+):
     """Check that no record was changed, removed or moved; exit with 1 and name the first place otherwise.
 
     Whoever may write the log can write all of it anew. Keep the digest that is printed somewhere else, and
     name it the next time.
     """
-    from droidgate.cli.audit.audit_report import verify_and_report
 
-    return verify_and_report(expected, after, folder, as_json=as_json)
+    expected: str | None = option(
+        "--expect DIGEST", "A digest that an earlier check printed: its record must still be there"
+    )
+    after: str | None = option(
+        "--after DIGEST", "The log begins after the record of this digest, since you took older files away"
+    )
+    folder: Path | None = FOLDER
+    as_json: bool = AS_JSON

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Final, Literal
 
@@ -12,12 +12,14 @@ from pydantic import ValidationError
 from droidgate.calls.audit_log import AuditLog
 from droidgate.calls.audit_reading import LoggedCall, Verification, read_calls, verify
 from droidgate.calls.subjects import CapabilityKey, NamePattern
+from droidgate.cli.audit.audit_command import AuditShow, AuditVerify
+from droidgate.cli.calls.typed_arguments import read_arguments
 from droidgate.cli.exit_codes import ExitCode
-from droidgate.cli.output.json_output import Document, PublishedDocument, print_json
-from droidgate.cli.output.pages import Block, Line, Table, amount, show
+from droidgate.cli.output.json_output import Document, PublishedDocument
+from droidgate.cli.output.pages import Block, Line, Table, amount
+from droidgate.cli.output.reports import Report
 from droidgate.cli.output.safe_text import one_line
 from droidgate_mappings.model.errors import InputError
-from droidgate_mappings.model.json_values import Json
 
 
 class AuditedCall(Document):
@@ -108,45 +110,32 @@ _COLUMNS: Final = ("TIME (UTC)", "CAPABILITY", "CLIENT", "PHONE", "DECISION", "R
 _SECONDS: Final = 19
 
 
-def show_calls(
-    patterns: Sequence[str],
-    last: int,
-    folder: Path | None,
-    arguments: Mapping[str, Json] | None = None,
-    *,
-    as_json: bool,
-) -> int:
-    """Show the newest calls of the log.
-
-    Args:
-        patterns: Only calls of capabilities that one of them matches; all where there are none.
-        last: At most this many.
-        folder: A copy of a log; None for the user's own.
-        arguments: Only calls with these arguments, by the key of this computer.
-        as_json: Print a document.
+def show_calls(options: AuditShow) -> Report:
+    """Report the newest calls of the log.
 
     Raises:
         InputError: the log, or the key of its digests, cannot be read.
+        UsageError: the arguments are not a JSON object.
     """
-    folder = _folder(folder)
+    arguments = None if options.arguments is None else read_arguments(options.arguments)
+    patterns = options.patterns or ()
+    folder = _folder(options.folder)
     found = _named(read_calls(folder), patterns, folder)
     if arguments is not None:
         digest_of = AuditLog().argument_digest
-        found = (call for call in found if call.arguments == digest_of(call.call, dict(arguments)))
-    calls = tuple(deque(found, last))
-    if as_json:
-        print_json(AuditShowDocument(folder=str(folder), calls=calls))
-    elif not calls and (patterns or arguments is not None):
-        show([Line("no such call is in the log")])
-    else:
-        show(calls_page(calls))
-    return ExitCode.OK
+        found = (call for call in found if call.arguments == digest_of(call.call, arguments))
+    calls = tuple(deque(found, options.last))
+    is_chosen = bool(patterns) or arguments is not None
+    return Report(
+        lambda: calls_page(calls, is_chosen=is_chosen),
+        lambda: AuditShowDocument(folder=str(folder), calls=calls),
+    )
 
 
-def calls_page(calls: Sequence[AuditedCall]) -> list[Block]:
-    """Return what `audit show` shows."""
+def calls_page(calls: Sequence[AuditedCall], *, is_chosen: bool) -> list[Block]:
+    """Return what `audit show` shows of all calls, or of some that are chosen."""
     if not calls:
-        return [Line("no call is in the log")]
+        return [Line("no such call is in the log" if is_chosen else "no call is in the log")]
     rows = [
         (
             call.started_at[:_SECONDS].replace("T", " "),
@@ -162,20 +151,19 @@ def calls_page(calls: Sequence[AuditedCall]) -> list[Block]:
     return [Table(_COLUMNS, rows), Line(), Line(amount(len(calls), "call"))]
 
 
-def verify_and_report(expected: str | None, after: str | None, folder: Path | None, *, as_json: bool) -> int:
-    """Check the chain and show the first place where it breaks; return 1 if there is one.
+def verify_log(options: AuditVerify) -> Report:
+    """Check the chain and report the first place where it breaks; the code is 1 if there is one.
 
     Raises:
         InputError: the log cannot be read.
     """
-    folder = _folder(folder)
-    verification = verify(folder, expected=expected, after=after)
-    broken = verification.broken
-    if as_json:
-        print_json(AuditVerifyDocument.of(verification, folder=str(folder)))
-    else:
-        show(verification_page(verification))
-    return ExitCode.OK if broken is None else ExitCode.FINDINGS
+    folder = _folder(options.folder)
+    verification = verify(folder, expected=options.expected, after=options.after)
+    return Report(
+        lambda: verification_page(verification),
+        lambda: AuditVerifyDocument.of(verification, folder=str(folder)),
+        ExitCode.OK if verification.broken is None else ExitCode.FINDINGS,
+    )
 
 
 def verification_page(verification: Verification) -> list[Block]:

@@ -6,7 +6,6 @@ import threading
 import time
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
@@ -14,6 +13,7 @@ from droidgate.calls.batches import BatchOutcome, BatchRequest, Status, open_jou
 from droidgate.calls.call_requests import CallRequest
 from droidgate.calls.caller import Caller
 from droidgate.calls.subjects import EVERY_CAPABILITY
+from droidgate.cli.calls.call_command import Call
 from droidgate.cli.exit_codes import ExitCode
 from droidgate.cli.output.pages import Line, print_warning, show
 from droidgate.cli.output.safe_text import one_line
@@ -33,21 +33,7 @@ _BUSY_SECONDS: Final = 1.0
 """A shim takes two calls a second from a computer, after thirty at once (docs/shim-engine.md 3)."""
 
 
-@dataclass(frozen=True, slots=True)
-class BatchOptions:
-    """How a batch is run, from the options."""
-
-    results: Path | None
-    parallel: int
-    serial: str | None
-    app: str | None
-    protocol: str | None
-    deadline: float
-    approved: bool
-    signed_by: str | None
-
-
-def call_batch(path: Path, options: BatchOptions) -> int:
+def call_batch(path: Path, options: Call) -> int:
     """Make the calls of a batch and print how each ended.
 
     Raises:
@@ -83,7 +69,7 @@ def call_batch(path: Path, options: BatchOptions) -> int:
 class _Callers:
     """What calls on each phone; shared by the threads of a batch."""
 
-    def __init__(self, options: BatchOptions) -> None:
+    def __init__(self, options: Call) -> None:
         self.cancel = threading.Event()
         self._options = options
         self._lock = threading.Lock()
@@ -137,7 +123,7 @@ class _Callers:
         call = CallRequest(
             request.capability,
             request.arguments,
-            request.app or options.app,
+            request.app or options.package,
             request.protocol or options.protocol,
             options.deadline,
         )

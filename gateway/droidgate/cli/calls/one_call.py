@@ -1,7 +1,4 @@
-"""What `call` does with one capability, and its documents.
-
-Also here: the line on a terminal that says what a call waits for.
-"""
+"""What `call` does, and its documents; also the line on a terminal that says what a call waits for."""
 
 from __future__ import annotations
 
@@ -10,9 +7,8 @@ import shutil
 import sys
 import threading
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import zip_longest
-from pathlib import Path
 from typing import Final, Literal, Self
 
 from pydantic import Field
@@ -24,15 +20,17 @@ from droidgate.calls.caller import Caller, CallPlan
 from droidgate.calls.subjects import EVERY_CAPABILITY, CapabilityKey
 from droidgate.calls.traces import SCHEMA_ID, TracedEvent, open_trace
 from droidgate.cli.calls.asking import ask_on_terminal
-from droidgate.cli.calls.outputs import show_outputs
+from droidgate.cli.calls.call_command import Call
+from droidgate.cli.calls.typed_arguments import output_lines, read_arguments, read_files
 from droidgate.cli.exit_codes import ExitCode
-from droidgate.cli.output.json_output import Document, PublishedDocument, print_json
-from droidgate.cli.output.pages import Line, print_note, print_warning, show
+from droidgate.cli.output.json_output import Document, PublishedDocument
+from droidgate.cli.output.pages import Line, print_note, print_warning
+from droidgate.cli.output.reports import Report
 from droidgate.cli.output.safe_text import one_line
 from droidgate.cli.output.verbosity import shows_notes
 from droidgate.devices.device import connect_device
 from droidgate.devices.quoting import join_command, quote_argument
-from droidgate_mappings.model.errors import DeviceError, InputError
+from droidgate_mappings.model.errors import DeviceError, InputError, UsageError
 from droidgate_mappings.model.findings import Finding, Level
 from droidgate_mappings.model.json_values import Json, one_line_json
 from droidgate_mappings.values.failures import CallError
@@ -212,20 +210,46 @@ def _called(key: CapabilityKey, serial: str) -> CalledCapability:
     return CalledCapability.of(key, serial=serial, id=key.capability)
 
 
-@dataclass(frozen=True, slots=True)
-class CallOptions:
-    """How one call is made and shown, from the options."""
+def call(options: Call) -> int:
+    """Make, or explain, the call or the calls that are asked for.
 
-    serial: str | None
-    signed_by: str | None
-    approved: bool
-    as_json: bool
-    pull: Path | None
-    trace: Path | None
-    force: bool
+    Raises:
+        UsageError: options exclude each other, or no capability is named.
+    """
+    of_one_call = (options.capability, options.pairs, options.files, options.pull, options.explain)
+    is_one_call = any((*of_one_call, options.trace, options.as_json, options.arguments != "{}"))
+    if options.commands is not None:
+        of_a_batch = (options.batch, options.results, options.package, options.protocol, options.signed_by)
+        if is_one_call or any(of_a_batch):
+            message = "--commands excludes every option but --serial, --deadline, --yes and --keep-going"
+            raise UsageError(message, hint="write each command with its arguments into the file")
+        from droidgate.cli.calls.calling_commands import call_commands
+
+        return call_commands(options.commands, options)
+    if options.keep_going:
+        raise UsageError("--keep-going is for --commands", hint="name a file of commands")
+    if options.batch is not None:
+        if is_one_call:
+            message = (
+                "--batch excludes CAPABILITY, --args, --arg, --file, --pull, --explain, --trace and --json"
+            )
+            raise UsageError(message, hint="write each call with its arguments into the file")
+        from droidgate.cli.calls.calling_batch import call_batch
+
+        return call_batch(options.batch, options)
+    if options.explain and options.trace is not None:
+        raise UsageError("--explain excludes --trace", hint="nothing is called, so there is nothing to trace")
+    if options.capability is None:
+        raise UsageError("missing argument CAPABILITY", hint="name a capability, or a file with --batch")
+    given = read_arguments(options.arguments, options.pairs or ())
+    files = read_files(options.files or (), given)
+    request = CallRequest(
+        options.capability, given, options.package, options.protocol, options.deadline, files=files
+    )
+    return explain_and_report(request, options) if options.explain else call_and_report(request, options)
 
 
-def call_and_report(request: CallRequest, options: CallOptions) -> int:
+def call_and_report(request: CallRequest, options: Call) -> int:
     """Call a capability and print its outputs.
 
     Raises:
@@ -271,24 +295,19 @@ def call_and_report(request: CallRequest, options: CallOptions) -> int:
 
 def _show(result: CallResult, *, as_json: bool) -> None:
     _warn(result.findings)
-    if as_json:
-        print_json(call_document(result))
-    else:
-        show_outputs(result.outputs)
+    report = Report(lambda: output_lines(result.outputs), lambda: call_document(result), is_data=True)
+    report.print(as_json=as_json)
 
 
-def explain_and_report(request: CallRequest, options: CallOptions) -> int:
+def explain_and_report(request: CallRequest, options: Call) -> int:
     """Print what a call would do; nothing is called.
 
     Raises:
         UsageError, CallError, InputError, DeviceError: as `call_and_report`.
     """
     plan = _caller(options).explain(request)
-    if options.as_json:
-        print_json(plan_document(plan))
-    else:
-        show(_plan_lines(plan), is_data=True)
-    return ExitCode.OK
+    report = Report(lambda: _plan_lines(plan), lambda: plan_document(plan), is_data=True)
+    return report.print(as_json=options.as_json)
 
 
 def _point_to_parameters(error: CallError, serial: str | None) -> None:
@@ -298,7 +317,7 @@ def _point_to_parameters(error: CallError, serial: str | None) -> None:
         last.hint = f"`droidgate inspect adb:{serial or ''}` lists the parameters"
 
 
-def _caller(options: CallOptions) -> Caller:
+def _caller(options: Call) -> Caller:
     return Caller(connect_device(options.serial), signed_by=options.signed_by)
 
 

@@ -1,4 +1,4 @@
-"""The arguments of a call as a user writes them: `--args JSON`, `--arg NAME=VALUE`."""
+"""The arguments of a call as users write them, `--args JSON` or `--arg NAME=VALUE`; its outputs as lines."""
 
 from __future__ import annotations
 
@@ -7,6 +7,9 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Final
 
+from droidgate.cli.output.json_output import json_text
+from droidgate.cli.output.pages import Line
+from droidgate.cli.output.safe_text import one_line
 from droidgate.shims.messages import MAX_PAYLOAD_BYTES
 from droidgate.sources import STANDARD_INPUT
 from droidgate_mappings.model.errors import InputError, UsageError
@@ -69,3 +72,18 @@ def _standard_input() -> bytes:
     if len(data) > MAX_PAYLOAD_BYTES:
         raise UsageError(f"--args is longer than {MAX_PAYLOAD_BYTES} bytes, which no request can be")
     return data
+
+
+def output_lines(outputs: Mapping[str, Json]) -> list[Line]:
+    """Return the outputs by name."""
+    lines = [line for name, value in outputs.items() for line in _lines(name, value)]
+    return lines or [Line("done; it returns nothing")]
+
+
+def _lines(name: str, value: Json) -> list[Line]:
+    """Return an output; a text of several lines is below its name."""
+    text = value if isinstance(value, str) else json_text(value).strip()
+    first, *more = text.splitlines() or [""]
+    if not more:
+        return [Line(f"{one_line(name)}: {first}")]
+    return [Line(f"{one_line(name)}:"), *(Line(item, 1) for item in (first, *more))]

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
-from pathlib import Path
 from typing import Any, Literal
 
 import yaml
 
+from droidgate.cli.clients.install_client_command import InstallClient
 from droidgate.cli.exit_codes import ExitCode
-from droidgate.cli.output.json_output import PublishedDocument, print_json
-from droidgate.cli.output.pages import Block, Line, file_lines, print_file_notes, show
+from droidgate.cli.output.json_output import PublishedDocument
+from droidgate.cli.output.pages import Block, Line, file_lines
+from droidgate.cli.output.reports import Report
 from droidgate.cli.output.safe_text import one_line, visible
 from droidgate.serving.client_settings.settings_installation import (
     ClientChange,
@@ -20,6 +20,8 @@ from droidgate.serving.client_settings.settings_installation import (
 )
 from droidgate_mappings.model.errors import UsageError
 from droidgate_mappings.tables.clients import load_clients
+
+Status = Literal["created", "updated", "unchanged", "would change"]
 
 
 class InstallClientDocument(PublishedDocument, schema="droidgate.install-client/1"):
@@ -37,53 +39,33 @@ class InstallClientDocument(PublishedDocument, schema="droidgate.install-client/
 
     client: str
     path: str
-    status: Literal["created", "updated", "unchanged", "would change"]
+    status: Status
     entry: dict[str, Any] | None
     diff: str
     backup: str | None
     next_step: str
 
 
-Status = Literal["created", "updated", "unchanged", "would change"]
-
-
-@dataclass(frozen=True, slots=True)
-class ClientRequest:
-    """The change of a client's settings, from the options."""
-
-    client: str
-    serials: tuple[str, ...]
-    name: str
-    project: Path | None
-    url: str | None
-    variable: str
-    is_printed: bool
-    remove: bool
-
-
-def install(request: ClientRequest, *, as_json: bool) -> int:
-    """Change a client's settings, or print the entry, and return the exit code."""
-    if request.is_printed and request.remove:
+def install(options: InstallClient) -> Report | int:
+    """Change a client's settings, or print the entry."""
+    if options.is_printed and options.remove:
         raise UsageError("--print and --remove exclude each other", hint="leave one of them out")
-    options: dict[str, Any] = {
-        "serials": request.serials,
-        "name": request.name,
-        "project": request.project,
-        "url": request.url,
-        "variable": request.variable,
+    entry: dict[str, Any] = {
+        "serials": tuple(options.serials or ()),
+        "name": options.name,
+        "project": options.project,
+        "url": options.url,
+        "variable": options.variable,
     }
-    if request.is_printed and not as_json:
-        print(_settings_text(request.client, settings_with_entry(request.client, **options)))
+    if options.is_printed and not options.as_json:
+        print(_settings_text(options.client, settings_with_entry(options.client, **entry)))
         return ExitCode.OK
-    change = install_client(request.client, **options, remove=request.remove, write=not request.is_printed)
-    status = _status(change, is_written=not request.is_printed)
-    if as_json:
-        print_json(_document(change, status))
-        if not request.is_printed:
-            print_file_notes({change.path: status})
-    else:
-        show(_page(change, status))
-    return ExitCode.OK
+    change = install_client(options.client, **entry, remove=options.remove, write=not options.is_printed)
+    status = _status(change, is_written=not options.is_printed)
+    if options.as_json:
+        files = {} if options.is_printed else {change.path: status}
+        return Report(tuple, lambda: _document(change, status), files=files)
+    return Report(lambda: _page(change, status), lambda: _document(change, status))
 
 
 def _status(change: ClientChange, *, is_written: bool) -> Status:

@@ -8,11 +8,12 @@ from typing import Any, Literal
 
 from pydantic import Field
 
+from droidgate.cli.config.config_command import ConfigShow
 from droidgate.cli.config.config_file import ConfigurationFile, find_configuration
 from droidgate.cli.config.settings import SETTINGS, Setting, commands_of, settings_of
-from droidgate.cli.exit_codes import ExitCode
-from droidgate.cli.output.json_output import Document, print_json
-from droidgate.cli.output.pages import Line, Table, amount, show
+from droidgate.cli.output.json_output import Document
+from droidgate.cli.output.pages import Block, Line, Table, amount
+from droidgate.cli.output.reports import Report
 from droidgate.cli.output.safe_text import one_line
 
 
@@ -49,36 +50,32 @@ class ConfigShowDocument(Document):
     settings: tuple[EffectiveSetting, ...]
 
 
-def show_configuration(program: Any, *, as_json: bool) -> int:
-    """Show each setting with its value and where it comes from.
-
-    Args:
-        program: The program, as typer makes it.
-        as_json: Print a document.
+def show_configuration(options: ConfigShow) -> Report:
+    """Report each setting with its value and where it comes from.
 
     Raises:
         UsageError: the file cannot be read, or sets what it cannot set.
     """
     configuration = find_configuration(with_lines=True)
-    defaults = _defaults(program)
+    defaults = _defaults(options.context.find_root().command)
     settings = tuple(_effective(setting, configuration, defaults[setting.name]) for setting in SETTINGS)
-    place = None if configuration.path is None else os.path.relpath(configuration.path)
-    if as_json:
-        print_json(ConfigShowDocument(file=place, settings=settings))
-        return ExitCode.OK
+    file = None if configuration.path is None else os.path.relpath(configuration.path)
+    document = ConfigShowDocument(file=file, settings=settings)
+    return Report(lambda: _page(document), lambda: document)
+
+
+def _page(shown: ConfigShowDocument) -> list[Block]:
     rows = [
-        (item.name, _text_of(item.value), _origin_of(item, place), one_line(item.about)) for item in settings
+        (item.name, _text_of(item.value), _origin_of(item, shown.file), one_line(item.about))
+        for item in shown.settings
     ]
-    is_set = sum(item.origin != "default" for item in settings)
-    read = "no configuration file" if place is None else one_line(place)
-    show(
-        [
-            Table(("SETTING", "VALUE", "FROM", "ABOUT"), rows),
-            Line(),
-            Line(f"{read}; {is_set} of {amount(len(settings), 'setting')} set"),
-        ]
-    )
-    return ExitCode.OK
+    is_set = sum(item.origin != "default" for item in shown.settings)
+    read = "no configuration file" if shown.file is None else one_line(shown.file)
+    return [
+        Table(("SETTING", "VALUE", "FROM", "ABOUT"), rows),
+        Line(),
+        Line(f"{read}; {is_set} of {amount(len(rows), 'setting')} set"),
+    ]
 
 
 def _defaults(program: Any) -> dict[str, Any]:

@@ -1,7 +1,4 @@
-"""What `scan`, `catalog sql` and `coverage` print with `--json`.
-
-Also here: what `catalog sql` does.
-"""
+"""What `catalog sql` does, and what it, `scan` and `coverage` print with `--json`."""
 
 from __future__ import annotations
 
@@ -9,11 +6,11 @@ import csv
 import sys
 from collections.abc import Mapping
 from itertools import islice
-from pathlib import Path
 from typing import Any, Final
 
+from droidgate.cli.coverage.catalog_commands import CatalogSql
 from droidgate.cli.exit_codes import ExitCode
-from droidgate.cli.output.json_output import Document, PublishedDocument
+from droidgate.cli.output.json_output import Document, PublishedDocument, print_json_with_rows
 from droidgate.cli.output.pages import Line, Table, amount, show
 from droidgate.cli.output.safe_text import visible
 from droidgate.coverage.coverage_document import Report
@@ -25,34 +22,14 @@ MOST_SHOWN: Final = 1_000
 """Most rows of a page; CSV and JSON have all rows."""
 
 
-def ask_catalog(
-    folder: Path,
-    sql: str,
-    *,
-    memory: int | None = None,
-    deadline: float | None = None,
-    as_csv: bool = False,
-    as_json: bool = False,
-) -> int:
-    """Ask a catalog a question and show the answer.
-
-    Args:
-        folder: The catalog.
-        sql: The question.
-        memory: MiB that DuckDB may take; None for what it takes by itself.
-        deadline: Seconds that the question may take; None for any time.
-        as_csv: Whether to print CSV.
-        as_json: Whether to print a document.
-    """
-    if as_csv and as_json:
+def ask_catalog(options: CatalogSql) -> int:
+    """Ask a catalog a question and print the answer."""
+    if options.as_csv and options.as_json:
         raise UsageError("--json and --csv exclude each other", hint="choose one of them")
-    with query(Catalog.open(folder), sql, memory=memory, deadline=deadline) as answered:
-        if as_json:
-            _print_document(answered)
-        elif as_csv:
-            _print_csv(answered)
-        else:
-            _show(answered)
+    print_answer = _print_document if options.as_json else _print_csv if options.as_csv else _show
+    catalog = Catalog.open(options.catalog)
+    with query(catalog, options.query, memory=options.memory, deadline=options.deadline) as answered:
+        print_answer(answered)
     return ExitCode.OK
 
 
@@ -98,8 +75,6 @@ def _value_of(value: Any) -> Json:
 
 
 def _print_document(answered: Answered) -> None:
-    from droidgate.cli.output.json_output import print_json_with_rows
-
     columns = tuple(AnswerColumn(name=name, type=kind) for name, kind in answered.columns)
     rows = ([_value_of(value) for value in row] for row in answered.rows)
     print_json_with_rows(AnswerDocument(columns=columns, rows=()), rows)

@@ -1,29 +1,16 @@
-"""What `coverage` shows on a terminal.
-
-Also here: what `coverage` does.
-"""
+"""What `coverage` does, and what it shows."""
 
 from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
-from droidgate.cli.exit_codes import ExitCode
-from droidgate.cli.output.pages import (
-    Block,
-    Heading,
-    Line,
-    Table,
-    amount,
-    file_lines,
-    noun,
-    print_file_notes,
-    print_warning,
-    show,
-)
+from droidgate.cli.coverage import catalog_commands
+from droidgate.cli.output.page_length import PageLength, choose_page_length
+from droidgate.cli.output.pages import Block, Heading, Line, Table, amount, noun, print_warning
+from droidgate.cli.output.reports import Report as PrintedReport
 from droidgate.cli.output.safe_text import one_line
 from droidgate.cli.output.summaries import left_out_line
 from droidgate.computer.output_folder import Status, write_files
@@ -50,55 +37,43 @@ from droidgate.sources.catalogs.rows import LEFT_OUT
 from droidgate_mappings.formats.format import load_formats
 from droidgate_mappings.model.errors import UsageError, WriteError
 
+if TYPE_CHECKING:
+    from droidgate.cli.coverage.coverage_outputs import CoverageDocument
+
 MOST_SARIF_RESULTS: Final = 25_000
 """Most results of one run that code-scanning services take."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CoverageOptions:
-    """Options of the command, as they were given."""
-
-    since: tuple[Path, ...] = ()
-    matching: bool = True
-    details: bool = False
-    translate: tuple[str, ...] = ()
-    html: Path | None = None
-    csv: Path | None = None
-    parquet: Path | None = None
-    sarif: Path | None = None
-    force: bool = False
-    own_apps: bool = False
-
-
-def cover(catalog: Path, options: CoverageOptions, *, as_json: bool) -> int:
-    """Make the report of a catalog, write the requested files, and show it."""
+def cover(options: catalog_commands.Coverage) -> PrintedReport:
+    """Make the report of a catalog, and write the requested files."""
+    choose_page_length(PageLength.WHOLE if options.details else PageLength.SHORT)
     if options.translate and not (options.details or options.html):
         message = "--translate is for the page and the details"
         raise UsageError(message, hint="give --html FILE, or --json with --details")
     report_options = ReportOptions(
-        matching=options.matching,
+        matching=not options.no_match,
         details=options.details or options.html is not None,
-        translate=options.translate,
+        translate=tuple(options.translate or ()),
     )
-    earlier = [open_snapshot(item, own_apps=options.own_apps) for item in options.since]
-    snapshot = open_snapshot(catalog, own_apps=options.own_apps)
+    earlier = [open_snapshot(item, own_apps=options.include_shims) for item in options.since or ()]
+    snapshot = open_snapshot(options.catalog, own_apps=options.include_shims)
     with Coverage(snapshot, earlier, report_options) as coverage:
         statuses = {**_write_texts(coverage, options), **_write_tables(coverage, options)}
         report = coverage.report
-    if as_json:
-        from droidgate.cli.coverage.coverage_outputs import CoverageDocument
-        from droidgate.cli.output.json_output import print_json
-
-        shown = report if options.details else report.model_copy(update={"details": None})
-        print_json(CoverageDocument(report=shown))
-        print_file_notes(statuses)
-    else:
-        files = [Line(), *file_lines(statuses)] if statuses else []
-        show([*coverage_page(report), *files])
-    return ExitCode.OK
+    return PrintedReport(
+        lambda: [*coverage_page(report), *([Line()] if statuses else [])],
+        lambda: _document(report, has_details=options.details),
+        files=statuses,
+    )
 
 
-def _write_texts(coverage: Coverage, options: CoverageOptions) -> dict[Path, Status]:
+def _document(report: Report, *, has_details: bool) -> CoverageDocument:
+    from droidgate.cli.coverage.coverage_outputs import CoverageDocument
+
+    return CoverageDocument(report=report if has_details else report.model_copy(update={"details": None}))
+
+
+def _write_texts(coverage: Coverage, options: catalog_commands.Coverage) -> dict[Path, Status]:
     files: dict[Path, bytes] = {}
     if options.html is not None:
         from droidgate.coverage.html.page import render_page
@@ -116,7 +91,7 @@ def _write_texts(coverage: Coverage, options: CoverageOptions) -> dict[Path, Sta
     return write_files(files, force=options.force, makes_folders=False)
 
 
-def _write_tables(coverage: Coverage, options: CoverageOptions) -> dict[Path, Status]:
+def _write_tables(coverage: Coverage, options: catalog_commands.Coverage) -> dict[Path, Status]:
     statuses: dict[Path, Status] = {}
     forms: tuple[tuple[Path | None, Form], ...] = ((options.csv, "csv"), (options.parquet, "parquet"))
     for folder, form in forms:

@@ -5,23 +5,14 @@ from __future__ import annotations
 import os
 import sys
 import time
-from collections.abc import Sequence
-from pathlib import Path
 from shlex import quote
 from typing import TYPE_CHECKING, Final, Self
 
+from droidgate.cli.coverage.catalog_commands import Scan
 from droidgate.cli.exit_codes import ExitCode
 from droidgate.cli.output.page_length import shows_details
-from droidgate.cli.output.pages import (
-    Block,
-    Line,
-    Table,
-    amount,
-    file_lines,
-    print_file_notes,
-    print_note,
-    show,
-)
+from droidgate.cli.output.pages import Block, Line, Table, amount, print_note
+from droidgate.cli.output.reports import Report
 from droidgate.cli.output.summaries import left_out_line
 from droidgate.cli.output.verbosity import shows_notes
 from droidgate.coverage.scan import ScanResult
@@ -33,6 +24,8 @@ from droidgate_mappings.model.errors import InputError
 
 if TYPE_CHECKING:
     from rich.progress import Progress
+
+    from droidgate.cli.coverage.coverage_outputs import ScanDocument
 
 _REDRAWN_EACH: Final = 0.2
 _MOST_REASONS: Final = 5
@@ -52,25 +45,33 @@ _NOTHING_WRONG: Final = frozenset({"read", KNOWN, PART, LEFT_OUT, "no-descriptor
 _SHOWN_TABLES: Final = ("apps", "providers", "capabilities", "conversions", "findings", "problems")
 
 
-def scan_sources(sources: Sequence[str], folder: Path, options: ScanOptions, *, as_json: bool) -> int:
+def scan_sources(options: Scan) -> int:
     """Scan sources into a catalog and print the result.
 
     Raises:
         UsageError: anybody on the network could answer as the cluster's scheduler.
         InputError: nothing could be read; the result has been printed.
     """
+    folder = options.catalog
     status = "updated" if (folder / CATALOG_FILE).exists() else "created"
+    scan_options = ScanOptions(
+        known=tuple(options.known or ()),
+        workers=options.workers,
+        memory=options.memory,
+        deadline=options.deadline,
+        cluster=options.cluster,
+        trust_scheduler=options.trust_scheduler,
+        keep_log=options.keep_log,
+        own_apps=options.include_shims,
+    )
     with ProgressLine() as progress:
-        result = scan(*sources, catalog=folder, options=options, watcher=progress)
-    if as_json:
-        _print_document(result)
-        print_file_notes({folder: status})
-    else:
-        show([*scan_page(result), *file_lines({folder: status})])
+        result = scan(*options.sources, catalog=folder, options=scan_options, watcher=progress)
+    report = Report(lambda: scan_page(result), lambda: _document(result), files={folder: status})
+    report.print(as_json=options.as_json)
     if result.catalog.rows["apps"] or result.outcomes.get("read"):
         return ExitCode.OK
     raise InputError(
-        "nothing could be read", place=printable(str(folder)), hint=_why(result, as_json=as_json)
+        "nothing could be read", place=printable(str(folder)), hint=_why(result, as_json=options.as_json)
     )
 
 
@@ -214,15 +215,12 @@ def _bar(total: int, done: int) -> Progress:
     return bar
 
 
-def _print_document(result: ScanResult) -> None:
+def _document(result: ScanResult) -> ScanDocument:
     from droidgate.cli.coverage.coverage_outputs import ScanDocument
-    from droidgate.cli.output.json_output import print_json
 
-    print_json(
-        ScanDocument.of(
-            result,
-            catalog=str(result.catalog.folder),
-            rows=result.catalog.rows,
-            targets=result.catalog.targets,
-        )
+    return ScanDocument.of(
+        result,
+        catalog=str(result.catalog.folder),
+        rows=result.catalog.rows,
+        targets=result.catalog.targets,
     )

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from droidgate.calls.caller import Caller
 from droidgate.calls.subjects import NamePattern
+from droidgate.cli.demo.demo_command import Demo
 from droidgate.cli.demo.demonstration_calls import (
     AGENT,
     PDF_WITH_PHRASE,
@@ -339,20 +340,16 @@ class _Demonstration:
         return {sample_package.name: sample_package for sample_package in sample_packages()}
 
 
-def demonstrate(keep: Path | None, *, details: bool = False) -> int:
-    """Show everything on a virtual phone; return 0 only when each step did what it should.
-
-    Args:
-        keep: The folder for what it writes; a temporary one where it is None.
-        details: Print each loss, all declarations and the matrix of formats.
-    """
+def demonstrate(options: Demo) -> int:
+    """Show everything on a virtual phone; return 0 only when each step did what it should."""
+    keep = options.keep
     with _working_folder(keep) as folder:
         show([Heading("droidgate demo"), *(Line(item) for item in _INTRODUCTION), Line()])
         problems: list[str] = []
         try:
             with demonstration_phone(folder / "home") as phone:
                 show([Heading("1. Start a phone"), *_about(phone), Line()])
-                demonstration = _Demonstration(folder, phone, details, problems)
+                demonstration = _Demonstration(folder, phone, options.details, problems)
                 demonstration.run()
         except DroidgateError as error:
             problems.append(str(error))

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from functools import cached_property, partial
 from operator import eq
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, TypeAlias
 
 from droidgate.cli.output.grouped_findings import count_levels, counted
 from droidgate.cli.output.pages import Line, Table, show
@@ -54,8 +54,8 @@ _PLACE: Final = "Bonn"
 _RETURN_VALUE: Final = "androidAppfunctionsReturnValue"
 
 
-class UnexpectedAnswerError(Exception):
-    """A call got a wrong answer."""
+_Sender: TypeAlias = Callable[[str, Mapping[str, Json]], Json]
+_Check: TypeAlias = Callable[[Json], bool]
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,22 +144,8 @@ class DemonstrationCalls:
     def run(self) -> list[str]:
         """Make the calls, show them as a table, and return what was not right."""
         self._prepare()
-        self._refused_call()
-        self._grant()
-        for call in (
-            self._bound_to_itself,
-            self._bound_to_mmcp_activity,
-            self._prototype_to_broadcast,
-            self._bound_to_app_function,
-            self._bound_to_platform_function,
-            self._started_to_mobile_mcp,
-            self._bound_to_mobile_mcp_that_remembers,
-            self._mmcp_activity_to_mobile_mcp,
-            self._broadcast_to_mmcp_activity,
-            self._app_function_to_mobile_mcp,
-            self._host_to_mmcp_activity,
-        ):
-            call()
+        for planned in self._planned():
+            self._make(*planned)
         show([_table(self.calls, details=self.details)])
         return [f"{other.pair}: {other.capability}: {other.problem}" for other in self.calls if other.problem]
 
@@ -183,175 +169,148 @@ class DemonstrationCalls:
         return Agent(self.phone.phone.system.app_context(AGENT))
 
     def _make(
-        self,
-        pair: str,
-        capability: str,
-        request: Json,
-        call: Callable[[], Json],
-        check: Callable[[Json], bool],
-    ) -> Json:
+        self, pair: str, capability: str, request: Mapping[str, Json], send: _Sender, check: _Check
+    ) -> None:
         begin = time.perf_counter()
         try:
-            answer, problem = call(), ""
-        except (DroidgateError, NoAnswerError, AndroidError, UnexpectedAnswerError) as error:
+            answer, problem = send(capability, request), ""
+        except (DroidgateError, NoAnswerError, AndroidError) as error:
             answer, problem = str(error), "it was not answered"
         spent = (time.perf_counter() - begin) * 1000
         if not problem and not check(answer):
             problem = "the answer is not what is so"
-        self.calls.append(Call(pair, capability, request, answer, spent, problem))
-        return answer
+        self.calls.append(Call(pair, capability, dict(request), answer, spent, problem))
 
-    def _through(
-        self, package: str, capability: str, arguments: Mapping[str, Json], dialect: Dialect, *, bound: bool
-    ) -> Json:
-        """Return the outputs that a Mobile-MCP agent gets through a shim, or the text of its failure."""
-        text = request_text(capability, arguments, dialect=dialect)
-        component = ComponentName(_shim(package), f"{SHIM_PACKAGE}.frontends.ToolService")
-        agent = self._agent()
-        if bound:
-            answer = agent.call_bound(component, text, dialect=dialect, flags=_LEND_VISIBILITY)
-        else:
-            answer = agent.call_started(component, text, dialect=dialect, foreground=True)
-        return outcome_of(answer)
-
-    def _refused_call(self) -> None:
-        """Make a call without a grant while the phone asks nobody: it is refused."""
+    def _planned(self) -> Iterator[tuple[str, str, Mapping[str, Json], _Sender, _Check]]:
+        """Yield each call: agent and app, capability, arguments, how it is made, what a right answer is."""
+        day: dict[str, Json] = {"date": _DAY}
+        # Without a grant, while the phone asks nobody, a call is refused.
         self._client(NOTES).ask(on=False)
-        capability = f"{NOTES}.NotesService#summarizeNotes"
-        self._make(
+        yield (
             "Mobile-MCP, not granted -> AppFunctions",
-            capability,
+            f"{NOTES}.NotesService#summarizeNotes",
             {},
-            lambda: self._through(NOTES, capability, {}, "S0", bound=True),
+            self._through(NOTES, "S0"),
             lambda answer: str(answer).startswith("denied"),
         )
-
-    def _bound_to_itself(self) -> None:
-        component = ComponentName(CLOCK_IN, f"{CLOCK_IN}.ClockInService")
-        text = request_text("clock_in_today", {}, dialect="S0")
-        self._make(
+        self._grant()
+        yield (
             "Mobile-MCP bound (S0) -> Mobile-MCP, no shim",
             "clock_in_today",
             {},
-            lambda: outcome_of(self._agent().call_bound(component, text)),
-            lambda _answer: self._is_clocked_in(None),
+            self._clock_in,
+            lambda _answer: self._is_clocked_in({}),
         )
-
-    def _bound_to_mmcp_activity(self) -> None:
-        arguments: dict[str, Json] = {"path": REPORT, "first_page": 2, "last_page": 2}
-        self._make(
+        yield (
             "Mobile-MCP bound (S0) -> mMCP activity",
             "extract_text",
-            arguments,
-            lambda: self._through(PDF_TOOL, "extract_text", arguments, "S0", bound=True),
+            {"path": REPORT, "first_page": 2, "last_page": 2},
+            self._through(PDF_TOOL, "S0"),
             lambda answer: REPORT_PAGES[1] in str(answer) and REPORT_PAGES[0] not in str(answer),
         )
-
-    def _prototype_to_broadcast(self) -> None:
-        arguments: dict[str, Json] = {"location": _PLACE}
-        receiver = ComponentName(WEATHER, f"{WEATHER}.WeatherReceiver")
-        self._make(
+        weather = self._by_broadcast(ComponentName(WEATHER, f"{WEATHER}.WeatherReceiver"))
+        place: dict[str, Json] = {"location": _PLACE}
+        yield (
             "Mobile-MCP started (prototype) -> mMCP broadcast",
             "currentWeather",
-            arguments,
-            lambda: self._through(WEATHER, "currentWeather", arguments, "MM-5", bound=False),
-            lambda answer: (
-                answer == {"result": self._agent().call_broadcast(receiver, "currentWeather", arguments).data}
-            ),
+            place,
+            self._through(WEATHER, "MM-5", bound=False),
+            lambda answer: answer == {"result": weather("currentWeather", place)},
         )
-
-    def _bound_to_app_function(self) -> None:
-        capability = f"{NOTES}.NotesService#createNote"
-        arguments: dict[str, Json] = {"title": "Umbrella", "content": "It will rain", "labels": ["home"]}
-        self._make(
+        yield (
             "Mobile-MCP bound (S1) -> AppFunctions",
-            capability,
-            arguments,
-            lambda: self._through(NOTES, capability, arguments, "S1", bound=True),
+            f"{NOTES}.NotesService#createNote",
+            {"title": "Umbrella", "content": "It will rain", "labels": ["home"]},
+            self._through(NOTES, "S1"),
             lambda answer: _is_umbrella(answer) and "Umbrella" in one_line_json(self._notes()),
         )
-
-    def _bound_to_platform_function(self) -> None:
-        arguments: dict[str, Json] = {"title": "Milk", "content": "Two litres", "priority": 5}
-        self._make(
+        yield (
             "Mobile-MCP bound (prototype) -> AppFunctions, platform",
             "createNote",
-            arguments,
-            lambda: self._through(PLAIN_NOTES, "createNote", arguments, "MM-6", bound=True),
+            {"title": "Milk", "content": "Two litres", "priority": 5},
+            self._through(PLAIN_NOTES, "MM-6"),
             lambda answer: "noteId" in one_line_json(answer),
         )
-
-    def _started_to_mobile_mcp(self) -> None:
-        arguments: dict[str, Json] = {"date": _DAY}
-        self._make(
+        yield (
             "Mobile-MCP started (S0) -> Mobile-MCP",
             "make_up_clock_in",
-            arguments,
-            lambda: self._through(CLOCK_IN, "make_up_clock_in", arguments, "S0", bound=False),
-            lambda _answer: self._is_clocked_in(_DAY),
+            day,
+            self._through(CLOCK_IN, "S0", bound=False),
+            lambda _answer: self._is_clocked_in(day),
         )
-
-    def _bound_to_mobile_mcp_that_remembers(self) -> None:
-        """The shim keeps its binding for the agent, and the app keeps the agent's points with it."""
+        # The shim keeps its binding for the agent, and the app keeps the agent's points with it.
         for points, total in ((2, 2), (3, 5)):
-            arguments: dict[str, Json] = {"player": "Ada", "points": points}
-            right: Json = {"player": "Ada", "total": total}
-            self._make(
+            yield (
                 "Mobile-MCP bound (S0) -> Mobile-MCP",
                 "add_points",
-                arguments,
-                partial(self._through, TALLY, "add_points", arguments, "S0", bound=True),
-                partial(eq, right),
+                {"player": "Ada", "points": points},
+                self._through(TALLY, "S0"),
+                partial(eq, {"player": "Ada", "total": total}),
             )
-
-    def _mmcp_activity_to_mobile_mcp(self) -> None:
-        arguments: dict[str, Json] = {"date": _DAY}
-        component = ComponentName(_shim(CLOCK_IN), f"{SHIM_PACKAGE}.frontends.MmcpActivity")
-
-        def call() -> Json:
-            result = self._agent().call_mmcp_activity(component, "query_clock_in", arguments)
-            text = None if result.data is None else result.data.extras.get_string("result")
-            return _json_or_text(text)
-
-        self._make(
+        yield (
             "mMCP activity -> Mobile-MCP",
             "query_clock_in",
-            arguments,
-            call,
+            day,
+            self._by_mmcp_activity,
             lambda answer: isinstance(answer, dict) and answer.get("has_clocked_in") is True,
         )
-
-    def _broadcast_to_mmcp_activity(self) -> None:
-        arguments: dict[str, Json] = {"path": REPORT, "query": "river"}
-        component = ComponentName(_shim(PDF_TOOL), f"{SHIM_PACKAGE}.frontends.MmcpReceiver")
-        self._make(
+        search = self._by_broadcast(ComponentName(_shim(PDF_TOOL), f"{SHIM_PACKAGE}.frontends.MmcpReceiver"))
+        yield (
             "mMCP broadcast -> mMCP activity",
             "search_text",
-            arguments,
-            lambda: _json_or_text(self._agent().call_broadcast(component, "search_text", arguments).data),
+            {"path": REPORT, "query": "river"},
+            lambda *call: _json_or_text(search(*call)),
             lambda answer: "2" in one_line_json(answer) and "Error" not in one_line_json(answer),
         )
-
-    def _app_function_to_mobile_mcp(self) -> None:
-        arguments: dict[str, Json] = {"date": _DAY}
-        self._make(
+        yield (
             "AppFunctions (Android's shell) -> Mobile-MCP",
             "query_clock_in",
-            arguments,
-            lambda: self._execute(_shim(CLOCK_IN), self._function("query_clock_in"), arguments),
+            day,
+            lambda route, arguments: self._execute(_shim(CLOCK_IN), self._function(route), arguments),
             lambda answer: '"has_clocked_in":[true]' in one_line_json(answer).replace(" ", ""),
         )
-
-    def _host_to_mmcp_activity(self) -> None:
-        arguments: dict[str, Json] = {"path": REPORT}
-        text = request_text("page_count", arguments, dialect="S1")
-        self._make(
+        yield (
             "host (adb) -> mMCP activity",
             "page_count",
-            arguments,
-            lambda: outcome_of(self._client(PDF_TOOL).call(text).response),
+            {"path": REPORT},
+            self._from_host,
             lambda answer: str(len(REPORT_PAGES)) in one_line_json(answer),
         )
+
+    def _through(self, package: str, dialect: Dialect, *, bound: bool = True) -> _Sender:
+        """Return what calls as a Mobile-MCP agent through a shim: the outputs, or the text of its failure."""
+        component = ComponentName(_shim(package), f"{SHIM_PACKAGE}.frontends.ToolService")
+
+        def send(capability: str, arguments: Mapping[str, Json]) -> Json:
+            text = request_text(capability, arguments, dialect=dialect)
+            agent = self._agent()
+            if bound:
+                return outcome_of(agent.call_bound(component, text, dialect=dialect, flags=_LEND_VISIBILITY))
+            return outcome_of(agent.call_started(component, text, dialect=dialect, foreground=True))
+
+        return send
+
+    def _by_broadcast(self, receiver: ComponentName) -> Callable[[str, Mapping[str, Json]], str | None]:
+        return lambda name, arguments: self._agent().call_broadcast(receiver, name, arguments).data
+
+    def _by_mmcp_activity(self, capability: str, arguments: Mapping[str, Json]) -> Json:
+        component = ComponentName(_shim(CLOCK_IN), f"{SHIM_PACKAGE}.frontends.MmcpActivity")
+        result = self._agent().call_mmcp_activity(component, capability, arguments)
+        return _json_or_text(None if result.data is None else result.data.extras.get_string("result"))
+
+    def _from_host(self, capability: str, arguments: Mapping[str, Json]) -> Json:
+        text = request_text(capability, arguments, dialect="S1")
+        return outcome_of(self._client(PDF_TOOL).call(text).response)
+
+    def _clock_in(self, capability: str, arguments: Mapping[str, Json]) -> Json:
+        """Call the app itself."""
+        component = ComponentName(CLOCK_IN, f"{CLOCK_IN}.ClockInService")
+        text = request_text(capability, arguments, dialect="S0")
+        return outcome_of(self._agent().call_bound(component, text))
+
+    def _is_clocked_in(self, day: Mapping[str, Json]) -> bool:
+        outcome = self._clock_in("query_clock_in", day)
+        return isinstance(outcome, dict) and outcome.get("has_clocked_in") is True
 
     def _function(self, route: str) -> str:
         """Return the id under which a shim advertises a route as an app function."""
@@ -361,28 +320,13 @@ class DemonstrationCalls:
         return next(function for function, other in functions.items() if other == route)
 
     def _execute(self, package: str, function: str, arguments: Mapping[str, Json]) -> Json:
-        command = [
-            "cmd",
-            "app_function",
-            "execute-app-function",
-            "--package",
-            package,
-            "--function",
-            function,
-        ]
+        command = f"cmd app_function execute-app-function --package {package} --function {function}".split()
         command += ["--parameters", one_line_json(dict(arguments)), "--user", "0"]
         read: Json = parse_json(self.phone.device.run(command).text)
         return read.get(_RETURN_VALUE) if isinstance(read, dict) else read
 
     def _notes(self) -> Json:
         return self._execute(NOTES, f"{NOTES}.NotesService#findNotes", {})
-
-    def _is_clocked_in(self, day: str | None) -> bool:
-        """Ask the app itself."""
-        component = ComponentName(CLOCK_IN, f"{CLOCK_IN}.ClockInService")
-        text = request_text("query_clock_in", {} if day is None else {"date": day}, dialect="S0")
-        outcome = outcome_of(self._agent().call_bound(component, text))
-        return isinstance(outcome, dict) and outcome.get("has_clocked_in") is True
 
 
 def outcome_of(response: str) -> Json:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import hashlib
 import sys
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Final
 
+from droidgate.cli.descriptors.descriptor_commands import Convert
 from droidgate.cli.exit_codes import ExitCode
 from droidgate.cli.options import ConversionThreshold
 from droidgate.cli.output.grouped_findings import (
@@ -28,13 +28,13 @@ from droidgate.cli.output.json_documents import (
     ProviderConversion,
     WrittenFile,
 )
-from droidgate.cli.output.json_output import json_text, json_value, print_json
+from droidgate.cli.output.json_output import json_text, json_value
 from droidgate.cli.output.marking import marks_page
-from droidgate.cli.output.pages import Block, Heading, Line, file_lines, print_file_notes, show
+from droidgate.cli.output.pages import Block, Heading, Line, show
+from droidgate.cli.output.reports import Report
 from droidgate.cli.output.safe_text import visible
-from droidgate.cli.output.sarif import sarif_log
 from droidgate.cli.output.summaries import dialect_name
-from droidgate.cli.read_sources import Output, print_problem, read_all
+from droidgate.cli.read_sources import print_problem, read_all
 from droidgate.computer.output_folder import Status, check_output_name, path_below, write_files
 from droidgate.migration.conversion import Conversion, convert
 from droidgate.sources import check_convertible
@@ -52,53 +52,42 @@ NAMES_FILE: Final = "names.json"
 _STANDARD_OUTPUT: Final = Path("-")
 
 
-@dataclass(frozen=True, slots=True)
-class ConvertRequest:
-    """The conversion, from the options: the target as in `--to`, where it goes, and how the sources are read.
+def convert_sources(options: Convert) -> Report | int:
+    """Read, convert and write, and report what it cost.
 
-    `name`, `package` and `description` replace those of the only provider.
+    The code is 3 where a source cannot be read or a provider cannot be written; the others are written.
     """
-
-    target: str
-    out: Path
-    only: Sequence[str] | None = None
-    providers: Sequence[str] | None = None
-    strict: bool = False
-    force: bool = False
-    name: str | None = None
-    package: str | None = None
-    description: str | None = None
-
-
-def convert_sources(
-    sources: Sequence[str], request: ConvertRequest, *, fail_on: ConversionThreshold | None, output: Output
-) -> int:
-    """Read, convert and write, and show what it cost.
-
-    Return 3 where a source cannot be read or a provider cannot be written; the others are written.
-    """
-    find_format(request.target)
-    read = read_all(sources, only=request.only, strict=request.strict, keep_going=True)
-    check_convertible(read, " ".join(sources))
-    read = read.choose(*(request.providers or ())).described(
-        name=request.name, package=request.package, description=request.description
+    find_format(options.target)
+    read = read_all(options.sources, only=options.only, strict=options.strict, keep_going=True)
+    place = " ".join(options.sources)
+    check_convertible(read, place)
+    read = read.choose(*(options.providers or ())).described(
+        name=options.name, package=options.package, description=options.description
     )
-    converted = convert(read, request.target)
+    converted = convert(read, options.target)
     for failure in converted.failures:
         print_problem(failure.error)
     if not converted.translations:
         message = f"none of the {len(converted.failures)} providers can be written"
-        raise WriteError(
-            message, place=" ".join(sources), hint="each provider is named above, with the reason"
-        )
-    if request.out == _STANDARD_OUTPUT:
-        _print_artifact(read, converted, output)
-    else:
-        statuses = write_conversion(read, converted, request.out, force=request.force)
-        _report(read, converted, statuses, output)
+        raise WriteError(message, place=place, hint="each provider is named above, with the reason")
+    findings = all_findings(read, converted)
+    code = ExitCode.FINDINGS if reaches(findings, options.fail_on) else ExitCode.OK
     if converted.failures or read.problems:
-        return ExitCode.INPUT
-    return ExitCode.FINDINGS if reaches(all_findings(read, converted), fail_on) else ExitCode.OK
+        code = ExitCode.INPUT
+    if options.out == _STANDARD_OUTPUT:
+        _print_artifact(read, converted, options)
+        return code
+    return Report(
+        lambda: conversion_page(converted, read.findings),
+        lambda: fidelity_document(read, converted),
+        code,
+        write_conversion(read, converted, options.out, force=options.force),
+        lambda: [*findings, *_marks_of(converted)],
+    )
+
+
+def _marks_of(converted: Conversion) -> Iterator[Finding]:
+    return (mark.as_finding() for item in converted.translations for mark in text_marks(item.source))
 
 
 def all_findings(read: Providers, converted: Conversion) -> list[Finding]:
@@ -138,9 +127,9 @@ def _names_a_file(out: Path, artifacts: Sequence[tuple[str, Artifact]]) -> bool:
     return not out.is_dir() and (out.is_file() or out.suffix in suffixes - {""})
 
 
-def _print_artifact(read: Providers, converted: Conversion, output: Output) -> None:
+def _print_artifact(read: Providers, converted: Conversion, options: Convert) -> None:
     artifacts = [pair for files in converted.artifacts for pair in files]
-    if output is not Output.TEXT:
+    if options.as_json or options.as_sarif:
         message = "standard output takes the artifact, so it cannot take the report"
         raise UsageError(message, hint="write into a folder with -o OUT")
     check_output_name(_STANDARD_OUTPUT, len(artifacts))
@@ -154,22 +143,6 @@ def _print_file(text: str) -> None:
         print("\n".join(visible(line) for line in text.splitlines()))
     else:
         sys.stdout.buffer.write(text.encode())
-
-
-def _report(read: Providers, converted: Conversion, statuses: dict[Path, Status], output: Output) -> None:
-    if output is Output.JSON:
-        print_json(fidelity_document(read, converted))
-    elif output is Output.SARIF:
-        marks = (
-            mark.as_finding()
-            for translation in converted.translations
-            for mark in text_marks(translation.source)
-        )
-        print_json(sarif_log([*all_findings(read, converted), *marks]))
-    else:
-        show([*conversion_page(converted, read.findings), *file_lines(statuses)])
-        return
-    print_file_notes(statuses)
 
 
 def conversion_page(converted: Conversion, reading: Sequence[Finding] = ()) -> list[Block]:

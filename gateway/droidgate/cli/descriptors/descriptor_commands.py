@@ -4,163 +4,70 @@ from __future__ import annotations
 
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated
 
-import typer
-
+from droidgate.cli.commands import PagedCommand, ReportingCommand, argument, flag, option
 from droidgate.cli.options import (
+    AS_JSON,
+    AS_SARIF,
+    CHOSEN_PROVIDERS,
+    ONLY_FORMATS,
+    PROVIDER_DESCRIPTION,
+    PROVIDER_NAME,
     SOURCE_HELP,
-    AsJson,
-    AsSarif,
-    ChosenProviders,
+    SOURCES,
+    STRICT,
+    TARGET,
     ConversionThreshold,
     DiffThreshold,
     LintThreshold,
-    OnlyFormats,
-    ProviderDescription,
-    ProviderName,
-    Sources,
-    Strict,
-    Target,
 )
-from droidgate.cli.output.page_length import with_details, with_details_of_report
-from droidgate.cli.run_limits import Deadline, Memory, RunBudget, run_within
+from droidgate.cli.run_limits import BoundedCommand, Deadline, Memory
 
 
-@with_details
-def _inspect(
-    sources: Sources, *, only: OnlyFormats = None, strict: Strict = False, as_json: AsJson = False
-) -> int:
+class Inspect(
+    PagedCommand, short="Show what apps declare for agents", work="descriptors.inspecting:inspect_sources"
+):
     """Show what apps declare for agents.
 
     Reads every descriptor of every known protocol in the sources, and shows providers, capabilities and what
     the readers had to bend.
     """
-    from droidgate.cli.descriptors.inspecting import inspect_sources
 
-    return inspect_sources(sources, only=only, strict=strict, as_json=as_json)
-
-
-LintFailOn = Annotated[LintThreshold, typer.Option("--fail-on", help="Exit with 1 from this level on")]
-
-
-@with_details
-def _lint(
-    sources: Sources,
-    *,
-    only: OnlyFormats = None,
-    strict: Strict = False,
-    fail_on: LintFailOn = LintThreshold.ERROR,
-    as_json: AsJson = False,
-    sarif: AsSarif = False,
-) -> int:
-    """Check descriptors against the rules of their protocol's specification."""
-    from droidgate.cli.descriptors.lint_report import lint_sources
-    from droidgate.cli.read_sources import choose_output
-
-    output = choose_output(as_json=as_json, sarif=sarif)
-    return lint_sources(sources, only=only, strict=strict, fail_on=fail_on, output=output)
+    sources: list[str] = SOURCES
+    only: list[str] | None = ONLY_FORMATS
+    strict: bool = STRICT
+    as_json: bool = AS_JSON
 
 
-WithMatrix = Annotated[
-    bool, typer.Option("--matrix", help="Show what each dialect can carry, and what becomes of the rest")
-]
-
-
-@with_details
-def _formats(*, matrix: WithMatrix = False, as_json: AsJson = False) -> int:
-    """List the formats and dialects that are read and written."""
-    from droidgate.cli.descriptors.listing_formats import list_formats
-
-    return list_formats(with_matrix=matrix, as_json=as_json)
-
-
-Old = Annotated[str, typer.Argument(metavar="OLD", help=SOURCE_HELP)]
-New = Annotated[str, typer.Argument(metavar="NEW", help="What it became")]
-DiffFailOn = Annotated[
-    DiffThreshold | None, typer.Option("--fail-on", help="Exit with 1 from this weight on")
-]
-
-
-@with_details
-def _diff(
-    old: Old,
-    new: New,
-    *,
-    only: OnlyFormats = None,
-    strict: Strict = False,
-    fail_on: DiffFailOn = None,
-    as_json: AsJson = False,
-) -> int:
-    """Report what changed between two versions, and whether it breaks callers.
-
-    An access rule that refuses callers is `breaking`; one that accepts other callers is `security`, comes
-    first and reaches every threshold. A replaced permission is both.
-    """
-    from droidgate.cli.descriptors.diffing import diff_sources
-
-    return diff_sources(old, new, only=only, strict=strict, fail_on=fail_on, as_json=as_json)
-
-
-OutFolder = Annotated[
-    Path,
-    typer.Option(
-        "--output",
-        "-o",
-        metavar="OUT",
-        help="Folder to write into, file for a single artifact, or - for standard output",
-    ),
-]
-WrittenPackage = Annotated[
-    str | None,
-    typer.Option("--package", metavar="PACKAGE", help="Application id of the provider that is written"),
-]
-Force = Annotated[bool, typer.Option("--force", help="Overwrite files that are there and differ")]
-ConversionFailOn = Annotated[
-    ConversionThreshold | None,
-    typer.Option("--fail-on", help="Exit with 1 from this level on; everything is written all the same"),
-]
-
-
-@with_details_of_report
-def _convert(  # noqa: PLR0913
-    sources: Sources,
-    *,
-    to: Target,
-    out: OutFolder,
-    only: OnlyFormats = None,
-    provider: ChosenProviders = None,
-    name: ProviderName = None,
-    package: WrittenPackage = None,
-    description: ProviderDescription = None,
-    strict: Strict = False,
-    force: Force = False,
-    fail_on: ConversionFailOn = None,
-    as_json: AsJson = False,
-    sarif: AsSarif = False,
-) -> int:
+class Convert(
+    ReportingCommand,
+    short="Write what apps declare in another protocol",
+    work="descriptors.converting:convert_sources",
+):
     """Write what apps declare in another protocol, and say what it costs.
 
     Also writes `fidelity.json`, every difference between the source and what was written, and
     `names.json`, the map of renamed things. Several providers get one folder each. --name, --package and
     --description replace what the source states, of one provider.
     """
-    from droidgate.cli.descriptors.converting import ConvertRequest, convert_sources
-    from droidgate.cli.read_sources import choose_output
 
-    output = choose_output(as_json=as_json, sarif=sarif)
-    conversion = ConvertRequest(
-        target=to,
-        out=out,
-        only=only,
-        providers=provider,
-        strict=strict,
-        force=force,
-        name=name,
-        package=package,
-        description=description,
+    sources: list[str] = SOURCES
+    target: str = TARGET
+    out: Path = option(
+        "--output -o OUT", "Folder to write into, file for a single artifact, or - for standard output", ...
     )
-    return convert_sources(sources, conversion, fail_on=fail_on, output=output)
+    only: list[str] | None = ONLY_FORMATS
+    providers: list[str] | None = CHOSEN_PROVIDERS
+    name: str | None = PROVIDER_NAME
+    package: str | None = option("--package PACKAGE", "Application id of the provider that is written")
+    description: str | None = PROVIDER_DESCRIPTION
+    strict: bool = STRICT
+    force: bool = flag("--force", "Overwrite files that are there and differ")
+    fail_on: ConversionThreshold | None = option(
+        "--fail-on", "Exit with 1 from this level on; everything is written all the same"
+    )
+    as_json: bool = AS_JSON
+    as_sarif: bool = AS_SARIF
 
 
 class Language(StrEnum):
@@ -171,51 +78,12 @@ class Language(StrEnum):
     NONE = "none"
 
 
-Source = Annotated[str, typer.Argument(metavar="SRC", help=SOURCE_HELP)]
-Into = Annotated[
-    Path, typer.Option("--into", metavar="PROJECT", help="Folder of the Android project, or of its module")
-]
-ProjectPackage = Annotated[
-    str | None,
-    typer.Option(
-        "--package",
-        metavar="PACKAGE",
-        help="Java package of the app, where neither build.gradle nor the manifest names it; also written",
-    ),
-]
-LanguageOption = Annotated[
-    Language | None,
-    typer.Option(
-        "--language",
-        help="Language of the handler to fill in; the one that most of the app is written in by default",
-    ),
-]
-Write = Annotated[bool, typer.Option("--write", help="Apply the changes; without it they are only shown")]
-MigrationFailOn = Annotated[
-    ConversionThreshold | None,
-    typer.Option("--fail-on", help="Exit with 1, and write nothing, from this level on"),
-]
-
-
-@with_details_of_report
-def _migrate(  # noqa: PLR0913
-    source: Source,
-    *,
-    to: Target,
-    into: Into,
-    package: ProjectPackage = None,
-    language: LanguageOption = None,
-    name: ProviderName = None,
-    description: ProviderDescription = None,
-    write: Write = False,
-    only: OnlyFormats = None,
-    provider: ChosenProviders = None,
-    strict: Strict = False,
-    fail_on: MigrationFailOn = None,
-    memory: Memory = 1024,
-    deadline: Deadline = 60.0,
-    as_json: AsJson = False,
-) -> int:
+class Migrate(
+    BoundedCommand,
+    ReportingCommand,
+    short="Put a descriptor and its handler into an app's source tree",
+    work="descriptors.migration_report:migrate_source",
+):
     """Put what an app declares into an Android project, in another protocol.
 
     Prints the changes of the project as a unified diff, and on standard error what the conversion costs, what
@@ -223,23 +91,30 @@ def _migrate(  # noqa: PLR0913
     The manifest is edited in place; descriptors and a handler with one typed method for each capability are
     added. A second run changes nothing.
     """
-    from droidgate.cli.descriptors.migration_report import MigrateRequest, migrate_source
 
-    request = MigrateRequest(
-        source=source,
-        target=to,
-        project=into,
-        package=package,
-        language=None if language is None else language.value,
-        write=write,
-        name=name,
-        description=description,
-        only=only,
-        providers=provider,
-        strict=strict,
+    source: str = argument("SRC", SOURCE_HELP, ...)
+    target: str = TARGET
+    project: Path = option("--into PROJECT", "Folder of the Android project, or of its module", ...)
+    package: str | None = option(
+        "--package PACKAGE",
+        "Java package of the app, where neither build.gradle nor the manifest names it; also written",
     )
-    budget = RunBudget(memory, deadline)
-    return run_within(budget, lambda: migrate_source(request, fail_on=fail_on, as_json=as_json))
+    language: Language | None = option(
+        "--language",
+        "Language of the handler to fill in; the one that most of the app is written in by default",
+    )
+    name: str | None = PROVIDER_NAME
+    description: str | None = PROVIDER_DESCRIPTION
+    write: bool = flag("--write", "Apply the changes; without it they are only shown")
+    only: list[str] | None = ONLY_FORMATS
+    providers: list[str] | None = CHOSEN_PROVIDERS
+    strict: bool = STRICT
+    fail_on: ConversionThreshold | None = option(
+        "--fail-on", "Exit with 1, and write nothing, from this level on"
+    )
+    memory: Memory = 1024
+    deadline: Deadline = 60.0
+    as_json: bool = AS_JSON
 
 
 class KeyTypeOption(StrEnum):
@@ -249,100 +124,80 @@ class KeyTypeOption(StrEnum):
     RSA = "rsa"
 
 
-Project = Annotated[
-    Path,
-    typer.Argument(
-        metavar="PROJECT", help="Folder of an Android project, of its module, or with an AndroidManifest.xml"
-    ),
-]
-ApkFile = Annotated[Path, typer.Option("--output", "-o", metavar="APK", help="The file to write")]
-Dex = Annotated[
-    list[Path] | None,
-    typer.Option("--dex", metavar="FILE", help="Compiled code; may be repeated, classes.dex first"),
-]
-KeyTypeChoice = Annotated[
-    KeyTypeOption, typer.Option("--key-type", help="Kind of the key that is made and kept at the first run")
-]
-KeyFile = Annotated[
-    Path | None,
-    typer.Option(
-        "--key",
-        metavar="FILE",
-        help="Sign with this key: PEM, the PKCS#8 key without a password and its certificate",
-    ),
-]
-PackedPackage = Annotated[
-    str | None,
-    typer.Option("--package", metavar="ID", help="Application id, in place of what the project says"),
-]
-VersionCode = Annotated[
-    int | None, typer.Option("--version-code", metavar="N", help="In place of what the project says")
-]
-MinimumSdk = Annotated[
-    int | None, typer.Option("--min-sdk", metavar="N", help="In place of what the project says")
-]
-TargetSdk = Annotated[
-    int | None, typer.Option("--target-sdk", metavar="N", help="In place of what the project says")
-]
-Generate = Annotated[
-    bool, typer.Option("--generate", help="Write the descriptors of functions that Kotlin sources declare")
-]
-ReplaceFile = Annotated[bool, typer.Option("--force", help="Replace a file that is there and differs")]
-
-
-def _pack(  # noqa: PLR0913
-    project: Project,
-    *,
-    out: ApkFile,
-    dex: Dex = None,
-    key_type: KeyTypeChoice = KeyTypeOption.EC,
-    key: KeyFile = None,
-    package: PackedPackage = None,
-    version_code: VersionCode = None,
-    minimum_sdk: MinimumSdk = None,
-    target_sdk: TargetSdk = None,
-    generate: Generate = False,
-    force: ReplaceFile = False,
-    memory: Memory = 4096,
-    deadline: Deadline = 300.0,
-    as_json: AsJson = False,
-) -> int:
+class Pack(
+    BoundedCommand,
+    short="Make a signed APK of an app's source tree",
+    work="descriptors.packing_report:pack_project",
+):
     """Make an APK that installs from the manifest, resources and assets of a source tree.
 
     It needs none of Android's tools. Code is what `--dex` gives; without it the app installs, and agents find
     what it declares, but nothing in it runs. Libraries from Maven are not packed. Agents find functions that
     only Kotlin sources declare where `--generate` writes their descriptors.
     """
-    from droidgate.cli.descriptors.packing_report import report_packing
-    from droidgate.computer.output_folder import check_folder
-    from droidgate.migration.project_packing import pack
 
-    # The key is made by the packing, and nothing is to be left behind.
-    check_folder(out.parent)
+    project: Path = argument(
+        "PROJECT", "Folder of an Android project, of its module, or with an AndroidManifest.xml", ...
+    )
+    out: Path = option("--output -o APK", "The file to write", ...)
+    dex: list[Path] | None = option("--dex FILE", "Compiled code; may be repeated, classes.dex first")
+    key_type: KeyTypeOption = option(
+        "--key-type", "Kind of the key that is made and kept at the first run", KeyTypeOption.EC
+    )
+    key: Path | None = option(
+        "--key FILE", "Sign with this key: PEM, the PKCS#8 key without a password and its certificate"
+    )
+    package: str | None = option("--package ID", "Application id, in place of what the project says")
+    version_code: int | None = option("--version-code N", "In place of what the project says")
+    minimum_sdk: int | None = option("--min-sdk N", "In place of what the project says")
+    target_sdk: int | None = option("--target-sdk N", "In place of what the project says")
+    generate: bool = flag("--generate", "Write the descriptors of functions that Kotlin sources declare")
+    force: bool = flag("--force", "Replace a file that is there and differs")
+    memory: Memory = 4096
+    deadline: Deadline = 300.0
+    as_json: bool = AS_JSON
 
-    def run() -> int:
-        packed = pack(
-            project,
-            dex=dex or (),
-            key=key,
-            key_type=key_type.value,
-            package=package,
-            version_code=version_code,
-            minimum_sdk=minimum_sdk,
-            target_sdk=target_sdk,
-            generate=generate,
-        )
-        return report_packing(project, packed, out, generate=generate, force=force, as_json=as_json)
 
-    return run_within(RunBudget(memory, deadline), run)
+class Lint(
+    PagedCommand,
+    short="Check descriptors against their specification",
+    work="descriptors.lint_report:lint_sources",
+):
+    """Check descriptors against the rules of their protocol's specification."""
+
+    sources: list[str] = SOURCES
+    only: list[str] | None = ONLY_FORMATS
+    strict: bool = STRICT
+    fail_on: LintThreshold = option("--fail-on", "Exit with 1 from this level on", LintThreshold.ERROR)
+    as_json: bool = AS_JSON
+    as_sarif: bool = AS_SARIF
 
 
-def register(app: typer.Typer) -> None:
-    """Add the commands to the program."""
-    app.command("inspect", short_help="Show what apps declare for agents")(_inspect)
-    app.command("convert", short_help="Write what apps declare in another protocol")(_convert)
-    app.command("migrate", short_help="Put a descriptor and its handler into an app's source tree")(_migrate)
-    app.command("pack", short_help="Make a signed APK of an app's source tree")(_pack)
-    app.command("lint", short_help="Check descriptors against their specification")(_lint)
-    app.command("diff", short_help="Report what changed, and whether it breaks callers")(_diff)
-    app.command("formats", short_help="List formats, dialects, and what each can carry")(_formats)
+class Diff(
+    PagedCommand,
+    short="Report what changed, and whether it breaks callers",
+    work="descriptors.diffing:diff_sources",
+):
+    """Report what changed between two versions, and whether it breaks callers.
+
+    An access rule that refuses callers is `breaking`; one that accepts other callers is `security`, comes
+    first and reaches every threshold. A replaced permission is both.
+    """
+
+    old: str = argument("OLD", SOURCE_HELP, ...)
+    new: str = argument("NEW", "What it became", ...)
+    only: list[str] | None = ONLY_FORMATS
+    strict: bool = STRICT
+    fail_on: DiffThreshold | None = option("--fail-on", "Exit with 1 from this weight on")
+    as_json: bool = AS_JSON
+
+
+class Formats(
+    PagedCommand,
+    short="List formats, dialects, and what each can carry",
+    work="descriptors.listing_formats:list_formats",
+):
+    """List the formats and dialects that are read and written."""
+
+    matrix: bool = flag("--matrix", "Show what each dialect can carry, and what becomes of the rest")
+    as_json: bool = AS_JSON

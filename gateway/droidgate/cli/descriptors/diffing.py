@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Final
 
+from droidgate.cli.descriptors.descriptor_commands import Diff
 from droidgate.cli.exit_codes import ExitCode
-from droidgate.cli.options import DiffThreshold
 from droidgate.cli.output.grouped_findings import counted, findings_table, security_blocks, security_page
 from droidgate.cli.output.json_documents import DiffDocument, Problem
-from droidgate.cli.output.json_output import print_json
-from droidgate.cli.output.pages import Block, Heading, Line, Table, show
+from droidgate.cli.output.pages import Block, Heading, Line, Table
+from droidgate.cli.output.reports import Report
 from droidgate.cli.output.safe_text import one_line
 from droidgate.cli.read_sources import read_all
 from droidgate.sources.differences import diff
@@ -27,37 +27,26 @@ from droidgate_mappings.model.errors import UsageError
 _OPENED_HINT: Final = "hint: check that these callers may call it, or restore the rule"
 
 
-def diff_sources(
-    old: str,
-    new: str,
-    *,
-    only: Sequence[str] | None,
-    strict: bool,
-    fail_on: DiffThreshold | None,
-    as_json: bool,
-) -> int:
-    """Read both sources and show what changed."""
-    if old == new == "-":
+def diff_sources(options: Diff) -> Report:
+    """Read both sources and report what changed."""
+    if options.old == options.new == "-":
         message = "standard input cannot be both sides"
         raise UsageError(message, hint="name a file for one of them")
-    before = read_all([old], only=only, strict=strict)
-    after = read_all([new], only=only, strict=strict)
+    before = read_all([options.old], only=options.only, strict=options.strict)
+    after = read_all([options.new], only=options.only, strict=options.strict)
     comparison = diff(before, after)
-    if as_json:
-        print_json(
-            DiffDocument(
-                weight=comparison.weight(),
-                counts=count_weights(comparison.all_changes()),
-                comparison=comparison,
-                problems=Problem.all_of([*before.problems, *after.problems]),
-            )
-        )
-    else:
-        show(diff_page(comparison))
-    weight = comparison.weight()
-    if fail_on is not None and weight is not None and weight >= Weight(fail_on.value):
-        return ExitCode.FINDINGS
-    return ExitCode.OK
+    weight, threshold = comparison.weight(), options.fail_on
+    reached = threshold is not None and weight is not None and weight >= Weight(threshold.value)
+    return Report(
+        lambda: diff_page(comparison),
+        lambda: DiffDocument(
+            weight=weight,
+            counts=count_weights(comparison.all_changes()),
+            comparison=comparison,
+            problems=Problem.all_of([*before.problems, *after.problems]),
+        ),
+        ExitCode.FINDINGS if reached else ExitCode.OK,
+    )
 
 
 def diff_page(comparison: Comparison) -> list[Block]:
@@ -91,10 +80,7 @@ def diff_page(comparison: Comparison) -> list[Block]:
 
 
 def _protocol_page(item: ProtocolChange) -> list[Block]:
-    name = "/".join(part for part in (item.package, item.component) if part is not None)
-    heading = (
-        f"{one_line(name) or '(no name)'}  {item.old_protocol} -> {item.protocol}: because of the protocol"
-    )
+    heading = f"{_name_of(item)}  {item.old_protocol} -> {item.protocol}: because of the protocol"
     change = Line(one_line(f"{item.change.weight.value}: {item.change.message}"), 1)
     table = findings_table(item.findings, item.capabilities)
     security = security_page(security_blocks(item.findings, item.capabilities))
@@ -125,7 +111,7 @@ def _subjects_of(provider: ProviderComparison) -> list[tuple[str, Sequence[Chang
     ]
 
 
-def _name_of(provider: ProviderComparison) -> str:
+def _name_of(provider: ProviderComparison | ProtocolChange) -> str:
     name = "/".join(part for part in (provider.package, provider.component) if part is not None)
     return one_line(name) or "(no name)"
 

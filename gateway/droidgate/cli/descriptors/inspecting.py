@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Final
 
+from droidgate.cli.descriptors.descriptor_commands import Inspect
 from droidgate.cli.exit_codes import ExitCode
 from droidgate.cli.output.grouped_findings import findings_table
 from droidgate.cli.output.marking import marks_of_all, provider_marks_page
-from droidgate.cli.output.pages import Block, Heading, Line, amount, show
+from droidgate.cli.output.pages import Block, Heading, Line, amount
+from droidgate.cli.output.reports import Report
 from droidgate.cli.output.safe_text import one_line
 from droidgate.cli.output.summaries import provider_page
 from droidgate.cli.read_sources import read_all
@@ -18,7 +20,7 @@ from droidgate_mappings.formats.format import load_formats
 from droidgate_mappings.model.capability import CapabilitySet
 
 if TYPE_CHECKING:
-    from droidgate.cli.output.json_documents import InspectedApp
+    from droidgate.cli.output.json_documents import InspectDocument, InspectedApp
 
 
 _MOST_APPS: Final = 10
@@ -141,39 +143,39 @@ def _query_words(query: Query, protocols: Mapping[str, str]) -> str:
     return f"{words} ({', '.join(known)})" if known else words
 
 
-def inspect_sources(
-    sources: Sequence[str], *, only: Sequence[str] | None, strict: bool, as_json: bool
-) -> int:
-    """Read the sources and show what is in them; return 3 where all that was found cannot be read."""
-    read = read_all(sources, only=only, strict=strict)
+def inspect_sources(options: Inspect) -> Report:
+    """Read the sources and report what is in them; the code is 3 where all that was found cannot be read."""
+    read = read_all(options.sources, only=options.only, strict=options.strict)
     applications = applications_of(read)
-    if as_json:
-        from droidgate.cli.output.json_documents import AppSigners, InspectDocument
-        from droidgate.cli.output.json_output import print_json
-
-        print_json(
-            InspectDocument.of(
-                read,
-                digest=CapabilitySet(providers=read.providers).content_digest(),
-                applications=app_records(applications, read),
-                signers=tuple(
-                    AppSigners.of(
-                        application,
-                        place=str(application.place),
-                        digests=application.signers,
-                        verified=application.signers_verified,
-                        problem=application.signature_problem,
-                    )
-                    for application in applications
-                    if is_signed(application)
-                ),
-                marks=marks_of_all(read.providers),
-            )
-        )
-    else:
-        show(inspect_page(read, applications))
     nothing_was_read = bool(read.problems) and not read.providers
-    return ExitCode.INPUT if nothing_was_read else ExitCode.OK
+    return Report(
+        lambda: inspect_page(read, applications),
+        lambda: _document(read, applications),
+        ExitCode.INPUT if nothing_was_read else ExitCode.OK,
+    )
+
+
+def _document(read: Providers, applications: Sequence[Application]) -> InspectDocument:
+    from droidgate.cli.output.json_documents import AppSigners, InspectDocument
+
+    signers = (
+        AppSigners.of(
+            application,
+            place=str(application.place),
+            digests=application.signers,
+            verified=application.signers_verified,
+            problem=application.signature_problem,
+        )
+        for application in applications
+        if is_signed(application)
+    )
+    return InspectDocument.of(
+        read,
+        digest=CapabilitySet(providers=read.providers).content_digest(),
+        applications=app_records(applications, read),
+        signers=tuple(signers),
+        marks=marks_of_all(read.providers),
+    )
 
 
 def inspect_page(read: Providers, applications: Sequence[Application] = ()) -> list[Block]:

@@ -4,23 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from droidgate.cli.exit_codes import ExitCode
+from droidgate.cli.descriptors.descriptor_commands import Formats
 from droidgate.cli.output.json_documents import DialectRecord, FormatRecord, FormatsDocument, Matrix
-from droidgate.cli.output.json_output import print_json
-from droidgate.cli.output.pages import Block, Heading, Line, Table, show
+from droidgate.cli.output.pages import Block, Heading, Line, Table
+from droidgate.cli.output.reports import Report
 from droidgate_mappings.formats.format import Format, load_formats
 from droidgate_mappings.formats.support_matrix import SupportMatrix, cell_text, make_matrix
 
 
-def list_formats(*, with_matrix: bool, as_json: bool) -> int:
-    """Show the formats, or the support matrix."""
+def list_formats(options: Formats) -> Report:
+    """Report the formats, or the support matrix."""
     formats = list(load_formats().values())
     matrix = make_matrix(formats)
-    if as_json:
-        print_json(FormatsDocument(formats=tuple(map(_record, formats)), matrix=Matrix.of(matrix)))
-    else:
-        show(matrix_page(matrix) if with_matrix else formats_page(formats))
-    return ExitCode.OK
+    return Report(
+        lambda: matrix_page(matrix) if options.matrix else formats_page(formats),
+        lambda: FormatsDocument(formats=tuple(map(_record, formats)), matrix=Matrix.of(matrix)),
+    )
 
 
 def formats_page(formats: Iterable[Format]) -> list[Block]:

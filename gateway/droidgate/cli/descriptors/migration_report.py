@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 from droidgate.cli.descriptors.converting import conversion_page, fidelity_document, reaches
+from droidgate.cli.descriptors.descriptor_commands import Migrate
 from droidgate.cli.exit_codes import ExitCode
-from droidgate.cli.options import ConversionThreshold
 from droidgate.cli.output.json_documents import ChangedFile, MigrationDocument
-from droidgate.cli.output.json_output import print_json
 from droidgate.cli.output.page_length import shows_details
 from droidgate.cli.output.pages import (
     LEFT_TO_DO,
@@ -19,66 +17,67 @@ from droidgate.cli.output.pages import (
     Heading,
     Line,
     amount,
-    file_lines,
     print_file_notes,
     print_note,
     print_warning,
     show,
 )
+from droidgate.cli.output.reports import Report
 from droidgate.cli.output.safe_text import visible
 from droidgate.cli.read_sources import print_problem, read_all
 from droidgate.migration.migrating import Migration, migrate
-from droidgate.migration.source_sets import Language
 from droidgate.sources.choosing import provider_label
 from droidgate.sources.source_results import Providers
 from droidgate_mappings import text_safety
 from droidgate_mappings.model.errors import UsageError
 
 
-@dataclass(frozen=True, slots=True)
-class MigrateRequest:
-    """The migration, from the options: a source, the target as in `--to`, a project, and how to change it."""
+def migrate_source(options: Migrate) -> Report | int:
+    """Read the source, plan the migration, write it if requested, and report it.
 
-    source: str
-    target: str
-    project: Path
-    package: str | None = None
-    language: Language | None = None
-    write: bool = False
-    only: Sequence[str] | None = None
-    providers: Sequence[str] | None = None
-    strict: bool = False
-    name: str | None = None
-    description: str | None = None
-
-
-def migrate_source(request: MigrateRequest, *, fail_on: ConversionThreshold | None, as_json: bool) -> int:
-    """Read the source, plan the migration, show it, and write it if requested.
-
-    Return 3 where a part of the source cannot be read; the rest is migrated.
+    The code is 3 where a part of the source cannot be read; the rest is migrated.
 
     Raises:
         InputError: the source or the project cannot be read, or they do not fit.
         UsageError: an unknown target, or one that is not part of an app; several providers.
         WriteError: the project holds something else under a name that is needed, or cannot be written.
     """
-    read = read_all([request.source], only=request.only, strict=request.strict)
-    read = read.choose(*(request.providers or ()))
-    _check_count(read, request.providers)
-    package = request.package if len(read) == 1 else None
-    read = read.described(name=request.name, package=package, description=request.description)
+    read = read_all([options.source], only=options.only, strict=options.strict)
+    read = read.choose(*(options.providers or ()))
+    _check_count(read, options.providers)
+    package = options.package if len(read) == 1 else None
+    read = read.described(name=options.name, package=package, description=options.description)
     migration = migrate(
-        read, to=request.target, into=request.project, package=request.package, language=request.language
+        read,
+        to=options.target,
+        into=options.project,
+        package=options.package,
+        language=None if options.language is None else options.language.value,
     )
     for failure in migration.conversion.failures:
         print_problem(failure.error)
-    is_refused = reaches(migration.findings, fail_on)
-    if request.write and not is_refused:
+    is_refused = reaches(migration.findings, options.fail_on)
+    is_written = options.write and not is_refused
+    if is_written:
         migration.write()
-    _report(request, migration, as_json=as_json, is_written=request.write and not is_refused)
-    if read.problems or migration.conversion.failures:
-        return ExitCode.INPUT
-    return ExitCode.FINDINGS if is_refused else ExitCode.OK
+    code = ExitCode.FINDINGS if is_refused else ExitCode.OK
+    report = Report(
+        lambda: _page(migration),
+        lambda: _document(migration, is_written=is_written),
+        ExitCode.INPUT if read.problems or migration.conversion.failures else code,
+        _statuses(migration, is_written=is_written),
+    )
+    if options.as_json:
+        return report
+    if options.write:
+        report.print()
+        if not is_written:
+            print_warning("nothing was written: a finding reaches the threshold")
+    else:
+        _print_changes(migration)
+        show(report.page(), sys.stderr)
+        print_file_notes(report.files)
+    return report.code
 
 
 def _check_count(read: Providers, chosen: Sequence[str] | None) -> None:
@@ -88,21 +87,14 @@ def _check_count(read: Providers, chosen: Sequence[str] | None) -> None:
         raise UsageError(message, hint=f"choose with --provider, which may be repeated: {listed}")
 
 
-def _report(request: MigrateRequest, migration: Migration, *, as_json: bool, is_written: bool) -> None:
-    statuses = _statuses(migration, is_written=is_written)
-    if as_json:
-        print_json(_document(migration, is_written=is_written))
-        print_file_notes(statuses)
-        return
-    notes: list[Block] = []
+def _page(migration: Migration) -> list[Block]:
+    page = [*conversion_page(migration.conversion, migration.source.findings), Line()]
     if migration.notes:
-        notes = [Heading(LEFT_TO_DO), *(Line(note, 1) for note in migration.notes), Line()]
-    page = [*conversion_page(migration.conversion, migration.source.findings), Line(), *notes]
-    if request.write:
-        show([*page, *file_lines(statuses)])
-        if not is_written:
-            print_warning("nothing was written: a finding reaches the threshold")
-        return
+        page += [Heading(LEFT_TO_DO), *(Line(note, 1) for note in migration.notes), Line()]
+    return page
+
+
+def _print_changes(migration: Migration) -> None:
     is_whole = shows_details() or not sys.stdout.isatty()
     shown = [change for change in migration.changes if is_whole or change.before is not None]
     _print_diff("".join(change.unified_diff() for change in shown))
@@ -110,8 +102,6 @@ def _report(request: MigrateRequest, migration: Migration, *, as_json: bool, is_
     if len(shown) < len(migration.changes):
         new = amount(len(migration.changes) - len(shown), "new file")
         print_note(f"left out of the diff: {new}; --details or a pipe has them")
-    show(page, sys.stderr)
-    print_file_notes(statuses)
 
 
 def _statuses(migration: Migration, *, is_written: bool) -> dict[Path, str]:

@@ -5,32 +5,47 @@ from __future__ import annotations
 import hashlib
 from pathlib import Path
 
+from droidgate.cli.descriptors.descriptor_commands import Pack
 from droidgate.cli.exit_codes import ExitCode
 from droidgate.cli.output.json_documents import PackDocument, PackedFile, SignerRecord
-from droidgate.cli.output.json_output import print_json
-from droidgate.cli.output.pages import Block, Heading, Line, Table, file_lines, print_file_notes, show
+from droidgate.cli.output.pages import Block, Heading, Line, Table
+from droidgate.cli.output.reports import Report
 from droidgate.cli.read_sources import print_problem
+from droidgate.computer.output_folder import check_folder
+from droidgate.migration import project_packing
 from droidgate.migration.project_packing import PackedApp
 from droidgate_mappings.tables.android_names import android_name
 
 
-def report_packing(
-    project: Path, packed: PackedApp, out: Path, *, generate: bool, force: bool, as_json: bool
-) -> int:
-    """Write and show an APK; return 3 where source files cannot be read that were to be packed.
+def pack_project(options: Pack) -> Report:
+    """Make, write and report an APK; the code is 3 where source files cannot be read that were to be packed.
 
     Raises:
         WriteError: the file cannot be written.
     """
-    statuses = {out: packed.write(out, force=force)}
+    out = options.out
+    # The key is made by the packing, and nothing is to be left behind.
+    check_folder(out.parent)
+    packed = project_packing.pack(
+        options.project,
+        dex=options.dex or (),
+        key=options.key,
+        key_type=options.key_type.value,
+        package=options.package,
+        version_code=options.version_code,
+        minimum_sdk=options.minimum_sdk,
+        target_sdk=options.target_sdk,
+        generate=options.generate,
+    )
+    statuses = {out: packed.write(out, force=options.force)}
     for problem in packed.problems:
         print_problem(problem)
-    if as_json:
-        print_json(_document(project, packed, out))
-        print_file_notes(statuses)
-    else:
-        show([*_page(packed, out), Line(), *file_lines(statuses)])
-    return ExitCode.INPUT if generate and packed.problems else ExitCode.OK
+    return Report(
+        lambda: [*_page(packed, out), Line()],
+        lambda: _document(options.project, packed, out),
+        ExitCode.INPUT if options.generate and packed.problems else ExitCode.OK,
+        statuses,
+    )
 
 
 def _document(project: Path, packed: PackedApp, out: Path) -> PackDocument:

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from droidgate.calls.phones import open_device
+from droidgate.cli.devices.device_commands import Discover
 from droidgate.cli.exit_codes import ExitCode
 from droidgate.cli.output.grouped_findings import findings_table
 from droidgate.cli.output.marking import provider_marks_page
-from droidgate.cli.output.pages import Block, Heading, Line, Table, amount, print_note, show
+from droidgate.cli.output.pages import Block, Heading, Line, Table, amount, print_note
+from droidgate.cli.output.reports import Report
 from droidgate.cli.output.safe_text import one_line
 from droidgate.cli.output.summaries import dialect_name, left_out_line
 from droidgate.cli.read_sources import print_problem
@@ -24,38 +26,36 @@ from droidgate_mappings.model.findings import Finding, Level
 from droidgate_mappings.tables.android_names import android_name
 from droidgate_mappings.text_safety.marks import text_marks
 
+if TYPE_CHECKING:
+    from droidgate.cli.output.json_documents import DiscoverDocument
+
 _COLUMNS: Final = ("PACKAGE", "COMPONENT", "PROTOCOL", "CAPABILITIES", "CALLS")
 _LONGEST: Final = {"PACKAGE": 40, "COMPONENT": 40}
 _DETAILS: Final = frozenset({"COMPONENT"})
 _SHOWN: Final = frozenset({Level.WARNING, Level.ERROR})
 
 
-def discover(
-    serial: str | None,
-    *,
-    only: Sequence[str] | None,
-    every_app: bool,
-    keep: bool,
-    include_shims: bool,
-    as_json: bool,
-) -> int:
-    """Read a phone and show what its apps declare; return 3 where all that was found cannot be read.
+def discover(options: Discover) -> int:
+    """Read a phone and print what its apps declare; return 3 where all that was found cannot be read.
 
     Raises:
         DeviceError: the phone cannot be reached or used.
         UsageError: an unknown format.
     """
-    phone = open_device(serial).discover(formats=only, every_app=every_app, keep=keep, own_apps=include_shims)
+    phone = open_device(options.serial).discover(
+        formats=options.only,
+        every_app=options.every_app,
+        keep=not options.no_cache,
+        own_apps=options.include_shims,
+    )
     problems = [*phone.problems, *(problem for app in phone.apps for problem in app.problems)]
     for problem in problems:
         print_problem(problem)
-    if as_json:
-        _print_document(phone, problems)
-    else:
-        show(discovery_page(phone))
-    print_note(counts_line(phone))
     nothing_was_read = bool(problems) and not any(app.providers for app in phone.apps)
-    return ExitCode.INPUT if nothing_was_read else ExitCode.OK
+    code = ExitCode.INPUT if nothing_was_read else ExitCode.OK
+    Report(lambda: discovery_page(phone), lambda: _document(phone, problems)).print(as_json=options.as_json)
+    print_note(counts_line(phone))
+    return code
 
 
 def discovery_page(phone: PhoneReading) -> list[Block]:
@@ -201,14 +201,13 @@ def counts_line(phone: PhoneReading) -> str:
     )
 
 
-def _print_document(phone: PhoneReading, problems: Sequence[InputError]) -> None:
+def _document(phone: PhoneReading, problems: Sequence[InputError]) -> DiscoverDocument:
     from droidgate.cli.output.json_documents import (
         ClosedCapability,
         DiscoverDocument,
         DiscoveredApp,
         DiscoveredProvider,
     )
-    from droidgate.cli.output.json_output import print_json
 
     def provider_record(provider: Provider, app: InstalledApp) -> DiscoveredProvider:
         callability = callability_of(provider, app, phone)
@@ -234,14 +233,12 @@ def _print_document(phone: PhoneReading, problems: Sequence[InputError]) -> None
         for app in phone.apps
         if app.providers or app.findings
     )
-    print_json(
-        DiscoverDocument.of(
-            phone,
-            release=phone.facts.release,
-            user=phone.facts.user,
-            looked_at=len(phone.apps),
-            apps=apps,
-            problems=problems,
-            not_asked=tuple(f"{item.kind} {item.action or item.mark}" for item in phone.not_asked),
-        )
+    return DiscoverDocument.of(
+        phone,
+        release=phone.facts.release,
+        user=phone.facts.user,
+        looked_at=len(phone.apps),
+        apps=apps,
+        problems=problems,
+        not_asked=tuple(f"{item.kind} {item.action or item.mark}" for item in phone.not_asked),
     )

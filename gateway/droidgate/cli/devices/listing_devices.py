@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Final
 
-from droidgate.cli.exit_codes import ExitCode
+from droidgate.cli.devices.device_commands import Devices
 from droidgate.cli.output.json_documents import DeviceRecord, DevicesDocument
-from droidgate.cli.output.json_output import print_json
-from droidgate.cli.output.pages import Block, Line, Table, show
+from droidgate.cli.output.pages import Block, Line, Table
+from droidgate.cli.output.reports import Report
 from droidgate.cli.phone.running_phones import running_phones, way_to
 from droidgate.devices.adb_client import AdbServer
 from droidgate.devices.describing import list_devices
@@ -20,19 +20,18 @@ _NOTHING: Final = "No device is attached"
 _WAY_OUT: Final = "attach one with USB debugging on, or start one: droidgate phone start"
 
 
-def report_devices(*, as_json: bool) -> int:
-    """Show the phones that adb lists.
+def report_devices(_options: Devices) -> Report:
+    """Report the phones that adb lists.
 
     Raises:
         DeviceError: no adb server runs and none can be started.
     """
     server = AdbServer()
     records = tuple(DeviceRecord.of(description) for description in list_devices(server))
-    if as_json:
-        print_json(DevicesDocument(server=str(server.address), devices=records))
-    else:
-        show(devices_page(records))
-    return ExitCode.OK
+    return Report(
+        lambda: devices_page(records),
+        lambda: DevicesDocument(server=str(server.address), devices=records),
+    )
 
 
 def devices_page(records: Iterable[DeviceRecord]) -> list[Block]:

@@ -8,19 +8,9 @@ only: a program may read a pipe.
 from __future__ import annotations
 
 from enum import Enum
-from functools import partial
-from typing import Annotated, TypeAlias
+from typing import Annotated, Any, Final
 
 import typer
-
-from droidgate.cli.added_options import Body, add_options
-
-Details: TypeAlias = Annotated[
-    bool, typer.Option("--details", help="Show everything where a terminal gets about a page")
-]
-DetailsOfReport: TypeAlias = Annotated[
-    bool, typer.Option("--details", help="Show the whole report in place of about a page")
-]
 
 
 class PageLength(Enum):
@@ -29,6 +19,17 @@ class PageLength(Enum):
     WHOLE = "nowhere"
     SHORT_ON_TERMINALS = "on terminals"
     SHORT = "everywhere"
+
+
+DETAILS: Final[dict[PageLength, Any]] = {
+    PageLength.SHORT_ON_TERMINALS: Annotated[
+        bool, typer.Option("--details", help="Show everything where a terminal gets about a page")
+    ],
+    PageLength.SHORT: Annotated[
+        bool, typer.Option("--details", help="Show the whole report in place of about a page")
+    ],
+}
+"""The option that makes pages whole, by their usual length."""
 
 
 class _Chosen:
@@ -56,17 +57,3 @@ def shows_details() -> bool:
 def choose_page_length(length: PageLength) -> None:
     """Choose how long the pages of the command that runs are; a run begins with whole pages."""
     _Chosen.length = length
-
-
-def with_details(body: Body) -> Body:
-    """Return the body of a command that prints requested content, with the option `--details`."""
-    return add_options(body, {"details": (Details, False)}, partial(_choose, PageLength.SHORT_ON_TERMINALS))
-
-
-def with_details_of_report(body: Body) -> Body:
-    """Return the body of a command that reports its work, with the option `--details`."""
-    return add_options(body, {"details": (DetailsOfReport, False)}, partial(_choose, PageLength.SHORT))
-
-
-def _choose(usual: PageLength, *, details: bool) -> None:
-    choose_page_length(PageLength.WHOLE if details else usual)

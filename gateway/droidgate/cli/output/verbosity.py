@@ -9,7 +9,6 @@ from typing import Annotated, Final, TypeAlias
 
 import typer
 
-from droidgate.cli.added_options import Body, add_options
 from droidgate_mappings.model.errors import UsageError
 
 Quiet: TypeAlias = Annotated[
@@ -68,11 +67,6 @@ def usual_verbosity() -> Iterator[None]:
         is_heard, _quiet, _verbose = _verbose, 0, False
         if is_heard:
             _print_no_steps()
-
-
-def with_verbosity(body: Body) -> Body:
-    """Return a command's body that takes the two options as well."""
-    return add_options(body, {"quiet": (Quiet, 0), "verbose": (Verbose, False)}, add_verbosity)
 
 
 def _print_steps() -> None:

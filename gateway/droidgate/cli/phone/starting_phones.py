@@ -1,4 +1,4 @@
-"""What `phone start` does."""
+"""What `phone start` does, and its document."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ import subprocess
 import sys
 import threading
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from droidgate.cli.exit_codes import ExitCode
-from droidgate.cli.output.json_output import print_json
-from droidgate.cli.output.pages import Line, amount, print_note, show
-from droidgate.cli.phone.phone_outputs import PhoneStartDocument
+from droidgate.cli.output.json_output import PublishedDocument, print_json
+from droidgate.cli.output.pages import Line, amount, print_note
+from droidgate.cli.output.reports import Report
+from droidgate.cli.phone.phone_command import PhoneStart
 from droidgate.cli.phone.running_phones import RunningPhone, forget_phone, record_phone
 from droidgate.devices.connection import remember_port
 from droidgate_mappings.model.errors import DeviceError, InputError
@@ -34,37 +34,32 @@ _PORTS_OF_EMULATORS: Final = range(5555, 5586, 2)
 """Where an adb server looks for emulators when it starts (AOSP packages/modules/adb, emulator.md)."""
 
 
-@dataclass(frozen=True, slots=True)
-class StartRequest:
-    """The phone to start, from the options; a port of 0 takes any free port."""
+class PhoneStartDocument(PublishedDocument, schema="droidgate.phone-start/1"):
+    """What `phone start --json` prints.
 
+    Attributes:
+        serial: What adb calls the phone after `adb connect SERIAL`.
+        port: Where adb connects to, on this machine only.
+        server_port: Where it acts as an adb server.
+        sdk: Its Android release.
+        pid: Its process.
+        packages: How many packages it has.
+        faults: What it shows on purpose.
+    """
+
+    serial: str
     port: int
     server_port: int
     sdk: str
+    pid: int
     packages: int
-    apps: bool
     faults: tuple[str, ...]
-    log: Path | None
-    shim_runtime: str = "python"
-
-    def arguments(self) -> list[str]:
-        """Return the options that ask for the same phone."""
-        found = [f"--port={self.port}", f"--server-port={self.server_port}", f"--sdk={self.sdk}"]
-        found += [f"--packages={self.packages}", *(f"--fault={fault}" for fault in self.faults)]
-        found += [] if self.apps else ["--no-apps"]
-        found += [] if self.log is None else [f"--log={self.log.absolute()}"]
-        found += [f"--shim-runtime={self.shim_runtime}"]
-        return found
 
 
-def start_virtual_phone(request: StartRequest, *, foreground: bool, handover: bool, as_json: bool) -> int:
+def start_virtual_phone(options: PhoneStart) -> int:
     """Start a phone, here or in the background, and print how to reach it.
 
-    Args:
-        request: The phone.
-        foreground: Whether to stay until the user or a signal ends it.
-        handover: Whether this is the background process: it prints the document and lets go of its output.
-        as_json: Whether to print a document.
+    With `--handover` this is the background process: it prints the document and lets go of its output.
 
     Raises:
         InputError: the log is a link, or cannot be written.
@@ -75,21 +70,31 @@ def start_virtual_phone(request: StartRequest, *, foreground: bool, handover: bo
     from droidgate_phone.faults import DOCUMENTATION, parse_faults
     from droidgate_phone.system.releases import load_release
 
-    if "list" in request.faults:
+    faults = options.fault or ()
+    if "list" in faults:
         print("\n".join(DOCUMENTATION.values()))
         return ExitCode.OK
     # What is wrong with the request is reported here, with its own exit code, not by the background process.
-    parse_faults(request.faults)
-    check_shim_runtime(request.shim_runtime, load_release(request.sdk))
-    if request.log is not None:
-        os.close(_open_log(request.log))
-    if handover:
-        _run_in_background(request)
-    elif foreground:
-        _run_in_foreground(request, as_json=as_json)
+    parse_faults(faults)
+    check_shim_runtime(options.shim_runtime, load_release(options.sdk.value))
+    if options.log is not None:
+        os.close(_open_log(options.log))
+    if options.handover:
+        _run_in_background(options)
+    elif options.foreground:
+        _run_in_foreground(options)
     else:
-        _show(_start_in_background(request), as_json=as_json)
+        _show(_start_in_background(options), as_json=options.as_json)
     return ExitCode.OK
+
+
+def _arguments(options: PhoneStart) -> list[str]:
+    """Return the options that ask for the same phone."""
+    found = [f"--port={options.port}", f"--server-port={options.server_port}", f"--sdk={options.sdk.value}"]
+    found += [f"--packages={options.packages}", *(f"--fault={fault}" for fault in options.fault or ())]
+    found += ["--no-apps"] if options.no_apps else []
+    found += [] if options.log is None else [f"--log={options.log.absolute()}"]
+    return [*found, f"--shim-runtime={options.shim_runtime}"]
 
 
 def _open_log(path: Path) -> int:
@@ -118,28 +123,28 @@ def _open_log(path: Path) -> int:
     raise InputError(reason, place=str(path), hint=_OTHER_LOG)
 
 
-def _run_in_foreground(request: StartRequest, *, as_json: bool) -> None:
-    with _running(request) as phone:
+def _run_in_foreground(options: PhoneStart) -> None:
+    with _running(options) as phone:
         ended = _event_of_signals()
-        _show(_document(phone, request), as_json=as_json)
+        _show(_document(phone, options), as_json=options.as_json)
         sys.stdout.flush()
         print_note("Ctrl-C stops it")
         ended.wait()
 
 
-def _run_in_background(request: StartRequest) -> None:
+def _run_in_background(options: PhoneStart) -> None:
     """Detach from the parent, and notify the process that waits when the phone runs."""
     if hasattr(os, "fork") and os.fork():
         os._exit(0)
-    with _running(request) as phone:
+    with _running(options) as phone:
         ended = _event_of_signals()
-        print_json(_document(phone, request))
+        print_json(_document(phone, options))
         _let_go_of_output()
         ended.wait()
 
 
 @contextlib.contextmanager
-def _running(request: StartRequest) -> Iterator[VirtualPhone]:
+def _running(options: PhoneStart) -> Iterator[VirtualPhone]:
     from droidgate_phone.apps.shim_runtimes import check_shim_runtime
     from droidgate_phone.event_log import EventLog
     from droidgate_phone.faults import parse_faults
@@ -148,57 +153,48 @@ def _running(request: StartRequest) -> Iterator[VirtualPhone]:
 
     with contextlib.ExitStack() as stack:
         file = None
-        if request.log is not None:
-            descriptor = _open_log(request.log)
+        if options.log is not None:
+            descriptor = _open_log(options.log)
             os.ftruncate(descriptor, 0)
             file = stack.enter_context(os.fdopen(descriptor, "w", encoding="utf-8"))
         try:
             phone = start_phone(
-                sdk=request.sdk,
-                packages=request.packages,
-                apps=request.apps,
-                faults=parse_faults(request.faults),
+                sdk=options.sdk.value,
+                packages=options.packages,
+                apps=not options.no_apps,
+                faults=parse_faults(options.fault or ()),
                 log=EventLog(file),
-                port=request.port,
-                server_port=request.server_port,
-                shim_runtime=check_shim_runtime(request.shim_runtime, load_release(request.sdk)),
+                port=options.port,
+                server_port=options.server_port,
+                shim_runtime=check_shim_runtime(options.shim_runtime, load_release(options.sdk.value)),
             )
         except OSError as error:
             raise DeviceError(
                 f"the phone cannot listen: {error.strerror or error}", hint="choose other ports"
             ) from error
-        record = _record(stack.enter_context(phone), request)
+        about = _document(stack.enter_context(phone), options)
+        record = RunningPhone(about.serial, about.port, about.server_port, about.pid, about.sdk)
         record_phone(record)
         remember_port(record.server_port)
         stack.callback(forget_phone, record)
         yield phone
 
 
-def _record(phone: VirtualPhone, request: StartRequest) -> RunningPhone:
-    return RunningPhone(
-        serial=phone.serial,
-        port=phone.port,
-        server_port=phone.server_port or 0,
-        pid=os.getpid(),
-        sdk=request.sdk,
-    )
-
-
-def _document(phone: VirtualPhone, request: StartRequest) -> PhoneStartDocument:
+def _document(phone: VirtualPhone, options: PhoneStart) -> PhoneStartDocument:
     return PhoneStartDocument(
         serial=phone.serial,
         port=phone.port,
         server_port=phone.server_port or 0,
-        sdk=request.sdk,
+        sdk=options.sdk.value,
         pid=os.getpid(),
         packages=len(phone.system.packages.all()),
-        faults=request.faults,
+        faults=tuple(options.fault or ()),
     )
 
 
-def _start_in_background(request: StartRequest) -> PhoneStartDocument:
+def _start_in_background(options: PhoneStart) -> PhoneStartDocument:
     """Start a process that outlives this one, and wait until it has let go of its output: then it runs."""
-    command = [sys.executable, "-P", "-m", "droidgate", "phone", "start", "--handover", *request.arguments()]
+    command = [sys.executable, "-P", "-m", "droidgate", "phone", "start", "--handover", *_arguments(options)]
     try:
         started = subprocess.run(  # noqa: S603 - our own program, with options that were checked
             command,
@@ -225,9 +221,6 @@ def _show(document: PhoneStartDocument, *, as_json: bool) -> None:
         print_note(
             f"adb takes port {document.port} for an emulator's, and may list the phone as {name} by itself"
         )
-    if as_json:
-        print_json(document)
-        return
     about = f"{android_name(document.sdk)}, {amount(document.packages, 'package')}, process {document.pid}"
     lines = [
         Line(f"{document.serial} runs: {about}"),
@@ -241,7 +234,7 @@ def _show(document: PhoneStartDocument, *, as_json: bool) -> None:
         Line("To end it:"),
         Line(f"droidgate phone stop --port {document.port}", 1),
     ]
-    show(lines)
+    Report(lambda: lines, lambda: document).print(as_json=as_json)
 
 
 def _let_go_of_output() -> None:

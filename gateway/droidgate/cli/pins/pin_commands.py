@@ -24,8 +24,10 @@ from droidgate.cli.exit_codes import ExitCode
 from droidgate.cli.output.json_output import Document, PublishedDocument, print_json
 from droidgate.cli.output.marking import marks_page
 from droidgate.cli.output.pages import Block, Heading, Line, Table, amount, print_note, show
+from droidgate.cli.output.reports import Report
 from droidgate.cli.output.safe_text import one_line
 from droidgate.cli.output.summaries import input_summary, output_summary
+from droidgate.cli.pins.pins_command import PinsApprove, PinsDiff, PinsList, PinsRemove
 from droidgate_mappings.compare import Comparison
 from droidgate_mappings.model.capability import Capability
 from droidgate_mappings.model.errors import UsageError
@@ -130,19 +132,18 @@ _STATES: Final = {
 }
 
 
-def list_pins(patterns: Sequence[str], *, as_json: bool) -> int:
-    """Show the approvals that patterns name.
+def list_pins(options: PinsList) -> Report:
+    """Report the approvals that patterns name.
 
     Raises:
         InputError: the file of pins cannot be used.
     """
     store = PinStore()
-    records = named_records(store.list(), patterns)
-    if as_json:
-        print_json(PinsListDocument(file=str(store.path), pins=tuple(map(PinEntry.of, records))))
-    else:
-        show(pins_page(records))
-    return ExitCode.OK
+    records = named_records(store.list(), options.patterns or ("*",))
+    return Report(
+        lambda: pins_page(records),
+        lambda: PinsListDocument(file=str(store.path), pins=tuple(map(PinEntry.of, records))),
+    )
 
 
 def pins_page(records: Sequence[PinRecord]) -> list[Block]:
@@ -162,27 +163,28 @@ def pins_page(records: Sequence[PinRecord]) -> list[Block]:
     return [Table(_COLUMNS, rows), Line(), Line(amount(len(records), "approval"))]
 
 
-def diff_pins(patterns: Sequence[str], serial: str | None, *, as_json: bool) -> int:
-    """Show what became of approved capabilities on a phone.
+def diff_pins(options: PinsDiff) -> Report:
+    """Report what became of approved capabilities on a phone.
 
     Raises:
         DeviceError: the phone cannot be reached or used.
         InputError: the file of pins cannot be used.
         UsageError: the patterns name no approval.
     """
-    records = _required(PinStore().list(), patterns)
-    phone = open_device(serial)
+    records = _required(PinStore().list(), options.patterns or ("*",))
+    phone = open_device(options.serial)
     targets = phone.caller.targets
     has_screens = any(record.package == SCREENS for record in records)
     commands = screen_capabilities(targets) if has_screens else ()
     declared = (*declared_capabilities(targets), *commands)
     differences = [compare_pin(record, declared) for record in records]
-    if as_json:
-        pins = tuple(PinDifferenceRecord.of(item, pin=item.record) for item in differences)
-        print_json(PinsDiffDocument(serial=phone.serial, pins=pins))
-    else:
-        show(differences_page(differences))
-    return ExitCode.OK
+    return Report(
+        lambda: differences_page(differences),
+        lambda: PinsDiffDocument(
+            serial=phone.serial,
+            pins=tuple(PinDifferenceRecord.of(item, pin=item.record) for item in differences),
+        ),
+    )
 
 
 def differences_page(differences: Iterable[PinDifference]) -> list[Block]:
@@ -214,8 +216,8 @@ def changes_page(comparison: Comparison) -> list[Block]:
     return blocks or [Line("no change has a name: only the digest is another", 1)]
 
 
-def remove_pins(patterns: Sequence[str], *, as_json: bool) -> int:
-    """Remove the approvals that patterns name, and show them.
+def remove_pins(options: PinsRemove) -> Report:
+    """Remove the approvals that patterns name, and report them.
 
     Raises:
         InputError: the file of pins cannot be used.
@@ -223,13 +225,12 @@ def remove_pins(patterns: Sequence[str], *, as_json: bool) -> int:
         WriteError: the file cannot be written.
     """
     store = PinStore()
-    _required(store.list(), patterns)
-    removed = [record for text in patterns for record in store.remove(NamePattern.parse(text))]
-    if as_json:
-        print_json(PinsRemoveDocument(removed=tuple(map(PinEntry.of, removed))))
-    else:
-        show(Line(one_line(f"removed: {record.package}/{record.capability}")) for record in removed)
-    return ExitCode.OK
+    _required(store.list(), options.patterns)
+    removed = [record for text in options.patterns for record in store.remove(NamePattern.parse(text))]
+    return Report(
+        lambda: [Line(one_line(f"removed: {record.package}/{record.capability}")) for record in removed],
+        lambda: PinsRemoveDocument(removed=tuple(map(PinEntry.of, removed))),
+    )
 
 
 def named_records(records: Iterable[PinRecord], patterns: Iterable[str]) -> list[PinRecord]:
@@ -273,9 +274,7 @@ _HINTS: Final = {
 }
 
 
-def approve_and_report(
-    patterns: Sequence[str], serial: str | None, *, client: str, yes: bool, as_json: bool
-) -> int:
+def approve_pins(options: PinsApprove) -> int:
     """Approve what patterns name on a phone; return 6 where something of it cannot be approved.
 
     Raises:
@@ -284,9 +283,10 @@ def approve_and_report(
         UsageError: the patterns name nothing, or there is nobody to ask.
         WriteError: the file of pins cannot be written.
     """
+    patterns, client = options.patterns, options.client
     store = PinStore()
     store.list()
-    phone = open_device(serial)
+    phone = open_device(options.serial)
     targets = phone.caller.targets
     declared = declared_capabilities(targets)
     # `*` is every app: what works on the phone's screen is approved by its own name only.
@@ -303,11 +303,11 @@ def approve_and_report(
     open_ones = [
         (item, state.record) for item, state in states if state is not None and state.kind != "approved"
     ]
-    show(approval_page(open_ones, refused), sys.stderr if as_json else None)
+    show(approval_page(open_ones, refused), sys.stderr if options.as_json else None)
     approved: list[PinRecord] = []
-    if open_ones and (yes or _ask(len(open_ones))):
+    if open_ones and (options.yes or _ask(len(open_ones))):
         approved = [approve(store, item, client=client) for item, _ in open_ones]
-    if as_json:
+    if options.as_json:
         print_json(
             PinsApproveDocument(
                 serial=phone.serial,

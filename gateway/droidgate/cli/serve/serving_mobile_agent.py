@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING, Final, Literal
+from typing import TYPE_CHECKING, Final
 
 from droidgate.cli.exit_codes import ExitCode
 from droidgate.cli.output.pages import print_note
+from droidgate.cli.serve.serving_commands import ServeMobileAgent
 from droidgate.computer.optional_packages import need
 
 if TYPE_CHECKING:
@@ -21,17 +22,7 @@ _KEY: Final = "UFO_MCP_API_KEY"
 _ALL: Final = "all"
 
 
-def serve_mobile_agent_and_report(
-    serials: Sequence[str],
-    *,
-    server: Literal["data", "action", "both"],
-    host: str,
-    data_port: int,
-    action_port: int,
-    seconds: float,
-    needs_token: bool,
-    extensions: Sequence[str],
-) -> int:
+def serve_mobile_agent_and_report(options: ServeMobileAgent) -> int:
     """Serve until a signal ends it.
 
     Raises:
@@ -42,14 +33,14 @@ def serve_mobile_agent_and_report(
     from droidgate.serving.mobile_agent.mobile_agent_process import serve_mobile_agent
 
     serve_mobile_agent(
-        serials,
-        server=server,
-        host=host,
-        data_port=data_port,
-        action_port=action_port,
-        seconds=seconds,
-        extensions=_chosen(extensions),
-        token=os.environ.get(_KEY) or needs_token,
+        options.serials or (),
+        server=options.server.value,
+        host=options.host,
+        data_port=options.data_port,
+        action_port=options.action_port,
+        seconds=options.timeout,
+        extensions=_chosen(options.extend or ()),
+        token=os.environ.get(_KEY) or options.token,
         on_listening=_print_address,
     )
     return ExitCode.OK

@@ -6,17 +6,19 @@ from collections.abc import Iterator, Sequence
 from typing import Final
 
 from droidgate.cli.exit_codes import ExitCode
-from droidgate.cli.output.json_output import print_json
 from droidgate.cli.output.page_length import shows_details
-from droidgate.cli.output.pages import Block, Heading, Line, Table, amount, show
+from droidgate.cli.output.pages import Block, Heading, Line, Table, amount
+from droidgate.cli.output.reports import Report
 from droidgate.cli.output.safe_text import one_line
+from droidgate.cli.shim import shim_command
 from droidgate.cli.shim.shim_outputs import (
+    DETAILS,
     ShimCheck,
     ShimDoctorDocument,
     ShimStatusDocument,
     ShimStatusRecord,
+    app_name,
 )
-from droidgate.cli.shim.shim_summaries import checks_summary, found_words, status_summary
 from droidgate.devices.device import connect_device
 from droidgate.shims.access import APP_FUNCTIONS_SDK
 from droidgate.shims.answers import Access, Status
@@ -33,47 +35,59 @@ _ACCESS: Final = {
 }
 
 _FIRST: Final = {"problem": 0, "risk": 1, "unknown": 2}
-"""States of checks that are shown before the others."""
+"""States of checks that need attention and are shown before the others."""
 
 _DIGITS: Final = 12
 """How many digits of a digest are shown: enough to compare by eye."""
 
 
-def report_status(serial: str | None, *, as_json: bool) -> int:
-    """Show the shims of a phone; return 4 where one does not answer, or cannot call an app behind it.
+def report_status(options: shim_command.ShimStatus) -> Report:
+    """Report the shims of a phone; the code is 4 where one does not answer, or cannot call an app behind it.
 
     Raises:
         DeviceError: the phone cannot be reached or used.
     """
-    place = place_of(connect_device(serial))
+    place = place_of(connect_device(options.serial))
     shims = installed_shims(place)
-    records = tuple(_status_record(place, shim) for shim in shims)
-    if as_json:
-        print_json(ShimStatusDocument.of(place, serial=place.device.serial, shims=records))
-    else:
-        whole = _whole_status(place, shims) if shows_details() else _short_status(records, place, shims)
-        show([*whole, _status_line(place, shims)])
-    return ExitCode.OK if all(shim.works for shim in shims) else ExitCode.DEVICE
+    return Report(
+        lambda: [
+            *(_whole_status(place, shims) if shows_details() else _short_status(place, shims)),
+            _status_line(place, shims),
+        ],
+        lambda: ShimStatusDocument.of(
+            place,
+            serial=place.device.serial,
+            shims=tuple(
+                ShimStatusRecord.of(shim, calls_functions_for_others=_calls_for_others(place, shim))
+                for shim in shims
+            ),
+        ),
+        ExitCode.OK if all(shim.works for shim in shims) else ExitCode.DEVICE,
+    )
 
 
-def report_checks(serial: str | None, *, as_json: bool) -> int:
-    """Show what every check found; return 4 where there is a problem.
+def report_checks(options: shim_command.ShimDoctor) -> Report:
+    """Report what every check found; the code is 4 where there is a problem.
 
     Raises:
         DeviceError: the phone cannot be reached or used.
     """
-    place = place_of(connect_device(serial))
+    place = place_of(connect_device(options.serial))
     checks = examine(place, installed_shims(place))
     problems = sum(check.state == "problem" for check in checks)
-    if as_json:
-        print_json(
-            ShimDoctorDocument.of(
-                place, serial=place.device.serial, problems=problems, checks=tuple(map(_check_record, checks))
-            )
-        )
-    else:
-        show(_doctor_page(place, checks, problems))
-    return ExitCode.DEVICE if problems else ExitCode.OK
+    return Report(
+        lambda: _doctor_page(place, checks, problems),
+        lambda: ShimDoctorDocument.of(
+            place,
+            serial=place.device.serial,
+            problems=problems,
+            checks=tuple(
+                ShimCheck.of(check, id=check.kind.id, step=check.kind.step, title=check.kind.title)
+                for check in checks
+            ),
+        ),
+        ExitCode.DEVICE if problems else ExitCode.OK,
+    )
 
 
 def _calls_for_others(place: ShimPlace, shim: InstalledShim) -> bool:
@@ -83,14 +97,16 @@ def _calls_for_others(place: ShimPlace, shim: InstalledShim) -> bool:
     return shim.status.access.execute_app_functions or (shim.is_bare and place.sdk >= APP_FUNCTIONS_SDK)
 
 
-def _status_record(place: ShimPlace, shim: InstalledShim) -> ShimStatusRecord:
-    return ShimStatusRecord.of(shim, calls_functions_for_others=_calls_for_others(place, shim))
-
-
-def _short_status(
-    records: Sequence[ShimStatusRecord], place: ShimPlace, shims: Sequence[InstalledShim]
-) -> Iterator[Block]:
-    yield from status_summary(records)
+def _short_status(place: ShimPlace, shims: Sequence[InstalledShim]) -> Iterator[Block]:
+    """Yield a row for each shim, a line for each grant, and why shims do not work."""
+    if shims:
+        yield Table(("APP", "OFFERS", "GRANTS", "STATE"), [_status_row(shim) for shim in shims])
+        yield Line()
+    grants = [line for shim in shims if shim.status is not None for line in _grants(shim.status)]
+    if grants:
+        yield Heading("Grants")
+        yield from (Line(one_line(line), 1) for line in grants)
+        yield Line()
     broken = [shim for shim in shims if not shim.works]
     if broken:
         yield Heading("Broken")
@@ -101,6 +117,23 @@ def _short_status(
     for shim in shims:
         if shim.status is not None and _calls_for_others(place, shim):
             yield Line(f"{shim.application_id} {_role(shim.status)}")
+
+
+def _status_row(shim: InstalledShim) -> tuple[str, ...]:
+    state = "works" if shim.works else "broken"
+    if shim.status is None:
+        return app_name(shim.application_id, ()), "-", "-", state
+    packages = [source.package for source in shim.status.sources]
+    name = app_name(shim.application_id, packages)
+    return name, str(len(shim.status.routes)), str(len(shim.status.grants)), state
+
+
+def _grants(status: Status) -> Iterator[str]:
+    name = app_name(status.application_id, [source.package for source in status.sources])
+    for grant in status.grants:
+        caller = "any app" if isinstance(grant.caller, str) else grant.caller.package
+        capability = "all capabilities" if grant.capability == "*" else grant.capability
+        yield f"{caller} may call {capability} of {name}"
 
 
 def _whole_status(place: ShimPlace, shims: Sequence[InstalledShim]) -> list[Block]:
@@ -169,12 +202,28 @@ def _allowed(access: Access) -> str:
     return ", ".join(allowed) or "nothing that Android has to allow"
 
 
-def _check_record(check: Check) -> ShimCheck:
-    return ShimCheck.of(check, id=check.kind.id, step=check.kind.step, title=check.kind.title)
+def _checks_summary(serial: str, checks: Sequence[Check]) -> Iterator[Block]:
+    """Yield the checks that need attention, gravest first, and how many others there are."""
+    rows = [
+        (check.state, app_name(check.application_id or serial, ()), check.kind.id, _found_words(check))
+        for state in _FIRST
+        for check in checks
+        if check.state == state
+    ]
+    if rows:
+        yield Table(("STATE", "WHERE", "CHECK", "FOUND"), rows)
+        yield Line()
+    others = len(checks) - len(rows)
+    yield Line(f"{amount(others, 'other check')}: ok or not needed; {DETAILS} them")
+
+
+def _found_words(check: Check) -> str:
+    """Return what a check found, and the fix."""
+    return one_line(check.found) + (f"; fix: {one_line(check.fix)}" if check.fix else "")
 
 
 def _doctor_page(place: ShimPlace, checks: Sequence[Check], problems: int) -> list[Block]:
-    blocks: list[Block] = [] if shows_details() else list(checks_summary(place.device.serial, checks))
+    blocks: list[Block] = [] if shows_details() else list(_checks_summary(place.device.serial, checks))
     gravest_first = sorted(checks, key=lambda check: _FIRST.get(check.state, 3))
     shown = gravest_first if shows_details() else []
     for application_id in dict.fromkeys(check.application_id for check in shown):
@@ -190,4 +239,4 @@ def _doctor_page(place: ShimPlace, checks: Sequence[Check], problems: int) -> li
 
 
 def _check_row(check: Check) -> tuple[str, ...]:
-    return check.state, str(check.kind.step), check.kind.id, found_words(check)
+    return check.state, str(check.kind.step), check.kind.id, _found_words(check)

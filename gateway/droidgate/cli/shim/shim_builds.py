@@ -9,7 +9,6 @@ from typing import Final
 
 from droidgate.cli.descriptors.converting import reaches
 from droidgate.cli.exit_codes import ExitCode
-from droidgate.cli.options import ConversionThreshold
 from droidgate.cli.output.grouped_findings import (
     count_levels,
     counted,
@@ -17,13 +16,14 @@ from droidgate.cli.output.grouped_findings import (
     security_blocks,
     security_page,
 )
-from droidgate.cli.output.json_output import print_json
 from droidgate.cli.output.marking import marks_page
-from droidgate.cli.output.pages import Block, Heading, Line, file_lines, print_file_notes, print_note, show
+from droidgate.cli.output.pages import Block, Heading, Line, print_note
+from droidgate.cli.output.reports import Report
 from droidgate.cli.output.safe_text import one_line
+from droidgate.cli.shim import shim_command
 from droidgate.cli.shim.shim_outputs import BuiltShimRecord, ShimBuildDocument, ShimKey
-from droidgate.computer.output_folder import Status, path_below, write_files
-from droidgate.shims.building import BuildRequest, Key, ShimBuild, build_from, chosen_key
+from droidgate.computer.output_folder import path_below, write_files
+from droidgate.shims.building import Key, ShimBuild, build_from, build_request, chosen_key
 from droidgate_mappings.model.findings import Finding
 from droidgate_shim.builder.protocols import LeftOut
 from droidgate_shim.builder.shim_manifest import PermissionUse
@@ -39,30 +39,30 @@ def key_record(key: Key) -> ShimKey:
     return ShimKey(path=str(key.path), signer=key.signing.digest)
 
 
-def build_and_report(
-    request: BuildRequest, out: Path, *, force: bool, fail_on: ConversionThreshold | None, as_json: bool
-) -> int:
-    """Build, write and show.
+def build_and_report(options: shim_command.ShimBuild) -> Report:
+    """Build, write and report.
 
     Raises:
         InputError: a source cannot be read, or nothing in it can be offered.
         WriteError: a file cannot be written.
     """
+    request = build_request(options.sources, options.options.given())
     key = chosen_key(request.key, print_note)
     made = build_from(request, key)
-    built = made.shims
-    paths = {item.application_id: path_below(out, item.file_name) for item in built}
-    statuses = write_files({paths[item.application_id]: item.apk for item in built}, force=force)
-    if as_json:
-        records = tuple(built_record(item, paths[item.application_id]) for item in built)
-        print_json(
-            ShimBuildDocument.of(made, key=key_record(key), shims=records, left_out=made.left_out.packages)
-        )
-        print_file_notes(statuses)
-    else:
-        show(_page(made, statuses))
-    every = [finding for item in built for finding in item.findings]
-    return ExitCode.FINDINGS if reaches(every, fail_on) else ExitCode.OK
+    paths = {item.application_id: path_below(options.out, item.file_name) for item in made.shims}
+    apks = {paths[item.application_id]: item.apk for item in made.shims}
+    findings = [finding for item in made.shims for finding in item.findings]
+    return Report(
+        lambda: _page(made, findings),
+        lambda: ShimBuildDocument.of(
+            made,
+            key=key_record(key),
+            shims=tuple(built_record(item, paths[item.application_id]) for item in made.shims),
+            left_out=made.left_out.packages,
+        ),
+        ExitCode.FINDINGS if reaches(findings, options.fail_on) else ExitCode.OK,
+        write_files(apks, force=options.force),
+    )
 
 
 def built_record(shim: BuiltShim, path: Path | None) -> BuiltShimRecord:
@@ -112,23 +112,25 @@ def left_out_lines(left_out: LeftOut) -> list[Block]:
     return [Line(one_line(left_out.line))] if left_out.packages else []
 
 
-def _page(made: ShimBuild, statuses: dict[Path, Status]) -> list[Block]:
-    blocks: list[Block] = [block for item in made.shims for block in shim_blocks(item)]
-    blocks += unused_blocks(made.unused)
-    every = [finding for item in made.shims for finding in item.findings]
-    blocks += left_out_lines(made.left_out)
-    blocks.append(Line(f"findings: {counted(count_levels(every)) or 'none'}"))
-    blocks.append(Line(f"signed with {one_line(str(made.key.path))}"))
-    return [*blocks, *file_lines(statuses)]
+def _page(made: ShimBuild, findings: Sequence[Finding]) -> list[Block]:
+    return [
+        *(block for item in made.shims for block in shim_blocks(item)),
+        *unused_blocks(made.unused),
+        *left_out_lines(made.left_out),
+        Line(f"findings: {counted(count_levels(findings)) or 'none'}"),
+        signed_line(made.key),
+    ]
+
+
+def signed_line(key: Key) -> Line:
+    """Return what signed the shims."""
+    return Line(f"signed with {one_line(str(key.path))}")
 
 
 def unused_blocks(unused: Sequence[SourceApp]) -> list[Block]:
     """Return what is shown of apps that got no shim."""
     blocks: list[Block] = []
     for item in unused:
-        blocks += [
-            Heading(f"no shim for {one_line(item.package)}"),
-            *findings_table(item.findings, places=True),
-        ]
-        blocks.append(Line())
+        heading = Heading(f"no shim for {one_line(item.package)}")
+        blocks += [heading, *findings_table(item.findings, places=True), Line()]
     return blocks

@@ -1,28 +1,23 @@
-"""What `shim call` does."""
+"""What `shim call`, `grant` and `revoke` do."""
 
 from __future__ import annotations
 
-from droidgate.cli.calls.outputs import show_outputs
-from droidgate.cli.calls.typed_arguments import read_arguments
-from droidgate.cli.exit_codes import ExitCode
-from droidgate.cli.output.json_output import print_json
-from droidgate.cli.shim.shim_outputs import ShimCallDocument
+from collections.abc import Sequence
+
+from droidgate.cli.calls.typed_arguments import output_lines, read_arguments
+from droidgate.cli.output.pages import Line, amount
+from droidgate.cli.output.reports import Report
+from droidgate.cli.output.safe_text import one_line
+from droidgate.cli.shim import shim_command
+from droidgate.cli.shim.shim_outputs import GrantRecord, ShimCallDocument, ShimGrantDocument
 from droidgate.devices.device import connect_device
 from droidgate.shims.calling import call_shim
-from droidgate.shims.place import place_of
+from droidgate.shims.granting import GrantChange, grant_capabilities, revoke_capabilities
+from droidgate.shims.place import ShimPlace, place_of
 
 
-def call_and_report(
-    capability: str,
-    arguments: str,
-    shim: str | None,
-    serial: str | None,
-    *,
-    signed_by: str | None,
-    deadline_ms: int | None,
-    as_json: bool,
-) -> int:
-    """Call a capability and show its outputs.
+def call_and_report(options: shim_command.ShimCall) -> Report:
+    """Call a capability and report its outputs.
 
     Raises:
         UsageError: the arguments are not a JSON object, or no shim, or more than one, offers the capability.
@@ -30,19 +25,63 @@ def call_and_report(
         ShimRefusalError: the call failed; 6 where a policy denies it, else 5.
         DeviceError: the phone or the shim fails.
     """
-    given = read_arguments(arguments)
-    place = place_of(connect_device(serial))
-    answer = call_shim(place, capability, given, shim=shim, signed_by=signed_by, deadline_ms=deadline_ms)
-    outputs = answer.outputs
-    if as_json:
-        print_json(
-            ShimCallDocument(
-                serial=place.device.serial,
-                application_id=answer.application_id,
-                capability=capability,
-                outputs=outputs,
-            )
-        )
-    else:
-        show_outputs(outputs)
-    return ExitCode.OK
+    given = read_arguments(options.arguments)
+    place = place_of(connect_device(options.serial))
+    answer = call_shim(
+        place,
+        options.capability,
+        given,
+        shim=options.shim,
+        signed_by=options.signed_by,
+        deadline_ms=options.deadline_ms,
+    )
+    document = ShimCallDocument(
+        serial=place.device.serial,
+        application_id=answer.application_id,
+        capability=options.capability,
+        outputs=answer.outputs,
+    )
+    return Report(lambda: output_lines(answer.outputs), lambda: document, is_data=True)
+
+
+def grant_and_report(options: shim_command.ShimGrant) -> Report:
+    """Grant capabilities to an agent and report each grant.
+
+    Raises:
+        UsageError: no capability is named, the agent is not installed, or no shim offers a capability.
+        DeviceError: the phone or a shim fails.
+    """
+    place = place_of(connect_device(options.serial))
+    capabilities = tuple(options.capability or ())
+    return _report(place, grant_capabilities(place, options.agent, capabilities, options.shim))
+
+
+def revoke_and_report(options: shim_command.ShimRevoke) -> Report:
+    """Revoke grants of an agent and report how many there were.
+
+    Raises:
+        UsageError: no shim is installed, or none offers a capability.
+        DeviceError: the phone or a shim fails.
+    """
+    place = place_of(connect_device(options.serial))
+    capabilities = tuple(options.capability or ())
+    return _report(place, revoke_capabilities(place, options.agent, capabilities, options.shim))
+
+
+def _report(place: ShimPlace, changes: Sequence[GrantChange]) -> Report:
+    return Report(
+        lambda: [Line(one_line(_describe(change))) for change in changes],
+        lambda: ShimGrantDocument(
+            serial=place.device.serial, user=place.user, grants=tuple(map(GrantRecord.of, changes))
+        ),
+    )
+
+
+def _describe(change: GrantChange) -> str:
+    subject = "all capabilities" if change.capability == "*" else change.capability
+    if change.revoked is None:
+        return f"granted: {change.agent} may call {subject} of {change.application_id}"
+    if not change.revoked:
+        return f"nothing to revoke: {change.agent} has no grant for {subject} of {change.application_id}"
+    count = amount(change.revoked, "grant")
+    return f"revoked: {count} of {change.agent} for {subject} of {change.application_id}"

@@ -1,15 +1,20 @@
-"""The documents that `shim ... --json` prints."""
+"""The documents that `shim ... --json` prints, and how its pages name apps."""
 
 from __future__ import annotations
 
-from typing import Literal
+from collections.abc import Sequence
+from typing import Final, Literal
 
 from droidgate.cli.output.json_documents import Problem
 from droidgate.cli.output.json_output import Document, PublishedDocument
+from droidgate.cli.output.safe_text import one_line
 from droidgate.shims.answers import Status
+from droidgate_mappings.formats.installed import SHIM_PREFIX
 from droidgate_mappings.model.findings import Finding
 from droidgate_mappings.model.json_values import Json
 from droidgate_mappings.text_safety.marks import TextMark
+
+DETAILS: Final = "--details shows"
 
 StepOutcome = Literal["done", "refused", "not-needed", "left-out"]
 
@@ -299,3 +304,11 @@ class ShimUninstallDocument(PublishedDocument, schema="droidgate.shim-uninstall/
     user: int
     shims: tuple[RemovedShim, ...]
     identity: ShimStep | None
+
+
+def app_name(application_id: str, packages: Sequence[str]) -> str:
+    """Return the app behind a shim, or the shim's own id where there are several."""
+    if len(packages) == 1:
+        return one_line(packages[0])
+    several = f" ({len(packages)} apps)" if packages else ""
+    return f"{application_id.removeprefix(SHIM_PREFIX)}{several}"

@@ -1,0 +1,213 @@
+"""What a command is: a class of its options, and the work that is done with them.
+
+Nothing heavy is imported here, nor where commands are declared: `--help` reads all of them.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from importlib import import_module
+from inspect import Parameter, Signature, get_annotations
+from types import ModuleType
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Final, Self, dataclass_transform
+
+import typer
+
+from droidgate.cli.output.page_length import DETAILS, PageLength, choose_page_length
+from droidgate.cli.output.verbosity import Quiet, Verbose, add_verbosity
+from droidgate_mappings.model.errors import UsageError
+
+if TYPE_CHECKING:
+    from droidgate.cli.output.reports import Report
+
+
+def _print_schema(context: typer.Context, is_asked: bool) -> None:  # noqa: FBT001
+    if not is_asked or context.resilient_parsing:
+        return
+    from droidgate.cli.output.json_output import print_json, schema_of
+    from droidgate.cli.published import PUBLISHED
+
+    words = context.command_path.split()[1:]
+    print_json(schema_of(PUBLISHED["-".join(words)]))
+    raise typer.Exit
+
+
+_JSON_SCHEMA: Final = Annotated[
+    bool,
+    typer.Option(
+        "--json-schema",
+        is_eager=True,
+        callback=_print_schema,
+        help="Print the JSON Schema of what --json prints",
+    ),
+]
+
+
+@dataclass(frozen=True, slots=True)
+class _Option:
+    """How an option is given on the command line, and what it is where it is not given."""
+
+    info: Any
+    default: Any
+
+
+def option(words: str, about: str, default: Any = None, **more: Any) -> Any:
+    """Return an option, for the field of its name.
+
+    Args:
+        words: Its names, and what stands for its value in the help: `--output -o DIR`.
+        about: What it does, for the help.
+        default: What it is where it is not given; `...` where it has to be given.
+        more: What else `typer.Option` takes.
+    """
+    *names, last = words.split()
+    metavar = None if last.startswith("-") else last
+    names += [] if metavar else [last]
+    return _Option(typer.Option(*names, metavar=metavar, help=about, **more), default)
+
+
+def flag(words: str, about: str, **more: Any) -> Any:
+    """Return an option without a value, which is false where it is not given."""
+    return option(words, about, default=False, **more)
+
+
+def argument(metavar: str, about: str, default: Any = None, **more: Any) -> Any:
+    """Return an argument, as `option` returns an option."""
+    return _Option(typer.Argument(metavar=metavar, help=about, **more), default)
+
+
+@dataclass_transform(kw_only_default=True, frozen_default=True)
+class Options:
+    """Options of a command, as a user gives them: a class that has them as annotated fields.
+
+    A field whose annotation is such a class itself is replaced by its options in `--help`.
+    """
+
+    def __init__(self, **given: Any) -> None:
+        fields = vars(type(self)).items()
+        defaults = {name: field.default for name, field in fields if isinstance(field, _Option)}
+        self.__dict__.update(defaults | given)
+
+    @classmethod
+    def taken_from(cls, given: dict[str, Any]) -> Self:
+        """Return the options, of all that typer passes."""
+        return cls(
+            **{
+                name: below.taken_from(given) if (below := _options_below(annotation)) else given[name]
+                for name, annotation in get_annotations(cls, eval_str=True).items()
+            }
+        )
+
+    @classmethod
+    def parameters(cls) -> Iterator[Parameter]:
+        """Yield the options as typer reads them from the signature of a function."""
+        for name, annotation in get_annotations(cls, eval_str=True).items():
+            below, default = _options_below(annotation), vars(cls).get(name, ...)
+            if below is not None:
+                yield from below.parameters()
+            elif isinstance(default, _Option):
+                yield _parameter(name, Annotated[annotation, default.info], default.default)
+            else:
+                yield _parameter(name, annotation, default)
+
+
+def _options_below(annotation: Any) -> type[Options] | None:
+    return annotation if isinstance(annotation, type) and issubclass(annotation, Options) else None
+
+
+def _parameter(name: str, annotation: Any, default: Any) -> Parameter:
+    default = Parameter.empty if default is ... else default
+    return Parameter(name, Parameter.KEYWORD_ONLY, default=default, annotation=annotation)
+
+
+class Command(Options):
+    """A command; its docstring is its help, and the words of its class name are its own."""
+
+    _short_help: ClassVar[str] = ""
+    _work: ClassVar[str]
+    _page: ClassVar[PageLength | None] = None
+    """How long its pages are without `--details`; None where it has no such option."""
+
+    def __init_subclass__(cls, *, short: str = "", work: str = "") -> None:
+        """Take what is not an option.
+
+        Args:
+            short: The help in a list of commands.
+            work: Takes the options and returns a report, or the exit code: `MODULE:FUNCTION`, the module
+                below `droidgate.cli`, which is imported when the command runs.
+        """
+        cls._short_help, cls._work = short, work
+
+    def run(self) -> int:
+        """Do the work, print its report, and return the exit code."""
+        as_json, as_sarif = getattr(self, "as_json", False), getattr(self, "as_sarif", False)
+        if as_json and as_sarif:
+            raise UsageError("--json and --sarif exclude each other", hint="choose one of them")
+        module, _, name = self._work.partition(":")
+        work: Callable[[Command], Report | int] = getattr(import_module(f"droidgate.cli.{module}"), name)
+        result = work(self)
+        return result if isinstance(result, int) else result.print(as_json=as_json, as_sarif=as_sarif)
+
+
+class PagedCommand(Command):
+    """A command that prints requested content, with `--details`."""
+
+    _page = PageLength.SHORT_ON_TERMINALS
+
+
+class ReportingCommand(Command):
+    """A command that reports its work, with `--details`."""
+
+    _page = PageLength.SHORT
+
+
+def _body_of(command: type[Command]) -> Callable[..., int]:
+    """Return the function that typer calls for a command, with the options that all commands have."""
+    parameters = {parameter.name: parameter for parameter in command.parameters()}
+    page = command._page  # noqa: SLF001
+    more: dict[str, tuple[Any, object]] = {"quiet": (Quiet, 0), "verbose": (Verbose, False)}
+    if page is not None:
+        more = {"details": (DETAILS[page], False), **more}
+    if "as_json" in parameters:
+        # The option's callback has printed the schema and ended the run where it is asked for.
+        more = {"json_schema": (_JSON_SCHEMA, False), **more}
+    parameters |= {name: _parameter(name, *option) for name, option in more.items()}
+
+    def body(**given: Any) -> int:
+        add_verbosity(given["quiet"], verbose=given["verbose"])
+        if page is not None:
+            choose_page_length(PageLength.WHOLE if given["details"] else page)
+        return command.taken_from(given).run()
+
+    body.__doc__ = command.__doc__
+    body.__signature__ = Signature([*parameters.values()])  # type: ignore[attr-defined]
+    body.__annotations__ = {name: parameter.annotation for name, parameter in parameters.items()}
+    return body
+
+
+def add_commands(app: typer.Typer, modules: Iterable[ModuleType], groups: Mapping[str, str]) -> None:
+    """Add the commands that modules declare to the program.
+
+    Args:
+        app: The program.
+        modules: Each class in them that is a command is added, by the words of its name.
+        groups: Name and help of each group; commands whose first word is its name are in it.
+    """
+    below = {name: typer.Typer(no_args_is_help=True, rich_markup_mode=None) for name in groups}
+    for command in (item for module in modules for item in vars(module).values()):
+        if isinstance(command, type) and issubclass(command, Command) and command._short_help:  # noqa: SLF001
+            words = re.sub(r"(?<!^)(?=[A-Z])", "-", command.__name__).lower()
+            first, _, others = words.partition("-")
+            group, name = (below[first], others) if first in groups else (app, words)
+            group.command(name, short_help=command._short_help)(_body_of(command))  # noqa: SLF001
+    for name, group in below.items():
+        if len(group.registered_commands) == 1:
+            # Without a callback, the only command would be the group itself.
+            group.callback()(_take_no_option)
+        app.add_typer(group, name=name, help=groups[name])
+
+
+def _take_no_option() -> None:
+    """Take no option before the command."""
