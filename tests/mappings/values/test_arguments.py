@@ -10,8 +10,14 @@ from droidgate_mappings.json_schema import read_schema
 from droidgate_mappings.model.capability import Capability
 from droidgate_mappings.model.json_values import Json
 from droidgate_mappings.model.types import AnyType, ObjectType, OpaqueType, Property, Type
-from droidgate_mappings.values.arguments import argument_problems, fit_arguments, fit_result
-from droidgate_mappings.values.coercion import MAX_DEPTH, UnfitValueError, ValueFitter
+from droidgate_mappings.values.coercion import (
+    MAX_DEPTH,
+    UnfitValueError,
+    ValueFitter,
+    argument_problems,
+    fit_arguments,
+    fit_result,
+)
 from droidgate_mappings.values.failures import CallError
 from model_types import (
     all_of,
