@@ -23,7 +23,7 @@ from droidgate_function_calling.vendor_shapes import (
     TABLES,
 )
 from droidgate_mappings.fit import fit_provider, losses
-from droidgate_mappings.fit.objects import null_definitions, takes_null
+from droidgate_mappings.fit.collector import null_definitions, takes_null
 from droidgate_mappings.formats.format import Artifact, Writing
 from droidgate_mappings.json_schema import NAMESPACE, NOTATION, add_discriminators, write_schema
 from droidgate_mappings.json_schema.schema_words import ANNOTATION

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Final, Protocol, TypeAlias
 
 from droidgate_mappings.model.json_values import Json
-from droidgate_mappings.values.arguments import fit_arguments
+from droidgate_mappings.values.coercion import fit_arguments
 from droidgate_mappings.values.failures import CallError, Failure
 from droidgate_mobile_mcp.wire import MobileMcpRequest
 from droidgate_shim.engine.authority import (

@@ -8,7 +8,7 @@ from droidgate_mappings.model.errors import InputError
 from droidgate_mappings.model.json_values import Json
 from droidgate_mappings.model.types import ObjectType, Type
 from droidgate_mappings.tables.failure_tokens import load_failure_tokens
-from droidgate_mappings.values.arguments import fit_result
+from droidgate_mappings.values.coercion import fit_result
 from droidgate_mappings.values.failures import CallError, Failure
 from droidgate_mobile_mcp.wire import WIRE_DIALECTS, MobileMcpRequest, MobileMcpResponse, write_response
 from droidgate_shim.engine.backends import Result

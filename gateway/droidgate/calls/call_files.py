@@ -22,11 +22,11 @@ from droidgate.calls.targets import CallTarget
 from droidgate.devices.device import TRANSFER_SECONDS, Device, failure_of
 from droidgate.devices.device_errors import OutputLimitError, TransferError
 from droidgate.devices.quoting import check_package, quote_argument
+from droidgate_mappings.model.capability import type_behind
 from droidgate_mappings.model.errors import DeviceError, InputError
 from droidgate_mappings.model.findings import Finding, Level, finding_code
 from droidgate_mappings.model.json_values import Json, pointer_token
 from droidgate_mappings.model.types import ObjectType, ScalarType
-from droidgate_mappings.values.arguments import type_behind
 from droidgate_mappings.values.failures import Failure, call_error
 
 FILE_NOT_FETCHED: Final = finding_code(

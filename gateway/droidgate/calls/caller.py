@@ -43,8 +43,13 @@ from droidgate_mappings.formats.shell_calls import NotCarriedError
 from droidgate_mappings.model.errors import DeviceError, DroidgateError
 from droidgate_mappings.model.findings import Finding, Level, finding_code
 from droidgate_mappings.model.json_values import Json
-from droidgate_mappings.values.arguments import FittedArguments, argument_problems, fit_arguments, fit_result
-from droidgate_mappings.values.coercion import Coercion
+from droidgate_mappings.values.coercion import (
+    Coercion,
+    FittedArguments,
+    argument_problems,
+    fit_arguments,
+    fit_result,
+)
 from droidgate_mappings.values.failures import CallError, Failure, call_error, first_of
 
 _code = partial(finding_code, module=__name__)

@@ -29,7 +29,7 @@ from droidgate_mappings.model.errors import WriteError
 from droidgate_mappings.model.findings import Finding
 from droidgate_mappings.model.json_values import Json, one_line_json
 from droidgate_mappings.model.types import Frozen
-from droidgate_mappings.values.arguments import FittedArguments
+from droidgate_mappings.values.coercion import FittedArguments
 from droidgate_mappings.values.failures import CallError
 
 SCHEMA_ID: Final = "droidgate.call-trace/1"

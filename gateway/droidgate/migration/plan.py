@@ -27,9 +27,8 @@ from droidgate.migration.text_files import read_text_file, replace_file
 from droidgate_android.handlers.methods import identifiers
 from droidgate_android.handlers.places import MARK
 from droidgate_android.manifest_edit import merge_manifest, parse_manifest
-from droidgate_mappings.formats.access_words import enabled_words
 from droidgate_mappings.formats.format import Artifact, Format, HandlerCode
-from droidgate_mappings.formats.reachability import Protection, protection_of
+from droidgate_mappings.formats.reachability import Protection, enabled_words, protection_of
 from droidgate_mappings.model.capability import Provider
 from droidgate_mappings.model.errors import UsageError, WriteError
 from droidgate_mappings.model.findings import Level

@@ -62,14 +62,13 @@ from droidgate.serving.tools import (
 )
 from droidgate.sources.phone_callability import callability_of
 from droidgate.sources.phone_source import digest_of_lists, listings_changed
-from droidgate_mappings.model.capability import Provider
+from droidgate_mappings.model.capability import Provider, type_behind
 from droidgate_mappings.model.errors import DeviceError, DroidgateError, UsageError
 from droidgate_mappings.model.findings import Finding
 from droidgate_mappings.model.json_values import Json, readable_json
 from droidgate_mappings.model.types import ArrayType, ObjectType, Type
 from droidgate_mappings.text.nearest_names import closest_name
 from droidgate_mappings.text_safety import one_line, visible, visible_json, without_hidden
-from droidgate_mappings.values.arguments import type_behind
 from droidgate_mappings.values.failures import CallError
 from droidgate_mcp.tool_facts import MODERN
 from droidgate_mcp.wire import DeclaredOutput, McpToolFailure, McpToolResult

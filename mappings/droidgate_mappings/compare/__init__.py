@@ -10,9 +10,7 @@ from droidgate_mappings.compare.changes import (
     ProviderComparison,
     Weight,
 )
-from droidgate_mappings.compare.pairing import pair_providers
-from droidgate_mappings.compare.provider_changes import compare_sets
-from droidgate_mappings.compare.unread import Unread
+from droidgate_mappings.compare.provider_changes import Unread, compare_sets, pair_providers
 
 __all__ = [
     "WEIGHTS",

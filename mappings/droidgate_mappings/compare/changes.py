@@ -5,7 +5,7 @@ Also here: what a comparison of two types speaks of.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from enum import Enum, auto
 from functools import partial
@@ -54,6 +54,10 @@ class At:
     def inner(self, type_: Type, *tokens: str | int) -> At:
         """Return a type inside this one."""
         return At(type_, "/".join((self.pointer, *(pointer_token(str(token)) for token in tokens))))
+
+    def all(self, types: Sequence[Type], word: str) -> list[At]:
+        """Return the types of a list inside this one."""
+        return [self.inner(type_, word, position) for position, type_ in enumerate(types)]
 
 
 _code = partial(finding_code, module=__name__)

@@ -1,12 +1,14 @@
 """Comparing sets of capabilities: which provider became which, and what changed in each capability.
 
-Also here: comparing access rules: which callers a new rule keeps out, and which other callers it lets in.
+Also here: comparing access rules: which callers a new rule keeps out, and which other callers it lets in; and
+capabilities that one side cannot show, because a part of it was not read.
 """
 
 from __future__ import annotations
 
+import posixpath
 from collections import defaultdict
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -30,14 +32,13 @@ from droidgate_mappings.compare.changes import (
     Comparison,
     Difference,
     Effect,
+    NotCompared,
     ProviderComparison,
+    Side,
     Weight,
     heaviest,
 )
-from droidgate_mappings.compare.pairing import pair_providers
-from droidgate_mappings.compare.type_changes import TypeComparison
-from droidgate_mappings.compare.type_facts import compare_extensions
-from droidgate_mappings.compare.unread import Unread, leave_out_unread
+from droidgate_mappings.compare.type_changes import TypeComparison, compare_extensions
 from droidgate_mappings.formats.format import load_formats
 from droidgate_mappings.formats.reachability import Protection, enabled_configurations, protection_of_level
 from droidgate_mappings.model.capability import (
@@ -45,11 +46,167 @@ from droidgate_mappings.model.capability import (
     CapabilitySet,
     Provider,
     declaration_of,
-    reachable_definitions,
+    definitions_of,
 )
 from droidgate_mappings.model.json_values import Json, pointer_token
 from droidgate_mappings.model.types import Type
 from droidgate_mappings.text.configured_flags import joined_qualifiers, value_for_qualifier
+
+Key = tuple[str | None, ...]
+
+
+def pair_providers(
+    olds: Sequence[Provider], news: Sequence[Provider]
+) -> tuple[list[tuple[Provider, Provider]], list[Provider], list[Provider]]:
+    """Return the pairs, the old providers without a partner, the new ones without."""
+    olds, news = _join_unplaced(olds, news), _join_unplaced(news, olds)
+    waiting: defaultdict[Key, list[Provider]] = defaultdict(list)
+    for old in olds:
+        waiting[_key(old)].append(old)
+    pairs: list[tuple[Provider, Provider]] = []
+    added: list[Provider] = []
+    for new in news:
+        candidates = waiting[_key(new)]
+        if candidates:
+            pairs.append((candidates.pop(0), new))
+        else:
+            added.append(new)
+    removed = [candidate for candidates in waiting.values() for candidate in candidates]
+    for protocol in dict.fromkeys(item.protocol for item in added):
+        befores = [item for item in removed if item.protocol == protocol]
+        afters = [item for item in added if item.protocol == protocol]
+        if len(befores) == len(afters) == 1 and _may_be_one(befores[0], afters[0]):
+            pairs.append((befores[0], afters[0]))
+            removed = [item for item in removed if item.protocol != protocol]
+            added = [item for item in added if item.protocol != protocol]
+    return pairs, removed, added
+
+
+def _join_unplaced(side: Sequence[Provider], other: Sequence[Provider]) -> list[Provider]:
+    """Return a side where each provider without a component is part of the one that it is in on the other.
+
+    Source code may not say which component runs a function; what a build makes of it does.
+    """
+    joined = {id(item): item for item in side}
+    for item in side:
+        if item.component is not None or not item.capabilities:
+            continue
+        ids = {each.id for each in item.capabilities}
+        keys = {_key(each) for each in other if ids <= {capability.id for capability in each.capabilities}}
+        home = next((each for each in side if each.component is not None and _key(each) in keys), None)
+        if home is not None and home.package == item.package:
+            joined[id(home)] = _with_capabilities_of(joined[id(home)], item)
+            del joined[id(item)]
+    return list(joined.values())
+
+
+def _with_capabilities_of(home: Provider, provider: Provider) -> Provider:
+    known = {each.id for each in home.capabilities}
+    further = tuple(each for each in provider.capabilities if each.id not in known)
+    return home.model_copy(
+        update={
+            "capabilities": (*home.capabilities, *further),
+            "definitions": {**provider.definitions, **home.definitions},
+        }
+    )
+
+
+def _key(provider: Provider) -> Key:
+    component = provider.component
+    if component is not None and provider.package is not None:
+        if component.startswith("."):
+            component = provider.package + component
+        elif "." not in component:
+            component = f"{provider.package}.{component}"
+    return provider.protocol, provider.package, component
+
+
+def _may_be_one(before: Provider, after: Provider) -> bool:
+    keys = zip(_key(before)[1:], _key(after)[1:], strict=True)
+    return all(left is None or right is None or left == right for left, right in keys)
+
+
+@dataclass(frozen=True, slots=True)
+class Unread:
+    """A part of a source that was not read.
+
+    Attributes:
+        place: `path` or `path:line`.
+        reason: Why it was not read.
+        ids: The capabilities in it; None where they are not known.
+        is_whole: It is all of the source.
+    """
+
+    place: str
+    reason: str
+    ids: frozenset[str] | None = None
+    is_whole: bool = False
+
+    def may_hold(self, capability: Capability, provider: Provider) -> bool:
+        """Return whether a capability of the other side may be in the part.
+
+        Without known ids it may where both files have one name, or where they are of different kinds, as
+        Kotlin in a source tree and the functions file in an APK are.
+        """
+        if self.ids is not None:
+            return capability.id in self.ids
+        source = capability.source or provider.source
+        if self.is_whole or source is None:
+            return True
+        path, _, line = self.place.rpartition(":")
+        own_name, other_name = (
+            posixpath.basename(item) for item in (path if line.isdecimal() else self.place, source.path)
+        )
+        return own_name == other_name or posixpath.splitext(own_name)[1] != posixpath.splitext(other_name)[1]
+
+
+def leave_out_unread(
+    side: CapabilitySet, other: CapabilitySet, unread: Collection[Unread], missing_from: Side
+) -> tuple[CapabilitySet, tuple[NotCompared, ...]]:
+    """Return one side without the capabilities that the other side may have in a part that was not read.
+
+    Args:
+        side: The side that has them.
+        other: The side that was not read completely.
+        unread: What was not read of it.
+        missing_from: Which side that is.
+    """
+    if not unread:
+        return side, ()
+    shown = {(item.protocol, each.id) for item in other.providers for each in item.capabilities}
+    left_out: list[NotCompared] = []
+    providers: list[Provider] = []
+    for provider in side.providers:
+        kept: list[Capability] = []
+        for capability in provider.capabilities:
+            found = next((item for item in unread if item.may_hold(capability, provider)), None)
+            if found is None or (provider.protocol, capability.id) in shown:
+                kept.append(capability)
+            else:
+                left_out.append(
+                    NotCompared(
+                        id=capability.id,
+                        protocol=provider.protocol,
+                        package=provider.package,
+                        component=provider.component,
+                        missing_from=missing_from,
+                        place=found.place,
+                        reason=found.reason,
+                    )
+                )
+        if kept or not provider.capabilities:
+            providers.append(_with_capabilities(provider, kept))
+    return side.model_copy(update={"providers": tuple(providers)}), tuple(left_out)
+
+
+def _with_capabilities(provider: Provider, kept: list[Capability]) -> Provider:
+    """Return a provider with some of its capabilities, without the definitions that only the others reach."""
+    if len(kept) == len(provider.capabilities):
+        return provider
+    gone = definitions_of(provider.capabilities, provider.definitions)
+    gone -= definitions_of(kept, provider.definitions)
+    definitions = {name: definition for name, definition in provider.definitions.items() if name not in gone}
+    return provider.model_copy(update={"capabilities": tuple(kept), "definitions": definitions})
 
 
 @dataclass(frozen=True, slots=True)
@@ -270,15 +427,8 @@ def _compare_shown(old: CapabilitySet, new: CapabilitySet) -> Comparison:
 def _whole_provider(provider: Provider, *, is_new: bool) -> ProviderComparison:
     count = len(provider.capabilities)
     noun = "capability" if count == 1 else "capabilities"
-    change = Change(
-        code=PROVIDER_ADDED if is_new else PROVIDER_REMOVED,
-        weight=Weight.COMPATIBLE if is_new else Weight.BREAKING,
-        message=f"the provider is {'new' if is_new else 'gone'}, with {count} {noun}",
-        old_pointer=None if is_new else "",
-        new_pointer="" if is_new else None,
-        old=None if is_new else declaration_of(provider),
-        new=declaration_of(provider) if is_new else None,
-    )
+    message = f"the provider is {'new' if is_new else 'gone'}, with {count} {noun}"
+    change = _whole(PROVIDER_ADDED if is_new else PROVIDER_REMOVED, message, "", provider, is_new=is_new)
     return ProviderComparison(
         protocol=provider.protocol,
         package=provider.package,
@@ -287,6 +437,28 @@ def _whole_provider(provider: Provider, *, is_new: bool) -> ProviderComparison:
         weight=change.weight,
         changes=(change,),
         capabilities=(),
+    )
+
+
+def _whole(code: str, message: str, pointer: str, part: Provider | Capability, *, is_new: bool) -> Change:
+    """Return the change of something that is new or gone."""
+    declared = declaration_of(part)
+    weight, values = (Weight.COMPATIBLE, (None, declared)) if is_new else (Weight.BREAKING, (declared, None))
+    return _change(code, weight, message, (pointer, pointer), *values)
+
+
+def _change(
+    code: str, weight: Weight, message: str, pointers: tuple[str, str], before: Json, after: Json
+) -> Change:
+    """Return a change; a side without a value has no pointer."""
+    return Change(
+        code=code,
+        weight=weight,
+        message=message,
+        old_pointer=None if before is None else pointers[0],
+        new_pointer=None if after is None else pointers[1],
+        old=before,
+        new=after,
     )
 
 
@@ -324,18 +496,16 @@ def _compare_dialects(old: Provider, new: Provider) -> list[Change]:
     message = f"the dialect {old.dialect} became {new.dialect}"
     if not same_calls:
         message += ", whose calls look different"
-    weight = Weight.COMPATIBLE if same_calls else Weight.BREAKING
-    return [
-        Change(
-            code=DIALECT_CHANGED,
-            weight=weight,
-            message=message,
-            old_pointer="/dialect",
-            new_pointer="/dialect",
-            old=old.dialect,
-            new=new.dialect,
-        )
-    ]
+    change = Change(
+        code=DIALECT_CHANGED,
+        weight=Weight.COMPATIBLE if same_calls else Weight.BREAKING,
+        message=message,
+        old_pointer="/dialect",
+        new_pointer="/dialect",
+        old=old.dialect,
+        new=new.dialect,
+    )
+    return [change]
 
 
 def _wires(provider: Provider) -> set[str] | None:
@@ -347,12 +517,8 @@ def _wires(provider: Provider) -> set[str] | None:
 
 def _compare_unreached(old: Provider, new: Provider) -> list[Change]:
     """Compare the definitions that no capability reaches; the others are reported where they are used."""
-    reached = {
-        name for capability in old.capabilities for name in reachable_definitions(capability, old.definitions)
-    }
-    reached |= {
-        name for capability in new.capabilities for name in reachable_definitions(capability, new.definitions)
-    }
+    reached = definitions_of(old.capabilities, old.definitions)
+    reached |= definitions_of(new.capabilities, new.definitions)
     changes: list[Change] = []
     comparison = TypeComparison(old.definitions, new.definitions, old.definitions == new.definitions)
     for name in dict.fromkeys([*old.definitions, *new.definitions]):
@@ -361,22 +527,18 @@ def _compare_unreached(old: Provider, new: Provider) -> list[Change]:
         pointer = f"/definitions/{pointer_token(name)}"
         before, after = old.definitions.get(name), new.definitions.get(name)
         if before is None or after is None:
-            changes.append(_lone_definition(name, pointer, before, after))
+            message = f"the unused definition {name!r} is {'new' if before is None else 'gone'}"
+            values = (_declared(before), _declared(after))
+            changes.append(
+                _change(DEFINITION_CHANGED, Weight.COMPATIBLE, message, (pointer, pointer), *values)
+            )
         else:
             changes += _weighed(comparison.compare_roots(At(before, pointer), At(after, pointer)), _UNREACHED)
     return changes
 
 
-def _lone_definition(name: str, pointer: str, before: Type | None, after: Type | None) -> Change:
-    return Change(
-        code=DEFINITION_CHANGED,
-        weight=Weight.COMPATIBLE,
-        message=f"the unused definition {name!r} is {'new' if before is None else 'gone'}",
-        old_pointer=None if before is None else pointer,
-        new_pointer=None if after is None else pointer,
-        old=None if before is None else declaration_of(before),
-        new=None if after is None else declaration_of(after),
-    )
+def _declared(type_: Type | None) -> Json:
+    return None if type_ is None else declaration_of(type_)
 
 
 class _Capabilities:
@@ -425,16 +587,8 @@ class _Capabilities:
             message += (
                 f"; it looks like {twin!r} under another id" if is_new else f"; {twin!r} looks the same"
             )
-        pointer = f"/capabilities/{position}"
-        change = Change(
-            code=CAPABILITY_ADDED if is_new else CAPABILITY_REMOVED,
-            weight=Weight.COMPATIBLE if is_new else Weight.BREAKING,
-            message=message,
-            old_pointer=None if is_new else pointer,
-            new_pointer=pointer if is_new else None,
-            old=None if is_new else declaration_of(capability),
-            new=declaration_of(capability) if is_new else None,
-        )
+        code = CAPABILITY_ADDED if is_new else CAPABILITY_REMOVED
+        change = _whole(code, message, f"/capabilities/{position}", capability, is_new=is_new)
         return CapabilityComparison(
             id=capability.id, status="added" if is_new else "removed", weight=change.weight, changes=(change,)
         )
@@ -476,22 +630,11 @@ class _Capabilities:
         removed = is_empty and not was_empty
         message = "no result is declared any more" if removed else "a result is declared now"
         if was_empty and is_empty:
-            message = (
-                "that nothing is returned is now said"
-                if before is None
-                else "that nothing is returned is no longer said"
-            )
-        return [
-            Change(
-                code=OUTPUT_REMOVED if after is None or removed else OUTPUT_ADDED,
-                weight=Weight.BREAKING if removed else Weight.COMPATIBLE,
-                message=message,
-                old_pointer=None if before is None else old_pointer,
-                new_pointer=None if after is None else new_pointer,
-                old=None if before is None else declaration_of(before),
-                new=None if after is None else declaration_of(after),
-            )
-        ]
+            message = f"that nothing is returned is {'now' if before is None else 'no longer'} said"
+        code = OUTPUT_REMOVED if after is None or removed else OUTPUT_ADDED
+        weight = Weight.BREAKING if removed else Weight.COMPATIBLE
+        pointers = (old_pointer, new_pointer)
+        return [_change(code, weight, message, pointers, _declared(before), _declared(after))]
 
 
 def _changed(capability_id: str, changes: list[Change]) -> CapabilityComparison:
@@ -515,17 +658,9 @@ def _compare_texts(
     for name in names:
         before, after = getattr(old, name), getattr(new, name)
         if before != after:
-            changes.append(
-                Change(
-                    code=TEXT_CHANGED,
-                    weight=Weight.TEXT_ONLY,
-                    message=f"the {name} changed",
-                    old_pointer=None if before is None else f"{old_pointer}/{name}",
-                    new_pointer=None if after is None else f"{new_pointer}/{name}",
-                    old=before,
-                    new=after,
-                )
-            )
+            pointers = (f"{old_pointer}/{name}", f"{new_pointer}/{name}")
+            message = f"the {name} changed"
+            changes.append(_change(TEXT_CHANGED, Weight.TEXT_ONLY, message, pointers, before, after))
     return changes
 
 
@@ -537,18 +672,10 @@ def _compare_effects(old: Capability, old_pointer: str, new: Capability, new_poi
         if before is after:
             continue
         taken_back = before is promise
-        words = name.replace("_", " ")
-        changes.append(
-            Change(
-                code=EFFECT_CHANGED,
-                weight=Weight.BREAKING if taken_back else Weight.COMPATIBLE,
-                message=f"the hint {words!r} is {'taken back' if taken_back else 'another'}",
-                old_pointer=None if before is None else f"{old_pointer}/effects/{name}",
-                new_pointer=None if after is None else f"{new_pointer}/effects/{name}",
-                old=before,
-                new=after,
-            )
-        )
+        weight = Weight.BREAKING if taken_back else Weight.COMPATIBLE
+        message = f"the hint {name.replace('_', ' ')!r} is {'taken back' if taken_back else 'another'}"
+        pointers = (f"{old_pointer}/effects/{name}", f"{new_pointer}/effects/{name}")
+        changes.append(_change(EFFECT_CHANGED, weight, message, pointers, before, after))
     return changes
 
 

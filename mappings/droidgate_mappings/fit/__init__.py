@@ -4,7 +4,7 @@ A writer fits first and then writes what is left without loss; so every loss, it
 here, driven by the dialect's `Capacity`, and no writer has its own.
 """
 
-from droidgate_mappings.fit.objects import is_always_object, may_be_null
+from droidgate_mappings.fit.collector import is_always_object, may_be_null
 from droidgate_mappings.fit.provider_fit import Fitted, fit_provider
 
 __all__ = ["Fitted", "fit_provider", "is_always_object", "may_be_null"]

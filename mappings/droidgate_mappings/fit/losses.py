@@ -29,149 +29,71 @@ from droidgate_mappings.model.types import (
     Type,
 )
 
-_code = partial(finding_code, module=__name__)
+_MEANINGS: Final[Mapping[str, str]] = {
+    "renamed": "The target needs another name; the name map has both",
+    "component-renamed": "The target's component is a new class, not the source's",
+    "access-not-enforced": "An access rule of the source that nothing enforces in the target",
+    "permission-translated": "Callers need the same permission, which another part of Android checks",
+    "text-added": "Moved facts are appended to this text",
+    "text-moved": "The text is in another field of the target",
+    "field-moved": "The target does not have this field; it is appended to the description",
+    "field-dropped": "The target does not have this field",
+    "field-defaulted": "The target requires a value that the source does not state",
+    "output-defaulted": (
+        "The target requires a declared output, which the source does not have; void or text is written"
+    ),
+    "output-unknown": (
+        "The source does not give the type of the output, and the target has no word for any value; "
+        "no output is written"
+    ),
+    "output-dropped": (
+        "The target does not declare outputs; what helps a caller is appended to the description"
+    ),
+    "output-wrapped": "The target returns named values; the one value is called `result`",
+    "structure-moved": (
+        "The target does not have this part of a type; its JSON Schema is appended to the description"
+    ),
+    "extension-dropped": "A fact of another format that the target does not have",
+    "extension-moved": "A fact of another format that callers should know, appended to the description",
+    "kind-changed": "The target writes this kind of type as another",
+    "constraint-moved": "A constraint that the target cannot check, appended to the description",
+    "keyword-moved": "A JSON Schema keyword that the target does not have, appended to the description",
+    "keyword-dropped": "A JSON Schema keyword that the target does not have and that does not help a caller",
+    "notation-dropped": "The target writes the same meaning in its usual way",
+    "nullable-moved": "The target cannot allow null; the description says that null is allowed",
+    "exclusive-assumed": "The target allows exactly one alternative, the source several",
+    "exclusive-dropped": "The target allows several alternatives at once, the source exactly one",
+    "alternative-unwrapped": "A choice of one is written as that one",
+    "required-assumed": "The target does not have optional values here, so this one is required",
+    "items-defaulted": "The target requires the type of an array's items; string is written",
+    "type-stated": "The target requires a schema of `type: object`, which the source does not state",
+    "definition-dropped": "No capability uses this definition, and the target leaves it out",
+    "class-dropped": "The target does not have class names",
+    "characters-replaced": "Characters that XML cannot hold are written as U+FFFD",
+    "reference-dropped": "A reference to a definition that the source does not declare",
+    "reference-wrapped": (
+        "The target does not describe a reference; it is written as a choice of one, which it describes"
+    ),
+    "reference-inlined": "The input refers to an object; its properties are the parameters",
+}
+"""What each code means."""
 
-_RENAMED: Final = _code("renamed", "The target needs another name; the name map has both")
-_COMPONENT_RENAMED: Final = _code(
-    "component-renamed", "The target's component is a new class, not the source's"
-)
-_ACCESS_NOT_ENFORCED: Final = _code(
-    "access-not-enforced", "An access rule of the source that nothing enforces in the target"
-)
-_PERMISSION_TRANSLATED: Final = _code(
-    "permission-translated", "Callers need the same permission, which another part of Android checks"
-)
-_TEXT_ADDED: Final = _code("text-added", "Moved facts are appended to this text")
-_TEXT_MOVED: Final = _code("text-moved", "The text is in another field of the target")
-_FIELD_MOVED: Final = _code(
-    "field-moved", "The target does not have this field; it is appended to the description"
-)
-_FIELD_DROPPED: Final = _code("field-dropped", "The target does not have this field")
-_FIELD_DEFAULTED: Final = _code(
-    "field-defaulted", "The target requires a value that the source does not state"
-)
-_OUTPUT_DEFAULTED: Final = _code(
-    "output-defaulted",
-    "The target requires a declared output, which the source does not have; void or text is written",
-)
-_OUTPUT_UNKNOWN: Final = _code(
-    "output-unknown",
-    "The source does not give the type of the output, and the target has no word for any value; no output is "
-    "written",
-)
-_OUTPUT_DROPPED: Final = _code(
-    "output-dropped",
-    "The target does not declare outputs; what helps a caller is appended to the description",
-)
-_OUTPUT_WRAPPED: Final = _code(
-    "output-wrapped", "The target returns named values; the one value is called `result`"
-)
-_STRUCTURE_MOVED: Final = _code(
-    "structure-moved",
-    "The target does not have this part of a type; its JSON Schema is appended to the description",
-)
-_EXTENSION_DROPPED: Final = _code(
-    "extension-dropped", "A fact of another format that the target does not have"
-)
-_EXTENSION_MOVED: Final = _code(
-    "extension-moved", "A fact of another format that callers should know, appended to the description"
-)
-_KIND_CHANGED: Final = _code("kind-changed", "The target writes this kind of type as another")
-_CONSTRAINT_MOVED: Final = _code(
-    "constraint-moved", "A constraint that the target cannot check, appended to the description"
-)
-_KEYWORD_MOVED: Final = _code(
-    "keyword-moved", "A JSON Schema keyword that the target does not have, appended to the description"
-)
-_KEYWORD_DROPPED: Final = _code(
-    "keyword-dropped", "A JSON Schema keyword that the target does not have and that does not help a caller"
-)
-_NOTATION_DROPPED: Final = _code("notation-dropped", "The target writes the same meaning in its usual way")
-_NULLABLE_MOVED: Final = _code(
-    "nullable-moved", "The target cannot allow null; the description says that null is allowed"
-)
-_EXCLUSIVE_ASSUMED: Final = _code(
-    "exclusive-assumed", "The target allows exactly one alternative, the source several"
-)
-_EXCLUSIVE_DROPPED: Final = _code(
-    "exclusive-dropped", "The target allows several alternatives at once, the source exactly one"
-)
-_ALTERNATIVE_UNWRAPPED: Final = _code("alternative-unwrapped", "A choice of one is written as that one")
-_REQUIRED_ASSUMED: Final = _code(
-    "required-assumed", "The target does not have optional values here, so this one is required"
-)
-_ITEMS_DEFAULTED: Final = _code(
-    "items-defaulted", "The target requires the type of an array's items; string is written"
-)
-_TYPE_STATED: Final = _code(
-    "type-stated", "The target requires a schema of `type: object`, which the source does not state"
-)
-_DEFINITION_DROPPED: Final = _code(
-    "definition-dropped", "No capability uses this definition, and the target leaves it out"
-)
-_CLASS_DROPPED: Final = _code("class-dropped", "The target does not have class names")
-_CHARACTERS_REPLACED: Final = _code(
-    "characters-replaced", "Characters that XML cannot hold are written as U+FFFD"
-)
-_REFERENCE_DROPPED: Final = _code(
-    "reference-dropped", "A reference to a definition that the source does not declare"
-)
-_REFERENCE_WRAPPED: Final = _code(
-    "reference-wrapped",
-    "The target does not describe a reference; it is written as a choice of one, which it describes",
-)
-_REFERENCE_INLINED: Final = _code(
-    "reference-inlined", "The input refers to an object; its properties are the parameters"
-)
+for _code, _meaning in _MEANINGS.items():
+    finding_code(_code, _meaning, __name__)
 
 TRUSTED_LEVEL: Final = "androidTrusted"
 """The access level of a function that states none."""
 
 ASSERTIONS: Final = frozenset(
-    {
-        "$dynamicRef",
-        "$recursiveRef",
-        "$ref",
-        "additionalItems",
-        "additionalProperties",
-        "allOf",
-        "anyOf",
-        "const",
-        "contains",
-        "dependencies",
-        "dependentRequired",
-        "dependentSchemas",
-        "else",
-        "enum",
-        "exclusiveMaximum",
-        "exclusiveMinimum",
-        "if",
-        "items",
-        "maxContains",
-        "maxItems",
-        "maxLength",
-        "maxProperties",
-        "maximum",
-        "minContains",
-        "minItems",
-        "minLength",
-        "minProperties",
-        "minimum",
-        "multipleOf",
-        "not",
-        "oneOf",
-        "pattern",
-        "patternProperties",
-        "prefixItems",
-        "properties",
-        "propertyNames",
-        "required",
-        "then",
-        "type",
-        "unevaluatedItems",
-        "unevaluatedProperties",
-        "uniqueItems",
-    }
+    {"type", "enum", "const", "$ref", "$dynamicRef", "$recursiveRef"}
+    | {"allOf", "anyOf", "oneOf", "not", "if", "then", "else"}
+    | {"minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf"}
+    | {"pattern", "minLength", "maxLength"}
+    | {"items", "prefixItems", "additionalItems", "unevaluatedItems", "minItems", "maxItems", "uniqueItems"}
+    | {"contains", "minContains", "maxContains"}
+    | {"properties", "patternProperties", "additionalProperties", "unevaluatedProperties", "propertyNames"}
+    | {"required", "dependencies", "dependentRequired", "dependentSchemas"}
+    | {"minProperties", "maxProperties"}
 )
 """The keywords of JSON Schema that decide which values are accepted."""
 
@@ -388,6 +310,10 @@ class Loss:
     hint: str | None = None
     in_text: bool = False
 
+    def __post_init__(self) -> None:
+        """Raise KeyError where the code is not declared."""
+        _ = _MEANINGS[self.code]
+
     def finding(
         self, pointer: str, *lost: Any, source: Place | None = None, has_text: bool = True, **names: Any
     ) -> Finding:
@@ -416,45 +342,45 @@ def _appended(code: str, level: Level | Callable[..., Level], words: str) -> Los
 
 
 # Names and texts
-NEW_NAME: Final = Loss(_RENAMED, Level.RENAMED, "{original!r} is {written!r} in the target")
+NEW_NAME: Final = Loss("renamed", Level.RENAMED, "{original!r} is {written!r} in the target")
 NEW_COMPONENT: Final = Loss(
-    _COMPONENT_RENAMED, Level.RENAMED, "component renamed from {original} to {written}"
+    "component-renamed", Level.RENAMED, "component renamed from {original} to {written}"
 )
 XML_CHARACTERS: Final = Loss(
-    _CHARACTERS_REPLACED, Level.DROPPED, "characters that XML cannot hold became U+FFFD"
+    "characters-replaced", Level.DROPPED, "characters that XML cannot hold became U+FFFD"
 )
 XML_CHARACTERS_MOVED: Final = Loss(
-    _CHARACTERS_REPLACED, Level.DROPPED, "{moved}; characters that XML cannot hold became U+FFFD"
+    "characters-replaced", Level.DROPPED, "{moved}; characters that XML cannot hold became U+FFFD"
 )
-NOTES_ADDED: Final = Loss(_TEXT_ADDED, Level.MOVED, "moved facts are appended to the text")
+NOTES_ADDED: Final = Loss("text-added", Level.MOVED, "moved facts are appended to the text")
 
 # The provider
-PROVIDER_TEXT: Final = _appended(_TEXT_MOVED, Level.MOVED, "the provider's {name} moved into its {place}")
-PROVIDER_FIELD: Final = Loss(_FIELD_DROPPED, Level.DROPPED, "the target does not have the provider's {name}")
+PROVIDER_TEXT: Final = _appended("text-moved", Level.MOVED, "the provider's {name} moved into its {place}")
+PROVIDER_FIELD: Final = Loss("field-dropped", Level.DROPPED, "the target does not have the provider's {name}")
 REQUIRED_FIELD: Final = Loss(
-    _FIELD_DEFAULTED, Level.DEFAULTED, "the target requires {name}; {written!r} is written"
+    "field-defaulted", Level.DEFAULTED, "the target requires {name}; {written!r} is written"
 )
-COMPONENT: Final = Loss(_FIELD_DROPPED, Level.DROPPED, "the target does not have components")
-COMPONENT_ADDED: Final = Loss(_FIELD_DEFAULTED, Level.DEFAULTED, "the target's component is {written}")
+COMPONENT: Final = Loss("field-dropped", Level.DROPPED, "the target does not have components")
+COMPONENT_ADDED: Final = Loss("field-defaulted", Level.DEFAULTED, "the target's component is {written}")
 UNUSED_DEFINITION: Final = Loss(
-    _DEFINITION_DROPPED, Level.RENAMED, "no capability uses the definition {name!r}; it is left out"
+    "definition-dropped", Level.RENAMED, "no capability uses the definition {name!r}; it is left out"
 )
 
 # Capabilities
 CAPABILITY_FIELDS: Final[Mapping[str, Loss]] = {
-    name: Loss(_FIELD_DROPPED, Level.DROPPED, f"capabilities of the target have no {name}")
+    name: Loss("field-dropped", Level.DROPPED, f"capabilities of the target have no {name}")
     for name in ("version", "title", "description")
 }
 """Field of a capability that has no other place -> its loss."""
-TITLE_AS_DESCRIPTION: Final = _appended(_FIELD_MOVED, Level.MOVED, "the title moved into the description")
-EFFECT: Final = _appended(_FIELD_MOVED, Level.MOVED, "the hint is appended to the description")
+TITLE_AS_DESCRIPTION: Final = _appended("field-moved", Level.MOVED, "the title moved into the description")
+EFFECT: Final = _appended("field-moved", Level.MOVED, "the hint is appended to the description")
 
 # Access rules
 _CHECK_CALLER: Final = "check the caller in the code that answers the call, or leave the capability out"
 
 
 def _rule(words: str, hint: str = _CHECK_CALLER) -> Loss:
-    return Loss(_ACCESS_NOT_ENFORCED, Level.SECURITY, words + "; {target} does not enforce this", hint)
+    return Loss("access-not-enforced", Level.SECURITY, words + "; {target} does not enforce this", hint)
 
 
 ACCESS_RULES: Final[Mapping[str, Loss]] = {
@@ -478,7 +404,7 @@ ACCESS_RULES: Final[Mapping[str, Loss]] = {
 """Field of an access rule -> the loss of one that keeps callers out."""
 
 OPEN_ACCESS: Final[Mapping[str, Loss]] = {
-    field: Loss(_NOTATION_DROPPED, Level.RENAMED, words)
+    field: Loss("notation-dropped", Level.RENAMED, words)
     for field, words in {
         "exported": "exported is not stated, so no caller is refused",
         "permission": "an empty permission requires nothing of callers",
@@ -489,193 +415,195 @@ OPEN_ACCESS: Final[Mapping[str, Loss]] = {
 """Field of an access rule -> the loss of one that is stated and keeps nobody out."""
 
 EXPORTED_STATED: Final = Loss(
-    _NOTATION_DROPPED,
+    "notation-dropped",
     Level.RENAMED,
     "exported is not stated; written as true, which Android assumes with an intent filter",
 )
 CALLER_PERMISSION: Final = Loss(
-    _ACCESS_NOT_ENFORCED,
+    "access-not-enforced",
     Level.SECURITY,
     "Android also requires {needed} of callers; the target requires {stated} only",
     _CHECK_CALLER,
 )
 OTHER_PERMISSION: Final = Loss(
-    _ACCESS_NOT_ENFORCED,
+    "access-not-enforced",
     Level.SECURITY,
     "callers need {needed}; in the target they need {caller} instead",
     _CHECK_CALLER,
 )
 PERMISSION_ADDED: Final = Loss(
-    _FIELD_DEFAULTED, Level.DEFAULTED, "the target requires {written}; callers need {caller}"
+    "field-defaulted", Level.DEFAULTED, "the target requires {written}; callers need {caller}"
 )
 PERMISSION_AS_BEFORE: Final = Loss(
-    _PERMISSION_TRANSLATED, Level.RENAMED, "Android requires {caller} of callers, as before"
+    "permission-translated", Level.RENAMED, "Android requires {caller} of callers, as before"
 )
 PERMISSION_OF_COMPONENT: Final = Loss(
-    _PERMISSION_TRANSLATED,
+    "permission-translated",
     Level.RENAMED,
     "Android requires {needed} of callers; the new component requires it itself",
     "no ordinary app can hold it; remove android:permission to let every app call the component",
 )
 
 # Inputs and outputs
-INPUT_KIND: Final = _appended(_STRUCTURE_MOVED, kind_level, "the target takes named parameters")
+INPUT_KIND: Final = _appended("structure-moved", kind_level, "the target takes named parameters")
 INPUT_REFERENCE: Final = Loss(
-    _REFERENCE_INLINED, Level.RENAMED, "the parameters are those of {name!r}, which the input refers to"
+    "reference-inlined", Level.RENAMED, "the parameters are those of {name!r}, which the input refers to"
 )
 PROPERTIES_STATED: Final = Loss(
-    _TYPE_STATED, Level.RENAMED, "the target requires `properties`, also where there are none"
+    "type-stated", Level.RENAMED, "the target requires `properties`, also where there are none"
 )
-OBJECT_STATED: Final = Loss(_TYPE_STATED, _unless_object, "the target requires a schema of `type: object`")
+OBJECT_STATED: Final = Loss("type-stated", _unless_object, "the target requires a schema of `type: object`")
 NULL_OF_OBJECT: Final = Loss(
-    _NULLABLE_MOVED, Level.NARROWED, "the target requires an object here, and null is not one"
+    "nullable-moved", Level.NARROWED, "the target requires an object here, and null is not one"
 )
 OUTPUT_KIND: Final = _appended(
-    _OUTPUT_DROPPED, partial(structure_level, ("kind",)), "the target does not declare outputs"
+    "output-dropped", partial(structure_level, ("kind",)), "the target does not declare outputs"
 )
 UNKNOWN_OUTPUT: Final = Loss(
-    _OUTPUT_UNKNOWN, Level.DROPPED, "the source does not give the type of the output; none is written"
+    "output-unknown", Level.DROPPED, "the source does not give the type of the output; none is written"
 )
 VOID_ADDED: Final = Loss(
-    _OUTPUT_DEFAULTED, Level.DEFAULTED, "the source does not declare an output; void is written"
+    "output-defaulted", Level.DEFAULTED, "the source does not declare an output; void is written"
 )
 TEXT_OUTPUT_ADDED: Final = Loss(
-    _OUTPUT_DEFAULTED,
+    "output-defaulted",
     Level.DEFAULTED,
     "the source does not declare an output; a text named 'result' is written",
 )
 SINGLE_OUTPUT: Final = Loss(
-    _OUTPUT_WRAPPED, Level.RENAMED, "the output is written as an object with 'result'"
+    "output-wrapped", Level.RENAMED, "the output is written as an object with 'result'"
 )
-OWN_DESCRIPTION: Final = _appended(_TEXT_MOVED, Level.MOVED, "it is appended to the capability's description")
-OPTIONAL: Final = Loss(_REQUIRED_ASSUMED, Level.NARROWED, "the target does not have optional values here")
+OWN_DESCRIPTION: Final = _appended(
+    "text-moved", Level.MOVED, "it is appended to the capability's description"
+)
+OPTIONAL: Final = Loss("required-assumed", Level.NARROWED, "the target does not have optional values here")
 
 # Types
-KIND: Final = Loss(_KIND_CHANGED, replaced_level, "the target writes {kind} as {written}")
-STRUCTURE: Final = _appended(_STRUCTURE_MOVED, structure_level, "the structure is in the description only")
+KIND: Final = Loss("kind-changed", replaced_level, "the target writes {kind} as {written}")
+STRUCTURE: Final = _appended("structure-moved", structure_level, "the structure is in the description only")
 ITEMS_ADDED: Final = Loss(
-    _ITEMS_DEFAULTED,
+    "items-defaulted",
     Level.NARROWED,
     "the target requires the type of the items; string is written",
 )
 TYPE_DESCRIPTION: Final = _appended(
-    _TEXT_MOVED,
+    "text-moved",
     Level.MOVED,
     "types of the target have no description; it is appended to the capability's",
 )
 DESCRIPTION_ADDED: Final = Loss(
-    _FIELD_DEFAULTED, Level.DEFAULTED, "the target requires a description; {written!r} is written"
+    "field-defaulted", Level.DEFAULTED, "the target requires a description; {written!r} is written"
 )
-CLASS_NAME: Final = Loss(_CLASS_DROPPED, Level.DROPPED, "the target does not have class names")
+CLASS_NAME: Final = Loss("class-dropped", Level.DROPPED, "the target does not have class names")
 CHOICE_CLASS_ADDED: Final = Loss(
-    _FIELD_DEFAULTED, Level.DEFAULTED, "the target requires a class name; {written!r} is written"
+    "field-defaulted", Level.DEFAULTED, "the target requires a class name; {written!r} is written"
 )
 PART_CLASS_ADDED: Final = Loss(
-    _FIELD_DEFAULTED, Level.DEFAULTED, "the target chooses by class names; {written!r} is written"
+    "field-defaulted", Level.DEFAULTED, "the target chooses by class names; {written!r} is written"
 )
 CONSTRAINTS: Final[Mapping[str, Loss]] = {
-    "enum": _appended(_CONSTRAINT_MOVED, Level.WIDENED, "the enum is in the description only"),
-    "pattern": _appended(_CONSTRAINT_MOVED, Level.WIDENED, "the pattern is in the description only"),
-    "format": _appended(_CONSTRAINT_MOVED, Level.MOVED, "the format is in the description only"),
+    "enum": _appended("constraint-moved", Level.WIDENED, "the enum is in the description only"),
+    "pattern": _appended("constraint-moved", Level.WIDENED, "the pattern is in the description only"),
+    "format": _appended("constraint-moved", Level.MOVED, "the format is in the description only"),
 }
-USUAL_FORMAT: Final = Loss(_NOTATION_DROPPED, Level.RENAMED, "the type itself is {value}")
+USUAL_FORMAT: Final = Loss("notation-dropped", Level.RENAMED, "the type itself is {value}")
 UNNAMED_TYPE: Final = Loss(
-    _NOTATION_DROPPED, implicit_level, "the target names the type, which the schema leaves open"
+    "notation-dropped", implicit_level, "the target names the type, which the schema leaves open"
 )
-TYPE_KEYWORD: Final = Loss(_NOTATION_DROPPED, Level.RENAMED, "the target writes 'type' in its usual way")
+TYPE_KEYWORD: Final = Loss("notation-dropped", Level.RENAMED, "the target writes 'type' in its usual way")
 NULL: Final = _appended(
-    _NULLABLE_MOVED,
+    "nullable-moved",
     Level.NARROWED,
     "the target cannot allow null; the description says that the source allows it",
 )
 NULL_OF_PART: Final = Loss(
-    _NULLABLE_MOVED, Level.RENAMED, "the target says of the whole type whether null is allowed"
+    "nullable-moved", Level.RENAMED, "the target says of the whole type whether null is allowed"
 )
-NULL_OF_WHOLE: Final = Loss(_NULLABLE_MOVED, Level.RENAMED, "null is allowed of the whole type")
+NULL_OF_WHOLE: Final = Loss("nullable-moved", Level.RENAMED, "null is allowed of the whole type")
 EXCLUSIVE: Final = Loss(
-    _EXCLUSIVE_DROPPED, _exclusive_level, "the target allows several alternatives at once"
+    "exclusive-dropped", _exclusive_level, "the target allows several alternatives at once"
 )
-INCLUSIVE: Final = Loss(_EXCLUSIVE_ASSUMED, _inclusive_level, "the target allows exactly one alternative")
+INCLUSIVE: Final = Loss("exclusive-assumed", _inclusive_level, "the target allows exactly one alternative")
 CHOICE_OF_ONE: Final = Loss(
-    _ALTERNATIVE_UNWRAPPED, Level.RENAMED, "the only alternative is written in place of the choice"
+    "alternative-unwrapped", Level.RENAMED, "the only alternative is written in place of the choice"
 )
 BARE_REFERENCE: Final = Loss(
-    _REFERENCE_WRAPPED,
+    "reference-wrapped",
     Level.RENAMED,
     "the reference is written as a choice of one, which has the description",
 )
 DANGLING_REFERENCE: Final = Loss(
-    _REFERENCE_DROPPED,
+    "reference-dropped",
     Level.DROPPED,
     "{name!r} is not declared in the source; any value is allowed in its place",
 )
 
 # Keywords of JSON Schema
 KEYWORD_SPELLING: Final = Loss(
-    _NOTATION_DROPPED, Level.RENAMED, "the schema means the same without {keyword!r}"
+    "notation-dropped", Level.RENAMED, "the schema means the same without {keyword!r}"
 )
 KEYWORD_LIMIT: Final = _appended(
-    _KEYWORD_MOVED, Level.WIDENED, "the keyword {keyword!r} is in the description only"
+    "keyword-moved", Level.WIDENED, "the keyword {keyword!r} is in the description only"
 )
 KEYWORD_HIDDEN_LIMIT: Final = Loss(
-    _KEYWORD_DROPPED, Level.WIDENED, "the target does not have the keyword {keyword!r}"
+    "keyword-dropped", Level.WIDENED, "the target does not have the keyword {keyword!r}"
 )
 KEYWORD_ANNOTATION: Final = _appended(
-    _KEYWORD_MOVED, Level.MOVED, "the keyword {keyword!r} is in the description only"
+    "keyword-moved", Level.MOVED, "the keyword {keyword!r} is in the description only"
 )
 KEYWORD_GONE: Final = Loss(
-    _KEYWORD_DROPPED, Level.DROPPED, "the target does not have the keyword {keyword!r}"
+    "keyword-dropped", Level.DROPPED, "the target does not have the keyword {keyword!r}"
 )
 
 # Facts of formats
 FACT: Final = Loss(
-    _EXTENSION_DROPPED, Level.DROPPED, "{fact!r} is a fact of {format_id}, which the target does not have"
+    "extension-dropped", Level.DROPPED, "{fact!r} is a fact of {format_id}, which the target does not have"
 )
-FACT_IN_TEXT: Final = _appended(_EXTENSION_MOVED, Level.MOVED, "{fact!r} is appended to the description")
+FACT_IN_TEXT: Final = _appended("extension-moved", Level.MOVED, "{fact!r} is appended to the description")
 FACT_OF_NOTATION: Final = Loss(
-    _NOTATION_DROPPED,
+    "notation-dropped",
     Level.RENAMED,
     "{fact!r} only says how the source is written; the target has its own way",
 )
 INT32_WITHOUT_BOUNDS: Final = Loss(
-    _NOTATION_DROPPED,
+    "notation-dropped",
     _unless_bounded,
     "the source calls the integer int32 and does not state the bounds; int32 has them",
 )
 
 # Facts that the writers of single formats leave out
 APPFUNCTIONS_FACT: Final = Loss(
-    _EXTENSION_DROPPED,
+    "extension-dropped",
     Level.DROPPED,
     "{fact!r} can declare functions and access rules that the source does not have",
     "convert the AppFunctions app itself to keep it",
 )
 MCP_SERVER_FACT: Final = Loss(
-    _NOTATION_DROPPED,
+    "notation-dropped",
     Level.RENAMED,
     "an array of tools has no room for facts about the server; a result is written",
 )
 MCP_DEFINITION: Final = Loss(
-    _NOTATION_DROPPED,
+    "notation-dropped",
     Level.RENAMED,
     "the definition is written into `$defs`; its old place in the schema is another one now",
 )
-MMCP_FACT: Final = Loss(_EXTENSION_DROPPED, Level.DROPPED, "{fact!r} has no place in this dialect")
-MMCP_NOTATION: Final = Loss(_NOTATION_DROPPED, Level.RENAMED, "the target writes this in its own way")
+MMCP_FACT: Final = Loss("extension-dropped", Level.DROPPED, "{fact!r} has no place in this dialect")
+MMCP_NOTATION: Final = Loss("notation-dropped", Level.RENAMED, "the target writes this in its own way")
 MOBILE_MCP_FACT: Final = Loss(
-    _EXTENSION_DROPPED, Level.DROPPED, "the fact {fact!r} cannot be written in this dialect"
+    "extension-dropped", Level.DROPPED, "the fact {fact!r} cannot be written in this dialect"
 )
 MOBILE_MCP_NOTATION: Final = Loss(
-    _NOTATION_DROPPED,
+    "notation-dropped",
     Level.RENAMED,
     "{fact!r} only says how the source was written; the target has its own way",
 )
 VENDOR_FACT: Final = Loss(
-    _EXTENSION_DROPPED, Level.DROPPED, "{fact!r} is a word of the vendor that the list was made for"
+    "extension-dropped", Level.DROPPED, "{fact!r} is a word of the vendor that the list was made for"
 )
-VENDOR_NOTATION: Final = Loss(_NOTATION_DROPPED, Level.RENAMED, "the target decides on {fact!r} by itself")
+VENDOR_NOTATION: Final = Loss("notation-dropped", Level.RENAMED, "the target decides on {fact!r} by itself")
 VENDOR_SCHEMA: Final = Loss(
-    _NOTATION_DROPPED, Level.RENAMED, "the target takes a JSON object as a schema; it means the same"
+    "notation-dropped", Level.RENAMED, "the target takes a JSON object as a schema; it means the same"
 )
 
 

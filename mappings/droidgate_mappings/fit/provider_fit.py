@@ -11,10 +11,8 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from droidgate_mappings.fit import losses
-from droidgate_mappings.fit.collector import Collector, Node, put_first
+from droidgate_mappings.fit.collector import Collector, Node, may_be_object, put_first
 from droidgate_mappings.fit.losses import TRUSTED_LEVEL
-from droidgate_mappings.fit.objects import may_be_object
-from droidgate_mappings.fit.structure import report_structure, schema_notes
 from droidgate_mappings.fit.type_fit import (
     fit_facts,
     fit_moved,
@@ -22,6 +20,8 @@ from droidgate_mappings.fit.type_fit import (
     fit_type,
     property_names,
     renames_parameters,
+    report_structure,
+    schema_notes,
     should_unwrap,
     unwrap,
 )
@@ -32,7 +32,7 @@ from droidgate_mappings.model.capability import (
     ComponentAccess,
     Effects,
     Provider,
-    reachable_definitions,
+    definitions_of,
 )
 from droidgate_mappings.model.findings import Finding, at_least
 from droidgate_mappings.model.json_values import pointer_token
@@ -284,13 +284,9 @@ def _fit_definitions(fit: Collector, fitted_capabilities: Iterable[Capability]) 
         fitted[written] = fit_type(fit, definition, node)
     fit.findings, fit.names = outer
     if carried == "reachable":
-        kept = {
-            name
-            for fitted_capability in fitted_capabilities
-            for name in reachable_definitions(fitted_capability, fitted)
-        }
+        kept = definitions_of(fitted_capabilities, fitted)
         fitted = {name: item for name, item in fitted.items() if name in kept}
-    reached = _reached_definitions(fit)
+    reached = definitions_of(fit.provider.capabilities, fit.provider.definitions)
     for name, definition in fit.provider.definitions.items():
         if fit.definition_names.get(name, name) in fitted:
             fit.findings.extend(reported[name][0])
@@ -300,16 +296,6 @@ def _fit_definitions(fit: Collector, fitted_capabilities: Iterable[Capability]) 
                 fit, name, definition, f"/definitions/{pointer_token(name)}", is_reached=name in reached
             )
     return fitted
-
-
-def _reached_definitions(fit: Collector) -> set[str]:
-    """Return the definitions that the capabilities reach in the source."""
-    definitions = fit.provider.definitions
-    return {
-        name
-        for capability in fit.provider.capabilities
-        for name in reachable_definitions(capability, definitions)
-    }
 
 
 def _drop_definition(fit: Collector, name: str, definition: Type, pointer: str, *, is_reached: bool) -> None:

@@ -7,6 +7,7 @@ whether the app is enabled, the permission of its `<application>` element, and t
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
@@ -14,6 +15,7 @@ from typing import Final
 
 from droidgate_mappings.formats.application import Application, Component
 from droidgate_mappings.model.capability import Capability, CapabilityAccess, ComponentAccess, Provider, State
+from droidgate_mappings.tables.android_names import android_name
 from droidgate_mappings.tables.loading import find_format_tables
 from droidgate_mappings.tables.reach import Interface, load_permission_levels, load_reach
 from droidgate_mappings.text.configured_flags import values_on_release
@@ -318,3 +320,21 @@ def _permission_verdict(facts: ComponentFacts, caller: CallingApp) -> Verdict:
         return Verdict(f"{required}, which {caller.title} does not request")
     granted = " and the user grants it" if facts.protection is Protection.DANGEROUS else ""
     return Verdict(None, (f"the caller's manifest requests {permission}{granted}",))
+
+
+_VERSION: Final = re.compile(r"v(\d{1,5})", re.ASCII)
+
+
+def enabled_words(enabled: Enabled) -> str | None:
+    """Return where a component is enabled; None where it is enabled in every configuration."""
+    configurations = enabled_configurations(enabled)
+    if configurations is None:
+        return None
+    if not configurations:
+        return "disabled"
+    return f"enabled only in configurations: {', '.join(map(_configuration_words, configurations))}"
+
+
+def _configuration_words(qualifier: str) -> str:
+    version = _VERSION.fullmatch(qualifier)
+    return f"{android_name(version[1])} and later" if version is not None else qualifier or "default"

@@ -10,10 +10,20 @@ formats) is written under the annotation keyword `x-droidgate`. A note under it 
 was read gives the note back; any other value of that keyword is a keyword like others.
 """
 
-from droidgate_mappings.json_schema.references import replace_references
-from droidgate_mappings.json_schema.schema_reading import add_discriminators, read_schema, read_type
-from droidgate_mappings.json_schema.schema_words import ANNOTATION, NAMESPACE, NOTATION, Schema
-from droidgate_mappings.json_schema.schema_writing import place_definitions, write_schema
+from droidgate_mappings.json_schema.schema_words import (
+    ANNOTATION,
+    NAMESPACE,
+    NOTATION,
+    Schema,
+    replace_references,
+)
+from droidgate_mappings.json_schema.type_schemas import (
+    add_discriminators,
+    place_definitions,
+    read_schema,
+    read_type,
+    write_schema,
+)
 
 __all__ = [
     "ANNOTATION",

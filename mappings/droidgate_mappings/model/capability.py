@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cache
-from typing import Final
+from typing import Any, Final
 
 from pydantic import Field, field_validator
 
-from droidgate_mappings.model.json_values import Json, digest_of
+from droidgate_mappings.model.json_values import Json, canonical_json, digest_of, pointer_token
 from droidgate_mappings.model.types import (
     SCALAR_KINDS,
     AllOfType,
@@ -255,6 +255,11 @@ def declaration_of(part: Frozen, *, in_order: bool = True) -> dict[str, Json]:
     return declared
 
 
+def is_same(left: Type, right: Type) -> bool:
+    """Return whether two types are declared alike; Python takes 1 for True, canonical JSON does not."""
+    return left == right and canonical_json(declaration_of(left)) == canonical_json(declaration_of(right))
+
+
 def _without_order_of_required(type_: ObjectType) -> dict[str, Json]:
     """Return an object's keywords without a `required` that only lists its required properties otherwise."""
     required = sorted(name for name, property_ in type_.properties.items() if property_.required)
@@ -299,6 +304,38 @@ def child_types(type_: Type) -> Iterator[Type]:
         yield from type_.alternatives
 
 
+def with_parts(type_: Type, change: Callable[[Type, str], Type]) -> Type:
+    """Return a type with something else in place of each type directly inside.
+
+    Args:
+        type_: The type.
+        change: Gives it, for a type inside and the JSON Pointer that leads there.
+    """
+    changes: dict[str, Any] = {}
+    if isinstance(type_, ObjectType):
+        changes["properties"] = {
+            name: property_.changed(
+                {"type": change(property_.type, f"/properties/{pointer_token(name)}/type")}
+            )
+            for name, property_ in type_.properties.items()
+        }
+    elif isinstance(type_, ArrayType):
+        changes["items"] = type_.items and change(type_.items, "/items")
+    elif isinstance(type_, AllOfType | OneOfType):
+        word = "members" if isinstance(type_, AllOfType) else "alternatives"
+        changes[word] = tuple(change(part, f"/{word}/{at}") for at, part in enumerate(child_types(type_)))
+    return type_.changed(changes)
+
+
+def type_behind(type_: Type, definitions: Mapping[str, Type]) -> Type:
+    """Return the type behind references; the last one itself where it leads nowhere or in a circle."""
+    seen: set[str] = set()
+    while isinstance(type_, RefType) and type_.name in definitions and type_.name not in seen:
+        seen.add(type_.name)
+        type_ = definitions[type_.name]
+    return type_
+
+
 def references_of(type_: Type) -> Iterator[str]:
     """Yield the definition names that a type refers to, directly or inside, without following them."""
     pending = [type_]
@@ -308,6 +345,11 @@ def references_of(type_: Type) -> Iterator[str]:
             yield current.name
         else:
             pending.extend(child_types(current))
+
+
+def definitions_of(capabilities: Iterable[Capability], definitions: dict[str, Type]) -> set[str]:
+    """Return the names of the definitions that any of some capabilities reaches."""
+    return {name for capability in capabilities for name in reachable_definitions(capability, definitions)}
 
 
 def reachable_definitions(part: Capability | Type, definitions: dict[str, Type]) -> set[str]:

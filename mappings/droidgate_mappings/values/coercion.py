@@ -23,6 +23,7 @@ from dataclasses import dataclass, field
 from decimal import Decimal, InvalidOperation
 from typing import Final, TypeAlias
 
+from droidgate_mappings.model.capability import Capability, type_behind
 from droidgate_mappings.model.errors import InputError
 from droidgate_mappings.model.json_values import Json, canonical_json, json_equal, pointer_token
 from droidgate_mappings.model.types import (
@@ -38,6 +39,8 @@ from droidgate_mappings.model.types import (
     TypeFacts,
 )
 from droidgate_mappings.text.json_text import JsonParser, parse_json
+from droidgate_mappings.text.nearest_names import nearest_names
+from droidgate_mappings.values.failures import CallError, Failure
 from droidgate_mappings.values.patterns import UnsupportedPatternError, compile_pattern
 
 _MAX_SHOWN: Final = 80
@@ -531,3 +534,171 @@ def _kind_of(value: Json) -> str:
         return "an integer"
     kinds = {str: "a text", list: "a list", dict: "an object", type(None): "null"}
     return kinds.get(type(value), "a number")
+
+
+@dataclass(frozen=True, slots=True)
+class FittedArguments:
+    """Arguments as the capability declares them.
+
+    Attributes:
+        values: In the declared order, further ones behind.
+        coercions: What was read as another kind than it came in, or left out.
+    """
+
+    values: dict[str, Json]
+    coercions: tuple[Coercion, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class FittedResult:
+    """A result as the capability declares it.
+
+    Attributes:
+        value: The value; None for a declared void.
+        coercions: What was read as another kind than it came in.
+    """
+
+    value: Json
+    coercions: tuple[Coercion, ...] = ()
+
+
+def fit_arguments(
+    arguments: Mapping[str, Json],
+    capability: Capability,
+    definitions: Definitions,
+    *,
+    exact: bool = False,
+    parse: JsonParser = parse_json,
+) -> FittedArguments:
+    """Validate a call's arguments and bring them into the declared types.
+
+    A null for a parameter that is neither nullable nor required is the same as no value. A name that is not
+    declared is refused (reference mobile-mcp-and-mmcp 6, row 25): a misspelled optional parameter would
+    otherwise be its default. An input that allows further names has `additionalProperties`, or is not
+    an object.
+
+    Args:
+        arguments: Name -> JSON value.
+        capability: What is called.
+        definitions: Its provider's definitions.
+        exact: Nothing is bent.
+        parse: Reads the JSON that a text spells.
+
+    Raises:
+        CallError: with the token `invalid_argument`, and the pointer of the argument.
+    """
+    fitter = ValueFitter(definitions, exact=exact, parse=parse)
+    declared = type_behind(capability.input, definitions)
+    given, unknown, left_out = _named_values(arguments, declared)
+    if unknown:
+        raise unknown[0]
+    if exact and left_out:
+        raise _invalid(left_out[0].pointer, left_out[0].message)
+    try:
+        fitted = fitter.fit(given, capability.input)
+    except UnfitValueError as error:
+        raise _invalid(error.pointer, error.reason) from None
+    order = declared.properties if isinstance(declared, ObjectType) else {}
+    ordered = {name: fitted[name] for name in order if name in fitted}
+    return FittedArguments({**ordered, **fitted}, (*left_out, *fitter.coercions))
+
+
+def argument_problems(
+    arguments: Mapping[str, Json], capability: Capability, definitions: Definitions
+) -> tuple[CallError, ...]:
+    """Return everything that is wrong with a call's arguments, by their order; nothing where they fit.
+
+    `fit_arguments` raises only the first problem, which is all that the engine of the shim answers with.
+    """
+    given, unknown, _ = _named_values(arguments, type_behind(capability.input, definitions))
+    fitter = ValueFitter(definitions, problems=[])
+    found = fitter.problems if fitter.problems is not None else []
+    try:
+        fitter.fit(given, capability.input)
+    except UnfitValueError as error:
+        found.append(error)
+    return (*unknown, *(_invalid(error.pointer, error.reason) for error in found))
+
+
+def _named_values(
+    arguments: Mapping[str, Json], declared: Type
+) -> tuple[dict[str, Json], list[CallError], list[Coercion]]:
+    """Return the arguments that a declared input takes, why others are refused, and what is left out."""
+    if not isinstance(declared, ObjectType):
+        return dict(arguments), [], []
+    given: dict[str, Json] = {}
+    unknown: list[CallError] = []
+    left_out: list[Coercion] = []
+    is_closed = declared.keywords.get("additionalProperties", False) is False
+    for name, value in arguments.items():
+        pointer = f"/{pointer_token(name)}"
+        known = declared.properties.get(name)
+        if known is None and is_closed:
+            unknown.append(_invalid(pointer, _unknown_name(name, tuple(declared.properties))))
+        elif known is not None and value is None and not known.required and not known.type.nullable:
+            left_out.append(Coercion(pointer, "null stands for no value"))
+        else:
+            given[name] = value
+    return given, unknown, left_out
+
+
+def fit_result(
+    value: Json,
+    capability: Capability,
+    definitions: Definitions,
+    *,
+    exact: bool = False,
+    parse: JsonParser = parse_json,
+) -> FittedResult:
+    """Bring a result into the type that the capability declares.
+
+    Args:
+        value: What the callee answered.
+        capability: What was called; one without a declared output takes any value.
+        definitions: Its provider's definitions.
+        exact: Nothing is bent.
+        parse: Reads the JSON that a text spells.
+
+    Raises:
+        CallError: with the token `malformed_response`, and the pointer of the value.
+    """
+    declared = capability.output
+    if declared is None:
+        return FittedResult(value)
+    if isinstance(declared, ScalarType) and declared.kind == "null":
+        dropped = () if value in (None, {}) else (Coercion("", "a value came where none is declared"),)
+        if dropped and exact:
+            raise _malformed("", dropped[0].message)
+        return FittedResult(None, dropped)
+    fitter = ValueFitter(definitions, exact=exact, parse=parse)
+    try:
+        return FittedResult(fitter.fit(value, declared), tuple(fitter.coercions))
+    except UnfitValueError as error:
+        raise _malformed(error.pointer, error.reason) from None
+
+
+def _unknown_name(name: str, declared: tuple[str, ...]) -> str:
+    """Return why a name is refused: with the nearest parameters, or all of them where none is near."""
+    if not declared:
+        return "not a parameter; the capability has no parameters"
+    near = nearest_names(name, declared)
+    if near:
+        return f"not a parameter; did you mean {' or '.join(map(_quoted, near))}?"
+    more = f" and {len(declared) - _MAX_LISTED} more" if len(declared) > _MAX_LISTED else ""
+    return f"not a parameter; the parameters are {', '.join(map(_quoted, declared[:_MAX_LISTED]))}{more}"
+
+
+def _quoted(name: str) -> str:
+    return f'"{name}"'
+
+
+def _invalid(pointer: str, reason: str) -> CallError:
+    return _error("invalid_argument", pointer, reason)
+
+
+def _malformed(pointer: str, reason: str) -> CallError:
+    return _error("malformed_response", pointer, reason)
+
+
+def _error(token: str, pointer: str, reason: str) -> CallError:
+    return CallError(Failure(token, f"{pointer}: {reason}" if pointer else reason), pointer=pointer)

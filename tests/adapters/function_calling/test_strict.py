@@ -17,7 +17,7 @@ from droidgate_mappings.formats.format import Writing
 from droidgate_mappings.json_schema import read_schema
 from droidgate_mappings.model.capability import Capability, Provider
 from droidgate_mappings.model.findings import Level
-from droidgate_mappings.values.arguments import fit_arguments
+from droidgate_mappings.values.coercion import fit_arguments
 from properties.matching import assert_findings_match
 from strategies import random_provider
 

@@ -34,7 +34,7 @@ from droidgate.shims.place import place_of
 from droidgate_android.apk.signing_keys import load_or_make_key
 from droidgate_mappings.model.errors import UsageError, WriteError
 from droidgate_mappings.model.findings import Level
-from droidgate_mappings.values.arguments import FittedArguments, fit_arguments
+from droidgate_mappings.values.coercion import FittedArguments, fit_arguments
 from droidgate_mappings.values.failures import CallError
 from droidgate_shim.builder.shims import build_bare_shim
 from gateway.calling.phones_with_shims import (

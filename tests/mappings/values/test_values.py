@@ -14,8 +14,15 @@ from droidgate_mappings.json_schema import read_schema
 from droidgate_mappings.model.capability import Capability
 from droidgate_mappings.model.json_values import Json
 from droidgate_mappings.model.types import AnyType, ObjectType, OpaqueType, Property, Type
-from droidgate_mappings.values.arguments import argument_problems, fit_arguments, fit_result
-from droidgate_mappings.values.coercion import MAX_DEPTH, UnfitValueError, ValueFitter, find_violation
+from droidgate_mappings.values.coercion import (
+    MAX_DEPTH,
+    UnfitValueError,
+    ValueFitter,
+    argument_problems,
+    find_violation,
+    fit_arguments,
+    fit_result,
+)
 from droidgate_mappings.values.failures import CallError
 from droidgate_mappings.values.patterns import (
     MAX_PATTERN,

@@ -8,7 +8,7 @@ from typing import Final
 
 from droidgate.cli.output.pages import Block, Heading, Line, Table, amount
 from droidgate.cli.output.safe_text import one_line
-from droidgate_mappings.formats.access_words import enabled_words
+from droidgate_mappings.formats.reachability import enabled_words
 from droidgate_mappings.model.capability import Capability, Provider
 from droidgate_mappings.model.types import (
     AllOfType,

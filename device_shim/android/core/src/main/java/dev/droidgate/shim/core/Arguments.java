@@ -5,7 +5,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 
-/** A call's arguments, fitted to the declared input as {@code droidgate_mappings.values.arguments} does. */
+/** A call's arguments, fitted to the declared input as {@code droidgate_mappings.values.coercion} does. */
 final class Arguments {
     private Arguments() {}
 
