@@ -33,7 +33,7 @@ from droidgate_phone.app_api.behaviour import Context
 from droidgate_phone.apps.agent import ACTION_MOBILE_MCP, Agent, request_text
 from droidgate_phone.apps.app_registry import BEHAVIOURS
 from droidgate_phone.apps.clock_in import ClockInApp, ClockInService
-from droidgate_phone.clocks import SystemClock
+from droidgate_phone.clocks import Clock
 from droidgate_phone.intents import Bundle, ComponentName, Intent
 from droidgate_phone.phone import boot
 from droidgate_phone.sample_packages import sample_package, signing_key
@@ -237,7 +237,7 @@ def measure_build(table: Table, folder: Path, rounds: int) -> bool:
     return len(built.capabilities) == CAPABILITIES
 
 
-class HurryingClock(SystemClock):
+class HurryingClock(Clock):
     """The host's time, which can be put forward: no caller may send many requests a minute."""
 
     ahead = 0.0

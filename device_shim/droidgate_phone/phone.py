@@ -12,7 +12,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Final, Self
 
 from droidgate_phone.apps.shim_runtimes import ShimRuntime, start_shim_runtime
-from droidgate_phone.clocks import Clock, SystemClock
+from droidgate_phone.clocks import Clock
 from droidgate_phone.commands.command_registry import command_names
 from droidgate_phone.event_log import EventLog
 from droidgate_phone.faults import Faults
@@ -71,7 +71,7 @@ def boot(
             return BEHAVIOURS[package.name]
         return recognise(package, shim_runtime=shim_runtime)
 
-    clock = clock or SystemClock()
+    clock = clock or Clock()
     files = VirtualFiles(clock=clock.now)
     lay_out(files, programs=command_names())
     return AndroidSystem(

@@ -13,12 +13,12 @@ from droidgate_android.apk.signing_keys import SigningKey, make_key
 from droidgate_phone.app_api.app_values import AppCrashError, AppFunctionError, BroadcastResult, Message
 from droidgate_phone.app_api.behaviour import Activity, App, AppFunctionService, Provider, Receiver, Service
 from droidgate_phone.app_api.platform import View
-from droidgate_phone.clocks import StillClock
 from droidgate_phone.commands import SHELL_UID, CommandCall
 from droidgate_phone.commands.command_registry import find_command
 from droidgate_phone.intents import Bundle, Intent
 from droidgate_phone.phone import boot
 from droidgate_phone.system import AndroidSystem
+from still_clock import StillClock
 
 Item = TypeVar("Item")
 
