@@ -27,7 +27,7 @@ from droidgate_phone.system.releases import ReleaseProfile, load_release
 from droidgate_phone.transport.adb_keys import AuthorizedKeys, user_key_file
 from droidgate_phone.transport.packets import features_of
 from droidgate_phone.transport.phone_wire import PhoneWire
-from droidgate_phone.transport.userland import Banner, ShellFiles, Userland
+from droidgate_phone.transport.userland import Banner, Userland
 
 if TYPE_CHECKING:
     from droidgate_phone.app_api.behaviour import App
@@ -222,7 +222,7 @@ def _install_where_it_can_run(system: AndroidSystem, package: SamplePackage) -> 
 def _userland(system: AndroidSystem) -> Userland:
     return Userland(
         run=functools.partial(_run, system),
-        files=ShellFiles(system.files),
+        files=system.files,
         banner=functools.partial(_banner, system),
     )
 
