@@ -25,9 +25,9 @@ from droidgate_phone.system.app_context import AppContext
 from droidgate_phone.system.installation import InstallError, InstallOptions
 from droidgate_phone.system.releases import ReleaseProfile, load_release
 from droidgate_phone.transport.adb_keys import AuthorizedKeys, user_key_file
+from droidgate_phone.transport.adb_services import Banner, Userland
 from droidgate_phone.transport.packets import features_of
 from droidgate_phone.transport.phone_wire import PhoneWire
-from droidgate_phone.transport.userland import Banner, Userland
 
 if TYPE_CHECKING:
     from droidgate_phone.app_api.behaviour import App

@@ -15,8 +15,7 @@ from functools import partial
 from typing import Final
 
 from droidgate_phone.phone_files import SHELL_UID, FileStatus, VirtualFiles
-from droidgate_phone.transport.endpoints import Endpoint, read_exactly
-from droidgate_phone.transport.sockets import Buffer
+from droidgate_phone.transport.sockets import Buffer, Endpoint, read_exactly
 
 HEAD: Final = struct.Struct("<4sI")
 STATUS: Final = struct.Struct("<4sIII")
