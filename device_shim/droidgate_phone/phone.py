@@ -30,8 +30,8 @@ from droidgate_phone.transport.packets import features_of
 from droidgate_phone.transport.phone_wire import PhoneWire
 
 if TYPE_CHECKING:
-    from droidgate_phone.app_api.behaviour import App
     from droidgate_phone.sample_packages import SamplePackage
+    from droidgate_phone.system.behaviour import App
     from droidgate_phone.system.package_records import InstalledPackage
     from droidgate_phone.transport.adb_server import AdbServer
 

@@ -19,8 +19,11 @@ from typing import Final, Protocol
 
 from PIL import Image, ImageDraw
 
-from droidgate_phone.app_api.app_values import AndroidError
-from droidgate_phone.app_api.behaviour import FLAG_WINDOW_IS_OBSCURED, FLAG_WINDOW_IS_PARTIALLY_OBSCURED
+from droidgate_phone.app_api.app_values import (
+    FLAG_WINDOW_IS_OBSCURED,
+    FLAG_WINDOW_IS_PARTIALLY_OBSCURED,
+    AndroidError,
+)
 from droidgate_phone.app_api.platform import View, ViewKind
 from droidgate_phone.screen import keys
 from droidgate_phone.screen.layout import (

@@ -8,7 +8,6 @@ from types import TracebackType
 from typing import Self
 
 from droidgate_mappings.model.errors import UsageError
-from droidgate_phone.app_api.behaviour import Context
 from droidgate_phone.clocks import Clock
 from droidgate_phone.event_log import EventLog
 from droidgate_phone.faults import Faults
@@ -17,6 +16,7 @@ from droidgate_phone.phone_files import VirtualFiles
 from droidgate_phone.screen.window import Window
 from droidgate_phone.system.activity_stack import ActivityStack
 from droidgate_phone.system.app_function_service import AppFunctionManager
+from droidgate_phone.system.behaviour import Context
 from droidgate_phone.system.broadcasts import BroadcastManager
 from droidgate_phone.system.content_providers import ContentManager
 from droidgate_phone.system.instrumentations import InstrumentationManager

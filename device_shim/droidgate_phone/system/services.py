@@ -11,9 +11,9 @@ from collections.abc import Callable, Sequence
 from typing import Final
 
 from droidgate_phone.app_api.app_values import AndroidError, Message
-from droidgate_phone.app_api.behaviour import START_REDELIVER_INTENT, Service
 from droidgate_phone.app_api.platform import ServiceConnection
 from droidgate_phone.intents import ComponentName, Intent
+from droidgate_phone.system.behaviour import START_REDELIVER_INTENT, Service
 from droidgate_phone.system.callers import Caller
 from droidgate_phone.system.intent_text import show_intent
 from droidgate_phone.system.manifests import SERVICE_TYPES

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from droidgate_phone.app_api.behaviour import App, Context
 from droidgate_phone.clocks import Clock
 from droidgate_phone.event_log import EventLog
+from droidgate_phone.system.behaviour import App, Context
 from droidgate_phone.system.package_records import InstalledPackage
 from droidgate_phone.system.package_service import PackageManager
 from droidgate_phone.system.processes import AppProcess, ProcessManager

@@ -10,7 +10,10 @@ from dataclasses import dataclass, field
 from droidgate.sources.android_project import application_from_tree
 from droidgate_mappings.formats.application import Application
 from droidgate_phone.app_api.app_values import ActivityResult, AndroidError, BroadcastResult, Message
-from droidgate_phone.app_api.behaviour import (
+from droidgate_phone.intents import ComponentName, Intent
+from droidgate_phone.sample_apps import sample_apps_directory
+from droidgate_phone.system.app_context import AppPlatform
+from droidgate_phone.system.behaviour import (
     Activity,
     App,
     AppFunctionService,
@@ -18,9 +21,6 @@ from droidgate_phone.app_api.behaviour import (
     PendingBroadcast,
     Service,
 )
-from droidgate_phone.app_api.platform import Platform
-from droidgate_phone.intents import ComponentName, Intent
-from droidgate_phone.sample_apps import sample_apps_directory
 
 NOW = 1_771_065_000.0
 """14 February 2026, 10:30 UTC."""
@@ -97,7 +97,7 @@ class SmallContext:
         return self.phone.files.setdefault(self.package, Files())
 
     @property
-    def platform(self) -> Platform:
+    def platform(self) -> AppPlatform:
         raise NotImplementedError
 
     def read_xml_resource(self, reference: str) -> str | None:

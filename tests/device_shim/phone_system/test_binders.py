@@ -17,9 +17,9 @@ from device_shim.phone_system.phone_system_apps import (
     make_tool,
 )
 from droidgate_phone.app_api.app_values import Message
-from droidgate_phone.app_api.behaviour import App, Service
 from droidgate_phone.intents import ComponentName, Intent
 from droidgate_phone.system import AndroidSystem
+from droidgate_phone.system.behaviour import App, Service
 
 PLAIN = Intent(ACTION, ComponentName(TOOL, f"{TOOL}.Door"))
 CALLS: list[str] = []

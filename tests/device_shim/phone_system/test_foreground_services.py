@@ -20,9 +20,9 @@ from device_shim.phone_system.phone_system_apps import (
     uid_of,
 )
 from droidgate_phone.app_api.app_values import AndroidError, Message
-from droidgate_phone.app_api.behaviour import Service
 from droidgate_phone.intents import ComponentName, Intent
 from droidgate_phone.system import AndroidSystem
+from droidgate_phone.system.behaviour import Service
 
 ECHO = ComponentName(TOOL, f"{TOOL}.Echo")
 PERMISSIONS = (

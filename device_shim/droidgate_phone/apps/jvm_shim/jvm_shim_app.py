@@ -14,7 +14,11 @@ from droidgate_phone.app_api.app_values import (
     CallingPackage,
     Message,
 )
-from droidgate_phone.app_api.behaviour import (
+from droidgate_phone.app_api.platform import View
+from droidgate_phone.apps.jvm_shim.jvm_process import process_of
+from droidgate_phone.apps.jvm_shim.jvm_values import read_bundle, read_view, write_bundle, write_intent
+from droidgate_phone.intents import Bundle, Intent, split_uri
+from droidgate_phone.system.behaviour import (
     Activity,
     App,
     AppFunctionService,
@@ -24,10 +28,6 @@ from droidgate_phone.app_api.behaviour import (
     Receiver,
     Service,
 )
-from droidgate_phone.app_api.platform import View
-from droidgate_phone.apps.jvm_shim.jvm_process import process_of
-from droidgate_phone.apps.jvm_shim.jvm_values import read_bundle, read_view, write_bundle, write_intent
-from droidgate_phone.intents import Bundle, Intent, split_uri
 
 _PACKAGE: Final = "dev.droidgate.shim"
 _REDELIVERED: Final = 1

@@ -11,26 +11,27 @@ by the system for each start, from the class names of the manifest.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import ClassVar, Final, Protocol
+from typing import TYPE_CHECKING, ClassVar, Final, Protocol
 
 from droidgate_mappings.model.json_values import Json
 from droidgate_phone.app_api.app_values import (
+    FLAG_WINDOW_IS_OBSCURED,
+    FLAG_WINDOW_IS_PARTIALLY_OBSCURED,
     ActivityResult,
     AppFunctionError,
     BroadcastResult,
     CallingPackage,
     Message,
 )
-from droidgate_phone.app_api.platform import Binding, Platform, View
+from droidgate_phone.app_api.platform import Binding, View
 from droidgate_phone.clocks import Signal
 from droidgate_phone.intents import Bundle, ComponentName, Intent
 
+if TYPE_CHECKING:
+    from droidgate_phone.system.app_context import AppPlatform
+
 START_REDELIVER_INTENT: Final = 3
 """`Service.START_REDELIVER_INTENT`."""
-FLAG_WINDOW_IS_OBSCURED: Final = 0x1
-"""`MotionEvent.FLAG_WINDOW_IS_OBSCURED`: another app's window covers the point that is touched."""
-FLAG_WINDOW_IS_PARTIALLY_OBSCURED: Final = 0x2
-"""`MotionEvent.FLAG_WINDOW_IS_PARTIALLY_OBSCURED` (29): another app's window covers another part."""
 
 
 class Context(Protocol):
@@ -45,7 +46,7 @@ class Context(Protocol):
         """The app's private files; they survive its process."""
 
     @property
-    def platform(self) -> Platform:
+    def platform(self) -> AppPlatform:
         """What Android offers beyond that, which few apps need."""
 
     def read_xml_resource(self, reference: str) -> str | None:
