@@ -23,9 +23,10 @@ from droidgate_phone.app_api.app_values import (
     CallingPackage,
     Message,
 )
-from droidgate_phone.app_api.platform import Binding, View
+from droidgate_phone.app_api.platform import Binding
 from droidgate_phone.clocks import Signal
 from droidgate_phone.intents import Bundle, ComponentName, Intent
+from droidgate_phone.screen.window import Touched
 
 if TYPE_CHECKING:
     from droidgate_phone.system.app_context import AppPlatform
@@ -228,8 +229,10 @@ class Service:
         """Handle the end of the service."""
 
 
-class Activity:
+class Activity(Touched):
     """An activity. It runs until `finish` is called or the user goes back.
+
+    Without a view it is translucent.
 
     Attributes:
         touch_flags: `MotionEvent.getFlags` of the tap that `on_click` handles, 0 outside of it: of them
@@ -265,21 +268,6 @@ class Activity:
     def finish(self) -> None:
         """End the activity."""
         self.finished = True
-
-    def view(self) -> View | None:
-        """Return what it shows now; None for a translucent activity without content."""
-
-    def on_click(self, view_id: str) -> None:
-        """Handle a tap on a clickable view."""
-
-    def on_long_click(self, view_id: str) -> None:
-        """Handle a long press on a view that takes one."""
-
-    def on_drop(self, view_id: str, target_id: str) -> None:
-        """Handle that a view that takes long presses was dragged onto another one."""
-
-    def on_text(self, view_id: str, text: str) -> None:
-        """Handle the new text of an editable view."""
 
 
 class PendingBroadcast:
