@@ -31,7 +31,7 @@ from droidgate_phone.system.releases import ReleaseProfile
 from droidgate_phone.system.service_records import RunningServices
 from droidgate_phone.system.services import ServiceManager
 from droidgate_phone.system.system_core import CodeOf, SystemCore
-from droidgate_phone.system.system_properties import SettingsProvider, SystemProperties
+from droidgate_phone.system.system_properties import SETTINGS, SettingsProvider, SystemProperties
 from droidgate_phone.system.timers import Timers
 from droidgate_phone.system.uid_states import UidStates
 
@@ -54,7 +54,8 @@ class AndroidSystem:
         release: The release's facts and rules.
         files: VirtualFiles.
         properties: SystemProperties (`getprop`).
-        settings: Settings and device configuration.
+        settings: Settings.
+        device_config: The device configuration.
         core: What the managers have in common.
         packages: PackageManager.
         resolver: Which components an intent reaches.
@@ -97,7 +98,8 @@ class AndroidSystem:
         self.faults = faults or Faults()
         self.log = log or EventLog()
         self.properties = SystemProperties(release, serial)
-        self.settings = SettingsProvider()
+        self.settings = SettingsProvider(SETTINGS)
+        self.device_config = SettingsProvider({})
         self.is_locked = False
         self.timers = Timers(clock)
         self.packages = PackageManager(release, files, self.log, clock, seed=seed)

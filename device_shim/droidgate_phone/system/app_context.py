@@ -109,13 +109,7 @@ class AppPlatform:
     def find_meta_data(self, component: ComponentName, name: str) -> MetaData | None:
         """Return a component's meta-data, of a package that the app may see."""
         package = self._find(component.package)
-        if package is None:
-            return None
-        application = package.application
-        for declared in application.components:
-            if application.qualified_name(declared) == component.class_name:
-                return declared.find_meta_data(name)
-        return None
+        return None if package is None else _find_meta_data(package, component.class_name, name)
 
     def read_xml(self, package: str, reference: str) -> XmlNode | None:
         """Return compiled XML (`@xml/name`) of a package that the app may see."""
@@ -135,7 +129,7 @@ class AppPlatform:
     def read_asset(self, package: str, name: str) -> bytes | None:
         """Return an asset of a package that the app may see."""
         found = self._find(package)
-        return None if found is None or found.apk is None else _read_entry(found.apk, f"assets/{name}")
+        return None if found is None else _read_entry(found.apk, f"assets/{name}")
 
     def bind(self, intent: Intent, connection: ServiceConnection) -> Binding | None:
         """Bind a service; the connection reports the outcome later. None for an unknown service.
@@ -143,9 +137,7 @@ class AppPlatform:
         Raises:
             AndroidError: Android refuses.
         """
-        if intent.component is None and intent.package is None:
-            message = f"Service Intent must be explicit: {show_intent(intent)}"
-            raise AndroidError("java.lang.IllegalArgumentException", message)
+        _require_explicit(intent)
         self._caller.refuse_isolated("bindService")
         return self._system.services.bind_later(self._caller, intent, connection)
 
@@ -454,8 +446,22 @@ class AppPlatform:
         return found.apk, None if value is None else value.text
 
 
-def _read_entry(apk: Apk, name: str) -> bytes | None:
-    part = apk.part_with(name)
+def _require_explicit(intent: Intent) -> None:
+    if intent.component is None and intent.package is None:
+        message = f"Service Intent must be explicit: {show_intent(intent)}"
+        raise AndroidError("java.lang.IllegalArgumentException", message)
+
+
+def _find_meta_data(package: InstalledPackage, class_name: str, name: str) -> MetaData | None:
+    application = package.application
+    for declared in application.components:
+        if application.qualified_name(declared) == class_name:
+            return declared.find_meta_data(name)
+    return None
+
+
+def _read_entry(apk: Apk | None, name: str) -> bytes | None:
+    part = None if apk is None else apk.part_with(name)
     if part is None:
         return None
     try:
@@ -562,22 +568,11 @@ class AppContext:
         return self._package.application.resources.read_text(reference)
 
     def read_meta_data(self, class_name: str, name: str) -> str | None:
-        application = self._package.application
-        for component in application.components:
-            if application.qualified_name(component) == class_name:
-                found = component.find_meta_data(name)
-                return found.value if found is not None and isinstance(found.value, str) else None
-        return None
+        found = _find_meta_data(self._package, class_name, name)
+        return found.value if found is not None and isinstance(found.value, str) else None
 
     def read_raw(self, path: str) -> bytes | None:
-        apk = self._package.apk
-        part = apk.part_with(path) if apk is not None else None
-        if part is None:
-            return None
-        try:
-            return part.archive.read_entry(path, MAX_ENTRY_BYTES)
-        except InputError:
-            return None
+        return _read_entry(self._package.apk, path)
 
     def read_shared_file(self, path: str) -> bytes | None:
         files = self._system.files
@@ -622,7 +617,7 @@ class AppContext:
 
     def start_service(self, intent: Intent, *, foreground: bool = False) -> ComponentName | None:
         self._caller.refuse_isolated("startService")
-        self._require_explicit(intent)
+        _require_explicit(intent)
         try:
             return self._system.services.start(self._caller, intent, foreground=foreground)
         except ServiceRefusedError as refused:
@@ -643,7 +638,7 @@ class AppContext:
         flags: int = 0,
     ) -> Binding | None:
         self._caller.refuse_isolated("bindService")
-        self._require_explicit(intent)
+        _require_explicit(intent)
         return self._system.services.bind(self._caller, intent, on_message, on_disconnected, flags)
 
     def start_activity(
@@ -693,11 +688,6 @@ class AppContext:
     def _query(self, kind: PartKind, intent: Intent) -> list[ComponentName]:
         found = self._system.resolver.query(kind, intent, caller_uid=self._caller.uid)
         return [match.name for match in found]
-
-    def _require_explicit(self, intent: Intent) -> None:
-        if intent.component is None and intent.package is None:
-            message = f"Service Intent must be explicit: {show_intent(intent)}"
-            raise AndroidError("java.lang.IllegalArgumentException", message)
 
     def _not_found(self, intent: Intent) -> str:
         if intent.component is None:
