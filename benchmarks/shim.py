@@ -29,14 +29,14 @@ from droidgate.shims.source_apps import read_source_apps
 from droidgate_android.apk.pack import pack_project
 from droidgate_mappings.model.json_values import one_line_json
 from droidgate_phone.app_api.app_values import Message
-from droidgate_phone.app_api.behaviour import Context
 from droidgate_phone.apps.agent import ACTION_MOBILE_MCP, Agent, request_text
 from droidgate_phone.apps.app_registry import BEHAVIOURS
 from droidgate_phone.apps.clock_in import ClockInApp, ClockInService
-from droidgate_phone.clocks import SystemClock
+from droidgate_phone.clocks import Clock
 from droidgate_phone.intents import Bundle, ComponentName, Intent
 from droidgate_phone.phone import boot
 from droidgate_phone.sample_packages import sample_package, signing_key
+from droidgate_phone.system.behaviour import Context
 from droidgate_phone.system.callers import Caller
 from droidgate_shim.builder.shims import ShimOptions, build_shims
 from droidgate_shim.engine.authority import Installed, read_policy
@@ -237,7 +237,7 @@ def measure_build(table: Table, folder: Path, rounds: int) -> bool:
     return len(built.capabilities) == CAPABILITIES
 
 
-class HurryingClock(SystemClock):
+class HurryingClock(Clock):
     """The host's time, which can be put forward: no caller may send many requests a minute."""
 
     ahead = 0.0

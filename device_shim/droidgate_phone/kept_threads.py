@@ -7,12 +7,12 @@ import threading
 from collections.abc import Callable
 from typing import Final
 
-from droidgate_phone.clocks import SystemSignal
+from droidgate_phone.clocks import Signal
 
 _IDLE_SECONDS: Final = 5.0
 """How long a thread waits for work before it ends."""
 
-_Work = tuple[Callable[[], None], SystemSignal]
+_Work = tuple[Callable[[], None], Signal]
 
 
 class KeptThreads:
@@ -31,13 +31,13 @@ class KeptThreads:
         self._lock = threading.Lock()
         self._idle: list[queue.SimpleQueue[_Work]] = []
 
-    def start(self, work: Callable[[], None]) -> SystemSignal:
+    def start(self, work: Callable[[], None]) -> Signal:
         """Run work, which raises nothing, and return the signal of its end.
 
         Raises:
             RuntimeError: the host has no thread left.
         """
-        ended = SystemSignal()
+        ended = Signal()
         with self._lock:
             inbox = self._idle.pop() if self._idle else None
             self.working += 1

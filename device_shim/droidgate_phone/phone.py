@@ -12,7 +12,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Final, Self
 
 from droidgate_phone.apps.shim_runtimes import ShimRuntime, start_shim_runtime
-from droidgate_phone.clocks import Clock, SystemClock
+from droidgate_phone.clocks import Clock
 from droidgate_phone.commands.command_registry import command_names
 from droidgate_phone.event_log import EventLog
 from droidgate_phone.faults import Faults
@@ -25,13 +25,13 @@ from droidgate_phone.system.app_context import AppContext
 from droidgate_phone.system.installation import InstallError, InstallOptions
 from droidgate_phone.system.releases import ReleaseProfile, load_release
 from droidgate_phone.transport.adb_keys import AuthorizedKeys, user_key_file
+from droidgate_phone.transport.adb_services import Banner, Userland
 from droidgate_phone.transport.packets import features_of
 from droidgate_phone.transport.phone_wire import PhoneWire
-from droidgate_phone.transport.userland import Banner, ShellFiles, Userland
 
 if TYPE_CHECKING:
-    from droidgate_phone.app_api.behaviour import App
     from droidgate_phone.sample_packages import SamplePackage
+    from droidgate_phone.system.behaviour import App
     from droidgate_phone.system.package_records import InstalledPackage
     from droidgate_phone.transport.adb_server import AdbServer
 
@@ -71,7 +71,7 @@ def boot(
             return BEHAVIOURS[package.name]
         return recognise(package, shim_runtime=shim_runtime)
 
-    clock = clock or SystemClock()
+    clock = clock or Clock()
     files = VirtualFiles(clock=clock.now)
     lay_out(files, programs=command_names())
     return AndroidSystem(
@@ -222,7 +222,7 @@ def _install_where_it_can_run(system: AndroidSystem, package: SamplePackage) -> 
 def _userland(system: AndroidSystem) -> Userland:
     return Userland(
         run=functools.partial(_run, system),
-        files=ShellFiles(system.files),
+        files=system.files,
         banner=functools.partial(_banner, system),
     )
 

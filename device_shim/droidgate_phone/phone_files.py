@@ -18,7 +18,6 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import lru_cache
-from types import TracebackType
 from typing import Final, Self
 
 READ: Final = 4
@@ -167,73 +166,11 @@ class FileNode(_Typed):
         return found
 
 
-_LARGEST_NAMELESS: Final = 1 << 26
-
-
-class FileSpace:
-    """The bytes that all files of one phone take; the lock is held during each call.
-
-    Args:
-        capacity: How many bytes fit; ENOSPC beyond.
-        clock: The phone's time.
-        lock: Is held while a file is looked at or changed.
-    """
-
-    def __init__(self, capacity: int, clock: Callable[[], float], lock: threading.RLock) -> None:
-        self.capacity = capacity
-        self.lock = lock
-        self.used = 0
-        self._clock = clock
-
-    def release(self, node: FileNode) -> None:
-        """Forget the content; a reader that has the node open sees an empty file, as after a truncation."""
-        self.used -= node.charged
-        node.charged = 0
-        node.content = b""
-
-    def charge(self, node: FileNode, size: int, path: str) -> None:
-        """Count a node's new size.
-
-        Raises:
-            VirtualFileError: nothing fits any more (ENOSPC).
-        """
-        if node.parent is None:
-            # Its name is gone: what is still written to it goes with the last who has it open.
-            if size > _LARGEST_NAMELESS:
-                raise VirtualFileError(errno.ENOSPC, path)
-            return
-        if size > node.charged and self.used + size - node.charged > self.capacity:
-            raise VirtualFileError(errno.ENOSPC, path)
-        self.used += size - node.charged
-        node.charged = size
-
-    def _changeable(self, node: FileNode, size: int, path: str) -> bytearray:
-        """Return the content as something that can be changed, and charge its new size."""
-        loaded = node.load()
-        self.charge(node, max(size, len(loaded)), path)
-        if not isinstance(loaded, bytearray):
-            loaded = node.content = bytearray(loaded)
-        return loaded
-
-    def write(
-        self, node: FileNode, offset: int | None, data: bytes | bytearray | memoryview, path: str
-    ) -> int:
-        """Put bytes into an open file, at its end for None; return the offset behind them."""
-        if offset is None:
-            offset = len(node.load())
-        content = self._changeable(node, offset + len(data), path)
-        if offset > len(content):
-            content.extend(bytes(offset - len(content)))
-        content[offset : offset + len(data)] = data
-        node.modified = self._clock()
-        return offset + len(data)
-
-
 class _OpenFile:
     """A file that stays open when its name goes; a context manager."""
 
-    def __init__(self, space: FileSpace, node: FileNode, path: str) -> None:
-        self._space = space
+    def __init__(self, files: VirtualFiles, node: FileNode, path: str) -> None:
+        self._files = files
         self._node = node
         self.path = path
         self.position = 0
@@ -241,18 +178,8 @@ class _OpenFile:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
-    ) -> None:
-        self.close()
-
-    def close(self) -> None:
-        """Do nothing: nothing is held open. Files have this method."""
-
-    def status(self) -> FileStatus:
-        """Return what `fstat` returns."""
-        with self._space.lock:
-            return self._node.status()
+    def __exit__(self, *_: object) -> None:
+        """Do nothing: nothing is held open."""
 
     def seek(self, position: int) -> None:
         """Go to an offset from the beginning, which may lie beyond the end."""
@@ -280,7 +207,7 @@ class FileReader(_OpenFile):
             if limit < 0:
                 raise VirtualFileError(errno.EFBIG, self.path)
             return node.device(limit)
-        with self._space.lock:
+        with self._files.lock:
             content = node.load()
             end = len(content) if limit < 0 else self.position + limit
             if self.position == 0 and end >= len(content) and isinstance(content, bytes):
@@ -299,8 +226,8 @@ class FileWriter(_OpenFile):
         position: Offset of the next byte; of no meaning where it appends.
     """
 
-    def __init__(self, space: FileSpace, node: FileNode, path: str, *, append: bool) -> None:
-        super().__init__(space, node, path)
+    def __init__(self, files: VirtualFiles, node: FileNode, path: str, *, append: bool) -> None:
+        super().__init__(files, node, path)
         self._append = append
 
     def write(self, data: bytes) -> None:
@@ -311,10 +238,9 @@ class FileWriter(_OpenFile):
         """
         if self._node.device is not None:
             return
-        with self._space.lock:
-            self.position = self._space.write(
-                self._node, None if self._append else self.position, data, self.path
-            )
+        self.position = self._files.write_node(
+            self._node, None if self._append else self.position, data, self.path
+        )
 
 
 ROOT_UID: Final = 0
@@ -394,6 +320,7 @@ def number_of(name: str) -> int | None:
 
 
 DEFAULT_CAPACITY: Final = 1 << 30
+_LARGEST_NAMELESS: Final = 1 << 26
 MAXIMUM_NAME: Final = 255
 MAXIMUM_PATH: Final = 4096
 MAXIMUM_LINKS: Final = 40
@@ -414,27 +341,19 @@ class VirtualFiles:
     `uid` is who acts: 0 (root), the default, passes every check, other users are held to the modes.
 
     Attributes:
-        space: The bytes that the files take.
+        capacity: How many bytes fit; ENOSPC beyond.
+        used: How many bytes the files hold; content that was not read yet is not counted.
         lock: Held while the tree is looked at or changed.
     """
 
     def __init__(self, *, capacity: int = DEFAULT_CAPACITY, clock: Callable[[], float] = time.time) -> None:
+        self.capacity = capacity
+        self.used = 0
+        self.lock = threading.RLock()
         self._clock = clock
         self._next_inode = 2
         self._root = FileNode(stat.S_IFDIR | 0o755, ROOT_UID, ROOT_UID, clock(), 2)
         self._shared: list[FileNode] = []
-        self.lock = threading.RLock()
-        self.space = FileSpace(capacity, clock, self.lock)
-
-    @property
-    def capacity(self) -> int:
-        """How many bytes fit; ENOSPC beyond."""
-        return self.space.capacity
-
-    @property
-    def used(self) -> int:
-        """How many bytes the files hold; content that was not read yet is not counted."""
-        return self.space.used
 
     def exists(self, path: str, *, uid: int = ROOT_UID) -> bool:
         """Return whether the path leads somewhere that this user can see; links are followed."""
@@ -523,7 +442,7 @@ class VirtualFiles:
         with self.lock:
             node = self._existing(path, uid)
             self._require_access(node, READ, uid, path)
-            return FileReader(self.space, node, path)
+            return FileReader(self, node, path)
 
     def write(
         self,
@@ -554,21 +473,14 @@ class VirtualFiles:
             node = self._open_for_writing(path, mode, uid, owner, truncate=not append)
             if node.device is None:
                 if append:
-                    self.space.write(node, None, data() if callable(data) else data, path)
+                    self.write_node(node, None, data() if callable(data) else data, path)
                 else:
-                    self.space.charge(node, 0 if callable(data) else len(data), path)
+                    self._charge(node, 0 if callable(data) else len(data), path)
                     node.content = data
             node.modified = self._clock() if mtime is None else mtime
 
     def open_writer(
-        self,
-        path: str,
-        *,
-        append: bool = False,
-        truncate: bool = True,
-        mode: int = 0o644,
-        uid: int = ROOT_UID,
-        owner: int | None = None,
+        self, path: str, *, append: bool = False, mode: int = 0o644, uid: int = ROOT_UID
     ) -> FileWriter:
         """Return something to write the file with, piece by piece; arguments as in `write`.
 
@@ -576,8 +488,47 @@ class VirtualFiles:
             VirtualFileError: the way is not there, is a directory, or may not be written.
         """
         with self.lock:
-            node = self._open_for_writing(path, mode, uid, owner, truncate=truncate and not append)
-            return FileWriter(self.space, node, path, append=append)
+            node = self._open_for_writing(path, mode, uid, None, truncate=not append)
+            return FileWriter(self, node, path, append=append)
+
+    def write_node(
+        self, node: FileNode, offset: int | None, data: bytes | bytearray | memoryview, path: str
+    ) -> int:
+        """Put bytes into an open file, at its end for None; return the offset behind them."""
+        with self.lock:
+            content = node.load()
+            offset = len(content) if offset is None else offset
+            end = offset + len(data)
+            self._charge(node, max(end, len(content)), path)
+            if not isinstance(content, bytearray):
+                content = node.content = bytearray(content)
+            if offset > len(content):
+                content.extend(bytes(offset - len(content)))
+            content[offset:end] = data
+            node.modified = self._clock()
+            return end
+
+    def _charge(self, node: FileNode, size: int, path: str) -> None:
+        """Count a node's new size.
+
+        Raises:
+            VirtualFileError: nothing fits any more (ENOSPC).
+        """
+        if node.parent is None:
+            # Its name is gone: what is still written to it goes with the last who has it open.
+            if size > _LARGEST_NAMELESS:
+                raise VirtualFileError(errno.ENOSPC, path)
+            return
+        if size > node.charged and self.used + size - node.charged > self.capacity:
+            raise VirtualFileError(errno.ENOSPC, path)
+        self.used += size - node.charged
+        node.charged = size
+
+    def _release(self, node: FileNode) -> None:
+        """Forget the content; a reader that has the node open sees an empty file, as after a truncation."""
+        self.used -= node.charged
+        node.charged = 0
+        node.content = b""
 
     def make_device(self, path: str, read: Callable[[int], bytes], *, mode: int = 0o666) -> None:
         """Make a character device: `read(limit)` gives its bytes; what is written to it is gone."""
@@ -766,7 +717,7 @@ class VirtualFiles:
             raise VirtualFileError(errno.EISDIR, path)
         self._require_access(found.node, WRITE, uid, path)
         if truncate and found.node.device is None:
-            self.space.release(found.node)
+            self._release(found.node)
             found.node.modified = self._clock()
         return found.node
 
@@ -778,16 +729,13 @@ class VirtualFiles:
         if not node.permits(access, uid):
             raise VirtualFileError(errno.EACCES, path)
 
-    def _require_removable(self, parent: FileNode, node: FileNode, uid: int, path: str) -> None:
-        self._require_access(parent, WRITE | SEARCH, uid, path)
-        if parent.mode & stat.S_ISVTX and uid not in {ROOT_UID, parent.uid, node.uid}:
-            raise VirtualFileError(errno.EPERM, path)
-
     def _remove_tree(self, node: FileNode, uid: int, path: str) -> None:
         parent = node.parent
         if parent is None:
             raise VirtualFileError(errno.EINVAL, path)
-        self._require_removable(parent, node, uid, path)
+        self._require_access(parent, WRITE | SEARCH, uid, path)
+        if parent.mode & stat.S_ISVTX and uid not in {ROOT_UID, parent.uid, node.uid}:
+            raise VirtualFileError(errno.EPERM, path)
         waiting = [node]
         removing: list[FileNode] = []
         while waiting:
@@ -797,7 +745,7 @@ class VirtualFiles:
                 self._require_access(removed, READ | WRITE | SEARCH, uid, path)
                 waiting.extend(removed.children.values())
         for removed in reversed(removing):
-            self.space.release(removed)
+            self._release(removed)
             if removed.parent is not None:
                 del removed.parent.children[removed.name]
                 removed.parent.modified = self._clock()

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Protocol, runtime_checkable
+from typing import Final, Protocol, runtime_checkable
+
+_PIECE: Final = 256 * 1024
 
 
 class InputStream(Protocol):
@@ -11,6 +13,14 @@ class InputStream(Protocol):
 
     def read(self, limit: int = -1) -> bytes:
         """Return up to `limit` bytes as soon as there are any, all until the end for -1; b"" at the end."""
+
+
+def read_to_end(stream: InputStream) -> bytes:
+    """Return everything until the stream ends."""
+    pieces = []
+    while piece := stream.read(_PIECE):
+        pieces.append(piece)
+    return b"".join(pieces)
 
 
 class OutputStream(Protocol):

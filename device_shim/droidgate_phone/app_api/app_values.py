@@ -3,8 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import Final
 
 from droidgate_phone.intents import Bundle, Intent
+
+FLAG_WINDOW_IS_OBSCURED: Final = 0x1
+"""`MotionEvent.FLAG_WINDOW_IS_OBSCURED`: another app's window covers the point that is touched."""
+FLAG_WINDOW_IS_PARTIALLY_OBSCURED: Final = 0x2
+"""`MotionEvent.FLAG_WINDOW_IS_PARTIALLY_OBSCURED` (29): another app's window covers another part."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,9 +15,9 @@ from typing import Final, Generic, Literal, TypeVar
 
 from droidgate_mappings.model.json_values import Json
 from droidgate_phone.app_api.app_values import ActivityResult, BroadcastResult, Message
-from droidgate_phone.app_api.behaviour import Activity, App, Context
 from droidgate_phone.app_api.platform import View
 from droidgate_phone.intents import Bundle, ComponentName, Extra, Intent
+from droidgate_phone.system.behaviour import Activity, App, Context
 
 ACTION_MOBILE_MCP: Final = "mobile.mcp.SERVICE"
 ACTION_MMCP_ADVERTISE: Final = "com.example.mMCP.ACTION_TOOL_ADVERTISE"

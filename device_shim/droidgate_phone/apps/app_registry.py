@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
-from droidgate_phone.app_api.behaviour import App
 from droidgate_phone.apps.agent import AgentApp
 from droidgate_phone.apps.clock_in import ClockInApp
 from droidgate_phone.apps.notes import NotesApp
@@ -15,6 +14,7 @@ from droidgate_phone.apps.shim.identity import is_shim
 from droidgate_phone.apps.shim_runtimes import ShimRuntime
 from droidgate_phone.apps.tally import TallyApp
 from droidgate_phone.apps.weather import WeatherApp
+from droidgate_phone.system.behaviour import App
 from droidgate_phone.system.package_records import InstalledPackage
 
 BEHAVIOURS: Final[Mapping[str, type[App]]] = {

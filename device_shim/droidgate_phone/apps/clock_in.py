@@ -14,7 +14,6 @@ from typing import Final, Protocol
 
 from droidgate_mappings.model.json_values import Json
 from droidgate_phone.app_api.app_values import Message
-from droidgate_phone.app_api.behaviour import Activity, App, AppFiles, Context, Service
 from droidgate_phone.app_api.platform import View
 from droidgate_phone.apps.preferences import Preferences
 from droidgate_phone.apps.tool_requests import (
@@ -28,6 +27,7 @@ from droidgate_phone.apps.tool_requests import (
 )
 from droidgate_phone.intents import Intent
 from droidgate_phone.org_json import java_text
+from droidgate_phone.system.behaviour import Activity, App, AppFiles, Context, Service
 
 _FIRST_DAY: Final = "2000-01-01"
 _MONTHS: Final = range(1, 13)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import calendar
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
 from typing import Any, Final, NoReturn
 
 from droidgate_mappings.model.json_values import Json
@@ -29,8 +29,7 @@ class DateTime:
 
     def document(self) -> dict[str, Json]:
         """Return it as the document that AppFunctions carry."""
-        parts = (self.year, self.month, self.day, self.hour, self.minute, self.second, self.nano)
-        return {name: [value] for name, value in zip(_DATE_TIME_PARTS, parts, strict=True)}
+        return {name: [value] for name, value in zip(_DATE_TIME_PARTS, astuple(self), strict=True)}
 
 
 _DATE_TIME_PARTS: Final[Mapping[str, tuple[int, int]]] = {

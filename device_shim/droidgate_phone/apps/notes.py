@@ -9,15 +9,15 @@ import datetime as dt
 import json
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import astuple, dataclass, field
 from typing import Final
 
 from droidgate_mappings.model.json_values import Json
 from droidgate_phone.app_api.app_values import AppFunctionError
-from droidgate_phone.app_api.behaviour import Activity, App, AppFiles, AppFunctionService, Context
 from droidgate_phone.app_api.platform import View
 from droidgate_phone.apps.document_arguments import Arguments, DateTime
 from droidgate_phone.java_text import units_of
+from droidgate_phone.system.behaviour import Activity, App, AppFiles, AppFunctionService, Context
 
 STATES: Final = ("ACTIVE", "PINNED", "ARCHIVED")
 PRIORITIES: Final = ("LOW", "NORMAL", "HIGH")
@@ -111,7 +111,9 @@ class Reminder:
     def stored(self) -> Json:
         """Return it as it is stored."""
         return (
-            _numbers(self.time) if self.time is not None else {"place": self.place, "r": self.radius_meters}
+            list(astuple(self.time))
+            if self.time is not None
+            else {"place": self.place, "r": self.radius_meters}
         )
 
     @classmethod
@@ -166,7 +168,7 @@ class Note:
             "labels": self.labels,
             "checklist": [item.stored() for item in self.checklist],
             "reminder": self.reminder.stored() if self.reminder is not None else None,
-            "createdAt": _numbers(self.created_at),
+            "createdAt": list(astuple(self.created_at)),
         }
 
     @classmethod
@@ -229,10 +231,6 @@ class NoteStore:
         """Write all notes."""
         stored = {"nextNumber": self._next_number, "notes": [note.stored() for note in self.notes]}
         self._files.write(_FILE, json.dumps(stored).encode("ascii"))
-
-
-def _numbers(time: DateTime) -> list[int]:
-    return [time.year, time.month, time.day, time.hour, time.minute, time.second, time.nano]
 
 
 RETURN_VALUE: Final = "androidAppfunctionsReturnValue"

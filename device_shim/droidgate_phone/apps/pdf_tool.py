@@ -18,7 +18,6 @@ from typing import Final
 from PIL.Image import Image
 
 from droidgate_mappings.model.json_values import Json
-from droidgate_phone.app_api.behaviour import Activity, App, Context
 from droidgate_phone.app_api.platform import View
 from droidgate_phone.apps.pdf_document import (
     MOST_PICTURE_PIXELS,
@@ -32,6 +31,7 @@ from droidgate_phone.apps.pdf_document import (
 from droidgate_phone.intents import Bundle, Intent
 from droidgate_phone.java_text import java_length, java_trim, text_of_units, units_of
 from droidgate_phone.org_json import JsonError, parse_object, write_json
+from droidgate_phone.system.behaviour import Activity, App, Context
 
 SHARED_STORAGE: Final = "/storage/emulated/0"
 """What Android calls shared storage by its real name; `/sdcard` leads there."""

@@ -8,9 +8,9 @@ from typing import Final
 
 from droidgate_mappings.model.json_values import Json
 from droidgate_phone.app_api.app_values import AppFunctionError
-from droidgate_phone.app_api.behaviour import App, AppFunctionService
 from droidgate_phone.apps.document_arguments import Arguments
 from droidgate_phone.apps.preferences import Preferences
+from droidgate_phone.system.behaviour import App, AppFunctionService
 
 ERROR_FUNCTION_NOT_FOUND: Final = 1003
 ERROR_APP_UNKNOWN_ERROR: Final = 3000

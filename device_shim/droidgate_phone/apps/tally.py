@@ -8,7 +8,6 @@ from typing import Final
 
 from droidgate_mappings.model.json_values import Json
 from droidgate_phone.app_api.app_values import Message
-from droidgate_phone.app_api.behaviour import App, Context, Service
 from droidgate_phone.apps.tool_requests import (
     Answer,
     RefusalError,
@@ -20,6 +19,7 @@ from droidgate_phone.apps.tool_requests import (
 from droidgate_phone.intents import Intent
 from droidgate_phone.java_text import java_length
 from droidgate_phone.org_json import java_text
+from droidgate_phone.system.behaviour import App, Context, Service
 
 _PACKAGE: Final = "dev.droidgate.sample.tally"
 _MOST_PLAYERS: Final = 100

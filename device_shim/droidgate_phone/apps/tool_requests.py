@@ -16,10 +16,10 @@ from droidgate_mappings.model.errors import DroidgateError
 from droidgate_mappings.model.json_values import Json
 from droidgate_mappings.text.xml_text import parse_xml
 from droidgate_phone.app_api.app_values import AndroidError, AppCrashError, Message
-from droidgate_phone.app_api.behaviour import Context
 from droidgate_phone.intents import Bundle, Intent
 from droidgate_phone.java_text import java_length
 from droidgate_phone.org_json import JsonError, parse_object, write_json
+from droidgate_phone.system.behaviour import Context
 
 MSG_REQUEST: Final = 1
 MSG_RESPONSE: Final = 2

@@ -82,19 +82,16 @@ def _execute_help(generations: frozenset[int], usage: str, title: str, *more: st
 
 _JSON_TITLE: Final = (
     "Executes an app function for the given package with the provided parameters  and returns the result "
-    "as a "
-    "JSON string"
+    "as a JSON string"
 )
 _TIMEOUT: Final = (
     "    --timeout-duration <SECONDS> (optional): The timeout for the function execution in seconds. "
-    "Defaults to 30 "
-    "seconds."
+    "Defaults to 30 seconds."
 )
 _YAML: Final = "    --brief-yaml (optional): Prints a concise yaml output."
 _PENDING: Final = (
     "    --pending-intent-path <PATH> (optional): The key in the response extras to extract and send a "
-    "PendingIntent "
-    "from. Can be nested using '.' as separator."
+    "PendingIntent from. Can be nested using '.' as separator."
 )
 
 
@@ -116,22 +113,18 @@ def _access_help(verb: str, title: str, agent: str) -> HelpPart:
     )
 
 
+_LIST: Final = (
+    "  list-app-functions [--user <USER_ID>]",
+    "    Lists all app functions for a specified user in JSON.",
+    _user("to list functions for"),
+)
 _PARTS: Final[tuple[HelpPart, ...]] = (
     HelpPart(_since(1), ("  help", "    Prints this help text.")),
-    HelpPart(
-        _since(2, 4),
-        (
-            "  list-app-functions [--user <USER_ID>]",
-            "    Lists all app functions for a specified user in JSON.",
-            _user("to list functions for"),
-        ),
-    ),
+    HelpPart(_since(2, 4), _LIST),
     HelpPart(
         _since(5),
         (
-            "  list-app-functions [--user <USER_ID>]",
-            "    Lists all app functions for a specified user in JSON.",
-            _user("to list functions for"),
+            *_LIST,
             (
                 "    --package <PACKAGE_NAME> (optional): Package name to list functions for. Defaults to "
                 "all packages."
@@ -249,11 +242,10 @@ def run_app_function(call: CommandCall) -> int:
         call.write(help_text(generation))
         return FAILED
     verb, reader = arguments[0], ArgumentReader(arguments[1:])
-    found = _VERBS.get(verb)
-    if found is None or generation not in found.generations:
+    if verb not in _VERBS or generation not in _VERBS[verb][1]:
         return unknown_command(call, verb)
     try:
-        return found.run(call, reader, generation)
+        return _VERBS[verb][0](call, reader, generation)
     except _UnknownOptionError as error:
         call.write(f"Unknown option: {error}\n")
     except ArgumentError as error:
@@ -516,31 +508,22 @@ def _description_of(text: str) -> str | None:
     return None
 
 
-@dataclass(frozen=True, slots=True)
-class _Verb:
-    run: Callable[[CommandCall, ArgumentReader, int], int]
-    generations: frozenset[int]
-
-
-def _of(run: Callable[[CommandCall, ArgumentReader, int], int], first: int, last: int = 5) -> _Verb:
-    return _Verb(run, frozenset(range(first, last + 1)))
-
-
-_VERBS: Final[Mapping[str, _Verb]] = {
-    "list-app-functions": _of(_list, 2),
-    "execute-app-function": _of(_execute, 1),
-    "set-enabled": _of(_set_enabled, 1),
-    "is-enabled": _of(_is_enabled, 5),
-    "purge-allowlist-cache": _of(_purge, 4),
-    "read-app-description": _of(_describe, 5),
-    "grant-app-function-access": _of(_access, 2),
-    "revoke-app-function-access": _of(_access, 2),
-    "list-valid-agents": _of(_access, 3),
-    "list-valid-targets": _of(_access, 3),
-    "set-additional-allowlisted-agents": _of(_access, 3),
-    "clear-additional-allowlisted-agents": _of(_access, 3),
-    "enable-allowlist": _of(_access, 4, 4),
-    "disable-allowlist": _of(_access, 4, 4),
-    "set-test-page-size": _of(_access, 4),
-    "reset-test-page-size": _of(_access, 4),
+_Run = Callable[[CommandCall, ArgumentReader, int], int]
+_VERBS: Final[Mapping[str, tuple[_Run, frozenset[int]]]] = {
+    "list-app-functions": (_list, _since(2)),
+    "execute-app-function": (_execute, _since(1)),
+    "set-enabled": (_set_enabled, _since(1)),
+    "is-enabled": (_is_enabled, _since(5)),
+    "purge-allowlist-cache": (_purge, _since(4)),
+    "read-app-description": (_describe, _since(5)),
+    "grant-app-function-access": (_access, _since(2)),
+    "revoke-app-function-access": (_access, _since(2)),
+    "list-valid-agents": (_access, _since(3)),
+    "list-valid-targets": (_access, _since(3)),
+    "set-additional-allowlisted-agents": (_access, _since(3)),
+    "clear-additional-allowlisted-agents": (_access, _since(3)),
+    "enable-allowlist": (_access, _since(4, 4)),
+    "disable-allowlist": (_access, _since(4, 4)),
+    "set-test-page-size": (_access, _since(4)),
+    "reset-test-page-size": (_access, _since(4)),
 }

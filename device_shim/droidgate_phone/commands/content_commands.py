@@ -35,26 +35,15 @@ class _Arguments:
     user: int = _OWNER
 
 
-class _Tokens:
-    def __init__(self, arguments: tuple[str, ...]) -> None:
-        self._arguments = list(arguments)
-
-    def next(self) -> str | None:
-        return self._arguments.pop(0) if self._arguments else None
-
-    def require(self, option: str) -> str:
-        value = self.next()
-        if not value or value.startswith("--"):
-            raise _UsageError(f"No value for argument: {option}")
-        return value
-
-
-def _read(call: CommandCall, tokens: _Tokens, options: frozenset[str]) -> _Arguments:
+def _read(call: CommandCall, options: frozenset[str]) -> _Arguments:
     read = _Arguments()
-    while (option := tokens.next()) is not None:
+    words = iter(call.arguments[1:])
+    for option in words:
         if option not in options:
             raise _UsageError(f"Unsupported argument: {option}")
-        value = tokens.require(option)
+        value = next(words, "")
+        if not value or value.startswith("--"):
+            raise _UsageError(f"No value for argument: {option}")
         if option == "--uri":
             read.uri = value
         elif option == "--method":
@@ -170,12 +159,11 @@ def run_content(call: CommandCall) -> int:
     verb = call.arguments[0] if call.arguments else None
     if verb in _OTHERS:
         return refuse(call, f"content {verb}")
-    tokens = _Tokens(call.arguments[1:])
     if verb is None or verb not in _VERBS:
         return _tell_usage(call, f"Unsupported operation: {verb or 'null'}")
     run, options = _VERBS[verb]
     try:
-        read = _read(call, tokens, options)
+        read = _read(call, options)
     except _UsageError as error:
         return _tell_usage(call, str(error))
     if verb == "call" and read.method is None:

@@ -9,7 +9,7 @@ from droidgate_phone.commands import Command, CommandCall
 from droidgate_phone.commands.argument_reader import ArgumentReader
 from droidgate_phone.commands.command_registry import FAILED, refuse
 from droidgate_phone.commands.service_commands import read_user, run_guarded
-from droidgate_phone.system.system_properties import NAMESPACES
+from droidgate_phone.system.system_properties import SETTINGS, SettingsProvider
 
 _MODES: Final = frozenset({"allow", "deny", "ignore", "default", "foreground"})
 _OPERATIONS: Final = frozenset({"SYSTEM_ALERT_WINDOW", "RUN_IN_BACKGROUND", "RUN_ANY_IN_BACKGROUND"})
@@ -42,22 +42,13 @@ def _settings(call: CommandCall, words: list[str]) -> int:
     verb, rest = words[0], words[1:]
     if verb not in _REQUIRED_WORDS:
         return refuse(call, f"settings {verb}")
-    if rest and rest[0] not in NAMESPACES:
+    if rest and rest[0] not in SETTINGS:
         call.write_error(f"Invalid namespace '{rest[0]}'\n")
         return FAILED
-    if len(rest) < _REQUIRED_WORDS[verb]:
-        call.write_error("Not enough arguments\n")
-        return FAILED
-    settings, namespace = call.system.settings, rest[0]
-    if verb == "list":
-        _print_all(call, settings.all(namespace))
-    elif verb == "get":
-        call.write(f"{_or_null(settings.get(namespace, rest[1]))}\n")
-    elif verb == "put":
-        settings.put(namespace, rest[1], rest[2])
-    else:
-        call.write(f"Deleted {settings.delete(namespace, rest[1])} rows\n")
-    return 0
+    if verb == "delete" and len(rest) >= _REQUIRED_WORDS[verb]:
+        call.write(f"Deleted {call.system.settings.delete(rest[0], rest[1]):d} rows\n")
+        return 0
+    return _get_or_put(call, call.system.settings, verb, rest, "Not enough arguments")
 
 
 def run_device_config(call: CommandCall) -> int:
@@ -67,29 +58,26 @@ def run_device_config(call: CommandCall) -> int:
     verb, *rest = call.arguments
     if verb not in _REQUIRED_WORDS:
         return refuse(call, f"device_config {verb}")
-    if len(rest) < _REQUIRED_WORDS[verb]:
-        call.write_error("Bad arguments\n")
-        return FAILED
-    settings, namespace = call.system.settings, rest[0]
-    if verb == "list":
-        _print_all(call, settings.device_values(namespace))
-    elif verb == "get":
-        call.write(f"{_or_null(settings.device_value(namespace, rest[1]))}\n")
-    elif verb == "put":
-        settings.set_device_value(namespace, rest[1], rest[2])
-    else:
-        gone = settings.set_device_value(namespace, rest[1], None)
+    if verb == "delete" and len(rest) >= _REQUIRED_WORDS[verb]:
+        gone = call.system.device_config.delete(rest[0], rest[1])
         done = "Successfully deleted" if gone else "Failed to delete"
-        call.write(f"{done} {rest[1]} from {namespace}\n")
+        call.write(f"{done} {rest[1]} from {rest[0]}\n")
+        return 0
+    return _get_or_put(call, call.system.device_config, verb, rest, "Bad arguments")
+
+
+def _get_or_put(call: CommandCall, values: SettingsProvider, verb: str, rest: list[str], too_few: str) -> int:
+    if len(rest) < _REQUIRED_WORDS[verb]:
+        call.write_error(f"{too_few}\n")
+        return FAILED
+    if verb == "list":
+        call.write("".join(f"{key}={value}\n" for key, value in values.all(rest[0]).items()))
+    elif verb == "put":
+        values.put(rest[0], rest[1], rest[2])
+    else:
+        value = values.get(rest[0], rest[1])
+        call.write(f"{'null' if value is None else value}\n")
     return 0
-
-
-def _print_all(call: CommandCall, values: Mapping[str, str]) -> None:
-    call.write("".join(f"{key}={value}\n" for key, value in values.items()))
-
-
-def _or_null(value: str | None) -> str:
-    return "null" if value is None else value
 
 
 def run_app_ops(call: CommandCall) -> int:

@@ -13,14 +13,17 @@ import io
 import re
 import struct
 import threading
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final, Protocol
 
 from PIL import Image, ImageDraw
 
-from droidgate_phone.app_api.app_values import AndroidError
-from droidgate_phone.app_api.behaviour import FLAG_WINDOW_IS_OBSCURED, FLAG_WINDOW_IS_PARTIALLY_OBSCURED
+from droidgate_phone.app_api.app_values import (
+    FLAG_WINDOW_IS_OBSCURED,
+    FLAG_WINDOW_IS_PARTIALLY_OBSCURED,
+    AndroidError,
+)
 from droidgate_phone.app_api.platform import View, ViewKind
 from droidgate_phone.screen import keys
 from droidgate_phone.screen.layout import (
@@ -128,7 +131,6 @@ _CLASSES: Final[dict[ViewKind, str]] = {
 _CLICKABLE: Final = frozenset({"button", "input", "switch", "icon"})
 _LONG_CLICKABLE: Final = frozenset({"input", "icon"})
 _CONTAINERS: Final = frozenset({"column", "row"})
-_FRAME: Final = "android.widget.FrameLayout"
 
 # What the dumper writes as a dot, and the three more that no XML parser takes.
 _NOT_WRITTEN: Final = re.compile("[\0-\x08\x0b\x0c\x0e-\x1f\x7f-\x84\x86-\x9f\ufdd0-\ufddf\ufffe\uffff]")
@@ -163,102 +165,66 @@ def write_hierarchy(screen: Screen, *, compressed: bool = False) -> str:
         screen: The screen.
         compressed: Leave out containers that mean nothing to a reader, as `--compressed` does.
     """
-    display = screen.display
-    whole = Box(0, 0, display.width, display.height)
     placed = () if screen.root is None else (screen.root,)
-    content = list(_nodes_of(screen, placed, compressed=compressed))
+    content = _written(screen, placed, compressed=compressed)
     if not compressed:
-        frame = _Node(_FRAME, whole, resource_id="android:id/content", children=tuple(content))
-        content = [frame]
-    window = _Node(_FRAME, whole, children=tuple(content))
-    body = "".join(_written(window, screen.package))
+        content = _frame(screen, "android:id/content", content)
+    body = "".join(_frame(screen, "", content))
     head = "<?xml version='1.0' encoding='UTF-8' standalone='yes' ?>"
-    return f'{head}<hierarchy rotation="{display.rotation}">{body}</hierarchy>'
+    return f'{head}<hierarchy rotation="{screen.display.rotation}">{body}</hierarchy>'
 
 
-@dataclass(frozen=True, slots=True)
-class _Node:
-    class_name: str
-    box: Box
-    index: int = 0
-    text: str = ""
-    resource_id: str = ""
-    description: str = ""
-    checkable: bool = False
-    checked: bool = False
-    clickable: bool = False
-    enabled: bool = True
-    focusable: bool = False
-    focused: bool = False
-    scrollable: bool = False
-    long_clickable: bool = False
-    children: tuple[_Node, ...] = ()
-
-
-def _nodes_of(screen: Screen, placed: Iterable[Placed], *, compressed: bool) -> Iterator[_Node]:
+def _written(screen: Screen, placed: Iterable[Placed], *, compressed: bool) -> Iterator[str]:
     for item in placed:
-        children = _nodes_of(screen, item.children, compressed=compressed)
-        if compressed and item.view.kind in _CONTAINERS and not item.view.description:
+        children = _written(screen, item.children, compressed=compressed)
+        view = item.view
+        if compressed and view.kind in _CONTAINERS and not view.description:
             yield from children
-        else:
-            yield _node_of(screen, item, tuple(children))
+            continue
+        is_clickable = view.kind in _CLICKABLE
+        attributes = {
+            **_FRAME,
+            "index": item.path[-1] if item.path else 0,
+            "text": shown_text(view),
+            "resource-id": f"{screen.package}:id/{view.id}" if view.id else "",
+            "class": _CLASSES[view.kind],
+            "package": screen.package,
+            "content-desc": view.description,
+            "checkable": view.kind == "switch",
+            "checked": view.checked,
+            "clickable": is_clickable,
+            "enabled": view.enabled,
+            "focusable": is_clickable or view.kind == "list",
+            "focused": item.path == screen.focused,
+            "scrollable": item.overflow > 0,
+            "long-clickable": view.long_clickable or view.kind in _LONG_CLICKABLE,
+        }
+        yield from _node(attributes, item.box, children)
 
 
-def _node_of(screen: Screen, placed: Placed, children: tuple[_Node, ...]) -> _Node:
-    view = placed.view
-    is_clickable = view.kind in _CLICKABLE
-    return _Node(
-        class_name=_CLASSES[view.kind],
-        box=placed.box,
-        index=placed.path[-1] if placed.path else 0,
-        text=shown_text(view),
-        resource_id=f"{screen.package}:id/{view.id}" if view.id else "",
-        description=view.description,
-        checkable=view.kind == "switch",
-        checked=view.checked,
-        clickable=is_clickable,
-        enabled=view.enabled,
-        focusable=is_clickable or view.kind == "list",
-        focused=placed.path == screen.focused,
-        scrollable=placed.overflow > 0,
-        long_clickable=view.long_clickable or view.kind in _LONG_CLICKABLE,
-        children=children,
-    )
+_FRAME: Final[Mapping[str, str | int | bool]] = {
+    "index": 0, "text": "", "resource-id": "", "class": "android.widget.FrameLayout", "package": "",
+    "content-desc": "", "checkable": False, "checked": False, "clickable": False, "enabled": True,
+    "focusable": False, "focused": False, "scrollable": False, "long-clickable": False,
+}  # fmt: skip
+"""Attributes of a frame around the content, in the order of the dumper."""
 
 
-def _written(node: _Node, package: str) -> Iterator[str]:
-    box = node.box
-    attributes: dict[str, str | bool] = {
-        "index": str(node.index),
-        "text": node.text,
-        "resource-id": node.resource_id,
-        "class": node.class_name,
-        "package": package,
-        "content-desc": node.description,
-        "checkable": node.checkable,
-        "checked": node.checked,
-        "clickable": node.clickable,
-        "enabled": node.enabled,
-        "focusable": node.focusable,
-        "focused": node.focused,
-        "scrollable": node.scrollable,
-        "long-clickable": node.long_clickable,
-        "password": False,
-        "selected": False,
-        "bounds": f"[{box.left},{box.top}][{box.right},{box.bottom}]",
-    }
-    is_bare = node.clickable and node.enabled and not (node.text or node.description)
+def _frame(screen: Screen, resource_id: str, children: Iterable[str]) -> Iterator[str]:
+    attributes = {**_FRAME, "package": screen.package, "resource-id": resource_id}
+    return _node(attributes, Box(0, 0, screen.display.width, screen.display.height), children)
+
+
+def _node(attributes: Mapping[str, str | int | bool], box: Box, children: Iterable[str]) -> Iterator[str]:
+    is_bare = attributes["clickable"] and attributes["enabled"]
+    is_bare = is_bare and not (attributes["text"] or attributes["content-desc"])
     yield '<node NAF="true"' if is_bare else "<node"
-    for name, value in attributes.items():
-        text = str(value).lower() if isinstance(value, bool) else _escaped(value)
+    bounds = f"[{box.left},{box.top}][{box.right},{box.bottom}]"
+    for name, value in {**attributes, "password": False, "selected": False, "bounds": bounds}.items():
+        text = str(value).lower() if isinstance(value, bool) else _escaped(str(value))
         yield f' {name}="{text}"'
-    if not node.children:
-        yield " />"
-        return
-    yield ">"
-    for child in node.children:
-        yield from _written(child, package)
-    yield "</node>"
+    inner = "".join(children)
+    yield f">{inner}</node>" if inner else " />"
 
 
 def _escaped(text: str) -> str:
@@ -286,8 +252,8 @@ class InputNotModelledError(Exception):
     """A key or gesture that the phone does not model; its message says which."""
 
 
-class Touched(Protocol):
-    """What an activity does with touches and text, on its app's main thread."""
+class Touched:
+    """What an activity does with touches and text, on its app's main thread; nothing by itself."""
 
     def view(self) -> View | None:
         """Return what it shows."""
@@ -599,7 +565,7 @@ class Window:
             self._focused = following[0] if following else self._focused
 
 
-class _HomeScreen:
+class _HomeScreen(Touched):
     """The launcher: an icon for each app."""
 
     def __init__(self, stage: Stage) -> None:
@@ -616,12 +582,3 @@ class _HomeScreen:
 
     def on_click(self, view_id: str) -> None:
         self._entries[int(view_id.removeprefix("icon_"))].launch()
-
-    def on_long_click(self, view_id: str) -> None:
-        del view_id
-
-    def on_drop(self, view_id: str, target_id: str) -> None:
-        del view_id, target_id
-
-    def on_text(self, view_id: str, text: str) -> None:
-        del view_id, text

@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Final
 
-from droidgate_phone.clocks import SystemSignal
+from droidgate_phone.clocks import Signal
 from droidgate_phone.kept_threads import KeptThreads
 from droidgate_phone.phone_files import SEARCH, VirtualFileError
 from droidgate_phone.shell.expansion import expand_fields, expand_text
@@ -300,7 +300,7 @@ def _run_pipeline(state: ShellState, commands: Sequence[Simple]) -> int:
     """Run each command in a subshell and a thread of its own, the last one in this thread."""
     run = state.run
     pipes = [Pipe(run) for _ in commands[1:]]
-    stages: list[SystemSignal] = []
+    stages: list[Signal] = []
     with run.threads(len(pipes)):
         for index, command in enumerate(commands[:-1]):
             stage = _stage(state, pipes, index)
@@ -344,7 +344,7 @@ def _close(pipes: Sequence[Pipe], index: int) -> None:
         pipes[index - 1].close_reader()
 
 
-def _join(run: Run, stages: Sequence[SystemSignal]) -> None:
+def _join(run: Run, stages: Sequence[Signal]) -> None:
     """Wait for the ends of commands; those of a run that is over get a few seconds."""
     for stage in stages:
         patience = _PATIENCE

@@ -13,7 +13,7 @@ from typing import Final
 
 from droidgate_phone.phone_files import VirtualFileError
 from droidgate_phone.shell.shell_errors import BudgetExceededError
-from droidgate_phone.streams import InputStream, OutputStream
+from droidgate_phone.streams import InputStream, OutputStream, read_to_end
 
 PIPE_CAPACITY: Final = 1 << 16
 _WAKE_SECONDS: Final = 0.5
@@ -249,10 +249,7 @@ class Pipe:
     def read(self, limit: int = -1) -> bytes:
         """Return up to `limit` bytes as soon as there are any, all until the writer closes for -1."""
         if limit < 0:
-            pieces = []
-            while piece := self.read(PIPE_CAPACITY):
-                pieces.append(piece)
-            return b"".join(pieces)
+            return read_to_end(self)
         with self._changed:
             while self._writer_open and not self._data:
                 self._wait()

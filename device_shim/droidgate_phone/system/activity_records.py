@@ -6,8 +6,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from droidgate_phone.app_api.app_values import ActivityResult
-from droidgate_phone.app_api.behaviour import Activity
 from droidgate_phone.intents import Intent
+from droidgate_phone.system.behaviour import Activity
 from droidgate_phone.system.processes import AppProcess
 from droidgate_phone.system.resolver import Match
 

@@ -11,11 +11,11 @@ from collections.abc import Callable, Sequence
 from typing import Final, Literal
 
 from droidgate_phone.app_api.app_values import ActivityResult, AndroidError
-from droidgate_phone.app_api.behaviour import Activity
 from droidgate_phone.app_api.platform import View
 from droidgate_phone.intents import ComponentName, Intent
-from droidgate_phone.screen.window import LauncherEntry, Shown
+from droidgate_phone.screen.window import LauncherEntry, Shown, Touched
 from droidgate_phone.system.activity_records import ActivityRecord, Task
+from droidgate_phone.system.behaviour import Activity
 from droidgate_phone.system.callers import SHELL, Caller
 from droidgate_phone.system.intent_text import show_intent
 from droidgate_phone.system.package_records import InstalledPackage
@@ -458,7 +458,7 @@ def _same_filter(intent: Intent, other: Intent) -> bool:
     )
 
 
-class _OnMainThread:
+class _OnMainThread(Touched):
     """An activity as the window touches it: each call runs on the app's main thread."""
 
     def __init__(self, stack: ActivityStack, record: ActivityRecord) -> None:

@@ -8,7 +8,6 @@ from types import TracebackType
 from typing import Self
 
 from droidgate_mappings.model.errors import UsageError
-from droidgate_phone.app_api.behaviour import Context
 from droidgate_phone.clocks import Clock
 from droidgate_phone.event_log import EventLog
 from droidgate_phone.faults import Faults
@@ -17,6 +16,7 @@ from droidgate_phone.phone_files import VirtualFiles
 from droidgate_phone.screen.window import Window
 from droidgate_phone.system.activity_stack import ActivityStack
 from droidgate_phone.system.app_function_service import AppFunctionManager
+from droidgate_phone.system.behaviour import Context
 from droidgate_phone.system.broadcasts import BroadcastManager
 from droidgate_phone.system.content_providers import ContentManager
 from droidgate_phone.system.instrumentations import InstrumentationManager
@@ -31,7 +31,7 @@ from droidgate_phone.system.releases import ReleaseProfile
 from droidgate_phone.system.service_records import RunningServices
 from droidgate_phone.system.services import ServiceManager
 from droidgate_phone.system.system_core import CodeOf, SystemCore
-from droidgate_phone.system.system_properties import SettingsProvider, SystemProperties
+from droidgate_phone.system.system_properties import SETTINGS, SettingsProvider, SystemProperties
 from droidgate_phone.system.timers import Timers
 from droidgate_phone.system.uid_states import UidStates
 
@@ -54,7 +54,8 @@ class AndroidSystem:
         release: The release's facts and rules.
         files: VirtualFiles.
         properties: SystemProperties (`getprop`).
-        settings: Settings and device configuration.
+        settings: Settings.
+        device_config: The device configuration.
         core: What the managers have in common.
         packages: PackageManager.
         resolver: Which components an intent reaches.
@@ -97,7 +98,8 @@ class AndroidSystem:
         self.faults = faults or Faults()
         self.log = log or EventLog()
         self.properties = SystemProperties(release, serial)
-        self.settings = SettingsProvider()
+        self.settings = SettingsProvider(SETTINGS)
+        self.device_config = SettingsProvider({})
         self.is_locked = False
         self.timers = Timers(clock)
         self.packages = PackageManager(release, files, self.log, clock, seed=seed)

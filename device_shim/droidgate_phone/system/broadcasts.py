@@ -8,11 +8,10 @@ from dataclasses import replace
 from typing import Final
 
 from droidgate_phone.app_api.app_values import AndroidError, BroadcastResult
-from droidgate_phone.app_api.behaviour import PendingBroadcast, Receiver
 from droidgate_phone.clocks import start_work
 from droidgate_phone.intents import Intent
+from droidgate_phone.system.behaviour import PendingBroadcast, Receiver
 from droidgate_phone.system.callers import Caller
-from droidgate_phone.system.deliveries import is_deliverable
 from droidgate_phone.system.intent_text import show_intent
 from droidgate_phone.system.package_service import FIRST_APP_UID
 from droidgate_phone.system.parcels import ONEWAY_LIMIT, cross_bundle, cross_intent
@@ -81,7 +80,7 @@ class BroadcastManager:
             result = self._run(receivers, crossed)
             if caller.process is None:
                 on_result(result)
-            elif is_deliverable(self._core, caller.process, crossed, result):
+            elif self._core.is_deliverable(caller.process, crossed, result):
                 self._core.processes.run_code(caller.process, lambda: on_result(result))
 
         with self._lock:
@@ -171,7 +170,7 @@ class BroadcastManager:
         core.log.record(
             "broadcast-delivered", component=match.name.flatten_short(), intent=show_intent(intent)
         )
-        if not is_deliverable(self._core, process, intent, current):
+        if not self._core.is_deliverable(process, intent, current):
             return current
         try:
             begun = core.clock.now()

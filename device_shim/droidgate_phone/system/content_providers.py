@@ -6,8 +6,8 @@ from collections.abc import Callable, Mapping
 from typing import Final, TypeVar
 
 from droidgate_phone.app_api.app_values import AndroidError
-from droidgate_phone.app_api.behaviour import Provider
 from droidgate_phone.intents import Bundle, split_uri
+from droidgate_phone.system.behaviour import Provider
 from droidgate_phone.system.callers import Caller
 from droidgate_phone.system.manifests import InstalledComponent
 from droidgate_phone.system.messengers import DEAD_OBJECT

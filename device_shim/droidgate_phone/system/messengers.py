@@ -9,7 +9,6 @@ from dataclasses import dataclass
 
 from droidgate_phone.app_api.app_values import AndroidError, Message
 from droidgate_phone.intents import Bundle, Intent
-from droidgate_phone.system.deliveries import is_deliverable
 from droidgate_phone.system.intent_text import show_intent
 from droidgate_phone.system.parcels import cross_intent, cross_message, read_intent, write_intent
 from droidgate_phone.system.processes import AppProcess
@@ -183,7 +182,7 @@ class MessengerRegistry:
         """Send a PendingIntent: its creator's process gets the merged intent.
 
         Where that process has ended nothing waits for the broadcast, as on Android. An intent
-        that is too large for the way to that process ends it (`is_deliverable`).
+        that is too large for the way to that process ends it (`SystemCore.is_deliverable`).
 
         Raises:
             AndroidError: it was cancelled, or the intent is too large.
@@ -196,7 +195,7 @@ class MessengerRegistry:
         self._core.log.record("pending-intent-sent", package=record.package, intent=show_intent(sent))
         if record.process is None:
             record.on_sent(sent)
-        elif is_deliverable(self._core, record.process, sent):
+        elif self._core.is_deliverable(record.process, sent):
             self._core.processes.run_code(record.process, lambda: record.on_sent(sent))
 
 

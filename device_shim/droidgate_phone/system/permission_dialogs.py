@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from droidgate_phone.app_api.platform import View
-from droidgate_phone.screen.window import Shown
+from droidgate_phone.screen.window import Shown, Touched
 from droidgate_phone.system.activity_records import ActivityRecord
 from droidgate_phone.system.package_records import InstalledPackage
 from droidgate_phone.system.permissions import POST_NOTIFICATIONS
@@ -85,7 +85,7 @@ class PermissionDialogs:
         )
 
 
-class _Dialog:
+class _Dialog(Touched):
     """What the dialog shows and does."""
 
     def __init__(self, dialogs: PermissionDialogs, record: ActivityRecord) -> None:
@@ -109,12 +109,3 @@ class _Dialog:
     def on_click(self, view_id: str) -> None:
         if view_id in {ALLOW_BUTTON, DENY_BUTTON}:
             self._dialogs.answer(self._record, is_allowed=view_id == ALLOW_BUTTON)
-
-    def on_long_click(self, view_id: str) -> None:
-        del view_id
-
-    def on_drop(self, view_id: str, target_id: str) -> None:
-        del view_id, target_id
-
-    def on_text(self, view_id: str, text: str) -> None:
-        del view_id, text

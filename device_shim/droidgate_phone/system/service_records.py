@@ -7,8 +7,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 
 from droidgate_phone.app_api.app_values import AndroidError, Message
-from droidgate_phone.app_api.behaviour import Service
 from droidgate_phone.intents import ComponentName, Intent
+from droidgate_phone.system.behaviour import Service
 from droidgate_phone.system.callers import Caller
 from droidgate_phone.system.messengers import DEAD_OBJECT, MessengerRegistry
 from droidgate_phone.system.processes import AppProcess
@@ -95,7 +95,7 @@ class ServiceRecord:
 
 
 class BoundService:
-    """A binding of a caller to a service (`droidgate_phone.app_api.behaviour.Binding`)."""
+    """A binding of a caller to a service (`droidgate_phone.system.behaviour.Binding`)."""
 
     def __init__(
         self,

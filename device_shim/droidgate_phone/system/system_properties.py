@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Mapping
 from typing import Final
 
 from droidgate_phone.system.releases import ReleaseProfile
 
-NAMESPACES: Final = ("system", "secure", "global")
 MAXIMUM_VALUE: Final = 91
 """Longest value of a property that is not `ro.` (PROP_VALUE_MAX less its end)."""
 
@@ -93,59 +93,47 @@ def _initial(release: ReleaseProfile, serial: str) -> dict[str, str]:
 
 
 class SettingsProvider:
-    """The settings provider and device configuration: texts by namespace and key."""
+    """Texts by namespace and key: settings, or the device configuration (`android.provider.DeviceConfig`).
 
-    def __init__(self) -> None:
+    Args:
+        values: What is set at first.
+    """
+
+    def __init__(self, values: Mapping[str, Mapping[str, str]]) -> None:
         self._lock = threading.Lock()
-        self._values: dict[str, dict[str, str]] = {
-            "system": {"font_scale": "1.0", "screen_off_timeout": "60000"},
-            "secure": {"default_input_method": "", "enabled_accessibility_services": ""},
-            "global": {
-                "adb_enabled": "1",
-                "airplane_mode_on": "0",
-                "animator_duration_scale": "1",
-                "device_provisioned": "1",
-                "transition_animation_scale": "1",
-                "window_animation_scale": "1",
-            },
-        }
-        self._device: dict[str, dict[str, str]] = {}
+        self._values = {namespace: dict(texts) for namespace, texts in values.items()}
 
     def get(self, namespace: str, key: str) -> str | None:
-        """Return a setting."""
+        """Return a value."""
         with self._lock:
-            return self._values[namespace].get(key)
+            return self._values.get(namespace, {}).get(key)
 
     def put(self, namespace: str, key: str, value: str) -> None:
-        """Set a setting."""
+        """Set a value."""
         with self._lock:
-            self._values[namespace][key] = value
+            self._values.setdefault(namespace, {})[key] = value
 
-    def delete(self, namespace: str, key: str) -> int:
-        """Remove a setting; return how many were removed."""
+    def delete(self, namespace: str, key: str) -> bool:
+        """Remove a value; return whether there was one."""
         with self._lock:
-            return 1 if self._values[namespace].pop(key, None) is not None else 0
+            return self._values.get(namespace, {}).pop(key, None) is not None
 
     def all(self, namespace: str) -> dict[str, str]:
-        """Return the settings of a namespace, by key."""
+        """Return the values of a namespace, by key."""
         with self._lock:
-            return dict(sorted(self._values[namespace].items()))
+            return dict(sorted(self._values.get(namespace, {}).items()))
 
-    def device_value(self, namespace: str, key: str) -> str | None:
-        """Return a value of the device configuration (`android.provider.DeviceConfig`)."""
-        with self._lock:
-            return self._device.get(namespace, {}).get(key)
 
-    def set_device_value(self, namespace: str, key: str, value: str | None) -> bool:
-        """Set or, for None, remove a value of the device configuration; False where nothing was removed."""
-        with self._lock:
-            values = self._device.setdefault(namespace, {})
-            if value is None:
-                return values.pop(key, None) is not None
-            values[key] = value
-            return True
-
-    def device_values(self, namespace: str) -> dict[str, str]:
-        """Return the device configuration of a namespace, by key."""
-        with self._lock:
-            return dict(sorted(self._device.get(namespace, {}).items()))
+SETTINGS: Final = {
+    "system": {"font_scale": "1.0", "screen_off_timeout": "60000"},
+    "secure": {"default_input_method": "", "enabled_accessibility_services": ""},
+    "global": {
+        "adb_enabled": "1",
+        "airplane_mode_on": "0",
+        "animator_duration_scale": "1",
+        "device_provisioned": "1",
+        "transition_animation_scale": "1",
+        "window_animation_scale": "1",
+    },
+}
+"""The settings of a new phone, by namespace."""

@@ -19,12 +19,10 @@ from typing import Final
 from droidgate_phone.event_log import EventLog
 from droidgate_phone.faults import Faults
 from droidgate_phone.transport.adb_services import Services, service_text
-from droidgate_phone.transport.endpoints import SocketEndpoint
-from droidgate_phone.transport.listening import Listener
+from droidgate_phone.transport.listening import Listener, Workers
 from droidgate_phone.transport.local_users import can_be_known, is_from_this_user
 from droidgate_phone.transport.packets import GARBAGE_EVERY
-from droidgate_phone.transport.sockets import EndOfInputError, InputSocket, OutputSocket
-from droidgate_phone.transport.workers import Workers
+from droidgate_phone.transport.sockets import EndOfInputError, InputSocket, OutputSocket, SocketEndpoint
 
 SERVER_VERSION: Final = 41
 HOST_FEATURES: Final = (
@@ -146,15 +144,15 @@ class AdbServer:
 
     def __init__(self, port: int, *, log: EventLog, workers: Workers) -> None:
         self.watchers = _Watchers()
-        self._log = log
         self._lock = threading.Lock()
         self._numbers = itertools.count(1)
         self._phones: list[ServedPhone] = []
-        self._listener = Listener(port, "adb server", self._connect, log=log, workers=workers)
-        self.port = self._listener.port
 
-    def _connect(self, connected: socket.socket) -> _Client:
-        return _Client(self, connected, self._log)
+        def connect(connected: socket.socket) -> _Client:
+            return _Client(self, connected, log)
+
+        self._listener = Listener(port, "adb server", connect, log=log, workers=workers)
+        self.port = self._listener.port
 
     def add(self, phone: ServedPhone) -> None:
         """Show a phone."""

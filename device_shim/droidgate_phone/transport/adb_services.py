@@ -2,6 +2,8 @@
 
 Facts: AOSP `packages/modules/adb` docs/dev/services.md, daemon/services.cpp, daemon/shell_service.cpp.
 
+Also here: what the wire needs of the phone behind it.
+
 Also here: standard streams of a command that was started over adb.
 
 Shell protocol (AOSP `packages/modules/adb/shell_protocol.h`): packets of one byte for their kind, four for
@@ -22,13 +24,13 @@ import struct
 import threading
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Final, Protocol
+from typing import Final
 
 from droidgate_phone.event_log import EventLog
-from droidgate_phone.streams import InputStream, OutputStream
-from droidgate_phone.transport.endpoints import Endpoint, read_exactly
+from droidgate_phone.phone_files import VirtualFiles
+from droidgate_phone.streams import CommandStreams, InputStream, OutputStream, read_to_end
 from droidgate_phone.transport.file_transfer import serve_files
-from droidgate_phone.transport.userland import Banner, Userland
+from droidgate_phone.transport.sockets import Endpoint, read_exactly
 
 _INTERRUPT: Final = 0x03
 _END: Final = 0x04
@@ -41,19 +43,47 @@ _HIGH_BITS: Final = 0xC0
 _LATER_BYTE: Final = 0x80
 
 
-class TerminalStreams(Protocol):
-    """Input and output of the other side."""
+@dataclass(frozen=True, slots=True)
+class Banner:
+    """What the phone reports about itself when a host connects.
 
-    @property
-    def input(self) -> InputStream:
-        """What is typed."""
+    Attributes:
+        product: `ro.product.name`.
+        model: `ro.product.model`.
+        device: `ro.product.device`.
+        features: What its adbd can do.
+    """
 
-    @property
-    def output(self) -> OutputStream:
-        """What is shown."""
+    product: str
+    model: str
+    device: str
+    features: tuple[str, ...]
 
-    def on_hang_up(self, listener: Callable[[], None]) -> None:
-        """Have something called when the other side is gone."""
+    def text(self) -> str:
+        """Return the text of the CNXN packet."""
+        properties = (
+            f"ro.product.name={self.product}",
+            f"ro.product.model={self.model}",
+            f"ro.product.device={self.device}",
+            f"features={','.join(self.features)}",
+        )
+        return f"device::{';'.join(properties)}"
+
+
+@dataclass(frozen=True, slots=True)
+class Userland:
+    """The phone behind the wire.
+
+    Attributes:
+        run: Runs a shell command to its end and returns its exit status. An empty command is a shell that
+            reads its commands from standard input.
+        files: What push and pull see, as the shell.
+        banner: Returns what the phone reports about itself.
+    """
+
+    run: Callable[[str, CommandStreams, Mapping[str, str]], int]
+    files: VirtualFiles
+    banner: Callable[[], Banner]
 
 
 class TerminalOutput:
@@ -68,11 +98,12 @@ class TerminalOutput:
 
 
 class TerminalInput:
-    """Input through a terminal: whole lines, edited and echoed."""
+    """Input through a terminal: whole lines, edited and echoed, the prompt before each that is asked for."""
 
-    def __init__(self, keys: InputStream, echo: OutputStream) -> None:
+    def __init__(self, keys: InputStream, echo: OutputStream, prompt: bytes) -> None:
         self._keys = keys
         self._echo = echo
+        self._prompt = prompt
         self._typed = b""
         self._ready = b""
         self._ended = False
@@ -80,17 +111,16 @@ class TerminalInput:
     def read(self, limit: int = -1) -> bytes:
         """Return up to `limit` bytes of typed lines; b"" at the end of input."""
         if limit < 0:
-            pieces = []
-            while piece := self.read(4096):
-                pieces.append(piece)
-            return b"".join(pieces)
+            return read_to_end(self)
         if not self._ready and limit:
-            self._ready = self.read_line() or b""
+            if self._prompt:
+                self._echo.write(self._prompt)
+            self._ready = self._read_line()
         taken, self._ready = self._ready[:limit], self._ready[limit:]
         return taken
 
-    def read_line(self) -> bytes | None:
-        """Return the next line with its line feed, or None at the end of input."""
+    def _read_line(self) -> bytes:
+        """Return the next line with its line feed, b"" at the end of input."""
         line = bytearray()
         while not self._ended:
             if not self._typed:
@@ -105,12 +135,12 @@ class TerminalInput:
             if key == _END:
                 if not line:
                     self._ended = True
-                return bytes(line) or None
+                return bytes(line)
             if key == _INTERRUPT:
                 self._echo.write(b"^C\r\n")
                 return b"\n"
             self._edit(line, key)
-        return bytes(line) or None
+        return bytes(line)
 
     def _edit(self, line: bytearray, key: int) -> None:
         if key in _ERASE:
@@ -133,46 +163,18 @@ class TerminalInput:
 
 
 class Terminal:
-    """A terminal around a command; it has no standard error of its own."""
+    """A terminal around a command; it has no standard error of its own.
 
-    def __init__(self, streams: TerminalStreams) -> None:
+    Args:
+        streams: Those of the other side.
+        prompt: What an interactive shell shows before each line.
+    """
+
+    def __init__(self, streams: PacketStreams | RawStreams, prompt: bytes) -> None:
+        self.input: InputStream = TerminalInput(streams.input, streams.output, prompt)
         self.output: OutputStream = TerminalOutput(streams.output)
         self.error: OutputStream = self.output
-        self._streams = streams
-        self._keyboard = TerminalInput(streams.input, streams.output)
-        self.input: InputStream = self._keyboard
-
-    def on_hang_up(self, listener: Callable[[], None]) -> None:
-        """Have something called when the other side is gone."""
-        self._streams.on_hang_up(listener)
-
-    def run(self, userland: Userland, command: str, environment: Mapping[str, str]) -> int:
-        """Run the command, or an interactive shell where it is empty; return the exit status."""
-        if command:
-            return userland.run(command, self, environment)
-        prompt = f"{userland.banner().device}:/ $ ".encode()
-        self.input = PromptingInput(self._keyboard, self.output, prompt)
-        return userland.run("", self, environment)
-
-
-class PromptingInput:
-    """The input of an interactive shell: shows the prompt whenever a line is asked for."""
-
-    def __init__(self, keyboard: TerminalInput, output: OutputStream, prompt: bytes) -> None:
-        self._keyboard = keyboard
-        self._output = output
-        self._prompt = prompt
-        self._left = b""
-
-    def read(self, limit: int = -1) -> bytes:
-        """Return up to `limit` bytes of typed lines; b"" at the end of input."""
-        if limit < 0:
-            return self._keyboard.read()
-        if not self._left and limit:
-            self._output.write(self._prompt)
-            self._left = self._keyboard.read_line() or b""
-        taken, self._left = self._left[:limit], self._left[limit:]
-        return taken
+        self.on_hang_up = streams.on_hang_up
 
 
 PACKET_HEADER: Final = struct.Struct("<BI")
@@ -181,7 +183,6 @@ STANDARD_OUTPUT: Final = 1
 STANDARD_ERROR: Final = 2
 EXIT: Final = 3
 CLOSE_INPUT: Final = 4
-WINDOW_SIZE: Final = 5
 
 _LARGEST_CONTENT: Final = 256 * 1024
 _LARGEST_INPUT: Final = 16 * 1024 * 1024
@@ -200,11 +201,7 @@ class RawStreams:
         self.input: InputStream = endpoint
         self.output: OutputStream = endpoint
         self.error: OutputStream = endpoint
-        self._on_hang_up = endpoint.on_hang_up if has_terminal else endpoint.on_disconnect
-
-    def on_hang_up(self, listener: Callable[[], None]) -> None:
-        """Have something called when the other side is gone."""
-        self._on_hang_up(listener)
+        self.on_hang_up = endpoint.on_hang_up if has_terminal else endpoint.on_disconnect
 
     def exit(self, status: int) -> None:
         """Do nothing: this protocol does not send the exit status."""
@@ -222,16 +219,12 @@ class PacketStreams:
     def __init__(self, endpoint: Endpoint, *, has_error: bool = True, can_close_input: bool = True) -> None:
         writing = threading.Lock()
         self._endpoint = endpoint
-        self._output = _PacketOutput(endpoint, STANDARD_OUTPUT, writing)
         self.input: InputStream = _PacketInput(endpoint, can_close=can_close_input)
-        self.output: OutputStream = self._output
-        self.error: OutputStream = (
-            _PacketOutput(endpoint, STANDARD_ERROR, writing) if has_error else self._output
-        )
-
-    def on_hang_up(self, listener: Callable[[], None]) -> None:
-        """Have something called when the other side is gone."""
-        self._endpoint.on_hang_up(listener)
+        self.output: OutputStream = _PacketOutput(endpoint, STANDARD_OUTPUT, writing)
+        self.error: OutputStream = self.output
+        if has_error:
+            self.error = _PacketOutput(endpoint, STANDARD_ERROR, writing)
+        self.on_hang_up = endpoint.on_hang_up
 
     def exit(self, status: int) -> None:
         """Send the exit status."""
@@ -260,13 +253,10 @@ class _PacketInput:
         self._ended = False
 
     def read(self, limit: int = -1) -> bytes:
+        if limit < 0:
+            return read_to_end(self)
         with self._reading:
-            if limit >= 0:
-                return self._read_some(limit)
-            pieces = []
-            while piece := self._read_some(_LARGEST_CONTENT):
-                pieces.append(piece)
-            return b"".join(pieces)
+            return self._read_some(limit)
 
     def _read_some(self, limit: int) -> bytes:
         while not self._left and not self._ended and limit:
@@ -409,10 +399,11 @@ class Services:
         else:
             streams = RawStreams(endpoint, has_terminal=has_terminal)
         try:
+            shown: CommandStreams = streams
             if has_terminal:
-                status = Terminal(streams).run(self._userland, request.command, environment)
-            else:
-                status = self._userland.run(request.command, streams, environment)
+                prompt = b"" if request.command else f"{self.banner().device}:/ $ ".encode()
+                shown = Terminal(streams, prompt)
+            status = self._userland.run(request.command, shown, environment)
             streams.exit(status)
         except BrokenPipeError:
             self._log.record("abandoned", command=service_text(request.command.encode("utf-8", "replace")))

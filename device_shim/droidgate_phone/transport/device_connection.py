@@ -20,10 +20,10 @@ from typing import Final
 
 from droidgate_phone.event_log import EventLog
 from droidgate_phone.faults import Faults
+from droidgate_phone.streams import read_to_end
 from droidgate_phone.transport.adb_keys import TOKEN_BYTES, AuthorizedKeys
 from droidgate_phone.transport.adb_services import Services, service_text
-from droidgate_phone.transport.endpoints import read_to_end
-from droidgate_phone.transport.listening import Listener
+from droidgate_phone.transport.listening import Workers
 from droidgate_phone.transport.packets import (
     GARBAGE_EVERY,
     LARGEST_PAYLOAD,
@@ -36,7 +36,6 @@ from droidgate_phone.transport.packets import (
     read_packet,
 )
 from droidgate_phone.transport.sockets import Buffer, EndOfInputError, InputSocket, OutputSocket
-from droidgate_phone.transport.workers import Workers
 
 _UNREAD_UP_TO: Final = LARGEST_PAYLOAD
 
@@ -446,32 +445,3 @@ class DeviceConnection:
             # Real hosts look past a wrong magic and wait for ever; a wrong length ends their connection.
             header = b"\xff" * len(header)
         self._output.send(header, packet.payload)
-
-
-def listen_for_hosts(
-    port: int,
-    services: Services,
-    *,
-    keys: AuthorizedKeys,
-    faults: Callable[[], Faults],
-    log: EventLog,
-    workers: Workers,
-) -> Listener:
-    """Accept hosts on a loopback port, as adbd does on a phone.
-
-    Args:
-        port: Its number, 0 for a free one.
-        services: What can be opened.
-        keys: Which hosts are authorized.
-        faults: Returns the faults of a new connection.
-        log: Where events go.
-        workers: Runs the threads.
-
-    Raises:
-        OSError: the port is taken.
-    """
-
-    def connect(connected: socket.socket) -> DeviceConnection:
-        return DeviceConnection(connected, services, keys=keys, faults=faults(), log=log, workers=workers)
-
-    return Listener(port, "adbd", connect, log=log, workers=workers)

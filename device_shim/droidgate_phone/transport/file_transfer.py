@@ -11,11 +11,11 @@ import errno
 import stat
 import struct
 from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Final
 
-from droidgate_phone.transport.endpoints import Endpoint, read_exactly
-from droidgate_phone.transport.sockets import Buffer
-from droidgate_phone.transport.userland import SyncFileStatus, TransferFiles
+from droidgate_phone.phone_files import SHELL_UID, FileStatus, VirtualFiles
+from droidgate_phone.transport.sockets import Buffer, Endpoint, read_exactly
 
 HEAD: Final = struct.Struct("<4sI")
 STATUS: Final = struct.Struct("<4sIII")
@@ -30,6 +30,7 @@ DRY_RUN: Final = 0x80000000
 
 _DATA_IN_A_WRITE: Final = 15
 _LOW_32: Final = 0xFFFFFFFF
+_FOLDER_MODE: Final = 0o775
 
 
 class _TransferError(Exception):
@@ -40,8 +41,8 @@ class _ClosedError(Exception):
     """The host is gone, or said QUIT."""
 
 
-def serve_files(files: TransferFiles, endpoint: Endpoint) -> None:
-    """Answer requests until the host ends the service or one fails."""
+def serve_files(files: VirtualFiles, endpoint: Endpoint) -> None:
+    """Answer requests, as the shell, until the host ends the service or one fails."""
     session = _Session(files, endpoint)
     try:
         while True:
@@ -51,7 +52,7 @@ def serve_files(files: TransferFiles, endpoint: Endpoint) -> None:
 
 
 class _Session:
-    def __init__(self, files: TransferFiles, endpoint: Endpoint) -> None:
+    def __init__(self, files: VirtualFiles, endpoint: Endpoint) -> None:
         self._files = files
         self._endpoint = endpoint
 
@@ -83,26 +84,23 @@ class _Session:
 
     def send_status(self, path: str) -> None:
         """Answer STAT, which does not follow links."""
-        try:
-            found = self._files.status(path, follow_links=False)
-        except OSError:
-            found = SyncFileStatus(0)
-        size, modified = found.size & _LOW_32, found.modified & _LOW_32
-        self._endpoint.write(STATUS.pack(b"STAT", found.mode, size, modified))
+        fields = (0, 0, 0)
+        with contextlib.suppress(OSError):
+            fields = _status_fields(self._files.lstat(path, uid=SHELL_UID))
+        self._endpoint.write(STATUS.pack(b"STAT", *fields))
 
     def send_followed_status_2(self, path: str) -> None:
         """Answer STA2."""
-        self._endpoint.write(_pack_status_2(b"STA2", lambda: self._files.status(path, follow_links=True)))
+        self._endpoint.write(_pack_status_2(b"STA2", self._files.stat, path))
 
     def send_link_status_2(self, path: str) -> None:
         """Answer LST2."""
-        self._endpoint.write(_pack_status_2(b"LST2", lambda: self._files.status(path, follow_links=False)))
+        self._endpoint.write(_pack_status_2(b"LST2", self._files.lstat, path))
 
     def list_entries(self, path: str) -> None:
         """Answer LIST."""
         for name, found in self._entries(path):
-            head = ENTRY.pack(b"DENT", found.mode, found.size & _LOW_32, found.modified & _LOW_32, len(name))
-            self._endpoint.write(head, name)
+            self._endpoint.write(ENTRY.pack(b"DENT", *_status_fields(found), len(name)), name)
         self._endpoint.write(b"DONE".ljust(ENTRY.size, b"\0"))
 
     def list_entries_2(self, path: str) -> None:
@@ -111,18 +109,19 @@ class _Session:
             self._endpoint.write(ENTRY_2.pack(b"DNT2", 0, *_status_2_fields(found), len(name)), name)
         self._endpoint.write(b"DONE".ljust(ENTRY_2.size, b"\0"))
 
-    def _entries(self, path: str) -> list[tuple[bytes, SyncFileStatus]]:
+    def _entries(self, path: str) -> list[tuple[bytes, FileStatus]]:
         """Return names and status of a folder's entries; none for one that cannot be read, as adbd does."""
         try:
-            found = list(self._files.entries(path))
+            names = [".", "..", *self._files.list(path, uid=SHELL_UID)]
+            found = [self._files.lstat(f"{path}/{name}", uid=SHELL_UID) for name in names]
         except OSError:
             return []
-        return [(name.encode("utf-8", "surrogateescape"), status) for name, status in found]
+        return list(zip((name.encode("utf-8", "surrogateescape") for name in names), found, strict=True))
 
     def give_file(self, path: str) -> None:
         """Answer RECV."""
         try:
-            content = self._files.read(path)
+            content = self._files.read(path, uid=SHELL_UID)
         except OSError as error:
             # A folder can be opened, but not read.
             what = "read failed" if error.errno == errno.EISDIR else "open failed"
@@ -164,7 +163,9 @@ class _Session:
         elif stat.S_ISLNK(mode):
             self._make_replaceable(path, is_link=True)
             content, _ = self._take_data()
-            self._make_link(path, content.partition(b"\0")[0].decode("utf-8", "surrogateescape"))
+            target = content.partition(b"\0")[0].decode("utf-8", "surrogateescape")
+            link = partial(self._files.symlink, target, path, uid=SHELL_UID)
+            self._in_folder(path, "symlink failed", link)
         else:
             self._take_content(path, _permissions(mode))
         self._endpoint.write(HEAD.pack(b"OKAY", 0))
@@ -172,7 +173,8 @@ class _Session:
     def _take_content(self, path: str, mode: int) -> None:
         is_own = self._make_replaceable(path, is_link=False)
         try:
-            self._in_folder(path, "couldn't create file", lambda: self._files.create(path, mode))
+            create = partial(self._files.write, path, b"", mode=mode, uid=SHELL_UID)
+            self._in_folder(path, "couldn't create file", create)
         except _TransferError as refused:
             # The host still sends; closing at once could lose the reason.
             self._fail(str(refused))
@@ -180,27 +182,25 @@ class _Session:
             raise _ClosedError from refused
         try:
             content, modified = self._take_data()
-            self._attempt("write failed", lambda: self._files.write(path, content, modified=modified))
+            fill = partial(self._files.write, path, content, mtime=modified, uid=SHELL_UID)
+            self._attempt("write failed", fill)
         except (_ClosedError, _TransferError):
             if is_own:
                 with contextlib.suppress(OSError):
-                    self._files.remove(path)
+                    self._files.remove(path, uid=SHELL_UID)
             raise
 
     def _make_replaceable(self, path: str, *, is_link: bool) -> bool:
         """Remove what was there, but no folder or device; return whether the file is the host's own."""
         try:
-            mode = self._files.status(path, follow_links=False).mode
+            mode = self._files.lstat(path, uid=SHELL_UID).mode
         except OSError:
             return True
         is_own = stat.S_ISREG(mode) or (stat.S_ISLNK(mode) and not is_link)
         if is_own or is_link:
             with contextlib.suppress(OSError):
-                self._files.remove(path)
+                self._files.remove(path, uid=SHELL_UID)
         return is_own
-
-    def _make_link(self, path: str, target: str) -> None:
-        self._in_folder(path, "symlink failed", lambda: self._files.link(path, target))
 
     def _in_folder(self, path: str, what: str, action: Callable[[], None]) -> None:
         """Do something in a folder that may have to be made first."""
@@ -210,7 +210,8 @@ class _Session:
             if error.errno != errno.ENOENT:
                 raise _TransferError(f"{what}: {_reason(error)}") from error
             folder = path.rstrip("/").rpartition("/")[0] or "/"
-            self._attempt("secure_mkdirs() failed", lambda: self._files.make_folders(folder))
+            make = partial(self._files.make_directory, folder, parents=True, mode=_FOLDER_MODE, uid=SHELL_UID)
+            self._attempt("secure_mkdirs() failed", make)
             self._attempt(what, action)
 
     def _take_data(self) -> tuple[bytearray, int]:
@@ -255,26 +256,21 @@ _ANSWERS: Final[Mapping[bytes, Callable[[_Session, str], None]]] = {
 }
 
 
-def _pack_status_2(kind: bytes, find: Callable[[], SyncFileStatus]) -> bytes:
+def _pack_status_2(kind: bytes, find: Callable[..., FileStatus], path: str) -> bytes:
     try:
-        return STATUS_2.pack(kind, 0, *_status_2_fields(find()))
+        return STATUS_2.pack(kind, 0, *_status_2_fields(find(path, uid=SHELL_UID)))
     except OSError as error:
         return STATUS_2.pack(kind, error.errno or 0, *[0] * 10)
 
 
-def _status_2_fields(found: SyncFileStatus) -> tuple[int, ...]:
-    return (
-        found.device,
-        found.inode,
-        found.mode,
-        found.links,
-        found.owner,
-        found.group,
-        found.size,
-        found.accessed,
-        found.modified,
-        found.changed,
-    )
+def _status_fields(found: FileStatus) -> tuple[int, int, int]:
+    return found.mode, found.size & _LOW_32, int(found.modified) & _LOW_32
+
+
+def _status_2_fields(found: FileStatus) -> tuple[int, ...]:
+    """Return the fields of the second version, the number of the device first; all times are one."""
+    owner = (found.uid, found.gid)
+    return (0, found.inode, found.mode, found.links, *owner, found.size, *[int(found.modified)] * 3)
 
 
 def _permissions(mode: int) -> int:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import socket
 from collections.abc import Callable
 from types import TracebackType
 from typing import Final, Self
@@ -10,10 +11,9 @@ from droidgate_phone.event_log import EventLog
 from droidgate_phone.faults import Faults
 from droidgate_phone.transport.adb_keys import AuthorizedKeys
 from droidgate_phone.transport.adb_server import AdbServer, ServedPhone
-from droidgate_phone.transport.adb_services import Services
-from droidgate_phone.transport.device_connection import listen_for_hosts
-from droidgate_phone.transport.userland import Userland
-from droidgate_phone.transport.workers import Workers
+from droidgate_phone.transport.adb_services import Services, Userland
+from droidgate_phone.transport.device_connection import DeviceConnection
+from droidgate_phone.transport.listening import Listener, Workers
 
 _SECONDS_TO_END: Final = 10.0
 
@@ -48,9 +48,13 @@ class PhoneWire:
         self._log = log
         self._workers = Workers()
         services = Services(userland, log)
-        self._device = listen_for_hosts(
-            port, services, keys=keys, faults=faults, log=log, workers=self._workers
-        )
+
+        def connect(connected: socket.socket) -> DeviceConnection:
+            return DeviceConnection(
+                connected, services, keys=keys, faults=faults(), log=log, workers=self._workers
+            )
+
+        self._device = Listener(port, "adbd", connect, log=log, workers=self._workers)
         self._own_server: AdbServer | None = None
         try:
             if server_port is not None:

@@ -20,6 +20,7 @@ from droidgate_phone.screen.window import (
     LauncherEntry,
     Screen,
     Shown,
+    Touched,
     Window,
     write_hierarchy,
 )
@@ -268,7 +269,7 @@ def test_a_turned_phone_is_wide(stage: OneStage) -> None:
 
 @pytest.mark.parametrize("kind", ["button", "switch", "input", "icon"])
 def test_what_is_disabled_takes_no_touch(kind: ViewKind, stage: OneStage) -> None:
-    class Locked:
+    class Locked(Touched):
         touched: list[str] = []
 
         def view(self) -> View:

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import cast
 
-from droidgate_phone.clocks import SystemClock
+from droidgate_phone.clocks import Clock
 from droidgate_phone.commands.command_registry import command_names
 from droidgate_phone.file_layout import lay_out
 from droidgate_phone.phone_files import VirtualFiles
@@ -75,7 +75,7 @@ class FilesOnlySystem:
     """As much of the phone as the shell and the commands for files need."""
 
     files: VirtualFiles = field(default_factory=VirtualFiles)
-    clock: SystemClock = field(default_factory=SystemClock)
+    clock: Clock = field(default_factory=Clock)
     processes: Processes = field(default_factory=Processes)
 
 

@@ -21,7 +21,13 @@ from droidgate_phone.app_api.app_values import (
     BroadcastResult,
     Message,
 )
-from droidgate_phone.app_api.behaviour import (
+from droidgate_phone.app_api.platform import View
+from droidgate_phone.commands import SHELL_UID, CommandCall
+from droidgate_phone.commands.command_registry import find_command
+from droidgate_phone.intents import Bundle, Intent
+from droidgate_phone.phone import boot
+from droidgate_phone.system import AndroidSystem
+from droidgate_phone.system.behaviour import (
     Activity,
     App,
     AppFunctionService,
@@ -30,14 +36,8 @@ from droidgate_phone.app_api.behaviour import (
     Receiver,
     Service,
 )
-from droidgate_phone.app_api.platform import View
-from droidgate_phone.clocks import StillClock
-from droidgate_phone.commands import SHELL_UID, CommandCall
-from droidgate_phone.commands.command_registry import find_command
-from droidgate_phone.intents import Bundle, Intent
-from droidgate_phone.phone import boot
-from droidgate_phone.system import AndroidSystem
 from droidgate_phone.system.package_records import InstalledPackage
+from still_clock import StillClock
 
 Item = TypeVar("Item")
 

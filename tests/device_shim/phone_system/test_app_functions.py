@@ -18,7 +18,7 @@ from device_shim.phone_system.phone_system_apps import (
     run,
 )
 from droidgate_phone.app_api.app_values import AppFunctionError
-from droidgate_phone.clocks import SystemClock
+from droidgate_phone.clocks import Clock
 from droidgate_phone.faults import Faults
 from droidgate_phone.shell import run_shell
 from droidgate_phone.system import AndroidSystem
@@ -253,7 +253,7 @@ class LeavingClient(MemoryStreams):
 
 
 def test_a_command_whose_client_is_gone_does_not_wait_for_a_silent_app() -> None:
-    with phone(faults=Faults(silent=frozenset({TOOL})), clock=SystemClock()) as system:
+    with phone(faults=Faults(silent=frozenset({TOOL})), clock=Clock()) as system:
         streams = LeavingClient()
         words = (
             f"--package {TOOL} --function '{TOOL}.Notes#echo' --parameters '{{}}' --timeout-duration 10000"

@@ -20,9 +20,9 @@ from device_shim.phone_system.phone_system_apps import (
     wait,
 )
 from droidgate_phone.app_api.app_values import BroadcastResult
-from droidgate_phone.clocks import StillClock
 from droidgate_phone.faults import Faults
 from droidgate_phone.intents import Bundle, ComponentName, Intent
+from still_clock import StillClock
 
 RECEIVER = component("receiver", "Answer")
 ANSWER = ComponentName(TOOL, f"{TOOL}.Answer")

@@ -307,10 +307,10 @@ def test_what_does_not_fit_the_phone_is_not_written() -> None:
             ran = run(system, "pm", "install-write", "-S", str(size), session, name, "-", stdin=b"ab")
             assert (ran.status == 0, problem in ran.stderr) == (fits, not fits)
         run(system, "pm", "install-abandon", session)
-        system.files.space.capacity = system.files.used + len(make_tool("")) - 1
+        system.files.capacity = system.files.used + len(make_tool("")) - 1
         with pytest.raises(InstallError, match="INSTALL_FAILED_INSUFFICIENT_STORAGE"):
             system.packages.install(make_tool(""))
-        system.files.space.capacity += 1
+        system.files.capacity += 1
         assert system.packages.install(make_tool("")).name == TOOL
 
 

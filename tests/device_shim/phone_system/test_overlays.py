@@ -16,15 +16,17 @@ from device_shim.phone_system.phone_system_apps import (
     raises_android,
     run,
 )
-from droidgate_phone.app_api.app_values import AndroidError
-from droidgate_phone.app_api.behaviour import (
+from droidgate_phone.app_api.app_values import (
     FLAG_WINDOW_IS_OBSCURED,
     FLAG_WINDOW_IS_PARTIALLY_OBSCURED,
-    Activity,
-    Context,
+    AndroidError,
 )
 from droidgate_phone.app_api.platform import View
 from droidgate_phone.system import AndroidSystem
+from droidgate_phone.system.behaviour import (
+    Activity,
+    Context,
+)
 
 ATTACKER = "com.example.attacker"
 OVERLAY = '<uses-permission android:name="android.permission.SYSTEM_ALERT_WINDOW"/>'

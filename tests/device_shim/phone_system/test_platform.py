@@ -9,13 +9,13 @@ import pytest
 from device_shim.phone_system.phone_system_apps import MemoryStreams, ToolApp, make_apk, run
 from droidgate_phone.app_api.app_values import AndroidError
 from droidgate_phone.app_api.platform import Notification, ServiceConnection
-from droidgate_phone.clocks import StillClock
 from droidgate_phone.event_log import EventLog
 from droidgate_phone.intents import ComponentName, Intent
 from droidgate_phone.phone import boot
 from droidgate_phone.shell import run_shell
 from droidgate_phone.system import AndroidSystem
 from droidgate_phone.system.timers import Timers
+from still_clock import StillClock
 from waiting import wait_until
 
 TOOL = "com.example.tool"

@@ -30,10 +30,10 @@ from device_shim.phone_system.phone_system_apps import (
     wait,
 )
 from droidgate_phone.app_api.app_values import AndroidError, Message
-from droidgate_phone.app_api.behaviour import App, Service
 from droidgate_phone.faults import Faults
 from droidgate_phone.intents import Bundle, ComponentName, Extra, Intent
 from droidgate_phone.system import AndroidSystem, messengers
+from droidgate_phone.system.behaviour import App, Service
 
 ECHO = ComponentName(TOOL, f"{TOOL}.Echo")
 TO_ECHO = Intent(component=ECHO)

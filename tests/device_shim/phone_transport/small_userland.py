@@ -9,8 +9,8 @@ from dataclasses import dataclass, field
 from droidgate_phone.file_layout import lay_out
 from droidgate_phone.phone_files import VirtualFiles
 from droidgate_phone.streams import CommandStreams
+from droidgate_phone.transport.adb_services import Banner, Userland
 from droidgate_phone.transport.packets import features_of
-from droidgate_phone.transport.userland import Banner, ShellFiles, Userland
 
 
 @dataclass
@@ -30,7 +30,7 @@ class SmallUserland:
 
     def userland(self) -> Userland:
         banner = Banner("virtual", "Virtual Phone", "virtual", features_of(self.sdk))
-        return Userland(self._run, ShellFiles(self.files), lambda: banner)
+        return Userland(self._run, self.files, lambda: banner)
 
     def _run(self, command: str, streams: CommandStreams, environment: Mapping[str, str]) -> int:
         try:

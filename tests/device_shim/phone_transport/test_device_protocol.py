@@ -22,7 +22,7 @@ from device_shim.phone_transport.adb_host import (
 )
 from device_shim.phone_transport.conftest import StartPhone, WiredPhone
 from droidgate_phone import event_log
-from droidgate_phone.transport import workers
+from droidgate_phone.transport import listening
 from droidgate_phone.transport.device_connection import DeviceStream
 from droidgate_phone.transport.packets import Packet
 from waiting import wait_until
@@ -283,7 +283,7 @@ def test_a_phone_that_is_busy_refuses_and_goes_on(phone: WiredPhone, monkeypatch
     with DeviceHost(phone.port) as host, ServerClient(phone.server_port) as client:
         host.connect()
         client.ask(b"host:version")
-        monkeypatch.setattr(workers, "MOST_THREADS", 0)
+        monkeypatch.setattr(listening, "MOST_THREADS", 0)
         host.send(b"OPEN", 7, 0, b"exec:flood\0")
         refused = host.receive()
         assert (refused.command, refused.arg0, refused.arg1) == (b"CLSE", 0, 7)

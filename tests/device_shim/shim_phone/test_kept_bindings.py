@@ -15,7 +15,7 @@ from droidgate.shims.source_apps import read_source_apps
 from droidgate_phone.app_api.app_values import AppFunctionError
 from droidgate_phone.apps.agent import request_text
 from droidgate_phone.apps.shim_runtimes import ShimRuntime
-from droidgate_phone.clocks import Signal, SystemClock
+from droidgate_phone.clocks import Clock, Signal
 from droidgate_phone.faults import Faults
 from droidgate_phone.intents import ComponentName, Intent
 from droidgate_shim.builder.shims import ShimOptions, build_shims
@@ -26,7 +26,7 @@ SHIM = f"dev.droidgate.shim.of.{TALLY}"
 OTHER_AGENT = "com.example.other"
 
 
-class _ClockThatSkips(SystemClock):
+class _ClockThatSkips(Clock):
     """Time that passes, and sometimes passes at once.
 
     A skip makes timers due. It takes nothing from an app that works meanwhile: what waits for an answer waits

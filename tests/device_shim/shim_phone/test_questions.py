@@ -15,7 +15,8 @@ from device_shim.shim_phone.tool_apps import TOOL, ToolApp, agent_apk, tool_apk,
 from device_shim.shim_phone.world import AGENT, SHIM, World, key, outputs_of, token_of
 from droidgate_phone.apps.agent import NoAnswerError
 from droidgate_phone.apps.shim_runtimes import ShimRuntime
-from droidgate_phone.clocks import StillClock, SystemClock
+from droidgate_phone.clocks import Clock
+from still_clock import StillClock
 from waiting import wait_until
 
 OTHER = "com.example.other"
@@ -44,7 +45,7 @@ def make_world(
     return world
 
 
-class _StoppedClock(SystemClock):
+class _StoppedClock(Clock):
     """A time that passes only where a test says so."""
 
     time = 1_790_000_000.0

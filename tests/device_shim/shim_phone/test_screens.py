@@ -23,10 +23,10 @@ from device_shim.shim_phone.world import (
 )
 from droidgate.shims.source_apps import read_source_apps
 from droidgate_phone.apps.shim_runtimes import ShimRuntime
-from droidgate_phone.clocks import StillClock
 from droidgate_phone.faults import Faults
 from droidgate_shim.builder.shims import ShimOptions, build_bare_shim, build_shims
 from droidgate_shim.builder.source_app import complete_broadcast
+from still_clock import StillClock
 from waiting import wait_until
 
 

@@ -20,13 +20,13 @@ from device_shim.shim_phone.world import (
 )
 from droidgate.shims.source_apps import read_source_apps
 from droidgate_phone.app_api.app_values import Message
-from droidgate_phone.app_api.behaviour import App, Instrumentation
 from droidgate_phone.apps.agent import request_text
 from droidgate_phone.apps.shim.app_function_frontend import document_of
 from droidgate_phone.apps.shim_runtimes import ShimRuntime
 from droidgate_phone.faults import Faults
 from droidgate_phone.intents import Bundle, ComponentName, Intent
 from droidgate_phone.system.app_context import AppPlatform
+from droidgate_phone.system.behaviour import App, Instrumentation
 from droidgate_shim.builder.shims import ShimOptions, build_bare_shim, build_shims
 from droidgate_shim.engine.strict_json import write_strict
 from waiting import wait_until

@@ -15,8 +15,8 @@ from droidgate_phone.app_api.app_values import Message
 from droidgate_phone.app_api.platform import Binding
 from droidgate_phone.apps.agent import NoAnswerError, request_text
 from droidgate_phone.apps.shim_runtimes import ShimRuntime
-from droidgate_phone.clocks import StillClock
 from droidgate_phone.intents import Bundle, ComponentName, Extra, Intent
+from still_clock import StillClock
 from waiting import wait_until
 
 SERVICE = ComponentName(SHIM, "dev.droidgate.shim.frontends.ToolService")

@@ -14,10 +14,10 @@ from droidgate_phone.app_api.app_values import Message
 from droidgate_phone.app_api.platform import Binding
 from droidgate_phone.apps.agent import request_text
 from droidgate_phone.apps.shim_runtimes import ShimRuntime
-from droidgate_phone.clocks import StillClock
 from droidgate_phone.faults import Faults
 from droidgate_phone.intents import Bundle, ComponentName, Intent
 from droidgate_shim.engine.carried import MAX_CARRIED_UNITS
+from still_clock import StillClock
 from waiting import wait_until
 
 OTHER_AGENT = "com.example.other"

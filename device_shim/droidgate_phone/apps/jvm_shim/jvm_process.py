@@ -17,7 +17,6 @@ from droidgate_phone.app_api.app_values import (
     BroadcastResult,
     Message,
 )
-from droidgate_phone.app_api.behaviour import PendingBroadcast
 from droidgate_phone.app_api.platform import Binding, FunctionOutcome, Notification, ServiceConnection
 from droidgate_phone.apps.jvm_shim.jvm_values import (
     Fields,
@@ -31,14 +30,14 @@ from droidgate_phone.apps.jvm_shim.jvm_values import (
 from droidgate_phone.apps.jvm_shim.machine import Machine, shared_machine
 from droidgate_phone.apps.jvm_shim.parts import check_dex, classes_of_dex, kept_apk
 from droidgate_phone.intents import Intent
+from droidgate_phone.system.behaviour import PendingBroadcast
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from droidgate_phone.app_api.behaviour import Activity, Context
-    from droidgate_phone.app_api.platform import Platform
     from droidgate_phone.system.android_system import AndroidSystem
-    from droidgate_phone.system.app_context import AppContext
+    from droidgate_phone.system.app_context import AppContext, AppPlatform
+    from droidgate_phone.system.behaviour import Activity, Context
     from droidgate_phone.system.package_records import InstalledPackage
 
 _KEY: Final = "jvm"
@@ -102,7 +101,7 @@ class JvmProcess:
             context.process.on_death(lambda: machine.detach(self._number))
 
     @property
-    def _platform(self) -> Platform:
+    def _platform(self) -> AppPlatform:
         return self._context.platform
 
     def call(self, operation: str, **fields: object) -> Any:

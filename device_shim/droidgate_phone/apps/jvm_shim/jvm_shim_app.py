@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import base64
 from collections.abc import Callable, Mapping
-from typing import ClassVar, Final
+from typing import ClassVar, Final, TypeVar
 
 from droidgate_mappings.model.json_values import Json
 from droidgate_phone.app_api.app_values import (
@@ -14,7 +14,11 @@ from droidgate_phone.app_api.app_values import (
     CallingPackage,
     Message,
 )
-from droidgate_phone.app_api.behaviour import (
+from droidgate_phone.app_api.platform import View
+from droidgate_phone.apps.jvm_shim.jvm_process import process_of
+from droidgate_phone.apps.jvm_shim.jvm_values import read_bundle, read_view, write_bundle, write_intent
+from droidgate_phone.intents import Bundle, Intent, split_uri
+from droidgate_phone.system.behaviour import (
     Activity,
     App,
     AppFunctionService,
@@ -24,14 +28,11 @@ from droidgate_phone.app_api.behaviour import (
     Receiver,
     Service,
 )
-from droidgate_phone.app_api.platform import View
-from droidgate_phone.apps.jvm_shim.jvm_process import process_of
-from droidgate_phone.apps.jvm_shim.jvm_values import read_bundle, read_view, write_bundle, write_intent
-from droidgate_phone.intents import Bundle, Intent, split_uri
 
 _PACKAGE: Final = "dev.droidgate.shim"
 _REDELIVERED: Final = 1
 _NOT_FOUND: Final = "java.io.FileNotFoundException"
+_Class = TypeVar("_Class")
 
 
 class JvmService(Service):
@@ -67,22 +68,10 @@ class JvmService(Service):
         process_of(self.context).call("service_destroy", class_name=self.CLASS)
 
 
-class ToolService(JvmService):
-    """The service that Mobile-MCP agents bind and start."""
-
-    CLASS = f"{_PACKAGE}.frontends.ToolService"
-
-
-class ShellIdentityService(JvmService):
-    """The service that other shims bind to call app functions."""
-
-    CLASS = f"{_PACKAGE}.backends.ShellIdentityService"
-
-
 class ShellIdentityInstrumentation(Instrumentation):
     """The instrumentation that adb runs so that the shim can borrow the shell's permissions."""
 
-    CLASS: ClassVar[str] = f"{_PACKAGE}.backends.ShellIdentityInstrumentation"
+    CLASS: ClassVar[str]
 
     def on_start(self, arguments: Mapping[str, str]) -> None:
         """Hand the start on."""
@@ -127,32 +116,10 @@ class JvmScreen(JvmActivity):
         process.call("activity_click", activity=self.number, view=view_id, flags=self.touch_flags)
 
 
-class TrampolineActivity(JvmActivity):
-    """Starts one tool for its result."""
-
-    CLASS = f"{_PACKAGE}.backends.TrampolineActivity"
-
-
-class MmcpActivity(JvmActivity):
-    """mMCP by activity result."""
-
-    CLASS = f"{_PACKAGE}.frontends.MmcpActivity"
-
-
-class ConsentActivity(JvmScreen):
-    """Asks the user."""
-
-    CLASS = f"{_PACKAGE}.consent.ConsentActivity"
-
-
-class ManageActivity(JvmScreen):
-    """Grants, switches, history."""
-
-    CLASS = f"{_PACKAGE}.consent.ManageActivity"
-
-
 class MmcpReceiver(Receiver):
     """mMCP by ordered broadcast."""
+
+    CLASS: ClassVar[str]
 
     def on_receive(
         self, intent: Intent, current: BroadcastResult
@@ -162,7 +129,7 @@ class MmcpReceiver(Receiver):
         pending = PendingBroadcast(self.context.platform.signal())
         process.call(
             "broadcast",
-            class_name=f"{_PACKAGE}.frontends.MmcpReceiver",
+            class_name=self.CLASS,
             intent=write_intent(intent),
             receive=process.add_broadcast(pending),
             code=current.code,
@@ -174,6 +141,8 @@ class MmcpReceiver(Receiver):
 
 class HostProvider(Provider):
     """The host's entrance; runs on Binder threads."""
+
+    CLASS: ClassVar[str]
 
     def call(self, method: str, argument: str | None, extras: Bundle, caller_uid: int) -> Bundle | None:
         """Hand a call on."""
@@ -208,11 +177,13 @@ class HostProvider(Provider):
 
     def _named(self, caller_uid: int, authority: str | None = None) -> dict[str, object]:
         name = authority or f"{self.context.package}.host"
-        return {"class_name": f"{_PACKAGE}.host.HostProvider", "authority": name, "uid": caller_uid}
+        return {"class_name": self.CLASS, "authority": name, "uid": caller_uid}
 
 
 class FunctionService(AppFunctionService):
     """The shim's routes as app functions."""
+
+    CLASS: ClassVar[str]
 
     def on_execute_later(
         self,
@@ -225,7 +196,7 @@ class FunctionService(AppFunctionService):
         process = process_of(self.context)
         process.call(
             "function",
-            class_name=f"{_PACKAGE}.frontends.FunctionService",
+            class_name=self.CLASS,
             function=function_id,
             parameters=dict(parameters),
             caller=calling_package.name,
@@ -234,15 +205,24 @@ class FunctionService(AppFunctionService):
         )
 
 
+def _named(*bases: tuple[type[_Class], str]) -> dict[str, type[_Class]]:
+    """Return a class for each Java class: the base that hands on what it is asked, with its name."""
+    named = {f"{_PACKAGE}.{name}": base for base, name in bases}
+    return {name: type(name, (base,), {"CLASS": name}) for name, base in named.items()}
+
+
 class JvmShimApp(App):
     """Behaviour of every shim whose Java classes run."""
 
     PACKAGE = _PACKAGE
-    SERVICES = {item.CLASS: item for item in (ToolService, ShellIdentityService)}
-    ACTIVITIES = {
-        item.CLASS: item for item in (TrampolineActivity, MmcpActivity, ConsentActivity, ManageActivity)
-    }
-    RECEIVERS = {f"{_PACKAGE}.frontends.MmcpReceiver": MmcpReceiver}
-    PROVIDERS = {f"{_PACKAGE}.host.HostProvider": HostProvider}
-    APP_FUNCTION_SERVICES = {f"{_PACKAGE}.frontends.FunctionService": FunctionService}
-    INSTRUMENTATIONS = {ShellIdentityInstrumentation.CLASS: ShellIdentityInstrumentation}
+    SERVICES = _named((JvmService, "frontends.ToolService"), (JvmService, "backends.ShellIdentityService"))
+    ACTIVITIES = _named(
+        (JvmActivity, "backends.TrampolineActivity"),
+        (JvmActivity, "frontends.MmcpActivity"),
+        (JvmScreen, "consent.ConsentActivity"),
+        (JvmScreen, "consent.ManageActivity"),
+    )
+    RECEIVERS = _named((MmcpReceiver, "frontends.MmcpReceiver"))
+    PROVIDERS = _named((HostProvider, "host.HostProvider"))
+    APP_FUNCTION_SERVICES = _named((FunctionService, "frontends.FunctionService"))
+    INSTRUMENTATIONS = _named((ShellIdentityInstrumentation, "backends.ShellIdentityInstrumentation"))

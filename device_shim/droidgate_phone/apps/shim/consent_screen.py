@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Final
 
 from droidgate_mappings.model.capability import Effects
 from droidgate_phone.app_api.app_values import AndroidError
-from droidgate_phone.app_api.behaviour import Activity
 from droidgate_phone.app_api.platform import View
 from droidgate_phone.apps.shim.consent import CLOSED, REFUSED, Question
 from droidgate_phone.apps.shim.openers import number_of
@@ -15,10 +14,12 @@ from droidgate_phone.apps.shim.shim_core import Core
 from droidgate_phone.apps.shim.shim_process import core_of
 from droidgate_phone.apps.shim.shown_text import visible
 from droidgate_phone.intents import Intent
+from droidgate_phone.system.behaviour import Activity
 from droidgate_shim.engine.strict_json import write_strict
 
 if TYPE_CHECKING:
-    from droidgate_phone.app_api.platform import PackageFacts, Platform
+    from droidgate_phone.app_api.platform import PackageFacts
+    from droidgate_phone.system.app_context import AppPlatform
 
 ARMED_SECONDS: Final = 0.5
 UNKNOWN_APP: Final = "an unknown app"
@@ -31,7 +32,7 @@ _LONGEST_NAME: Final = 48
 _FIRST_HIDING_OVERLAYS: Final = 31
 
 
-def hide_overlays(platform: Platform) -> None:
+def hide_overlays(platform: AppPlatform) -> None:
     """Keep what others draw away from a screen that decides something, where Android can (31)."""
     if platform.sdk >= _FIRST_HIDING_OVERLAYS:
         # Without the permission, taps through other windows allow nothing all the same.

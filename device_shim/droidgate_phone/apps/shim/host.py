@@ -22,8 +22,6 @@ from droidgate_mappings.model.errors import InputError
 from droidgate_mappings.model.json_values import Json
 from droidgate_mappings.values.failures import Failure
 from droidgate_phone.app_api.app_values import AndroidError
-from droidgate_phone.app_api.behaviour import Provider
-from droidgate_phone.app_api.platform import Platform
 from droidgate_phone.apps.shim.app_function_frontend import EXECUTE, FIRST_WITH_FUNCTIONS
 from droidgate_phone.apps.shim.identity import Origin, StoredGrant
 from droidgate_phone.apps.shim.shim_core import Receipt
@@ -31,11 +29,13 @@ from droidgate_phone.apps.shim.shim_discovery import Tools
 from droidgate_phone.apps.shim.shim_process import ShimProcess, core_of
 from droidgate_phone.clocks import Signal
 from droidgate_phone.intents import Bundle, ComponentName, split_uri
+from droidgate_phone.system.app_context import AppPlatform
+from droidgate_phone.system.behaviour import Provider
 from droidgate_shim.engine.authority import ANY_APP
 from droidgate_shim.engine.strict_json import BUILT, parse_strict, write_strict
 
 if TYPE_CHECKING:
-    from droidgate_phone.app_api.behaviour import Context
+    from droidgate_phone.system.behaviour import Context
 
 
 REQUEST_EXTRA: Final = "mobile-mcp-request"
@@ -434,7 +434,7 @@ class HostProvider(Provider):
             raise AndroidError("java.lang.SecurityException", "only the shell that holds DUMP may ask")
 
 
-def _may_ask(platform: Platform, uid: int) -> bool:
+def _may_ask(platform: AppPlatform, uid: int) -> bool:
     return uid in _SHELL_UIDS and platform.holds(_DUMP, uid=uid)
 
 

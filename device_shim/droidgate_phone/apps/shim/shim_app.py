@@ -14,7 +14,6 @@ from typing import Final
 
 from droidgate_mappings.values.failures import Failure
 from droidgate_phone.app_api.app_values import ActivityResult, AndroidError, Message
-from droidgate_phone.app_api.behaviour import START_REDELIVER_INTENT, Activity, App, Service
 from droidgate_phone.app_api.platform import View
 from droidgate_phone.apps.shim.borrowed_permission import SHELL_SERVICE
 from droidgate_phone.apps.shim.consent import CONSENT
@@ -33,6 +32,7 @@ from droidgate_phone.apps.shim.shell_service import (
 from droidgate_phone.apps.shim.shim_process import core_of
 from droidgate_phone.apps.shim.shown_text import visible
 from droidgate_phone.intents import Bundle, Intent
+from droidgate_phone.system.behaviour import START_REDELIVER_INTENT, Activity, App, Service
 from droidgate_shim.engine.authority import EVERYTHING
 
 

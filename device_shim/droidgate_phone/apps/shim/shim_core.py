@@ -19,10 +19,11 @@ from droidgate_mappings.model.errors import InputError
 from droidgate_mappings.model.json_values import Json
 from droidgate_mappings.values.failures import CallError, Failure
 from droidgate_phone.app_api.app_values import AndroidError
-from droidgate_phone.app_api.behaviour import AppFiles, Context
-from droidgate_phone.app_api.platform import PackageFacts, Platform, XmlAttributeText, XmlNode
+from droidgate_phone.app_api.platform import PackageFacts, XmlAttributeText, XmlNode
 from droidgate_phone.apps.shim.identity import POLICY, ROUTES, GrantStore, Origin
 from droidgate_phone.intents import ComponentName
+from droidgate_phone.system.app_context import AppPlatform
+from droidgate_phone.system.behaviour import AppFiles, Context
 from droidgate_shim.engine.authority import Carrier, Installed, parse_policy
 from droidgate_shim.engine.backends import BackendAnswer, ExtrasCall, write_answer, write_outgoing
 from droidgate_shim.engine.engine import Answer, Ask, Drop, Effect, Engine, Send, refuse
@@ -171,7 +172,7 @@ class TargetReader:
         platform: Where packages are looked up.
     """
 
-    def __init__(self, table: RouteTable, platform: Platform) -> None:
+    def __init__(self, table: RouteTable, platform: AppPlatform) -> None:
         self._platform = platform
         self._components: dict[Target, ComponentName] = {}
         self._digests: dict[tuple[str, str, ComponentName | None], str] = {}

@@ -21,7 +21,6 @@ from typing import Final, Literal
 
 from droidgate_mappings.values.failures import Failure
 from droidgate_phone.app_api.app_values import AndroidError, Message
-from droidgate_phone.app_api.behaviour import Context
 from droidgate_phone.app_api.platform import Binding, ServiceConnection
 from droidgate_phone.apps.shim.app_function_frontend import (
     EXECUTE,
@@ -44,6 +43,7 @@ from droidgate_phone.apps.shim.screen import ScreenCalls
 from droidgate_phone.apps.shim.shim_core import Core, Receipt
 from droidgate_phone.apps.shim.shim_discovery import Discoveries
 from droidgate_phone.intents import Bundle, ComponentName, Extra, Intent
+from droidgate_phone.system.behaviour import Context
 from droidgate_shim.engine.backends import AppFunctionCall, ExtrasCall, FunctionAnswer, ResponseAnswer
 from droidgate_shim.engine.engine import Ask, Send
 from droidgate_shim.engine.routes import CapabilityBackend, FunctionBackend

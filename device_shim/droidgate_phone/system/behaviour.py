@@ -11,26 +11,28 @@ by the system for each start, from the class names of the manifest.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import ClassVar, Final, Protocol
+from typing import TYPE_CHECKING, ClassVar, Final, Protocol
 
 from droidgate_mappings.model.json_values import Json
 from droidgate_phone.app_api.app_values import (
+    FLAG_WINDOW_IS_OBSCURED,
+    FLAG_WINDOW_IS_PARTIALLY_OBSCURED,
     ActivityResult,
     AppFunctionError,
     BroadcastResult,
     CallingPackage,
     Message,
 )
-from droidgate_phone.app_api.platform import Binding, Platform, View
+from droidgate_phone.app_api.platform import Binding
 from droidgate_phone.clocks import Signal
 from droidgate_phone.intents import Bundle, ComponentName, Intent
+from droidgate_phone.screen.window import Touched
+
+if TYPE_CHECKING:
+    from droidgate_phone.system.app_context import AppPlatform
 
 START_REDELIVER_INTENT: Final = 3
 """`Service.START_REDELIVER_INTENT`."""
-FLAG_WINDOW_IS_OBSCURED: Final = 0x1
-"""`MotionEvent.FLAG_WINDOW_IS_OBSCURED`: another app's window covers the point that is touched."""
-FLAG_WINDOW_IS_PARTIALLY_OBSCURED: Final = 0x2
-"""`MotionEvent.FLAG_WINDOW_IS_PARTIALLY_OBSCURED` (29): another app's window covers another part."""
 
 
 class Context(Protocol):
@@ -45,7 +47,7 @@ class Context(Protocol):
         """The app's private files; they survive its process."""
 
     @property
-    def platform(self) -> Platform:
+    def platform(self) -> AppPlatform:
         """What Android offers beyond that, which few apps need."""
 
     def read_xml_resource(self, reference: str) -> str | None:
@@ -227,8 +229,10 @@ class Service:
         """Handle the end of the service."""
 
 
-class Activity:
+class Activity(Touched):
     """An activity. It runs until `finish` is called or the user goes back.
+
+    Without a view it is translucent.
 
     Attributes:
         touch_flags: `MotionEvent.getFlags` of the tap that `on_click` handles, 0 outside of it: of them
@@ -264,21 +268,6 @@ class Activity:
     def finish(self) -> None:
         """End the activity."""
         self.finished = True
-
-    def view(self) -> View | None:
-        """Return what it shows now; None for a translucent activity without content."""
-
-    def on_click(self, view_id: str) -> None:
-        """Handle a tap on a clickable view."""
-
-    def on_long_click(self, view_id: str) -> None:
-        """Handle a long press on a view that takes one."""
-
-    def on_drop(self, view_id: str, target_id: str) -> None:
-        """Handle that a view that takes long presses was dragged onto another one."""
-
-    def on_text(self, view_id: str, text: str) -> None:
-        """Handle the new text of an editable view."""
 
 
 class PendingBroadcast:
