@@ -21,7 +21,7 @@ from droidgate_phone.app_api.app_values import (
     BroadcastResult,
     Message,
 )
-from droidgate_phone.app_api.platform import View
+from droidgate_phone.app_api.platform import Binding, View
 from droidgate_phone.commands import SHELL_UID, CommandCall
 from droidgate_phone.commands.command_registry import find_command
 from droidgate_phone.intents import Bundle, Intent
@@ -31,7 +31,6 @@ from droidgate_phone.system.behaviour import (
     Activity,
     App,
     AppFunctionService,
-    Binding,
     Provider,
     Receiver,
     Service,
