@@ -213,6 +213,5 @@ def test_names_and_values_are_those_that_aapt2_prints(sample: str, tmp_path: Pat
 @pytest.mark.slow
 def test_attributes_of_android_have_its_namespace_and_an_id(apk_path: Path) -> None:
     with open_apk(apk_path) as apk:
-        for element in elements(apk.manifest):
-            for attribute in element.attributes:
-                assert (attribute.namespace == ANDROID_NAMESPACE) == (attribute.resource_id >> 24 == 1)
+        for attribute in (item for element in elements(apk.manifest) for item in element.attributes):
+            assert (attribute.namespace == ANDROID_NAMESPACE) == (attribute.resource_id >> 24 == 1)

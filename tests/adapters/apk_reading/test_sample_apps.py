@@ -1,7 +1,5 @@
 """An APK says what the source tree says that it was built from."""
 
-from collections.abc import Sequence
-
 import pytest
 from lxml import etree
 
@@ -9,11 +7,10 @@ from adapters.apk_reading.built_apks import FORMS, SAMPLES, apk_of, sample_apk, 
 from droidgate.sources import application_from_tree
 from droidgate_android.apk.apk_application import read_application
 from droidgate_android.apk.reader import open_apk
-from droidgate_mappings.formats.application import Application
+from droidgate_mappings.formats.application import Application, Component
 from droidgate_mappings.formats.format import load_formats
 from droidgate_mappings.formats.leniency import ReadingContext
 from droidgate_mappings.model.capability import Provider
-from droidgate_mappings.model.findings import Finding
 from droidgate_mappings.text.aapt_text import read_xml_attribute
 from hand_made_apks import ANDROID
 
@@ -58,15 +55,18 @@ XML = """<one a="&lt;&quot;&amp;&#10;&#9;' ]]&gt;" b=" 7 " c="1.0" d="TRUE"
   <two>\U0001f600</two>
 </one>"""
 
+TRANSLATED = {
+    "de": "Echter Text", "b+csb": "Kasz\u00ebbi", "b+sr+Latn": "Latinica", "b+es+419": "Latino",
+    "zh-rTW": "\u6587\u672c",
+}  # fmt: skip
 FILES = {
     "AndroidManifest.xml": MANIFEST,
     "res/values/values.xml": VALUES,
-    "res/values-de/values.xml": '<resources><string name="real">Echter Text</string></resources>',
     "res/xml/one.xml": XML,
-    "res/values-b+csb/values.xml": '<resources><string name="real">Kasz\u00ebbi</string></resources>',
-    "res/values-b+sr+Latn/values.xml": '<resources><string name="real">Latinica</string></resources>',
-    "res/values-b+es+419/values.xml": '<resources><string name="real">Latino</string></resources>',
-    "res/values-zh-rTW/values.xml": '<resources><string name="real">\u6587\u672c</string></resources>',
+    **{
+        f"res/values-{qualifier}/values.xml": f'<resources><string name="real">{text}</string></resources>'
+        for qualifier, text in TRANSLATED.items()
+    },
     "res/raw/notes.txt": "a\nb \u20ac",
     "assets/deep/er.json": '{"a": 1}',
 }
@@ -76,18 +76,11 @@ def application_of_apk(data: bytes) -> Application:
     return read_application(open_apk(data))
 
 
-def providers_of(application: Application) -> tuple[list[Provider], list[Finding]]:
-    providers: list[Provider] = []
-    findings: list[Finding] = []
-    for format_ in load_formats().values():
-        reading = format_.read_application(application, ReadingContext())
-        providers += reading.providers
-        findings += reading.findings
-    return providers, findings
-
-
-def without_places(findings: Sequence[Finding]) -> list[tuple[str, str | None]]:
-    return [(finding.code, finding.rule) for finding in findings]
+def providers_of(application: Application) -> tuple[list[Provider], list[tuple[str, str | None]]]:
+    """Return what all formats read of an app, and code and rule of each finding."""
+    readings = [item.read_application(application, ReadingContext()) for item in load_formats().values()]
+    findings = [(item.code, item.rule) for reading in readings for item in reading.findings]
+    return [item for reading in readings for item in reading.providers], findings
 
 
 @pytest.mark.parametrize("form", [item for item in FORMS if item != "collapsed names"])
@@ -96,7 +89,7 @@ def test_a_sample_app_reads_alike_from_its_apk_and_from_its_source(sample: str, 
     built, findings = providers_of(application_of_apk(sample_apk(sample, form)))
     source, source_findings = providers_of(application_from_tree(source_tree(sample)))
     assert [item.content_digest() for item in built] == [item.content_digest() for item in source]
-    assert without_places(findings) == without_places(source_findings)
+    assert findings == source_findings
 
 
 @pytest.mark.parametrize("sample", SAMPLES)
@@ -114,27 +107,22 @@ def digest_without_extensions(provider: Provider) -> str:
     return provider.model_copy(update={"extensions": {}}).content_digest()
 
 
+def stated_in(component: Component) -> list[tuple[str, str | None, str | None]]:
+    items = (*component.meta_data, *component.properties)
+    return [(item.name, item.value, item.resource) for item in items]
+
+
 @pytest.mark.parametrize("form", [item for item in FORMS if item != "collapsed names"])
 def test_every_kind_of_value_reads_as_from_the_source(form: str) -> None:
     built = application_of_apk(apk_of(FILES, form))
     source = application_from_tree({name: text.encode() for name, text in FILES.items()})
-    assert (built.package, built.label, built.description) == (
-        source.package,
-        source.label,
-        source.description,
-    )
+    for name in ("package", "label", "description"):
+        assert getattr(built, name) == getattr(source, name)
     for ours, theirs in zip(built.components, source.components, strict=True):
-        assert ours.kind == theirs.kind
         assert built.qualified_name(ours) == source.qualified_name(theirs)
-        assert (ours.exported, ours.enabled, ours.permission) == (
-            theirs.exported,
-            theirs.enabled,
-            theirs.permission,
-        )
-        assert (ours.label, ours.description) == (theirs.label, theirs.description)
-        assert [(item.name, item.value, item.resource) for item in (*ours.meta_data, *ours.properties)] == [
-            (item.name, item.value, item.resource) for item in (*theirs.meta_data, *theirs.properties)
-        ] or form == "short paths"
+        for name in ("kind", "exported", "enabled", "permission", "label", "description"):
+            assert getattr(ours, name) == getattr(theirs, name)
+        assert stated_in(ours) == stated_in(theirs) or form == "short paths"
         assert ours.place is not None
         assert theirs.place is not None
         assert ours.place.line == theirs.place.line
@@ -169,11 +157,8 @@ def test_compiled_xml_is_the_text_that_a_device_gives(form: str) -> None:
     root = etree.fromstring(file.text.encode())
     for element, written in zip(root.iter(), source.iter(), strict=True):
         assert element.tag == written.tag
-        assert (
-            element.sourceline
-            == line_of_start(file.text, str(element.tag))
-            == line_of_start(XML, str(element.tag))
-        )
+        for text in (file.text, XML):
+            assert element.sourceline == line_of_start(text, str(element.tag))
         raw = {str(name): str(text) for name, text in written.attrib.items()}
         if form == "raw values":
             expected = raw | {"j": "A@"}
@@ -215,10 +200,6 @@ def test_what_only_an_apk_knows() -> None:
         assert real is not None
         values = apk.resources.locale_values(real)
         assert {key: item.text for key, item in values.items()} == {
-            "": "Real \U0001f600 text",
-            "de": "Echter Text",
-            "csb": "Kasz\u00ebbi",
-            "sr-Latn": "Latinica",
-            "es-419": "Latino",
-            "zh-TW": "\u6587\u672c",
-        }
+            "": "Real \U0001f600 text", "de": "Echter Text", "csb": "Kasz\u00ebbi", "sr-Latn": "Latinica",
+            "es-419": "Latino", "zh-TW": "\u6587\u672c",
+        }  # fmt: skip

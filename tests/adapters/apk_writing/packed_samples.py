@@ -26,6 +26,11 @@ def module_folder(name: str) -> Path:
     return sample_apps_directory() / name
 
 
+def tree_of(folder: Path) -> dict[str, bytes]:
+    paths = (path for path in sorted(folder.rglob("*")) if path.is_file())
+    return {path.relative_to(folder).as_posix(): path.read_bytes() for path in paths}
+
+
 @cache
 def packed_module(name: str, key_type: KeyType = "ec", minimum_sdk: int | None = None) -> bytes:
     return pack_project(module_folder(name), key=signing_key(key_type), minimum_sdk=minimum_sdk)

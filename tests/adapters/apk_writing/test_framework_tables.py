@@ -50,21 +50,16 @@ def test_ids_of_other_resources_are_the_constants_of_their_class(kind: str) -> N
         assert resource_id(kind, entry) == number
 
 
-@pytest.mark.parametrize(
-    ("name", "number", "formats", "values"),
-    [  # AOSP, core/res/res/values/attrs_manifest.xml and public-final.xml
-        ("name", 0x01010003, AttributeFormat.STRING, {}),
-        ("exported", 0x01010010, AttributeFormat.BOOLEAN, {}),
-        ("label", 0x01010001, AttributeFormat.STRING | AttributeFormat.REFERENCE, {}),
-        ("versionCode", 0x0101021B, AttributeFormat.INTEGER, {}),
-        (
-            "launchMode",
-            0x0101001D,
-            AttributeFormat.ENUM,
-            {"standard": 0, "singleTop": 1, "singleTask": 2, "singleInstance": 3, "singleInstancePerTask": 4},
-        ),
-    ],
-)
+LAUNCH_MODES = ("standard", "singleTop", "singleTask", "singleInstance", "singleInstancePerTask")
+
+
+@pytest.mark.parametrize(("name", "number", "formats", "values"), [
+    # AOSP, core/res/res/values/attrs_manifest.xml and public-final.xml
+    ("name", 0x01010003, AttributeFormat.STRING, {}), ("exported", 0x01010010, AttributeFormat.BOOLEAN, {}),
+    ("label", 0x01010001, AttributeFormat.STRING | AttributeFormat.REFERENCE, {}),
+    ("versionCode", 0x0101021B, AttributeFormat.INTEGER, {}),
+    ("launchMode", 0x0101001D, AttributeFormat.ENUM, {name: n for n, name in enumerate(LAUNCH_MODES)}),
+])  # fmt: skip
 def test_an_attribute_takes_what_android_declares(
     name: str, number: int, formats: AttributeFormat, values: dict[str, int]
 ) -> None:

@@ -1,8 +1,10 @@
-"""Packed APKs, seen by tools that are not ours."""
+"""Packed APKs, seen by tools that are not ours; random values, as Android's own compiler takes them."""
 
 import importlib
+import random
 import zipfile
 from pathlib import Path
+from xml.sax.saxutils import quoteattr
 
 import pytest
 from lxml import etree
@@ -17,6 +19,7 @@ from adapters.apk_writing.packed_samples import (
     resource_dump,
     run_tool,
     signing_key,
+    tree_of,
     xml_dump,
 )
 from droidgate_android.apk.pack import pack
@@ -85,25 +88,16 @@ def test_everything_stored_is_aligned(tmp_path: Path, module: str) -> None:
 
 def test_native_libraries_are_aligned_to_a_page(tmp_path: Path) -> None:
     zipalign = require("zipalign")
-    tree = {
-        path.relative_to(EVERYTHING).as_posix(): path.read_bytes()
-        for path in EVERYTHING.rglob("*")
-        if path.is_file()
-    }
+    tree = tree_of(EVERYTHING)
     tree |= {f"jniLibs/arm64-v8a/lib{name}.so": b"\x7fELF" + bytes(5) for name in "abc"}
     apk = _written(tmp_path, pack(tree, key=signing_key("ec")).apk)
     run_tool(zipalign, "-c", "-p", "4", apk)
     with zipfile.ZipFile(apk) as archive:
         for entry in archive.infolist():
             if entry.filename.endswith(".so"):
-                start = entry.header_offset + 30 + len(entry.filename) + len(_extra_at(apk, entry))
-                assert start % 16384 == 0
-
-
-def _extra_at(apk: Path, entry: zipfile.ZipInfo) -> bytes:
-    data = apk.read_bytes()
-    length = int.from_bytes(data[entry.header_offset + 28 : entry.header_offset + 30], "little")
-    return bytes(length)
+                header = apk.read_bytes()[entry.header_offset : entry.header_offset + 30]
+                extra = int.from_bytes(header[28:], "little")
+                assert (entry.header_offset + len(header) + len(entry.filename) + extra) % 16384 == 0
 
 
 def _target_of(module: str) -> str:
@@ -113,36 +107,31 @@ def _target_of(module: str) -> str:
 
 @pytest.mark.parametrize("module", SAMPLE_MODULES)
 def test_sample_apps_are_compiled_as_aapt2_compiles_them(tmp_path: Path, module: str) -> None:
-    aapt2, framework = require("aapt2"), require("framework-res")
-    theirs = build_with_aapt2(
-        aapt2,
-        framework,
-        module_folder(module) / "src/main",
-        tmp_path,
-        *("--min-sdk-version", "26", "--target-sdk-version", _target_of(module)),
-        *("--version-code", "1", "--version-name", "1.0"),
-    )
-    ours = _written(tmp_path, packed_module(module, "ec", 26))
-    _assert_same(aapt2, theirs, ours)
+    source = module_folder(module) / "src/main"
+    theirs = _built(source, tmp_path, target=_target_of(module))
+    _assert_same(theirs, _written(tmp_path, packed_module(module, "ec", 26)))
 
 
 def test_all_kinds_of_resources_are_compiled_as_aapt2_compiles_them(tmp_path: Path) -> None:
-    aapt2, framework = require("aapt2"), require("framework-res")
-    facts = AppFacts(version_code=7, version_name="1.0", minimum_sdk=26, target_sdk=36)
-    theirs = build_with_aapt2(
-        aapt2,
-        framework,
-        EVERYTHING,
-        tmp_path,
-        *("--min-sdk-version", "26", "--target-sdk-version", "36"),
-        *("--version-code", "7", "--version-name", "1.0"),
-    )
-    packing = pack(EVERYTHING, key=signing_key("ec"), facts=facts)
+    packing = pack(EVERYTHING, key=signing_key("ec"), facts=FACTS)
     assert [finding.code for finding in packing.findings] == ["no-code"]
-    _assert_same(aapt2, theirs, _written(tmp_path, packing.apk))
+    _assert_same(_built(EVERYTHING, tmp_path), _written(tmp_path, packing.apk))
 
 
-def _assert_same(aapt2: Path, theirs: Path, ours: Path) -> None:
+FACTS = AppFacts(version_code=1, version_name="1.0", minimum_sdk=26, target_sdk=36)
+
+
+def _built(source: Path, folder: Path, target: str = "36") -> Path:
+    """Return what Android's own compiler makes of a source set, with the facts above."""
+    return build_with_aapt2(
+        *(require("aapt2"), require("framework-res"), source, folder),
+        *("--min-sdk-version", "26", "--target-sdk-version", target),
+        *("--version-code", "1", "--version-name", "1.0"),
+    )
+
+
+def _assert_same(theirs: Path, ours: Path) -> None:
+    aapt2 = require("aapt2")
     with zipfile.ZipFile(ours) as archive:
         names = [name for name in archive.namelist() if name.endswith(".xml") and "assets/" not in name]
     for name in names:
@@ -198,3 +187,51 @@ def test_androguard_reads_a_packed_app(tmp_path: Path, module: str) -> None:
     assert read.get_app_name() == texts[label.removeprefix("@string/")]
     certificates = [item.sha256_fingerprint.replace(" ", "").lower() for item in read.get_certificates()]
     assert certificates == [signing_key("ec").digest]
+
+
+# Random values, typed and escaped by us and by aapt2
+
+PIECES_OF_VALUES = (
+    *"0123456789.eE+-#x%abcdfp \\\"'/:_",
+    "0x", "dp", "dip", "sp", "px", "pt", "mm", "in", "%p", "inf", "nan", "true", "TRUE", "false", "10", "255",
+    "\\n", "\\u0041", "\\u00e9", "\\@", "\\?", "\\'", '\\"', "\\\\", "é", "😀", "@null", "@empty", "@foo",
+    "1.5",
+)  # fmt: skip
+
+
+def _random_values(seed: int, count: int) -> list[str]:
+    generator = random.Random(seed)
+    return ["".join(generator.choices(PIECES_OF_VALUES, k=generator.randint(0, 5))) for _ in range(count)]
+
+
+def _without_apostrophes(text: str) -> str:
+    """Return a text that aapt2 takes as a string: it refuses a bare apostrophe."""
+    return text.replace("\\'", "").replace("'", "")
+
+
+def _tree(folder: Path, texts: list[str]) -> None:
+    (folder / "res/xml").mkdir(parents=True)
+    (folder / "res/values").mkdir()
+    meta = "".join(
+        f'<meta-data android:name="n{number}" android:value={quoteattr(text)}/>'
+        for number, text in enumerate(texts)
+    )
+    (folder / "AndroidManifest.xml").write_text(
+        f'<manifest xmlns:android="http://schemas.android.com/apk/res/android" package="a.b">'
+        f"<application>{meta}</application></manifest>"
+    )
+    items = "".join(f"<item value={quoteattr(text)}/>" for text in texts)
+    (folder / "res/xml/items.xml").write_text(f"<items>{items}</items>")
+    strings = "".join(
+        f'<string name="s{number}" formatted="false">{_without_apostrophes(text)}</string>'
+        for number, text in enumerate(texts)
+    )
+    (folder / "res/values/strings.xml").write_text(f"<resources>{strings}</resources>")
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_random_values_are_typed_and_escaped_alike(tmp_path: Path, seed: int) -> None:
+    source = tmp_path / "source"
+    _tree(source, _random_values(seed, 400))
+    ours = _written(tmp_path, pack(source, key=signing_key("ec"), facts=FACTS).apk)
+    _assert_same(_built(source, tmp_path), ours)

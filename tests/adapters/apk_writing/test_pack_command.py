@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from adapters.apk_writing.packed_samples import module_folder, run_tool
+from device_shim.shim_android.manifest_limits import limit_apks
 from droidgate_android.apk.reader import open_apk
 from gateway.cli.program_runs import Runner, run_process
 from gateway.migrate.projects import copy_module
@@ -53,30 +54,19 @@ def test_the_document_is_of_its_published_schema(droidgate: Runner, tmp_path: Pa
         assert [document["signer"]["digest"]] == list(apk.signer_digests())
 
 
-@pytest.mark.parametrize(
-    ("arguments", "code", "message"),
-    [
-        (("nowhere",), 3, "not a folder"),
-        (("empty",), 3, "no AndroidManifest.xml"),
-        (("app", "--dex", "absent.dex"), 3, "cannot be read"),
-        (("app", "--dex", "app/AndroidManifest.xml"), 3, "not a dex file"),
-        (("app", "--package", "one"), 3, "not a package"),
-        (("app", "--version-code", "0"), 3, "versionCode 0"),
-        (("app", "--min-sdk", "17"), 3, "Android 4.3 (API 18)"),
-        (("app", "--key", "absent.pem"), 3, "cannot be read"),
-        (("app", "--key-type", "dsa"), 2, "dsa"),
-        (("several",), 3, "several modules make an app: one, two"),
-    ],
-)
+@pytest.mark.parametrize(("arguments", "code", "message"), [
+    (("nowhere",), 3, "not a folder"), (("empty",), 3, "no AndroidManifest.xml"),
+    (("app", "--dex", "absent.dex"), 3, "cannot be read"),
+    (("app", "--dex", "app/AndroidManifest.xml"), 3, "not a dex file"),
+    (("app", "--package", "one"), 3, "not a package"), (("app", "--version-code", "0"), 3, "versionCode 0"),
+    (("app", "--key", "absent.pem"), 3, "cannot be read"), (("app", "--key-type", "dsa"), 2, "dsa"),
+    (("app", "--min-sdk", "17"), 3, "Android 4.3 (API 18)"),
+    (("several",), 3, "several modules make an app: one, two"),
+])  # fmt: skip
+@pytest.mark.usefixtures("own_folder")
 def test_a_refusal_names_its_reason_and_writes_nothing(
-    droidgate: Runner,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    arguments: tuple[str, ...],
-    code: int,
-    message: str,
+    droidgate: Runner, arguments: tuple[str, ...], code: int, message: str
 ) -> None:
-    monkeypatch.chdir(tmp_path)
     manifest = '<manifest package="a.b"><application/></manifest>'
     Path("empty").mkdir()
     for folder in ("app", "several/one/src/main", "several/two/src/main"):
@@ -101,14 +91,11 @@ def test_another_file_is_replaced_only_when_asked_to(droidgate: Runner, tmp_path
     assert out.read_bytes() == before
 
 
-@pytest.mark.parametrize(
-    ("source", "into", "target", "expected"),
-    [
-        ("pdf-tool", "notes", "mobile-mcp", ["mobile.mcp.SERVICE", "mobile.mcp.tool.capabilities"]),
-        ("clock-in", "weather", "mmcp", ["ACTION_TOOL_CALL", "mMCP_manifest"]),
-        ("clock-in", "pdf-tool", "appfunctions", ["AppFunctionService", "android.app.appfunctions.v2"]),
-    ],
-)
+@pytest.mark.parametrize(("source", "into", "target", "expected"), [
+    ("pdf-tool", "notes", "mobile-mcp", ["mobile.mcp.SERVICE", "mobile.mcp.tool.capabilities"]),
+    ("clock-in", "weather", "mmcp", ["ACTION_TOOL_CALL", "mMCP_manifest"]),
+    ("clock-in", "pdf-tool", "appfunctions", ["AppFunctionService", "android.app.appfunctions.v2"]),
+])  # fmt: skip
 def test_what_migrate_wrote_is_in_the_packed_app(
     droidgate: Runner, tmp_path: Path, source: str, into: str, target: str, expected: list[str]
 ) -> None:
@@ -130,3 +117,18 @@ def test_the_help_imports_no_cryptography() -> None:
     run = run_process("pack", "--help", PYTHONPROFILEIMPORTTIME="1")
     assert run.code == 0
     assert "cryptography" not in run.err
+
+
+def test_pack_says_exactly_of_the_apps_that_android_refuses() -> None:
+    """The same APKs are given to Android's own parser by ManifestsTest.java."""
+    apks = limit_apks()
+    findings = {
+        name: [item for item in kept.packing.findings if item.code == "manifest-text-too-long"]
+        for name, kept in apks.items()
+    }
+    assert len(findings) > 15
+    for name, kept in apks.items():
+        assert len(findings[name]) == int(kept.refused)
+        for finding in findings[name]:
+            assert "Android 15 and later refuse an app" in finding.message
+            assert finding.hint is not None

@@ -21,34 +21,12 @@ from droidgate_mappings.model.errors import InputError
 from requirements_of_tests import require
 
 QUALIFIERS = (
-    *(
-        "de",
-        "fil",
-        "de-rDE",
-        "b+es+419",
-        "b+sr+Latn",
-        "b+de+DE+1996",
-        "b+zh+Hant+TW",
-        "mcc310",
-        "mnc00",
-        "mnc260",
-    ),
-    *("neuter", "ldrtl", "sw320dp", "w1dp", "h65535dp", "normal", "notlong", "notround", "nowidecg", "lowdr"),
-    *("square", "desk", "television", "watch", "vrheadset", "appliance", "car", "night", "ldpi", "tvdpi"),
-    *(
-        "anydpi",
-        "nodpi",
-        "640dpi",
-        "stylus",
-        "keyssoft",
-        "nokeys",
-        "12key",
-        "navexposed",
-        "wheel",
-        "trackball",
-    ),
-    *("320x240", "v21", "en-land-v26", "de-car-night-hdpi"),
-)
+    "de", "fil", "de-rDE", "b+es+419", "b+sr+Latn", "b+de+DE+1996", "b+zh+Hant+TW", "mcc310", "mnc00",
+    "mnc260", "neuter", "ldrtl", "sw320dp", "w1dp", "h65535dp", "normal", "notlong", "notround", "nowidecg",
+    "lowdr", "square", "desk", "television", "watch", "vrheadset", "appliance", "car", "night", "ldpi",
+    "tvdpi", "anydpi", "nodpi", "640dpi", "stylus", "keyssoft", "nokeys", "12key", "navexposed", "wheel",
+    "trackball", "320x240", "v21", "en-land-v26", "de-car-night-hdpi",
+)  # fmt: skip
 NOT_IN_THE_OLD_AAPT2 = {"neuter"}
 WRONG = (
     "es-r419", "deutsch", "de-DE", "night-land", "v", "sw600", "mcc31", "240x320", "land-land", "xhdpi-night",
@@ -93,47 +71,31 @@ def test_a_wrong_qualifier_is_reported_with_its_folder(qualifier: str, tmp_path:
     assert "invalid" in refused
 
 
-@pytest.mark.parametrize(
-    ("files", "place", "message"),
-    [
-        (values('<string name="a">1</string>', '<string name="a">2</string>'), "values.xml:1", "second time"),
-        (values('<integer name="a">one</integer>'), "values.xml:1", "integer/a cannot be 'one'"),
-        (values('<string name="a">@string/none</string>'), "values.xml:1", "no resource @string/none"),
-        (values('<string name="a">@android:string/none</string>'), "values.xml:1", "no public resource"),
-        (values('<string name="a">?theme</string>'), "values.xml:1", "no resource @attr/theme"),
-        (values("<string>x</string>"), "values.xml:1", "has no name"),
-        (values('<string name="a b">x</string>'), "values.xml:1", "cannot be the name"),
-        (values('<overlayable name="x"/>'), "values.xml:1", "<overlayable> is not packed"),
-        (
-            values('<plurals name="a"><item quantity="lots">x</item></plurals>'),
-            "values.xml:1",
-            "is not a quantity",
-        ),
-        (values('<item name="a" type="dimen" format="x">1</item>'), "values.xml:1", "X is not a format"),
-        (values('<attr name="a" format="number"/>'), "values.xml:1", "NUMBER is not a format"),
-        (values('<style name="A.B"/>'), "values.xml:1", "no resource @style/A"),
-        (
-            values('<style name="A"><item name="android:none">x</item></style>'),
-            "values.xml:1",
-            "no attribute",
-        ),
-        ({"res/values/a.xml": "<resource/>"}, "values/a.xml:1", "not <resources>"),
-        ({"res/values/a.xml": "<resources>"}, "values/a.xml:1:12", "not well-formed"),
-        ({"res/strange/a.xml": "<a/>"}, "strange/a.xml", "is not a folder of resources"),
-        ({"res/a.xml": "<a/>"}, "res/a.xml", "folder of its type"),
-        ({"res/xml/a.xml": "<a/>", "res/xml/a.json": "{}"}, "res/xml/a.xml", "second time"),
-        (
-            {"res/xml/a.xml": '<a xmlns:aapt="http://schemas.android.com/aapt"><aapt:attr name="x"/></a>'},
-            "xml/a.xml:1",
-            "aapt:attr",
-        ),
-        (
-            {"res/xml/a.xml": '\n<a xmlns:app="http://schemas.android.com/apk/res-auto" app:title="x"/>'},
-            "xml/a.xml:2",
-            "the app has no attribute title",
-        ),
-    ],
-)
+@pytest.mark.parametrize(("files", "place", "message"), [
+    (values('<string name="a">1</string>', '<string name="a">2</string>'), "values.xml:1", "second time"),
+    (values('<integer name="a">one</integer>'), "values.xml:1", "integer/a cannot be 'one'"),
+    (values('<string name="a">@string/none</string>'), "values.xml:1", "no resource @string/none"),
+    (values('<string name="a">@android:string/none</string>'), "values.xml:1", "no public resource"),
+    (values('<string name="a">?theme</string>'), "values.xml:1", "no resource @attr/theme"),
+    (values("<string>x</string>"), "values.xml:1", "has no name"),
+    (values('<string name="a b">x</string>'), "values.xml:1", "cannot be the name"),
+    (values('<overlayable name="x"/>'), "values.xml:1", "<overlayable> is not packed"),
+    (values('<plurals name="a"><item quantity="lots">x</item></plurals>'),
+     "values.xml:1", "is not a quantity"),
+    (values('<item name="a" type="dimen" format="x">1</item>'), "values.xml:1", "X is not a format"),
+    (values('<attr name="a" format="number"/>'), "values.xml:1", "NUMBER is not a format"),
+    (values('<style name="A.B"/>'), "values.xml:1", "no resource @style/A"),
+    (values('<style name="A"><item name="android:none">x</item></style>'), "values.xml:1", "no attribute"),
+    ({"res/values/a.xml": "<resource/>"}, "values/a.xml:1", "not <resources>"),
+    ({"res/values/a.xml": "<resources>"}, "values/a.xml:1:12", "not well-formed"),
+    ({"res/strange/a.xml": "<a/>"}, "strange/a.xml", "is not a folder of resources"),
+    ({"res/a.xml": "<a/>"}, "res/a.xml", "folder of its type"),
+    ({"res/xml/a.xml": "<a/>", "res/xml/a.json": "{}"}, "res/xml/a.xml", "second time"),
+    ({"res/xml/a.xml": '<a xmlns:aapt="http://schemas.android.com/aapt"><aapt:attr name="x"/></a>'},
+     "xml/a.xml:1", "aapt:attr"),
+    ({"res/xml/a.xml": '\n<a xmlns:app="http://schemas.android.com/apk/res-auto" app:title="x"/>'},
+     "xml/a.xml:2", "the app has no attribute title"),
+])  # fmt: skip
 def test_what_cannot_be_packed_is_reported_with_its_line(
     files: dict[str, str], place: str, message: str
 ) -> None:
@@ -143,18 +105,15 @@ def test_what_cannot_be_packed_is_reported_with_its_line(
     assert message in raised.value.message
 
 
-@pytest.mark.parametrize(
-    ("attributes", "message"),
-    [
-        ('android:exported="yes"', "exported cannot be 'yes'"),
-        ('android:launchMode="twice"', "launchMode cannot be 'twice'"),
-        ('android:configChanges="locale|moon"', "configChanges cannot be"),
-        ('android:noSuchThing="x"', "Android 16 has no attribute noSuchThing"),
-        ('android:label="@string/none"', "no resource @string/none"),
-        ('android:theme="@android:style/None"', "no public resource @android:style/None"),
-        ('android:label="${unknown}"', "${unknown}"),
-    ],
-)
+@pytest.mark.parametrize(("attributes", "message"), [
+    ('android:exported="yes"', "exported cannot be 'yes'"),
+    ('android:launchMode="twice"', "launchMode cannot be 'twice'"),
+    ('android:configChanges="locale|moon"', "configChanges cannot be"),
+    ('android:noSuchThing="x"', "Android 16 has no attribute noSuchThing"),
+    ('android:label="@string/none"', "no resource @string/none"),
+    ('android:theme="@android:style/None"', "no public resource @android:style/None"),
+    ('android:label="${unknown}"', "${unknown}"),
+])  # fmt: skip
 def test_a_manifest_that_android_would_not_take_is_reported_with_its_line(
     attributes: str, message: str
 ) -> None:
@@ -182,12 +141,8 @@ def test_markup_nine_patches_and_other_products_are_reported_and_nothing_else() 
         key=signing_key("ec"),
         dex=[b"dex\n035\0"],
     )
-    reported = {
-        (finding.code, str(finding.source))
-        for finding in packing.findings
-        if finding.code != "release-assumed"
-    }
-    assert reported == {
+    reported = {(finding.code, str(finding.source)) for finding in packing.findings}
+    assert {item for item in reported if item[0] != "release-assumed"} == {
         ("styled-string", "res/values/values.xml:1"),
         ("product-left-out", "res/values/values.xml:1"),
         ("unescaped-apostrophe", "res/values/values.xml:2"),
@@ -195,13 +150,9 @@ def test_markup_nine_patches_and_other_products_are_reported_and_nothing_else() 
     }
     with open_apk(packing.apk) as apk:
         assert apk.resources is not None
-        texts = {
-            name: apk.resources.default_value(apk.resources.find(f"@string/{name}") or 0) for name in "ab"
-        }
-        assert {name: getattr(value, "text", None) for name, value in texts.items()} == {
-            "a": "plain bold and more",
-            "b": "here",
-        }
+        ids = [apk.resources.find(f"@string/{name}") or 0 for name in "ab"]
+        texts = [getattr(apk.resources.default_value(item), "text", None) for item in ids]
+        assert texts == ["plain bold and more", "here"]
         assert apk.resources.find("@drawable/frame") is not None
 
 
@@ -216,11 +167,10 @@ def test_a_text_longer_than_aapt2_can_hold_is_whole(tmp_path: Path) -> None:
 
 
 def test_ids_depend_on_names_and_not_on_the_order_of_files() -> None:
-    first = {"res/values/b.xml": '<resources><bool name="x">true</bool></resources>'}
-    other = {"res/values/a.xml": '<resources><bool name="y">true</bool></resources>'}
-    merged = {
-        "res/values/c.xml": '<resources><bool name="y">true</bool><bool name="x">true</bool></resources>'
-    }
+    x, y = ('<bool name="x">true</bool>', '<bool name="y">true</bool>')
+    first = {"res/values/b.xml": f"<resources>{x}</resources>"}
+    other = {"res/values/a.xml": f"<resources>{y}</resources>"}
+    merged = {"res/values/c.xml": f"<resources>{y}{x}</resources>"}
     assert pack_tree({**first, **other}) == pack_tree({**other, **first}) == pack_tree(merged)
 
 

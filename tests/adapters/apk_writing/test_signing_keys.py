@@ -1,7 +1,6 @@
 """Keys: kept once, for their owner alone; signatures that are the same each time."""
 
 import os
-import subprocess
 import zipfile
 from io import BytesIO
 from pathlib import Path
@@ -17,12 +16,10 @@ from adapters.apk_writing.packed_samples import (
     signing_key,
 )
 from droidgate_android.apk.pack import pack_project
-from droidgate_android.apk.reader import open_apk
 from droidgate_android.apk.signing import sign_apk
 from droidgate_android.apk.signing_keys import KeyType, key_path, load_key, load_or_make_key, make_key
 from droidgate_android.apk.zip_writer import write_zip
 from droidgate_mappings.model.errors import InputError, WriteError
-from requirements_of_tests import require
 
 
 @pytest.fixture(autouse=True)
@@ -107,12 +104,6 @@ def test_packing_twice_gives_the_same_bytes(module: str, minimum_sdk: int, key_t
     assert packed_module(module, key_type, minimum_sdk) == again
 
 
-def test_the_reader_names_the_signer_as_the_key_does() -> None:
-    for key_type in ("ec", "rsa"):
-        with open_apk(packed_module("clock-in/app", key_type)) as apk:
-            assert tuple(apk.signer_digests()) == (signing_key(key_type).digest,)
-
-
 def test_an_app_for_an_android_before_sha_256_is_refused() -> None:
     with pytest.raises(WriteError, match="API 18"):
         sign_apk({"AndroidManifest.xml": b""}, make_key(), minimum_sdk=17)
@@ -125,15 +116,3 @@ def test_an_archive_is_what_pythons_own_module_reads() -> None:
         assert {item.filename: archive.read(item) for item in archive.infolist()} == files
         methods = {item.filename: item.compress_type for item in archive.infolist()}
     assert methods == {"a.txt": 8, "é/ü.png": 0, "empty": 0, "resources.arsc": 0}
-
-
-def test_jarsigner_takes_the_v1_signature(tmp_path: Path) -> None:
-    javac = require("javac")
-    jarsigner = javac.resolve().parent / "jarsigner"
-    for key_type in ("ec", "rsa"):
-        apk = tmp_path / f"{key_type}.apk"
-        apk.write_bytes(packed_module("pdf-tool/app", key_type, 21))
-        run = subprocess.run(
-            [jarsigner, "-verify", apk], capture_output=True, text=True, check=False, timeout=100
-        )
-        assert "jar verified." in run.stdout

@@ -6,56 +6,18 @@ from pathlib import Path
 import hypothesis.strategies as st
 from hypothesis import example, given
 
-from adapters.apk_writing.packed_samples import EVERYTHING, signing_key
+from adapters.apk_writing.packed_samples import EVERYTHING, signing_key, tree_of
 from droidgate_android.apk.pack import pack_project
 from droidgate_android.apk.reader import open_apk
 from droidgate_mappings.model.errors import DroidgateError
 
-TREE = {
-    path.relative_to(EVERYTHING).as_posix(): path.read_bytes()
-    for path in sorted(EVERYTHING.rglob("*"))
-    if path.is_file()
-}
+TREE = tree_of(EVERYTHING)
 TEXTS = sorted(name for name in TREE if name.endswith(".xml"))
-PIECES = st.sampled_from(
-    [
-        *(
-            b"",
-            b"<",
-            b">",
-            b'"',
-            b"&",
-            b"&#0;",
-            b"\0",
-            b"\xff",
-            b"@",
-            b"?",
-            b"@+id/",
-            b"@null",
-            b"${",
-            b"\\u",
-        ),
-        *(
-            b"<item/>",
-            b"<string/>",
-            b'name=""',
-            b"</resources>",
-            b"<!--",
-            b"<![CDATA[",
-            b"\\",
-            b"-1",
-            b"9" * 40,
-        ),
-        *(
-            b"@string/alias",
-            b"@style/Plain.Wide",
-            b"android:",
-            b'xmlns:a="urn:a"',
-            b"format=",
-            b"\xf0\x9f\x98\x80",
-        ),
-    ]
-)
+PIECES = st.sampled_from([
+    b"", b"<", b">", b'"', b"&", b"&#0;", b"\0", b"\xff", b"@", b"?", b"@+id/", b"@null", b"${", b"\\u",
+    b"<item/>", b"<string/>", b'name=""', b"</resources>", b"<!--", b"<![CDATA[", b"\\", b"-1", b"9" * 40,
+    b"@string/alias", b"@style/Plain.Wide", b"android:", b'xmlns:a="urn:a"', b"format=", b"\xf0\x9f\x98\x80",
+])  # fmt: skip
 
 # Values and texts: whether a file can be compiled depends on them more often than on markup.
 _VALUES = re.compile(rb'(?<=["\'>])([^"\'<>]+)(?=["\'<])')

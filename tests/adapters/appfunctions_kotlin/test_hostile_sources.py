@@ -11,6 +11,7 @@ from droidgate_appfunctions.kotlin import may_declare
 from droidgate_mappings.formats.format import SourceFile
 from requirements_of_tests import require
 
+FUNCTION = "@AppFunction fun f#(c: AppFunctionContext, x: Int) {}\n"
 H = "package a\nimport androidx.appfunctions.*\nimport androidx.appfunctions.AppFunction\n"
 F = "class F {{ @AppFunction fun f(c: AppFunctionContext, x: {}) {{}} }}\n"
 DAMAGE = (
@@ -18,53 +19,43 @@ DAMAGE = (
 )  # fmt: skip
 
 
-def _chain(length: int) -> str:
-    classes = "".join(f"@AppFunctionSerializable class C{i}(val x: C{i + 1}?)\n" for i in range(length))
-    return F.format("C0") + classes + f"@AppFunctionSerializable class C{length}(val x: Int)\n"
+S = "@AppFunctionSerializable "
 
 
+def _many(template: str, count: int) -> str:
+    """Return a text again and again, with its number in place of `#` and the next one in place of `~`."""
+    return "".join(template.replace("#", str(i)).replace("~", str(i + 1)) for i in range(count))
+
+
+# fmt: off
 REFUSED = {
     "classes inside classes": ("class A {\n" * 5000 + "}\n" * 5000, "classes are nested more than 32 levels"),
-    "types inside types": (
-        F.format("List<" * 5000 + "Int" + ">" * 5000),
-        "types are nested more than 32 levels",
-    ),
-    "classes that hold classes": (_chain(3000), "classes are nested more than 64 levels deep"),
-    "classes above classes": (
-        "".join(
-            f"@AppFunctionSerializable open class C{i}(open val x: Int): C{i + 1}(x)\n" for i in range(2000)
-        )
-        + "@AppFunctionSerializable open class C2000(open val x: Int)\n",
-        "more than 64 classes are above each other",
-    ),
+    "types inside types":
+        (F.format("List<" * 5000 + "Int" + ">" * 5000), "types are nested more than 32 levels"),
+    "classes that hold classes":
+        (F.format("C0") + _many(f"{S}class C#(val x: C~?)\n", 3000) + f"{S}class C3000(val x: Int)\n",
+         "classes are nested more than 64 levels deep"),
+    "classes above classes":
+        (_many(f"{S}open class C#(open val x: Int): C~(x)\n", 2000)
+         + f"{S}open class C2000(open val x: Int)\n", "more than 64 classes are above each other"),
     "aliases of each other": ("typealias A = B\ntypealias B = A\n" + F.format("A"), "refers to itself"),
-    "aliases that double": (
-        "".join(f"typealias A{i} = Map<A{i + 1}, A{i + 1}>\n" for i in range(60))
-        + "typealias A60 = Int\n"
-        + F.format("A0"),
-        "a type is made of more than 256 types",
-    ),
-    "types of many functions": (
-        "class F {\n"
-        + "".join(f"@AppFunction fun f{i}(c: AppFunctionContext, x: S0) {{}}\n" for i in range(2000))
-        + "}\n"
-        + "".join(f"@AppFunctionSerializable class S{i}(val a: S{i + 1}?, val b: Int)\n" for i in range(59))
-        + "@AppFunctionSerializable class S59(val a: Int)\n",
-        "the functions have more than 100000 data types",
-    ),
-    "a list of lists in a text": (
-        'const val L0 = "abcdefghij"\n'
-        + "".join(f"const val L{i + 1} = listOf({', '.join([f'L{i}'] * 10)})\n" for i in range(12))
-        + "class F { @AppFunction fun f(c: AppFunctionContext, x: Short) {} }\n"
-        + '@AppFunctionSerializable class S(@AppFunctionInstruction("$L12") val a: Short)\n',
-        "kotlin.Short",
-    ),
+    "aliases that double":
+        (_many("typealias A# = Map<A~, A~>\n", 60) + "typealias A60 = Int\n" + F.format("A0"),
+         "a type is made of more than 256 types"),
+    "types of many functions":
+        (f"class F {{\n{_many(FUNCTION, 2000).replace('Int', 'S0')}}}\n"
+         + _many(f"{S}class S#(val a: S~?, val b: Int)\n", 59) + f"{S}class S59(val a: Int)\n",
+         "the functions have more than 100000 data types"),
+    "a list of lists in a text":
+        ('const val L0 = "abcdefghij"\n' + _many(f"const val L~ = listOf({', '.join(['L#'] * 10)})\n", 12)
+         + F.format("Short") + f'{S}class S(@AppFunctionInstruction("$L12") val a: Short)\n', "kotlin.Short"),
     "a text without an end": ('val x = "' + "${" * 20000, "Kotlin syntax error"),
     "braces": (F.format("Int") + "fun x() " + "{\n}\n" * 100_000, "Kotlin syntax error"),
     "brackets that do not end": (F.format("Int") + "{\n" * 45_000, "Kotlin syntax error"),
     "an annotation without a name at the end": (F.format("Int") + "@", "Kotlin syntax error at '@'"),
     "zero bytes": ("\0" * 1000, "Kotlin syntax error"),
 }
+# fmt: on
 
 
 @pytest.mark.slow
@@ -76,33 +67,24 @@ def test_what_is_too_deep_or_too_large_is_refused_with_its_reason(name: str) -> 
     assert all(problem.place and problem.place.startswith("1.kt:") for problem in reading.problems)
 
 
+# fmt: off
 READ = {
-    "annotations": "class F { " + "@X " * 50_000 + "@AppFunction fun f(c: AppFunctionContext) {} }\n",
-    "parentheses": "class F { @AppFunction fun f(c: AppFunctionContext, x: Int = "
-    + "(" * 20_000
-    + "1"
-    + ")" * 20_000
-    + ") {} }\n",
-    "imports": "".join(f"import b.C{i}\n" for i in range(10_000)) + F.format("Int"),
-    "functions": "class F {\n"
-    + "".join(f"@AppFunction fun f{i}(c: AppFunctionContext, x: Int) {{}}\n" for i in range(2000))
-    + "}\n",
+    "annotations": F.format("Int").replace("@AppFunction", "@X " * 50_000 + "@AppFunction"),
+    "parentheses": F.format("Int = " + "(" * 20_000 + "1" + ")" * 20_000),
+    "imports": _many("import b.C#\n", 10_000) + F.format("Int"),
+    "functions": f"class F {{\n{_many(FUNCTION, 2000)}}}\n",
     "long names": f"import {'a.' * 8000}X\n" + F.format("Int"),
-    "many star imports": "".join(f"import a{i}.*\n" for i in range(1000)) + F.format("Int"),
+    "many star imports": _many("import a#.*\n", 1000) + F.format("Int"),
     "long numbers": f"const val N = {'1' * 40_000}L\n" + F.format("Int"),
     "type parameters without an end": "// " + "val <" * 40_000 + "\n" + F.format("Int"),
     "comments": "/*" * 20_000 + "*/" * 20_000 + F.format("Int"),
-    "supertypes": "".join(f"interface I{i}\n" for i in range(2000))
-    + "@AppFunctionSerializable class S(val a: Int): "
-    + ", ".join(f"I{i}" for i in range(2000))
-    + "\n"
-    + F.format("S"),
+    "supertypes": _many("interface I#\n", 2000)
+        + f"{S}class S(val a: Int): {', '.join(f'I{i}' for i in range(2000))}\n" + F.format("S"),
     "supertypes in a circle": F.format("A")
-    + "@AppFunctionSerializable open class A(val x: Int): B(x)\n"
-    + "@AppFunctionSerializable open class B(val x: Int): A(x)\n",
-    "generic classes of themselves": "@AppFunctionSerializable class R<T>(val a: R<R<T>>)\n"
-    + F.format("R<Int>"),
+        + f"{S}open class A(val x: Int): B(x)\n{S}open class B(val x: Int): A(x)\n",
+    "generic classes of themselves": f"{S}class R<T>(val a: R<R<T>>)\n" + F.format("R<Int>"),
 }
+# fmt: on
 
 
 @pytest.mark.slow
@@ -158,8 +140,7 @@ def test_constants_that_double_are_left_out() -> None:
 
 
 def test_a_file_over_the_limit_is_a_problem() -> None:
-    data = H.encode() + b"//" + b"x" * 5_000_000
-    [problem] = read([SourceFile("big.kt", data)]).problems
+    [problem] = kotlin(f"{H}//{'x' * 5_000_000}").problems
     assert "at most 4194304 are read" in problem.message
 
 

@@ -1,4 +1,7 @@
-"""How Kotlin sources are read: names, constants, types and texts (reference appfunctions 2.c)."""
+"""How Kotlin sources are read: what the compiler's own pairs do not show (reference appfunctions 2.c).
+
+What KDoc, generic classes, schemas and inherited default values become shows `test_compiler_pairs`.
+"""
 
 import pytest
 
@@ -72,12 +75,6 @@ def parameter(declared: str, *others: str, header: str = HEADER) -> Type:
     return result.type
 
 
-def definition(body: str, name: str) -> Type:
-    reading = functions(f"{F}, x: {name}) {{}}\n{body}")
-    only(reading)
-    return reading.providers[0].definitions[f"com.example.Notes${name}"]
-
-
 def test_a_function_has_its_class_and_name_as_its_id_and_its_line_as_its_place() -> None:
     capability = only(functions("\n@AppFunction\nfun add(c: AppFunctionContext) {}"))
     assert capability.id == "com.example.Notes#add"
@@ -94,20 +91,6 @@ def test_a_function_has_its_class_and_name_as_its_id_and_its_line_as_its_place()
 def test_a_parameter_has_its_type_and_whether_it_may_be_null(declared: str, expected: Type) -> None:
     assert parameter(f"x: {declared}") == expected
     assert parameter(f"x: {declared}?") == expected.model_copy(update={"nullable": True})
-
-
-def test_values_of_time_are_objects_and_platform_classes_may_be_imported() -> None:
-    header = f"{HEADER}import android.app.PendingIntent\nimport java.time.Instant\n"
-    assert parameter("x: PendingIntent?", header=header) == OpaqueType(
-        class_name="android.app.PendingIntent", nullable=True
-    )
-    reading = functions("@AppFunction fun f(c: AppFunctionContext): Instant {}", header=header)
-    assert only(reading).output == ref("java.time.Instant")
-    result = properties_of(reading.providers[0].definitions["java.time.Instant"])
-    assert {name: item.type for name, item in result.items()} == {
-        "epochSecond": int64(),
-        "nanoAdjustment": int32(),
-    }
 
 
 def test_an_address_is_an_object_with_the_schemes_that_it_may_have() -> None:
@@ -259,90 +242,35 @@ def test_a_function_can_be_disabled_by_a_constant() -> None:
 
 def test_a_default_value_makes_a_parameter_optional() -> None:
     reading = functions("@AppFunction fun f(c: AppFunctionContext, x: Int = 3, y: String? = null, z: Int) {}")
-    result = only(reading).input
-    assert {name: item.required for name, item in properties_of(result).items()} == {
-        "x": False,
-        "y": False,
-        "z": True,
-    }
+    required = {name: item.required for name, item in properties_of(only(reading).input).items()}
+    assert required == {"x": False, "y": False, "z": True}
 
 
-def test_kdoc_gives_texts_only_where_the_annotation_says_so() -> None:
-    body = """
-    /**
-     * Adds.
-     *   More.
-     *
-     * @param x The
-     *   number.
-     * @return It.
-     * @throws Bad never
-     */
-    @AppFunction(%s) fun f(c: AppFunctionContext, x: Int): Int = x
-    """
-    described = only(functions(body % "isDescribedByKDoc = true"))
-    assert described.description == "Adds.\n   More."
-    assert properties_of(described.input)["x"].type.description == "The number."
-    assert described.output == int32(description="It.")
-    silent = only(functions(body % ""))
-    assert silent.description is None
-    assert silent.output == int32()
+SERIALIZABLE = "\n@AppFunctionSerializable "
 
 
-def test_a_subclass_is_the_all_of_its_supertype_and_its_own_properties() -> None:
-    result = definition(
-        "@AppFunctionSerializable open class A(open val a: Int)\n"
-        "@AppFunctionSerializable class B(override val a: Int, val b: Int) : A(a)",
-        "B",
-    )
+@pytest.mark.parametrize(("declared", "member"), [
     # The compiler gives a supertype that it meets first what its subclass has left (corpus, NestedDerived).
-    assert isinstance(result, AllOfType)
-    assert [member.name for member in result.members if isinstance(member, RefType)] == [
-        "com.example.Notes.A"
-    ]
+    (["open class A(open val a: Int)", "class X(override val a: Int, val b: Int) : A(a)"], ".A"),
+    (["sealed interface X", "class A(val a: Int) : X"], "$A"),
+])  # fmt: skip
+def test_a_class_refers_to_its_supertype_by_its_name_and_to_its_subclass_by_that_of_the_jvm(
+    declared: list[str], member: str
+) -> None:
+    reading = functions(f"{F}, x: X) {{}}{''.join(SERIALIZABLE + item for item in declared)}")
+    assert not reading.problems
+    result = reading.providers[0].definitions["com.example.Notes$X"]
+    assert isinstance(result, AllOfType | OneOfType)
+    parts = result.members if isinstance(result, AllOfType) else result.alternatives
+    assert [part.name for part in parts if isinstance(part, RefType)] == [f"com.example.Notes{member}"]
 
 
-def test_a_sealed_class_is_the_one_of_its_subclasses_in_the_package() -> None:
-    result = definition(
-        "@AppFunctionSerializable sealed interface S\n"
-        "@AppFunctionSerializable class A(val a: Int) : S\n"
-        "@AppFunctionSerializable class B(val b: Int) : S",
-        "S",
-    )
-    assert isinstance(result, OneOfType)
-    names = [alternative.name for alternative in result.alternatives if isinstance(alternative, RefType)]
-    assert names == ["com.example.Notes$A", "com.example.Notes$B"]
-
-
-def test_a_generic_class_has_a_definition_for_each_of_its_arguments() -> None:
-    body = """
-    @AppFunctionSerializable class Box<T>(val value: T)
-    @AppFunction fun f(c: AppFunctionContext, x: Box<Int>, y: Box<List<String>?>) {}
-    """
-    reading = functions(body)
-    only(reading)
-    definitions = reading.providers[0].definitions
-    assert list(definitions) == [
-        "com.example.Notes$Box<kotlin.Int>",
-        "com.example.Notes$Box<kotlin.collections.List<kotlin.String>?>",
-    ]
-
-
-def test_a_schema_and_default_values_come_from_the_function_that_is_overridden() -> None:
-    header = f"{HEADER}import androidx.appfunctions.AppFunctionSchemaDefinition\n"
-    body = "class Impl : Add { @AppFunction override fun add(c: AppFunctionContext, x: Int) {} }"
-    other = f"""{header}
-        private const val CATEGORY = "todo"
-        @AppFunctionSchemaDefinition(name = "add", version = 2, category = CATEGORY)
-        interface Add {{ fun add(c: AppFunctionContext, x: Int = 1) }}
-    """
-    capability = only(functions(body, other, header=header))
-    assert capability.extensions["appfunctions"] == {
-        "schemaCategory": "todo",
-        "schemaName": "add",
-        "schemaVersion": 2,
-    }
-    assert not properties_of(capability.input)["x"].required
+def test_an_instant_is_an_object_of_two_numbers() -> None:
+    reading = functions(f"{F}): java.time.Instant {{}}")
+    assert only(reading).output == ref("java.time.Instant")
+    result = properties_of(reading.providers[0].definitions["java.time.Instant"])
+    types = {name: item.type for name, item in result.items()}
+    assert types == {"epochSecond": int64(), "nanoAdjustment": int32()}
 
 
 def test_types_of_other_modules_are_found_and_their_functions_are_not_read() -> None:
@@ -574,10 +502,8 @@ def test_functions_of_the_application_are_grouped_by_their_file() -> None:
     """
     first, second = kotlin(text).providers
     assert (first.dialect, second.dialect) == ("app-level", "app-level")
-    assert [(item.id, item.access.scope) for item in first.capabilities] == [
-        ("p.One#f", "activity"),
-        ("p.Two#g", None),
-    ]
+    scopes = [(item.id, item.access.scope) for item in first.capabilities]
+    assert scopes == [("p.One#f", "activity"), ("p.Two#g", None)]
     assert [item.id for item in second.capabilities] == ["p.Three#h"]
 
 

@@ -61,6 +61,9 @@ V1 = functions(
 ADD = "com.example.notes.Notes#add"
 
 
+BAD_NUMBERS = ("1.0", "", "0x1", "9223372036854775808", "1_000", "one")
+
+
 def on(releases: tuple[str, ...], value: Any) -> dict[str, Any]:
     return dict.fromkeys(releases, value)
 
@@ -69,16 +72,16 @@ def index(text: str, release: str, **facts: Any) -> IndexingReport:
     return index_file(text, jetpack_schema(), release, package=PACKAGE, **facts)
 
 
-def ids_by_release(text: str, **facts: Any) -> dict[str, list[str]]:
-    return {item: list(index(text, item, **facts).functions()) for item in RELEASES}
-
-
 def reason_by_release(text: str, **facts: Any) -> dict[str, str | None]:
     reports = {item: index(text, item, **facts) for item in RELEASES}
     return {
         item: report.dropped_files[0].reason if report.dropped_files else None
         for item, report in reports.items()
     }
+
+
+def dropped(report: IndexingReport) -> list[tuple[str, str]]:
+    return [(item.path, item.reason) for item in report.dropped_files]
 
 
 def test_a_function_becomes_a_document_with_what_the_indexer_adds() -> None:
@@ -112,13 +115,68 @@ def test_the_hash_of_a_package_is_javas() -> None:
     assert java_hash("") == 0
 
 
-def test_unknown_tags_are_entered_on_16_reject_the_file_on_its_updates_and_are_skipped_on_17() -> None:
-    text = functions(function(extra="<group><id>inner</id><description>other</description></group>"))
-    assert reason_by_release(text) == {**on(RELEASES, None), **on(RELEASES[1:3], "unknown-tag")}
+GROUP = "<group><id>inner</id><description>other</description></group>"
+VERSIONED = functions(function()).replace("<appfunctions>", "<version>1</version>\n<appfunctions>")
+GLOBAL, ACTIVITY = "<scope>global</scope>", "<scope>activity</scope>"
+DISABLED = "<enabledByDefault>false</enabledByDefault>"
+# fmt: off
+REASONS_OF_FILES = [  # the service, and why releases drop the file
+    pytest.param(functions(function()).replace(f"<id>{ADD}</id>", "<id> </id>").replace("functionId",
+        "schemaName"), "", on(RELEASES, "missing-id"), id="a function without id"),
+    pytest.param(functions(function(parameters=PARAMETER.replace("<id>unused</id>", "", 1))),
+        "", on(RELEASES, "missing-id"), id="a parameter without id"),
+    pytest.param(functions(function(), components("").replace("<id>unused</id>", "", 1)),
+        "", on(RELEASES, "missing-id"), id="components without id"),
+    pytest.param(functions(function(description="<description><b>a</b></description>")),
+        "", on(RELEASES, "element-in-text"), id="an element inside a text"),
+    pytest.param(VERSIONED.replace("<version>", "words <version>"),
+        "", on(RELEASES, "malformed-xml"), id="loose text"),
+    pytest.param(f"<anything><wrap>{function()}</wrap></anything>",
+        "", on(RELEASES, None), id="documents are found at any depth and the root has any name"),
+    pytest.param(functions(function(extra=GROUP)),
+        "", {**on(RELEASES, None), **on(RELEASES[1:3], "unknown-tag")},
+        id="an unknown tag is entered on 16, rejects the file on its updates, and is skipped on 17"),
+    *(pytest.param(functions(function(extra=f"<schemaVersion>{number}</schemaVersion>")), "",
+      on(RELEASES, "bad-number"), id=f"Java does not read the number {number!r}") for number in BAD_NUMBERS),
+    *(pytest.param(functions(function(extra=f"<{tag}>1</{tag}>")),
+      "", {"16": None, "17": "reserved-property"}, id=f"only the indexer sets {tag}")
+      for tag in ("serviceName", "package_name_hash")),
+    *(pytest.param(functions(function(extra=scope, enabled="")), service, {"17": reason},
+      id=f"{scope or 'no scope'} at {service}") for scope, service, reason in (("", "@null", "bad-scope"),
+      (GLOBAL, "@null", None), (ACTIVITY, "@null", None), ("<scope>screen</scope>", "@null", "bad-scope"),
+      ("", "a.Service", None), (GLOBAL, "a.Service", None), (ACTIVITY, "a.Service", "bad-scope"))),
+    pytest.param(functions(function(extra=GLOBAL)),
+        "@null", {"17": "enabled-application-function"}, id="a function of the application is enabled"),
+    pytest.param(functions(function(extra=GLOBAL, enabled=DISABLED)),
+        "@null", {"17": None}, id="a function of the application is disabled"),
+]
+# fmt: on
+
+
+@pytest.mark.parametrize(("text", "service", "reasons"), REASONS_OF_FILES)
+def test_a_file_is_dropped_for_a_reason(text: str, service: str, reasons: dict[str, str | None]) -> None:
+    found = reason_by_release(text, **({"service": service} if service else {}))
+    assert {release: found[release] for release in reasons} == reasons
+
+
+@pytest.mark.parametrize("number", BAD_NUMBERS)
+def test_a_number_that_java_does_not_read_drops_a_file_of_version_1(number: str) -> None:
+    text = V1.replace("<schema_version>2<", f"<schema_version>{number}<")
+    assert index_file(text, None, "16").dropped_files[0].reason == "bad-number"
+
+
+def test_what_is_in_an_unknown_tag_is_the_functions_own_on_16() -> None:
+    text = functions(function(extra=GROUP))
     # On 16 the inner description is a second one of a property that holds one, and the inner id wins.
     (ignored,) = (item for item in index(text, "16").ignored if item.kind == "function")
     assert (ignored.name, ignored.reason) == ("inner", "bad-count")
     assert list(index(text, "17").functions()) == [ADD]
+
+
+def test_a_function_of_the_application_is_disabled_until_it_is_registered() -> None:
+    text = functions(function(extra=GLOBAL, enabled=""))
+    (document,) = index(text, "17", service="@null").documents.values()
+    assert (document.enabled, document.properties["serviceName"]) == (False, ["@null"])
 
 
 def test_an_unknown_tag_with_the_documents_own_name_ends_it_on_16() -> None:
@@ -127,16 +185,6 @@ def test_an_unknown_tag_with_the_documents_own_name_ends_it_on_16() -> None:
     )
     assert list(index(text, "16").documents) == ["c#d"]
     assert list(index(text, "17").documents) == ["e#f"]
-
-
-@pytest.mark.parametrize("text", [
-    functions(function()).replace("<id>com.example.notes.Notes#add</id>", "<id> </id>")
-    .replace("functionId", "schemaName"),
-    functions(function(parameters=PARAMETER.replace("<id>unused</id>", "", 1))),
-    functions(function(), components("").replace("<id>unused</id>", "", 1)),
-])  # fmt: skip
-def test_a_document_without_id_drops_the_whole_file(text: str) -> None:
-    assert set(reason_by_release(text).values()) == {"missing-id"}
 
 
 def test_the_last_id_wins_on_17_and_both_stay_before() -> None:
@@ -158,14 +206,6 @@ def test_a_function_of_version_1_that_does_not_say_enabled_is_enabled() -> None:
     for release in RELEASES:
         (document,) = index_file(V1, None, release, package=PACKAGE).documents.values()
         assert (document.id, document.enabled, document.properties["schemaVersion"]) == ("a.B#c", True, [2])
-
-
-@pytest.mark.parametrize("number", ["1.0", "", "0x1", "9223372036854775808", "1_000", "one"])
-def test_a_number_that_java_does_not_read_drops_the_file(number: str) -> None:
-    text = functions(function(extra=f"<schemaVersion>{number}</schemaVersion>"))
-    assert set(reason_by_release(text).values()) == {"bad-number"}
-    version_1 = V1.replace("<schema_version>2<", f"<schema_version>{number}<")
-    assert index_file(version_1, None, "16").dropped_files[0].reason == "bad-number"
 
 
 @pytest.mark.parametrize(("text", "bits", "number"), [
@@ -191,29 +231,17 @@ def test_tags_are_converted_as_the_dynamic_parser_does(tag: str, property_name: 
     assert to_lower_camel_case(tag) == property_name
 
 
-def test_documents_are_found_at_any_depth_and_the_root_has_any_name() -> None:
-    text = f"<anything><wrap>{function()}</wrap></anything>"
-    assert {len(ids) for ids in ids_by_release(text).values()} == {1}
-
-
-def test_a_second_element_at_the_documents_level_is_accepted_and_loose_text_is_not() -> None:
+def test_a_second_element_at_the_documents_level_is_accepted() -> None:
     text = functions(function()).replace("<appfunctions>", "<version>1</version>\n<appfunctions>")
-    assert {len(ids) for ids in ids_by_release(text).values()} == {1}
-    (document,) = index(text, "17").documents.values()
-    assert document.place is not None
-    assert document.place.line == 4
-    loose = text.replace("<version>", "words <version>")
-    assert set(reason_by_release(loose).values()) == {"malformed-xml"}
+    for release in RELEASES:
+        (document,) = index(text, release).documents.values()
+        assert document.place is not None
+        assert document.place.line == 4
 
 
 def test_comments_and_cdata_do_not_break_a_text() -> None:
     text = functions(function(description="<description>a <!-- x -->b<![CDATA[ <c>]]></description>"))
     assert index(text, "17").function_properties()[ADD]["description"] == ["a b <c>"]
-
-
-def test_an_element_inside_a_text_drops_the_file() -> None:
-    text = functions(function(description="<description><b>a</b></description>"))
-    assert set(reason_by_release(text).values()) == {"element-in-text"}
 
 
 def test_no_more_than_the_limit_is_kept_and_the_last_are_lost() -> None:
@@ -233,35 +261,6 @@ def test_a_repeated_id_overwrites_and_leaves_room_below_the_limit() -> None:
     assert [item.reason for item in report.ignored] == ["overwritten"]
 
 
-@pytest.mark.parametrize("tag", ["serviceName", "package_name_hash"])
-def test_what_only_the_indexer_sets_drops_the_file_on_17(tag: str) -> None:
-    text = functions(function(extra=f"<{tag}>1</{tag}>"))
-    assert reason_by_release(text)["17"] == "reserved-property"
-    assert reason_by_release(text)["16"] is None
-
-
-@pytest.mark.parametrize(("scope", "service_name", "reason"), [
-    ("", "@null", "bad-scope"), ("<scope>global</scope>", "@null", None),
-    ("<scope>activity</scope>", "@null", None), ("<scope>screen</scope>", "@null", "bad-scope"),
-    ("", "a.Service", None), ("<scope>global</scope>", "a.Service", None),
-    ("<scope>activity</scope>", "a.Service", "bad-scope"),
-])  # fmt: skip
-def test_a_scope_fits_its_level_on_17(scope: str, service_name: str, reason: str | None) -> None:
-    text = functions(function(extra=scope, enabled=""))
-    assert reason_by_release(text, service=service_name)["17"] == reason
-
-
-def test_a_function_of_the_application_is_disabled_until_it_is_registered() -> None:
-    scope = "<scope>global</scope>"
-    of_application = functions(function(extra=scope, enabled=""))
-    (document,) = index(of_application, "17", service="@null").documents.values()
-    assert (document.enabled, document.properties["serviceName"]) == (False, ["@null"])
-    enabled = reason_by_release(functions(function(extra=scope)), service="@null")
-    assert enabled["17"] == "enabled-application-function"
-    disabled = functions(function(extra=scope, enabled="<enabledByDefault>false</enabledByDefault>"))
-    assert reason_by_release(disabled, service="@null")["17"] is None
-
-
 def test_a_type_that_has_to_be_there_and_is_not_loses_the_function() -> None:
     text = functions(function(parameters=PARAMETER.replace("<type>8</type>", "")), function("a#b"))
     for release in RELEASES:
@@ -270,84 +269,72 @@ def test_a_type_that_has_to_be_there_and_is_not_loses_the_function() -> None:
         assert [item.reason for item in report.ignored] == ["bad-count"]
 
 
-def dropped(report: IndexingReport) -> list[tuple[str, str]]:
-    return [(item.path, item.reason) for item in report.dropped_files]
+def resource(name: str) -> str:
+    return named(name, "@xml/functions", attribute="resource")
 
 
-def functions_by_release(application: Application) -> dict[str, list[str]]:
-    return {item: sorted(simulate_indexing(application, item).functions()) for item in RELEASES}
+OLD = named("", "old.xml")
+SECOND = service(named(".v2", "more.xml"), SCHEMA_PROPERTY, name=".Second")
+MORE = functions(function("a#more"))
+ONE, TWO = (functions(function(f"a#{name}", extra=GLOBAL, enabled="")) for name in ("one", "two"))
+NO_SCHEMA = app(service(V2, OLD), old_xml=V1)
+REJECTED = app(
+    service(V2, SCHEMA_PROPERTY, OLD),
+    old_xml=V1,
+    app_functions_schema_xsd=SCHEMA.replace("xs:boolean", "xs:double"),
+)
+TWO_SERVICES = app(service(name=".First"), SECOND, more_xml=MORE)
+# fmt: off
+READ = [  # the functions that releases list, and what they drop
+    pytest.param(app(), on(RELEASES, [ADD]), [], id="an app is read through its service's properties"),
+    pytest.param(app(""), on(RELEASES, []), [], id="an app without a service"),
+    pytest.param(NO_SCHEMA, {**on(BEFORE_17, ["a.B#c"]), "17": [ADD]},
+        [], id="without a schema older releases read version 1 and 17 reads version 2"),
+    pytest.param(app(service(V2, SCHEMA_PROPERTY, OLD), old_xml=V1),
+        on(RELEASES, [ADD]), [], id="with a schema version 1 is not read"),
+    pytest.param(app(service(SCHEMA_PROPERTY, OLD), old_xml=V1),
+        {**on(BEFORE_17, []), "17": ["a.B#c"]}, [], id="a schema with version 1 alone"),
+    pytest.param(REJECTED, {**on(BEFORE_17, ["a.B#c"]), "17": [ADD]},
+        [("app_functions_schema.xsd", "unsupported-type")], id="a rejected schema is not a schema"),
+    pytest.param(app(service(resource(".v2"), SCHEMA_PROPERTY)),
+        {"16": [], **on(RELEASES[1:], [ADD])}, [], id="version 2 may be a resource from 16 QPR1 on"),
+    pytest.param(app(service(resource(""))),
+        {**on(BEFORE_17, []), "17": [ADD]}, [], id="version 1 may be a resource on 17"),
+    pytest.param(TWO_SERVICES, {**on(BEFORE_17, ["a#more"]), "17": ["a#more", ADD]},
+        [], id="before 17 only the last service is read"),
+    pytest.param(app(service(attributes=f'{PERMISSION} android:enabled="false"')),
+        on(RELEASES, []), [], id="a disabled service is not there"),
+    pytest.param(app(service(action="")),
+        on(RELEASES, []), [], id="a service without the action is not there"),
+    pytest.param(app(service(attributes="")),
+        {**on(BEFORE_17, [ADD]), "17": []}, [], id="a service without the permission is skipped on 17"),
+    pytest.param(app(SCHEMA_PROPERTY, named(".v2", " one.xml, ,two.xml"), one_xml=ONE, two_xml=TWO),
+        {**on(BEFORE_17, []), "17": ["a#one", "a#two"]},
+        [], id="files of the application are a list on 17 only"),
+    pytest.param(app(service(),
+        service(named(".v2", "bad.xml"), SCHEMA_PROPERTY, name=".Second"), bad_xml="<appfunctions>"),
+        {"17": [ADD]}, [("bad.xml", "malformed-xml")], id="one bad file leaves the others"),
+    pytest.param(app(service(named(".v2", "none.xml"), SCHEMA_PROPERTY)),
+        {"17": []}, [("none.xml", "missing-file")], id="a file that is not there is reported"),
+]
+# fmt: on
 
 
-def test_an_app_is_read_through_its_services_properties() -> None:
-    assert functions_by_release(app()) == on(RELEASES, [ADD])
-    assert functions_by_release(app("")) == on(RELEASES, [])
+@pytest.mark.parametrize(("application", "listed", "left_out"), READ)
+def test_an_app_is_read(
+    application: Application, listed: dict[str, list[str]], left_out: list[tuple[str, str]]
+) -> None:
+    reports = {item: simulate_indexing(application, item) for item in RELEASES}
+    assert {item: sorted(reports[item].functions()) for item in listed} == listed
+    for release in listed:
+        assert dropped(reports[release]) == left_out
 
 
-def test_without_a_schema_older_releases_read_version_1_and_17_reads_version_2() -> None:
-    both = app(service(V2, named("", "old.xml")), old_xml=V1)
-    assert functions_by_release(both) == {**on(BEFORE_17, ["a.B#c"]), "17": [ADD]}
-    properties = simulate_indexing(both, "17").function_properties()[ADD]
+def test_on_17_a_function_has_its_own_service_and_without_a_schema_no_signature() -> None:
+    more = simulate_indexing(TWO_SERVICES, "17").function_properties()["a#more"]
+    assert more["serviceName"] == [f"{PACKAGE}.Second"]
+    properties = simulate_indexing(NO_SCHEMA, "17").function_properties()[ADD]
     assert not properties.keys() & {"description", "parameters", "response"}
-
-
-def test_with_a_schema_version_1_is_not_read() -> None:
-    both = app(service(V2, SCHEMA_PROPERTY, named("", "old.xml")), old_xml=V1)
-    assert functions_by_release(both) == on(RELEASES, [ADD])
-    alone = app(service(SCHEMA_PROPERTY, named("", "old.xml")), old_xml=V1)
-    assert functions_by_release(alone) == {**on(BEFORE_17, []), "17": ["a.B#c"]}
-
-
-def test_a_rejected_schema_is_not_a_schema() -> None:
-    rejected = app(
-        service(V2, SCHEMA_PROPERTY, named("", "old.xml")),
-        old_xml=V1,
-        app_functions_schema_xsd=SCHEMA.replace("xs:boolean", "xs:double"),
-    )
-    assert functions_by_release(rejected) == {**on(BEFORE_17, ["a.B#c"]), "17": [ADD]}
-    assert dropped(simulate_indexing(rejected, "16")) == [("app_functions_schema.xsd", "unsupported-type")]
-
-
-def test_version_2_may_be_a_resource_from_16_qpr1_on() -> None:
-    resource = named(".v2", "@xml/functions", attribute="resource")
-    by_release = functions_by_release(app(service(resource, SCHEMA_PROPERTY)))
-    assert by_release == {"16": [], **on(RELEASES[1:], [ADD])}
-    version_1 = named("", "@xml/functions", attribute="resource")
-    assert functions_by_release(app(service(version_1))) == {**on(BEFORE_17, []), "17": [ADD]}
-
-
-def test_before_17_only_the_last_service_is_read() -> None:
-    two = app(
-        service(name=".First"),
-        service(named(".v2", "more.xml"), SCHEMA_PROPERTY, name=".Second"),
-        more_xml=functions(function("a#more")),
-    )
-    assert functions_by_release(two) == {**on(BEFORE_17, ["a#more"]), "17": ["a#more", ADD]}
-    seventeen = simulate_indexing(two, "17").function_properties()
-    assert seventeen["a#more"]["serviceName"] == [f"{PACKAGE}.Second"]
-
-
-def test_a_disabled_service_and_one_without_the_action_are_not_there() -> None:
-    off = service(attributes=f'{PERMISSION} android:enabled="false"')
-    assert functions_by_release(app(off)) == on(RELEASES, [])
-    assert functions_by_release(app(service(action=""))) == on(RELEASES, [])
-
-
-def test_a_service_without_the_permission_is_skipped_on_17() -> None:
-    by_release = functions_by_release(app(service(attributes="")))
-    assert by_release == {**on(BEFORE_17, [ADD]), "17": []}
-
-
-def test_files_of_the_application_are_a_list_on_17_only() -> None:
-    def of_application(name: str) -> str:
-        return functions(function(name, extra="<scope>global</scope>", enabled=""))
-
-    two = app(
-        SCHEMA_PROPERTY,
-        named(".v2", " one.xml, ,two.xml"),
-        one_xml=of_application("a#one"),
-        two_xml=of_application("a#two"),
-    )
-    assert functions_by_release(two) == {**on(BEFORE_17, []), "17": ["a#one", "a#two"]}
 
 
 def test_services_with_different_schemas_get_the_platforms_on_17() -> None:
@@ -360,20 +347,6 @@ def test_services_with_different_schemas_get_the_platforms_on_17() -> None:
     report = simulate_indexing(two, "17")
     assert [item.reason for item in report.warnings] == ["different-schemas"]
     assert all("parameters" not in item for item in report.function_properties().values())
-
-
-def test_one_bad_file_leaves_the_others() -> None:
-    two = app(
-        service(), service(named(".v2", "bad.xml"), SCHEMA_PROPERTY, name=".Second"), bad_xml="<appfunctions>"
-    )
-    report = simulate_indexing(two, "17")
-    assert list(report.functions()) == [ADD]
-    assert dropped(report) == [("bad.xml", "malformed-xml")]
-
-
-def test_a_file_that_is_not_there_is_reported() -> None:
-    report = simulate_indexing(app(service(named(".v2", "none.xml"), SCHEMA_PROPERTY)), "17")
-    assert dropped(report) == [("none.xml", "missing-file")]
 
 
 def test_a_schema_may_use_prefixes_that_nobody_declares() -> None:

@@ -3,19 +3,21 @@
 import base64
 import json
 import subprocess
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
+from adapters.handlers.providers import handlers_for
 from droidgate_mappings.formats.format import HandlerCode
+from droidgate_mappings.model.capability import Provider
 from requirements_of_tests import KOTLIN_FROM_MAVEN, SHORT_JVM, maven_jars, require, short_run
 
 RUNNERS = Path(__file__).parent / "runners"
 _KOTLIN_PARTS = (
-    f"org.jetbrains.kotlin:kotlin-compiler-embeddable:{KOTLIN_FROM_MAVEN}",
-    f"org.jetbrains.kotlin:kotlin-stdlib:{KOTLIN_FROM_MAVEN}",
-    f"org.jetbrains.kotlin:kotlin-script-runtime:{KOTLIN_FROM_MAVEN}",
-    f"org.jetbrains.kotlin:kotlin-daemon-embeddable:{KOTLIN_FROM_MAVEN}",
+    *(
+        f"org.jetbrains.kotlin:kotlin-{part}:{KOTLIN_FROM_MAVEN}"
+        for part in ("compiler-embeddable", "stdlib", "script-runtime", "daemon-embeddable")
+    ),
     "org.jetbrains.kotlin:kotlin-reflect:1.6.10",
     "org.jetbrains.kotlinx:kotlinx-coroutines-core-jvm:1.8.0",
     "org.jetbrains:annotations:13.0",
@@ -106,3 +108,23 @@ def as_line(text: str | None) -> str:
     return (
         "-" if text is None else base64.b64encode(text.encode("utf-16-be", "surrogatepass")).decode() or "="
     )
+
+
+def compile_runner(
+    runner: str, provider: Provider, target: str, prefix: str, folder: Path
+) -> Callable[[dict[str, Any], Iterable[str]], list[Any]]:
+    """Compile a provider's handlers with an author and a runner.
+
+    Returns what runs lines, as `run_class` does, with an author of the given behaviour by method.
+    """
+    _, code = handlers_for(provider, target)
+    sources = write_sources(code, folder)
+    runners = [add_runner(name, "dev.made.app", prefix, folder) for name in ("Author", runner)]
+    compile_java([*sources, *runners], folder / "classes")
+
+    def run(behaviour: dict[str, Any], lines: Iterable[str]) -> list[Any]:
+        return run_class(
+            f"dev.made.app.{runner}", folder / "classes", [as_line(json.dumps(behaviour)), *lines]
+        )
+
+    return run

@@ -83,6 +83,7 @@ _EVERY_KIND: dict[str, Type] = {
     "level": int32(enum=(1, 2, 3)),
 }
 
+KEYWORDS = ("int", "public", "this", "null", "fun", "val", "when", "in", "is", "_", "yield")
 WILD = Provider(
     protocol="mcp",
     package="dev.wild.app",
@@ -102,24 +103,7 @@ WILD = Provider(
         Capability(
             id="class",
             description="*/ class E {} /* \\u002a\\u002f @param {@code <b>} \u2028 \u202e end\r\nnext line",
-            input=record(
-                {
-                    name: required(string(description=f"{name} */ \\u000a"))
-                    for name in (
-                        "int",
-                        "public",
-                        "this",
-                        "null",
-                        "fun",
-                        "val",
-                        "when",
-                        "in",
-                        "is",
-                        "_",
-                        "yield",
-                    )
-                }
-            ),
+            input=record({name: required(string(description=f"{name} */ \\u000a")) for name in KEYWORDS}),
             output=record({"class": required(string())}),
         ),
         Capability(id="wait", input=record({name: optional(item) for name, item in _EVERY_KIND.items()})),

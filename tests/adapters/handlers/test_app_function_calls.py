@@ -12,10 +12,18 @@ from typing import Any
 
 import pytest
 
-from adapters.handlers.jvm import RUNNERS, add_runner, as_line, compile_java, run_class, write_sources
+from adapters.handlers.jvm import (
+    RUNNERS,
+    add_runner,
+    as_line,
+    compile_java,
+    compile_runner,
+    run_class,
+    write_sources,
+)
 from adapters.handlers.providers import handlers_for
 from droidgate_mappings.model.capability import Capability, Provider
-from droidgate_mappings.model.types import Type
+from droidgate_mappings.model.types import Property, Type
 from model_types import (
     all_of,
     array,
@@ -36,7 +44,10 @@ from model_types import (
 
 ID = "dev.made.app.Notes#"
 RETURN = "androidAppfunctionsReturnValue"
-ITEM = record({"text": required(string()), "done": optional(boolean())}, qualified_name="dev.made.Item")
+
+
+def _named(name: str, **properties: Property) -> dict[str, Type]:
+    return {f"dev.made.{name}": record(properties, qualified_name=f"dev.made.{name}")}
 
 
 def _function(name: str, output: Type, **parameters: Any) -> Capability:
@@ -49,15 +60,10 @@ NOTES = Provider(
     package="dev.made.app",
     component=".NotesService",
     definitions={
-        "dev.made.Item": ITEM,
-        "dev.made.Tree": record(
-            {"value": required(int32()), "children": optional(array(ref("dev.made.Tree")))},
-            qualified_name="dev.made.Tree",
-        ),
-        "dev.made.Text": record({"body": required(string())}, qualified_name="dev.made.Text"),
-        "dev.made.Photo": record(
-            {"body": required(binary()), "size": required(int64())}, qualified_name="dev.made.Photo"
-        ),
+        **_named("Item", text=required(string()), done=optional(boolean())),
+        **_named("Tree", value=required(int32()), children=optional(array(ref("dev.made.Tree")))),
+        **_named("Text", body=required(string())),
+        **_named("Photo", body=required(binary()), size=required(int64())),
         "dev.made.Content": one_of(
             ref("dev.made.Text"), ref("dev.made.Photo"), qualified_name="dev.made.Content"
         ),
@@ -97,17 +103,11 @@ Ask = Callable[[Sequence[tuple[str, dict[str, Any]]], dict[str, Any]], list[dict
 @pytest.fixture(scope="module")
 def ask(tmp_path_factory: pytest.TempPathFactory) -> Ask:
     folder = tmp_path_factory.mktemp("appfunctions")
-    _, code = handlers_for(NOTES, "appfunctions+v2")
-    sources = write_sources(code, folder)
-    runners = [
-        add_runner(name, "dev.made.app", "NotesService", folder) for name in ("Author", "AppFunctionRunner")
-    ]
-    compile_java([*sources, *runners], folder / "classes")
+    runner = compile_runner("AppFunctionRunner", NOTES, "appfunctions+v2", "NotesService", folder)
 
     def run(calls: Sequence[tuple[str, dict[str, Any]]], behaviour: dict[str, Any]) -> list[dict[str, Any]]:
-        lines = [f"{as_line(ID + name)} {as_line(json.dumps(document))}" for name, document in calls]
-        return run_class(
-            "dev.made.app.AppFunctionRunner", folder / "classes", [as_line(json.dumps(behaviour)), *lines]
+        return runner(
+            behaviour, [f"{as_line(ID + name)} {as_line(json.dumps(given))}" for name, given in calls]
         )
 
     return run
@@ -156,23 +156,14 @@ def _with(**changes: Any) -> dict[str, Any]:
 
 
 def test_a_document_that_does_not_fit_is_an_invalid_argument(ask: Ask) -> None:
+    item, two = document("dev.made.Item"), [document("dev.made.Item", text=texts("a"))] * 2
     wrong = {
         "text": [
             _without("text"),
-            _with(text=texts("a", "b")),
-            _with(text=texts()),
-            _with(text={"long": [1]}),
+            *(_with(text=value) for value in (texts("a", "b"), texts(), {"long": [1]})),
         ],
-        "small": [
-            _with(small={"long": [2147483648]}),
-            _with(small={"double": [1.5]}),
-            _with(small=texts("1")),
-        ],
-        "item": [
-            _with(item={"document": [document("dev.made.Item")]}),
-            _with(item=texts("{}")),
-            _with(item={"document": [document("dev.made.Item", text=texts("a"))] * 2}),
-        ],
+        "small": [_with(small=value) for value in ({"long": [2147483648]}, {"double": [1.5]}, texts("1"))],
+        "item": [_with(item=value) for value in ({"document": [item]}, texts("{}"), {"document": two})],
         "items": [_with(items={"document": [document("dev.made.Item", text={"flag": [True]})]})],
         "flag": [_with(flag=texts("true"))],
         "texts": [_with(texts={"long": [1]})],
@@ -184,20 +175,17 @@ def test_a_document_that_does_not_fit_is_an_invalid_argument(ask: Ask) -> None:
         assert answer["calls"] == []
 
 
-def test_what_the_shell_makes_of_a_whole_number_is_taken_where_a_double_is_declared(ask: Ask) -> None:
-    (answer,) = ask([("all", _with(number={"long": [5]}))], {"all": {}})
-    assert answer["calls"][0][1][4] == "Double 5.0"
-
-
-def test_a_property_that_nobody_declared_is_ignored(ask: Ask) -> None:
-    (answer,) = ask([("all", _with(something=texts("x")))], {"all": {}})
+@pytest.mark.parametrize(("changes", "seen"), [
+    pytest.param({"number": {"long": [5]}},
+        {4: "Double 5.0"}, id="a whole number where a double is declared, as the shell makes it"),
+    pytest.param({"something": texts("x")}, {}, id="a property that nobody declared is ignored"),
+    pytest.param({"texts": texts(), "items": {"document": []}},
+        {7: "ArrayList []", 10: "JSONArray []"}, id="an empty list is a list"),
+])  # fmt: skip
+def test_a_document_may_differ(ask: Ask, changes: dict[str, Any], seen: dict[int, str]) -> None:
+    (answer,) = ask([("all", _with(**changes))], {"all": {}})
     assert "error" not in answer
-
-
-def test_an_empty_list_is_a_list(ask: Ask) -> None:
-    (answer,) = ask([("all", _with(texts=texts(), items={"document": []}))], {"all": {}})
-    assert answer["calls"][0][1][7] == "ArrayList []"
-    assert answer["calls"][0][1][10] == "JSONArray []"
+    assert {place: answer["calls"][0][1][place] for place in seen} == seen
 
 
 def test_recursive_documents_go_in_and_out(ask: Ask) -> None:
@@ -245,26 +233,16 @@ def test_members_of_a_combination_make_one_document(ask: Ask) -> None:
     }
 
 
-@pytest.mark.parametrize(
-    ("name", "returned", "kept"),
-    [
-        ("numbers", [1, 2.5], {"double": [1, 2.5]}),
-        ("numbers", [], {"double": []}),
-        ("count", 3, {"long": [3]}),
-        ("blob", "AP8=", {"byte[]": ["AP8="]}),
-        ("maybe", "text", {"String": ["text"]}),
-    ],
-)
-def test_a_result_is_under_the_return_key_in_its_declared_kind(
+@pytest.mark.parametrize(("name", "returned", "kept"), [
+    ("numbers", [1, 2.5], {RETURN: {"double": [1, 2.5]}}), ("numbers", [], {RETURN: {"double": []}}),
+    ("count", 3, {RETURN: {"long": [3]}}), ("blob", "AP8=", {RETURN: {"byte[]": ["AP8="]}}),
+    ("maybe", "text", {RETURN: {"String": ["text"]}}), ("maybe", None, {}),
+])  # fmt: skip
+def test_a_result_is_under_the_return_key_in_its_declared_kind_and_null_is_an_empty_document(
     ask: Ask, name: str, returned: Any, kept: dict[str, Any]
 ) -> None:
     (answer,) = ask([(name, document())], {name: {"returns": returned}})
-    assert answer["result"]["properties"] == {RETURN: kept}
-
-
-def test_null_is_an_empty_document(ask: Ask) -> None:
-    (answer,) = ask([("maybe", document())], {"maybe": {"returns": None}})
-    assert answer["result"]["properties"] == {}
+    assert answer["result"]["properties"] == kept
 
 
 def test_an_enum_is_kept_to(ask: Ask) -> None:
@@ -281,12 +259,8 @@ def test_failures_carry_the_platforms_codes() -> None:
         artifact.text for artifact in code.artifacts if artifact.path.endswith("NotesService.java")
     )
     # Reference appfunctions 5.1.
-    for token, number in {
-        "invalid_argument": 1001,
-        "unknown_capability": 1003,
-        "denied": 1000,
-        "canceled": 2001,
-    }.items():
+    codes = {"invalid_argument": 1001, "unknown_capability": 1003, "denied": 1000, "canceled": 2001}
+    for token, number in codes.items():
         assert f'case "{token}":\n                return {number};' in service
     assert "extends android.app.appfunctions.AppFunctionService" in service
 
@@ -311,21 +285,11 @@ def test_the_service_answers_each_call_once_with_what_the_author_filled_in(tmp_p
     author.write_text(filled)
     runner = add_runner("ServiceRunner", "dev.made.app", "NotesService", tmp_path)
     compile_java([*sources, runner, RUNNERS / "AppFunctionService.java"], tmp_path / "classes")
-    calls = [
-        f"+ {ID}echo text hello",
-        f"+ {ID}echo other x",
-        f"+ {ID}none text x",
-        f"+ {ID}later text x",
-        f"- {ID}echo text x",
-    ]
-    outcomes = run_class("dev.made.app.ServiceRunner", tmp_path / "classes", calls)
+    calls = [("+", "echo text hello"), ("+", "echo other x"), ("+", "none text x"), ("+", "later text x")]
+    calls.append(("-", "echo text x"))
+    lines = [f"{sign} {ID}{call}" for sign, call in calls]
+    outcomes = run_class("dev.made.app.ServiceRunner", tmp_path / "classes", lines)
     assert outcomes[0] == {"result": "hello!"}
     # The codes of reference appfunctions 5.1: invalid argument, function not found, system error, canceled.
-    expected = [
-        "1001 invalid_argument: ",
-        "1003 unknown_capability: ",
-        "2000 unavailable: ",
-        "2001 canceled: ",
-    ]
-    for outcome, start in zip(outcomes[1:], expected, strict=True):
-        assert outcome["error"].startswith(start)
+    expected = ("1001 invalid_argument", "1003 unknown_capability", "2000 unavailable", "2001 canceled")
+    assert [outcome["error"].partition(": ")[0] for outcome in outcomes[1:]] == list(expected)

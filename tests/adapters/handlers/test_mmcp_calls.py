@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from adapters.handlers.jvm import add_runner, as_line, compile_java, run_class, write_sources
+from adapters.handlers.jvm import as_line, compile_runner
 from adapters.handlers.providers import handlers_for
 from droidgate_mappings.model.capability import Capability, Provider
 from model_types import array, boolean, int32, int64, optional, record, ref, required, string
@@ -55,31 +55,23 @@ Call = tuple[str | None, str | None]
 Ask = Callable[[Sequence[Call], dict[str, Any]], list[dict[str, Any]]]
 
 
-def _compiled(target: str, component: str, folder: Path, namespace: str) -> Ask:
-    _, code = handlers_for(TOOLS, target, namespace=namespace)
-    sources = write_sources(code, folder)
-    runners = [add_runner(name, namespace, component, folder) for name in ("Author", "MmcpRunner")]
-    compile_java([*sources, *runners], folder / "classes")
+def _compiled(target: str, component: str, folder: Path) -> Ask:
+    runner = compile_runner("MmcpRunner", TOOLS, target, component, folder)
 
     def run(calls: Sequence[Call], behaviour: dict[str, Any]) -> list[dict[str, Any]]:
-        lines = [f"{as_line(tool)} {as_line(parameters)}" for tool, parameters in calls]
-        return run_class(
-            f"{namespace}.MmcpRunner", folder / "classes", [as_line(json.dumps(behaviour)), *lines]
-        )
+        return runner(behaviour, [f"{as_line(tool)} {as_line(parameters)}" for tool, parameters in calls])
 
     return run
 
 
 @pytest.fixture(scope="module")
 def activity(tmp_path_factory: pytest.TempPathFactory) -> Ask:
-    return _compiled("mmcp+1.0", "MmcpToolActivity", tmp_path_factory.mktemp("activity"), "dev.made.activity")
+    return _compiled("mmcp+1.0", "MmcpToolActivity", tmp_path_factory.mktemp("activity"))
 
 
 @pytest.fixture(scope="module")
 def broadcast(tmp_path_factory: pytest.TempPathFactory) -> Ask:
-    return _compiled(
-        "mmcp+broadcast", "MmcpToolReceiver", tmp_path_factory.mktemp("broadcast"), "dev.made.broadcast"
-    )
+    return _compiled("mmcp+broadcast", "MmcpToolReceiver", tmp_path_factory.mktemp("broadcast"))
 
 
 @pytest.mark.slow
@@ -92,29 +84,19 @@ def test_arguments_reach_the_author_typed(activity: Ask) -> None:
         ["extractText", ["String a.pdf", "null", "null", "null", "null", "null", "null"]]
     ]
     assert full["calls"][0][1][:5] == [
-        "String a.pdf",
-        "Long 9",
-        'String sl"ow',
-        "ArrayList [a, b]",
-        'JSONObject {"title":"t"}',
-    ]
+        "String a.pdf", "Long 9", 'String sl"ow', "ArrayList [a, b]", 'JSONObject {"title":"t"}',
+    ]  # fmt: skip
     assert full["calls"][0][1][6] == "String yes"
 
 
-def test_a_result_is_the_text_of_an_object(activity: Ask) -> None:
-    returned = {"a": [1, None]}, "plain", 5, [1], True, None
-    expected: tuple[Any, ...] = (
-        {"a": [1, None]},
-        {"text": "plain"},
-        {"value": 5},
-        {"value": [1]},
-        {"value": True},
-        {},
-    )
-    for first, other in zip(returned, expected, strict=True):
-        (answer,) = activity([("ping", "{}")], {"ping": {"returns": first}})
-        assert json.loads(answer["result"]) == other
-        assert "error" not in answer
+@pytest.mark.parametrize(("returned", "expected"), [
+    ({"a": [1, None]}, {"a": [1, None]}), ("plain", {"text": "plain"}), (5, {"value": 5}),
+    ([1], {"value": [1]}), (True, {"value": True}), (None, {}),
+])  # fmt: skip
+def test_a_result_is_the_text_of_an_object(activity: Ask, returned: Any, expected: Any) -> None:
+    (answer,) = activity([("ping", "{}")], {"ping": {"returns": returned}})
+    assert json.loads(answer["result"]) == expected
+    assert "error" not in answer
 
 
 @pytest.mark.parametrize("parameters", ["{}", "", None, " {} "])
@@ -124,47 +106,25 @@ def test_no_parameters_are_said_in_several_ways(activity: Ask, parameters: str |
 
 
 WRONG: tuple[dict[str, Any], ...] = (
-    {},
-    {"path": "a.pdf"},
-    {"path": None},
-    {"path": 5},
-    {"path": ""},
-    {"path": "x" * 21},
-    {"page": 0},
-    {"page": 10},
-    {"page": "3"},
-    {"page": 1.5},
-    {"mode": "Fast"},
-    {"mode": 1},
-    {"paths": ["a"]},
-    {"paths": ["a", 1]},
-    {"paths": ["a", None]},
-    {"paths": "a"},
-    {"meta": {}},
-    {"meta": {"title": 1}},
-    {"meta": {"title": "t", "other": 1}},
-    {"meta": {"title": "t", "deep": "true"}},
-    {"meta": []},
-    {"tree": {"value": 1, "next": {"value": "2"}}},
-    {"tree": {"value": 2147483648}},
-    {"tree": {"next": None}},
+    {}, {"path": "a.pdf"}, {"path": None}, {"path": 5}, {"path": ""}, {"path": "x" * 21}, {"page": 0},
+    {"page": 10}, {"page": "3"}, {"page": 1.5}, {"mode": "Fast"}, {"mode": 1}, {"paths": ["a"]},
+    {"paths": ["a", 1]}, {"paths": ["a", None]}, {"paths": "a"}, {"meta": {}}, {"meta": {"title": 1}},
+    {"meta": {"title": "t", "other": 1}}, {"meta": {"title": "t", "deep": "true"}}, {"meta": []},
+    {"tree": {"value": 1, "next": {"value": "2"}}}, {"tree": {"value": 2147483648}}, {"tree": {"next": None}},
     {"unknown": 1},
-)
+)  # fmt: skip
 
 
 def test_arguments_that_do_not_fit_are_refused_with_their_place(activity: Ask) -> None:
-    calls: list[Call] = [
-        (
-            "extract_text",
-            json.dumps({**ARGUMENTS, **item} if len(item) and item != {"path": "a.pdf"} else item),
-        )
-        for item in WRONG
-    ]
-    answers = activity(calls, {"extractText": {"returns": {}}})
+    incomplete = WRONG[:2]
+    sent = [item if item in incomplete else {**ARGUMENTS, **item} for item in WRONG]
+    answers = activity(
+        [("extract_text", json.dumps(item)) for item in sent], {"extractText": {"returns": {}}}
+    )
     for item, answer in zip(WRONG, answers, strict=True):
         assert answer["error"].startswith("invalid_argument: "), item
         assert answer["calls"] == [], item
-        if item and item != {"path": "a.pdf"}:
+        if item not in incomplete:
             assert next(iter(item)) in answer["error"]
 
 

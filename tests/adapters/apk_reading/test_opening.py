@@ -1,8 +1,9 @@
-"""Apps of several APKs: base and splits, containers, and folders."""
+"""How apps are opened: APKs, base and splits, containers, folders, standard input."""
 
 import io
 import json
 import random
+import struct
 import zipfile
 from collections.abc import Mapping
 from pathlib import Path
@@ -15,8 +16,11 @@ from droidgate_android.apk.apk_application import read_application
 from droidgate_android.apk.bundle_files import chosen_apks, open_app
 from droidgate_android.apk.reader import Apk, open_apk
 from droidgate_mappings.model.errors import BudgetError, InputError
+from gateway.cli.program_runs import Runner
 from hand_made_apks import (
+    DESCRIPTOR,
     INT_DEC,
+    MANIFEST,
     REFERENCE,
     Node,
     Resource,
@@ -28,6 +32,7 @@ from hand_made_apks import (
     whole_app,
     zip_of,
 )
+from model_types import properties_of
 
 BASE = zip_of(whole_app())
 
@@ -39,12 +44,8 @@ def split_apk(
     version: int = 7,
     files: Mapping[str, bytes] | None = None,
 ) -> bytes:
-    attributes: dict[str, Value] = {
-        "package": package,
-        "split": name,
-        "android:versionCode": (INT_DEC, version),
-    }
-    root = element("manifest", attributes, *children)
+    facts: dict[str, Value] = {"package": package, "split": name, "android:versionCode": (INT_DEC, version)}
+    root = element("manifest", facts, *children)
     return zip_of({"AndroidManifest.xml": axml(root), **(files or {})})
 
 
@@ -56,13 +57,10 @@ GERMAN = split_apk(
         "assets/tools.json": b"not the base's",
     },
 )
+ACTIVITY = element("activity", {"android:name": ".Feature", "android:label": (REFERENCE, 0x80010000)})
 FEATURE = split_apk(
     "feature",
-    element(
-        "application",
-        {},
-        element("activity", {"android:name": ".Feature", "android:label": (REFERENCE, 0x80010000)}),
-    ),
+    element("application", {}, ACTIVITY),
     files={"resources.arsc": table([Resource("string", "feature", {b"": "More"})], package_id=0x80)},
 )
 
@@ -80,13 +78,8 @@ def test_resources_and_assets_are_looked_up_in_the_base_first() -> None:
         assert apk.resources is not None
         values = apk.resources.locale_values(0x7F010000)
         assert {key: component.text for key, component in values.items()} == {"": "Test", "de": "Probe"}
-        ours, german = (
-            application.resources.read_asset("tools.json"),
-            application.resources.read_asset("german.json"),
-        )
-        assert ours is not None
-        assert german is not None
-        assert (ours.text, german.text) == ('{"tools": []}', "{}")
+        assets = [application.resources.read_asset(f"{name}.json") for name in ("tools", "german")]
+        assert [item and item.text for item in assets] == ['{"tools": []}', "{}"]
         assert [(component.name, component.label) for component in application.components[1:]] == [
             (".ToolService", None),
             (".Feature", "More"),
@@ -102,21 +95,14 @@ def test_what_is_not_a_split_of_the_app_is_left_out_with_a_finding() -> None:
 
 
 @pytest.mark.parametrize("packed", [False, True])
-@pytest.mark.parametrize(
-    "files",
-    [
-        {
-            "toc.pb": b"",
-            "splits/base-master.apk": BASE,
-            "splits/base-de.apk": GERMAN,
-            "splits/base-de_2.apk": b"",
-        },
-        {"manifest.json": b"{}", "dev.droidgate.test.apk": BASE, "config.de.apk": GERMAN, "icon.png": b""},
-        {"info.json": b"{}", "split_config.de.apk": GERMAN, "base.apk": BASE},
-        {"meta.sai_v2.json": b"{}", "base.apk": BASE, "split_config.de.apk": GERMAN},
-        {"base.apk": BASE, "other.apk": split_apk("x", package="other"), "config.de.apk": GERMAN},
-    ],
-)
+@pytest.mark.parametrize("files", [
+    {"toc.pb": b"",
+        "splits/base-master.apk": BASE, "splits/base-de.apk": GERMAN, "splits/base-de_2.apk": b""},
+    {"manifest.json": b"{}", "dev.droidgate.test.apk": BASE, "config.de.apk": GERMAN, "icon.png": b""},
+    {"info.json": b"{}", "split_config.de.apk": GERMAN, "base.apk": BASE},
+    {"meta.sai_v2.json": b"{}", "base.apk": BASE, "split_config.de.apk": GERMAN},
+    {"base.apk": BASE, "other.apk": split_apk("x", package="other"), "config.de.apk": GERMAN},
+])  # fmt: skip
 def test_containers_hold_an_app_with_its_splits(files: dict[str, bytes], packed: bool) -> None:  # noqa: FBT001
     with open_app(container(files, packed=packed)) as apk:
         assert read_application(apk).label == "Test"
@@ -135,14 +121,11 @@ def test_of_a_bundles_variants_the_first_split_one_is_chosen() -> None:
     assert chosen_apks(["a.txt"]) == []
 
 
-@pytest.mark.parametrize(
-    ("files", "message"),
-    [
-        ({"a.txt": b""}, "no APK inside"),
-        ({"a.apk": b""}, "it is not an APK"),
-        ({"a.apk": GERMAN}, "none of the APKs in it is the base"),
-    ],
-)
+@pytest.mark.parametrize(("files", "message"), [
+    ({"a.txt": b""}, "no APK inside"), ({"a.apk": b""}, "it is not an APK"),
+    ({"a.apk": GERMAN}, "none of the APKs in it is the base"),
+    ({"a.apk": container({"base.apk": BASE})}, r"AndroidManifest\.xml: there is no such entry"),
+])  # fmt: skip
 def test_containers_without_an_app_are_refused(files: dict[str, bytes], message: str) -> None:
     with pytest.raises(InputError, match=message):
         open_app(container(files))
@@ -159,11 +142,6 @@ def test_a_packed_apk_of_many_megabytes_is_unpacked_to_a_file() -> None:
     with open_app(container({"base.apk": base}, packed=True)) as apk:
         assert apk.archive.read_entry("lib/noise.so") == noise
         assert type(apk.archive.source).__name__ == "TemporarySource"
-
-
-def test_a_container_in_a_container_is_not_an_app() -> None:
-    with pytest.raises(InputError, match=r"AndroidManifest\.xml: there is no such entry"):
-        open_app(container({"a.apk": container({"base.apk": BASE})}))
 
 
 def apps_of(folder: Path) -> dict[str, list[str | None]]:
@@ -202,16 +180,12 @@ def test_a_folder_says_what_it_cannot_read(tmp_path: Path) -> None:
     (tmp_path / "split.apk").write_bytes(GERMAN)
     (tmp_path / "broken.apk").write_bytes(b"PK")
     (tmp_path / "broken.xapk").write_bytes(b"")
-    (tmp_path / "good.apk").write_bytes(
-        zip_of({"AndroidManifest.xml": axml(element("manifest", {"package": "a.b"}))})
-    )
+    good = axml(element("manifest", {"package": "a.b"}))
+    (tmp_path / "good.apk").write_bytes(zip_of({"AndroidManifest.xml": good}))
     reading = read_source(str(tmp_path))
     assert [item.package for item in reading.applications] == ["a.b"]
-    assert sorted(Path(item.place or "").name for item in reading.problems) == [
-        "broken.apk",
-        "broken.xapk",
-        "split.apk",
-    ]
+    names = sorted(Path(item.place or "").name for item in reading.problems)
+    assert names == ["broken.apk", "broken.xapk", "split.apk"]
     assert all(item.place.startswith(str(tmp_path)) for item in reading.problems if item.place)
 
 
@@ -243,3 +217,94 @@ def test_what_python_packs_is_a_container_too() -> None:
         archive.writestr("base.apk", BASE)
     with open_app(buffer.getvalue()) as apk:
         assert apk.package == "dev.droidgate.test"
+
+
+# Commands take APKs as they take source trees
+
+
+@pytest.fixture
+def app(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
+    monkeypatch.chdir(tmp_path)
+    Path("app.apk").write_bytes(zip_of(whole_app()))
+    return "app.apk"
+
+
+def test_an_apk_is_inspected(droidgate: Runner, app: str) -> None:
+    run = droidgate("inspect", app, "--json")
+    assert run.code == 0
+    (provider,) = json.loads(run.out)["providers"]
+    assert provider["package"] == "dev.droidgate.test"
+    assert provider["component"] == ".ToolService"
+    assert provider["name"] == "Tool \U0001f527"
+    assert provider["source"]["path"] == "app.apk!/res/xml/descriptor.xml"
+    (capability,) = provider["capabilities"]
+    assert capability["description"] == "Takes a note"
+    assert capability["version"] == "1.0"
+    (name, kept), *_ = capability["input"]["properties"].items()
+    assert (name, kept["required"], kept["type"]["description"]) == ("text", True, 'a < b & "c"\n')
+
+
+def test_a_container_is_inspected(droidgate: Runner, app: str) -> None:
+    Path("app.xapk").write_bytes(zip_of({"manifest.json": b"{}", "base.apk": Path(app).read_bytes()}))
+    run = droidgate("inspect", "app.xapk")
+    assert run.code == 0
+    assert "at app.xapk!/base.apk!/res/xml/descriptor.xml" in run.out
+
+
+def test_every_command_that_takes_a_source_takes_an_apk(droidgate: Runner, app: str) -> None:
+    assert droidgate("convert", app, "--to", "mcp", "-o", "out").code == 0
+    assert json.loads(Path("out/tools.json").read_text())["tools"][0]["description"] == "Takes a note"
+    assert droidgate("diff", app, app).out.startswith("nothing changed")
+    lint = droidgate("lint", app, "--json")
+    places = {finding["source"]["path"] for finding in json.loads(lint.out)["findings"]}
+    assert places <= {"app.apk!/AndroidManifest.xml", "app.apk!/res/xml/descriptor.xml"}
+    Path("folder").mkdir()
+    Path("folder", "any.apk").write_bytes(Path(app).read_bytes())
+    assert "at folder/any.apk!/res/xml/descriptor.xml" in droidgate("inspect", "folder").out
+
+
+def test_what_is_evasive_is_reported(droidgate: Runner, app: str) -> None:
+    data = Path(app).read_bytes()
+    at = data.index(b"PK\x01\x02") + 8
+    Path(app).write_bytes(data[:at] + struct.pack("<H", 1) + data[at + 2 :])
+    run = droidgate("lint", app)
+    assert "evasive-archive" in run.out
+    assert "app.apk" in run.out
+
+
+def test_a_broken_table_is_reported_and_the_rest_is_read(droidgate: Runner, app: str) -> None:
+    Path(app).write_bytes(zip_of({**whole_app(), "resources.arsc": b"nothing"}))
+    run = droidgate("inspect", app)
+    assert "broken-resource-table" in run.out
+    assert "0 providers" in run.out
+
+
+def test_an_apk_of_any_name_comes_from_a_file_or_through_standard_input(app: str) -> None:
+    reading = read_source("-", stdin=io.BytesIO(Path(app).read_bytes()))
+    assert str(reading.providers[0].source) == "-!/res/xml/descriptor.xml:1"
+    Path(app).rename("download.bin")
+    assert read_source("download.bin").applications[0].label == "Test"
+
+
+def test_compiled_xml_alone_is_read_as_its_source_would_be(tmp_path: Path) -> None:
+    path = tmp_path / "descriptor.xml"
+    path.write_bytes(axml(DESCRIPTOR))
+    (provider,) = read_source(str(path)).providers
+    (capability,) = provider.capabilities
+    assert capability.description == "@0x7f010002"
+    assert properties_of(capability.input)["text"].type.description == 'a < b & "c"\n'
+
+
+def test_a_compiled_manifest_alone_is_an_error_with_a_way_out(tmp_path: Path) -> None:
+    path = tmp_path / "AndroidManifest.xml"
+    path.write_bytes(axml(MANIFEST))
+    with pytest.raises(InputError) as caught:
+        read_source(str(path))
+    assert caught.value.hint == "name the APK"
+
+
+def test_an_application_answers_after_its_file_was_let_go(app: str) -> None:
+    (application,) = read_source(app).applications
+    file = application.resources.read_file("@xml/descriptor")
+    assert file is not None
+    assert file.text.startswith("<mobile-mcp-capabilities")

@@ -1,0 +1,151 @@
+"""Every skeleton in Java or Kotlin compiles against Android 16, whatever the names and texts are."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+from adapters.handlers.jvm import RUNNERS, compile_java, compile_kotlin, kotlin_library, write_sources
+from adapters.handlers.providers import (
+    SAMPLE_MODULES,
+    WEATHER,
+    WILD,
+    folder_name,
+    handlers_for,
+    sample_provider,
+)
+from conftest import Golden
+from droidgate_mappings.model.errors import WriteError
+
+TARGETS = (
+    "mobile-mcp+1.0", "mobile-mcp+1.0-input", "mobile-mcp+prototype", "mmcp+1.0", "mmcp+draft",
+    "mmcp+broadcast", "appfunctions+v2", "appfunctions+v2-legacy", "appfunctions+v1", "appfunctions+platform",
+)  # fmt: skip
+
+
+@pytest.mark.slow
+def test_skeletons_for_every_sample_app_compile(tmp_path: Path) -> None:
+    sources: list[Path] = []
+    providers = {module: sample_provider(module) for module in SAMPLE_MODULES}
+    providers["weather/app"] = WEATHER
+    for module, provider in providers.items():
+        for target in TARGETS:
+            namespace = f"dev.made.{folder_name(module)}.{folder_name(target)}"
+            _, code = handlers_for(provider, target, namespace=namespace)
+            sources += write_sources(code, tmp_path / "sources")
+            assert code.component is not None
+            assert code.component.startswith(namespace)
+    compile_java(sources, tmp_path / "classes")
+    assert len(sources) == len(set(sources))
+
+
+@pytest.mark.slow
+def test_skeletons_for_a_wild_provider_compile(tmp_path: Path) -> None:
+    sources: list[Path] = []
+    for target in TARGETS:
+        _, code = handlers_for(WILD, target, namespace=f"dev.made.{folder_name(target)}")
+        sources += write_sources(code, tmp_path / "sources")
+    compile_java(sources, tmp_path / "classes")
+
+
+@pytest.mark.parametrize("target", TARGETS)
+def test_skeletons_are_ascii_outside_comments_and_have_no_escape_in_them(target: str) -> None:
+    _, code = handlers_for(WILD, target)
+    for artifact in code.artifacts:
+        for line in artifact.text.splitlines():
+            stripped = line.strip()
+            if stripped.startswith(("*", "/**")):
+                assert "\\" not in line
+                assert "*/" not in stripped.removesuffix("*/")
+            else:
+                assert line.isascii()
+
+
+@pytest.mark.parametrize("target", TARGETS)
+def test_the_checks_and_the_calls_do_not_know_android(target: str) -> None:
+    _, code = handlers_for(WILD, target)
+    pure = [
+        item
+        for item in code.artifacts
+        if item.path.endswith(("Calls.java", "Shapes.java", "Json.java", "Requests.java"))
+    ]
+    assert len(pure) == (3 if target.startswith("appfunctions") else 4)
+    assert not [item.path for item in pure if "import android" in item.text or "android.os" in item.text]
+
+
+@pytest.mark.parametrize("component", [".9Lives", ".class", "a..B", ".Outer$Inner", "x y"])
+def test_a_component_that_can_be_no_class_is_refused(component: str) -> None:
+    provider = WEATHER.model_copy(update={"protocol": "mobile-mcp", "dialect": "1.0", "component": component})
+    with pytest.raises(WriteError, match="cannot be a class of Java") as refused:
+        handlers_for(provider, "mobile-mcp+1.0")
+    assert "--language none" in (refused.value.hint or "")
+
+
+@pytest.mark.parametrize("target", ["mobile-mcp+pre-spec", "appfunctions+app-level"])
+def test_what_cannot_be_served_has_a_note_and_no_code(target: str) -> None:
+    _, code = handlers_for(WEATHER, target)
+    assert not code.artifacts
+    assert code.notes
+
+
+JETPACK = RUNNERS / "Jetpack.kt"
+WITH_JAVA = ("mobile-mcp+1.0", "mobile-mcp+prototype", "mmcp+1.0", "mmcp+broadcast")
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(600)
+def test_every_kotlin_skeleton_compiles(tmp_path: Path) -> None:
+    chosen = [(WILD, target) for target in (*WITH_JAVA, "appfunctions+v2")]
+    chosen += [
+        (sample_provider("notes/app"), "appfunctions+v2"),
+        (sample_provider("pdf-tool/app"), "mmcp+draft"),
+    ]
+    sources: list[Path] = []
+    for position, (provider, target) in enumerate(chosen):
+        _, code = handlers_for(provider, target, "kotlin", f"dev.made.n{position}")
+        sources += write_sources(code, tmp_path / "sources")
+    assert {path.suffix for path in sources} == {".java", ".kt"}
+    compile_kotlin([*sources, JETPACK], tmp_path / "kotlin")
+    java = [path for path in sources if path.suffix == ".java"]
+    compile_java(java, tmp_path / "classes", tmp_path / "kotlin", kotlin_library())
+
+
+@pytest.mark.parametrize("target", WITH_JAVA)
+def test_only_what_the_author_writes_is_kotlin(target: str) -> None:
+    _, java = handlers_for(WEATHER, target)
+    _, kotlin = handlers_for(WEATHER, target, "kotlin")
+    of_java = {artifact.path: artifact.text for artifact in java.artifacts}
+    of_kotlin = {artifact.path: artifact.text for artifact in kotlin.artifacts}
+    (skeleton,) = of_kotlin.keys() - of_java.keys()
+    assert skeleton.endswith("Capabilities.kt")
+    assert of_kotlin.items() - of_java.items() == {(skeleton, of_kotlin[skeleton])}
+
+
+def test_app_functions_leave_to_the_compiler_what_it_makes() -> None:
+    written, code = handlers_for(sample_provider("notes/app"), "appfunctions+v2", "kotlin")
+    assert code.left_out == {"assets/notes_service.xml", "assets/app_functions_schema.xsd"}
+    (artifact,) = code.artifacts
+    assert artifact.path == "java/dev/made/app/BaseNotesService.kt"
+    assert artifact.role == "skeleton"
+    assert 'serviceName = "NotesService"' in artifact.text
+    assert 'appFunctionXmlFileName = "notes_service"' in artifact.text
+    declared = artifact.text.count("@AppFunctionDeclaration(isDescribedByKDoc = true)")
+    assert declared == len(written.capabilities)
+    assert any("ksp" in note for note in code.notes)
+
+
+def test_descriptions_are_in_kdoc_word_for_word() -> None:
+    written, code = handlers_for(sample_provider("notes/app"), "appfunctions+v2", "kotlin")
+    comments = " ".join(re.sub(r"^\s*/?\*+/?", " ", code.artifacts[0].text, flags=re.MULTILINE).split())
+    for capability in written.capabilities:
+        assert " ".join((capability.description or "").split()) in comments
+
+
+@pytest.mark.parametrize(("module", "target", "reviewed"), [
+    ("notes/app", "appfunctions+v2", "BaseNotesService.kt"),
+    ("clock-in/app", "mobile-mcp+1.0", "ClockInServiceCapabilities.kt"),
+])  # fmt: skip
+def test_kotlin_is_as_reviewed(golden: Golden, module: str, target: str, reviewed: str) -> None:
+    _, code = handlers_for(sample_provider(module), target, "kotlin")
+    (skeleton,) = [artifact for artifact in code.artifacts if artifact.path.endswith(".kt")]
+    golden(f"handlers/{reviewed}", skeleton.text)
