@@ -206,7 +206,8 @@ COMPONENTS: dict[str, tuple[str, dict[str, str], dict[str, Any]]] = {
         {"name": "notes", "description": "Keeps notes"}),
     "a plugin file that ends leaves the app's own label": (agentos(), plugin("{"),
         {"name": "Example", "description": None}),
-    "a plugin file with a list leaves it": (agentos(), plugin("[]"), {"name": "Example", "description": None}),
+    "a plugin file with a list leaves it": (agentos(), plugin("[]"),
+        {"name": "Example", "description": None}),
     "a plugin file with another name leaves it": (agentos(), plugin('{"name": 1}'),
         {"name": "Example", "description": None}),
 }  # fmt: skip

@@ -164,18 +164,9 @@ class TestAgainstAapt2:
     @example([item for item in LOOK_ALIKES if not item.strip().startswith(("@", "?")) and item.isprintable()])
     def test_what_is_read_is_what_aapt2_compiles(self, raw: list[str]) -> None:
         values, attributes, _ = compile_texts(values=raw, attributes=raw)
-        assert (
-            differences(
-                raw, [item.in_a_bundle() for item in values], [read_attribute_value(item) for item in raw]
-            )
-            == []
-        )
-        assert (
-            differences(
-                raw, [coerced(item) for item in attributes], [read_xml_attribute(item) for item in raw]
-            )
-            == []
-        )
+        in_bundles, as_texts = [item.in_a_bundle() for item in values], [coerced(item) for item in attributes]
+        assert differences(raw, in_bundles, [read_attribute_value(item) for item in raw]) == []
+        assert differences(raw, as_texts, [read_xml_attribute(item) for item in raw]) == []
 
     @quick
     @given(raw_batches)
@@ -190,24 +181,18 @@ class TestAgainstAapt2:
 
     def test_a_reference_is_one_for_aapt2_too(self) -> None:
         references = [
-            "@string/x",
-            "@+id/y",
-            " @string/x ",
-            "@*string/x",
-            "@a.b:string/x",
-            "@android:string/ok",
-            "@xml/c",
-        ]
+            "@string/x", "@+id/y", " @string/x ", "@*string/x", "@a.b:string/x", "@android:string/ok", "@xml/c",
+        ]  # fmt: skip
         texts = [
             "@", "@foo", "@foo/bar", "@xml", "@ string/x", "@+string/x", "@drawable/", "@0x7f040000",
             "\\@string/x",
         ]  # fmt: skip
-        values, attributes, _ = compile_texts(values=references + texts, attributes=references + texts)
+        both = references + texts
+        values, attributes, _ = compile_texts(values=both, attributes=both)
+        expected = [True] * len(references) + [False] * len(texts)
         for compiled in (values, attributes):
-            assert [item.text is None for item in compiled] == [True] * len(references) + [False] * len(texts)
-        assert [reference_in(item) is not None for item in references + texts] == [True] * len(references) + [
-            False
-        ] * len(texts)
+            assert [item.text is None for item in compiled] == expected
+        assert [reference_in(item) is not None for item in both] == expected
 
     @pytest.mark.parametrize("length", [MAX_STRING_RESOURCE_BYTES, MAX_STRING_RESOURCE_BYTES + 1])
     def test_the_longest_string_resource_is_what_we_say(self, length: int) -> None:
@@ -223,15 +208,12 @@ class TestAgainstAapt2:
 
 def aapt2_accepts_as_string(raw: str) -> bool:
     """Leave out what aapt2 refuses: apostrophes outside quotes, `\\u` without hexadecimal digits."""
-    quoted = False
-    position = 0
+    quoted, position = False, 0
     while position < len(raw):
         letter = raw[position]
         if letter == "\\":
-            digits = raw[position + 2 : position + 6]
-            if raw[position + 1 : position + 2] == "u" and not all(
-                digit in "0123456789abcdefABCDEF" for digit in digits
-            ):
+            digits = set(raw[position + 2 : position + 6])
+            if raw[position + 1 : position + 2] == "u" and not digits <= set("0123456789abcdefABCDEF"):
                 return False
             position += 1
         elif letter == '"':
