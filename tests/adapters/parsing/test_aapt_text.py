@@ -1,4 +1,3 @@
-import math
 import re
 import struct
 from collections.abc import Sequence
@@ -8,16 +7,8 @@ import pytest
 from hypothesis import HealthCheck, Phase, example, given, settings, strategies as st
 
 from adapters.parsing.compiled_with_aapt2 import (
-    TYPE_DIMENSION,
-    TYPE_FIRST_COLOR,
-    TYPE_FLOAT,
-    TYPE_FRACTION,
-    TYPE_INT_BOOLEAN,
-    TYPE_INT_DEC,
-    TYPE_INT_HEX,
-    TYPE_LAST_COLOR,
     Aapt2Error,
-    CompiledValue,
+    coerced,
     compile_application,
     compile_texts,
 )
@@ -91,51 +82,6 @@ raw_texts = st.one_of(
 raw_batches = st.lists(raw_texts, min_size=50, max_size=200)
 
 
-def coerced(value: CompiledValue) -> str:
-    """Do what XmlBlock.getAttributeValue and TypedValue.coerceToString do, from the compiled bits."""
-    if value.text is not None:
-        return value.text
-    signed = value.data - 2**32 if value.data >= 2**31 else value.data
-    if value.type == TYPE_INT_BOOLEAN:
-        return "true" if value.data else "false"
-    if value.type == TYPE_INT_HEX:
-        return f"0x{value.data:x}"
-    if TYPE_FIRST_COLOR <= value.type <= TYPE_LAST_COLOR:
-        return f"#{value.data:x}"
-    if value.type == TYPE_INT_DEC:
-        return str(signed)
-    if value.type == TYPE_FLOAT:
-        return java_text(struct.unpack("<f", struct.pack("<I", value.data))[0])
-    number = (signed & ~0xFF) * (1 / 256, 1 / 2**15, 1 / 2**23, 1 / 2**31)[value.data >> 4 & 3]
-    unit = value.data & 15
-    if value.type == TYPE_FRACTION:
-        return java_text(struct.unpack("<f", struct.pack("<f", number * 100))[0]) + ("%", "%p")[unit]
-    assert value.type == TYPE_DIMENSION
-    return java_text(number) + ("px", "dip", "sp", "pt", "in", "mm")[unit]
-
-
-def java_text(number: float) -> str:
-    """Float.toString in another way than the module's: one digit more until the float comes back."""
-    if math.isnan(number) or math.isinf(number):
-        return {"nan": "NaN", "inf": "Infinity", "-inf": "-Infinity"}[repr(number)]
-    sign = "-" if math.copysign(1, number) < 0 else ""
-    number = abs(number)
-    exponent = 0 if number == 0 else math.floor(math.log10(number))
-    scientific = number != 0 and not 1e-3 <= number < 1e7
-    for places in range(1, 20):
-        text = f"{number:.{places}e}" if scientific else f"{number:.{places}f}"
-        try:
-            if struct.pack("<f", float(text)) == struct.pack("<f", number):
-                break
-        except OverflowError:
-            continue
-    if scientific:
-        mantissa, _, power = text.partition("e")
-        return f"{sign}{mantissa}E{int(power)}"
-    assert exponent < 7
-    return sign + text
-
-
 def differences(
     written: Sequence[str], compiled: Sequence[object], read: Sequence[object] | None = None
 ) -> list[tuple[str, object, object]]:
@@ -181,7 +127,8 @@ class TestAgainstAapt2:
 
     def test_a_reference_is_one_for_aapt2_too(self) -> None:
         references = [
-            "@string/x", "@+id/y", " @string/x ", "@*string/x", "@a.b:string/x", "@android:string/ok", "@xml/c",
+            "@string/x", "@+id/y", " @string/x ", "@*string/x", "@a.b:string/x", "@android:string/ok",
+            "@xml/c",
         ]  # fmt: skip
         texts = [
             "@", "@foo", "@foo/bar", "@xml", "@ string/x", "@+string/x", "@drawable/", "@0x7f040000",
