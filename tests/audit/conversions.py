@@ -3,7 +3,7 @@
 The only module of this folder that imports droidgate, apart from the tests.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
@@ -35,16 +35,17 @@ class Conversion:
     renamed: tuple[Renamed, ...]
 
 
+_READERS: Final[dict[str, Callable[[Mapping[str, str]], Declared]]] = {
+    "mcp": lambda files: read_mcp(files["tools.json"]),
+    "mmcp": read_mmcp,
+    "mobile-mcp": read_mobile_mcp,
+    "appfunctions": read_appfunctions,
+}
+
+
 def read_by_specification(descriptor: Descriptor) -> Declared:
     """Return what the independent reader of a descriptor's protocol makes of it."""
-    files = descriptor.files
-    if descriptor.protocol == "mcp":
-        return read_mcp(files["tools.json"])
-    if descriptor.protocol == "mmcp":
-        return read_mmcp(files)
-    if descriptor.protocol == "mobile-mcp":
-        return read_mobile_mcp(files)
-    return read_appfunctions(files)
+    return _READERS[descriptor.protocol](descriptor.files)
 
 
 def write_files(files: Mapping[str, str], folder: Path) -> None:

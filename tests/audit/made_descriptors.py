@@ -5,6 +5,7 @@ AppFunctions files are as Jetpack's compiler writes them (reference appfunctions
 
 import json
 from dataclasses import dataclass
+from pathlib import Path
 from random import Random
 from typing import Any, Final
 from xml.sax.saxutils import escape, quoteattr
@@ -228,71 +229,10 @@ class AppFunctionTexts:
         return self.typed(tag, 3, inner, nullable=True)
 
 
-_DOCUMENT: Final = "appfn:AppFunction{}MetadataDocument"
-_TEXT: Final = "xs:string"
-_FLAG: Final = "xs:boolean"
-_TYPE: Final = _DOCUMENT.format("DataType")
-_NAMED: Final = _DOCUMENT.format("NamedDataType")
-_INDEXED: Final = 'indexingType="1" tokenizerType="2" '
-_SCHEMA_TYPES: Final[dict[str, dict[str, tuple[str, int]]]] = {
-    "AppFunctionNamedDataTypeMetadataDocument": {"name": (_TEXT, 2), "dataTypeMetadata": (_TYPE, 2)},
-    "AppFunctionDataTypeMetadataDocument": {
-        "type": ("xs:long", 3),
-        "itemType": (_TYPE, 2),
-        "properties": (_NAMED, 1),
-        "allOf": (_TYPE, 1),
-        "oneOf": (_TYPE, 1),
-        "required": (_TEXT, 1),
-        "dataTypeReference": (_TEXT, 2),
-        "isNullable": (_FLAG, 2),
-        "objectQualifiedName": (_TEXT, 2),
-        "description": (_TEXT, 2),
-        "enumValues": (_TEXT, 1),
-        "pattern": (_TEXT, 2),
-        "format": (_TEXT, 2),
-    },
-    "AppFunctionParameterMetadataDocument": {
-        "name": (_TEXT, 2),
-        "isRequired": (_FLAG, 2),
-        "dataTypeMetadata": (_TYPE, 2),
-        "description": (_TEXT, 2),
-    },
-    "AppFunctionResponseMetadataDocument": {
-        "isNullable": (_FLAG, 2),
-        "valueType": (_TYPE, 2),
-        "description": (_TEXT, 2),
-    },
-    "AppFunctionDeprecationMetadataDocument": {"message": (_TEXT, 2)},
-    "AppFunctionComponentMetadataDocument": {"dataTypes": (_NAMED, 1)},
-    "AppFunctionStaticMetadata": {
-        "functionId": (_TEXT, 2),
-        "schemaName": (_TEXT, 2),
-        "schemaVersion": ("xs:long", 2),
-        "schemaCategory": (_TEXT, 2),
-        "enabledByDefault": (_FLAG, 2),
-        "restrictCallersWithExecuteAppFunctions": (_FLAG, 2),
-        "description": (_TEXT, 2),
-        "parameters": (_DOCUMENT.format("Parameter"), 1),
-        "response": (_DOCUMENT.format("Response"), 2),
-        "deprecation": (_DOCUMENT.format("Deprecation"), 2),
-        "accessLevel": (_TEXT, 2),
-        "isCompatEnforcementEnabled": (_FLAG, 2),
-    },
-}
-
-
-def schema_file() -> str:
-    """Return the AppSearch schema of a file of functions (reference 2.f)."""
-    types = ""
-    for name, kept in _SCHEMA_TYPES.items():
-        elements = "".join(_element(item, *of) for item, of in kept.items())
-        types += f'<xs:documentType name="{name}">{elements}</xs:documentType>\n'
-    return f'<xs:schema xmlns:xs="http://www.w3.org/2001/XMLSchema">\n{types}</xs:schema>\n'
-
-
-def _element(name: str, kind: str, cardinality: int) -> str:
-    indexed = _INDEXED if name in {"functionId", "schemaName", "schemaCategory"} else ""
-    return f'<xs:element name="{name}" cardinality="{cardinality}" {indexed}type="{kind}" />'
+APP_FUNCTIONS_SCHEMA: Final = (
+    Path(__file__).parents[2] / "device_shim/apps/notes/app/src/main/assets/app_functions_schema.xsd"
+).read_text(encoding="utf-8")
+"""The AppSearch schema of a file of functions (reference appfunctions 2.f), as a sample app has it."""
 
 
 FORMATS: Final = ("mcp", "mmcp", "mobile-mcp", "appfunctions")
@@ -514,7 +454,7 @@ class _Maker:
             component = self.component("service", ".FunctionService", inner, permission=permission)
             files = self.manifest(component, before=before)
         files["assets/functions.xml"] = texts.functions_file(self.random.randint(1, 3))
-        files["assets/app_functions_schema.xsd"] = schema_file()
+        files["assets/app_functions_schema.xsd"] = APP_FUNCTIONS_SCHEMA
         if before:
             files["res/xml/app_metadata.xml"] = (
                 "<AppFunctionAppMetadata "

@@ -2,6 +2,7 @@
 
 import json
 import re
+from collections.abc import Callable
 from random import Random
 from typing import Any, Final
 
@@ -139,17 +140,19 @@ class ByHand:
     def nested(self, depth: int) -> Schema:
         return self.model("nested", depth + 1)
 
-    def scalar(self) -> Schema:
+    def pick(self, *choices: tuple[float, Callable[[], Schema]]) -> Schema:
+        """Return what the first choice makes whose bound is above a random number; the last bound is 1."""
         roll = self.random.random()
-        if roll < 0.35:
-            return {"type": "string"}
-        if roll < 0.5:
-            return {"type": "string", "enum": list(self.random.choice(_ENUMS))}
-        if roll < 0.7:
-            return self.bounded({"type": "integer"})
-        if roll < 0.85:
-            return self.bounded({"type": "number"})
-        return {"type": "boolean"}
+        return next(make for bound, make in choices if roll < bound)()
+
+    def scalar(self) -> Schema:
+        return self.pick(
+            (0.35, lambda: {"type": "string"}),
+            (0.5, lambda: {"type": "string", "enum": list(self.random.choice(_ENUMS))}),
+            (0.7, lambda: self.bounded({"type": "integer"})),
+            (0.85, lambda: self.bounded({"type": "number"})),
+            (1, lambda: {"type": "boolean"}),
+        )
 
     def bounded(self, schema: Schema) -> Schema:
         if self.chance(0.3):
@@ -194,20 +197,16 @@ class Pydantic2(ByHand):
         return {"$ref": f"#/{self.container()}/{name}"}
 
     def scalar(self) -> Schema:
-        roll = self.random.random()
-        if roll < 0.1:
-            return {"type": "string", "format": self.random.choice(("date-time", "uri", "email", "uuid"))}
-        if roll < 0.2:
-            return {"type": "string", "minLength": 1, "maxLength": self.random.randint(3, 200)}
-        if roll < 0.26:
-            return {"type": "string", "pattern": "^[a-z]+$"}
-        if roll < 0.32:
-            return {"const": "fixed", "type": "string"}
-        if roll < 0.38:
-            return {"additionalProperties": {"type": "integer"}, "type": "object"}
-        if roll < 0.42:
-            return {"type": "integer", "exclusiveMinimum": 0}
-        return super().scalar()
+        formats = ("date-time", "uri", "email", "uuid")
+        return self.pick(
+            (0.1, lambda: {"type": "string", "format": self.random.choice(formats)}),
+            (0.2, lambda: {"type": "string", "minLength": 1, "maxLength": self.random.randint(3, 200)}),
+            (0.26, lambda: {"type": "string", "pattern": "^[a-z]+$"}),
+            (0.32, lambda: {"const": "fixed", "type": "string"}),
+            (0.38, lambda: {"additionalProperties": {"type": "integer"}, "type": "object"}),
+            (0.42, lambda: {"type": "integer", "exclusiveMinimum": 0}),
+            (1, super().scalar),
+        )
 
 
 class Pydantic1(Pydantic2):
@@ -247,32 +246,22 @@ class Zod(ByHand):
         return schema
 
     def scalar(self) -> Schema:
-        roll = self.random.random()
-        if roll < 0.1:
-            return {"type": ["string", "number"]}
-        if roll < 0.25:
-            return {"type": ["string", "null"]}
-        if roll < 0.3:
-            return {"type": ["string", "null"], "enum": ["a", "b", None]}
-        if roll < 0.35:
-            return {"type": "integer", "exclusiveMinimum": 0, "maximum": 100}
-        if roll < 0.4:
-            return {"type": "string", "minLength": 1, "default": "today"}
-        if roll < 0.45:
-            return {"type": "object", "additionalProperties": {"type": "string"}}
-        if roll < 0.5:
-            variants = [("circle", "radius"), ("square", "side")]
-            return {"anyOf": [self.variant(kind, size) for kind, size in variants]}
-        return super().scalar()
+        shapes = [self.variant("circle", "radius"), self.variant("square", "side")]
+        return self.pick(
+            (0.1, lambda: {"type": ["string", "number"]}),
+            (0.25, lambda: {"type": ["string", "null"]}),
+            (0.3, lambda: {"type": ["string", "null"], "enum": ["a", "b", None]}),
+            (0.35, lambda: {"type": "integer", "exclusiveMinimum": 0, "maximum": 100}),
+            (0.4, lambda: {"type": "string", "minLength": 1, "default": "today"}),
+            (0.45, lambda: {"type": "object", "additionalProperties": {"type": "string"}}),
+            (0.5, lambda: {"anyOf": shapes}),
+            (1, super().scalar),
+        )
 
     def variant(self, kind: str, size: str) -> Schema:
         properties = {"type": {"type": "string", "const": kind}, size: {"type": "number"}}
-        return {
-            "type": "object",
-            "properties": properties,
-            "required": ["type", size],
-            "additionalProperties": False,
-        }
+        variant = {"type": "object", "properties": properties, "required": ["type", size]}
+        return {**variant, "additionalProperties": False}
 
 
 class AdversarialSchemas(ByHand):

@@ -1,8 +1,8 @@
 """Which JSON values a declaration accepts, and values for a type: valid ones, and mutated ones.
 
 MCP and mMCP declare JSON Schemas: jsonschema decides. Mobile-MCP and AppFunctions declare kinds, and
-`Declaration` decides, from the specifications. Properties that are not declared are neither allowed nor refused
-there, so they count as accepted.
+`Declaration` decides, from the specifications. Properties that are not declared are neither allowed nor
+refused there, so they count as accepted.
 """
 
 import copy
@@ -114,6 +114,10 @@ class Declaration:
         return any(self.accepts(item, value) for item in parts or shape.parts)
 
 
+Steps = tuple[str | int, ...]
+"""The way to a part of a value."""
+
+Pointers = tuple[str, ...]
 _DEEPEST: Final = 5
 _BASES: Final = 6
 _LEAST: Final = 20
@@ -135,10 +139,10 @@ class Site:
         trail: Pointers of the types around it, through references too.
     """
 
-    path: tuple[str | int, ...]
+    path: Steps
     shape: Shape
     pointer: str
-    trail: tuple[str, ...]
+    trail: Pointers
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,8 +156,8 @@ class Instance:
 
     value: Any
     leaf: str = ""
-    places: tuple[str, ...] = ()
-    trail: tuple[str, ...] = ()
+    places: Pointers = ()
+    trail: Pointers = ()
 
 
 @dataclass(slots=True)
@@ -196,7 +200,7 @@ class ValueMaker:
             yield Instance(self.make(shape, pointer, (), ()))
         yield from self.random.sample(mutated, min(count, len(mutated)))
 
-    def make(self, shape: Shape, pointer: str, path: tuple[str | int, ...], trail: tuple[str, ...]) -> Any:
+    def make(self, shape: Shape, pointer: str, path: Steps, trail: Pointers) -> Any:
         """Return a valid value of a type, and note its parts."""
         self.sites.append(Site(path, shape, pointer, trail))
         around = (*trail, pointer)
@@ -224,21 +228,16 @@ class ValueMaker:
             return self.make_all(shape, pointer, path, around)
         return self.make_scalar(shape)
 
-    def make_object(
-        self, shape: Shape, pointer: str, path: tuple[str | int, ...], around: tuple[str, ...]
-    ) -> Any:
+    def make_object(self, shape: Shape, pointer: str, path: Steps, around: Pointers) -> Any:
         made: dict[str, Any] = {}
         for name, inner in shape.properties.items():
             is_deep = len(around) > _DEEPEST
             if name in shape.required or (not is_deep and self.random.random() < self.share):
-                made[name] = self.make(
-                    inner, f"{pointer}/properties/{token(name)}/type", (*path, name), around
-                )
+                place = f"{pointer}/properties/{token(name)}/type"
+                made[name] = self.make(inner, place, (*path, name), around)
         return made
 
-    def make_array(
-        self, shape: Shape, pointer: str, path: tuple[str | int, ...], around: tuple[str, ...]
-    ) -> Any:
+    def make_array(self, shape: Shape, pointer: str, path: Steps, around: Pointers) -> Any:
         least = shape.keywords.get("minItems", 0)
         count = max(least, 0 if len(around) > _DEEPEST else self.random.randint(0, 2))
         count = min(count, shape.keywords.get("maxItems", count))
@@ -246,15 +245,13 @@ class ValueMaker:
             return ["a", 1][:count]
         return [self.make(shape.items, f"{pointer}/items", (*path, index), around) for index in range(count)]
 
-    def make_referenced(self, shape: Shape, path: tuple[str | int, ...], around: tuple[str, ...]) -> Any:
+    def make_referenced(self, shape: Shape, path: Steps, around: Pointers) -> Any:
         definition = self.definitions.get(shape.name or "")
         if definition is None or len(around) > 3 * _DEEPEST:
             return "x"
         return self.make(definition, f"/definitions/{token(shape.name or '')}", path, around)
 
-    def make_all(
-        self, shape: Shape, pointer: str, path: tuple[str | int, ...], around: tuple[str, ...]
-    ) -> Any:
+    def make_all(self, shape: Shape, pointer: str, path: Steps, around: Pointers) -> Any:
         made: dict[str, Any] = {}
         for position, part in enumerate(shape.parts):
             value = self.make(part, f"{pointer}/members/{position}", path, around)
@@ -327,35 +324,32 @@ class ValueMaker:
             yield from _other_lengths(shape, part)
 
 
+_OUTSIDE: Final[dict[str, Callable[[Any], Any]]] = {
+    "const": lambda _: "other",
+    "minLength": lambda limit: "a" * (limit - 1),
+    "maxLength": lambda limit: "a" * (limit + 1),
+    "minimum": lambda limit: limit - 1,
+    "exclusiveMinimum": lambda limit: limit,
+    "maximum": lambda limit: limit + 1,
+    "exclusiveMaximum": lambda limit: limit,
+    "multipleOf": lambda limit: limit * 10 + 1,
+}
+"""Keyword -> a value that it refuses, from its own."""
+
+
 def _out_of_range(shape: Shape) -> Iterator[tuple[str, Any]]:
-    words = shape.keywords
     if shape.pattern is not None:
         yield "pattern", "1 2"
-    if "const" in words:
-        yield "keywords/const", "other"
-    if "minLength" in words:
-        yield "keywords/minLength", "a" * (words["minLength"] - 1)
-    if "maxLength" in words:
-        yield "keywords/maxLength", "a" * (words["maxLength"] + 1)
-    if "minimum" in words:
-        yield "keywords/minimum", words["minimum"] - 1
-    if "exclusiveMinimum" in words:
-        yield "keywords/exclusiveMinimum", words["exclusiveMinimum"]
-    if "maximum" in words:
-        yield "keywords/maximum", words["maximum"] + 1
-    if "exclusiveMaximum" in words:
-        yield "keywords/exclusiveMaximum", words["exclusiveMaximum"]
-    if "multipleOf" in words:
-        yield "keywords/multipleOf", words["multipleOf"] * 10 + 1
+    for word, outside in _OUTSIDE.items():
+        if word in shape.keywords:
+            yield f"keywords/{word}", outside(shape.keywords[word])
 
 
 def _other_members(shape: Shape, part: dict[str, Any]) -> Iterator[tuple[str, Any]]:
     for name in shape.required:
         if name in part and not shape.properties[name].nullable:
-            yield (
-                f"properties/{token(name)}/required",
-                {key: item for key, item in part.items() if key != name},
-            )
+            left = {key: item for key, item in part.items() if key != name}
+            yield f"properties/{token(name)}/required", left
     stated = shape.keywords.get("additionalProperties")
     if stated is False:
         yield "keywords/additionalProperties", {**part, "undeclared": 1}
@@ -374,13 +368,13 @@ def _other_lengths(shape: Shape, part: list[Any]) -> Iterator[tuple[str, Any]]:
         yield "keywords/uniqueItems", [part[0], part[0]]
 
 
-def _part(value: Any, path: tuple[str | int, ...]) -> Any:
+def _part(value: Any, path: Steps) -> Any:
     for step in path:
         value = value[step]
     return value
 
 
-def _has_part(value: Any, path: tuple[str | int, ...]) -> bool:
+def _has_part(value: Any, path: Steps) -> bool:
     """Return whether a value has a part there; what a later member of an all-of replaced is gone."""
     try:
         _part(value, path)
@@ -389,7 +383,7 @@ def _has_part(value: Any, path: tuple[str | int, ...]) -> bool:
     return True
 
 
-def _with_part(value: Any, path: tuple[str | int, ...], part: Any) -> Any:
+def _with_part(value: Any, path: Steps, part: Any) -> Any:
     if not path:
         return part
     changed = copy.deepcopy(value)

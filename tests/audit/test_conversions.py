@@ -16,7 +16,7 @@ from lxml import etree
 from audit.audits import Problem, compare, problems_of_instances, problems_of_leaves, problems_of_visibility
 from audit.conversions import TARGETS, convert, read_by_droidgate, read_by_specification, write_files
 from audit.findings import LEVELS, reaches
-from audit.made_descriptors import FORMATS, Descriptor, made_descriptor, schema_file
+from audit.made_descriptors import APP_FUNCTIONS_SCHEMA, FORMATS, Descriptor, made_descriptor
 from droidgate.cli import run
 from droidgate.sources import read_source
 from droidgate.sources.linting import check_reading
@@ -133,7 +133,7 @@ def app_of(protocol: str, text: str) -> Descriptor:
         files = {
             "AndroidManifest.xml": _MANIFEST.format(_APPFUNCTIONS),
             "assets/f.xml": text if "<appfunctions" in text else f"<appfunctions>{text}</appfunctions>",
-            "assets/app_functions_schema.xsd": schema_file(),
+            "assets/app_functions_schema.xsd": APP_FUNCTIONS_SCHEMA,
         }
     return Descriptor(protocol, files)
 

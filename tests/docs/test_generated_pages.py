@@ -1,7 +1,6 @@
 """The pages that are made from the code are as the code is."""
 
 import ast
-import functools
 import importlib.util
 import re
 import subprocess
@@ -25,12 +24,15 @@ from droidgate_mappings.tables.loading import load_divergences
 from requirements_of_tests import CHECKOUT
 
 DOCS = CHECKOUT / "docs"
-SCRIPT = CHECKOUT / "scripts" / "write_docs.py"
 HOW = "run python scripts/write_docs.py"
 
 
+def page(name: str) -> str:
+    return (DOCS / "reference" / f"{name}.md").read_text(encoding="utf-8")
+
+
 def _load_script() -> ModuleType:
-    specification = importlib.util.spec_from_file_location("write_docs", SCRIPT)
+    specification = importlib.util.spec_from_file_location("write_docs", CHECKOUT / "scripts/write_docs.py")
     assert specification is not None
     assert specification.loader is not None
     module = importlib.util.module_from_spec(specification)
@@ -60,7 +62,8 @@ def test_a_terminal_picture_needs_nothing_from_the_network_and_is_shown_on_a_pag
 @pytest.mark.slow
 @pytest.mark.timeout(400)
 def test_every_page_and_every_part_of_a_page_is_current_to_the_script() -> None:
-    run = subprocess.run([sys.executable, SCRIPT, "--check"], capture_output=True, text=True, check=False)
+    command: list[str | Path] = [sys.executable, CHECKOUT / "scripts/write_docs.py", "--check"]
+    run = subprocess.run(command, capture_output=True, text=True, check=False)
     assert (run.returncode, run.stdout, run.stderr) == (0, "", "")
 
 
@@ -77,13 +80,8 @@ def _parameters() -> list[tuple[str, str]]:
 
 
 def test_every_option_is_documented() -> None:
-    sections = dict(
-        re.findall(
-            r"^## (.+?)\n(.*?)(?=^## |\Z)",
-            (DOCS / "reference" / "cli.md").read_text(),
-            re.DOTALL | re.MULTILINE,
-        )
-    )
+    pattern = re.compile(r"^## (.+?)\n(.*?)(?=^## |\Z)", re.DOTALL | re.MULTILINE)
+    sections = dict(pattern.findall(page("cli")))
     parameters = _parameters()
     undocumented = [
         f"{command} {option}"
@@ -94,6 +92,15 @@ def test_every_option_is_documented() -> None:
     assert len(parameters) > 400
 
 
+def test_every_finding_code_divergence_and_exit_code_is_documented() -> None:
+    write_docs.import_everything()
+    documented = re.findall(r"^\| `([^`]+)` \|", page("findings"), re.MULTILINE)
+    assert sorted(documented) == sorted(FINDING_CODES)
+    assert {row for row in load_divergences() if f"| `{row}`" not in page("divergences")} == set()
+    exit_codes = re.findall(r"^\| (\d+) \|", page("exit-codes"), re.MULTILINE)
+    assert exit_codes == [str(int(item)) for item in ExitCode]
+
+
 def test_every_option_and_command_has_words() -> None:
     root = typer.main.get_command(build_app())
     for name, command in getattr(root, "commands", {}).items():
@@ -102,71 +109,36 @@ def test_every_option_and_command_has_words() -> None:
             assert getattr(parameter, "help", None), f"{name} {parameter.name}"
 
 
-def test_every_finding_code_is_documented() -> None:
-    write_docs.import_everything()
-    text = (DOCS / "reference" / "findings.md").read_text()
-    assert sorted(re.findall(r"^\| `([^`]+)` \|", text, re.MULTILINE)) == sorted(FINDING_CODES)
-
-
 def test_codes_are_words_joined_by_hyphens_and_meanings_have_no_period() -> None:
     for item in FINDING_CODES.values():
         assert re.fullmatch(r"[a-z0-9]+(-[a-z0-9]+)*", item.code), item
         assert not item.meaning.endswith("."), item
 
 
-@pytest.mark.parametrize("format_id", load_formats())
-def test_every_dialect_and_feature_is_in_the_support_matrix(format_id: str) -> None:
-    text = (DOCS / "reference" / "support-matrix.md").read_text()
-    for dialect in load_formats()[format_id].dialects:
-        assert f"`{format_id}+{dialect.id}`" in text
-    for feature in FEATURES:
-        assert f"| {feature.group}: {feature.name} |" in text
-
-
-def test_every_divergence_is_documented() -> None:
-    text = (DOCS / "reference" / "divergences.md").read_text()
-    assert {row for row in load_divergences() if f"| `{row}`" not in text} == set()
-
-
-def test_every_exit_code_is_documented() -> None:
-    assert re.findall(r"^\| (\d+) \|", (DOCS / "reference" / "exit-codes.md").read_text(), re.MULTILINE) == [
-        str(int(item)) for item in ExitCode
-    ]
+def test_every_dialect_and_feature_is_in_the_support_matrix() -> None:
+    text = page("support-matrix")
+    for item in load_formats().values():
+        assert [dialect.id for dialect in item.dialects if f"`{item.id}+{dialect.id}`" not in text] == []
+    assert [item for item in FEATURES if f"| {item.group}: {item.name} |" not in text] == []
 
 
 def rows_marked_in(source: str) -> set[str]:
-    """Return the divergence rows that tests in a source text are marked with, whatever the call is nested
-    in.
-    """
-    marked: set[str] = set()
-    for node in ast.walk(ast.parse(source)):
-        is_row = (
-            isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "row"
-        )
-        if is_row:
-            assert isinstance(node, ast.Call)
-            marked |= {
-                item.value
-                for item in node.args
-                if isinstance(item, ast.Constant) and isinstance(item.value, str)
-            }
-    return marked
+    """Return the divergence rows that tests in a source text are marked with, in any nesting of calls."""
+    marks = [node for node in ast.walk(ast.parse(source)) if isinstance(node, ast.Call)]
+    texts = [
+        item.value
+        for mark in marks
+        if isinstance(mark.func, ast.Attribute) and mark.func.attr == "row"
+        for item in mark.args
+        if isinstance(item, ast.Constant)
+    ]
+    return {text for text in texts if isinstance(text, str)}
 
 
-@functools.cache
-def _marked_rows() -> set[str]:
+def test_every_leniency_has_a_test_and_every_marked_row_is_one() -> None:
     sources = [path.read_text(encoding="utf-8") for path in (CHECKOUT / "tests").rglob("*.py")]
-    return set().union(*map(rows_marked_in, sources))
-
-
-@pytest.mark.parametrize("row", [row.id for row in load_divergences().values() if row.lenient])
-def test_every_leniency_has_a_test(row: str) -> None:
-    assert row in _marked_rows(), f"no test is marked @pytest.mark.row({row!r})"
-
-
-def test_every_marked_row_is_a_leniency() -> None:
     lenient = {row.id for row in load_divergences().values() if row.lenient}
-    assert _marked_rows() <= lenient
+    assert set().union(*map(rows_marked_in, sources)) == lenient
 
 
 def test_marks_are_found_where_pytest_allows_them() -> None:

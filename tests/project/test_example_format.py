@@ -1,8 +1,8 @@
 """The worked example of CONTRIBUTING.md is a whole format: it reads, writes, and accounts for every loss."""
 
-import importlib.util
 import json
 import os
+import runpy
 import shutil
 import subprocess
 import sys
@@ -22,16 +22,12 @@ from requirements_of_tests import CHECKOUT
 from strategies import providers
 
 EXAMPLE = CHECKOUT / "docs/examples/droidgate_tool_list/droidgate_tool_list.py"
+Droidgate = Callable[..., str]
 
 
 @pytest.fixture(scope="module")
 def example() -> Format:
-    spec = importlib.util.spec_from_file_location("droidgate_tool_list", EXAMPLE)
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    found = module.FORMAT
+    found = runpy.run_path(str(EXAMPLE))["FORMAT"]
     assert isinstance(found, Format)
     return found
 
@@ -72,7 +68,7 @@ def installed(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture
-def droidgate(installed: Path, tmp_path: Path) -> Callable[..., str]:
+def droidgate(installed: Path, tmp_path: Path) -> Droidgate:
     """Run a command in a process that has the example installed."""
 
     def run(*arguments: str | Path) -> str:
@@ -88,9 +84,7 @@ def droidgate(installed: Path, tmp_path: Path) -> Callable[..., str]:
 
 
 @pytest.mark.slow
-def test_a_folder_is_searched_for_files_of_an_installed_format(
-    droidgate: Callable[..., str], tmp_path: Path
-) -> None:
+def test_a_folder_is_searched_for_files_of_an_installed_format(droidgate: Droidgate, tmp_path: Path) -> None:
     (tmp_path / "a" / "b").mkdir(parents=True)
     (tmp_path / "a/b/list.tools").write_text('search "Find notes"\n')
     assert "search" in droidgate("inspect", "a")
@@ -111,11 +105,7 @@ LINTED = {
 ], ids=lambda value: " ".join(value) if isinstance(value, tuple) else "")  # fmt: skip
 @pytest.mark.slow
 def test_lint_names_a_format_without_rules(
-    droidgate: Callable[..., str],
-    tmp_path: Path,
-    files: tuple[str, ...],
-    summary: str,
-    without_rules: list[str],
+    droidgate: Droidgate, tmp_path: Path, files: tuple[str, ...], summary: str, without_rules: list[str]
 ) -> None:
     for name in files:
         (tmp_path / name).write_text(LINTED[name])
@@ -123,20 +113,20 @@ def test_lint_names_a_format_without_rules(
     assert json.loads(droidgate("lint", *files, "--json"))["without_rules"] == without_rules
 
 
-def test_the_matrix_has_a_column_for_an_installed_format(droidgate: Callable[..., str]) -> None:
+def test_the_matrix_has_a_column_for_an_installed_format(droidgate: Droidgate) -> None:
     assert "tool-list+1" in droidgate("formats", "--matrix")
 
 
 @pytest.mark.slow
 def test_a_scan_converts_into_an_installed_format_and_the_report_has_it(
-    droidgate: Callable[..., str],
+    droidgate: Droidgate,
 ) -> None:
     droidgate("scan", sample_apps_directory(), "--catalog", "catalog", "--workers", "1")
     assert "TO tool-list" in droidgate("coverage", "catalog", "--details")
 
 
 def test_a_scan_reads_files_that_an_installed_format_claims_by_their_ending(
-    droidgate: Callable[..., str], tmp_path: Path
+    droidgate: Droidgate, tmp_path: Path
 ) -> None:
     (tmp_path / "a").mkdir()
     (tmp_path / "a/list.tools").write_text('search "Find notes"\n')
@@ -145,7 +135,7 @@ def test_a_scan_reads_files_that_an_installed_format_claims_by_their_ending(
 
 
 @pytest.mark.slow
-def test_the_demo_converts_into_an_installed_format_and_reads_it_back(droidgate: Callable[..., str]) -> None:
+def test_the_demo_converts_into_an_installed_format_and_reads_it_back(droidgate: Droidgate) -> None:
     shown = droidgate("demo")
     converted = [line for line in shown.splitlines() if " tool-list+1 " in line]
     assert len(converted) == 6

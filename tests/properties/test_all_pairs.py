@@ -9,6 +9,7 @@ from hypothesis import given, settings
 
 from droidgate_mappings.formats.format import ENTRY_POINT_GROUP, Format
 from droidgate_mappings.model.capability import Provider
+from droidgate_mcp.format import FORMAT
 from properties.matching import assert_findings_match, assert_reads_back
 from strategies import providers, random_provider
 
@@ -85,3 +86,18 @@ def _cross_to_every_dialect(block: int) -> None:
         provider = random_provider(Random(seed), size=15)
         for target in TARGETS:
             _cross(provider, target)
+
+
+def _cross_revision(provider: Provider, dialect_id: str) -> Provider:
+    assert FORMAT.write is not None
+    dialect = FORMAT.dialect(dialect_id)
+    writing = FORMAT.write(provider, dialect)
+    assert_findings_match(provider, writing)
+    return assert_reads_back(writing, FORMAT, dialect)
+
+
+@given(providers(size=15))
+def test_one_revision_gives_the_other_what_it_can_hold(provider: Provider) -> None:
+    older = _cross_revision(provider, "2025-11-25")
+    newer = _cross_revision(older, "2026-07-28")
+    assert _cross_revision(newer, "2025-11-25") == older

@@ -92,12 +92,17 @@ def test_the_objects_of_the_vendors_libraries_are_read(names: dict[str, Path]) -
         assert (meant.capability, meant.arguments) == ("notes#create", ARGUMENTS)
 
 
-def test_a_renamed_parameter_gets_its_own_name_back(names: dict[str, Path]) -> None:
-    call = {**CLAUDE, "input": {"due_date": "today"}}
-    meant = droidgate.read_function_call("anthropic", call, names["anthropic"])
-    assert meant.arguments == {"due date": "today"}
-    openai = {**RESPONSES, "arguments": '{"due date": "today"}'}
-    assert droidgate.read_function_call("openai", openai, names["openai"]).arguments == {"due date": "today"}
+@pytest.mark.parametrize(("dialect", "call", "arguments"), [
+    # A renamed parameter gets its own name back.
+    ("anthropic", {**CLAUDE, "input": {"due_date": "today"}}, {"due date": "today"}),
+    ("openai", {**RESPONSES, "arguments": '{"due date": "today"}'}, {"due date": "today"}),
+    # A function without arguments may leave them out where its API does.
+    ("gemini", {"name": "plain"}, {}),
+])  # fmt: skip
+def test_arguments_have_the_names_of_the_capability(
+    dialect: str, call: Any, arguments: dict[str, Any], names: dict[str, Path]
+) -> None:
+    assert droidgate.read_function_call(dialect, call, names[dialect]).arguments == arguments
 
 
 def test_a_parameter_that_is_given_by_both_of_its_names_is_refused(names: dict[str, Path]) -> None:
@@ -106,27 +111,19 @@ def test_a_parameter_that_is_given_by_both_of_its_names_is_refused(names: dict[s
         droidgate.read_function_call("anthropic", call, names["anthropic"])
 
 
-def test_a_function_without_arguments_may_leave_them_out_where_its_api_does(names: dict[str, Path]) -> None:
-    call = {"name": "plain"}
-    assert droidgate.read_function_call("gemini", call, names["gemini"]).arguments == {}
+def test_a_function_of_two_apps_and_tools_of_another_dialect_are_refused(names: dict[str, Path]) -> None:
+    known = json.loads(names["anthropic"].read_text())
+    with pytest.raises(UsageError, match="not of 'gemini' tools"):
+        droidgate.read_function_call("gemini", GEMINI, known)
+    known["providers"] *= 2
+    with pytest.raises(InputError, match="several apps"):
+        droidgate.read_function_call("anthropic", CLAUDE, known)
 
 
 def test_an_unknown_function_is_refused_with_the_closest_one(names: dict[str, Path]) -> None:
     with pytest.raises(InputError, match="unknown function 'notes_creat'") as caught:
         droidgate.read_function_call("anthropic", {**CLAUDE, "name": "notes_creat"}, names["anthropic"])
     assert "did you mean 'notes_create'" in (caught.value.hint or "")
-
-
-def test_a_function_of_two_apps_is_refused(names: dict[str, Path]) -> None:
-    known = json.loads(names["anthropic"].read_text())
-    known["providers"] *= 2
-    with pytest.raises(InputError, match="several apps"):
-        droidgate.read_function_call("anthropic", CLAUDE, known)
-
-
-def test_tools_of_another_dialect_are_refused(names: dict[str, Path]) -> None:
-    with pytest.raises(UsageError, match="not of 'gemini' tools"):
-        droidgate.read_function_call("gemini", GEMINI, names["anthropic"])
 
 
 DEEP: Any = {}

@@ -1,6 +1,7 @@
 """Calls and results as values, held against the MCP SDK's own types in both revisions."""
 
 import importlib
+import json
 from typing import Any
 
 import pytest
@@ -51,11 +52,19 @@ def test_a_value_crosses_as_a_result_of_the_sdk(revision: str, declared: Declare
     assert read_result(result, revision, declared) == McpToolResult(value)
 
 
-def test_structured_content_is_an_object_up_to_2025() -> None:
-    result = write_result(McpToolResult(["a"]), "2025-11-25", ARRAY)
-    assert result["structuredContent"] == {"result": ["a"]}
-    assert result["content"] == [{"type": "text", "text": '["a"]'}]
-    assert write_result(McpToolResult(["a"]), "2026-07-28", ARRAY)["structuredContent"] == ["a"]
+@pytest.mark.parametrize(("value", "revision", "declared", "structured"), [
+    (["a"], "2025-11-25", ARRAY, {"result": ["a"]}),
+    (["a"], "2026-07-28", ARRAY, ["a"]),
+    # An object with a result of its own is not taken for a wrapped one.
+    ({"result": 1}, "2025-11-25", OBJECT, {"result": 1}),
+])  # fmt: skip
+def test_structured_content_is_an_object_up_to_2025(
+    value: Json, revision: str, declared: DeclaredOutput, structured: Json
+) -> None:
+    result = write_result(McpToolResult(value), revision, declared)
+    assert result["structuredContent"] == structured
+    assert result["content"] == [{"type": "text", "text": json.dumps(value, separators=(",", ":"))}]
+    assert read_result(result, revision, declared).value == value
 
 
 @pytest.mark.parametrize("revision", REVISIONS)
@@ -75,16 +84,25 @@ def test_what_may_be_nothing_is_in_an_object_and_its_text_is_not_empty(
     assert result["content"] == [{"type": "text", "text": text}]
 
 
-def test_an_object_with_a_result_of_its_own_is_not_taken_for_a_wrapped_one() -> None:
-    result = write_result(McpToolResult({"result": 1}), "2025-11-25", OBJECT)
-    assert result["structuredContent"] == {"result": 1}
-    assert read_result(result, "2025-11-25", OBJECT).value == {"result": 1}
-
-
 def test_a_value_without_a_declared_output_is_text() -> None:
-    assert write_result(McpToolResult({"a": 1}), "2025-11-25") == {
-        "content": [{"type": "text", "text": '{"a":1}'}]
-    }
+    content = [{"type": "text", "text": '{"a":1}'}]
+    assert write_result(McpToolResult({"a": 1}), "2025-11-25") == {"content": content}
+
+
+@pytest.mark.parametrize(("result", "token", "text"), [
+    ({"resultType": "input_required", "inputRequests": {}}, "needs_user", None),
+    ({"content": [{"type": "text", "text": "disk is full"}], "isError": True}, "backend_failure",
+        "disk is full"),
+])  # fmt: skip
+def test_a_result_that_is_none_is_a_failure(result: Json, token: str, text: str | None) -> None:
+    failure = read_result(result, "2026-07-28").failure
+    assert failure is not None
+    assert failure.token == token
+    assert text is None or failure == McpToolFailure(token, text)
+
+
+def test_a_failure_of_the_tool_has_an_error_code_too() -> None:
+    assert write_error(McpToolFailure("timeout")) == {"code": -32603, "message": "timeout"}
 
 
 def test_images_stay_next_to_the_value() -> None:
@@ -117,21 +135,6 @@ def test_every_failure_token_crosses_as_a_response(revision: str, token: str) ->
 ])  # fmt: skip
 def test_an_error_without_a_token_is_read_by_its_code(code: Json, token: str) -> None:
     assert read_error({"code": code, "message": "Sorry"}) == McpToolFailure(token, "Sorry")
-
-
-def test_a_failure_of_the_tool_has_an_error_code_too() -> None:
-    assert write_error(McpToolFailure("timeout")) == {"code": -32603, "message": "timeout"}
-
-
-def test_a_result_that_asks_for_input_needs_the_user() -> None:
-    read = read_result({"resultType": "input_required", "inputRequests": {}}, "2026-07-28")
-    assert read.failure is not None
-    assert read.failure.token == "needs_user"
-
-
-def test_a_failed_tool_without_a_token_is_the_backends() -> None:
-    result = {"content": [{"type": "text", "text": "disk is full"}], "isError": True}
-    assert read_result(result, "2025-11-25").failure == McpToolFailure("backend_failure", "disk is full")
 
 
 @pytest.mark.parametrize(

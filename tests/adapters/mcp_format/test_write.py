@@ -1,4 +1,9 @@
-"""What is written is what the MCP SDK's own types take, and says where everything went."""
+"""What is written is what the MCP SDK's own types take, and says where everything went.
+
+References keep their meaning where an output is written inside an object. Access rules are in `_meta`, and
+are read back from there only where they are valid. Converted to another format, the layout of a document is
+no loss; each further field is one.
+"""
 
 import json
 import os
@@ -9,11 +14,23 @@ from random import Random
 from typing import Any
 
 import pytest
+from jsonschema import Draft202012Validator
 
 from adapters.mcp_format.tool_lists import RICH, WEATHER, read_one, result, write, written
-from droidgate_mappings.model.capability import Capability, Effects, Provider
-from droidgate_mappings.model.findings import Level
+from droidgate_mappings.model.capability import (
+    Capability,
+    CapabilityAccess,
+    ComponentAccess,
+    Effects,
+    Provider,
+)
+from droidgate_mappings.model.errors import InputError
+from droidgate_mappings.model.findings import Finding, Level
+from droidgate_mappings.model.json_values import Json
+from droidgate_mcp.format import FORMAT
+from mappings.model.capacities import facts_of, write_for
 from model_types import array, int64, optional, record, ref, string
+from properties.matching import assert_findings_match, assert_reads_back
 from requirements_of_tests import require
 from strategies import random_provider
 
@@ -56,8 +73,7 @@ def test_the_modern_revision_says_how_long_the_list_is_good() -> None:
 
 
 def test_a_document_of_one_revision_is_not_the_frame_of_the_other_and_comes_back() -> None:
-    provider = read_one([WEATHER])
-    modern = write(provider, "2026-07-28")
+    modern = write(read_one([WEATHER]), "2026-07-28")
     assert modern.findings == ()
     document = json.loads(modern.artifacts[0].text)
     assert document["ttlMs"] == 0
@@ -86,42 +102,37 @@ def test_a_file_is_laid_out_for_people() -> None:
 
 
 def test_what_mcp_has_no_field_for_is_in_meta() -> None:
+    fields = {
+        "package": "com.example.app",
+        "component": ".Service",
+        "name": "App",
+        "instructions": "Be brief.",
+    }
     provider = Provider(
         protocol="test",
-        package="com.example.app",
-        component=".Service",
-        name="App",
-        instructions="Be brief.",
         definitions={"Unused": int64()},
         capabilities=(Capability(id="a", version="2", extensions={"other": {"level": 3}}),),
         extensions={"other": {"flag": True}},
+        **fields,  # type: ignore[arg-type]
     )
     document = written(provider)
-    assert document["_meta"] == {
-        "dev.droidgate/provider": {
-            "package": "com.example.app",
-            "component": ".Service",
-            "name": "App",
-            "instructions": "Be brief.",
-            "definitions": {"Unused": {"type": "integer"}},
-            "extensions": {"other": {"flag": True}},
-        }
+    kept = {**fields, "definitions": {"Unused": {"type": "integer"}}, "extensions": {"other": {"flag": True}}}
+    assert document["_meta"] == {"dev.droidgate/provider": kept}
+    meta = {"dev.droidgate/tool": {"version": "2", "extensions": {"other": {"level": 3}}}}
+    assert document["tools"] == [{"name": "a", "inputSchema": {"type": "object"}, "_meta": meta}]
+
+
+@pytest.mark.parametrize(("field", "value"), [
+    ("package", "com.example.app"),
+    ("access", ComponentAccess(exported=False)),
+])  # fmt: skip
+def test_an_array_of_tools_with_facts_about_its_server_becomes_a_result(field: str, value: Any) -> None:
+    writing = write(read_one([WEATHER]).model_copy(update={field: value}))
+    assert facts_of(writing, "/extensions/") == {
+        "mcp/document 2025-11-25": ("notation-dropped", Level.RENAMED)
     }
-    assert document["tools"] == [
-        {
-            "name": "a",
-            "inputSchema": {"type": "object"},
-            "_meta": {"dev.droidgate/tool": {"version": "2", "extensions": {"other": {"level": 3}}}},
-        }
-    ]
-
-
-def test_an_array_of_tools_with_facts_about_its_server_becomes_a_result() -> None:
-    provider = read_one([WEATHER]).model_copy(update={"package": "com.example.app"})
-    writing = write(provider)
-    (finding,) = writing.findings
-    assert (finding.level, finding.pointer) == (Level.RENAMED, "/extensions/mcp/document 2025-11-25")
-    assert read_one(writing.artifacts[0].text).package == "com.example.app"
+    assert {finding.level for finding in writing.findings} == {Level.RENAMED}
+    assert getattr(read_one(writing.artifacts[0].text), field) == value
 
 
 def test_a_document_does_not_depend_on_the_order_of_sets(tmp_path: Path) -> None:
@@ -129,15 +140,9 @@ def test_a_document_does_not_depend_on_the_order_of_sets(tmp_path: Path) -> None
     source = tmp_path / "tools.json"
     source.write_text(json.dumps({"serverInfo": server, "instructions": "i", "tools": [WEATHER]}))
     program = f"import droidgate; print(droidgate.convert(droidgate.read({str(source)!r}), 'mcp').files)"
-    documents = {
-        subprocess.run(
-            [sys.executable, "-c", program],
-            env={**os.environ, "PYTHONHASHSEED": seed},
-            capture_output=True,
-            check=True,
-        ).stdout
-        for seed in "0123"
-    }
+    command = [sys.executable, "-c", program]
+    seeded = ({**os.environ, "PYTHONHASHSEED": seed} for seed in "0123")
+    documents = {subprocess.run(command, env=env, capture_output=True, check=True).stdout for env in seeded}
     assert len(documents) == 1
     assert b"instructions" in documents.pop()
 
@@ -186,3 +191,174 @@ def test_hints_are_written_only_where_something_is_said() -> None:
     tools = written(provider)["tools"]
     assert tools[0]["annotations"] == {"idempotentHint": False}
     assert "annotations" not in tools[1]
+
+
+MODERN = {"resultType": "complete", "ttlMs": 0, "cacheScope": "private"}
+OUTPUTS: list[tuple[dict[str, Any], list[Json]]] = [
+    ({"type": "array", "items": {"$ref": "#"}}, [[], [[]], [1], [[[]], []], 1, {"result": []}]),
+    ({"anyOf": [{"type": "string"}, {"type": "array", "items": {"$ref": "#"}}]}, ["a", ["a", ["b"]], [1],
+        {"result": "a"}]),
+    ({"type": ["string", "array"], "items": {"$ref": "#"}}, ["a", ["a", ["b"]], [1], [{"result": "a"}]]),
+    ({"anyOf": [{"type": "string"}, {"type": "object", "additionalProperties": {"$ref": "#"}}]}, ["a",
+        {"x": "a"}, {"x": {"y": "b"}}, {"x": 1}, {"result": "a"}]),
+    ({"type": "array", "items": {"$ref": "#/$defs/A"}, "$defs": {"A": {"enum": ["a"]}}}, [["a"], ["b"], []]),
+    ({"type": "array", "prefixItems": [{"type": "integer"}], "items": {"anyOf": [{"$ref": "#/prefixItems/0"},
+        {"$ref": "#"}]}}, [[1, 2], [1, [2]], ["a"], [1, "a"]]),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("schema", "values"), OUTPUTS)
+def test_an_output_inside_an_object_takes_the_values_it_took_and_each_difference_is_reported(
+    schema: dict[str, Any], values: list[Json]
+) -> None:
+    tool = {"name": "a", "inputSchema": {"type": "object"}, "outputSchema": schema}
+    provider = read_one(result(tool, **MODERN))
+    assert written(provider, "2026-07-28")["tools"] == [tool]
+    wrapped = Draft202012Validator(written(provider, "2025-11-25")["tools"][0]["outputSchema"])
+    original = Draft202012Validator(schema)
+    assert [wrapped.is_valid({"result": item}) for item in values] == list(map(original.is_valid, values))
+    writing = write(provider, "2025-11-25")
+    assert_findings_match(provider, writing)
+    assert_reads_back(writing, FORMAT, FORMAT.dialect("2025-11-25"))
+    assert {finding.level for finding in writing.findings} == {Level.RENAMED}
+
+
+def test_references_into_an_input_are_written_as_they_were_read() -> None:
+    schema = {
+        "type": "object",
+        "properties": {"a": {"type": "string"}, "b": {"$ref": "#/properties/a"}, "c": {"$ref": "#"}},
+    }
+    document = result({"name": "a", "inputSchema": schema})
+    provider = read_one(document)
+    assert written(provider) == document
+    writing = write(provider, "2026-07-28")
+    assert writing.findings == ()
+    assert_reads_back(writing, FORMAT, FORMAT.dialect("2026-07-28"))
+
+
+PLAIN = {"name": "a", "description": "Adds.", "inputSchema": {"type": "object"}}
+TARGETS = ("appfunctions", "mmcp", "mobile-mcp")
+
+
+def _convert(document: Json, target: str) -> list[Finding]:
+    findings = write_for(read_one(document), target).findings
+    return [finding for finding in findings if "/extensions/mcp/" in finding.pointer]
+
+
+@pytest.mark.parametrize("target", TARGETS)
+@pytest.mark.parametrize("document", [
+    [PLAIN],
+    {"tools": [PLAIN], "nextCursor": "abc"},
+    {"tools": [PLAIN], "serverInfo": {"name": "a", "title": "A", "version": "1"}},
+    {"tools": [PLAIN], "server": {"name": "a", "version": "1"}},
+    {"tools": [PLAIN], "name": "a", "version": "1"},
+    {"tools": [{**PLAIN, "annotations": {"title": "A"}}]},
+    {"tools": [{**PLAIN, "title": "A", "annotations": {"title": "A"}}]},
+    {"tools": [{**PLAIN, "annotations": {}}]},
+    {"jsonrpc": "2.0", "id": 1, "result": {"tools": [PLAIN]}},
+    {"tools": [PLAIN], "resultType": "complete", "ttlMs": 5, "cacheScope": "public"},
+    {"tools": [PLAIN], "protocolVersion": "2025-06-18"},
+    {"tools": [PLAIN], "$schema": "https://example.com/schema.json"},
+    {"jsonrpc": "2.0", "id": 1, "result": {"tools": [PLAIN], "nextCursor": "abc"}},
+])  # fmt: skip
+def test_layout_is_never_more_than_a_spelling(document: Json, target: str) -> None:
+    findings = _convert(document, target)
+    assert {finding.level for finding in findings} <= {Level.RENAMED}
+    assert {finding.code for finding in findings} <= {"notation-dropped"}
+
+
+@pytest.mark.parametrize("target", TARGETS)
+def test_each_further_field_has_a_finding_of_its_own(target: str) -> None:
+    document = {
+        "protocolVersion": "2025-06-18",
+        "serverInfo": {"name": "a", "version": "1", "websiteUrl": "https://example.com"},
+        "capabilities": {"tools": {}},
+        "prompts": [],
+        "resources": [{"uri": "x:y"}],
+        "x/vendor": 1,
+        "_meta": {"com.example/a": 1, "com.example/b": 2},
+        "tools": [{**PLAIN, "icons": [{"src": "data:,"}], "annotations": {"vendorHint": True},
+            "_meta": {"com.example/c": 3, "d": 4}}],
+    }  # fmt: skip
+    dropped = {item.pointer for item in _convert(document, target) if item.level == Level.DROPPED}
+    assert dropped == {
+        *(f"/extensions/mcp/~1{name}" for name in ("capabilities", "prompts", "resources", "x~01vendor")),
+        *(f"/extensions/mcp/~1{name}" for name in ("serverInfo~1websiteUrl", "_meta~1com.example~01a")),
+        "/extensions/mcp/~1_meta~1com.example~01b",
+        *(f"/capabilities/0/extensions/mcp/{name}" for name in ("icons", "~1annotations~1vendorHint")),
+        *(f"/capabilities/0/extensions/mcp/~1_meta~1{name}" for name in ("com.example~01c", "d")),
+    }
+
+
+def test_a_title_of_annotations_that_no_client_shows_is_dropped() -> None:
+    document = {"tools": [{**PLAIN, "title": "A", "annotations": {"title": "B"}}]}
+    (finding,) = _convert(document, "mmcp")
+    assert finding.level == Level.DROPPED
+    assert finding.pointer == "/capabilities/0/extensions/mcp/~1annotations~1title"
+
+
+DIALECTS = ("2025-11-25", "2026-07-28")
+
+
+@pytest.mark.parametrize("dialect", DIALECTS)
+@pytest.mark.parametrize("rules", [
+    {}, {"exported": False}, {"exported": None}, {"enabled": False}, {"permission": "com.example.CALL"},
+    {"enabled": {"": False, "v36": True}},
+])  # fmt: skip
+def test_rules_of_a_component_are_in_meta_of_the_list(rules: dict[str, Any], dialect: str) -> None:
+    access = ComponentAccess(**rules)
+    document = written(Provider(protocol="mcp", access=access), dialect)
+    kept = document.get("_meta", {}).get("dev.droidgate/provider", {})
+    assert kept == ({"access": rules} if rules else {})
+    assert read_one(document).access == access
+
+
+@pytest.mark.parametrize("dialect", DIALECTS)
+@pytest.mark.parametrize("rules", [
+    {}, {"enabled_by_default": False}, {"restrict_callers": False}, {"scope": "activity"},
+    {"access_level": "self"},
+])  # fmt: skip
+def test_rules_of_a_capability_are_in_meta_of_its_tool(rules: dict[str, Any], dialect: str) -> None:
+    access = CapabilityAccess(**rules)
+    provider = Provider(protocol="mcp", capabilities=(Capability(id="a", access=access),))
+    document = written(provider, dialect)
+    kept = document["tools"][0].get("_meta", {}).get("dev.droidgate/tool", {})
+    assert kept == ({"access": rules} if rules else {})
+    assert read_one(document).capabilities[0].access == access
+
+
+def test_a_rule_that_no_mcp_client_enforces_is_a_security_finding() -> None:
+    provider = Provider(protocol="test", access=ComponentAccess(permission="com.example.CALL"))
+    (finding,) = write(provider).findings
+    assert (finding.level, finding.pointer) == (Level.SECURITY, "/access/permission")
+
+
+def server(access: Json) -> Json:
+    return result(_meta={"dev.droidgate/provider": {"access": access}})
+
+
+def tool(access: Json) -> Json:
+    return result({**WEATHER, "_meta": {"dev.droidgate/tool": {"access": access}}})
+
+
+@pytest.mark.parametrize(("document", "message"), [
+    (server([]), "'access' in"),
+    (server({"exported": "yes"}), "'access/exported' in"),
+    (server({"enabled": {"v36": "x"}}), "'access/enabled' in"),
+    (server({"permission": 5}), "'access/permission' in"),
+    (server({"permission": "a\x00b"}), "'access/permission' in .* has a control character"),
+    (server({"enabled": {}}), "'access/enabled' in .* has no configuration"),
+    (server({"enabled": {"a\x00": True}}), "'access/enabled' in .* is not a resource qualifier"),
+    (server({"enabled": {"x/../../evil": True}}), "'access/enabled' in .* is not a resource qualifier"),
+    (server({"enabled": {"V 36": True}}), "'access/enabled' in .* is not a resource qualifier"),
+    (server({"unheard-of": 1}), "'access/unheard-of' in"),
+    (tool("x"), "'access' in"),
+    (tool({"enabled_by_default": 0}), "'access/enabled_by_default' in"),
+    (tool({"restrict_callers": "no"}), "'access/restrict_callers' in"),
+    (tool({"scope": "window"}), "'access/scope' in"),
+    (tool({"access_level": "everyone"}), "'access/access_level' in"),
+])  # fmt: skip
+def test_invalid_rules_are_an_error(document: Json, message: str) -> None:
+    with pytest.raises(InputError, match=message) as caught:
+        read_one(document)
+    assert document["tools"] == [] or caught.value.place == "tools.json:/tools/0"

@@ -36,14 +36,6 @@ def lint_app(*components: str, **files: str) -> tuple[Finding, ...]:
     return FORMAT.lint_application(application(*components, **files))
 
 
-def test_a_manifest_outside_of_an_activity_is_an_error() -> None:
-    at_application = f'<meta-data android:name="mMCP_manifest" {value_xml(manifest_of(GREET))}/>'
-    (finding,) = lint_app(at_application)
-    assert finding.code == "mmcp-meta-data"
-    assert finding.message == "mMCP_manifest is in an <application>, where no client looks for it"
-    assert lint_app(component_xml(value_xml(manifest_of(GREET)))) == ()
-
-
 def with_parameters(value: Json) -> Json:
     return manifest_of({**GREET, "parameters": value})
 
@@ -131,6 +123,27 @@ def test_a_whole_app_keeps_every_rule() -> None:
     assert lint_json(manifest_of(GREET)) == ()
 
 
+TEXT_TYPE = with_parameters({"type": "object", "properties": {"a/b": {"type": "text"}}})
+AT_APPLICATION = f'<meta-data android:name="mMCP_manifest" {VALUE}/>'
+
+
+@pytest.mark.parametrize(("found", "facts"), [
+    (lint_json(TEXT_TYPE), {"pointer": "/tools/0/parameters/properties/a~1b/type", "level": Level.ERROR,
+        "rule": "mMCP spec 1"}),
+    (lint_app(AT_APPLICATION), {"code": "mmcp-meta-data",
+        "message": "mMCP_manifest is in an <application>, where no client looks for it"}),
+])  # fmt: skip
+def test_a_finding_names_its_place_and_rule(found: tuple[Finding, ...], facts: dict[str, Any]) -> None:
+    (finding,) = found
+    assert {word: getattr(finding, word) for word in facts} == facts
+
+
+@pytest.mark.parametrize(("value", "is_escaped"), [(UNESCAPED, True), ("android:value='{'", False)])
+def test_json_that_lost_its_backslashes_is_reported_with_the_reason(value: str, *, is_escaped: bool) -> None:
+    (finding,) = [item for item in lint_app(component_xml(value)) if item.code == "mmcp-json"]
+    assert ("double-escaped for aapt" in (finding.hint or "")) is is_escaped
+
+
 @pytest.mark.parametrize("reference", ["android:value", "android:resource"])
 def test_a_manifest_of_a_string_resource_is_as_long_as_its_text_and_one_of_a_raw_file_is_not(
     reference: str,
@@ -161,21 +174,6 @@ def test_every_rule_says_where_it_is_and_the_way_out() -> None:
         assert rule.hint
         assert FINDING_CODES[rule.id].meaning
         assert rule.level in LINT_LEVELS
-
-
-def test_json_that_lost_its_backslashes_is_reported_the_reason() -> None:
-    (finding,) = [item for item in lint_app(component_xml(UNESCAPED)) if item.code == "mmcp-json"]
-    assert finding.hint is not None
-    assert "double-escaped for aapt" in finding.hint
-    (finding,) = [item for item in lint_app(component_xml("android:value='{'")) if item.code == "mmcp-json"]
-    assert "double-escaped" not in (finding.hint or "")
-
-
-def test_a_finding_names_the_place_in_the_manifest() -> None:
-    value = with_parameters({"type": "object", "properties": {"a/b": {"type": "text"}}})
-    (finding,) = lint_json(value)
-    assert finding.pointer == "/tools/0/parameters/properties/a~1b/type"
-    assert (finding.level, finding.rule) == (Level.ERROR, "mMCP spec 1")
 
 
 def test_unknown_keys_are_reported_in_their_order_and_by_escaped_pointers() -> None:
@@ -238,28 +236,25 @@ def test_what_is_taken_for_plain_is_right_by_its_meta_schema(schema: Any) -> Non
         assert list(chosen(chosen.META_SCHEMA).iter_errors(schema)) == []
 
 
-def test_a_usual_schema_is_plain() -> None:
-    number = {"type": "integer", "description": "how many", "default": 1}
-    texts = {"type": "array", "items": {"type": "string", "enum": ["a", "b"]}}
-    assert is_plain_schema(
-        {"type": "object", "properties": {"count": number, "names": texts}, "required": ["count"]}
-    )
+COUNT = {"type": "integer", "description": "how many", "default": 1}
+NAMES = {"type": "array", "items": {"type": "string", "enum": ["a", "b"]}}
 
 
-@pytest.mark.parametrize("schema", [
-    {"type": "text"},
-    {"type": ["string", "null"]},
-    {"description": 1},
-    {"properties": {"a": None}},
-    {"required": ["a", "a"]},
-    {"items": [{}]},
-    {"$schema": "http://json-schema.org/draft-04/schema#"},
-    {"properties": {"a": {"pattern": "["}}},
-    [],
-    None,
+@pytest.mark.parametrize(("schema", "is_plain"), [
+    ({"type": "object", "properties": {"count": COUNT, "names": NAMES}, "required": ["count"]}, True),
+    ({"type": "text"}, False),
+    ({"type": ["string", "null"]}, False),
+    ({"description": 1}, False),
+    ({"properties": {"a": None}}, False),
+    ({"required": ["a", "a"]}, False),
+    ({"items": [{}]}, False),
+    ({"$schema": "http://json-schema.org/draft-04/schema#"}, False),
+    ({"properties": {"a": {"pattern": "["}}}, False),
+    ([], False),
+    (None, False),
 ])  # fmt: skip
-def test_what_is_unusual_or_wrong_is_not_plain(schema: Any) -> None:
-    assert not is_plain_schema(schema)
+def test_what_is_unusual_or_wrong_is_not_plain(schema: Any, *, is_plain: bool) -> None:
+    assert is_plain_schema(schema) is is_plain
 
 
 SOURCES = Path(__file__).resolve().parents[3] / "adapters" / "droidgate_mmcp"

@@ -1,6 +1,7 @@
 """Calls and results as values: what the two known apps send, and every bent rule."""
 
 import json
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -10,7 +11,7 @@ from droidgate_mappings.formats.leniency import ReadingContext
 from droidgate_mappings.model.capability import Place, Provider
 from droidgate_mappings.model.errors import InputError
 from droidgate_mappings.model.json_values import Json
-from droidgate_mappings.model.types import ObjectType
+from droidgate_mappings.model.types import ObjectType, Type
 from droidgate_mmcp.discovery import read_discovery
 from droidgate_mmcp.wire import (
     MmcpToolCall,
@@ -26,60 +27,88 @@ from model_types import int64, optional, record, required, string
 OK, CANCELED = -1, 0
 
 
-def rows(context: ReadingContext) -> list[str | None]:
-    return [finding.rule for finding in context.findings]
+DEEP = {"path": "/a.pdf", "deep": {"n": [1, None]}}
 
 
-def test_a_call_has_the_two_extras_of_section_3() -> None:
-    extras = write_activity_call(MmcpToolCall("pdf_tool", {"path": "/a.pdf", "deep": {"n": [1, None]}}))
-    assert extras.keys() == {"tool_name", "parameters"}
-    assert extras["tool_name"] == "pdf_tool"
-    assert json.loads(extras["parameters"]) == {"path": "/a.pdf", "deep": {"n": [1, None]}}
-    assert write_activity_call(MmcpToolCall("a"))["parameters"] == "{}"
-
-
-@pytest.mark.parametrize(("extras", "values"), [
-    ({"result": '{"message":"hello"}'}, {"message": "hello"}),
-    ({"result": "[1, 2]"}, {"value": [1, 2]}),
-    ({"result": "25"}, {"value": 25}),
-    ({"result": "Hello, Mic!"}, {"text": "Hello, Mic!"}),
-    ({"result": '{"a": 1, "a": 2}'}, {"text": '{"a": 1, "a": 2}'}),
-    ({"result": 5}, {"value": 5}),
-    ({}, {}),
-    (None, {}),
+@pytest.mark.parametrize(("write", "call", "extras"), [
+    (write_activity_call, MmcpToolCall("pdf_tool", DEEP),
+        {"tool_name": "pdf_tool", "parameters": '{"path":"/a.pdf","deep":{"n":[1,null]}}'}),
+    (write_activity_call, MmcpToolCall("a"), {"tool_name": "a", "parameters": "{}"}),
+    # As Breezy Weather reads a broadcast.
+    (write_broadcast_call, MmcpToolCall("getWeather", {"location": "Sydney"}),
+        {"tool": "getWeather", "params": '{"location":"Sydney"}'}),
 ])  # fmt: skip
-def test_a_result_is_named_values(extras: dict[str, Json] | None, values: dict[str, Json]) -> None:
-    assert read_activity_result(OK, extras, ReadingContext(strict=True)) == MmcpToolResult(values)
+def test_a_call_has_two_extras(
+    write: Callable[[MmcpToolCall], dict[str, str]], call: MmcpToolCall, extras: dict[str, str]
+) -> None:
+    assert write(call) == extras
+
+
+def activity(code: int, extras: Any) -> MmcpToolResult:
+    return read_activity_result(code, extras, ReadingContext(strict=True))
+
+
+def broadcast(code: int, data: str | None) -> MmcpToolResult:
+    return read_broadcast_result(code, data, ReadingContext(strict=True))
+
+
+def failed(token: str, message: str) -> MmcpToolResult:
+    return MmcpToolResult(failure=MmcpToolFailure(token, message))
+
+
+SUNNY = "Weather is sunny, 25\u00b0C"
+NO_REASON = failed("canceled", "cancelled or unknown tool")
+
+
+@pytest.mark.parametrize(("seen", "result"), [
+    (activity(OK, {"result": '{"message":"hello"}'}), MmcpToolResult({"message": "hello"})),
+    (activity(OK, {"result": "[1, 2]"}), MmcpToolResult({"value": [1, 2]})),
+    (activity(OK, {"result": "25"}), MmcpToolResult({"value": 25})),
+    (activity(OK, {"result": "Hello, Mic!"}), MmcpToolResult({"text": "Hello, Mic!"})),
+    (activity(OK, {"result": '{"a": 1, "a": 2}'}), MmcpToolResult({"text": '{"a": 1, "a": 2}'})),
+    (activity(OK, {"result": 5}), MmcpToolResult({"value": 5})),
+    (activity(OK, {}), MmcpToolResult({})),
+    (activity(OK, None), MmcpToolResult({})),
+    (activity(CANCELED, None), NO_REASON),
+    (activity(CANCELED, {}), NO_REASON),
+    (activity(CANCELED, {"error": "", "result": 5}), NO_REASON),
+    (activity(CANCELED, {"error": "timeout: too slow", "result": "x"}), failed("timeout", "too slow")),
+    (activity(CANCELED, {"result": "Error: Invalid parameters JSON: End of input"}),
+        failed("invalid_argument", "Invalid parameters JSON: End of input")),
+    (activity(CANCELED, {"result": "it broke"}), failed("backend_failure", "it broke")),
+    (activity(7, None), failed("backend_failure", "the activity answered with the result code 7")),
+    (activity(1, {"result": "odd"}), failed("backend_failure", "odd")),
+    # Plain text of a broadcast is a result, and an error text a hint.
+    (broadcast(OK, SUNNY), MmcpToolResult({"text": SUNNY})),
+    (broadcast(0, "Unknown tool"), MmcpToolResult({"text": "Unknown tool"}, hint="unknown_capability")),
+    (broadcast(0, "null"), MmcpToolResult({"value": None}, hint="timeout")),
+    (broadcast(0, None), failed("timeout", "the receiver gave no answer")),
+])  # fmt: skip
+def test_an_answer_is_named_values_or_a_failure(seen: MmcpToolResult, result: MmcpToolResult) -> None:
+    assert seen == result
 
 
 @pytest.mark.row("M45")
-@pytest.mark.parametrize(("text", "token", "message"), [
-    ("Unknown tool: foo", "unknown_capability", "Unknown tool: foo"),
-    ("Error: Missing tool name or parameters", "invalid_argument", "Missing tool name or parameters"),
-    ("Error: it broke", "backend_failure", "it broke"),
-    ("Error: denied: not you", "denied", "not you"),
+@pytest.mark.parametrize(("text", "failure"), [
+    ("Unknown tool: foo", failed("unknown_capability", "Unknown tool: foo")),
+    ("Error: Missing tool name or parameters",
+        failed("invalid_argument", "Missing tool name or parameters")),
+    ("Error: it broke", failed("backend_failure", "it broke")),
+    ("Error: denied: not you", failed("denied", "not you")),
 ])  # fmt: skip
-def test_an_error_text_with_result_ok_is_a_failure_and_reported(text: str, token: str, message: str) -> None:
+def test_an_error_text_with_result_ok_is_a_failure_and_reported(text: str, failure: MmcpToolResult) -> None:
     context = ReadingContext()
-    assert read_activity_result(OK, {"result": text}, context).failure == MmcpToolFailure(token, message)
-    assert rows(context) == ["M45"]
-    assert read_activity_result(OK, {"result": text}, ReadingContext(strict=True)).values == {"text": text}
+    assert read_activity_result(OK, {"result": text}, context) == failure
+    assert [finding.rule for finding in context.findings] == ["M45"]
+    assert activity(OK, {"result": text}).values == {"text": text}
 
 
-@pytest.mark.parametrize(("code", "extras", "failure"), [
-    (CANCELED, None, MmcpToolFailure("canceled", "cancelled or unknown tool")),
-    (CANCELED, {}, MmcpToolFailure("canceled", "cancelled or unknown tool")),
-    (CANCELED, {"error": "", "result": 5}, MmcpToolFailure("canceled", "cancelled or unknown tool")),
-    (CANCELED, {"error": "timeout: too slow", "result": "x"}, MmcpToolFailure("timeout", "too slow")),
-    (CANCELED, {"result": "Error: Invalid parameters JSON: End of input"},
-        MmcpToolFailure("invalid_argument", "Invalid parameters JSON: End of input")),
-    (CANCELED, {"result": "it broke"}, MmcpToolFailure("backend_failure", "it broke")),
-    (7, None, MmcpToolFailure("backend_failure", "the activity answered with the result code 7")),
-    (1, {"result": "odd"}, MmcpToolFailure("backend_failure", "odd")),
-])  # fmt: skip
-def test_other_result_codes_are_failures(code: int, extras: Any, failure: MmcpToolFailure) -> None:
-    result = read_activity_result(code, extras, ReadingContext(strict=True))
-    assert (result.failure, result.values) == (failure, {})
+@pytest.mark.row("M48")
+def test_result_code_1_with_an_error_is_a_failure() -> None:
+    context = ReadingContext()
+    answer = '{"error": "busy: one at a time"}'
+    assert read_broadcast_result(1, answer, context) == failed("busy", "one at a time")
+    assert [finding.rule for finding in context.findings] == ["M48"]
 
 
 _VALUES = st.dictionaries(
@@ -114,34 +143,6 @@ def test_any_answer_is_a_result_or_a_failure(code: int, extras: dict[str, Json])
     assert result.failure is None or result.failure.token
 
 
-def test_a_broadcast_call_has_the_extras_that_breezy_weather_reads() -> None:
-    assert write_broadcast_call(MmcpToolCall("getWeather", {"location": "Sydney"})) == {
-        "tool": "getWeather",
-        "params": '{"location":"Sydney"}',
-    }
-
-
-def test_plain_text_of_a_broadcast_is_a_result_and_error_texts_are_hints() -> None:
-    strict = ReadingContext(strict=True)
-    sunny = "Weather is sunny, 25\u00b0C"
-    assert read_broadcast_result(OK, sunny, strict) == MmcpToolResult({"text": sunny})
-    assert read_broadcast_result(0, "Unknown tool", strict) == MmcpToolResult(
-        {"text": "Unknown tool"}, hint="unknown_capability"
-    )
-    assert read_broadcast_result(0, "null", strict) == MmcpToolResult({"value": None}, hint="timeout")
-    assert read_broadcast_result(0, None, strict).failure == MmcpToolFailure(
-        "timeout", "the receiver gave no answer"
-    )
-
-
-@pytest.mark.row("M48")
-def test_result_code_1_with_an_error_is_a_failure() -> None:
-    failed = MmcpToolResult(failure=MmcpToolFailure("busy", "one at a time"))
-    context = ReadingContext()
-    assert read_broadcast_result(1, '{"error": "busy: one at a time"}', context) == failed
-    assert rows(context) == ["M48"]
-
-
 # What Breezy Weather's receiver answers (reference mobile-mcp-and-mmcp 3.3).
 WEATHER: dict[str, Json] = {
     "tools": ["getWeather"],
@@ -163,42 +164,39 @@ def test_an_answer_to_discovery_is_a_provider() -> None:
     assert tool.input == record({"location": required(string())})
 
 
-@pytest.mark.parametrize("parameters", [{}, {"a.parameters": "{}"}, {"a.parameters": ""}])
-def test_a_tool_without_parameters_takes_none(parameters: dict[str, Json]) -> None:
-    provider = discover({"tools": ("a",), **parameters}, ReadingContext())
-    assert [(item.id, item.description, item.input) for item in provider.capabilities] == [
-        ("a", None, ObjectType())
-    ]
+NAMED = {"b.c.description": "B", "a.parameters": "{}", "a.description": "A", ".parameters": "{}", "x": 1}
+TWO_TOOLS = {**WEATHER, "tools": ["bad", "getWeather"]}
+COUNT = {"type": "object", "properties": {"n": {"type": "integer"}}}
+PLACE, NOTHING = record({"location": required(string())}), ObjectType()
+M37, M50 = pytest.mark.row("M37"), pytest.mark.row("M50")
 
 
-def test_an_answer_without_extras_has_no_tools() -> None:
-    assert discover({}, ReadingContext(strict=True)).capabilities == ()
+def answer(row: pytest.MarkDecorator | None, extras: dict[str, Json], **inputs: Type) -> Any:
+    """Return the case of an answer: the row that lets it in, and the input of each tool."""
+    return pytest.param(extras, inputs, list(row.args) if row else [], marks=(row,) if row else ())
 
 
-@pytest.mark.row("M50")
-def test_without_a_list_the_other_keys_name_the_tools() -> None:
+@pytest.mark.parametrize(("extras", "inputs", "rows"), [
+    answer(None, {}),
+    answer(None, {"tools": ("a",)}, a=NOTHING),
+    answer(None, {"tools": ("a",), "a.parameters": "{}"}, a=NOTHING),
+    answer(None, {"tools": ("a",), "a.parameters": ""}, a=NOTHING),
+    # Without a list the other keys name the tools.
+    answer(M50, NAMED, **{"b.c": NOTHING, "a": NOTHING}),
+    # Parameters of one tool that cannot be read leave the others.
+    *(answer(M50, {**TWO_TOOLS, "bad.parameters": text}, bad=NOTHING, getWeather=PLACE)
+        for text in ("{", "[]", "5", 5)),
+    answer(M37, {**WEATHER, "getWeather.parameters": json.dumps(COUNT)},
+        getWeather=record({"n": optional(int64())})),
+])  # fmt: skip
+def test_an_answer_to_discovery_is_read_by_its_row(
+    extras: dict[str, Json], inputs: dict[str, Type], rows: list[str]
+) -> None:
     context = ReadingContext()
-    answer = {"b.c.description": "B", "a.parameters": "{}", "a.description": "A", ".parameters": "{}", "x": 1}
-    assert [item.id for item in discover(answer, context).capabilities] == ["b.c", "a"]
-    assert rows(context) == ["M50"]
-
-
-@pytest.mark.row("M50")
-@pytest.mark.parametrize("text", ["{", "[]", "5", 5])
-def test_unreadable_parameters_of_one_tool_leave_the_others(text: Json) -> None:
-    context = ReadingContext()
-    provider = discover({**WEATHER, "tools": ["bad", "getWeather"], "bad.parameters": text}, context)
-    assert [item.input == ObjectType() for item in provider.capabilities] == [True, False]
-    assert rows(context) == ["M50"]
-
-
-@pytest.mark.row("M37")
-def test_a_json_schema_in_an_answer_is_read_as_one() -> None:
-    context = ReadingContext()
-    schema = {"type": "object", "properties": {"n": {"type": "integer"}}}
-    provider = discover({**WEATHER, "getWeather.parameters": json.dumps(schema)}, context)
-    assert provider.capabilities[0].input == record({"n": optional(int64())})
-    assert rows(context) == ["M37"]
+    found = discover(extras, context).capabilities
+    assert [(item.id, item.input) for item in found] == list(inputs.items())
+    assert [item.description for item in found] == [extras.get(f"{item.id}.description") for item in found]
+    assert [finding.rule for finding in context.findings] == rows
 
 
 @pytest.mark.parametrize("tools", ["a", ["a", "a"], [""], [5], {"a": 1}])

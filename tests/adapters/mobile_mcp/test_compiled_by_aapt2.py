@@ -5,12 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from adapters.mobile_mcp.tools import DIALECTS, artifact, read_back, write
+from adapters.mobile_mcp.tools import DIALECTS, read_back, write
 from adapters.parsing.compiled_with_aapt2 import (
-    TYPE_FLOAT,
-    TYPE_INT_BOOLEAN,
-    TYPE_INT_DEC,
-    CompiledValue,
+    coerced,
     compile_application,
     elements_of_xml,
     strings_of_table,
@@ -23,9 +20,8 @@ from strategies import NAMES, TEXTS
 pytestmark = pytest.mark.requires("aapt2", "framework-res")
 
 HOSTILE = (
-    *TEXTS,
-    "@null", "@empty", "@+id/x", "?x", "007", "7", "1.10", "10dp", "50%", "#fff", "1.0", "TRUE", " 7 ", "\\",
-    "é" * 300,
+    *TEXTS, "@null", "@empty", "@+id/x", "?x", "007", "7", "1.10", "10dp", "50%", "#fff", "1.0", "TRUE",
+    " 7 ", "\\", "é" * 300,
 )  # fmt: skip
 
 
@@ -47,43 +43,25 @@ def wild_provider() -> Provider:
     )
 
 
-def as_get_attribute_value(value: CompiledValue) -> str:
-    """What android.util.TypedValue.coerceToString gives for the types that may occur here."""
-    if value.text is not None:
-        return value.text
-    number = value.in_a_bundle()
-    assert value.type in {TYPE_FLOAT, TYPE_INT_BOOLEAN, TYPE_INT_DEC}, value
-    if value.type == TYPE_INT_BOOLEAN:
-        return "true" if number else "false"
-    return str(number)
-
-
 @pytest.mark.parametrize("dialect", DIALECTS)
 def test_a_device_gives_the_texts_that_were_written(dialect: str, tmp_path: Path) -> None:
     writing = write(wild_provider(), dialect)
     archive = compile_application({item.path: item.text for item in writing.artifacts}, tmp_path)
     compiled = [
-        (tag, {name: as_get_attribute_value(value) for name, value in kept.items()})
+        (tag, {name: coerced(value) for name, value in kept.items()})
         for tag, kept in elements_of_xml(archive["res/xml/mcp_capabilities.xml"])
     ]
     expected: list[tuple[str, dict[str, str]]] = []
-    for capability in writing.provider.capabilities:
-        named = {
-            "id": capability.id,
-            "description": capability.description or "",
-            "version": capability.version or "",
-        }
+    for item in writing.provider.capabilities:
+        named = {"id": item.id, "description": item.description or "", "version": item.version or ""}
         expected.append(("capability", named))
-        if properties_of(capability.input):
+        if properties_of(item.input):
             expected.append(("input", {}))
-        for name, kept in properties_of(capability.input).items():
-            described = kept.type.description or ""
-            expected.append(
-                ("param", {"name": name, "type": "string", "required": "true", "description": described})
-            )
+        for name, kept in properties_of(item.input).items():
+            stated = {"name": name, "type": "string", "required": "true"}
+            expected.append(("param", {**stated, "description": kept.type.description or ""}))
     assert compiled[1:] == expected
-    root = {"1.0": "1.0", "1.0-input": "1.0"}.get(dialect)
-    assert compiled[0][1].get("version") == root
+    assert compiled[0][1].get("version") == {"1.0": "1.0", "1.0-input": "1.0"}.get(dialect)
     strings = strings_of_table(archive["resources.arsc"])
     assert strings["mobile_mcp_tool_name"] == writing.provider.name
     assert strings["mobile_mcp_tool_description"] == writing.provider.description
@@ -111,34 +89,26 @@ def test_xmltree_shows_the_manifest_and_the_descriptor(tmp_path: Path) -> None:
     assert ')=".MobileMcpToolService"' in manifest or "com.example.lamp.MobileMcpToolService" in manifest
 
 
+def description_of(archive: dict[str, bytes]) -> str | None:
+    """Return the description of the only capability."""
+    elements = elements_of_xml(archive["res/xml/mcp_capabilities.xml"])
+    (text,) = [kept["description"].text for tag, kept in elements if tag == "capability"]
+    return text
+
+
 def test_longer_texts_are_lost_by_the_compiler_which_is_why_they_are_cut(tmp_path: Path) -> None:
+    capability = Capability(id="c", description="é" * 30_000, version="1")
     provider = Provider(
-        protocol="test",
-        package="com.example.lamp",
-        name="n" * 40_000,
-        capabilities=(Capability(id="c", description="é" * 30_000, version="1"),),
+        protocol="test", package="com.example.lamp", name="n" * 40_000, capabilities=(capability,)
     )
     writing = write(provider)
-    archive = compile_application({item.path: item.text for item in writing.artifacts}, tmp_path)
-    (compiled,) = [
-        kept["description"].text
-        for tag, kept in elements_of_xml(archive["res/xml/mcp_capabilities.xml"])
-        if tag == "capability"
-    ]
+    files = {item.path: item.text for item in writing.artifacts}
+    compiled = description_of(compile_application(files, tmp_path))
     assert compiled == writing.provider.capabilities[0].description
-    uncut = artifact(writing, "res/xml/mcp_capabilities.xml").replace("…", "é" * 100)
-    files = {item.path: item.text for item in writing.artifacts} | {"res/xml/mcp_capabilities.xml": uncut}
+    files["res/xml/mcp_capabilities.xml"] = files["res/xml/mcp_capabilities.xml"].replace("…", "é" * 100)
     archive = compile_application(files, tmp_path)
-    (lost,) = [
-        kept["description"].text
-        for tag, kept in elements_of_xml(archive["res/xml/mcp_capabilities.xml"])
-        if tag == "capability"
-    ]
-    assert lost == "STRING_TOO_LARGE"
-    values = [
-        kept["value"].text
-        for tag, kept in elements_of_xml(archive["AndroidManifest.xml"])
-        if tag == "meta-data" and "value" in kept
-    ]
+    assert description_of(archive) == "STRING_TOO_LARGE"
+    elements = elements_of_xml(archive["AndroidManifest.xml"])
+    values = [kept["value"].text for tag, kept in elements if tag == "meta-data" and "value" in kept]
     assert "n" * 32_767 + "…" in values
     assert read_back(writing).name == "n" * 32_767 + "…"

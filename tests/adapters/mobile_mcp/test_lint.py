@@ -105,19 +105,20 @@ BROKEN_FILES = {
 OLDER_NAME = NAME.replace("mobile.mcp.tool.name", "mcp.application.name")
 GOOD = (NAME, DESCRIPTION, CAPABILITIES)
 FILES = {"res/xml/mcp_capabilities.xml": FULL}
+App = tuple[tuple[str, ...], dict[str, str]]
 
 
-def of_service(*children: str, **options: str | None) -> tuple[tuple[str, ...], dict[str, str]]:
+def of_service(*children: str, **options: str | None) -> App:
     return (service(*children, **options),), FILES  # type: ignore[arg-type]
 
 
-def with_files(files: dict[str, str]) -> tuple[tuple[str, ...], dict[str, str]]:
+def with_files(files: dict[str, str]) -> App:
     return (service(*GOOD),), files
 
 
 TYPE = 'android:foregroundServiceType="dataSync"'
 AS_VALUE = CAPABILITIES.replace("android:resource", "android:value")
-BROKEN_APPS = {
+BROKEN_APPS: dict[str, list[App]] = {
     "mobile-mcp-one-service": [
         ((service(*GOOD, name=".One"), service(*GOOD, name=".Two")), FILES),
         ((service(*GOOD, name=".One"), service(*GOOD, name=".Two", action=OLDER_ACTION)), FILES),

@@ -273,7 +273,7 @@ def test_unknown_attributes_elements_and_texts_are_kept_in_source_form() -> None
 
 
 @pytest.mark.parametrize("text", [
-    "", "words", "{}", "<a/>", "<manifest/>", '<mobile-mcp-capabilities version="1.0">', "<mcp",
+    "", "words", "{}", "<a/>", "<manifest/>", '<mobile-mcp-capabilities version="1.0">', "<mcp", "<mcp a=”b",
     "<!DOCTYPE mcp><mcp/>", '<x:mobile-mcp-capabilities xmlns:x="urn:x" version="1.0"/>', "\x03\x00\x08\x00",
 ])  # fmt: skip
 def test_what_is_not_a_descriptor_is_refused_in_one_sentence(text: str) -> None:

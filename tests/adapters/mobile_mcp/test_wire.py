@@ -367,6 +367,7 @@ def in_capability(status: str) -> dict[str, Json]:
 UNWRAPPED = {"id": "u-1", "status": "success", "capability": {"id": "q", "output": LISTED}}
 M15, M18, M21 = pytest.mark.row("M15"), pytest.mark.row("M18"), pytest.mark.row("M21")
 M27 = pytest.mark.row("M27")
+OTHER_VERSIONS: tuple[Json, ...] = (None, "2.0", 1, True, {})
 
 
 def answer_case(mark: pytest.MarkDecorator, extras: dict[str, Json], **expected: Json) -> Any:
@@ -380,7 +381,7 @@ def answer_case(mark: pytest.MarkDecorator, extras: dict[str, Json], **expected:
     # A listed output may lack its type; one without a value counts as missing and is not made up.
     answer_case(M18, answered([{"name": "date", "value": "x"}]), outputs={"date": "x"}),
     answer_case(M18, answered([*LISTED, {"name": "late", "type": "boolean"}]), outputs=OUTPUTS),
-    *(answer_case(M24, versioned(version=text), outputs=OUTPUTS) for text in (None, "2.0", 1, True, {})),
+    *(answer_case(M24, versioned(version=text), outputs=OUTPUTS) for text in OTHER_VERSIONS),
     answer_case(M24, versioned(), outputs=OUTPUTS),
     answer_case(M21, in_capability("success"), succeeded=True, message="Told inside"),
     answer_case(M21, in_capability("failure"), succeeded=False, message="Told inside"),

@@ -1,5 +1,6 @@
 """Texts as aapt2 compiles them: one APK for many, decoded from the bytes that it writes (ResourceTypes.h)."""
 
+import math
 import struct
 import subprocess
 import tempfile
@@ -121,6 +122,51 @@ def _escaped(text: str) -> str:
 
 def _quoted(text: str) -> str:
     return '"' + escape(text, {'"': "&quot;", "\t": "&#9;", "\n": "&#10;", "\r": "&#13;"}) + '"'
+
+
+def coerced(value: CompiledValue) -> str:
+    """Do what XmlBlock.getAttributeValue and TypedValue.coerceToString do, from the compiled bits."""
+    if value.text is not None:
+        return value.text
+    signed = value.data - 2**32 if value.data >= 2**31 else value.data
+    if value.type == TYPE_INT_BOOLEAN:
+        return "true" if value.data else "false"
+    if value.type == TYPE_INT_HEX:
+        return f"0x{value.data:x}"
+    if TYPE_FIRST_COLOR <= value.type <= TYPE_LAST_COLOR:
+        return f"#{value.data:x}"
+    if value.type == TYPE_INT_DEC:
+        return str(signed)
+    if value.type == TYPE_FLOAT:
+        return java_text(struct.unpack("<f", struct.pack("<I", value.data))[0])
+    number = (signed & ~0xFF) * (1 / 256, 1 / 2**15, 1 / 2**23, 1 / 2**31)[value.data >> 4 & 3]
+    unit = value.data & 15
+    if value.type == TYPE_FRACTION:
+        return java_text(struct.unpack("<f", struct.pack("<f", number * 100))[0]) + ("%", "%p")[unit]
+    assert value.type == TYPE_DIMENSION
+    return java_text(number) + ("px", "dip", "sp", "pt", "in", "mm")[unit]
+
+
+def java_text(number: float) -> str:
+    """Float.toString in another way than the module's: one digit more until the float comes back."""
+    if math.isnan(number) or math.isinf(number):
+        return {"nan": "NaN", "inf": "Infinity", "-inf": "-Infinity"}[repr(number)]
+    sign = "-" if math.copysign(1, number) < 0 else ""
+    number = abs(number)
+    exponent = 0 if number == 0 else math.floor(math.log10(number))
+    scientific = number != 0 and not 1e-3 <= number < 1e7
+    for places in range(1, 20):
+        text = f"{number:.{places}e}" if scientific else f"{number:.{places}f}"
+        try:
+            if struct.pack("<f", float(text)) == struct.pack("<f", number):
+                break
+        except OverflowError:
+            continue
+    if scientific:
+        mantissa, _, power = text.partition("e")
+        return f"{sign}{mantissa}E{int(power)}"
+    assert exponent < 7
+    return sign + text
 
 
 def elements_of_xml(data: bytes) -> Iterator[tuple[str, dict[str, CompiledValue]]]:

@@ -1,4 +1,3 @@
-import math
 import re
 import struct
 from collections.abc import Sequence
@@ -8,16 +7,8 @@ import pytest
 from hypothesis import HealthCheck, Phase, example, given, settings, strategies as st
 
 from adapters.parsing.compiled_with_aapt2 import (
-    TYPE_DIMENSION,
-    TYPE_FIRST_COLOR,
-    TYPE_FLOAT,
-    TYPE_FRACTION,
-    TYPE_INT_BOOLEAN,
-    TYPE_INT_DEC,
-    TYPE_INT_HEX,
-    TYPE_LAST_COLOR,
     Aapt2Error,
-    CompiledValue,
+    coerced,
     compile_application,
     compile_texts,
 )
@@ -91,51 +82,6 @@ raw_texts = st.one_of(
 raw_batches = st.lists(raw_texts, min_size=50, max_size=200)
 
 
-def coerced(value: CompiledValue) -> str:
-    """Do what XmlBlock.getAttributeValue and TypedValue.coerceToString do, from the compiled bits."""
-    if value.text is not None:
-        return value.text
-    signed = value.data - 2**32 if value.data >= 2**31 else value.data
-    if value.type == TYPE_INT_BOOLEAN:
-        return "true" if value.data else "false"
-    if value.type == TYPE_INT_HEX:
-        return f"0x{value.data:x}"
-    if TYPE_FIRST_COLOR <= value.type <= TYPE_LAST_COLOR:
-        return f"#{value.data:x}"
-    if value.type == TYPE_INT_DEC:
-        return str(signed)
-    if value.type == TYPE_FLOAT:
-        return java_text(struct.unpack("<f", struct.pack("<I", value.data))[0])
-    number = (signed & ~0xFF) * (1 / 256, 1 / 2**15, 1 / 2**23, 1 / 2**31)[value.data >> 4 & 3]
-    unit = value.data & 15
-    if value.type == TYPE_FRACTION:
-        return java_text(struct.unpack("<f", struct.pack("<f", number * 100))[0]) + ("%", "%p")[unit]
-    assert value.type == TYPE_DIMENSION
-    return java_text(number) + ("px", "dip", "sp", "pt", "in", "mm")[unit]
-
-
-def java_text(number: float) -> str:
-    """Float.toString in another way than the module's: one digit more until the float comes back."""
-    if math.isnan(number) or math.isinf(number):
-        return {"nan": "NaN", "inf": "Infinity", "-inf": "-Infinity"}[repr(number)]
-    sign = "-" if math.copysign(1, number) < 0 else ""
-    number = abs(number)
-    exponent = 0 if number == 0 else math.floor(math.log10(number))
-    scientific = number != 0 and not 1e-3 <= number < 1e7
-    for places in range(1, 20):
-        text = f"{number:.{places}e}" if scientific else f"{number:.{places}f}"
-        try:
-            if struct.pack("<f", float(text)) == struct.pack("<f", number):
-                break
-        except OverflowError:
-            continue
-    if scientific:
-        mantissa, _, power = text.partition("e")
-        return f"{sign}{mantissa}E{int(power)}"
-    assert exponent < 7
-    return sign + text
-
-
 def differences(
     written: Sequence[str], compiled: Sequence[object], read: Sequence[object] | None = None
 ) -> list[tuple[str, object, object]]:
@@ -164,18 +110,9 @@ class TestAgainstAapt2:
     @example([item for item in LOOK_ALIKES if not item.strip().startswith(("@", "?")) and item.isprintable()])
     def test_what_is_read_is_what_aapt2_compiles(self, raw: list[str]) -> None:
         values, attributes, _ = compile_texts(values=raw, attributes=raw)
-        assert (
-            differences(
-                raw, [item.in_a_bundle() for item in values], [read_attribute_value(item) for item in raw]
-            )
-            == []
-        )
-        assert (
-            differences(
-                raw, [coerced(item) for item in attributes], [read_xml_attribute(item) for item in raw]
-            )
-            == []
-        )
+        in_bundles, as_texts = [item.in_a_bundle() for item in values], [coerced(item) for item in attributes]
+        assert differences(raw, in_bundles, [read_attribute_value(item) for item in raw]) == []
+        assert differences(raw, as_texts, [read_xml_attribute(item) for item in raw]) == []
 
     @quick
     @given(raw_batches)
@@ -190,24 +127,19 @@ class TestAgainstAapt2:
 
     def test_a_reference_is_one_for_aapt2_too(self) -> None:
         references = [
-            "@string/x",
-            "@+id/y",
-            " @string/x ",
-            "@*string/x",
-            "@a.b:string/x",
-            "@android:string/ok",
+            "@string/x", "@+id/y", " @string/x ", "@*string/x", "@a.b:string/x", "@android:string/ok",
             "@xml/c",
-        ]
+        ]  # fmt: skip
         texts = [
             "@", "@foo", "@foo/bar", "@xml", "@ string/x", "@+string/x", "@drawable/", "@0x7f040000",
             "\\@string/x",
         ]  # fmt: skip
-        values, attributes, _ = compile_texts(values=references + texts, attributes=references + texts)
+        both = references + texts
+        values, attributes, _ = compile_texts(values=both, attributes=both)
+        expected = [True] * len(references) + [False] * len(texts)
         for compiled in (values, attributes):
-            assert [item.text is None for item in compiled] == [True] * len(references) + [False] * len(texts)
-        assert [reference_in(item) is not None for item in references + texts] == [True] * len(references) + [
-            False
-        ] * len(texts)
+            assert [item.text is None for item in compiled] == expected
+        assert [reference_in(item) is not None for item in both] == expected
 
     @pytest.mark.parametrize("length", [MAX_STRING_RESOURCE_BYTES, MAX_STRING_RESOURCE_BYTES + 1])
     def test_the_longest_string_resource_is_what_we_say(self, length: int) -> None:
@@ -223,15 +155,12 @@ class TestAgainstAapt2:
 
 def aapt2_accepts_as_string(raw: str) -> bool:
     """Leave out what aapt2 refuses: apostrophes outside quotes, `\\u` without hexadecimal digits."""
-    quoted = False
-    position = 0
+    quoted, position = False, 0
     while position < len(raw):
         letter = raw[position]
         if letter == "\\":
-            digits = raw[position + 2 : position + 6]
-            if raw[position + 1 : position + 2] == "u" and not all(
-                digit in "0123456789abcdefABCDEF" for digit in digits
-            ):
+            digits = set(raw[position + 2 : position + 6])
+            if raw[position + 1 : position + 2] == "u" and not digits <= set("0123456789abcdefABCDEF"):
                 return False
             position += 1
         elif letter == '"':

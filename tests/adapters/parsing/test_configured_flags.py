@@ -50,40 +50,55 @@ def test_both_flags_are_set_where_each_is_set(
         )
 
 
-def test_another_qualifier_than_a_release_is_kept_and_not_chosen() -> None:
-    values = {"": True, "night": False, "v30": True, "sw600dp-v30": False}
-    assert value_for_release(values, 36) is True
-    assert value_for_qualifier(values, "night") is False
-    assert value_for_qualifier({"": False, "v30": True}, "land-v31") is True
-    assert value_for_qualifier({"": False, "v30": True}, "land") is False
+@pytest.mark.parametrize(("values", "qualifier", "expected"), [
+    ({"": True, "night": False, "v30": True, "sw600dp-v30": False}, "night", False),
+    ({"": False, "v30": True}, "land-v31", True),
+    ({"": False, "v30": True}, "land", False),
+    # The release of a folder does not outrank its words.
+    ({"": False, "v36": True}, "land-v36", True),
+    ({"": False, "land": True, "v36": False}, "land-v36", True),
+    ({"v36": True}, "land", None),
+])  # fmt: skip
+def test_a_qualifier_uses_the_folder_that_fits_best(
+    values: dict[str, bool],
+    qualifier: str,
+    expected: bool | None,  # noqa: FBT001
+) -> None:
+    assert value_for_qualifier(values, qualifier) is expected
+
+
+def test_another_qualifier_than_a_release_is_not_chosen_for_one() -> None:
+    assert value_for_release({"": True, "night": False, "v30": True, "sw600dp-v30": False}, 36) is True
+    values = {"": False, "v36": True, "land": True, "land-v35": False, "night-v37": True}
+    assert values_on_release(values, 36) == {"": True, "land": False}
+    assert values_on_release(values, 34) == {"": False, "land": True}
 
 
 def test_values_that_do_not_differ_are_one_value() -> None:
     assert simplify_flag({"": False, "v36": False}) is False
     assert simplify_flag({"": False, "v36": True}) == {"": False, "v36": True}
     assert simplify_flag({"v36": True}) == {"v36": True}
-    assert differing_values({"": True, "v36": True}) == {}
-    assert differing_values({}) == {}
+    assert differing_values({"": True, "v36": True}) == differing_values({}) == {}
 
 
-def test_references_are_followed_in_each_configuration() -> None:
-    values: dict[str, dict[str, bool | str]] = {
-        "a": {"": "b", "v30": False},
-        "b": {"": False, "v26": True, "v36": True},
-    }
-    assert resolve_flag("a", lambda key: values.get(key, {})) == {
-        "": False,
-        "v26": True,
-        "v30": False,
-        "v36": False,
-    }
-
-
-@pytest.mark.parametrize(
-    "values", [{}, {"a": {"": "a"}}, {"a": {"": "b"}, "b": {"": "a"}}, {"a": {"": "none"}}]
-)
-def test_a_reference_that_leads_nowhere_has_no_value(values: dict[str, dict[str, bool | str]]) -> None:
-    assert resolve_flag("a", lambda key: values.get(key, {})) == {}
+@pytest.mark.parametrize(("values", "resolved"), [
+    ({"a": {"": "b", "v30": False}, "b": {"": False, "v26": True, "v36": True}},
+        {"": False, "v26": True, "v30": False, "v36": False}),
+    # References are combined as Android follows them; where no qualifiers can, the flag is false.
+    ({"a": {"": False, "land": "b"}, "b": {"": True, "v36": False}},
+        {"": False, "land": True, "land-v36": False, "v36": False}),
+    ({"a": {"": "b", "hdpi": True}, "b": {"": True, "xhdpi": False}},
+        {"": False, "hdpi": False, "xhdpi": False}),
+    # A reference that leads nowhere has no value.
+    ({}, {}),
+    ({"a": {"": "a"}}, {}),
+    ({"a": {"": "b"}, "b": {"": "a"}}, {}),
+    ({"a": {"": "none"}}, {}),
+])  # fmt: skip
+def test_references_are_followed_in_each_configuration(
+    values: dict[str, dict[str, bool | str]], resolved: dict[str, bool]
+) -> None:
+    assert resolve_flag("a", lambda key: values.get(key, {})) == resolved
 
 
 WORDS = ("night", "land", "port", "v26", "v36", "land-v36", "land-night", "port-v26", "night-v26")
@@ -123,9 +138,7 @@ def test_both_flags_are_set_on_each_phone_where_each_is_set(
         assert (both if isinstance(both, bool) else value_on(both, phone)) is expected
 
 
-def test_the_orientation_outranks_the_release_where_flags_are_combined() -> None:
-    both = both_flags({"": False, "land": True}, {"": True, "v36": False})
-    assert both == {"": False, "land": True, "v36": False, "land-v36": False}
+WORDS_OF_MANY = ("ldrtl", "sw600dp", "large", "long", "round", "land", "night")
 
 
 @pytest.mark.parametrize(("first", "second"), [
@@ -134,6 +147,8 @@ def test_the_orientation_outranks_the_release_where_flags_are_combined() -> None
     ({"": True, "w600dp": False}, {"": False, "h720dp": True}),
     ({"": True, "de-rDE": False}, {"": False, "de-rAT": True}),
     ({"": True, "other-ff": False}, {"": False, "v36": True}),
+    # Too many qualifiers.
+    ({"": True, **dict.fromkeys(WORDS_OF_MANY, False)}, {"": True, "v36": False}),
 ])  # fmt: skip
 def test_flags_that_no_qualifiers_can_combine_are_false(
     first: dict[str, bool], second: dict[str, bool]
@@ -143,22 +158,9 @@ def test_flags_that_no_qualifiers_can_combine_are_false(
     assert both_flags(first, first) == first
 
 
-def test_a_combination_of_too_many_qualifiers_is_false() -> None:
-    words = ("ldrtl", "sw600dp", "large", "long", "round", "land", "night")
-    first = {"": True, **dict.fromkeys(words, False)}
-    assert both_flags(first, {"": True, "v36": False}) is False
-
-
-def test_the_release_of_a_folder_does_not_outrank_its_words() -> None:
-    assert value_for_qualifier({"": False, "v36": True}, "land-v36") is True
-    assert value_for_qualifier({"": False, "land": True, "v36": False}, "land-v36") is True
-    assert value_for_qualifier({"v36": True}, "land") is None
-
-
-def test_a_release_leaves_what_its_phones_can_use() -> None:
-    values = {"": False, "v36": True, "land": True, "land-v35": False, "night-v37": True}
-    assert values_on_release(values, 36) == {"": True, "land": False}
-    assert values_on_release(values, 34) == {"": False, "land": True}
+def test_the_orientation_outranks_the_release_where_flags_are_combined() -> None:
+    both = both_flags({"": False, "land": True}, {"": True, "v36": False})
+    assert both == {"": False, "land": True, "v36": False, "land-v36": False}
 
 
 @pytest.mark.parametrize("text", ["", "land-v36", "b+sr+Latn", "de-rDE", "w600dp-h400dp", "car"])
@@ -172,14 +174,3 @@ def test_what_no_folder_can_have_is_not_a_qualifier(text: str) -> None:
     assert not is_qualifier(text)
     with pytest.raises(InputError):
         compile_qualifier(text)
-
-
-def test_references_are_combined_as_android_follows_them() -> None:
-    values: dict[str, dict[str, bool | str]] = {"a": {"": False, "land": "b"}, "b": {"": True, "v36": False}}
-    resolved = resolve_flag("a", lambda key: values.get(key, {}))
-    assert (resolved["land"], resolved["land-v36"], resolved["v36"]) == (True, False, False)
-
-
-def test_references_that_no_qualifiers_can_combine_are_false() -> None:
-    values: dict[str, dict[str, bool | str]] = {"a": {"": "b", "hdpi": True}, "b": {"": True, "xhdpi": False}}
-    assert set(resolve_flag("a", lambda key: values.get(key, {})).values()) == {False}

@@ -28,7 +28,7 @@ def _changes(comparison: Comparison) -> list[tuple[str, str]]:
 
 
 def _do(item: Type | None = None, *, output: Type | None = None, **facts: Any) -> Provider:
-    taken = {} if item is None else {"input": item}
+    taken: dict[str, Any] = {} if item is None else {"input": item}
     return _provider(Capability(id="do", output=output, **taken), **facts)
 
 
@@ -196,7 +196,8 @@ PROVIDERS: dict[str, tuple[Provider, Provider, list[tuple[str, str]]]] = {
     "a definition that nobody reaches appears": (_provider(), _provider(definitions={"Lone": STRING}),
         [("definition-changed", "compatible")]),
     "a definition is renamed": (_do(RefType(name="Before"), definitions={"Before": ObjectType()}),
-        _do(RefType(name="After"), definitions={"After": ObjectType()}), [("definition-renamed", "text-only")]),
+        _do(RefType(name="After"), definitions={"After": ObjectType()}),
+        [("definition-renamed", "text-only")]),
     "a reference becomes what it refers to": (_do(RefType(name="Shape"), definitions=SHAPE),
         _do(ObjectType(), definitions=SHAPE), []),
     "a component by its short name is the same": (SHORT, PLAIN, []),

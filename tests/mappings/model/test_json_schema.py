@@ -321,18 +321,23 @@ def test_an_all_of_that_means_something_else_in_place_is_not_unwrapped(schema: J
     assert NOTATION not in _assert_exact(schema).extensions
 
 
-def test_recursion_goes_through_definitions() -> None:
-    children = {"type": "array", "items": {"$ref": "#/$defs/Tree"}}
-    tree = {"type": "object", "properties": {"children": children}}
-    root, definitions = read_schema({"$ref": "#/$defs/Tree", "$defs": {"Tree": tree}})
-    assert (root, list(definitions)) == (ref("Tree"), ["Tree"])
-    assert reachable_definitions(definitions["Tree"], definitions) == {"Tree"}
-
-
-def test_a_nullable_reference_whose_value_is_fixed_keeps_both() -> None:
-    definitions: dict[str, Type] = {"A": string()}
-    item = ref("A", nullable=True, keywords={"const": "a"})
+@pytest.mark.parametrize(("item", "definitions"), [
+    # A nullable reference whose value is fixed keeps both.
+    (ref("A", nullable=True, keywords={"const": "a"}), {"A": string()}),
+    # Recursion goes through definitions.
+    (ref("Tree"), {"Tree": record({"children": optional(array(ref("Tree")))})}),
+])  # fmt: skip
+def test_a_reference_is_read_as_it_was_written(item: Type, definitions: dict[str, Type]) -> None:
     assert read_schema(write_schema(item, definitions)) == (item, definitions)
+    name = item.name if isinstance(item, RefType) else ""
+    assert reachable_definitions(item, definitions) == {name}
+
+
+def test_writing_changes_nothing_of_what_it_was_given() -> None:
+    keywords = {"$defs": {"Kept": {"type": "string"}}}
+    written = write_schema(all_of(ref("A"), keywords=keywords), {"A": null()})
+    assert written["$defs"] == {"Kept": {"type": "string"}, "A": {"type": "null"}}
+    assert keywords == {"$defs": {"Kept": {"type": "string"}}}
 
 
 def test_definitions_that_nothing_refers_to_are_kept_with_their_container() -> None:
@@ -372,14 +377,6 @@ def test_a_definition_is_another_when_what_it_refers_to_is() -> None:
 def test_a_schema_for_a_description_leaves_the_bounds_of_integers_out() -> None:
     schema = write_schema(record({"a": optional(int32())}), int32_bounds=False)
     assert schema["properties"]["a"] == {"type": "integer", "format": "int32"}
-
-
-def test_writing_changes_nothing_of_what_it_was_given() -> None:
-    keywords = {"$defs": {"Kept": {"type": "string"}}}
-    root = all_of(ref("A"), keywords=keywords)
-    written = write_schema(root, {"A": null()})
-    assert written["$defs"] == {"Kept": {"type": "string"}, "A": {"type": "null"}}
-    assert keywords == {"$defs": {"Kept": {"type": "string"}}}
 
 
 PERSON = {

@@ -8,7 +8,7 @@ from hypothesis import given, strategies as st
 
 from droidgate_mappings.model.capability import Capability, Place, Provider
 from droidgate_mappings.model.json_values import pointer_name
-from droidgate_mappings.model.types import ObjectType, ScalarType
+from droidgate_mappings.model.types import ObjectType
 from droidgate_mappings.text_safety import (
     HIDDEN,
     folded_skeleton,
@@ -46,9 +46,14 @@ def test_a_cleaned_text_hides_nothing(text: str) -> None:
     assert bool(hidden_characters(text)) == (without_hidden(text) != text)
 
 
-def test_each_hidden_character_is_reported_once_by_its_code() -> None:
-    assert hidden_characters("a\u200bb\u202ec\u200b") == ("U+200B", "U+202E")
-    assert hidden_characters("tab\tand\nline, Gr\u00f6\u00dfe, \u65e5\u672c") == ()
+@pytest.mark.parametrize(("text", "codes"), [
+    ("a\u200bb\u202ec\u200b", ("U+200B", "U+202E")),
+    ("tab\tand\nline, Gr\u00f6\u00dfe, \u65e5\u672c", ()),
+    # The joiners of a family with two equal members are normal.
+    ("\U0001f469\u200d\U0001f469\u200d\U0001f467", ()),
+])  # fmt: skip
+def test_each_hidden_character_is_reported_once_by_its_code(text: str, codes: tuple[str, ...]) -> None:
+    assert hidden_characters(text) == codes
 
 
 @pytest.mark.parametrize(("first", "other"), [
@@ -70,15 +75,7 @@ def test_different_names_do_not_look_alike() -> None:
     assert list(look_alikes(["create_note", "create_notes", "delete_note", "read", "reads"])) == []
 
 
-def test_the_joiners_of_a_family_with_two_equal_members_are_normal() -> None:
-    assert hidden_characters("\U0001f469\u200d\U0001f469\u200d\U0001f467") == ()
-
-
 BAD = "Creates\u200b a note."
-
-
-def text(**facts: Any) -> ScalarType:
-    return string(**facts)
 
 
 def taking(**types: Any) -> ObjectType:
@@ -86,17 +83,8 @@ def taking(**types: Any) -> ObjectType:
 
 
 def app(*capabilities: Capability, **facts: Any) -> Provider:
-    place = Place(path="app/tools.json", line=3)
-    return Provider(
-        **{
-            "protocol": "mmcp",
-            "package": "com.acme",
-            "component": ".Tools",
-            "source": place,
-            "capabilities": capabilities,
-            **facts,
-        }
-    )
+    stated = {"protocol": "mmcp", "package": "com.acme", "component": ".Tools", "capabilities": capabilities}
+    return Provider(**{**stated, "source": Place(path="app/tools.json", line=3), **facts})
 
 
 def only_mark(provider: Provider) -> TextMark:
@@ -108,17 +96,18 @@ def only_mark(provider: Provider) -> TextMark:
     (app(name=BAD), "name"),
     (app(instructions=BAD), "instructions"),
     (app(extensions={"mmcp": {"note": {"deep": ["x", BAD]}}}), "mmcp.note.deep.1"),
-    (app(definitions={"Note": text(description=BAD)}), "Note.description"),
+    (app(definitions={"Note": string(description=BAD)}), "Note.description"),
     (app(Capability(id="t", title=BAD)), "t title"),
     (app(Capability(id="t", description=BAD)), "t description"),
-    (app(Capability(id="t", input=taking(a=text(description=BAD)))), "t input.a.description"),
-    (app(Capability(id="t", input=taking(a=text(enum=("x", BAD))))), "t input.a.enum.1"),
-    (app(Capability(id="t", input=taking(a=text(keywords={"default": BAD})))), "t input.a.default"),
-    (app(Capability(id="t", input=taking(a=text(keywords={"examples": [{"b": BAD}]})))),
+    (app(Capability(id="t", input=taking(a=string(description=BAD)))), "t input.a.description"),
+    (app(Capability(id="t", input=taking(a=string(enum=("x", BAD))))), "t input.a.enum.1"),
+    (app(Capability(id="t", input=taking(a=string(keywords={"default": BAD})))), "t input.a.default"),
+    (app(Capability(id="t", input=taking(a=string(keywords={"examples": [{"b": BAD}]})))),
         "t input.a.examples.0.b"),
-    (app(Capability(id="t", input=taking(type=text(description=BAD)))), "t input.type.description"),
-    (app(Capability(id="t", output=array(taking(a=text(description=BAD))))), "t output.items.a.description"),
-    (app(Capability(id="t", output=one_of(text(), text(description=BAD)))),
+    (app(Capability(id="t", input=taking(type=string(description=BAD)))), "t input.type.description"),
+    (app(Capability(id="t", output=array(taking(a=string(description=BAD))))),
+        "t output.items.a.description"),
+    (app(Capability(id="t", output=one_of(string(), string(description=BAD)))),
         "t output.alternatives.1.description"),
 ])  # fmt: skip
 def test_a_mark_names_the_field_and_its_pointer_leads_to_the_text(provider: Provider, place: str) -> None:
@@ -134,7 +123,7 @@ def test_a_mark_names_the_field_and_its_pointer_leads_to_the_text(provider: Prov
 
 def test_names_of_parameters_and_definitions_are_texts_too() -> None:
     capability = Capability(id="t", input=taking(**{"a\u200b/b": ref("N")}))
-    marks = list(text_marks(app(capability, definitions={"N": text(), "M\u2060": text()})))
+    marks = list(text_marks(app(capability, definitions={"N": string(), "M\u2060": string()})))
     assert [(mark.place, mark.pointer) for mark in marks] == [
         ("name of M\u2060", "/definitions/M\u2060"),
         ("t name of input.a\u200b/b", "/capabilities/0/input/properties/a\u200b~1b"),
@@ -153,12 +142,12 @@ def test_a_long_text_is_a_note() -> None:
 
 
 def test_ordinary_texts_have_no_mark() -> None:
-    capability = Capability(id="find_note", description="Finds notes.", input=taking(query=text()))
+    capability = Capability(id="find_note", description="Finds notes.", input=taking(query=string()))
     assert list(text_marks(app(capability, name="System: notes"))) == []
 
 
 def test_marks_that_repeat_a_long_name_are_not_all_kept() -> None:
-    inner = taking(**{f"p{number}": text(description=BAD) for number in range(500)})
+    inner = taking(**{f"p{number}": string(description=BAD) for number in range(500)})
     provider = app(Capability(id="t", input=taking(**{"a" * 10_000: inner})))
     marks = list(text_marks(provider))
     assert (marks[-1].code, marks[-1].place) == ("too-many-marks", "")

@@ -191,18 +191,25 @@ def test_what_does_not_fit_is_refused_with_its_pointer(declared: Type, given_val
     assert caught.value.failure.token == "invalid_argument"
 
 
-def test_an_integer_may_be_written_as_a_number_without_fraction() -> None:
-    fitted = fit_arguments(
-        {"x": 3.0, "y": Decimal("4E+1")}, capability(x=required(int32()), y=required(int32())), {}
-    )
-    assert fitted.values == {"x": 3, "y": 40}
-    assert all(type(value) is int for value in fitted.values.values())
-    assert fitted.coercions == ()
+NULLABLE = string(nullable=True)
 
 
-def test_values_come_in_the_declared_order() -> None:
-    fitted = fit_arguments({"b": 1, "a": 2}, capability(a=required(int32()), b=required(int32())), {})
-    assert list(fitted.values) == ["a", "b"]
+@pytest.mark.parametrize(("properties", "arguments", "values", "coerced"), [
+    pytest.param({"x": required(int32()), "y": required(int32())}, {"x": 3.0, "y": Decimal("4E+1")},
+        {"x": 3, "y": 40}, [], id="an integer may be written as a number without fraction"),
+    pytest.param({"a": required(int32()), "b": required(int32())}, {"b": 1, "a": 2}, {"a": 2, "b": 1}, [],
+        id="values come in the declared order"),
+    pytest.param({"x": optional(string()), "y": optional(NULLABLE)}, {"x": None, "y": None}, {"y": None},
+        ["/x"], id="null is a value for a nullable parameter and not for an optional one"),
+    pytest.param({"x": required(one_of(int32(), string()))}, {"x": "12"}, {"x": "12"}, [],
+        id="the exact alternative is taken before one that needs coercion"),
+])  # fmt: skip
+def test_values_are_coerced_only_where_they_have_to(
+    properties: dict[str, Property], arguments: dict[str, Any], values: dict[str, Any], coerced: list[str]
+) -> None:
+    fitted = fit_arguments(arguments, capability(**properties), {})
+    assert repr(fitted.values) == repr(values)
+    assert [coercion.pointer for coercion in fitted.coercions] == coerced
 
 
 MANY = tuple(f"parameter{item:02}" for item in range(23))
@@ -235,16 +242,15 @@ def test_an_undeclared_name_is_refused_with_the_nearest_parameters_or_all(
     assert refused.value.failure.text == f"/{name}: not a parameter; {reported}"
 
 
-@pytest.mark.parametrize("allowing", [True, {"type": "integer"}, {}])
-def test_an_input_that_allows_further_names_takes_them(allowing: Json) -> None:
-    for properties in ({}, {"a": required(int32())}):
-        declared = record(properties, keywords={"additionalProperties": allowing})
-        arguments = {**dict.fromkeys(properties, 1), "z": 0}
-        assert fit_arguments(arguments, Capability(id="c", input=declared), {}).values == arguments
-
-
-def test_an_input_that_is_not_an_object_lists_no_names() -> None:
-    assert fit_arguments({"z": 0}, Capability(id="c", input=AnyType()), {}).values == {"z": 0}
+@pytest.mark.parametrize("declared", [
+    *(record(properties, keywords={"additionalProperties": allowing})
+        for allowing in (True, {"type": "integer"}, {}) for properties in ({}, {"a": required(int32())})),
+    # An input that is not an object lists no names.
+    AnyType(),
+])  # fmt: skip
+def test_an_input_that_allows_further_names_takes_them(declared: Type) -> None:
+    arguments = {"z": 0, **({"a": 1} if isinstance(declared, ObjectType) and declared.properties else {})}
+    assert fit_arguments(arguments, Capability(id="c", input=declared), {}).values == arguments
 
 
 def test_a_missing_required_value_is_refused_unless_it_may_be_null() -> None:
@@ -254,13 +260,6 @@ def test_a_missing_required_value_is_refused_unless_it_may_be_null() -> None:
     assert fit_arguments({}, capability(x=nullable), {}).coercions
     with pytest.raises(CallError):
         fit_arguments({}, capability(x=nullable), {}, exact=True)
-
-
-def test_null_is_a_value_for_a_nullable_parameter_and_not_for_an_optional_one() -> None:
-    nonnull = optional(string())
-    nullable = optional(string(nullable=True))
-    fitted = fit_arguments({"x": None, "y": None}, capability(x=nonnull, y=nullable), {})
-    assert fitted.values == {"y": None}
 
 
 def test_a_recursive_type_is_followed_and_bounded() -> None:
@@ -279,11 +278,6 @@ def test_alternatives_in_alternatives_end_with_an_error() -> None:
         nest = any_of(nest, nest)
     with pytest.raises(CallError, match="too many alternatives"):
         fit_arguments({"x": 1}, capability(x=required(nest)), {})
-
-
-def test_the_exact_alternative_is_taken_before_one_that_needs_bending() -> None:
-    either = one_of(int32(), string())
-    assert fit_arguments({"x": "12"}, capability(x=required(either)), {}).values == {"x": "12"}
 
 
 def test_a_result_is_fitted_and_one_that_does_not_fit_is_a_malformed_response() -> None:

@@ -1,0 +1,466 @@
+"""The commands of MobileAgent as a format; UFO's two command forms, and what a list of commands comes to.
+
+The lists of tools are typed from UFO's code (`mobile_mcp_server.py`, `aip/messages.py`) in the form that
+FastMCP 2.11 answers `tools/list` with.
+"""
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given, strategies as st
+
+from droidgate import convert, read
+from droidgate.calls.commands import MAX_BYTES, MAX_COMMANDS, read_command_file, run_commands
+from droidgate_mappings.formats.format import Reading, SourceFile, detect_format, load_formats
+from droidgate_mappings.formats.leniency import ReadingContext
+from droidgate_mappings.json_schema import write_schema
+from droidgate_mappings.model.capability import Effects, Provider
+from droidgate_mappings.model.errors import DeviceError, InputError, UsageError, WriteError
+from droidgate_mappings.model.json_values import Json
+from droidgate_mobile_agent.format import FORMAT
+from droidgate_mobile_agent.wire import AgentCommand, read_command
+
+DATA_TOOLS = {
+    "capture_screenshot", "get_ui_tree", "get_device_info", "get_mobile_app_target_info",
+    "get_app_window_controls_target_info",
+}  # fmt: skip
+ACTING_TOOLS = {"tap", "swipe", "type_text", "launch_app", "press_key", "click_control"}
+OTHER_TOOLS = {"wait", "invalidate_cache"}
+
+CONTROLS: dict[str, Any] = {
+    "name": "get_app_window_controls_target_info",
+    "description": "Get control information with annotated IDs.",
+    "inputSchema": {"properties": {"force_refresh": {"default": False, "title": "Force Refresh",
+        "type": "boolean"}}, "type": "object"},
+    "outputSchema": {
+        "$defs": {"TargetInfo": {"properties": {"kind": {"type": "string"}, "name": {"type": "string"}},
+            "required": ["kind", "name"], "type": "object"}},
+        "properties": {"result": {"items": {"$ref": "#/$defs/TargetInfo"}, "type": "array"}},
+        "required": ["result"],
+        "type": "object",
+        "x-fastmcp-wrap-result": True,
+    },
+    "_meta": {"_fastmcp": {"tags": []}},
+}  # fmt: skip
+PRESS: dict[str, Any] = {
+    "name": "press_key",
+    "inputSchema": {
+        "properties": {"key_code": {"title": "Key Code", "type": "string"}},
+        "required": ["key_code"],
+        "type": "object",
+    },
+    "outputSchema": {"additionalProperties": True, "type": "object"},
+}
+CLICK: dict[str, Any] = {
+    "name": "click_control",
+    "inputSchema": {
+        "properties": {"control_id": {"type": "string"}, "control_name": {"type": "string"}},
+        "required": ["control_id", "control_name"],
+        "type": "object",
+    },
+}
+
+
+def info(name: str, tool_type: str, **more: Json) -> dict[str, Any]:
+    server = "MobileActionExecutor" if tool_type == "action" else "MobileDataCollector"
+    nothing = dict.fromkeys(("title", "output_schema", "meta", "annotations"))
+    stated = {
+        "tool_key": f"{tool_type}::{name}",
+        "tool_name": name,
+        "namespace": server,
+        "tool_type": tool_type,
+    }
+    schema = {"type": "object", "properties": {}}
+    return {**stated, **nothing, "description": "What it does.", "input_schema": schema, **more}
+
+
+def source(document: Json) -> SourceFile:
+    return SourceFile("tools.json", json.dumps(document).encode())
+
+
+def reading(document: Json, *, strict: bool = False) -> Reading:
+    return FORMAT.read_file(source(document), ReadingContext(strict=strict))
+
+
+def only(document: Json, *, strict: bool = True) -> Provider:
+    (provider,) = reading(document, strict=strict).providers
+    return provider
+
+
+def read_only_of(provider: Provider) -> dict[str, bool | None]:
+    return {
+        capability.id: None if capability.effects is None else capability.effects.read_only
+        for capability in provider.capabilities
+    }
+
+
+def test_the_commands_are_a_source_by_the_name_of_the_format() -> None:
+    (provider,) = read("mobile-agent:").providers
+    assert (provider.protocol, provider.dialect) == ("mobile-agent", "commands")
+    assert read_only_of(provider) == {
+        **dict.fromkeys(DATA_TOOLS | OTHER_TOOLS, True),
+        **dict.fromkeys(ACTING_TOOLS, False),
+    }
+    servers = {
+        capability.id: capability.extensions["mobile-agent"]["tool_type"]
+        for capability in provider.capabilities
+    }
+    assert {name for name, server in servers.items() if server == "data_collection"} == DATA_TOOLS
+
+
+def test_a_command_states_its_parameters_with_their_defaults() -> None:
+    (provider,) = read("mobile-agent:").providers
+    (swipe,) = (capability for capability in provider.capabilities if capability.id == "swipe")
+    schema = write_schema(swipe.input)
+    required = ["start_x", "start_y", "end_x", "end_y"]
+    assert schema["required"] == required
+    types = {name: word["type"] for name, word in schema["properties"].items()}
+    assert types == dict.fromkeys((*required, "duration"), "integer")
+    assert schema["properties"]["duration"]["default"] == 300
+
+
+def test_a_source_of_a_format_that_was_not_asked_for_is_a_file() -> None:
+    with pytest.raises(InputError, match="cannot be read"):
+        read("mobile-agent:", formats=["mcp"])
+
+
+@pytest.mark.parametrize("target", ["mcp+2025-11-25", "mcp+2026-07-28"])
+def test_mcp_carries_the_commands_with_their_effects(target: str) -> None:
+    (provider,) = read("mobile-agent:").providers
+    converted = convert((provider,), target)
+    tools = json.loads(converted.files["tools.json"])["tools"]
+    assert {tool["name"]: tool["annotations"]["readOnlyHint"] for tool in tools} == read_only_of(provider)
+    assert {finding.level for finding in converted.findings} <= {"renamed"}
+
+
+@pytest.mark.parametrize("target", ["mobile-mcp", "mmcp", "appfunctions", "function-calling"])
+def test_other_targets_name_each_effect_that_they_do_not_carry(target: str) -> None:
+    (provider,) = read("mobile-agent:").providers
+    findings = convert((provider,), target).findings
+    lost = [finding for finding in findings if finding.pointer.endswith("/effects/read_only")]
+    assert len(lost) == 13
+
+
+@pytest.mark.parametrize("dialect", ["commands", "server", "tool-info"])
+def test_it_is_not_written_and_the_reason_is_in_the_error(dialect: str) -> None:
+    (provider,) = read("mobile-agent:").providers
+    with pytest.raises((UsageError, WriteError)) as caught:
+        convert((provider,), f"mobile-agent+{dialect}")
+    assert "only read" in str(caught.value)
+
+
+def test_a_list_of_a_server_is_recognised_by_its_commands_and_has_their_effects() -> None:
+    document = {"tools": [PRESS, CLICK]}
+    assert detect_format(source(document)) is load_formats()["mobile-agent"]
+    assert read_only_of(only(document)) == {"press_key": False, "click_control": False}
+    assert read_only_of(only({"jsonrpc": "2.0", "id": 1, "result": {"tools": [CONTROLS]}})) == {
+        "get_app_window_controls_target_info": True
+    }
+
+
+@pytest.mark.parametrize("tools", [
+    [CLICK, {"name": "take_photo", "inputSchema": {"type": "object"}}],
+    [{**CLICK, "inputSchema": {"type": "object", "properties": {"control_id": {"type": "string"}}}}],
+    [PRESS],
+    [{**CLICK, "inputSchema": True}],
+    [CLICK, 1],
+    [{**CLICK, "_meta": {"dev.droidgate/tool": {}}}],
+])  # fmt: skip
+def test_another_list_of_tools_stays_one_of_mcp(tools: Json) -> None:
+    assert detect_format(source({"tools": tools})) is load_formats()["mcp"]
+
+
+def test_the_list_that_droidgate_wrote_for_mcp_is_read_as_mcp(tmp_path: Any) -> None:
+    (provider,) = read("mobile-agent:").providers
+    file = tmp_path / "tools.json"
+    file.write_text(convert((provider,), "mcp").files["tools.json"])
+    assert [other.protocol for other in read(file).providers] == ["mcp"]
+
+
+def test_what_fastmcp_wraps_is_read_as_what_the_tool_returns() -> None:
+    provider = only({"tools": [CONTROLS]})
+    output = provider.capabilities[0].output
+    assert output is not None
+    assert write_schema(output, provider.definitions) == {
+        "type": "array",
+        "items": {"$ref": "#/$defs/TargetInfo"},
+        "$defs": CONTROLS["outputSchema"]["$defs"],
+    }
+    assert provider.capabilities[0].extensions["mobile-agent"]["x-fastmcp-wrap-result"] is True
+
+
+@pytest.mark.parametrize("more", [{}, {"properties": {}}])
+def test_an_output_that_is_not_wrapped_is_read_as_it_is(more: dict[str, Json]) -> None:
+    tool = {**PRESS, "outputSchema": {"x-fastmcp-wrap-result": True, **more}}
+    facts = only({"tools": [tool]}).capabilities[0].extensions["mobile-agent"]
+    assert "x-fastmcp-wrap-result" not in facts
+
+
+def test_an_output_that_is_not_a_schema_is_refused() -> None:
+    with pytest.raises(InputError, match="not a JSON object"):
+        reading({"tools": [{**PRESS, "outputSchema": True}]})
+
+
+def test_the_answer_of_list_tools_is_one_provider_for_each_server() -> None:
+    document = [info("tap", "action"), info("get_ui_tree", "data_collection"), info("wait", "action")]
+    assert detect_format(source(document)) is load_formats()["mobile-agent"]
+    action, data = reading(document, strict=True).providers
+    assert read_only_of(action) == {"tap": False, "wait": True}
+    assert read_only_of(data) == {"get_ui_tree": True}
+    facts = {"namespace": "MobileActionExecutor", "tool_type": "action"}
+    assert action.capabilities[0].extensions == {"mobile-agent": facts}
+
+
+def test_a_result_record_around_the_list_keeps_its_other_members() -> None:
+    provider = only({"status": "success", "result": [info("tap", "action")], "call_id": "a/b"})
+    assert provider.extensions == {"mobile-agent": {"/status": "success", "/call_id": "a/b"}}
+
+
+def test_annotations_decide_before_what_is_known_of_the_command() -> None:
+    tool = info("tap", "action", annotations={"readOnlyHint": True, "idempotentHint": None, "x": 1})
+    (capability,) = only([tool]).capabilities
+    assert capability.effects == Effects(read_only=True)
+    assert capability.extensions["mobile-agent"]["annotations"] == {"x": 1}
+
+
+def test_an_empty_list_has_no_capabilities() -> None:
+    assert only({"tools": []}).capabilities == ()
+
+
+def test_nothing_is_known_of_another_tool_or_of_a_command_on_another_server() -> None:
+    document = [info("take_photo", "action"), info("count_views", "data_collection")]
+    document.append(info("tap", "data_collection"))
+    effects = [read_only_of(provider) for provider in reading(document).providers]
+    assert effects == [{"take_photo": None}, {"count_views": None, "tap": None}]
+
+
+@pytest.mark.row("U01")
+def test_the_older_name_of_the_input_schema_is_read() -> None:
+    tool = info("tap", "action")
+    tool["tool_schema"] = {"type": "object", "properties": {"x": {"type": "integer"}}}
+    del tool["input_schema"]
+    (provider,) = reading([tool]).providers
+    assert write_schema(provider.capabilities[0].input) == tool["tool_schema"]
+    with pytest.raises(InputError):
+        reading([tool], strict=True)
+
+
+@pytest.mark.parametrize(("tool", "message"), [
+    (1, "not a JSON object"),
+    ({"tool_name": ""}, "has no name"),
+    ({"tool_name": 5}, "not a string"),
+    ({"tool_name": "a", "tool_type": "x"}, "'tool_type' of the tool 'a' is 'x'"),
+    ({"tool_name": "a", "tool_type": []}, "'tool_type' of the tool 'a'"),
+    ({"tool_name": "a", "annotations": []}, "'annotations' of the tool 'a'"),
+    ({"tool_name": "a", "input_schema": 1}, "not a JSON object"),
+    ({"tool_name": "a", "description": 1}, "not a string"),
+])  # fmt: skip
+def test_a_tool_that_cannot_be_read_is_a_problem_and_the_others_are_read(tool: Json, message: str) -> None:
+    read = reading([info("wait", "action"), tool])
+    assert [problem.message for problem in read.problems if message in problem.message]
+    assert sum(len(provider.capabilities) for provider in read.providers) == 1
+    with pytest.raises(InputError):
+        reading([tool])
+
+
+def test_two_tools_of_one_server_have_two_names() -> None:
+    read = reading([info("wait", "action"), info("wait", "action")])
+    assert [problem.message for problem in read.problems] == ['duplicate tool "wait"']
+
+
+@pytest.mark.parametrize("document", [{}, 1, {"tools": {}}, {"result": {"tools": 1}}, "x"])
+def test_a_document_without_a_list_of_tools_is_refused(document: Json) -> None:
+    with pytest.raises(InputError, match="no list of tools"):
+        reading(document)
+
+
+TAP = {"tool_name": "tap", "parameters": {"x": 480, "y": 240}, "tool_type": "action", "call_id": "a"}
+SEE = {"tool_name": "capture_screenshot", "parameters": {}, "tool_type": "data_collection", "call_id": "b"}
+BACK = {"action": {"function": "press_key", "arguments": {"key_code": "KEYCODE_BACK"}}}
+
+
+def written(folder: Path, text: str | bytes) -> Path:
+    path = folder / "commands"
+    path.write_bytes(text if isinstance(text, bytes) else text.encode())
+    return path
+
+
+def called(command: AgentCommand) -> tuple[str, object]:
+    return command.command.id, command.arguments
+
+
+@pytest.mark.parametrize("text", [
+    json.dumps([TAP, SEE, BACK]),
+    json.dumps([TAP, SEE, BACK], indent=2),
+    "\n".join(map(json.dumps, [TAP, SEE, BACK])),
+    "\ufeff" + "\r\n\r\n".join(map(json.dumps, [TAP, SEE, BACK])) + "\n",
+])  # fmt: skip
+def test_a_list_and_one_command_a_line_are_the_same(tmp_path: Path, text: str) -> None:
+    assert [called(command) for command in read_command_file(written(tmp_path, text))] == [
+        ("tap", {"x": 480, "y": 240}),
+        ("capture_screenshot", {}),
+        ("press_key", {"key_code": "KEYCODE_BACK"}),
+    ]
+
+
+@pytest.mark.parametrize("indent", [None, 2])
+def test_one_command_alone_is_a_list_of_one(tmp_path: Path, indent: int | None) -> None:
+    (command,) = read_command_file(written(tmp_path, json.dumps(BACK, indent=indent)))
+    assert called(command) == ("press_key", {"key_code": "KEYCODE_BACK"})
+
+
+def test_what_ufo_leaves_out_or_writes_as_null_has_its_default() -> None:
+    command = read_command({"tool_name": "wait", "parameters": None, "call_id": None}, "here")
+    other = read_command({"action": {"function": "wait"}}, "here")
+    assert called(command) == called(other) == ("wait", {})
+    assert command.call_id != other.call_id != ""
+
+
+@pytest.mark.parametrize(("text", "place", "message"), [
+    ("", "commands", "no commands"),
+    ("[]", "commands", "no commands"),
+    ("[1]", "commands:/0", "not a JSON object"),
+    ("7", "commands", "not a JSON object"),
+    ('"x"', "commands", "not a JSON object"),
+    ('[{"tool_name": "taps"}]', "commands:/0", 'unknown tool "taps"'),
+    ('[{"tool_name": 5}]', "commands:/0", '"tool_name" is not a string'),
+    ('[{"tool": "tap"}]', "commands:/0", 'unknown member "tool"'),
+    ('[{"tool_name": "tap", "tool_type": "data_collection"}]', "commands:/0", "not a tool of type"),
+    ('[{"tool_name": "tap", "tool_type": {}}]', "commands:/0", "not a tool of type"),
+    ('[{"tool_name": "tap", "parameters": []}]', "commands:/0", '"parameters" is not a JSON object'),
+    ('[{"tool_name": "tap", "call_id": 1}]', "commands:/0", '"call_id" is not a string'),
+    ('[{"action": "tap"}]', "commands:/0", '"action" is not a JSON object'),
+    ('[{"action": {}}]', "commands:/0", '"function" is not a string'),
+    ('[{"action": {"function": "tap", "args": {}}}]', "commands:/0", 'unknown member "args"'),
+    ('[{"action": {"function": "tap"}, "thought": "x"}]', "commands:/0", 'unknown member "thought"'),
+    ('[{"action": {"function": "tap", "arguments": 1}}]', "commands:/0", "not a JSON object"),
+    ('{"tool_name": "wait"}\n{"tool_name": "wait",}', "commands:2:", "not JSON"),
+    ('{"tool_name": "wait"}\n\n{"tool_name": "waits"}', "commands:3", 'unknown tool "waits"'),
+    ('{"tool_name": "wait"}\nwait', "commands:2:1", "not JSON"),
+    ('[{"tool_name": "wait"}', "commands:1:", "not JSON"),
+    ('[{"tool_name": "tap", "tool_name": "tap"}]', "commands:1", "duplicate key"),
+    (json.dumps([TAP, TAP]), "commands", 'duplicate call_id "a"'),
+    (b"[\xff]", "commands", "byte 1 is not UTF-8"),
+    (b"\xff\xfe[\x00]\x00", "commands", "not UTF-8"),
+    ("[" * 100, "commands:1:", ""),
+    (json.dumps([{"tool_name": "wait"}] * (MAX_COMMANDS + 1)), "commands", "more than 10,000 commands"),
+    (b" " * (MAX_BYTES + 1), "commands", "more than 16,777,216 bytes"),
+])  # fmt: skip
+def test_a_file_that_is_wrong_has_one_error_with_its_place(
+    tmp_path: Path, text: str | bytes, place: str, message: str
+) -> None:
+    with pytest.raises(InputError) as caught:
+        read_command_file(written(tmp_path, text))
+    assert message in caught.value.message
+    assert (caught.value.place or "").startswith(f"{tmp_path}/{place}")
+
+
+@pytest.mark.parametrize(("path", "message"), [
+    ("missing", None), ("", None), ("a\0b", None), ("/dev/zero", "not a regular file"),
+    ("large", "more than 16,777,216 bytes"),
+])  # fmt: skip
+def test_a_file_that_cannot_be_read_is_one_error(tmp_path: Path, path: str, message: str | None) -> None:
+    with (tmp_path / "large").open("wb") as file:
+        file.truncate(MAX_BYTES + 1)
+    with pytest.raises(InputError, match=message):
+        read_command_file(f"{tmp_path}/{path}" if not path.startswith("/") else path)
+
+
+JSON_VALUES = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.text(max_size=20),
+    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(max_size=12), inner, max_size=4),
+    max_leaves=12,
+)
+NEARLY = st.fixed_dictionaries(
+    {"tool_name": st.sampled_from(["tap", "wait", "Tap"]) | JSON_VALUES},
+    optional={
+        "parameters": st.dictionaries(st.sampled_from(["x", "y", "seconds"]), st.integers(0, 9))
+        | JSON_VALUES,
+        "tool_type": st.sampled_from(["action", "data_collection"]) | JSON_VALUES,
+        "call_id": JSON_VALUES,
+        "action": st.fixed_dictionaries({}, optional={"function": JSON_VALUES, "arguments": JSON_VALUES}),
+    },
+)
+
+
+WRITTEN = st.fixed_dictionaries(
+    {
+        "tool_name": st.just("tap"),
+        "parameters": st.fixed_dictionaries(dict.fromkeys("xy", st.integers(0, 9))),
+    },
+    optional={"tool_type": st.just("action") | JSON_VALUES, "call_id": st.text(max_size=4)},
+)
+
+
+@given(value=WRITTEN | NEARLY | JSON_VALUES)
+def test_any_value_is_a_command_or_an_input_error_with_a_hint(value: Json) -> None:
+    found: AgentCommand | InputError
+    try:
+        found = read_command(value, "here")
+    except InputError as error:
+        found = error
+    if isinstance(found, InputError):
+        assert (found.place, bool(found.hint)) == ("here", True)
+    else:
+        assert found.command.id in {"tap", "wait"}
+        assert isinstance(found.arguments, dict)
+
+
+def commands(*names: str) -> list[AgentCommand]:
+    return [read_command({"tool_name": name, "call_id": str(n)}, "here") for n, name in enumerate(names)]
+
+
+def records(
+    answers: list[Json | Exception], *, stops_early: bool = True
+) -> tuple[list[dict[str, Json]], int]:
+    """Return the records of tools that answer so, and how many were called."""
+    left: Iterator[Json | Exception] = iter(answers)
+    calls = 0
+
+    def call(_: AgentCommand) -> Json:
+        nonlocal calls
+        calls += 1
+        answer = next(left)
+        if isinstance(answer, Exception):
+            raise answer
+        return answer
+
+    listed = commands(*["wait"] * len(answers))
+    return [result.record() for result in run_commands(listed, call, stops_early=stops_early)], calls
+
+
+def test_a_record_has_every_member_that_ufo_has() -> None:
+    members = {"namespace": "MobileActionExecutor", "call_id": "0"}
+    record = {"status": "success", "error": None, "result": {"success": True}, **members}
+    assert records([{"success": True}])[0] == [record]
+    (result,) = run_commands(commands("get_ui_tree"), lambda _: "x")
+    assert result.record()["namespace"] == "MobileDataCollector"
+
+
+GONE = DeviceError("the phone is gone")
+SKIPPED = "Early exit due to previous failure."
+
+
+@pytest.mark.parametrize(("answers", "options", "statuses", "errors", "calls"), [
+    # A tool that says that it failed does not end the list; a call without an answer does.
+    ([{"success": False, "error": "x"}, {"success": True}], {}, ["success"] * 2, [None] * 2, 2),
+    ([{"success": True}, GONE, {}, {}], {}, ["success", "failure", "skipped", "skipped"],
+        [None, "the phone is gone", SKIPPED, SKIPPED], 2),
+    ([GONE, {"success": True}], {"stops_early": False}, ["failure", "success"],
+        ["the phone is gone", None], 2),
+])  # fmt: skip
+def test_what_follows_a_call_without_an_answer_is_skipped_and_not_called(
+    answers: list[Json | Exception], options: dict[str, bool], statuses: list[str], errors: Json, calls: int
+) -> None:
+    found, called = records(answers, **options)
+    assert [record["status"] for record in found] == statuses
+    assert [record["error"] for record in found] == errors
+    assert called == calls
+
+
+@pytest.mark.parametrize(("answer", "result"), [([], None), ({}, None), ("", None), (0, 0), (False, False)])
+def test_empty_results_are_null_as_ufo_makes_them(answer: Json, result: Json) -> None:
+    assert records([answer])[0][0]["result"] is result

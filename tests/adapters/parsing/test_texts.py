@@ -1,0 +1,345 @@
+"""JSON, XML and TOML as text: what is read, what is refused with its place; hints for unknown names."""
+
+import json
+from decimal import Decimal
+
+import pytest
+from hypothesis import given, strategies as st
+
+from counted_work import check_linear
+from droidgate_mappings.model.errors import BudgetError, InputError
+from droidgate_mappings.text.json_text import (
+    MAX_DEPTH as MAX_JSON_DEPTH,
+    MAX_NUMBER_CHARACTERS,
+    decode_utf8,
+    parse_json,
+)
+from droidgate_mappings.text.nearest_names import closest_name, suggest_name
+from droidgate_mappings.text.toml_text import line_of
+from droidgate_mappings.text.xml_text import (
+    MAX_BYTES,
+    MAX_DEPTH,
+    MAX_ELEMENTS,
+    child_elements,
+    decode_xml,
+    parse_xml,
+)
+from strategies import damaged
+
+json_values = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text(),
+    lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner),
+)
+
+
+@given(json_values)
+def test_what_the_standard_library_writes_is_read_back(value: object) -> None:
+    assert parse_json(json.dumps(value)) == value
+    assert parse_json(json.dumps(value, ensure_ascii=False).encode()) == value
+
+
+JSON_PIECES = [*'{}[]",:\\0-. \n\t\0é', "\\ud8c0", "1e9", "1E+999", "null", "true", '"a":', "\ufeff"]
+
+
+@given(damaged(json_values.map(json.dumps), st.sampled_from(JSON_PIECES)))
+def test_any_text_is_a_value_or_a_typed_error(text: str) -> None:
+    try:
+        value = parse_json(text)
+    except InputError:
+        return
+    assert value == json.loads(text.removeprefix("\ufeff"), parse_float=parse_json)
+
+
+@given(
+    damaged(
+        json_values.map(lambda value: json.dumps(value, ensure_ascii=False).encode()), st.binary(max_size=4)
+    )
+)
+def test_any_bytes_are_a_value_or_a_typed_error(data: bytes) -> None:
+    try:
+        parse_json(data)
+    except InputError:
+        return
+    json.loads(data.decode("utf-8-sig"))
+
+
+@pytest.mark.parametrize(("text", "place"), [
+    ('{"a": 1,\n "a": 2}', "f.json:2"),
+    ('{"a": {"b": 1, "b": 2}}', "f.json:1"),
+    ("[1,\n 2,\n", "f.json:3:1"),
+    ("{'a': 1}", "f.json:1:2"),
+    ('{"a": 1,}', "f.json:1:9"),
+    ("[NaN]", "f.json:1:2"),
+    ("[-Infinity]", "f.json:1:2"),
+    ('"a\tb"', "f.json:1:3"),
+    ('\n"\\ud800"', "f.json:2"),
+    ('"\\udc00\\ud800"', "f.json:1"),
+    ('"\\ud83d x \\ude00"', "f.json:1"),
+    ('"\ud800"', "f.json:1"),
+    ("", "f.json:1:1"),
+])  # fmt: skip
+def test_what_is_not_strict_json_is_refused_with_its_place(text: str, place: str) -> None:
+    with pytest.raises(InputError) as caught:
+        parse_json(text, path="f.json")
+    assert caught.value.place == place
+
+
+@pytest.mark.parametrize("text", [
+    "[" * (MAX_JSON_DEPTH + 1) + "]" * (MAX_JSON_DEPTH + 1),
+    "[" * 1_000_000,
+    '{"a":' * 100_000,
+    "1" * (MAX_NUMBER_CHARACTERS + 1),
+    "0." + "1" * MAX_NUMBER_CHARACTERS,
+    "1e99999999999999999999", "-0.1E-99999999999999999999",
+])  # fmt: skip
+def test_json_beyond_the_budget_is_refused(text: str) -> None:
+    with pytest.raises(BudgetError):
+        parse_json(text)
+
+
+def test_a_document_at_the_limits_is_read() -> None:
+    assert parse_json("[" * MAX_JSON_DEPTH + "]" * MAX_JSON_DEPTH) is not None
+    assert parse_json("9" * MAX_NUMBER_CHARACTERS) == int("9" * MAX_NUMBER_CHARACTERS)
+
+
+@pytest.mark.parametrize(("text", "value"), [
+    ("1.50", 1.5), ("0.1", 0.1), ("1e2", 100.0), ("9007199254740993", 9007199254740993),
+    ("0.1000000000000000055", Decimal("0.1000000000000000055")), ("1e400", Decimal("1e400")),
+    (b"\xef\xbb\xbf[1]", [1]), ("\ufeff[1]", [1]),
+    # A surrogate pair of escapes is one character.
+    ('"\\ud83d\\ude00 \\\\ud83d"', "😀 \\ud83d"),
+])  # fmt: skip
+def test_numbers_keep_their_digits_and_texts_their_characters(text: str | bytes, value: object) -> None:
+    assert parse_json(text) == value
+
+
+def test_control_characters_in_strings_are_read_where_asked_for() -> None:
+    assert parse_json('"a\n\tb"', lenient_controls=True) == "a\n\tb"
+
+
+def test_a_place_inside_another_file_counts_from_its_line() -> None:
+    with pytest.raises(InputError, match=r"^m\.xml:11:1: "):
+        parse_json("[\n!", path="m.xml", line=10)
+
+
+def test_bytes_that_are_no_utf8_are_refused_with_their_offset() -> None:
+    with pytest.raises(InputError, match="byte 1 is not UTF-8"):
+        decode_utf8(b"a\xff", path="x")
+
+
+XML_PIECES = [
+    "<", ">", "/", "a", "<a>", "</a>", "<b x='1'/>", '"', "'", "=", "<!--", "-->", "<![CDATA[", "]]>", "<?x",
+    "?>", "&amp;", "&e;", "&#0;", "&#x1F600;", "<!DOCTYPE a>", "<!ENTITY", "\n", "\0", "é", "\ufeff",
+    "xmlns:p='u' p:q='2'",
+]  # fmt: skip
+
+
+WHOLE = (
+    "<?xml version='1.0'?>\n<a><!-- c --><b x='1'>t &amp; <![CDATA[<no>]]></b><p:c xmlns:p='u' p:q='2'/>é</a>"
+)
+
+
+@given(
+    damaged(st.just(WHOLE), st.sampled_from(XML_PIECES)),
+    st.sampled_from(["utf-8", "utf-16", "latin-1", "utf-16-le"]),
+)
+def test_anything_is_a_tree_or_a_typed_error(text: str, encoding: str) -> None:
+    for source in (text, text.encode(encoding, "replace"), f"<a>{text.partition('?>')[2]}</a>"):
+        place = "x.xml"
+        try:
+            parse_xml(source, path="x.xml")
+        except InputError as error:
+            place = error.place or ""
+        assert place.startswith("x.xml")
+
+
+@given(
+    damaged(st.just(WHOLE.encode()), st.binary(max_size=4)),
+    st.sampled_from([b"utf-8", b"latin-1", b"US-ASCII", b"windows-1252"]) | st.binary(max_size=12),
+)
+def test_any_bytes_are_a_tree_or_a_typed_error(data: bytes, encoding: bytes) -> None:
+    for source in (data, b"<?xml version='1.0' encoding='" + encoding + b"'?><a/>"):
+        try:
+            root = parse_xml(source)
+        except InputError:
+            continue
+        assert root.tag is not None
+
+
+def test_lines_are_those_on_which_start_tags_begin() -> None:
+    text = (
+        '<?xml version="1.0"?>\n<!-- <no> \n -->\n<a>\n  <b\n    x="1 > 0"\n    y=\'"\'>\n  </b>text &amp;\n'
+        "  <![CDATA[<no>\n]]><c/><!-- x --><d\n/>\n</a>"
+    )
+    lines = [(item.tag, item.sourceline) for item in parse_xml(text).iter() if isinstance(item.tag, str)]
+    assert lines == [("a", 4), ("b", 5), ("c", 10), ("d", 10)]
+
+
+@pytest.mark.parametrize("text", [
+    '<!DOCTYPE a [<!ENTITY e "x">]><a>&e;</a>', "<?xml version='1.0'?>\n<!-- c -->\n<!DOCTYPE a><a/>",
+    "<!-- <!DOCTYPE a> --><!DOCTYPE a><a/>",
+    "<!-- [ <!ENTITY -->  <!-- --> <!DOCTYPE a SYSTEM 'file:///etc/passwd'><a/>",
+])  # fmt: skip
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-16"])
+def test_a_doctype_is_refused_wherever_it_hides(text: str, encoding: str) -> None:
+    with pytest.raises(InputError, match="DOCTYPE is not allowed"):
+        parse_xml(text.encode(encoding))
+
+
+def test_words_about_doctypes_are_no_doctype() -> None:
+    root = parse_xml("<!-- <!DOCTYPE x> --><a><!-- <!ENTITY --><![CDATA[<!DOCTYPE]]> &lt;!DOCTYPE</a>")
+    assert "".join(root.itertext("*")) == "<!DOCTYPE <!DOCTYPE"
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16", "iso-8859-1", "windows-1252"])
+def test_the_declared_encoding_is_used(encoding: str) -> None:
+    declared = "utf-8" if encoding == "utf-8-sig" else encoding
+    text = f'<?xml version="1.0" encoding="{declared}"?><a v="ä"/>'
+    assert parse_xml(text.encode(encoding)).get("v") == "ä"
+    assert parse_xml(decode_xml(text.encode(encoding), path="x")).get("v") == "ä"
+    assert parse_xml(text).get("v") == "ä"
+
+
+@pytest.mark.parametrize("encoding", ["punycode", "unicode_escape", "rot13", "hex", "no-such", "undefined"])
+def test_encodings_that_no_xml_file_has_are_refused(encoding: str) -> None:
+    with pytest.raises(InputError, match="encoding it declares"):
+        parse_xml(f'<?xml version="1.0" encoding="{encoding}"?><a/>'.encode())
+
+
+def test_bytes_that_are_not_in_the_declared_encoding_are_refused() -> None:
+    with pytest.raises(InputError):
+        parse_xml(b'<a v="\xff"/>')
+    with pytest.raises(InputError, match="byte 6 is not UTF-8"):
+        decode_xml(b'<a v="\xff"/>', path="x")
+
+
+def test_compiled_xml_is_distinguished() -> None:
+    with pytest.raises(InputError, match="zero bytes"):
+        parse_xml(b"\x03\x00\x08\x00\x10\x00\x00\x00")
+
+
+@pytest.mark.parametrize("data", [
+    b"<a>" + b" " * MAX_BYTES + b"</a>",
+    b"<a>" + b"<b/>" * MAX_ELEMENTS + b"</a>",
+    b"<a>" * (MAX_DEPTH + 1) + b"</a>" * (MAX_DEPTH + 1),
+    b"<a>" * 1_000_000,
+], ids=["bytes", "elements", "levels", "endless levels"])  # fmt: skip
+def test_xml_beyond_the_budget_is_refused(data: bytes) -> None:
+    with pytest.raises(BudgetError):
+        parse_xml(data, path="x")
+
+
+@pytest.mark.parametrize(("data", "problem"), [
+    (b"<!-- -->" * 900_000, "Start tag expected"),
+    (b"<?a?>" * 1_500_000 + b"<", "invalid element name"),
+    (b"<!--" * 1_900_000, "<text>:1: "),
+    (b"<a " + b"x='" * 2_000_000, "attributes construct error"),
+], ids=["comments", "instructions", "open comments", "open quotes"])  # fmt: skip
+def test_megabytes_that_are_no_document_are_refused(data: bytes, problem: str) -> None:
+    with pytest.raises(InputError, match=problem):
+        parse_xml(data)
+
+
+def test_work_grows_with_the_number_of_elements_alone() -> None:
+    def read(count: int) -> None:
+        assert len(parse_xml(b"<a>" + b"<b x='\n'/>" * count + b"</a>")) == count
+
+    check_linear(read, 20_000)
+
+
+def test_a_quote_that_is_not_straight_has_a_hint() -> None:
+    with pytest.raises(InputError, match=r"^x\.xml:2:") as caught:
+        parse_xml("<a>\n<b name=”x”/></a>", path="x.xml")
+    assert caught.value.hint == "attribute values are in straight quotes"
+
+
+def test_children_are_elements_only() -> None:
+    assert [child.tag for child in child_elements(parse_xml("<a>t<!-- c --><b/><?p?><c/></a>"))] == ["b", "c"]
+
+
+DOCUMENT = '''# a remark
+a = 1
+[t]
+b = """
+[x]
+c = 2
+"""
+"d.e" = [
+ 1,
+ 2]
+[[r]]
+k = 1
+[r.s]
+z = {q = {w = 1}}
+[[r]]
+k.l = 2
+[[r.u]]
+v = 1
+[[r.u]]
+v = 2
+'''
+
+
+@pytest.mark.parametrize("ending", ["\n", "\r\n"])
+@pytest.mark.parametrize(("keys", "line"), [
+    (("a",), 2),
+    (("t",), 3),
+    (("t", "b"), 4),
+    (("t", "d.e"), 8),
+    (("t", "d.e", 1), 8),
+    (("r",), 11),
+    (("r", 0, "k"), 12),
+    (("r", 0, "s", "z", "q", "w"), 14),
+    (("r", 1), 15),
+    (("r", 1, "k", "l"), 16),
+    (("r", 1, "u", 1, "v"), 20),
+    (("t", "c"), None),
+    (("r", 2), None),
+    (("r", 1, "k", 0), None),
+])  # fmt: skip
+def test_a_value_is_found_on_the_line_where_it_starts(
+    keys: tuple[str | int, ...], line: int | None, ending: str
+) -> None:
+    assert line_of(DOCUMENT.replace("\n", ending), keys) == line
+
+
+def test_a_value_of_very_many_lines_ends_the_search_instead_of_the_patience() -> None:
+    text = "x = [\n" + "1,\n" * 5_000 + "]\ny = 1\n"
+    assert line_of(text, ("y",)) is None
+    assert line_of("y = 1\n" + text, ("y",)) == 1
+
+
+@pytest.mark.parametrize("text", ["", "[", "= 1", "x = " + "[" * 5_000, "\0", f"x = {'9' * 5_000}"])
+def test_a_text_that_is_not_toml_has_no_lines(text: str) -> None:
+    assert line_of(text, ("x",)) is None
+
+
+IDS = ("com.example.Notes#createNote", "com.example.Notes#deleteNote", "clock_in_today", "merge")
+
+
+@pytest.mark.parametrize(("written", "meant"), [
+    ("createnote", "com.example.Notes#createNote"),
+    ("Notes#deleteNot", "com.example.Notes#deleteNote"),
+    ("clock_in_toady", "clock_in_today"),
+    ("MERGE", "merge"),
+    ("weather", None),
+    ("m" * 100_000, None),
+])  # fmt: skip
+def test_the_closest_name_is_found_by_its_last_part_too(written: str, meant: str | None) -> None:
+    assert closest_name(written, IDS) == meant
+
+
+def test_long_known_names_are_not_compared_but_listed() -> None:
+    name = "a" * 100_000
+    assert closest_name("a" * 150, [name]) is None
+    assert suggest_name("b", [name]) == f"known: {name}"
+
+
+def test_a_hint_lists_as_many_names_as_are_asked_for() -> None:
+    assert suggest_name("merg", IDS, most=2) == (
+        "did you mean 'merge'? known: com.example.Notes#createNote, com.example.Notes#deleteNote and 2 more"
+    )
+    assert suggest_name("x", IDS[:2], most=2) == (
+        "known: com.example.Notes#createNote, com.example.Notes#deleteNote"
+    )
+    assert suggest_name("x", []) == "none is known"

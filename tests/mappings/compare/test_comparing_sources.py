@@ -1,0 +1,163 @@
+"""A comparison of sources: what the protocol changes is apart from what the app changed.
+
+What one side of `diff` could not read is neither gone nor new.
+"""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from droidgate import convert, diff, read
+from droidgate_mappings.compare import Weight
+from droidgate_mappings.formats.format import find_format
+from droidgate_mappings.model.capability import Provider
+from droidgate_mappings.model.types import ObjectType, ScalarType
+from droidgate_phone.sample_apps import sample_apps_directory
+from gateway.cli.program_runs import Runner
+from gateway.sources.formats_of_tests import write_tree
+from gateway.sources.kotlin_trees import ADD_NOTE, DELETE_NOTE, ENTRY_POINT_PATH, FUNCTIONS, entry_point_tree
+from model_types import properties_of
+
+APPS = ("clock-in", "notes", "pdf-tool", "tally")
+TARGETS = ("mobile-mcp", "mmcp", "mmcp+draft", "appfunctions", "mcp")
+
+
+def provider_of(app: str) -> Provider:
+    (provider,) = read(str(sample_apps_directory() / app / "app"))
+    return provider
+
+
+def written(provider: Provider, target: str, folder: Path) -> Provider:
+    convert([provider], target).write(folder)
+    (again,) = read(str(folder))
+    return again
+
+
+@pytest.mark.parametrize("target", TARGETS)
+@pytest.mark.parametrize("app", APPS)
+def test_an_app_and_its_conversion_differ_by_the_protocol_only(app: str, target: str, tmp_path: Path) -> None:
+    old = provider_of(app)
+    new = written(old, target, tmp_path)
+    compared = diff([old], [new])
+    if old.protocol == find_format(target)[0].id:
+        assert compared.protocol_changes == ()
+        return
+    assert compared.providers == ()
+    assert compared.unchanged_capabilities == len(old.capabilities)
+    (change,) = compared.protocol_changes
+    assert (change.old_protocol, change.protocol) == (old.protocol, new.protocol)
+    assert change.findings == convert([old], target).findings
+    assert compared.weight() is Weight.BREAKING, "each caller has to follow"
+
+
+def test_what_the_app_changed_as_well_is_a_change_beyond_the_protocol(tmp_path: Path) -> None:
+    old = provider_of("clock-in")
+    new = written(old, "mmcp", tmp_path)
+    others = list(new.capabilities)
+    first = next(item for item in others if isinstance(item.input, ObjectType) and item.input.properties)
+    others.remove(first)
+    parameters = dict(properties_of(first.input))
+    name, parameter = next(iter(parameters.items()))
+    parameters[name] = parameter.model_copy(update={"type": ScalarType(kind="boolean")})
+    changed = first.model_copy(update={"input": first.input.model_copy(update={"properties": parameters})})
+    compared = diff([old], [new.model_copy(update={"capabilities": (changed, *others[1:])})])
+    assert len(compared.protocol_changes) == 1
+    (provider,) = compared.providers
+    found = {item.id: [change.code for change in item.changes] for item in provider.capabilities}
+    assert found.pop(first.id)
+    assert list(found.values()) == [["capability-removed"]]
+
+
+def test_providers_of_other_apps_are_not_taken_for_each_other(tmp_path: Path) -> None:
+    clock, tally = provider_of("clock-in"), provider_of("tally")
+    new = written(clock, "mmcp", tmp_path)
+    compared = diff([clock, tally], [new, provider_of("pdf-tool")])
+    assert [(item.old_protocol, item.package) for item in compared.protocol_changes] == [
+        ("mobile-mcp", clock.package)
+    ]
+    assert {item.status for item in compared.providers} == {"added", "removed"}
+
+
+NOTES_FILE = "app/src/main/java/dev/notes/Notes.kt"
+TWO = FUNCTIONS.removesuffix("}\n") + "    @AppFunction fun count(context: AppFunctionContext): Int = 1\n}\n"
+COUNT = "dev.notes.Notes#count"
+
+
+def compared(droidgate: Runner, folder: Path, old: dict[str, str], new: dict[str, str]) -> dict[str, Any]:
+    """Return the comparison of two trees; each is the usual one with other files."""
+    for name, files in (("old", old), ("new", new)):
+        write_tree(folder / name, {**entry_point_tree(), NOTES_FILE: TWO, **files})
+    ran = droidgate("diff", folder / "old", folder / "new", "--json")
+    assert ran.code == 0, ran.err
+    result: dict[str, Any] = json.loads(ran.out)["comparison"]
+    return result
+
+
+BROKEN = TWO.replace("title: String", "title String")
+
+
+REFUSED = FUNCTIONS.replace("title: String", "title: Any")
+INSIDE = TWO.replace(
+    "    @AppFunction fun count", "    fun local() {\n        class L {\n    @AppFunction fun count"
+).replace("Int = 1\n}", "Int = 1\n        }\n    }\n}")
+
+
+@pytest.mark.parametrize(("old", "new", "ids", "gone"), [
+    pytest.param({}, {NOTES_FILE: BROKEN}, [ADD_NOTE, COUNT], [],
+        id="functions of a file with a syntax error are not gone"),
+    pytest.param({NOTES_FILE: BROKEN}, {}, [ADD_NOTE, COUNT], [],
+        id="functions of a file that had a syntax error are not new"),
+    pytest.param({}, {NOTES_FILE: REFUSED, ENTRY_POINT_PATH: ""}, [ADD_NOTE],
+        ["dev.notes.NotesService", None],
+        id="a function that is refused is not gone and one that is removed is"),
+    pytest.param({}, {NOTES_FILE: BROKEN, ENTRY_POINT_PATH: ""}, [ADD_NOTE, COUNT],
+        ["dev.notes.NotesService"],
+        id="a function of another file is gone where one file has a syntax error"),
+    pytest.param({}, {NOTES_FILE: INSIDE}, [COUNT], [], id="a function that is not understood is not gone"),
+])  # fmt: skip
+def test_what_cannot_be_read_is_not_compared(
+    droidgate: Runner,
+    tmp_path: Path,
+    old: dict[str, str],
+    new: dict[str, str],
+    ids: list[str],
+    gone: list[str | None],
+) -> None:
+    comparison = compared(droidgate, tmp_path, old, new)
+    assert [item["id"] for item in comparison["not_compared"]] == ids
+    providers = comparison.get("providers") or []
+    assert [(item["status"], item.get("component")) for item in providers] == [
+        ("removed", name) for name in gone
+    ]
+    if len(gone) == 2:
+        messages = {provider["changes"][0]["message"] for provider in providers}
+        assert messages == {"the provider is gone, with 1 capability"}
+    first = comparison["not_compared"][0]
+    assert first["missing_from"] == ("old" if NOTES_FILE in old else "new")
+    if new.get(NOTES_FILE) is BROKEN:
+        assert first["place"] == f"{tmp_path}/new/{NOTES_FILE}:14"
+        assert "Kotlin syntax error" in first["reason"]
+
+
+def test_an_app_and_a_tree_with_a_syntax_error_are_compared_without_its_functions(
+    droidgate: Runner, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("DROIDGATE_HOME", str(tmp_path / "home"))
+    write_tree(tmp_path / "p", entry_point_tree())
+    assert droidgate("pack", tmp_path / "p", "-o", tmp_path / "app.apk", "--generate").code == 0
+    write_tree(tmp_path / "p", {NOTES_FILE: BROKEN})
+    ran = droidgate("diff", tmp_path / "app.apk", tmp_path / "p")
+    assert ran.code == 0
+    assert "nothing changed; 1 capability is as it was; 1 not compared" in ran.out
+    assert DELETE_NOTE not in ran.out
+
+
+def test_nothing_that_can_be_read_is_said_once(droidgate: Runner, tmp_path: Path) -> None:
+    write_tree(tmp_path, {"Notes.kt": BROKEN})
+    ran = droidgate("inspect", tmp_path / "Notes.kt")
+    assert ran.code == 3
+    assert "no descriptor" not in ran.err
+    assert "error: " in ran.err
+    assert "nothing in it can be read" in ran.err
