@@ -47,9 +47,7 @@ def _error_of(run: Run) -> str:
     ("../droidgate.toml", "strict = true\n"),
     ("../pyproject.toml", "[project]\nname = 'x'\n[tool.droidgate]\nstrict = true\n"),
 ])  # fmt: skip
-def test_a_file_in_the_working_folder_or_above_sets_a_default(
-    droidgate: Runner, name: str, text: str
-) -> None:
+def test_a_file_in_this_folder_or_above_sets_a_default(droidgate: Runner, name: str, text: str) -> None:
     assert droidgate("inspect", "lenient.xml").code == 0
     Path(name).write_text(text)
     assert droidgate("inspect", "lenient.xml").code == 3
@@ -73,9 +71,7 @@ def test_an_option_wins_over_a_variable_over_the_file_over_the_built_in_default(
     assert droidgate(*arguments, "--from", "mcp").code == 3
 
 
-def test_a_variable_can_take_back_what_the_file_sets(
-    droidgate: Runner, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_variable_takes_back_what_the_file_sets(droidgate: Runner, monkeypatch: pytest.MonkeyPatch) -> None:
     Path("droidgate.toml").write_text("strict = true\n")
     monkeypatch.setenv("DROIDGATE_STRICT", "0")
     assert droidgate("inspect", "lenient.xml").code == 0
@@ -202,9 +198,7 @@ def test_a_working_folder_that_is_gone_has_no_file(droidgate: Runner, tmp_path: 
     assert droidgate("lint", source).code == 0
 
 
-def test_config_show_names_each_value_and_its_origin(
-    droidgate: Runner, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_config_show_has_values_and_their_origins(droidgate: Runner, monkeypatch: pytest.MonkeyPatch) -> None:
     Path("../droidgate.toml").write_text('strict = true\n[lint]\nfail-on = "warning"\n')
     monkeypatch.setenv("DROIDGATE_LINT_FAIL_ON", "note")
     run = droidgate("config", "show", "--json")

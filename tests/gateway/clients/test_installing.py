@@ -293,9 +293,7 @@ def test_an_unknown_client_is_refused_with_the_closest_one() -> None:
     assert "claude-code" in (caught.value.hint or "")
 
 
-def test_the_command_shows_the_change_and_what_comes_next(
-    home: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_the_command_shows_the_change_and_next_step(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (home / ".claude.json").write_text('{\n  "secret": "s3cret",\n  "mcpServers": {}\n}\n')
     assert run(["install-client", "claude-code", "--serial", "emulator-5554"]) == 0
     out = capsys.readouterr().out

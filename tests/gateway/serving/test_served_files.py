@@ -88,9 +88,7 @@ def test_a_file_inside_a_list_is_refused(tmp_path: Path) -> None:
     assert "not a part" in refused([tmp_path], {"paths": [{"a": "droidgate://files/x"}]})
 
 
-def test_one_name_in_two_folders_and_a_long_file_are_refused(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_name_in_two_folders_or_a_long_file_fails(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     folders = [tmp_path / "a", tmp_path / "b"]
     for folder in folders:
         folder.mkdir()
