@@ -174,9 +174,7 @@ def test_a_record_that_is_replaced_by_another_with_a_right_digest_is_found(log: 
     assert (broken.kind, broken.message) == ("changed", message)
 
 
-def test_an_end_that_is_cut_off_is_found_by_the_head_and_when_the_log_goes_on(
-    log: AuditLog,
-) -> None:
+def test_an_end_that_is_cut_off_is_found_by_the_head_and_when_the_log_goes_on(log: AuditLog) -> None:
     change_lines(log, lambda lines: lines.__delitem__(slice(17, None)))
     broken = broken_in(log.folder)
     assert (broken.kind, broken.message) == ("cut-off", "the log ends with record 17; record 20 was written")
@@ -288,7 +286,7 @@ def _empty(path: Path) -> None:
 
 
 @pytest.mark.parametrize("remove", [Path.unlink, _empty])
-def test_a_log_that_is_gone_is_found_by_the_head_and_stays_found_when_it_goes_on(
+def test_a_log_that_is_gone_is_found_by_the_head_and_later(
     log: AuditLog, remove: Callable[[Path], None]
 ) -> None:
     noted = verify(log.folder).digest
@@ -347,7 +345,7 @@ def _write_while_the_disk_works(log: AuditLog, monkeypatch: pytest.MonkeyPatch, 
     return ends[1:]
 
 
-def test_records_that_wait_for_the_disk_are_synced_together_in_their_order(
+def test_records_that_wait_for_the_disk_are_synced_together(
     log: AuditLog, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     assert _write_while_the_disk_works(log, monkeypatch, error="") == [""] * 5

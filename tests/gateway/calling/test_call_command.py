@@ -291,7 +291,7 @@ def test_a_shim_that_takes_no_more_for_now_gets_the_rest_of_the_batch_later(tmp_
         wait_until(lambda: "total: 34" in run(phone, "read_total", "--arg", "player=Ann", "--yes").out)
 
 
-def test_a_shim_that_takes_nothing_until_the_deadline_is_reported_as_busy(
+def test_a_shim_that_takes_nothing_in_time_is_busy(
     bare: ReachedPhone, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     options = BatchOptions(None, 1, bare.phone.serial, None, None, 2.5, approved=True, signed_by=None)

@@ -121,9 +121,7 @@ class Asked(list[ApprovalRequest]):
         return Approval(allowed=is_allowed, remember=is_allowed and self.remember, token="denied")
 
 
-def test_an_app_function_is_called_by_the_shell_and_its_document_is_its_value(
-    reached: ReachedPhone,
-) -> None:
+def test_an_app_function_is_called_by_the_shell_and_its_document_is_its_value(reached: ReachedPhone) -> None:
     result = reached.call(CREATE, title="Umbrella", content="two words", labels=["a", "b"])
     assert result.route == "app-function-shell"
     expected = {"title": "Umbrella", "labels": ["a", "b"], "wordCount": 3}
@@ -233,7 +231,7 @@ def test_nobody_is_asked_about_a_call_that_no_way_carries(fresh: ReachedPhone) -
     assert asked == []
 
 
-def test_the_arguments_are_fitted_once_although_somebody_is_asked(
+def test_the_arguments_are_fitted_once_for_a_question(
     reached: ReachedPhone, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     fitted: list[object] = []
@@ -379,7 +377,7 @@ def test_a_name_that_only_an_app_knows_which_no_shim_asked_gets_the_way_to_ask(b
     assert "shim" not in str(raised.value.hint)
 
 
-def test_no_shim_of_others_is_called(
+def test_no_shim_of_others_is_used(
     reached: ReachedPhone, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("DROIDGATE_HOME", str(tmp_path))
@@ -609,7 +607,7 @@ def notes_shim(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ReachedPhon
 
 
 @by_each_route
-def test_a_request_of_more_than_32_kib_arrives_whole_either_way(
+def test_a_request_of_more_than_32_kib_arrives(
     notes_shim: ReachedPhone, labels: list[str], route: str
 ) -> None:
     assert len(LONG.encode()) > 32 * 1024
@@ -628,9 +626,7 @@ def test_numbers_and_one_of_several_types_arrive_as_they_were_sent(
     assert (result.route, result.value["reminder"]) == (route, {**KIND, **office})
 
 
-def test_a_value_of_none_of_several_types_is_refused_before_anything_is_sent(
-    notes_shim: ReachedPhone,
-) -> None:
+def test_a_value_of_none_of_several_types_is_refused_and_nothing_is_sent(notes_shim: ReachedPhone) -> None:
     with notes_shim.counted() as commands:
         error = notes_shim.failure(CREATE, reminder={"place": "the office"}, **NOTE)
     assert (error.failure.token, "/reminder" in str(error)) == ("invalid_argument", True)
@@ -641,9 +637,7 @@ def test_a_value_of_none_of_several_types_is_refused_before_anything_is_sent(
     pytest.param({"content": "b", "labels": []}, "empty", id="what the shell cannot carry"),
     pytest.param({"content": "é" * 70_000}, "a command carries 131,071", id="what is too long for a command"),
 ])  # fmt: skip
-def test_a_way_through_a_shim_has_a_reason(
-    notes_shim: ReachedPhone, arguments: dict[str, Any], reason: str
-) -> None:
+def test_a_way_by_shim_has_a_reason(notes_shim: ReachedPhone, arguments: dict[str, Any], reason: str) -> None:
     plan = notes_shim.caller().explain(CallRequest(CREATE, {"title": "a", **arguments}))
     assert plan.route.route == "shim"
     (said,) = plan.passed_over

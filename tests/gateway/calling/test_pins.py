@@ -404,9 +404,7 @@ def app(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[PhoneWithAp
         yield app
 
 
-def test_an_update_that_declares_the_same_keeps_the_approval_and_another_or_another_signer_does_not(
-    app: PhoneWithApp,
-) -> None:
+def test_an_update_that_declares_the_same_keeps_the_approval_and_another_does_not(app: PhoneWithApp) -> None:
     app.install(version=2)
     assert app.state() == ("unchanged", [])
     app.change("make_up_clock_in", "make_up_for_a_day")

@@ -196,7 +196,7 @@ def test_the_reason_of_a_rule_is_that_of_the_decision(tmp_path: Path) -> None:
     ("[?]", "x", False),
     ("[[]*[*]", "[x*", True),
 ])  # fmt: skip
-def test_a_pattern_has_two_special_characters_and_matches_the_whole_value(
+def test_a_pattern_has_two_special_characters_and_matches_it_all(
     pattern: str, value: str, *, expected: bool
 ) -> None:
     assert glob_matches(pattern, value) is expected
@@ -223,7 +223,7 @@ def effect_of(policy: Policy, *, read_only: bool | None) -> CallEffect:
 
 
 @pytest.mark.parametrize("read_only", [None, True, False])
-def test_neither_names_nor_hints_say_what_a_call_does_unless_the_user_says_so(
+def test_neither_names_nor_hints_say_what_a_call_does_by_themselves(
     tmp_path: Path, *, read_only: bool | None
 ) -> None:
     policy = policy_of(tmp_path, 'believe_hints_of = "com.example.other"\n')
@@ -234,7 +234,7 @@ def test_neither_names_nor_hints_say_what_a_call_does_unless_the_user_says_so(
     ("read_only", "effect"),
     [(None, CallEffect.UNKNOWN), (True, CallEffect.READS), (False, CallEffect.WRITES)],
 )
-def test_hints_of_packages_that_the_user_names_are_believed(
+def test_hints_of_named_packages_are_believed(
     tmp_path: Path, *, read_only: bool | None, effect: CallEffect
 ) -> None:
     policy = policy_of(tmp_path, 'believe_hints_of = ["com.other", "com.example.*"]\n')
@@ -366,7 +366,7 @@ def test_of_two_names_that_look_alike_both_are_refused(first: CapabilityKey, sec
     (key_of("createNote"), key_of("createNotes")),
     (key_of("save"), key_of("send")),
 ])  # fmt: skip
-def test_names_that_are_not_alike_and_equal_ids_of_two_apps_are_not_refused(
+def test_other_names_and_equal_ids_of_two_apps_are_not_refused(
     first: CapabilityKey, second: CapabilityKey
 ) -> None:
     assert refused_names([first, second]) == {}
@@ -457,7 +457,7 @@ SHOWN: list[tuple[dict[str, Json], list[str]]] = [
 
 @pytest.mark.parametrize(("arguments", "lines"), SHOWN)
 @pytest.mark.parametrize("width", [40, 100])
-def test_each_argument_is_a_line_of_its_own_in_both_questions(
+def test_each_argument_is_a_line_in_both_questions(
     arguments: dict[str, Json], lines: list[str], width: int
 ) -> None:
     is_cut = any("(cut)" in line or "a name of" in line for line in lines)

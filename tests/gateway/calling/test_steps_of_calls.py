@@ -79,7 +79,7 @@ def test_a_trace_has_each_step_from_the_request_to_the_result(reached: ReachedPh
     assert of_kind(events, "result")[0]["value"]["title"] == SECRET
 
 
-def test_each_command_that_reached_the_phone_is_in_the_trace_with_what_it_printed(
+def test_each_command_that_reached_the_phone_is_traced_with_its_output(
     reached: ReachedPhone, tmp_path: Path
 ) -> None:
     caller = reached.caller()
@@ -231,7 +231,7 @@ def test_files_of_shared_storage_are_fetched_under_safe_names(reached: ReachedPh
     assert again.copies == (tmp_path / "out" / "1-a_b.txt",)
 
 
-def test_the_command_sends_a_file_and_fetches_what_the_result_names(
+def test_the_command_sends_a_file_and_fetches_others(
     reached: ReachedPhone, report: Path, tmp_path: Path
 ) -> None:
     out = tmp_path / "pulled"
@@ -244,9 +244,7 @@ def test_the_command_sends_a_file_and_fetches_what_the_result_names(
     assert done.err.count("created: ") == 3
 
 
-def test_an_explanation_has_each_command_that_a_call_with_a_file_runs(
-    reached: ReachedPhone, report: Path
-) -> None:
+def test_an_explanation_has_each_command_of_a_call_with_a_file(reached: ReachedPhone, report: Path) -> None:
     arguments = ["call", "page_count", "--file", f"path=@{report}", "--serial", reached.phone.serial]
     lines = run_process(*arguments, "--explain").out.partition("commands, not run:\n")[2].splitlines()
     explained = [shlex.split(line.partition(" shell ")[2]) for line in lines]
@@ -295,9 +293,7 @@ def test_half_a_file_is_not_left_where_the_phone_fails(reached: ReachedPhone, tm
     assert list(tmp_path.iterdir()) == []
 
 
-def test_no_call_is_made_without_a_folder_or_with_a_double_argument(
-    reached: ReachedPhone, report: Path
-) -> None:
+def test_no_call_is_made_without_a_folder_or_with_two_values(reached: ReachedPhone, report: Path) -> None:
     with reached.counted() as commands:
         done = run_process("call", "page_count", "--pull", report, "--serial", reached.phone.serial)
         both = run_process("call", "page_count", "--arg", "path=/x", "--file", f"path=@{report}")
@@ -364,9 +360,7 @@ def test_a_call_by_androids_shell_reports_its_step(silent: ReachedPhone) -> None
     ("capability", "arguments"),
     [("query_clock_in", {"date": "2026-02-03"}), ("page_count", {"path": "/sdcard/a.pdf"})],
 )
-def test_a_shim_says_who_has_the_call(
-    silent: ReachedPhone, capability: str, arguments: dict[str, str]
-) -> None:
+def test_a_shim_says_who_has_it(silent: ReachedPhone, capability: str, arguments: dict[str, str]) -> None:
     reports = reported(silent, capability, "waiting for the app's answer", arguments)
     seconds = [report.seconds for report in reports]
     assert seconds == sorted(seconds)

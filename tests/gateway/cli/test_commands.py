@@ -114,9 +114,7 @@ def test_a_leniency_is_reported_and_refused_by_strict(droidgate: Runner, golden:
 
 
 @pytest.mark.parametrize("others", [True, False])
-def test_what_is_unreadable_in_a_folder_is_reported_and_the_rest_read(
-    droidgate: Runner, *, others: bool
-) -> None:
+def test_what_is_unreadable_in_a_folder_stops_no_other(droidgate: Runner, *, others: bool) -> None:
     broken = "timer/app/src/main/res/xml/timer.xml"
     Path(broken).write_text(CUT)
     if others:
@@ -325,7 +323,7 @@ DESCRIPTOR = '<meta-data android:name="mobile.mcp.tool.capabilities" android:res
     (TOOL.format(""), "mobile-mcp-tool-capabilities", "M64"),
     (TOOL.format(DESCRIPTOR), "mobile-mcp-descriptor-file", "M64"),
 ])  # fmt: skip
-def test_what_a_reader_leaves_out_by_a_broken_rule_is_one_finding(
+def test_what_a_reader_leaves_out_by_a_rule_is_found_once(
     droidgate: Runner, element: str, code: str, row: str
 ) -> None:
     write({"app/AndroidManifest.xml": MANIFEST.format(f"<application>\n{element}\n</application>")})
@@ -473,7 +471,7 @@ def test_the_demo_makes_a_call_for_each_pair_of_protocols_and_shows_it(droidgate
 
 
 @pytest.mark.slow
-def test_the_demo_without_the_mcp_sdk_leaves_the_client_out_in_one_line(
+def test_the_demo_without_the_mcp_sdk_has_no_client(
     monkeypatch: pytest.MonkeyPatch, droidgate: Runner
 ) -> None:
     monkeypatch.setitem(sys.modules, "mcp", None)

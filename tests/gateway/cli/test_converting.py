@@ -145,7 +145,7 @@ def test_one_artifact_goes_into_a_file_or_to_standard_output(droidgate: Runner) 
     ("renamed", 1), ("moved", 1), ("defaulted", 1), ("widened", 1), ("narrowed", 1), ("dropped", 1),
     ("impossible", 0), ("security", 0),
 ])  # fmt: skip
-def test_the_threshold_decides_the_exit_code_and_everything_is_written(
+def test_the_threshold_decides_the_code_and_all_is_written(
     droidgate: Runner, threshold: str, code: int
 ) -> None:
     converted(droidgate, "tools.json", "--fail-on", threshold, to="mobile-mcp", code=code)
@@ -302,9 +302,7 @@ def test_several_providers_need_a_choice(droidgate: Runner) -> None:
     ("--description", "", "the description is empty"),
     ("--package", "1.clock", "'1.clock' is not a Java package"),
 ])  # fmt: skip
-def test_a_value_that_is_not_writable_is_refused(
-    option: str, value: str, said: str, droidgate: Runner
-) -> None:
+def test_a_value_that_is_unwritable_fails(option: str, value: str, said: str, droidgate: Runner) -> None:
     assert said in converted(droidgate, CLOCK, option, value, to="mcp", code=2).err
 
 
@@ -558,7 +556,7 @@ def unasked(small_sources: None, phone: VirtualPhone, droidgate: Runner) -> None
     ("observed", "which alone may bind the service"),
     ("catalog", "`droidgate formats`"),  # a catalog of files has no row of the app's files
 ])  # fmt: skip
-def test_an_app_that_nobody_asked_for_its_tools_gets_no_empty_descriptor(
+def test_an_app_that_nobody_asked_gets_no_descriptor(
     source: str | Path, hint: str, droidgate: Runner
 ) -> None:
     write_bare_project(Path("project"))
@@ -645,9 +643,7 @@ def test_files_are_listed_on_standard_output_and_a_second_run_says_that_they_are
 
 @pytest.mark.slow
 @pytest.mark.parametrize("typed", WRITING, indirect=True)
-def test_files_are_listed_on_standard_error_where_standard_output_has_a_document(
-    typed: list[str], droidgate: Runner
-) -> None:
+def test_files_are_listed_on_standard_error_next_to_a_document(typed: list[str], droidgate: Runner) -> None:
     run = droidgate(*typed, "--json")
     assert run.code == 0, run.err
     assert isinstance(json.loads(run.out), dict)

@@ -209,9 +209,7 @@ def _options_with_range(command: Any, path: tuple[str, ...] = ()) -> Iterator[tu
             yield path, option
 
 
-def test_a_number_out_of_its_range_is_named_with_the_range(
-    capsys: pytest.CaptureFixture[str],
-) -> None:
+def test_a_number_out_of_its_range_is_named_with_the_range(capsys: pytest.CaptureFixture[str]) -> None:
     program = typer.main.get_command(build_app())
     options = list(_options_with_range(program))
     assert len(options) > 15

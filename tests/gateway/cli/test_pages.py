@@ -156,9 +156,7 @@ def test_many_lines_at_the_end_are_shortened_too() -> None:
     assert "left out: 90 lines; --details shows everything" in short
 
 
-def test_a_terminal_gets_one_page_a_pipe_all_of_it(
-    droidgate: Runner, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_terminal_gets_a_page_a_pipe_all_of_it(droidgate: Runner, monkeypatch: pytest.MonkeyPatch) -> None:
     source = str(sample_apps_directory())
     piped = droidgate("inspect", source).out
     assert "left out:" not in piped

@@ -19,7 +19,7 @@ from droidgate.calls.subjects import find_capability, pin_of
 from droidgate_phone.phone import VirtualPhone
 from gateway.calling.log_writers import ALLOWED, SUBJECT, write_calls
 from gateway.cli.program_runs import Runner, run_on_terminal
-from gateway.cli.test_terminal_pages import check_page
+from gateway.cli.test_terminal_pages import Pages, printing
 
 NOTES = "dev.droidgate.sample.notes"
 CREATE = f"{NOTES}/{NOTES}.NotesService#createNote"
@@ -199,4 +199,4 @@ def test_a_page_fits_each_width(name: str, golden: Golden, monkeypatch: pytest.M
     write_calls(AuditLog(), 2)
     AuditLog().start(SUBJECT, pin=None, arguments={}, decision=Decision("deny", "rule 1", "no"))
     arguments = (*name.split("-"), *(["*createNote"] if name == "pins-approve" else []))
-    check_page(name, arguments, golden, monkeypatch)
+    Pages(golden, monkeypatch).check(name, printing(arguments))

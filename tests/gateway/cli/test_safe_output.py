@@ -104,9 +104,7 @@ def _shown_on_a_terminal(monkeypatch: pytest.MonkeyPatch, columns: int, *blocks:
     return stream.getvalue()
 
 
-def test_a_terminal_cuts_long_cells_where_it_should_and_a_pipe_none(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_a_terminal_cuts_long_cells_where_it_should_and_a_pipe_none(monkeypatch: pytest.MonkeyPatch) -> None:
     blocks = (Line(LONG, longest=20), Table(("A", "B"), [(LONG, LONG)], {"B": 20}))
     piped = io.StringIO()
     show(blocks, piped)

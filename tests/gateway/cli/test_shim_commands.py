@@ -410,9 +410,7 @@ def test_one_more_app_by_name_takes_no_other_out_of_sync(shim: Shim, more: str) 
     assert set(shim.kinds().values()) == {"same"}
 
 
-def test_sync_after_an_uninstallation_of_one_app_looks_after_the_others_and_says_so(
-    shim: Shim,
-) -> None:
+def test_sync_after_an_uninstallation_of_one_app_looks_after_the_others_and_says_so(shim: Shim) -> None:
     shim.install("adb:")
     run = shim("uninstall", CLOCK_IN, PDF_TOOL)
     assert run.code == 0
@@ -533,9 +531,7 @@ def instrumentations(phone: VirtualPhone) -> list[Any]:
 
 
 @pytest.mark.slow
-def test_only_shims_with_app_functions_include_the_one_that_calls_them_until_the_last(
-    shim: Shim,
-) -> None:
+def test_only_shims_with_app_functions_include_the_one_that_calls_them_until_the_last(shim: Shim) -> None:
     legacy = f"{NOTES}.legacy"
     first = shim.document("install", *ALL, "--from", f"adb:/{CLOCK_IN}")
     assert (first["identity"], shim.on_phone()) == (None, {CLOCK_IN})

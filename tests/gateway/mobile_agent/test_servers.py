@@ -546,7 +546,7 @@ def test_each_server_takes_its_own_token_only(plain: ServedPhone) -> None:
 @pytest.mark.parametrize(("header", "value", "status"), [
     ("Host", b"evil.example", 421), ("Origin", b"http://evil.example", 403), ("Origin", b"null", 403),
 ])  # fmt: skip
-def test_web_pages_of_others_are_refused_by_both_servers(
+def test_web_pages_of_others_are_refused_twice(
     plain: ServedPhone, header: str, value: bytes, status: int
 ) -> None:
     for role in ROLES:

@@ -276,7 +276,7 @@ def test_typing_that_ends_early_resets_the_keyboard(with_keyboard: MadePhone, en
 
 
 @pytest.mark.parametrize("signal", [None, Signals.SIGHUP, Signals.SIGTERM, Signals.SIGINT])
-def test_androids_own_shell_sets_the_keyboard_back_when_its_client_goes_away(
+def test_androids_shell_resets_the_keyboard_when_its_client_goes(
     tmp_path: Path, signal: Signals | None
 ) -> None:
     device = Mock(run=Mock(return_value=CommandResult(b"", b"", 0)))
@@ -336,9 +336,7 @@ def test_apps_are_found_by_part_of_their_package_and_opened_as_by_their_icon(mad
     assert [item["name"] for item in made.controls()] == ["A shop", "Buy"]
 
 
-def test_b10_an_id_of_a_filtered_list_opens_that_app_or_warns_of_another_package(
-    made: MadePhone,
-) -> None:
+def test_b10_an_id_of_a_filtered_list_opens_that_app_or_warns_of_another_package(made: MadePhone) -> None:
     (shop,) = made.run("get_mobile_app_target_info", filter="shop")
     result = made.run("launch_app", package_name=SHOP, id=shop["id"])
     assert (result["package_name"], result["success"], "warning" in result) == (SHOP, True, False)

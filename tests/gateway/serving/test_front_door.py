@@ -142,9 +142,7 @@ def test_a_body_that_does_not_arrive_ends_with_408_while_others_are_served() -> 
             assert slow.recv(12) == b"HTTP/1.1 408"
 
 
-def test_a_client_that_reads_no_answers_is_cut_off_while_others_are_served(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_a_client_that_reads_no_answers_is_cut_off_and_no_other(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(front_door, "READ_SECONDS", 0.5)
     run, schema = RUNS["test_simple_text"][0], {"type": "object", "description": "x" * 400_000}
     requests, body = 40, message("tools/list", _meta=META)
@@ -188,9 +186,7 @@ def test_a_thousand_idle_connections_do_not_keep_others_out(server: RunningServe
         assert status_of(server.port, "POST", {}, PING) == 200
 
 
-def test_a_request_that_is_being_answered_outlives_new_connections(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_a_request_that_is_being_answered_outlives_new_connections(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(front_door, "MAX_CONNECTIONS", 2)
     tools, tool, statuses = FixtureTools(), "test_tool_with_progress", list[int]()
     body = message("tools/call", name=tool, arguments={}, _meta=META)

@@ -321,9 +321,7 @@ async def test_a_yes_counts_only_for_the_app_that_the_client_showed(
 
 
 @pytest.mark.parametrize("revision", REVISIONS)
-async def test_a_cut_argument_hides_no_other_and_gets_no_lasting_approval(
-    own: ReachedPhone, revision: str
-) -> None:
+async def test_a_cut_argument_hides_no_other_and_is_not_remembered(own: ReachedPhone, revision: str) -> None:
     user = Answers("always", None)  # the form does not offer the first
     arguments = {"content": "x" * 5000, "priority": 5, "title": "to me"}
     async with connected(tools_of(own, allow=None), revision, user) as client:
@@ -467,9 +465,7 @@ async def test_nothing_that_a_model_reads_names_a_command_that_grants(
         assert caplog.messages[-1].endswith(f"; hint: see rule 1 of {own.folder / 'policy.toml'}")
 
 
-def test_one_warning_for_a_rule_that_matches_none(
-    own: ReachedPhone, caplog: pytest.LogCaptureFixture
-) -> None:
+def test_one_warning_for_a_rule_without_matches(own: ReachedPhone, caplog: pytest.LogCaptureFixture) -> None:
     names = ("creatNote", "createNote", "tap")
     rules = "".join(f'[[rule]]\ndecision = "deny"\ncapability = "{name}"\n' for name in names)
     (own.folder / "policy.toml").write_text(rules)
@@ -702,7 +698,7 @@ def phones(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[list[Rea
 
 
 @pytest.mark.slow
-async def test_a_silent_app_of_two_phones_blocks_no_other_and_each_client_has_approvals_of_its_own(
+async def test_a_silent_app_blocks_no_other_and_each_client_has_its_approvals(
     phones: list[ReachedPhone],
 ) -> None:
     first, _ = phones
@@ -788,9 +784,7 @@ def send(player: ReachedPhone, action: str) -> None:
     player.device.check(["am", "broadcast", "-a", action, "-n", f"{PLAYER}/.Screen"])
 
 
-async def test_a_registered_function_is_announced_called_and_gone_in_the_end(
-    player: ReachedPhone,
-) -> None:
+async def test_a_registered_function_is_announced_called_and_gone_in_the_end(player: ReachedPhone) -> None:
     changed = anyio.Event()
 
     async def note(message: object) -> None:

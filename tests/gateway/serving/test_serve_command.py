@@ -173,7 +173,7 @@ def test_without_a_phone_it_waits_for_one(environment: dict[str, str]) -> None:
     (("--serial", "nope", "--plan"), 4, "nope"),
     (("--json",), 2, "--json needs --plan"),
 ])  # fmt: skip
-def test_a_mistake_is_an_error_with_a_hint(
+def test_a_mistake_has_a_hint(
     environment: dict[str, str], arguments: tuple[str, ...], code: int, words: str
 ) -> None:
     ended = run(environment, *arguments)

@@ -68,9 +68,7 @@ def test_nothing_but_a_plain_file_directly_in_the_folder_is_sent(tmp_path: Path,
     assert message.endswith("there are: there.txt")
 
 
-def test_a_file_that_becomes_a_link_after_it_was_found_is_not_followed(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_file_that_becomes_a_link_is_not_followed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "secret").write_text("secret")
     shared = tmp_path / "shared"
     shared.mkdir()

@@ -93,9 +93,7 @@ RIVALS = [
 
 
 @given(st.lists(st.tuples(st.sets(st.sampled_from(RIVALS)), st.integers(0, 2)), max_size=8))
-def test_no_name_ever_changes_and_none_is_given_to_another_capability(
-    looks: list[tuple[set[NamedCapability], int]],
-) -> None:
+def test_no_name_ever_changes_or_has_two_capabilities(looks: list[tuple[set[NamedCapability], int]]) -> None:
     with TemporaryDirectory() as folder:
         servers = [ToolNames(Path(folder)) for _ in range(3)]
         first_given: dict[str, str] = {}
@@ -149,9 +147,7 @@ def test_a_damaged_file_is_left_as_it_is_and_names_hold_while_the_server_runs(
     assert ToolNames(tmp_path).assign(PHONE, [early]) == {early.key: "notes_create"}
 
 
-def test_names_above_the_limit_of_the_file_are_stable(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_names_above_the_limit_of_a_file_are_stable(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(names_module, "MAX_KEPT", 3)
     every = [capability("a.app", f"run{number}") for number in range(6)]
     first = ToolNames(tmp_path).assign(PHONE, every)
