@@ -8,11 +8,13 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from droidgate.calls.approvals import Approval, ApprovalRequest, Approver
 from droidgate.calls.audit_log import AuditLog
+from droidgate.calls.call_requests import CallRequest, CallResult
 from droidgate.calls.caller import Caller
 from droidgate.calls.pins import PinStore
 from droidgate.calls.policy import Policy
@@ -25,6 +27,7 @@ from droidgate.shims.shim_facts import ShimFacts, facts_of
 from droidgate.shims.source_apps import read_source_apps
 from droidgate_android.apk.pack import pack_project
 from droidgate_android.apk.signing_keys import SigningKey, load_or_make_key, make_key
+from droidgate_mappings.values.failures import CallError
 from droidgate_phone.phone import VirtualPhone, start_phone
 from droidgate_phone.sample_apps import sample_apps_directory
 from droidgate_phone.sample_packages import sample_packages, signing_key
@@ -84,10 +87,30 @@ class ReachedPhone:
             approver=approver,
         )
 
+    def call(self, capability: str, /, **given: Any) -> CallResult:
+        """Call a capability; what is not the option of a request, of a call or `caller` is an argument."""
+        of_request = {name: given.pop(name) for name in ("app", "deadline", "files") if name in given}
+        of_call = {name: given.pop(name) for name in ("cancel", "trace") if name in given}
+        caller: Caller = given.pop("caller", None) or self.caller()
+        return caller.call(CallRequest(capability, given, **of_request), **of_call)
+
+    def failure(self, capability: str, /, **options: Any) -> CallError:
+        """Return how a call fails, which it has to."""
+        with pytest.raises(CallError) as raised:
+            self.call(capability, **options)
+        return raised.value
+
     def commands(self) -> list[str]:
         """Return the commands that came to its shell."""
         services = [str(event["service"]) for event in self.phone.log.of_kind("service")]
         return [text.partition(":")[2] for text in services if text.startswith("shell")]
+
+    @contextmanager
+    def counted(self) -> Iterator[list[str]]:
+        """Collect the commands that come while the context is open."""
+        before, during = len(self.commands()), list[str]()
+        yield during
+        during += self.commands()[before:]
 
     def install_shims(self, apps: Path, key: SigningKey) -> list[ShimFacts]:
         """Install the bare shim, which asks receivers, and one for each of the apps; return these."""

@@ -83,9 +83,7 @@ def test_a_pipe_is_refused_and_not_waited_for(read: Callable[[Path], object], tm
 
 
 @pytest.mark.parametrize("parallel", [1, 3])
-def test_every_request_is_called_once_and_not_more_than_allowed_at_once(
-    parallel: int, tmp_path: Path
-) -> None:
+def test_every_request_is_called_once_and_as_many_at_once_as_allowed(parallel: int, tmp_path: Path) -> None:
     lock, current, most = threading.Lock(), Counter[str](), Counter[str]()
     meeting = threading.Barrier(parallel)
 

@@ -1,30 +1,41 @@
-"""`droidgate call`: what it prints, asks and exits with."""
+"""`droidgate call`: what it prints, asks, writes and exits with, for one call and for a batch."""
 
 from __future__ import annotations
 
 import json
 import re
 import secrets
+from pathlib import Path
+from typing import Any
 
-import jsonschema
 import pytest
 
+from droidgate.calls.batches import BatchRequest
 from droidgate.calls.call_requests import CallRequest
 from droidgate.calls.caller import Caller
 from droidgate.cli.calls.call_command import Call
+from droidgate.cli.calls.calling_batch import _Callers, call_batch
 from droidgate.cli.calls.one_call import call_and_report
-from droidgate.cli.output.json_output import schema_of
-from droidgate.cli.published import PUBLISHED
 from droidgate_mappings.model.errors import DeviceError
 from droidgate_mappings.user_folders import configuration_folder
-from gateway.calling.phones_with_shims import LEGACY, NOTES, ReachedPhone
+from droidgate_mappings.values.failures import Failure, call_error
+from gateway.calling.phones_with_shims import LEGACY, NOTES, ReachedPhone, default_phone
 from gateway.cli.program_runs import Run, run_on_terminal, run_process
+from waiting import wait_until
 
 CREATE = "NotesService#createNote"
 
 
-def run(bare: ReachedPhone, *arguments: str, stdin: bytes = b"") -> Run:
-    return run_process("call", *arguments, "--serial", bare.phone.serial, stdin=stdin)
+NOTE = {"title": "a", "content": "b"}
+GIVEN = ("--args", json.dumps(NOTE))
+
+
+def run(phone: ReachedPhone, *arguments: str | Path, stdin: bytes = b"") -> Run:
+    return run_process("call", *arguments, "--serial", phone.phone.serial, stdin=stdin)
+
+
+def executed(commands: list[str]) -> list[str]:
+    return [text for text in commands if "execute-app-function" in text]
 
 
 def test_outputs_are_printed_by_name(bare: ReachedPhone) -> None:
@@ -35,41 +46,33 @@ def test_outputs_are_printed_by_name(bare: ReachedPhone) -> None:
 
 
 def test_the_document_has_the_value_and_the_milliseconds_of_each_step(bare: ReachedPhone) -> None:
-    done = run(bare, CREATE, "--args", "-", "--yes", "--json", stdin=b'{"title": "a", "content": "b"}')
-    printed = json.loads(done.out)
-    jsonschema.validate(printed, schema_of(PUBLISHED["call"]))
-    assert printed["value"]["title"] == "a"
-    assert printed["capability"]["package"] == NOTES
+    printed = run(bare, CREATE, "--args", "-", "--yes", "--json", stdin=GIVEN[1].encode()).document("call")
+    assert (printed["value"]["title"], printed["capability"]["package"]) == ("a", NOTES)
     assert printed["route"] == "app-function-shell"
-    assert sum(hop["milliseconds"] for hop in printed["hops"]) == pytest.approx(
-        printed["milliseconds"], abs=0.1
-    )
+    steps = sum(hop["milliseconds"] for hop in printed["hops"])
+    assert steps == pytest.approx(printed["milliseconds"], abs=0.1)
 
 
 def test_an_argument_by_name_becomes_what_is_declared(bare: ReachedPhone) -> None:
-    done = run(
-        bare, CREATE, "--arg", "title=a=b", "--arg", "content=5", "--arg", 'labels=["x"]', "--yes", "--json"
-    )
-    value = json.loads(done.out)["value"]
+    named = ("--arg", "title=a=b", "--arg", "content=5", "--arg", 'labels=["x"]')
+    value = json.loads(run(bare, CREATE, *named, "--yes", "--json").out)["value"]
     assert (value["title"], value["content"], value["labels"]) == ("a=b", "5", ["x"])
 
 
 def test_explaining_calls_nothing(bare: ReachedPhone) -> None:
-    before = len([text for text in bare.commands() if "execute-app-function" in text])
     arguments = ["--args", '{"title": "it\'s", "content": "b"}', "--explain"]
-    done = run(bare, CREATE, *arguments)
+    with bare.counted() as commands:
+        done = run(bare, CREATE, *arguments)
+        run(bare, CREATE, *arguments, "--json").document("call-plan")
     assert done.code == 0
     assert f"adb -s {bare.phone.serial} shell 'cmd app_function execute-app-function" in done.out
     assert "approval: new" in done.out
-    document = json.loads(run(bare, CREATE, *arguments, "--json").out)
-    jsonschema.validate(document, schema_of(PUBLISHED["call-plan"]))
-    assert len([text for text in bare.commands() if "execute-app-function" in text]) == before
+    assert executed(commands) == []
 
 
 def test_without_a_terminal_nobody_is_asked(bare: ReachedPhone) -> None:
-    done = run(bare, CREATE, "--args", '{"title": "a", "content": "b"}')
-    assert done.code == 6
-    assert done.out == ""
+    done = run(bare, CREATE, *GIVEN)
+    assert (done.code, done.out) == (6, "")
     assert done.err.startswith("error: needs_approval: ")
     command = f"droidgate pins approve '{NOTES}/{NOTES}.NotesService#createNote'"
     assert f"hint: to approve it: {command} --serial {bare.phone.serial}\n" in done.err
@@ -189,7 +192,7 @@ def test_always_approves_until_the_declaration_changes(bare: ReachedPhone) -> No
 
 @pytest.mark.parametrize("name", ["notes.createNote", "sample.notes.createNote", "notes/createNote"])
 def test_an_end_of_the_package_and_an_end_of_the_id_name_a_capability(bare: ReachedPhone, name: str) -> None:
-    done = run(bare, name, "--args", '{"title": "a", "content": "b"}', "--yes")
+    done = run(bare, name, *GIVEN, "--yes")
     assert (done.code, done.err) == (0, "")
 
 
@@ -198,3 +201,108 @@ def test_a_part_of_a_name_that_begins_within_a_word_names_nothing(bare: ReachedP
     done = run(bare, name, "--yes")
     assert (done.code, done.out) == (2, "")
     assert f"no capability on the phone is called '{name}'" in done.err
+
+
+def write(path: Path, *requests: dict[str, Any]) -> Path:
+    path.write_text("".join(f"{json.dumps(request)}\n" for request in requests))
+    return path
+
+
+def note(identifier: str, title: str) -> dict[str, Any]:
+    return {"id": identifier, "capability": CREATE, "arguments": {"title": title, "content": "c"}}
+
+
+@pytest.mark.slow
+def test_a_second_run_of_a_batch_calls_only_what_is_new(bare: ReachedPhone, tmp_path: Path) -> None:
+    batch = write(
+        tmp_path / "batch.jsonl",
+        note("first", "One"),
+        note("second", "Two"),
+        {"id": "odd", "capability": "no.such.thing"},
+        {"id": "bad", "capability": CREATE, "arguments": {"title": 5, "content": []}},
+    )
+    done = run(bare, "--batch", batch, "--yes")
+    assert (done.code, "2 ok, 2 failed" in done.out) == (5, True)
+    results = tmp_path / "batch.results.jsonl"
+    lines = [json.loads(line) for line in results.read_text().splitlines()]
+    ended = {line["id"]: line for line in lines if line["status"] != "begun"}
+    statuses = {name: line["status"] for name, line in ended.items()}
+    assert statuses == {"first": "ok", "second": "ok", "odd": "failed", "bad": "failed"}
+    assert ended["first"]["outputs"]["title"] == "One"
+    assert ended["bad"]["token"] == "invalid_argument"
+    before = results.read_bytes()
+    with batch.open("a") as file:
+        file.write(json.dumps(note("third", "Three")) + "\n")
+    with bare.counted() as commands:
+        again = run(bare, "--batch", batch, "--yes")
+    assert (again.code, "3 ok, 2 failed" in again.out) == (5, True)
+    added = results.read_bytes().removeprefix(before).decode().splitlines()
+    assert [json.loads(line)["id"] for line in added] == ["third", "third"]
+    assert len(executed(commands)) == 1
+
+
+def test_without_approval_nothing_is_called(bare: ReachedPhone, tmp_path: Path) -> None:
+    batch = write(tmp_path / "batch.jsonl", note("a", "One"))
+    results = tmp_path / "r.jsonl"
+    done = run(bare, "--batch", batch, "--results", results)
+    assert done.code == 5
+    assert json.loads(results.read_text().splitlines()[-1])["token"] == "needs_approval"
+
+
+def test_a_batch_with_one_bad_line_calls_nothing(bare: ReachedPhone, tmp_path: Path) -> None:
+    batch = write(tmp_path / "batch.jsonl", note("a", "One"), {"capability": CREATE, "argument": {}})
+    done = run(bare, "--batch", batch, "--yes")
+    assert (done.code, done.out, "batch.jsonl:2" in done.err) == (3, "", True)
+    assert not (tmp_path / "batch.results.jsonl").exists()
+
+
+def test_a_batch_excludes_what_belongs_to_one_call(bare: ReachedPhone, tmp_path: Path) -> None:
+    batch = write(tmp_path / "batch.jsonl", note("a", "One"))
+    assert run(bare, CREATE, "--batch", batch).code == 2
+    assert run(bare, "--batch", batch, "--results", batch).code == 2
+
+
+def test_a_call_whose_phone_is_absent_failed_uninterrupted(bare: ReachedPhone, tmp_path: Path) -> None:
+    request = {**note("first", "One"), "device": "not-there"}
+    done = run(bare, "--batch", write(tmp_path / "batch.jsonl", request), "--yes")
+    said = (done.code, done.out.startswith("failed first: "), done.out.endswith("1 failed\n"))
+    assert said == (5, True, True)
+
+
+def test_a_batch_that_ctrl_c_ends_names_the_file_to_go_on_with(
+    bare: ReachedPhone, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    options = Call(parallel=1, serial=bare.phone.serial, deadline=5, approved=True)
+
+    def press_ctrl_c(*_arguments: object, **_options: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(Caller, "call", press_ctrl_c)
+    with pytest.raises(KeyboardInterrupt):
+        call_batch(write(tmp_path / "batch.jsonl", note("first", "One")), options)
+    assert str(tmp_path / "batch.results.jsonl") in capsys.readouterr().err
+
+
+def test_a_shim_that_takes_no_more_for_now_gets_the_rest_of_the_batch_later(tmp_path: Path) -> None:
+    with default_phone(tmp_path) as phone:
+        calls = [{"capability": "add_points", "arguments": {"player": "Ann", "points": 1}} for _ in range(34)]
+        done = run(phone, "--batch", write(tmp_path / "points.jsonl", *calls), "--yes")
+        assert done.out.endswith("34 ok\n"), done.out
+        # The shim may take no more for now.
+        wait_until(lambda: "total: 34" in run(phone, "read_total", "--arg", "player=Ann", "--yes").out)
+
+
+def test_a_shim_that_takes_nothing_in_time_is_busy(
+    bare: ReachedPhone, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    options = Call(parallel=1, serial=bare.phone.serial, deadline=2.5, approved=True)
+    callers = _Callers(options)
+    calls: list[CallRequest] = []
+
+    def refuse(_caller: Caller, request: CallRequest, **_options: object) -> None:
+        calls.append(request)
+        raise call_error(Failure("busy", "this app sent too many requests"))
+
+    monkeypatch.setattr(Caller, "call", refuse)
+    outcome = callers.call(BatchRequest("first", CREATE))
+    assert (outcome.status, outcome.token, len(calls)) == ("failed", "busy", 3)

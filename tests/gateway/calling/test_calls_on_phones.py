@@ -1,14 +1,22 @@
 """Calls of every protocol on the virtual phone, behind its own adb server and the real adb.
 
 The phone's apps share no code with the caller; what a call did is looked up by another call or in what came
-over adb.
+over adb. Each call ends once and none is sent twice, also where an app is silent, dies or is updated, where
+the phone goes away, and where the shell cannot carry the call, so that a shim does.
 """
 
 from __future__ import annotations
 
+import base64
 import json
+import os
 import secrets
+import shutil
+import signal
+import subprocess
+import sys
 import threading
+import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
@@ -31,11 +39,15 @@ from droidgate.cli.devices.discover_report import discovery_page
 from droidgate.cli.output.pages import Line
 from droidgate.shims.installing import install_archive
 from droidgate.shims.place import place_of
+from droidgate.shims.shell_identity import set_up_identity
+from droidgate_android.apk.pack import pack_project
 from droidgate_android.apk.signing_keys import load_or_make_key
-from droidgate_mappings.model.errors import UsageError, WriteError
+from droidgate_mappings.model.errors import DeviceError, DroidgateError, UsageError, WriteError
 from droidgate_mappings.model.findings import Level
 from droidgate_mappings.values.coercion import FittedArguments, fit_arguments
 from droidgate_mappings.values.failures import CallError
+from droidgate_phone.faults import Faults
+from droidgate_phone.sample_packages import sample_packages, signing_key
 from droidgate_shim.builder.shims import build_bare_shim
 from gateway.calling.phones_with_shims import (
     CLOCK_IN,
@@ -47,8 +59,12 @@ from gateway.calling.phones_with_shims import (
     ReachedPhone,
     reached_phone,
 )
+from requirements_of_tests import CHECKOUT
 
 CREATE = f"{NOTES}.NotesService#createNote"
+NOTE = {"title": "a", "content": "b"}
+DAY = {"date": "2026-02-03"}
+EXECUTE = "execute-app-function"
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -72,84 +88,99 @@ def older(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFacto
         yield phone
 
 
-def call(reached: ReachedPhone, capability: str, /, **arguments: object) -> CallResult:
-    return reached.caller().call(CallRequest(capability, arguments))
+@pytest.fixture(scope="module")
+def bare(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ReachedPhone]:
+    """Return a phone without shims, which leaves the home folder as it is."""
+    with reached_phone(tmp_path_factory.mktemp("bare"), shims=False) as phone:
+        yield phone
 
 
-def failure_of(reached: ReachedPhone, capability: str, /, **arguments: object) -> CallError:
-    with pytest.raises(CallError) as raised:
-        call(reached, capability, **arguments)
-    return raised.value
+@pytest.fixture
+def fresh(tmp_path: Path) -> Iterator[ReachedPhone]:
+    """Return such a phone for one test."""
+    with reached_phone(tmp_path, shims=False) as phone:
+        yield phone
 
 
-def test_an_app_function_is_called_by_the_shell_and_its_document_becomes_its_value(
-    reached: ReachedPhone,
-) -> None:
-    result = call(reached, CREATE, title="Umbrella", content="two words", labels=["a", "b"])
+def sent(reached: ReachedPhone, word: str = EXECUTE) -> int:
+    return sum(word in command for command in reached.commands())
+
+
+class Asked(list[ApprovalRequest]):
+    """An approver that keeps what it was asked, acts before its answer, and allows the first calls only."""
+
+    def __init__(
+        self, act: Any = lambda _number: None, *, allowed: int = 10**6, remember: bool = False
+    ) -> None:
+        self.act, self.allowed, self.remember = act, allowed, remember
+
+    def __call__(self, request: ApprovalRequest) -> Approval:
+        self.append(request)
+        self.act(len(self))
+        is_allowed = len(self) <= self.allowed
+        return Approval(allowed=is_allowed, remember=is_allowed and self.remember, token="denied")
+
+
+def test_an_app_function_is_called_by_the_shell_and_its_document_is_its_value(reached: ReachedPhone) -> None:
+    result = reached.call(CREATE, title="Umbrella", content="two words", labels=["a", "b"])
     assert result.route == "app-function-shell"
-    assert result.value["title"] == "Umbrella"
-    assert result.value["labels"] == ["a", "b"]
-    assert result.value["wordCount"] == 3
+    expected = {"title": "Umbrella", "labels": ["a", "b"], "wordCount": 3}
+    assert result.value == {**result.value, **expected}
     assert result.outputs == result.value
-    again = call(reached, "NotesService#getNote", noteId=result.value["noteId"])
+    again = reached.call("NotesService#getNote", noteId=result.value["noteId"])
     assert again.value["content"] == "two words"
 
 
 def test_a_mobile_mcp_service_is_called_through_its_shim(reached: ReachedPhone) -> None:
-    day = {"date": "2026-02-03"}
-    assert call(reached, "query_clock_in", **day).value == {**day, "has_clocked_in": False}
-    done = call(reached, "make_up_clock_in", **day)
+    assert reached.call("query_clock_in", **DAY).value == {**DAY, "has_clocked_in": False}
+    done = reached.call("make_up_clock_in", **DAY)
     assert (done.route, done.value, done.outputs) == ("shim", None, {})
-    assert call(reached, "query_clock_in", **day).value == {**day, "has_clocked_in": True}
+    assert reached.call("query_clock_in", **DAY).value == {**DAY, "has_clocked_in": True}
 
 
 def test_a_receiver_of_broadcasts_is_asked_by_a_shim_and_called_by_the_shell(reached: ReachedPhone) -> None:
-    result = call(reached, "currentWeather", location="Bonn")
+    result = reached.call("currentWeather", location="Bonn")
     assert result.route == "am-broadcast"
     assert str(result.value).startswith("Bonn: ")
     assert result.outputs == {"result": result.value}
-    forecast = call(reached, "forecast", location="Bonn", days="2")
-    assert forecast.value["location"] == "Bonn"
-    assert len(forecast.value["days"]) == 2
+    forecast = reached.call("forecast", location="Bonn", days="2")
+    assert (forecast.value["location"], len(forecast.value["days"])) == ("Bonn", 2)
 
 
 def test_a_text_that_resembles_a_failure_is_the_result_with_a_warning(reached: ReachedPhone) -> None:
-    result = call(reached, "forecast", location="Bonn", days="9")
+    result = reached.call("forecast", location="Bonn", days="9")
     assert str(result.value).startswith("Error: days must be")
     assert [finding.level for finding in result.findings] == [Level.WARNING]
 
 
-def test_the_failure_of_an_activity_is_the_failure_of_the_call(reached: ReachedPhone) -> None:
-    error = failure_of(reached, "page_count", path="/sdcard/absent.pdf")
-    assert error.failure.token == "backend_failure"
-    assert "absent.pdf" in error.failure.text
-    assert error.exit_code == 5
-
-
-def test_the_failure_of_an_app_function_has_the_words_of_the_app(reached: ReachedPhone) -> None:
-    error = failure_of(reached, "archiveNote", noteId="note-99")
-    # This shell prints no error code.
-    assert error.failure.token == "backend_failure"
-    assert "note-99" in error.failure.text
+# The shell prints no error code of an app function.
+@pytest.mark.parametrize(("capability", "arguments", "said"), [
+    ("page_count", {"path": "/sdcard/absent.pdf"}, "absent.pdf"),
+    ("archiveNote", {"noteId": "note-99"}, "note-99"),
+])  # fmt: skip
+def test_the_failure_of_the_app_is_that_of_the_call_in_its_words(
+    reached: ReachedPhone, capability: str, arguments: dict[str, str], said: str
+) -> None:
+    error = reached.failure(capability, **arguments)
+    assert (error.failure.token, error.exit_code, said in error.failure.text) == ("backend_failure", 5, True)
 
 
 def test_every_mistake_in_the_arguments_is_reported_and_nothing_is_sent(reached: ReachedPhone) -> None:
     caller = reached.caller()
     caller.targets.all()
-    before = len(reached.commands())
-    with pytest.raises(CallError) as raised:
-        caller.call(CallRequest("add_points", {"playr": "Ann", "points": "many"}))
-    messages = [raised.value.message, *(other.message for other in raised.value.others)]
+    with reached.counted() as commands:
+        error = reached.failure("add_points", caller=caller, playr="Ann", points="many")
+    messages = [error.message, *(other.message for other in error.others)]
     assert len(messages) == 3
     assert 'not a parameter; did you mean "player"?' in messages[0]
     assert any("'player' is required and missing" in message for message in messages)
     assert any(message.startswith("invalid_argument: /points: ") for message in messages)
-    assert all(command.startswith("pm path ") for command in reached.commands()[before:])
+    assert all(command.startswith("pm path ") for command in commands)
 
 
 def test_a_text_of_digits_is_sent_as_the_text_that_is_declared(reached: ReachedPhone) -> None:
     plan = reached.caller().explain(CallRequest(CREATE, {"title": "a", "content": "5"}))
-    (command,) = [command for command in plan.route.commands if "execute-app-function" in command]
+    (command,) = [command for command in plan.route.commands if EXECUTE in command]
     assert json.loads(command[command.index("--parameters") + 1]) == {"title": "a", "content": "5"}
 
 
@@ -157,62 +188,50 @@ def test_explaining_shows_the_commands_that_a_call_then_runs(reached: ReachedPho
     caller = reached.caller()
     request = CallRequest(CREATE, {"title": "it's", "content": '$(reboot) `x` "y" \n z'})
     plan = caller.explain(request)
-    created = [command for command in reached.commands() if "it" in command and "reboot" in command]
-    assert created == []
+    assert not [command for command in reached.commands() if "it" in command and "reboot" in command]
     result = caller.call(request)
     assert result.value["content"] == request.arguments["content"]
-    commands = [command for hop in result.hops for command in hop.commands]
-    assert commands == list(plan.route.commands)
+    assert [command for hop in result.hops for command in hop.commands] == list(plan.route.commands)
 
 
 def test_an_ambiguous_name_is_refused_with_names_that_are_not(reached: ReachedPhone) -> None:
     with pytest.raises(UsageError) as raised:
-        call(reached, "createNote", title="a")
+        reached.call("createNote", title="a")
     assert f"{NOTES}.legacy/createNote" in str(raised.value.hint)
-    assert call(reached, f"{NOTES}.legacy/createNote", title="a", content="b").value["noteId"]
-    only = reached.caller().call(CallRequest("createNote", {"title": "a", "content": "b"}, app=NOTES))
-    assert only.key.package == NOTES
+    assert reached.call(f"{NOTES}.legacy/createNote", **NOTE).value["noteId"]
+    assert reached.call("createNote", app=NOTES, **NOTE).key.package == NOTES
 
 
-def test_a_misspelled_name_gets_the_closest(reached: ReachedPhone) -> None:
+@pytest.mark.parametrize("before", ["", f"{CLOCK_IN}/"])
+def test_a_misspelled_name_gets_the_closest(reached: ReachedPhone, before: str) -> None:
     with pytest.raises(UsageError) as raised:
-        call(reached, "query_clockin")
-    assert raised.value.hint == "did you mean 'query_clock_in'?"
-    with pytest.raises(UsageError) as raised:
-        call(reached, f"{CLOCK_IN}/query_clockin")
-    assert raised.value.hint == f"did you mean '{CLOCK_IN}/query_clock_in'?"
+        reached.call(f"{before}query_clockin")
+    assert raised.value.hint == f"did you mean '{before}query_clock_in'?"
 
 
 def test_what_is_not_approved_is_refused_before_anything_is_sent(reached: ReachedPhone) -> None:
-    caller = reached.caller(approver=refuse)
-    with pytest.raises(CallError) as raised:
-        caller.call(CallRequest("start_over", {}))
-    assert raised.value.failure.token == "needs_approval"
-    assert raised.value.exit_code == 6
-    assert f"droidgate pins approve {TALLY}/start_over" in str(raised.value.hint)
+    error = reached.failure("start_over", caller=reached.caller(approver=refuse))
+    assert (error.failure.token, error.exit_code) == ("needs_approval", 6)
+    assert f"droidgate pins approve {TALLY}/start_over" in str(error.hint)
 
 
-def test_nobody_is_asked_about_a_call_that_no_way_carries(tmp_path: Path) -> None:
-    asked: list[ApprovalRequest] = []
-
-    def ask(request: ApprovalRequest) -> Approval:
-        asked.append(request)
-        return Approval(allowed=True)
-
-    with reached_phone(tmp_path, shims=False) as bare:
-        # The shim for several apps is there, as it is where app functions are called through it.
-        shim = build_bare_shim(load_or_make_key())
-        install_archive(place_of(bare.device), shim.apk, shim.file_name)
-        with pytest.raises(CallError) as raised:
-            bare.caller(approver=ask).call(CallRequest("read_total", {"player": "Ada"}))
-    assert raised.value.message == f"unavailable: {TALLY} has no shim on the phone"
-    source = f"--from adb:{bare.device.serial}/{TALLY} --serial {bare.device.serial}"
-    install = f"droidgate shim install {source} --protocol all"
-    assert raised.value.hint == f"run `{install}`"
+def test_nobody_is_asked_about_a_call_that_no_way_carries(fresh: ReachedPhone) -> None:
+    asked = Asked()
+    # The shim for several apps is there, as it is where app functions are called through it.
+    shim = build_bare_shim(load_or_make_key())
+    install_archive(place_of(fresh.device), shim.apk, shim.file_name)
+    for app, capability, arguments in (
+        (TALLY, "read_total", {"player": "Ada"}),
+        (CLOCK_IN, "clock_in_today", {}),
+    ):
+        error = fresh.failure(capability, caller=fresh.caller(approver=asked), **arguments)
+        assert error.message == f"unavailable: {app} has no shim on the phone"
+        source = f"--from adb:{fresh.device.serial}/{app} --serial {fresh.device.serial}"
+        assert error.hint == f"run `droidgate shim install {source} --protocol all`"
     assert asked == []
 
 
-def test_the_arguments_are_fitted_once_although_somebody_is_asked(
+def test_the_arguments_are_fitted_once_for_a_question(
     reached: ReachedPhone, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     fitted: list[object] = []
@@ -225,73 +244,61 @@ def test_the_arguments_are_fitted_once_although_somebody_is_asked(
     caller = reached.caller(approver=refuse)
     for capability, arguments in ((CREATE, {"title": "a"}), ("add_points", {"player": 1})):
         fitted.clear()
-        with pytest.raises(CallError):
-            caller.call(CallRequest(capability, arguments))
+        reached.failure(capability, caller=caller, **arguments)
         assert len(fitted) == 1
 
 
-_REPLACEMENTS = [{"other_signer": True}, {"other_text": True}]
+replacements = pytest.mark.parametrize("replacement", [{"other_signer": True}, {"other_text": True}], ids=str)
 
 
 @pytest.fixture
-def legacy(bare: ReachedPhone) -> Iterator[ReachedPhone]:
-    yield bare
+def legacy(bare: ReachedPhone, tmp_path: Path) -> Iterator[ReachedPhone]:
+    """Return a phone on which the app of legacy notes is replaced, with approvals and a log of its own."""
+    yield replace(bare, folder=tmp_path)
     bare.restore_legacy()
 
 
-@pytest.mark.parametrize("replacement", _REPLACEMENTS, ids=str)
+@replacements
 @pytest.mark.parametrize("remember", [False, True])
 def test_an_answer_counts_only_for_the_app_that_was_asked_about(
-    legacy: ReachedPhone, tmp_path: Path, replacement: dict[str, bool], *, remember: bool
+    legacy: ReachedPhone, replacement: dict[str, bool], *, remember: bool
 ) -> None:
-    asked: list[ApprovalRequest] = []
-
-    def ask(request: ApprovalRequest) -> Approval:
-        asked.append(request)
-        if len(asked) == 1:
+    def replace_once(number: int) -> None:
+        if number == 1:
             legacy.replace_legacy(**replacement)
-            return Approval(allowed=True, remember=remember)
-        return Approval(allowed=False, token="denied")
 
-    own = replace(legacy, folder=tmp_path)
-    caller = own.caller(approver=ask)
+    asked = Asked(replace_once, allowed=1, remember=remember)
+    caller = legacy.caller(approver=asked)
     title = secrets.token_hex(8)
-    with pytest.raises(CallError, match="denied"):
-        caller.call(CallRequest(f"{LEGACY}/createNote", {"title": title, "content": "b"}))
-    first, second = asked
-    assert (first.change, second.change) == (
-        "",
-        "the app was replaced after you answered, so you are asked again",
+    assert (
+        legacy.failure(f"{LEGACY}/createNote", caller=caller, title=title, content="b").failure.token
+        == "denied"
     )
+    first, second = asked
+    again = "the app was replaced after you answered, so you are asked again"
+    assert (first.change, second.change) == ("", again)
     assert first.pin != second.pin
     assert (first.pin.signer != second.pin.signer) == replacement.get("other_signer", False)
-    assert not [command for command in own.commands() if title in command]
+    assert not [command for command in legacy.commands() if title in command]
     assert caller.pins.list() == ()
-    ends = [(call.start["pin"], (call.end or {}).get("result")) for call in read_calls(tmp_path / "audit")]
+    ends = [
+        (call.start["pin"], (call.end or {}).get("result")) for call in read_calls(legacy.folder / "audit")
+    ]
     assert ends == [(first.pin.digest, "unavailable"), (second.pin.digest, "denied")]
 
 
-def test_an_update_that_declares_the_same_needs_no_second_answer(
-    legacy: ReachedPhone, tmp_path: Path
-) -> None:
-    asked: list[ApprovalRequest] = []
-
-    def ask(request: ApprovalRequest) -> Approval:
-        asked.append(request)
-        legacy.replace_legacy()
-        return Approval(allowed=True)
-
-    caller = replace(legacy, folder=tmp_path).caller(approver=ask)
-    called = caller.call(CallRequest(f"{LEGACY}/createNote", {"title": "a", "content": "b"}))
+def test_an_update_that_declares_the_same_needs_no_second_answer(legacy: ReachedPhone) -> None:
+    asked = Asked(lambda _number: legacy.replace_legacy())
+    called = legacy.call(f"{LEGACY}/createNote", caller=legacy.caller(approver=asked), **NOTE)
     assert "note-" in str(called.value)
     assert len(asked) == 1
 
 
-@pytest.mark.parametrize("replacement", _REPLACEMENTS, ids=str)
+@replacements
 def test_an_app_that_is_replaced_at_the_last_moment_gets_nothing(
-    legacy: ReachedPhone, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, replacement: dict[str, bool]
+    legacy: ReachedPhone, monkeypatch: pytest.MonkeyPatch, replacement: dict[str, bool]
 ) -> None:
-    asked: list[ApprovalRequest] = []
+    asked = Asked(allowed=1)
     send = ShellRoute.send
 
     def send_late(self: ShellRoute, *given: Any) -> RawResult:
@@ -299,44 +306,23 @@ def test_an_app_that_is_replaced_at_the_last_moment_gets_nothing(
             legacy.replace_legacy(**replacement)
         return send(self, *given)
 
-    def ask(request: ApprovalRequest) -> Approval:
-        asked.append(request)
-        return Approval(allowed=len(asked) == 1, token="denied")
-
     monkeypatch.setattr(ShellRoute, "send", send_late)
-    caller = replace(legacy, folder=tmp_path).caller(approver=ask)
-    with pytest.raises(CallError, match="denied"):
-        caller.call(CallRequest(f"{LEGACY}/createNote", {"title": "a", "content": "b"}))
-    assert len(asked) == 2
+    error = legacy.failure(f"{LEGACY}/createNote", caller=legacy.caller(approver=asked), **NOTE)
+    assert (error.failure.token, len(asked)) == ("denied", 2)
 
 
-def test_an_app_that_is_replaced_after_every_answer_is_not_called(
-    legacy: ReachedPhone, tmp_path: Path
-) -> None:
-    asked: list[ApprovalRequest] = []
-
-    def ask(request: ApprovalRequest) -> Approval:
-        asked.append(request)
-        legacy.replace_legacy(other_text=len(asked) % 2 == 1)
-        return Approval(allowed=True)
-
-    caller = replace(legacy, folder=tmp_path).caller(approver=ask)
-    with pytest.raises(CallError, match="is replaced again and again") as raised:
-        caller.call(CallRequest(f"{LEGACY}/createNote", {"title": "a", "content": "b"}))
-    assert raised.value.failure.token == "unavailable"
-    assert len(asked) == 5
+def test_an_app_that_is_replaced_after_every_answer_is_not_called(legacy: ReachedPhone) -> None:
+    asked = Asked(lambda number: legacy.replace_legacy(other_text=number % 2 == 1))
+    error = legacy.failure(f"{LEGACY}/createNote", caller=legacy.caller(approver=asked), **NOTE)
+    assert "is replaced again and again" in error.message
+    assert (error.failure.token, len(asked)) == ("unavailable", 5)
 
 
 def test_an_approval_that_is_remembered_is_not_asked_for_again(reached: ReachedPhone) -> None:
-    asked: list[ApprovalRequest] = []
-
-    def approve(request: ApprovalRequest) -> Approval:
-        asked.append(request)
-        return Approval(allowed=True, remember=True)
-
-    caller = reached.caller(approver=approve)
+    asked = Asked(remember=True)
+    caller = reached.caller(approver=asked)
     for _ in range(2):
-        caller.call(CallRequest("read_total", {"player": "Ann"}))
+        reached.call("read_total", caller=caller, player="Ann")
     (request,) = asked
     assert (request.subject.package, request.arguments) == (TALLY, {"player": "Ann"})
     assert request.state.kind == "new"
@@ -346,14 +332,14 @@ def test_a_call_that_the_user_has_allowed_asks_nobody_and_is_one_command(reached
     caller = reached.caller(approver=refuse)
     request = CallRequest("summarizeNotes", {}, app=NOTES)
     caller.targets.all()
-    before = len(reached.commands())
-    for pattern in ("*/other", "com.example.*/*"):
-        with pytest.raises(CallError, match="needs_approval"):
-            caller.call(request, allowed=[NamePattern.parse(pattern)])
-    assert all(command.startswith("pm path ") for command in reached.commands()[before:])
-    before = len(reached.commands())
-    caller.call(request, allowed=[NamePattern.parse(f"{NOTES}/*summarizeNotes")])
-    assert len(reached.commands()[before:]) == 1
+    with reached.counted() as before:
+        for pattern in ("*/other", "com.example.*/*"):
+            with pytest.raises(CallError, match="needs_approval"):
+                caller.call(request, allowed=[NamePattern.parse(pattern)])
+    assert all(command.startswith("pm path ") for command in before)
+    with reached.counted() as commands:
+        caller.call(request, allowed=[NamePattern.parse(f"{NOTES}/*summarizeNotes")])
+    assert len(commands) == 1
 
 
 def test_a_rule_that_denies_wins_over_every_approval(reached: ReachedPhone, tmp_path: Path) -> None:
@@ -365,100 +351,62 @@ def test_a_rule_that_denies_wins_over_every_approval(reached: ReachedPhone, tmp_
 
 def test_a_disabled_function_is_not_called(tmp_path: Path) -> None:
     with reached_phone(tmp_path, sdk="37", shims=False) as reached:
-        reached.device.check(
-            [
-                "cmd",
-                "app_function",
-                "set-enabled",
-                "--package",
-                NOTES,
-                "--function",
-                CREATE,
-                "--state",
-                "disable",
-            ]
-        )
-        error = failure_of(reached, CREATE, title="a", content="b")
-        assert error.failure.token == "disabled"
-        assert not any("execute-app-function" in command for command in reached.commands())
+        set_enabled = ["cmd", "app_function", "set-enabled", "--package", NOTES, "--function", CREATE]
+        reached.device.check([*set_enabled, "--state", "disable"])
+        assert reached.failure(CREATE, **NOTE).failure.token == "disabled"
+        assert sent(reached) == 0
 
 
-def test_an_app_that_went_is_not_called(tmp_path: Path) -> None:
-    with reached_phone(tmp_path, shims=False) as reached:
-        caller = reached.caller()
-        caller.targets.all()
-        reached.device.check(["pm", "uninstall", NOTES])
-        with pytest.raises(CallError, match="is not installed any more") as raised:
-            caller.call(CallRequest(CREATE, {"title": "a", "content": "b"}))
-        assert raised.value.failure.token == "unavailable"
+def test_an_app_that_went_is_not_called(fresh: ReachedPhone) -> None:
+    caller = fresh.caller()
+    caller.targets.all()
+    fresh.device.check(["pm", "uninstall", NOTES])
+    error = fresh.failure(CREATE, caller=caller, **NOTE)
+    assert (error.failure.token, "is not installed any more" in error.message) == ("unavailable", True)
 
 
-def test_without_a_shim_the_error_names_the_command_that_installs_one(tmp_path: Path) -> None:
-    with reached_phone(tmp_path, shims=False) as reached:
-        error = failure_of(reached, "clock_in_today")
-        assert error.failure.token == "unavailable"
-        serial = reached.device.serial
-        source = f"--from adb:{serial}/{CLOCK_IN} --serial {serial}"
-        assert error.hint == f"run `droidgate shim install {source} --protocol all`"
-
-
-def test_a_name_that_only_an_app_knows_which_no_shim_asked_gets_the_way_to_ask(tmp_path: Path) -> None:
-    with reached_phone(tmp_path, shims=False) as reached:
-        caller = reached.caller()
-        for text in ("currentWeather", f"{WEATHER}/currentWeather", "query_clockin"):
-            with pytest.raises(UsageError) as raised:
-                caller.call(CallRequest(text))
-            fix = f"the tools of {WEATHER} are not known: run `droidgate shim install --from adb:`"
-            assert str(raised.value.hint).endswith(fix)
+def test_a_name_that_only_an_app_knows_which_no_shim_asked_gets_the_way_to_ask(bare: ReachedPhone) -> None:
+    caller = bare.caller()
+    for text in ("currentWeather", f"{WEATHER}/currentWeather", "query_clockin"):
         with pytest.raises(UsageError) as raised:
-            caller.call(CallRequest("currentWeather", app=NOTES))
-        assert "shim" not in str(raised.value.hint)
+            caller.call(CallRequest(text))
+        fix = f"the tools of {WEATHER} are not known: run `droidgate shim install --from adb:`"
+        assert str(raised.value.hint).endswith(fix)
+    with pytest.raises(UsageError) as raised:
+        caller.call(CallRequest("currentWeather", app=NOTES))
+    assert "shim" not in str(raised.value.hint)
 
 
-def test_a_shim_of_another_signer_gets_no_call(
+def test_no_shim_of_others_is_used(
     reached: ReachedPhone, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("DROIDGATE_HOME", str(tmp_path))
-    error = failure_of(reached, "clock_in_today")
-    assert "your key did not sign this shim" in error.failure.text
+    assert "your key did not sign this shim" in reached.failure("clock_in_today").failure.text
 
 
 def test_several_calls_run_at_once(reached: ReachedPhone) -> None:
     caller = reached.caller()
     caller.targets.all()
-
-    def note(number: int) -> CallResult:
-        return caller.call(CallRequest(CREATE, {"title": f"note {number}", "content": "x"}))
-
+    titles = [f"note {number}" for number in range(24)]
     with ThreadPoolExecutor(8) as pool:
-        results = list(pool.map(note, range(24)))
-    assert [result.value["title"] for result in results] == [f"note {number}" for number in range(24)]
+        results = list(
+            pool.map(lambda title: reached.call(CREATE, caller=caller, title=title, content="x"), titles)
+        )
+    assert [result.value["title"] for result in results] == titles
     assert len({result.value["noteId"] for result in results}) == 24
 
 
-def test_a_call_that_is_canceled_ends_as_canceled(reached: ReachedPhone) -> None:
-    cancel = threading.Event()
-    cancel.set()
-    caller = reached.caller()
-    caller.targets.all()
-    with pytest.raises(CallError) as raised:
-        caller.call(CallRequest(CREATE, {"title": "never", "content": "x"}), cancel=cancel)
-    assert raised.value.failure.token == "canceled"
-
-
 def test_the_audit_log_has_each_call_and_none_of_its_arguments(reached: ReachedPhone) -> None:
-    call(reached, CREATE, title="canary-4711", content="x")
-    failure_of(reached, "page_count", path="/sdcard/canary-4711.pdf")
+    reached.call(CREATE, title="canary-4711", content="x")
+    reached.failure("page_count", path="/sdcard/canary-4711.pdf")
     text = "".join(path.read_text() for path in (reached.folder / "audit").glob("*.jsonl"))
     records = [json.loads(line) for line in text.splitlines()]
     assert "canary-4711" not in text
     ends = [record for record in records if record["event"] == "end"]
     assert {record["event"] for record in records} == {"start", "end"}
     assert len(ends) == len(records) / 2
-    assert [(record["route"], record["result"]) for record in ends[-2:]] == [
-        ("app-function-shell", "ok"),
-        ("shim", "backend_failure"),
-    ]
+    routes = [(record["route"], record["result"]) for record in ends[-2:]]
+    assert routes == [("app-function-shell", "ok"), ("shim", "backend_failure")]
 
 
 @pytest.mark.parametrize(
@@ -471,57 +419,49 @@ def test_a_call_that_any_error_ends_is_recorded_as_what_happened(
         raise error
 
     with pytest.raises(type(error)):
-        reached.caller(approver=fail).call(CallRequest(CREATE, {"title": "a", "content": "b"}))
+        reached.call(CREATE, caller=reached.caller(approver=fail), **NOTE)
     newest = max((reached.folder / "audit").glob("*.jsonl"), key=lambda path: path.stat().st_mtime_ns)
     assert json.loads(newest.read_text().splitlines()[-1])["result"] == recorded
+
+
+def fail_to_write(*_arguments: object, **_named: object) -> None:
+    raise WriteError("the file cannot be written: No space left on device")
 
 
 def test_a_result_is_returned_although_the_end_of_its_call_cannot_be_recorded(
     reached: ReachedPhone, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def fail(*_arguments: object, **_named: object) -> None:
-        raise WriteError("the file cannot be written: No space left on device")
-
-    monkeypatch.setattr(AuditLog, "end", fail)
-    result = call(reached, CREATE, title="Milk", content="x")
+    monkeypatch.setattr(AuditLog, "end", fail_to_write)
+    result = reached.call(CREATE, title="Milk", content="x")
     assert result.value["title"] == "Milk"
     assert result.findings[-1].code == "call-end-not-recorded"
-    with pytest.raises(CallError):
-        call(reached, "page_count", path="/sdcard/none.pdf")
+    reached.failure("page_count", path="/sdcard/none.pdf")
 
 
-def test_nothing_is_called_whose_start_cannot_be_recorded(
-    reached: ReachedPhone, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def fail(*_arguments: object, **_named: object) -> None:
-        raise WriteError("the file cannot be written: No space left on device")
-
-    monkeypatch.setattr(AuditLog, "start", fail)
-    before = len(reached.commands())
-    with pytest.raises(WriteError, match="No space left on device"):
-        call(reached, CREATE, title="Milk", content="x")
-    assert not [command for command in reached.commands()[before:] if "execute-app-function" in command]
+def test_no_call_is_made_without_its_record(reached: ReachedPhone, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(AuditLog, "start", fail_to_write)
+    with reached.counted() as commands, pytest.raises(WriteError, match="No space left on device"):
+        reached.call(CREATE, title="Milk", content="x")
+    assert not [command for command in commands if EXECUTE in command]
 
 
 def test_older_releases_are_called_by_broadcast_and_through_shims(older: ReachedPhone) -> None:
-    assert call(older, "currentWeather", location="Bonn").route == "am-broadcast"
-    day = {"date": "2026-02-03"}
-    assert call(older, "query_clock_in", **day).value == {**day, "has_clocked_in": False}
-    assert call(older, "add_points", player="Ann", points=3).route == "shim"
-    assert call(older, "read_total", player="Ann").value == {"player": "Ann", "total": 3}
-    assert failure_of(older, "page_count", path="/sdcard/absent.pdf").failure.token == "backend_failure"
-    assert {WEATHER, CLOCK_IN, TALLY, PDF_TOOL} <= {
-        target.app.package for target in older.caller().targets.all()
-    }
+    assert older.call("currentWeather", location="Bonn").route == "am-broadcast"
+    assert older.call("query_clock_in", **DAY).value == {**DAY, "has_clocked_in": False}
+    assert older.call("add_points", player="Ann", points=3).route == "shim"
+    assert older.call("read_total", player="Ann").value == {"player": "Ann", "total": 3}
+    assert older.failure("page_count", path="/sdcard/absent.pdf").failure.token == "backend_failure"
+    packages = {target.app.package for target in older.caller().targets.all()}
+    assert {WEATHER, CLOCK_IN, TALLY, PDF_TOOL} <= packages
 
 
 @pytest.mark.parametrize("shell", [1, 2])
 def test_a_shell_that_prints_no_json_carries_no_call(tmp_path: Path, shell: int) -> None:
     with reached_phone(tmp_path, sdk="36.1", shell=shell, shims=False) as reached:
-        error = failure_of(reached, CREATE, title="a", content="b")
+        error = reached.failure(CREATE, **NOTE)
         assert error.failure.token == "unavailable"
         assert "does not print the results of app functions as JSON" in error.failure.text
-        assert not any("execute-app-function" in command for command in reached.commands())
+        assert sent(reached) == 0
 
 
 def _tools_of_weather(reached: ReachedPhone) -> list[str]:
@@ -541,3 +481,204 @@ def test_discovery_asks_through_a_shim_for_tools_that_are_in_no_file(
     found = Phone(reached.device).discover(formats=["mmcp"], keep=False)
     shown = [block.text for block in discovery_page(found) if isinstance(block, Line)]
     assert "the list of its tools, which no shim on the phone got; `droidgate shim doctor` says why" in shown
+
+
+@pytest.fixture(scope="module")
+def started(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ReachedPhone]:
+    with reached_phone(tmp_path_factory.mktemp("faulty")) as phone:
+        yield phone
+
+
+@pytest.fixture
+def faulty(started: ReachedPhone) -> Iterator[ReachedPhone]:
+    yield started
+    started.phone.system.faults = Faults()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("capability", "arguments", "package", "word"), [
+    pytest.param(CREATE, NOTE, NOTES, EXECUTE, id="app function"),
+    pytest.param("query_clock_in", DAY, CLOCK_IN, "content call", id="shim"),
+    pytest.param("currentWeather", {"location": "Bonn"}, WEATHER, "ACTION_MMCP_INVOKE", id="broadcast"),
+])  # fmt: skip
+@pytest.mark.parametrize("fault", ["silent", "crashing"])
+def test_an_app_that_does_not_answer_is_called_once_and_its_failure_may_have_run(
+    faulty: ReachedPhone, capability: str, arguments: dict[str, str], package: str, word: str, fault: str
+) -> None:
+    caller = faulty.caller()
+    caller.targets.all()
+    faulty.phone.system.faults = Faults(**{fault: frozenset({package})})  # type: ignore[arg-type]
+    before = sent(faulty, word)
+    error = faulty.failure(capability, caller=caller, deadline=1, **arguments)
+    assert error.failure.token in {"timeout", "interrupted", "backend_failure"}
+    assert sent(faulty, word) == before + 1
+
+
+def test_a_call_is_canceled_while_the_app_is_silent_and_others_go_on(tmp_path: Path) -> None:
+    with reached_phone(tmp_path, shims=False) as reached:
+        _cancel_while_others_go_on(reached)
+    # Nor does the end of the phone wait for the app.
+    assert reached.phone.log.of_kind("left-running") == []
+
+
+def _cancel_while_others_go_on(reached: ReachedPhone) -> None:
+    caller, cancel = reached.caller(), threading.Event()
+    caller.targets.all()
+    reached.phone.system.faults = Faults(silent=frozenset({NOTES}))
+    outcomes: list[DroidgateError | CallResult] = []
+
+    def call() -> None:
+        try:
+            outcomes.append(reached.call(CREATE, caller=caller, cancel=cancel, deadline=120, **NOTE))
+        except DroidgateError as error:
+            outcomes.append(error)
+
+    before = sent(reached)
+    thread = threading.Thread(target=call)
+    thread.start()
+    while sent(reached) == before:
+        threading.Event().wait(0.01)
+    assert reached.call(f"{NOTES}.legacy/createNote", caller=caller, **NOTE).value["noteId"]
+    assert outcomes == []
+    cancel.set()
+    thread.join(60)
+    (outcome,) = outcomes
+    assert isinstance(outcome, CallError)
+    assert outcome.failure.token == "canceled"
+
+
+def test_a_phone_that_goes_away_during_a_call_is_the_error_of_a_device(fresh: ReachedPhone) -> None:
+    caller = fresh.caller()
+    caller.targets.all()
+    fresh.phone.system.faults = Faults(drop_after=0)
+    with pytest.raises(DeviceError):
+        fresh.call(CREATE, caller=caller, deadline=5, **NOTE)
+
+
+def changed_notes(tmp_path: Path) -> tuple[Path, Path]:
+    """Return a copy of the notes app's source, and its descriptor."""
+    module = tmp_path / "app"
+    shutil.copytree(CHECKOUT / "device_shim/apps/notes/app", module)
+    return module, module / "src/main/assets/notes_service.xml"
+
+
+def test_an_updated_app_needs_an_approval_only_where_it_changed(tmp_path: Path, fresh: ReachedPhone) -> None:
+    module, descriptor = changed_notes(tmp_path)
+    asked = Asked(remember=True)
+    caller = fresh.caller(approver=asked)
+
+    def update_and_call(version: int) -> int:
+        fresh.phone.install(pack_project(module, key=signing_key(), package=NOTES, version_code=version))
+        return int(str(fresh.call(CREATE, caller=caller, **NOTE).value["noteId"]).removeprefix("note-"))
+
+    first = int(str(fresh.call(CREATE, caller=caller, **NOTE).value["noteId"]).removeprefix("note-"))
+    second = update_and_call(98)
+    assert [request.state.kind for request in asked] == ["new"]
+    text = descriptor.read_text(encoding="utf-8")
+    assert "Write a new note." in text
+    descriptor.write_text(text.replace("Write a new note.", "Write a note and send it."), encoding="utf-8")
+    third = update_and_call(99)
+    assert [request.state.kind for request in asked] == ["new", "changed"]
+    # The phone's shell refused the second and third call once each, since the app was another one.
+    assert sent(fresh) == 5
+    assert (second, third) == (first + 1, first + 2)
+
+
+LONG = "語" * 15_000
+OFFICE = {"place": "the office", "radiusMeters": 123.456789012345}
+KIND = {"schemaType": f"{NOTES}.Reminder$AtPlace"}
+by_each_route = pytest.mark.parametrize(
+    ("labels", "route"), [(["x"], "app-function-shell"), ([], "shim")], ids=["shell", "shim"]
+)
+
+
+@pytest.fixture(scope="module")
+def notes_shim(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ReachedPhone]:
+    """Return a phone on which a shim may call the functions of the notes app."""
+    folder = tmp_path_factory.mktemp("phone")
+    with reached_phone(folder, shims=False) as phone:
+        (notes,) = (package.apk for package in sample_packages() if package.package == NOTES)
+        (folder / "notes.apk").write_bytes(notes)
+        key = load_or_make_key()
+        shims = phone.install_shims(folder / "notes.apk", key)
+        # A shim calls app functions by a right of the shell.
+        assert set_up_identity(place_of(phone.device), shims, key).works
+        yield phone
+
+
+@by_each_route
+def test_a_request_of_more_than_32_kib_arrives(
+    notes_shim: ReachedPhone, labels: list[str], route: str
+) -> None:
+    assert len(LONG.encode()) > 32 * 1024
+    result = notes_shim.call(CREATE, title="a", content=LONG, labels=labels)
+    assert result.route == route
+    assert (result.value["content"], result.value["labels"]) == (LONG, labels)
+
+
+@by_each_route
+@pytest.mark.parametrize("radius", [OFFICE["radiusMeters"], 250])
+def test_numbers_and_one_of_several_types_arrive_as_they_were_sent(
+    notes_shim: ReachedPhone, labels: list[str], route: str, radius: float
+) -> None:
+    office = {**OFFICE, "radiusMeters": radius}
+    result = notes_shim.call(CREATE, labels=labels, reminder=office, **NOTE)
+    assert (result.route, result.value["reminder"]) == (route, {**KIND, **office})
+
+
+def test_a_value_of_none_of_several_types_is_refused_and_nothing_is_sent(notes_shim: ReachedPhone) -> None:
+    with notes_shim.counted() as commands:
+        error = notes_shim.failure(CREATE, reminder={"place": "the office"}, **NOTE)
+    assert (error.failure.token, "/reminder" in str(error)) == ("invalid_argument", True)
+    assert not any(EXECUTE in command for command in commands)
+
+
+@pytest.mark.parametrize(("arguments", "reason"), [
+    pytest.param({"content": "b", "labels": []}, "empty", id="what the shell cannot carry"),
+    pytest.param({"content": "é" * 70_000}, "a command carries 131,071", id="what is too long for a command"),
+])  # fmt: skip
+def test_a_way_by_shim_has_a_reason(notes_shim: ReachedPhone, arguments: dict[str, Any], reason: str) -> None:
+    plan = notes_shim.caller().explain(CallRequest(CREATE, {"title": "a", **arguments}))
+    assert plan.route.route == "shim"
+    (said,) = plan.passed_over
+    assert reason in said
+
+
+def test_bytes_are_not_sent_by_the_shell(tmp_path: Path, fresh: ReachedPhone) -> None:
+    module, descriptor = changed_notes(tmp_path)
+    head, name, rest = descriptor.read_text(encoding="utf-8").partition("<name>content</name>")
+    before, kind, after = head.rpartition("<type>8</type>")
+    descriptor.write_text(f"{before}<type>2</type>{after}{name}{rest}", encoding="utf-8")
+    assert (kind, name) != ("", "")
+    fresh.phone.install(pack_project(module, key=signing_key(), package=NOTES, version_code=99))
+    error = fresh.failure(CREATE, title="a", content=base64.b64encode(b"\0\xff").decode())
+    assert "/content: " in error.message
+    assert "bytes" in error.message
+    assert "droidgate shim install" in str(error.hint)
+    assert sent(fresh) == 0
+
+
+@pytest.mark.slow
+def test_ctrl_c_ends_a_call_while_the_app_is_silent_and_the_log_says_so(notes_shim: ReachedPhone) -> None:
+    notes_shim.phone.system.faults = Faults(silent=frozenset({NOTES}))
+    arguments = ["--serial", notes_shim.phone.serial, "--arg", "title=a", "--arg", "content=b", "--yes"]
+    environment = {**os.environ, "ANDROID_ADB_SERVER_PORT": str(notes_shim.phone.server_port)}
+    with subprocess.Popen(
+        [sys.executable, "-m", "droidgate", "call", CREATE, *arguments, "--deadline", "5"],
+        env=environment,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    ) as process:
+        until = time.monotonic() + 60
+        while not any("title" in item for item in notes_shim.commands()[-1:]) and time.monotonic() < until:
+            time.sleep(0.02)
+        os.killpg(process.pid, signal.SIGINT)
+        out, err = process.communicate(timeout=60)
+    notes_shim.phone.system.faults = Faults()
+    assert (process.returncode, out) == (130, "")
+    assert "Traceback" not in err
+    (*_, last) = read_calls(Path(os.environ["DROIDGATE_HOME"]) / "state/audit")
+    assert (last.end or {})["result"] == "canceled"
+    assert notes_shim.call(CREATE, **NOTE).route == "app-function-shell"

@@ -1,24 +1,38 @@
-"""Policies: rules, statements about effects, and mistakes in the file."""
+"""Policies, capabilities whose names are refused, and what a user is asked before a call."""
 
 from __future__ import annotations
 
 import os
+import re
+import sys
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
+from random import Random
+from unittest.mock import patch
 
 import pytest
 
-from droidgate.calls.policy import FILE_NAME, Policy
+from droidgate.calls.approvals import MAX_ARGUMENTS, ApprovalRequest, refuse_unshowable, shown_arguments
+from droidgate.calls.pins import PinState
+from droidgate.calls.policy import FILE_NAME, Decision, Policy
 from droidgate.calls.subjects import (
     CallEffect,
     CallSubject,
     CapabilityKey,
     NamePattern,
+    Pin,
     glob_matches,
     literal_pattern,
 )
+from droidgate.calls.targets import hidden_in_id, refused_names
+from droidgate.cli.calls.asking import ask_on_terminal
+from droidgate.serving.client_questions import question_of
 from droidgate_mappings.model.capability import Capability, Effects
 from droidgate_mappings.model.errors import DroidgateError, InputError
+from droidgate_mappings.model.json_values import Json
+from droidgate_mappings.text_safety import hidden_characters
+from gateway.cli.program_runs import Terminal
 
 SUBJECT = CallSubject(
     serial="emulator-5554",
@@ -53,9 +67,7 @@ def with_effect(effect: CallEffect) -> CallSubject:
 @pytest.mark.parametrize(
     ("effect", "kind"), [(CallEffect.READS, "allow"), (CallEffect.WRITES, "ask"), (CallEffect.UNKNOWN, "ask")]
 )
-def test_without_a_file_only_capabilities_that_read_are_allowed(
-    tmp_path: Path, effect: CallEffect, kind: str
-) -> None:
+def test_without_a_file_only_reading_is_allowed(tmp_path: Path, effect: CallEffect, kind: str) -> None:
     decision = Policy.load(tmp_path).decide(with_effect(effect))
     assert (decision.kind, decision.rule) == (kind, "default")
 
@@ -184,7 +196,7 @@ def test_the_reason_of_a_rule_is_that_of_the_decision(tmp_path: Path) -> None:
     ("[?]", "x", False),
     ("[[]*[*]", "[x*", True),
 ])  # fmt: skip
-def test_a_pattern_has_two_special_characters_and_matches_the_whole_value(
+def test_a_pattern_has_two_special_characters_and_matches_it_all(
     pattern: str, value: str, *, expected: bool
 ) -> None:
     assert glob_matches(pattern, value) is expected
@@ -211,7 +223,7 @@ def effect_of(policy: Policy, *, read_only: bool | None) -> CallEffect:
 
 
 @pytest.mark.parametrize("read_only", [None, True, False])
-def test_neither_names_nor_hints_say_what_a_call_does_unless_the_user_says_so(
+def test_neither_names_nor_hints_say_what_a_call_does_by_themselves(
     tmp_path: Path, *, read_only: bool | None
 ) -> None:
     policy = policy_of(tmp_path, 'believe_hints_of = "com.example.other"\n')
@@ -222,7 +234,7 @@ def test_neither_names_nor_hints_say_what_a_call_does_unless_the_user_says_so(
     ("read_only", "effect"),
     [(None, CallEffect.UNKNOWN), (True, CallEffect.READS), (False, CallEffect.WRITES)],
 )
-def test_hints_of_packages_that_the_user_names_are_believed(
+def test_hints_of_named_packages_are_believed(
     tmp_path: Path, *, read_only: bool | None, effect: CallEffect
 ) -> None:
     policy = policy_of(tmp_path, 'believe_hints_of = ["com.other", "com.example.*"]\n')
@@ -308,9 +320,7 @@ def test_a_policy_may_be_a_link_to_a_file_of_the_user(tmp_path: Path) -> None:
     assert Policy.load(tmp_path / "config").decide(SUBJECT).kind == "deny"
 
 
-def test_a_policy_is_never_read_from_the_working_folder(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_no_policy_is_read_from_the_working_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("DROIDGATE_HOME", str(tmp_path / "home"))
     monkeypatch.chdir(tmp_path)
     for name in (FILE_NAME, "droidgate.toml"):
@@ -324,3 +334,191 @@ def test_a_policy_that_is_not_a_file_is_an_error(tmp_path: Path, make: object) -
     make(tmp_path / FILE_NAME)
     with pytest.raises(DroidgateError, match="it is not a regular file"):
         Policy.load(tmp_path)
+
+
+def key_of(capability: str, package: str = "com.example.notes", component: str = "Tools") -> CapabilityKey:
+    """Return a capability."""
+    return CapabilityKey(0, package, component, "mmcp", capability)
+
+
+@pytest.mark.parametrize(("first", "second"), [
+    (key_of("createNote"), key_of("CreateNote")),
+    (key_of("create_note"), key_of("create-note")),
+    (key_of("ﬁnd"), key_of("find")),
+    (key_of("pay"), key_of("p\u0430y")),
+    (key_of("sendMoney"), key_of("sendM0ney")),
+    (key_of("pay"), key_of("pay", package="com.examp1e.notes")),
+    (key_of("pay"), key_of("Pay", component="Other")),
+    (key_of("pay"), key_of("pay", package="com.Example.notes")),
+])  # fmt: skip
+def test_of_two_names_that_look_alike_both_are_refused(first: CapabilityKey, second: CapabilityKey) -> None:
+    refused = refused_names([first, key_of("other"), second])
+    assert refused == {
+        first: f"its name looks like {second.package}/{second.capability}",
+        second: f"its name looks like {first.package}/{first.capability}",
+    }
+    assert refused_names([second, key_of("other"), first]) == refused
+
+
+@pytest.mark.parametrize(("first", "second"), [
+    (key_of("pay"), key_of("pay", package="com.example.bank")),
+    (key_of("pay"), key_of("pay", component="Other")),
+    (key_of("createNote"), key_of("createNotes")),
+    (key_of("save"), key_of("send")),
+])  # fmt: skip
+def test_other_names_and_equal_ids_of_two_apps_are_not_refused(
+    first: CapabilityKey, second: CapabilityKey
+) -> None:
+    assert refused_names([first, second]) == {}
+
+
+def test_an_id_that_is_declared_twice_is_refused() -> None:
+    assert refused_names([key_of("pay"), key_of("pay")]) == {key_of("pay"): "its app declares this id twice"}
+
+
+@pytest.mark.parametrize("hidden", ["\u200b", "\u202e", "\t", "\n", "\x1b", "\U000e0041", "\ufe0f", "\ud800"])
+def test_an_id_with_a_hidden_character_is_refused(hidden: str) -> None:
+    unsafe = key_of(f"pay{hidden}")
+    assert refused_names([unsafe]) == {unsafe: f"its id has a hidden character: U+{ord(hidden):04X}"}
+
+
+@pytest.mark.slow
+def test_every_character_that_texts_are_marked_for_is_refused_in_an_id() -> None:
+    for code in range(sys.maxunicode + 1):
+        if hidden_characters(chr(code)):
+            assert hidden_in_id(chr(code)) == f"U+{code:04X}"
+
+
+def test_planted_look_alikes_are_found_among_many_names() -> None:
+    draw = Random(5)
+    for _ in range(50):
+        verbs = ("get", "set", "find", "play")
+        ids = {f"{draw.choice(verbs)}Thing{draw.randrange(10**6)}" for _ in range(30)}
+        keys = [key_of(name) for name in sorted(ids)]
+        victim = draw.choice(keys)
+        twin = key_of(victim.capability.replace("T", "\u0422"))
+        assert refused_names(keys) == {}
+        assert set(refused_names([*keys, twin])) == {victim, twin}
+
+
+PAY = CallSubject("S", 0, "com.bank", "com.bank.A", "mmcp", "pay", CallEffect.WRITES, "cli")
+MANY = {f"name_{number}": "x" * 500 for number in range(200)}
+LONG = "x" * 5000
+
+
+def request_of(arguments: Mapping[str, Json], *, is_asked_anew: bool = False) -> ApprovalRequest:
+    pin = Pin(PAY.key, "ab" * 32, "cd" * 32)
+    decision, state = Decision("ask", "default", "why"), PinState("new")
+    return ApprovalRequest(
+        PAY, Capability(id="pay"), arguments, pin, state, decision, is_asked_anew=is_asked_anew
+    )
+
+
+def asked_on_terminal(
+    arguments: Mapping[str, Json], typed: str = "n\n", *, width: int = 100, is_asked_anew: bool = False
+) -> tuple[str, bool, bool]:
+    """Return what the terminal showed, and whether the call was allowed, once or always."""
+    shown = Terminal()
+    with (
+        patch("sys.stdin", Terminal(typed)),
+        patch("sys.stderr", shown),
+        patch.dict("os.environ", {"COLUMNS": str(width), "NO_COLOR": "1"}),
+        patch("droidgate.cli.calls.asking._forget_typed"),
+    ):
+        answer = ask_on_terminal(request_of(arguments, is_asked_anew=is_asked_anew))
+    return shown.getvalue(), answer.allowed, answer.remember
+
+
+# Arguments, and the lines that show them; None where only the number of the lines matters.
+SHOWN: list[tuple[dict[str, Json], list[str]]] = [
+    ({"to": "me", "amount": 5}, ['to (2): "me"', "amount (1): 5"]),
+    ({"a": None, "b": [1, {"c": True}], "d": ""}, ["a (4): null", 'b (14): [1,{"c":true}]', 'd (0): ""']),
+    (
+        {"aaa": LONG, "amount": 5, "to": "me"},
+        [f'aaa (5,000): "{"x" * 200}"... (cut)', "amount (1): 5", 'to (2): "me"'],
+    ),
+    (
+        {"order": {"pad": LONG, "amount": 5}},
+        [f'order (5,021): {{"pad":"{"x" * 200}"...,"amount":5}} (cut)'],
+    ),
+    ({"list": [7] * 900}, [f"list (1,801): [{'7,' * 499}7... (cut)"]),
+    ({"a": "x\n- amount (1): 5"}, ['a (17): "x\\n- amount (1): 5"']),
+    ({'a (2): "b"\n- c': 1}, ['"a (2): \\"b\\"\\n- c" (1): 1']),
+    ({"a": "x" + " " * 3 + "y\u3000z"}, ['a (7): "x \\u0020\\u0020y\\u3000z"']),
+    ({"a": "\u202e\u2028\u200b\x85\x1b[2J"}, ['a (8): "\\u202e\\u2028\\u200b\\u0085\\u001b[2J"']),
+    ({"\u202eto": 1, "": 2, "a b": 3}, ['"\\u202eto" (1): 1', '"" (1): 2', '"a b" (1): 3']),
+    ({"n" * 300: 1}, [f'"{"n" * 80}"... (a name of 300 characters) (1): 1']),
+    (
+        {"deep": {"a": {"a": {"a": LONG}}}, "to": 1},
+        [f'deep (5,020): {{"a":{{"a":{{"a":"{"x" * 200}"...}}}}}} (cut)', "to (1): 1"],
+    ),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("arguments", "lines"), SHOWN)
+@pytest.mark.parametrize("width", [40, 100])
+def test_each_argument_is_a_line_in_both_questions(
+    arguments: dict[str, Json], lines: list[str], width: int
+) -> None:
+    is_cut = any("(cut)" in line or "a name of" in line for line in lines)
+    question = question_of(request_of(arguments), "Client")
+    after = question.message.partition("each with its length):\n")[2]
+    assert after.split("\n") == [*(f"- {line}" for line in lines), "Text of the app: none"]
+    choices = [choice["const"] for choice in question.schema["properties"]["approve"]["oneOf"]]
+    assert choices == (["once"] if is_cut else ["once", "always"])
+
+    text, allowed, remember = asked_on_terminal(arguments, "a\n", width=width)
+    begun = [line for line in text.split("\n") if line.startswith("  - ")]
+    assert len(begun) == len(lines)
+    assert all(line.startswith((" " * 8, "  - ")) for line in text.partition("length\n")[2].split("\n")[:-1])
+    assert re.sub(r"\s", "", "".join(f"-{line}" for line in lines)) in re.sub(r"\s", "", text)
+    assert ("always" in text) is not is_cut
+    assert (allowed, remember) == (not is_cut, not is_cut)
+
+
+def test_a_long_answer_of_once_is_possible_where_something_was_cut() -> None:
+    assert asked_on_terminal({"a": LONG}, "y\n")[1:] == (True, False)
+
+
+def test_two_hundred_arguments_are_all_shown() -> None:
+    message = question_of(request_of(MANY), "Client").message
+    text = asked_on_terminal(MANY)[0]
+    for name in MANY:
+        assert f'\n- {name} (500): "xxxx' in message
+        assert f"\n  - {name} (500):" in text
+    assert len(message) < 60_000
+
+
+def test_more_arguments_than_a_question_shows_are_refused() -> None:
+    many: dict[str, Json] = {str(number): number for number in range(MAX_ARGUMENTS + 1)}
+    refusal = refuse_unshowable(request_of(many))
+    assert refusal is not None
+    assert (refusal.allowed, refusal.message) == (
+        False,
+        "the call has 1,001 arguments, and a question shows 1,000",
+    )
+    many.popitem()
+    assert refuse_unshowable(request_of(many)) is None
+    assert len(shown_arguments(many).lines) == MAX_ARGUMENTS
+
+
+def test_a_value_as_deep_as_an_argument_may_be_is_shown() -> None:
+    value: Json = 1
+    for _ in range(400):
+        value = [value]
+    (line,) = shown_arguments({"a": value}).lines
+    assert line == f"a (801): {'[' * 400}1{']' * 400}"
+
+
+def test_both_questions_say_that_the_app_was_replaced() -> None:
+    words = "the app was replaced after you answered, so you are asked again"
+    assert f"Attention: {words}.\n" in question_of(request_of({}, is_asked_anew=True), "C").message
+    assert f"  attention: {words}\n" in asked_on_terminal({}, is_asked_anew=True)[0]
+
+
+@pytest.mark.parametrize("client", ["x" * 500, "a\nArguments: none", "\u202ea"])
+def test_a_client_cannot_write_more_than_its_name(client: str) -> None:
+    first, second, *_ = question_of(request_of({}), client).message.split("\n")
+    assert first.endswith(" wants to call pay")
+    assert len(first) < 120
+    assert second.startswith("of the app com.bank on S, signed by abababababababab.")

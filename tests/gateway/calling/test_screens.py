@@ -48,9 +48,7 @@ def ask(caller: Caller, tool: str, **arguments: Any) -> CallResult:
     return caller.call(CallRequest(tool, arguments, protocol="mobile-agent"))
 
 
-def test_a_command_is_called_by_its_protocol_and_the_apps_are_not_read(
-    made: MadePhone, reached: ReachedPhone
-) -> None:
+def test_a_command_is_called_by_protocol_and_no_app_is_read(made: MadePhone, reached: ReachedPhone) -> None:
     caller = reached.caller()
     with made.counted() as commands:
         result = ask(caller, "get_device_info")
@@ -105,7 +103,7 @@ def test_reading_needs_no_approval_and_acting_does(made: MadePhone, reached: Rea
     ({"decision": "deny", "package": "mobile-agent", "capability": "ta*"}, "denied"),
     ({"decision": "ask", "effect": ["writes"]}, None),
 ])  # fmt: skip
-def test_rules_of_the_policy_decide(
+def test_a_policy_rule_decides(
     made: MadePhone, reached: ReachedPhone, rule: dict[str, Any], token: str | None
 ) -> None:
     policy = Policy(PolicyFile.model_validate({"rule": [rule]}))
@@ -132,9 +130,7 @@ def test_an_approval_is_for_one_command_on_one_phone(reached: ReachedPhone) -> N
     assert record.signer == f"phone:{reached.device.serial.lower()}"
 
 
-def test_arguments_are_checked_before_anything_is_asked_or_sent(
-    made: MadePhone, reached: ReachedPhone
-) -> None:
+def test_arguments_are_checked_before_a_question_or_call(made: MadePhone, reached: ReachedPhone) -> None:
     with made.counted() as commands, pytest.raises(CallError) as refused:
         ask(reached.caller(), "tap", x="480; reboot", y=2)
     assert refused.value.failure.token == "invalid_argument"
@@ -202,9 +198,7 @@ def test_a_file_of_commands_stops_at_the_first_that_is_refused(made: MadePhone, 
     ["--commands", "x.json", "--json"], ["--commands", "x.json", "--protocol", "mcp"],
     ["--keep-going", "tap"],
 ])  # fmt: skip
-def test_options_that_do_not_go_together_are_refused(
-    arguments: list[str], capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_options_that_exclude_others_fail(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> None:
     assert run_program(["call", *arguments]) == 2
     printed = capsys.readouterr()
     assert printed.out == ""

@@ -28,6 +28,13 @@ SECONDS = 240
 WHOLE_PROGRAM = [sys.executable, "-m", "droidgate"]
 
 
+class Terminal(io.StringIO):
+    """A stream that says that it is a terminal."""
+
+    def isatty(self) -> bool:
+        return True
+
+
 @dataclass(frozen=True)
 class Run:
     """How a run ended and what it printed."""

@@ -2,33 +2,73 @@
 
 import json
 import re
+import shlex
 import socket
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from adapters.appfunctions.function_files import file_of, function_of, property_of, service_of
 from conftest import Golden
 from droidgate.cli.demo import demonstration_calls
 from droidgate.cli.output.json_output import schema_of
 from droidgate.cli.published import PUBLISHED
 from droidgate.computer.optional_packages import install_command
+from droidgate_android.apk.pack import pack_project
+from droidgate_phone.sample_packages import signing_key
 from gateway.cli.program_runs import Runner, run_on_terminal, run_process
-from gateway.cli.samples import TIMER, TIMER_MANIFEST, TOOLS, hostile_tools, write_project, write_tools
+from gateway.cli.samples import TIMER, TIMER_MANIFEST, TOOLS, hostile_tools, write_tools
 from gateway.cli.test_sarif import check_log
+from gateway.sources.formats_of_tests import write_tree
+from gateway.sources.kotlin_trees import MANIFEST as MANIFEST_OF_TREE, entry_point_tree
+
+pytestmark = pytest.mark.usefixtures("small_sources")
+
+CUT = TIMER.replace("</mobile", "<mobile")
+NOTHING_CHANGED = "nothing changed; 2 capabilities are as they were\n"
+
+# What is typed, the exit code, and what both streams get: a text that is in it or, if it is one line, all of
+# it; nothing where it is empty, anything where it is None. A word with `<` is the file of standard input.
+TYPED = [
+    ("inspect timer --from mcp", 0, "0 providers", None),
+    ("inspect tools.json --from mobile-mcp", 3, "", None),
+    ("inspect tools.json --from mmcp", 3, "", "hint: it was to be read as mMCP (mmcp) only"),
+    ("inspect 'no\x1b[31m.xml'", 3, "", "error: no\\x1b[31m.xml: "),
+    ("inspect sources/good.json sources/cut.xml", 3, "", None),
+    ("inspect plain", 0, None, None),
+    ("lint timer timer.xml", 0, None, None),
+    ("diff timer timer --fail-on text-only", 0, NOTHING_CHANGED, None),
+    ("diff timer.xml - <timer.xml", 0, NOTHING_CHANGED, None),
+    ("diff timer.xml text.xml --fail-on security", 0, None, None),
+    ("diff timer.xml text.xml --fail-on breaking", 0, None, None),
+    ("diff timer.xml text.xml --fail-on compatible", 0, None, None),
+    ("diff timer.xml text.xml --fail-on text-only", 1, None, None),
+    ("convert empty --to mcp -o out", 3, None, "\nhint: "),
+    ("convert plain --to mcp -o out", 3, None, "nothing in it declares a capability"),
+    ("convert timer --to mcp -o blocked/out", 3, None, "error: blocked: a file is in the way of a folder"),
+    ("convert timer --to mcp -o - --json", 2, None, None),
+    ("convert timer tools.json --to mcp -o -", 2, None, None),
+    ("convert timer --to mobile-mcp -o made/list.xml", 2, None, "do not fit into one file"),
+    ("convert timer --to mmcp+9 -o out", 2, None,
+     "error: mmcp has no dialect '9'\nhint: known: 1.0, draft, broadcast"),
+]  # fmt: skip
 
 
-@pytest.fixture(autouse=True)
-def _in_a_folder_of_its_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
-    write_project(Path("timer"))
-    Path("timer.xml").write_text(TIMER)
-    write_tools(Path("tools.json"))
-
-
-def _files(folder: str) -> list[str]:
-    return sorted(str(path.relative_to(folder)) for path in Path(folder).rglob("*") if path.is_file())
+@pytest.mark.parametrize(("typed", "code", "out", "err"), TYPED, ids=[row[0] for row in TYPED])
+def test_a_command_line_ends_with_its_code_and_prints_what_it_has_to(
+    droidgate: Runner, typed: str, code: int, out: str | None, err: str | None
+) -> None:
+    words = shlex.split(typed)
+    given = [Path(word[1:]).read_bytes() for word in words if word.startswith("<")]
+    run = droidgate(*(word for word in words if not word.startswith("<")), stdin=b"".join(given))
+    assert run.code == code
+    for printed, expected in ((run.out, out), (run.err, err)):
+        if expected == "" or (expected is not None and expected.endswith("\n")):
+            assert printed == expected
+        assert expected is None or expected in printed
 
 
 @pytest.mark.parametrize("command", ["inspect", "convert", "lint", "diff", "formats", "migrate", "pack"])
@@ -49,9 +89,8 @@ def test_inspect_shows_a_project(droidgate: Runner, golden: Golden) -> None:
 
 def test_inspect_prints_the_model_as_json(droidgate: Runner, golden: Golden) -> None:
     run = droidgate("inspect", "timer", "--json")
-    document = run.document("inspect")
     assert (run.code, run.err) == (0, "")
-    assert document["schema"] == "droidgate.inspect/1"
+    assert run.document("inspect")["schema"] == "droidgate.inspect/1"
     golden("cli/inspect.json", run.out)
 
 
@@ -62,180 +101,91 @@ def test_inspect_reads_standard_input(droidgate: Runner) -> None:
     assert provider["source"]["path"] == "-"
 
 
-def test_inspect_reads_only_the_formats_asked_for(droidgate: Runner) -> None:
-    run = droidgate("inspect", "timer", "--from", "mcp")
-    assert "0 providers" in run.out
-    run = droidgate("inspect", "tools.json", "--from", "mobile-mcp")
-    assert (run.code, run.out) == (3, "")
-
-
 def test_a_leniency_is_reported_and_refused_by_strict(droidgate: Runner, golden: Golden) -> None:
     Path("lenient.xml").write_text(TIMER.replace('required="false"', 'required="no"'))
     run = droidgate("inspect", "lenient.xml")
     assert run.code == 0
     golden("cli/inspect-lenient.txt", run.out)
-    (finding,) = droidgate("inspect", "lenient.xml", "--json").document("inspect")["findings"]
+    (finding,) = droidgate.document("inspect", "lenient.xml")["findings"]
     assert (finding["level"], finding["source"]["line"]) == ("read", 6)
     refused = droidgate("inspect", "lenient.xml", "--strict")
     assert (refused.code, refused.out) == (3, "")
-    assert refused.err.startswith("error: lenient.xml:6: ")
-    assert refused.err.splitlines()[1].startswith("hint: ")
+    assert re.match("error: lenient.xml:6: .*\nhint: ", refused.err)
 
 
-def test_what_cannot_be_read_in_a_folder_is_reported_and_the_rest_is_read(droidgate: Runner) -> None:
-    Path("timer/app/src/main/res/xml/timer.xml").write_text(TIMER.replace("</mobile", "<mobile"))
-    Path("timer/more.json").write_text(json.dumps(TOOLS))
-    run = droidgate("inspect", "timer", "--json")
-    document = run.document("inspect")
-    assert run.code == 0
-    assert [provider["protocol"] for provider in document["providers"]] == ["mcp"]
-    assert document["problems"][0]["place"].startswith("timer/app/src/main/res/xml/timer.xml")
-    assert run.err.startswith("warning: timer/app/src/main/res/xml/timer.xml")
-
-
-def test_a_folder_of_which_nothing_can_be_read_is_bad_input(droidgate: Runner) -> None:
-    Path("timer/app/src/main/res/xml/timer.xml").write_text(TIMER.replace("</mobile", "<mobile"))
+@pytest.mark.parametrize("others", [True, False])
+def test_what_is_unreadable_in_a_folder_stops_no_other(droidgate: Runner, *, others: bool) -> None:
+    broken = "timer/app/src/main/res/xml/timer.xml"
+    Path(broken).write_text(CUT)
+    if others:
+        Path("timer/more.json").write_text(json.dumps(TOOLS))
+        document = droidgate.document("inspect", "timer")
+        assert [provider["protocol"] for provider in document["providers"]] == ["mcp"]
+        assert document["problems"][0]["place"].startswith(broken)
     run = droidgate("inspect", "timer")
-    assert run.code == 3
-    assert "    no capabilities could be read\n" in run.out
-    assert run.out.endswith("\n0 providers, 0 capabilities, 0 remarks\n")
-    assert run.err.startswith("warning: timer/app/src/main/res/xml/timer.xml")
+    assert run.code == (0 if others else 3)
+    assert run.err.startswith(f"warning: {broken}")
+    if not others:
+        assert "    no capabilities could be read\n" in run.out
+        assert run.out.endswith("\n0 providers, 0 capabilities, 0 remarks\n")
 
 
-# convert
+ANDROID = 'xmlns:android="http://schemas.android.com/apk/res/android"'
+AGENT = f"""<manifest {ANDROID} package="org.example.agent" android:versionCode="7" android:versionName="1.2">
+  <uses-sdk android:minSdkVersion="30" android:targetSdkVersion="36"/>
+  <queries>
+    <intent><action android:name="mobile.mcp.SERVICE"/></intent>
+    <package android:name="org.example.notes"/>
+  </queries>
+  <application android:label="Agent"/>
+</manifest>"""
 
 
-def test_convert_writes_artifacts_report_and_names(droidgate: Runner, golden: Golden) -> None:
-    run = droidgate("convert", "timer", "--to", "mmcp", "-o", "out")
-    assert (run.code, run.err) == (0, "")
-    golden("cli/convert.txt", run.out)
-    golden("cli/convert-fidelity.json", Path("out/fidelity.json").read_text())
-    golden("cli/convert-names.json", Path("out/names.json").read_text())
-    assert {"AndroidManifest.xml", "fidelity.json", "names.json"} <= set(_files("out"))
-    back = droidgate("inspect", "out/AndroidManifest.xml", "--json").document("inspect")
-    assert back["providers"][0]["capabilities"][0]["id"] == "start_timer"
+def write(tree: dict[str, str]) -> None:
+    for name, text in tree.items():
+        Path(name).parent.mkdir(parents=True, exist_ok=True)
+        Path(name).write_text(text)
 
 
-def test_the_files_are_what_their_schemas_and_digests_say(droidgate: Runner) -> None:
-    run = droidgate("convert", "timer", "tools.json", "--to", "appfunctions", "-o", "out", "--json")
-    fidelity = run.document("convert")
-    assert fidelity == json.loads(Path("out/fidelity.json").read_text())
-    written = {file["path"] for conversion in fidelity["conversions"] for file in conversion["files"]}
-    assert {*written, "fidelity.json", "names.json"} == set(_files("out"))
-    for conversion in fidelity["conversions"]:
-        assert sum(conversion["counts"].values()) == len(conversion["findings"])
-    names = json.loads(Path("out/names.json").read_text())
-    assert [item["source"] for item in names["providers"]] == [
-        item["source"] for item in fidelity["conversions"]
-    ]
-
-
-def test_several_providers_get_a_folder_each_whose_name_stays(droidgate: Runner) -> None:
-    droidgate("convert", "timer", "tools.json", "--to", "mcp", "-o", "two")
-    folders = {path.name for path in Path("two").iterdir() if path.is_dir()}
-    assert folders == {"app.timer-timerservice", "tools"}
-    write_tools(Path("more.json"))
-    Path("deep").mkdir()
-    write_tools(Path("deep/tools.json"))
-    droidgate("convert", "timer", "more.json", "deep/tools.json", "tools.json", "--to", "mcp", "-o", "four")
-    named = {path.name for path in Path("four").iterdir() if path.is_dir()}
-    assert {"app.timer-timerservice", "more"} < named
-    assert len(named) == 4
-    assert all(item.startswith("tools_") for item in named - {"app.timer-timerservice", "more"})
-
-
-def test_convert_refuses_to_overwrite_other_work(droidgate: Runner) -> None:
-    droidgate("convert", "timer", "--to", "mcp", "-o", "out")
-    again = droidgate("convert", "timer", "--to", "mcp", "-o", "out")
-    assert again.code == 0
-    assert "created:" not in again.out
-    (artifact,) = set(_files("out")) - {"fidelity.json", "names.json"}
-    Path("out", artifact).write_text("mine")
-    refused = droidgate("convert", "timer", "--to", "mcp", "-o", "out")
-    assert (refused.code, refused.out) == (3, "")
-    assert refused.err.splitlines() == [
-        f"error: out/{artifact}: there is another file of that name already",
-        "hint: choose another folder, or overwrite with --force",
-    ]
-    assert Path("out", artifact).read_text() == "mine"
-    assert droidgate("convert", "timer", "--to", "mcp", "-o", "out", "--force").code == 0
-    assert Path("out", artifact).read_text() != "mine"
-
-
-def test_one_artifact_goes_into_a_file(droidgate: Runner) -> None:
-    assert droidgate("convert", "timer", "--to", "mcp", "-o", "made/list.json").code == 0
-    assert _files("made") == ["list.fidelity.json", "list.json", "list.names.json"]
-    assert json.loads(Path("made/list.json").read_text())["tools"][1]["name"] == "stop_timer"
-    refused = droidgate("convert", "timer", "--to", "mobile-mcp", "-o", "made/list.xml")
-    assert refused.code == 2
-    assert "do not fit into one file" in refused.err
-
-
-def test_one_artifact_goes_to_standard_output(droidgate: Runner) -> None:
-    run = droidgate("convert", "-", "--to", "mcp", "-o", "-", stdin=TIMER.encode())
+def test_an_app_that_declares_nothing_is_named_with_what_it_asks_to_see(droidgate: Runner) -> None:
+    write({"app/src/main/AndroidManifest.xml": AGENT})
+    run = droidgate("inspect", "app")
     assert run.code == 0
-    assert [tool["name"] for tool in json.loads(run.out)["tools"]] == ["start_timer", "stop_timer"]
-    assert "findings: " in run.err
-    assert droidgate("convert", "timer", "--to", "mcp", "-o", "-", "--json").code == 2
-    assert droidgate("convert", "timer", "tools.json", "--to", "mcp", "-o", "-").code == 2
-
-
-@pytest.mark.parametrize(("threshold", "code"), [
-    ("renamed", 1),
-    ("moved", 1),
-    ("defaulted", 1),
-    ("widened", 1),
-    ("narrowed", 1),
-    ("dropped", 1),
-    ("impossible", 0),
-    ("security", 0),
-])  # fmt: skip
-def test_the_threshold_decides_the_exit_code_and_everything_is_written(
-    droidgate: Runner, threshold: str, code: int
-) -> None:
-    run = droidgate("convert", "tools.json", "--to", "mobile-mcp", "-o", "out", "--fail-on", threshold)
-    levels = json.loads(Path("out/fidelity.json").read_text())["conversions"][0]["counts"]
-    assert list(levels) == ["dropped", "widened", "defaulted", "moved"]
-    assert run.code == code
-    assert "AndroidManifest.xml" in _files("out")
-
-
-def test_convert_prints_sarif(droidgate: Runner) -> None:
-    run = droidgate("convert", "timer", "--to", "mmcp", "-o", "out", "--sarif")
-    log = json.loads(run.out)
-    check_log(log)
-    fidelity = json.loads(Path("out/fidelity.json").read_text())
-    (logged,) = log["runs"]
-    assert [item["ruleId"] for item in logged["results"]] == [
-        item["code"] for conversion in fidelity["conversions"] for item in conversion["findings"]
+    assert run.out.splitlines() == [
+        "Apps",
+        '  org.example.agent "Agent", version 1.2 (7), minSdk 30, targetSdk 36',
+        "    at app/src/main/AndroidManifest.xml",
+        "    queries: intent mobile.mcp.SERVICE (Mobile-MCP); package org.example.notes",
+        "    declares no capabilities",
+        "",
+        "0 providers, 0 capabilities, 0 remarks",
     ]
+    (app,) = droidgate.document("inspect", "app")["applications"]
+    expected = {"package": "org.example.agent", "label": "Agent", "version_code": 7, "version_name": "1.2"}
+    expected |= {"minimum_sdk": 30, "target_sdk": 36, "declares": False}
+    assert {name: app[name] for name in expected} == expected
+    queries = [(query["names"], query.get("protocols", [])) for query in app["queries"]]
+    assert queries == [(["mobile.mcp.SERVICE"], ["Mobile-MCP"]), (["org.example.notes"], [])]
+
+    key = signing_key()
+    Path("agent.apk").write_bytes(pack_project(Path("app"), key=key))
+    lines = droidgate("inspect", "agent.apk").out.splitlines()
+    assert (lines[1], lines[4]) == (run.out.splitlines()[1], run.out.splitlines()[3])
+    assert lines[3] == f"    signer: {key.digest} (verified)"
 
 
-@pytest.mark.slow
-def test_a_dialect_that_is_only_read_is_refused_with_the_reason(droidgate: Runner) -> None:
-    formats = json.loads(droidgate("formats", "--json").out)["formats"]
-    unwritten = [
-        (f"{format_['id']}+{dialect['id']}", dialect["not_written_because"])
-        for format_ in formats
-        for dialect in format_["dialects"]
-        if not dialect["written"]
-    ]
-    for written, why in unwritten:
-        run = droidgate("convert", "timer", "--to", written, "-o", "out")
-        assert run.code == 2
-        line, hint = run.err.splitlines()
-        assert line == f"error: {written} is only read: {why}"
-        assert hint == "hint: `droidgate formats` lists the formats that are written"
-    run = droidgate("convert", "timer", "--to", "mmcp+9", "-o", "out")
-    assert run.code == 2
-    assert run.err.startswith("error: mmcp has no dialect '9'\nhint: known: 1.0, draft, broadcast")
+def test_of_many_apps_those_that_declare_nothing_are_counted(droidgate: Runner) -> None:
+    manifest = f'<manifest {ANDROID} package="a.b{{}}"/>'
+    write({f"all/a{number}/src/main/AndroidManifest.xml": manifest.format(number) for number in range(12)})
+    assert droidgate("inspect", "all").out.splitlines()[:2] == ["Apps", "  12 more apps declare nothing"]
 
 
 # lint
 
 
-def test_lint_finds_nothing_in_good_descriptors(droidgate: Runner) -> None:
-    assert droidgate("lint", "timer", "timer.xml").code == 0
+def findings(droidgate: Runner, *words: str) -> list[dict[str, Any]]:
+    found: list[dict[str, Any]] = json.loads(droidgate("lint", *words, "--json").out)["findings"]
+    return found
 
 
 def test_lint_names_rule_place_and_way_out(droidgate: Runner, golden: Golden) -> None:
@@ -244,14 +194,13 @@ def test_lint_names_rule_place_and_way_out(droidgate: Runner, golden: Golden) ->
     run = droidgate("lint", "broken.xml")
     assert (run.code, run.err) == (1, "")
     golden("cli/lint.txt", run.out)
-    document = droidgate("lint", "broken.xml", "--json").document("lint")
-    assert all(
-        finding["rule"] and finding["source"]["path"] == "broken.xml" for finding in document["findings"]
-    )
-    assert document["counts"]["error"] == sum(finding["level"] == "error" for finding in document["findings"])
+    document = droidgate.document("lint", "broken.xml", code=1)
+    found = document["findings"]
+    assert all(item["rule"] and item["source"]["path"] == "broken.xml" for item in found)
+    assert document["counts"]["error"] == sum(item["level"] == "error" for item in found)
     log = json.loads(droidgate("lint", "broken.xml", "--sarif").out)
     check_log(log)
-    assert len(log["runs"][0]["results"]) == len(document["findings"])
+    assert len(log["runs"][0]["results"]) == len(found)
 
 
 def test_lint_threshold_decides_the_exit_code(droidgate: Runner) -> None:
@@ -260,76 +209,155 @@ def test_lint_threshold_decides_the_exit_code(droidgate: Runner) -> None:
     )
     counts = json.loads(droidgate("lint", "timer", "--json").out)["counts"]
     assert counts
-    worst = next(iter(counts))
     scale = ["note", "warning", "error"]
     for threshold in scale:
-        expected = 1 if scale.index(worst) >= scale.index(threshold) else 0
+        expected = 1 if scale.index(next(iter(counts))) >= scale.index(threshold) else 0
         assert droidgate("lint", "timer", "--fail-on", threshold).code == expected
-
-
-def test_lint_looks_into_files_that_are_no_app(droidgate: Runner) -> None:
-    Path("loose").mkdir()
-    Path("loose/broken.xml").write_text(TIMER.replace('type="integer"', 'type="int"'))
-    findings = json.loads(droidgate("lint", "loose", "--json").out)["findings"]
-    assert {finding["source"]["path"] for finding in findings} == {"loose/broken.xml"}
 
 
 def test_lint_says_a_finding_once(droidgate: Runner) -> None:
     Path("timer/app/src/main/res/xml/timer.xml").write_text(TIMER.replace('type="integer"', 'type="int"'))
-    findings = json.loads(droidgate("lint", "timer", "--json").out)["findings"]
-    keys = [json.dumps(finding, sort_keys=True) for finding in findings]
+    keys = [json.dumps(finding, sort_keys=True) for finding in findings(droidgate, "timer")]
     assert len(keys) == len(set(keys)) > 0
 
 
 def test_lint_counts_an_unreadable_file_as_an_error(droidgate: Runner) -> None:
     Path("timer/app/src/main/AndroidManifest.xml").write_text(TIMER_MANIFEST.replace("</manifest>", ""))
-    run = droidgate("lint", "timer", "--json")
-    assert run.code == 1
-    codes = [finding["code"] for finding in json.loads(run.out)["findings"]]
-    assert "unreadable" in codes
-
-
-def test_lint_of_a_file_that_no_reader_can_parse_is_still_a_report(droidgate: Runner) -> None:
+    document = droidgate.document("lint", "timer", code=1)
+    assert "unreadable" in [finding["code"] for finding in document["findings"]]
     run = droidgate("lint", "-", "--json", stdin=TIMER.replace("</capability>", "", 1).encode())
-    assert run.code == 1
-    assert json.loads(run.out)["findings"][0]["level"] == "error"
+    assert (run.code, json.loads(run.out)["findings"][0]["level"]) == (1, "error")
+
+
+MANIFEST = f'<manifest {ANDROID} package="a.b">{{}}</manifest>'
+UNCLOSED = "<appfunctions>\n  <appfunction>\n    <id>a</id>\n</appfunctions>\n"
+BROKEN_LIST = '{"tools": [{"name": "", "inputSchema": {"type": "object"}}]}'
+GUIDANCE = '<property android:name="android.app.appfunctions.app_metadata" android:resource="@xml/guidance"/>'
+FILES = service_of(property_of("v2", "f.xml"), property_of("schema", "app_functions_schema.xsd"))
+LOOSE = {
+    "all/good.xml": file_of(function_of()),
+    "all/unclosed.xml": UNCLOSED,
+    "all/deep/tools.json": BROKEN_LIST,
+    "all/unknown.xml": file_of(function_of("<colour>red</colour>")),
+}
+
+
+def app_with(application: str, **files: str) -> dict[str, str]:
+    """Return the tree of an app; a file's name has `__` for a slash and no `.xml`."""
+    tree = {f"app/src/main/{name.replace('__', '/')}.xml": text for name, text in files.items()}
+    return {"app/src/main/AndroidManifest.xml": MANIFEST.format(application), **tree}
+
+
+def test_a_folder_has_the_findings_of_its_files(droidgate: Runner) -> None:
+    write(LOOSE)
+    names = sorted(set(LOOSE) - {"all/deep/tools.json"})
+    alone = {json.dumps(item) for name in names for item in findings(droidgate, name)}
+    whole = {json.dumps(item) for item in findings(droidgate, "all")}
+    assert alone <= whole
+    assert {json.loads(item)["source"]["path"] for item in whole - alone} == {"all/deep/tools.json"}
+
+
+# A tree, and the one finding of linting it: its code, level, place, line and a part of its message.
+ONE_FINDING = {
+    "a descriptor below a manifest is linted too": (
+        {"app/AndroidManifest.xml": MANIFEST.format("<application/>"), "app/docs/unclosed.xml": UNCLOSED},
+        ("appfunctions-malformed-xml", "error", "app/docs/unclosed.xml", None, ""),
+    ),
+    "a broken file of an app is reported once and with its cause": (
+        app_with(f"<application>{FILES}</application>", assets__f=UNCLOSED),
+        ("appfunctions-malformed-xml", "error", "app/src/main/assets/f.xml", None,
+         "<appfunction> of line 2 is not closed before </appfunctions>"),
+    ),
+    "guidance with another root is one line": (
+        app_with(f"<application>{GUIDANCE}</application>", res__xml__guidance="<app-metadata/>"),
+        ("appfunctions-metadata-file", "error", "app/src/main/res/xml/guidance.xml", 1, ""),
+    ),
+    "guidance that is cut off is one line": (
+        app_with(f"<application>{GUIDANCE}</application>", res__xml__guidance="<AppFunctionAppMetadata"),
+        ("appfunctions-metadata-file", "error", "app/src/main/res/xml/guidance.xml", 1, ""),
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", ONE_FINDING)
+def test_lint_of_a_folder_finds_one_thing(droidgate: Runner, name: str) -> None:
+    tree, (code, level, path, line, message) = ONE_FINDING[name]
+    write(tree)
+    (finding,) = findings(droidgate, "app")
+    assert (finding["code"], finding["level"], finding["source"]["path"]) == (code, level, path)
+    assert line in (None, finding["source"]["line"])
+    assert message in finding["message"]
+
+
+def test_a_strict_reading_reports_every_problem(droidgate: Runner) -> None:
+    attribute = 'xmlns:appfn="http://schemas.android.com/apk/res-auto" appfn:description="Notes"'
+    service = service_of(property_of("v2", "f.xml"))
+    application = f"<application {attribute}>{GUIDANCE}{service}</application>"
+    write(app_with(application, res__xml__guidance="<app-metadata/>", assets__f=UNCLOSED))
+    reported = findings(droidgate, "app", "--strict")
+    places = [Path(item["source"]["path"]).name for item in reported if item["code"] == "unreadable"]
+    assert sorted(places) == ["AndroidManifest.xml", "f.xml", "guidance.xml"]
+
+
+def test_a_file_that_leads_out_of_the_folder_or_is_too_large_is_listed(droidgate: Runner) -> None:
+    write({"secret.json": BROKEN_LIST, "all/good.xml": file_of(function_of())})
+    with Path("all/data.json").open("wb") as file:
+        file.truncate(17 * 1024 * 1024)
+    (listed,) = (finding for finding in findings(droidgate, "all") if finding["code"] == "unread-file")
+    assert (listed["level"], listed["source"]["path"]) == ("note", "all/data.json")
+    assert [droidgate(command, "all").code for command in ("lint", "inspect")] == [0, 0]
+    Path("all/link.json").symlink_to(Path("secret.json").absolute())
+    (refused,) = (finding for finding in findings(droidgate, "all") if finding["code"] == "unreadable")
+    assert refused["source"]["path"] == "all/link.json"
+
+
+TOOL = (
+    '<service android:name=".S" android:exported="true"><intent-filter><action '
+    'android:name="mobile.mcp.SERVICE"/></intent-filter>{}</service>'
+)
+DESCRIPTOR = '<meta-data android:name="mobile.mcp.tool.capabilities" android:resource="@xml/none"/>'
+
+
+@pytest.mark.parametrize(("element", "code", "row"), [
+    (GUIDANCE, "appfunctions-metadata-missing", "A19"),
+    (TOOL.format(""), "mobile-mcp-tool-capabilities", "M64"),
+    (TOOL.format(DESCRIPTOR), "mobile-mcp-descriptor-file", "M64"),
+])  # fmt: skip
+def test_what_a_reader_leaves_out_by_a_rule_is_found_once(
+    droidgate: Runner, element: str, code: str, row: str
+) -> None:
+    write({"app/AndroidManifest.xml": MANIFEST.format(f"<application>\n{element}\n</application>")})
+    codes = [finding["code"] for finding in findings(droidgate, "app")]
+    assert codes.count(code) == 1
+    assert "lost-in-reading" not in codes
+    read = json.loads(droidgate("inspect", "app", "--json").out)["findings"]
+    assert row in [finding.get("rule") for finding in read]
+
+
+@pytest.mark.parametrize(("file", "count"), [("notes.xml", 0), ("other.xml", 1)])
+def test_a_file_that_the_compiler_of_an_entry_point_writes_is_not_missing(
+    droidgate: Runner, tmp_path: Path, file: str, count: int
+) -> None:
+    service = service_of(property_of("v2", file), name=".NotesService")
+    manifest = MANIFEST_OF_TREE.replace("</application>", f"{service}</application>")
+    write_tree(tmp_path / "app", {**entry_point_tree(), "app/src/main/AndroidManifest.xml": manifest})
+    codes = [finding["code"] for finding in findings(droidgate, "app")]
+    assert "appfunctions-no-schema" in codes
+    assert codes.count("appfunctions-missing-file") == count
 
 
 # diff
 
 
 def test_diff_says_what_breaks(droidgate: Runner, golden: Golden) -> None:
-    changed = TIMER.replace('required="false"', 'required="true"').replace(
-        "Starts a timer", "Starts one timer"
-    )
+    changed = Path("text.xml").read_text().replace('required="false"', 'required="true"')
     Path("new.xml").write_text(changed.replace('id="stop_timer"', 'id="stop_timers"'))
     run = droidgate("diff", "timer.xml", "new.xml")
     assert (run.code, run.err) == (0, "")
     golden("cli/diff.txt", run.out)
-    printed = droidgate("diff", "timer.xml", "new.xml", "--json")
-    document = printed.document("diff")
-    assert (document["weight"], document["counts"]) == (
-        "breaking",
-        {"breaking": 2, "compatible": 1, "text-only": 1},
-    )
-
-
-@pytest.mark.parametrize(
-    ("threshold", "code"), [("security", 0), ("breaking", 0), ("compatible", 0), ("text-only", 1)]
-)
-def test_diff_threshold_decides_the_exit_code(droidgate: Runner, threshold: str, code: int) -> None:
-    Path("new.xml").write_text(TIMER.replace("Starts a timer", "Starts one timer"))
-    assert droidgate("diff", "timer.xml", "new.xml", "--fail-on", threshold).code == code
-
-
-def test_diff_of_the_same_is_nothing(droidgate: Runner) -> None:
-    run = droidgate("diff", "timer", "timer", "--fail-on", "text-only")
-    assert (run.code, run.out) == (0, "nothing changed; 2 capabilities are as they were\n")
-
-
-def test_diff_takes_one_side_from_standard_input(droidgate: Runner) -> None:
-    run = droidgate("diff", "timer.xml", "-", stdin=TIMER.encode())
-    assert (run.code, run.out) == (0, "nothing changed; 2 capabilities are as they were\n")
+    document = droidgate.document("diff", "timer.xml", "new.xml")
+    counts = {"breaking": 2, "compatible": 1, "text-only": 1}
+    assert (document["weight"], document["counts"]) == ("breaking", counts)
 
 
 # formats
@@ -337,7 +365,7 @@ def test_diff_takes_one_side_from_standard_input(droidgate: Runner) -> None:
 
 def test_formats_list_every_dialect(droidgate: Runner) -> None:
     run = droidgate("formats")
-    document = droidgate("formats", "--json").document("formats")
+    document = droidgate.document("formats")
     for format_ in document["formats"]:
         for dialect in format_["dialects"]:
             row = rf"^  {format_['id']} +{re.escape(dialect['id'])} .* {re.escape(dialect['summary'])}$"
@@ -348,11 +376,11 @@ def test_formats_list_every_dialect(droidgate: Runner) -> None:
 
 def test_the_matrix_has_a_column_for_each_dialect(droidgate: Runner) -> None:
     tables = [item.splitlines() for item in droidgate("formats", "--matrix").out.split("\n\n")]
-    document = json.loads(droidgate("formats", "--json").out)
-    written = [
-        item["id"] for item in document["formats"] if any(dialect["written"] for dialect in item["dialects"])
-    ]
-    assert [name for name, *_ in tables] == written
+    document = droidgate.document("formats")
+    is_written = {
+        item["id"]: any(dialect["written"] for dialect in item["dialects"]) for item in document["formats"]
+    }
+    assert [name for name, *_ in tables] == [name for name, written in is_written.items() if written]
     headers = [header.split() for _, header, *_ in tables]
     assert {first for first, *_ in headers} == {"FEATURE"}
     assert [item for _, *columns in headers for item in columns] == document["matrix"]["columns"]
@@ -363,9 +391,7 @@ def test_the_matrix_has_a_column_for_each_dialect(droidgate: Runner) -> None:
 
 
 @pytest.mark.slow
-def test_the_demo_touches_neither_home_nor_the_users_adb_server(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_demo_leaves_home_and_adb_server_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     home = tmp_path / "home"
     home.mkdir()
     for variable in ("HOME", "USERPROFILE", "DROIDGATE_HOME", "XDG_CACHE_HOME", "XDG_CONFIG_HOME"):
@@ -375,50 +401,53 @@ def test_the_demo_touches_neither_home_nor_the_users_adb_server(
         listening.listen()
         listening.setblocking(False)
         monkeypatch.setenv("ANDROID_ADB_SERVER_PORT", str(listening.getsockname()[1]))
-        run = subprocess.run(
-            [sys.executable, "-m", "droidgate", "demo"], capture_output=True, check=False, timeout=120
-        )
+        command = [sys.executable, "-m", "droidgate", "demo"]
+        run = subprocess.run(command, capture_output=True, check=False, timeout=120)
         assert run.returncode == 0, run.stdout[-2000:]
         with pytest.raises(BlockingIOError):
             listening.accept()
     assert list(home.iterdir()) == []
 
 
+@pytest.fixture
+def adb_program(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Return where an adb program is looked for; nothing is there yet."""
+    path = tmp_path / "adb"
+    monkeypatch.setenv("ADBUTILS_ADB_PATH", str(path))
+    return path
+
+
 @pytest.mark.slow
-def test_the_demo_works_where_no_adb_program_is(monkeypatch: pytest.MonkeyPatch, droidgate: Runner) -> None:
-    monkeypatch.setenv("ADBUTILS_ADB_PATH", "/nonexistent/adb")
+@pytest.mark.usefixtures("adb_program")
+def test_the_demo_works_where_no_adb_program_is_and_is_short_and_narrow(droidgate: Runner) -> None:
     run = droidgate("demo")
     assert run.code == 0, run.out[-2000:]
     assert "reached by the phone's own adb server" in run.out
+    lines = run.out.splitlines()
+    assert len(lines) <= 90
+    assert [line for line in lines if len(line) > 100] == []
 
 
-def test_the_demo_says_what_is_wrong_with_the_adb_program(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, droidgate: Runner
-) -> None:
-    program = tmp_path / "adb"
-    program.write_text("#!/bin/sh\necho broken; exit 3\n")
-    program.chmod(0o700)
-    monkeypatch.setenv("ADBUTILS_ADB_PATH", str(program))
+def test_the_demo_says_what_is_wrong_with_the_adb_program(adb_program: Path, droidgate: Runner) -> None:
+    adb_program.write_text("#!/bin/sh\necho broken; exit 3\n")
+    adb_program.chmod(0o700)
     run = droidgate("demo")
     assert (run.code, run.err) == (1, "")
     assert re.search(r"adb connect 127\.0\.0\.1:\d+ ended with status 3: broken\n", run.out)
 
 
 def test_the_adb_server_of_the_demo_leaves_real_phones_and_logs_alone(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, droidgate: Runner
+    adb_program: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, droidgate: Runner
 ) -> None:
     seen = tmp_path / "environment"
-    program = tmp_path / "adb"
-    program.write_text(f"#!/bin/sh\nenv >{seen}\nexit 3\n")
-    program.chmod(0o700)
-    monkeypatch.setenv("ADBUTILS_ADB_PATH", str(program))
+    adb_program.write_text(f"#!/bin/sh\nenv >{seen}\nexit 3\n")
+    adb_program.chmod(0o700)
     monkeypatch.setenv("ADB_SERVER_SOCKET", "tcp:1")
     droidgate("demo", "--keep", "kept")
     reported = dict(line.partition("=")[::2] for line in seen.read_text().splitlines())
     assert (reported["ADB_USB"], reported["ADB_EMU"], reported["ADB_MDNS"]) == ("0", "0", "0")
-    assert {reported["HOME"], reported["TMPDIR"], reported["ANDROID_USER_HOME"]} == {
-        str(Path("kept/home").absolute())
-    }
+    home = str(Path("kept/home").absolute())
+    assert {reported[name] for name in ("HOME", "TMPDIR", "ANDROID_USER_HOME")} == {home}
     assert "ADB_SERVER_SOCKET" not in reported
 
 
@@ -442,7 +471,7 @@ def test_the_demo_makes_a_call_for_each_pair_of_protocols_and_shows_it(droidgate
 
 
 @pytest.mark.slow
-def test_the_demo_without_the_mcp_sdk_leaves_the_client_out_in_one_line(
+def test_the_demo_without_the_mcp_sdk_has_no_client(
     monkeypatch: pytest.MonkeyPatch, droidgate: Runner
 ) -> None:
     monkeypatch.setitem(sys.modules, "mcp", None)
@@ -452,16 +481,7 @@ def test_the_demo_without_the_mcp_sdk_leaves_the_client_out_in_one_line(
 
 
 @pytest.mark.slow
-def test_the_demo_is_short_and_narrow(droidgate: Runner) -> None:
-    lines = droidgate("demo").out.splitlines()
-    assert len(lines) <= 90
-    assert [line for line in lines if len(line) > 100] == []
-
-
-@pytest.mark.slow
-def test_the_demo_fails_where_an_app_answers_something_else(
-    monkeypatch: pytest.MonkeyPatch, droidgate: Runner
-) -> None:
+def test_the_demo_fails_where_an_answer_differs(monkeypatch: pytest.MonkeyPatch, droidgate: Runner) -> None:
     monkeypatch.setattr(demonstration_calls, "_DAY", "2999-01-01")
     run = droidgate("demo")
     assert run.code == 1
@@ -471,42 +491,33 @@ def test_the_demo_fails_where_an_app_answers_something_else(
 # hostile and damaged input
 
 
-@pytest.mark.parametrize("command", ["inspect", "convert", "lint", "diff"])
-def test_text_from_apps_never_steers_a_terminal(droidgate: Runner, command: str) -> None:
+@pytest.mark.parametrize(("command", "more"), [
+    ("inspect", ()),
+    ("convert", ("--to", "mmcp", "-o", "out", "--force")),
+    ("lint", ()),
+    ("diff", ("tools.json",)),
+])  # fmt: skip
+def test_text_from_apps_steers_no_terminal(droidgate: Runner, command: str, more: tuple[str, ...]) -> None:
     write_tools(Path("bad.json"), hostile_tools())
-    more = {"convert": ["--to", "mmcp", "-o", "out"], "diff": ["tools.json"]}.get(command, [])
     for flags in ([], ["--json"]):
-        run = droidgate(command, "bad.json", *more, *flags, *(["--force"] if command == "convert" else []))
+        run = droidgate(command, "bad.json", *more, *flags)
         assert run.code in {0, 1}
         assert not set(run.out + run.err) & set("\x1b\x9b\x07\r\u202e\u2066")
-    shown = run_on_terminal(
-        command, "bad.json", *more, *(["--force"] if command == "convert" else []), NO_COLOR="1"
-    )
+    shown = run_on_terminal(command, "bad.json", *more, NO_COLOR="1")
     plain = shown.replace("\x1b[1m", "").replace("\x1b[0m", "").replace("\r\n", "\n")
     assert not set(plain) & set("\x1b\x9b\x07\r\u202e\u2066")
 
 
-@pytest.mark.parametrize(
-    "data",
-    [
-        b"",
-        b"\x00\x01\x02\xff\xfe" * 50,
-        b"PK\x03\x04junk",
-        b"\x03\x00\x08\x00" + b"\x00" * 40,
-        b"<" * 10_000,
-        b"[" * 100_000,
-        b"{" * 100_000,
-        b'{"tools": "no"}',
-        b'{"tools": [{"name": 7}]}',
-        b'{"tools": [{"name": "a", "inputSchema": 3}]}',
-        b'<!DOCTYPE a [<!ENTITY b SYSTEM "file:///etc/passwd">]><mobile-mcp-capabilities>&b;</mobile-mcp-capabilities>',
-        b"<mobile-mcp-capabilities>" + b"<capability>" * 5000,
-        "<mobile-mcp-capabilities version='1.0'/>".encode("utf-16"),
-        b"\xef\xbb\xbf",
-        b"null",
-    ],
-    ids=lambda data: repr(data[:12]),
-)
+ENTITY = b'<!DOCTYPE a [<!ENTITY b SYSTEM "file:///etc/passwd">]><mobile-mcp-capabilities>&b;'
+
+
+@pytest.mark.parametrize("data", [
+    b"", b"\x00\x01\x02\xff\xfe" * 50, b"PK\x03\x04junk", b"\x03\x00\x08\x00" + b"\x00" * 40,
+    b"<" * 10_000, b"[" * 100_000, b"{" * 100_000, b'{"tools": "no"}', b'{"tools": [{"name": 7}]}',
+    b'{"tools": [{"name": "a", "inputSchema": 3}]}', ENTITY + b"</mobile-mcp-capabilities>",
+    b"<mobile-mcp-capabilities>" + b"<capability>" * 5000,
+    "<mobile-mcp-capabilities version='1.0'/>".encode("utf-16"), b"\xef\xbb\xbf", b"null",
+], ids=lambda data: repr(data[:12]))  # fmt: skip
 @pytest.mark.parametrize("command", ["inspect", "lint", "convert"])
 def test_damaged_input_ends_with_a_report_or_one_error(droidgate: Runner, command: str, data: bytes) -> None:
     more = ["--to", "mcp", "-o", "out"] if command == "convert" else []
@@ -520,43 +531,6 @@ def test_damaged_input_ends_with_a_report_or_one_error(droidgate: Runner, comman
         assert all(item.startswith("hint: ") for item in rest)
 
 
-@pytest.mark.slow
-def test_a_descriptor_with_thousands_of_tools_is_read_and_grouped(droidgate: Runner) -> None:
-    tools = [{"name": f"tool_{at}", "title": "t", "inputSchema": {"type": "object"}} for at in range(3000)]
-    write_tools(Path("many.json"), {"tools": tools})
-    run = droidgate("convert", "many.json", "--to", "mobile-mcp", "-o", "out")
-    assert run.code == 0
-    assert len(run.out.splitlines()) < 30
-    assert "3003" in run.out
-
-
-def test_missing_files_are_named(droidgate: Runner) -> None:
-    run = droidgate("inspect", "no\x1b[31m.xml")
-    assert (run.code, run.out) == (3, "")
-    assert run.err.startswith("error: no\\x1b[31m.xml: ")
-    Path("empty").mkdir()
-    run = droidgate("convert", "empty", "--to", "mcp", "-o", "out")
-    assert run.code == 3
-    assert run.err.splitlines()[1].startswith("hint: ")
-
-
-def test_an_app_that_declares_nothing_cannot_be_converted(droidgate: Runner) -> None:
-    write_project(
-        Path("plain"), manifest=TIMER_MANIFEST.replace("mobile.mcp", "other"), descriptor="<other />"
-    )
-    assert droidgate("inspect", "plain").code == 0
-    run = droidgate("convert", "plain", "--to", "mcp", "-o", "out")
-    assert run.code == 3
-    assert "nothing in it declares a capability" in run.err
-
-
-def test_an_output_folder_that_cannot_be_made_is_an_error(droidgate: Runner) -> None:
-    Path("blocked").write_text("")
-    run = droidgate("convert", "timer", "--to", "mcp", "-o", "blocked/out")
-    assert run.code == 3
-    assert run.err.startswith("error: blocked: a file is in the way of a folder")
-
-
 # the whole process
 
 
@@ -565,22 +539,21 @@ def test_the_process_prints_the_same_as_a_call(droidgate: Runner) -> None:
 
 
 @pytest.mark.slow
-def test_a_locale_without_unicode_still_gets_everything() -> None:
+@pytest.mark.parametrize("flags", [(), ("--json",)])
+def test_a_locale_without_unicode_still_gets_everything(flags: tuple[str, ...]) -> None:
     tools = {"tools": [{"name": "a", "description": "Grüße 日本", "inputSchema": {"type": "object"}}]}
     write_tools(Path("unicode.json"), tools)
-    for flags in ((), ("--json",)):
-        run = run_process("inspect", "unicode.json", *flags, PYTHONIOENCODING="ascii", LC_ALL="C")
-        assert run.code == 0
-        assert "Gr\\xfc" in run.out or "Gr\\u00fc" in run.out
-        if flags:
-            assert json.loads(run.out)["providers"][0]["capabilities"][0]["description"] == "Grüße 日本"
+    run = run_process("inspect", "unicode.json", *flags, PYTHONIOENCODING="ascii", LC_ALL="C")
+    assert run.code == 0
+    assert "Gr\\xfc" in run.out or "Gr\\u00fc" in run.out
+    if flags:
+        assert json.loads(run.out)["providers"][0]["capabilities"][0]["description"] == "Grüße 日本"
 
 
 @pytest.mark.slow
 def test_a_terminal_gets_bold_headers_and_a_pipe_plain_text() -> None:
     drawn = run_on_terminal("inspect", "timer")
     assert "\x1b[1m" in drawn
-    assert "\x1b[3" not in run_on_terminal("inspect", "timer", NO_COLOR="1")
-    piped = run_process("inspect", "timer").out
-    assert "\x1b" not in piped
     assert "start_timer" in drawn
+    assert "\x1b[3" not in run_on_terminal("inspect", "timer", NO_COLOR="1")
+    assert "\x1b" not in run_process("inspect", "timer").out

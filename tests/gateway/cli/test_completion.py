@@ -28,6 +28,12 @@ def _server(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("ANDROID_SERIAL", raising=False)
 
 
+@pytest.fixture
+def its_server(phone: VirtualPhone, _server: None, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let completion meet the adb server of the phone."""
+    monkeypatch.setenv("ANDROID_ADB_SERVER_PORT", str(phone.server_port))
+
+
 def complete(line: str, *, shell: str = "bash", instruction: str = "complete") -> list[str]:
     """Return what typer's protocol offers for a line whose last word is incomplete."""
     words = line.split(" ")
@@ -49,36 +55,35 @@ def complete(line: str, *, shell: str = "bash", instruction: str = "complete") -
     return [line for line in run.stdout.splitlines() if line]
 
 
-def test_formats_are_completed() -> None:
-    assert complete("droidgate inspect --from ") == list(load_formats())
-    assert complete("droidgate lint --from mo") == ["mobile-agent", "mobile-mcp"]
-    assert complete("droidgate discover --only app") == ["appfunctions"]
+slow = pytest.mark.slow
 
 
-def test_help_completes_commands_and_those_below_them() -> None:
-    assert complete("droidgate help conv") == ["convert"]
-    assert complete("droidgate help shim in") == ["install"]
-    assert complete("droidgate help nope ") == []
+@pytest.mark.parametrize(("line", "shell", "offered"), [
+    ("inspect --from ", "bash", list(load_formats())),
+    ("lint --from mo", "bash", ["mobile-agent", "mobile-mcp"]),
+    ("discover --only app", "bash", ["appfunctions"]),
+    ("help conv", "bash", ["convert"]),
+    ("help shim in", "bash", ["install"]),
+    ("help nope ", "bash", []),
+    pytest.param("convert --to obs", "bash", [], marks=slow, id="what is only read is not a target"),
+    pytest.param("migrate --to mm", "bash", ["mmcp"], marks=slow),
+    pytest.param("convert --to mmcp+", "bash", ["mmcp+1.0", "mmcp+draft", "mmcp+broadcast"], marks=slow),
+    pytest.param("convert --to mob", "zsh", ['_arguments \'*: :(("mobile-mcp":"Mobile-MCP"))\''], marks=slow),
+    pytest.param("convert --to mob", "fish", ["mobile-mcp\tMobile-MCP"], marks=slow),
+])  # fmt: skip
+def test_words_are_completed(line: str, shell: str, offered: list[str]) -> None:
+    assert complete(f"droidgate {line}", shell=shell) == offered
 
 
-@pytest.mark.slow
-def test_targets_are_completed_with_their_dialects() -> None:
-    assert "observed" not in complete("droidgate convert --to ")
-    assert complete("droidgate migrate --to mm") == ["mmcp"]
-    assert complete("droidgate convert --to mmcp+") == ["mmcp+1.0", "mmcp+draft", "mmcp+broadcast"]
-
-
-def test_serials_are_those_of_a_running_server(phone: VirtualPhone, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("ANDROID_ADB_SERVER_PORT", str(phone.server_port))
+def test_serials_are_those_of_a_running_server(phone: VirtualPhone, its_server: None) -> None:
+    del its_server
     assert complete("droidgate discover --serial ") == [phone.serial]
     assert complete("droidgate shim status --serial x") == []
 
 
 @pytest.mark.slow
-def test_shims_and_their_capabilities_are_completed(
-    droidgate: Runner, phone: VirtualPhone, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("ANDROID_ADB_SERVER_PORT", str(phone.server_port))
+@pytest.mark.usefixtures("its_server")
+def test_shims_and_their_capabilities_are_completed(droidgate: Runner) -> None:
     assert droidgate("shim", "install", "--from", "adb:/dev.droidgate.sample.weather").code == 0
     (shim,) = complete("droidgate shim grant --shim dev.")
     assert "weather" in shim
@@ -87,9 +92,7 @@ def test_shims_and_their_capabilities_are_completed(
     assert complete("droidgate shim uninstall dev.droidgate.shim.") == [shim]
 
 
-def test_without_a_server_nothing_is_offered_and_none_is_started(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_without_a_server_none_is_started(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     started = tmp_path / "started"
     program = tmp_path / "adb"
     program.write_text(f"#!/bin/sh\ntouch {started}\n")
@@ -119,14 +122,6 @@ def test_a_broken_configuration_does_not_disturb(tmp_path: Path, monkeypatch: py
     assert complete("droidgate convert --to mob") == ["mobile-mcp"]
 
 
-@pytest.mark.slow
-def test_zsh_and_fish_get_descriptions() -> None:
-    assert complete("droidgate convert --to mob", shell="zsh") == [
-        '_arguments \'*: :(("mobile-mcp":"Mobile-MCP"))\''
-    ]
-    assert complete("droidgate convert --to mob", shell="fish") == ["mobile-mcp\tMobile-MCP"]
-
-
 BASH_LINE = "COMP_WORDS=(droidgate convert --to mob); COMP_CWORD=3"
 SCRIPTS = {
     "bash": ("", f"{BASH_LINE}; _droidgate_completion droidgate; echo ${{COMPREPLY[@]}}"),
@@ -141,25 +136,11 @@ OFFERED = {"bash": "mobile-mcp", "fish": "mobile-mcp\tMobile-MCP", "zsh": '(("mo
 @pytest.mark.parametrize("shell", SCRIPTS)
 def test_a_real_shell_completes_with_the_script_that_it_gets(shell: str, tmp_path: Path) -> None:
     program = shell if shell == "bash" else require(shell)
-    environment = os.environ | {
-        "PATH": f"{PROGRAM.parent}{os.pathsep}{os.environ['PATH']}",
-        "HOME": str(tmp_path),
-    }
-    script = subprocess.run(
-        [PROGRAM],
-        env=environment | {"_DROIDGATE_COMPLETE": f"source_{shell}"},
-        capture_output=True,
-        text=True,
-        check=True,
-    ).stdout
     before, after = SCRIPTS[shell]
-    run = subprocess.run(
-        [program, "-c", f"{before}\n{script}\n{after}"],
-        env=environment,
-        capture_output=True,
-        text=True,
-        check=True,
-    )
+    script = "\n".join([before, *complete("", shell=shell, instruction="source"), after])
+    path = f"{PROGRAM.parent}{os.pathsep}{os.environ['PATH']}"
+    environment = os.environ | {"PATH": path, "HOME": str(tmp_path)}
+    run = subprocess.run([program, "-c", script], env=environment, capture_output=True, text=True, check=True)
     assert run.stdout.strip() == OFFERED[shell]
 
 
@@ -169,15 +150,12 @@ def test_each_shell_gets_a_script_that_asks_the_program(shell: str) -> None:
     assert any(f"_DROIDGATE_COMPLETE=complete_{shell}" in line for line in script)
 
 
-def test_call_completes_what_the_apps_of_the_phone_declare(
-    phone: VirtualPhone, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("ANDROID_ADB_SERVER_PORT", str(phone.server_port))
+@pytest.mark.usefixtures("its_server")
+def test_call_completes_what_the_apps_of_the_phone_declare(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(completing, "SECONDS", 60.0)
     context = typer.Context(typer.main.get_command(typer.Typer(callback=lambda: None)))
     context.params = {"serial": None}
-    assert completing.complete_declared(context, "clock_") == [
-        ("clock_in_today", "dev.droidgate.sample.clockin")
-    ]
+    clock = [("clock_in_today", "dev.droidgate.sample.clockin")]
+    assert completing.complete_declared(context, "clock_") == clock
     names = [name for name, _ in completing.complete_declared(context, "createN")]
     assert names == ["createNote"], "the end of an id, once"

@@ -4,6 +4,7 @@ import json
 import os
 import re
 import tomllib
+from contextlib import nullcontext
 from pathlib import Path
 
 import jsonschema
@@ -41,61 +42,45 @@ def _error_of(run: Run) -> str:
     return first
 
 
-@pytest.mark.parametrize(("name", "text"), [
-    ("droidgate.toml", "strict = true\n"),
-    ("pyproject.toml", "[tool.droidgate]\nstrict = true\n"),
-    ("../droidgate.toml", "strict = true\n"),
-    ("../pyproject.toml", "[project]\nname = 'x'\n[tool.droidgate]\nstrict = true\n"),
-])  # fmt: skip
-def test_a_file_in_the_working_folder_or_above_sets_a_default(
-    droidgate: Runner, name: str, text: str
+STRICT, FROM_MCP = "strict = true\n", 'from = ["mcp"]\n'
+PROJECT = "[project]\nname = 'droidgate'\n"
+
+# Files, variables, options, and how the reading of a lenient Mobile-MCP descriptor ends.
+DEFAULTS = {
+    "built in": ({}, {}, (), 0),
+    "in the working folder": ({"droidgate.toml": STRICT}, {}, (), 3),
+    "in a pyproject": ({"pyproject.toml": f"[tool.droidgate]\n{STRICT}"}, {}, (), 3),
+    "in a folder above": ({"../droidgate.toml": STRICT}, {}, (), 3),
+    "in a pyproject above": ({"../pyproject.toml": f"{PROJECT}[tool.droidgate]\n{STRICT}"}, {}, (), 3),
+    "the closest file holds alone": ({"../droidgate.toml": STRICT, "droidgate.toml": ""}, {}, (), 0),
+    "a pyproject without settings": ({"pyproject.toml": PROJECT}, {}, (), 0),
+    "a broken pyproject": ({"pyproject.toml": "this is [ not TOML\n"}, {}, (), 0),
+    "a pyproject of others": ({"pyproject.toml": "[tool.ruff]\nline-length = 3\n"}, {}, (), 0),
+    "a variable takes back what the file sets": ({"droidgate.toml": STRICT}, {"STRICT": "0"}, (), 0),
+    "a list in a file": ({"droidgate.toml": FROM_MCP}, {}, (), 3),
+    "a variable wins over a file": ({"droidgate.toml": FROM_MCP}, {"FROM": "mmcp mobile-mcp"}, (), 0),
+    "an option wins over both": (
+        {"droidgate.toml": FROM_MCP}, {"FROM": "mmcp mobile-mcp"}, ("--from", "mcp"), 3,
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", DEFAULTS)
+def test_a_default_comes_from_the_closest_place(
+    droidgate: Runner, monkeypatch: pytest.MonkeyPatch, name: str
 ) -> None:
-    assert droidgate("inspect", "lenient.xml").code == 0
-    Path(name).write_text(text)
-    assert droidgate("inspect", "lenient.xml").code == 3
+    files, variables, options, code = DEFAULTS[name]
+    for path, text in files.items():
+        Path(path).write_text(text)
+    for variable, value in variables.items():
+        monkeypatch.setenv(f"DROIDGATE_{variable}", value)
+    assert droidgate("inspect", "lenient.xml", *options).code == code
 
 
 def test_a_setting_of_one_command_holds_for_that_command(droidgate: Runner) -> None:
     Path("droidgate.toml").write_text('[convert]\nto = "mcp"\nfail-on = "moved"\n')
     assert "tools" in json.loads(droidgate("convert", "timer", "-o", "-").out)
     assert droidgate("diff", "timer", "timer").code == 0
-
-
-def test_an_option_wins_over_a_variable_over_the_file_over_the_built_in_default(
-    droidgate: Runner, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    arguments = ("inspect", "lenient.xml")
-    assert droidgate(*arguments).code == 0
-    Path("droidgate.toml").write_text('from = ["mcp"]\n')
-    assert droidgate(*arguments).code == 3
-    monkeypatch.setenv("DROIDGATE_FROM", "mmcp mobile-mcp")
-    assert droidgate(*arguments).code == 0
-    assert droidgate(*arguments, "--from", "mcp").code == 3
-
-
-def test_a_variable_can_take_back_what_the_file_sets(
-    droidgate: Runner, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    Path("droidgate.toml").write_text("strict = true\n")
-    monkeypatch.setenv("DROIDGATE_STRICT", "0")
-    assert droidgate("inspect", "lenient.xml").code == 0
-
-
-@pytest.mark.parametrize(("variable", "value", "expected"), [
-    ("DROIDGATE_STRICT", "maybe", "true or false"),
-    ("DROIDGATE_LINT_FAIL_ON", "fatal", "one of note, warning, error"),
-])  # fmt: skip
-def test_a_wrong_variable_is_named(
-    droidgate: Runner, monkeypatch: pytest.MonkeyPatch, variable: str, value: str, expected: str
-) -> None:
-    monkeypatch.setenv(variable, value)
-    assert _error_of(droidgate("lint", "timer")) == f'error: {variable} is "{value}"; expected {expected}'
-
-
-def test_the_closest_file_holds_alone(droidgate: Runner) -> None:
-    Path("../droidgate.toml").write_text("strict = true\n")
-    Path("droidgate.toml").write_text("")
-    assert droidgate("inspect", "lenient.xml").code == 0
 
 
 def test_the_search_ends_at_the_root_of_a_repository_and_at_home(tmp_path: Path) -> None:
@@ -110,32 +95,33 @@ def test_the_search_ends_at_the_root_of_a_repository_and_at_home(tmp_path: Path)
         (tmp_path.parent / "droidgate.toml").unlink()
 
 
-def test_a_pyproject_of_others_is_left_alone(droidgate: Runner) -> None:
-    for text in ('[project]\nname = "droidgate"\n', "this is [ not TOML\n", "[tool.ruff]\nline-length = 3\n"):
-        Path("pyproject.toml").write_text(text)
-        assert droidgate("inspect", "timer").code == 0
-
-
-@pytest.mark.parametrize(("text", "error"), [
-    ('strict = true\n\n[lint]\nfail-no = "note"\n', 'droidgate.toml:4: unknown setting "lint.fail-no"'),
-    ('strict = "yes"\n', 'droidgate.toml:1: strict is "yes"; expected true or false'),
-    ('\nfrom = "mmcp"\n', 'droidgate.toml:2: from is "mmcp"; expected a list of texts, such as ["mmcp"]'),
+@pytest.mark.parametrize(("text", "error", "hint"), [
+    ('strict = true\n\n[lint]\nfail-no = "note"\n', 'droidgate.toml:4: unknown setting "lint.fail-no"', ""),
+    ('[tool.droidgate.lnt]\nfail-on = "note"\n', '../pyproject.toml:1: unknown setting "lnt"',
+     "did you mean lint? "),
+    ('strict = "yes"\n', 'droidgate.toml:1: strict is "yes"; expected true or false', ""),
+    ('\nfrom = "mmcp"\n', 'droidgate.toml:2: from is "mmcp"; expected a list of texts, such as ["mmcp"]', ""),
     ('[lint]\nfail-on = "fatal"\n',
-     'droidgate.toml:2: lint.fail-on is "fatal"; expected one of note, warning, error'),
-    ('[convert]\n# to\nto = "klingon"\n', "droidgate.toml:3: unknown format 'klingon'"),
-    ("lint = 3\n", "droidgate.toml:1: lint is not a table"),
-    ("strict = true\nstrict = true\n", "droidgate.toml:2: it is not TOML: Cannot overwrite a value"),
-])  # fmt: skip
-def test_a_mistake_in_the_file_is_one_line_with_its_place(droidgate: Runner, text: str, error: str) -> None:
-    Path("droidgate.toml").write_text(text)
-    assert _error_of(droidgate("lint", "timer")) == f"error: {error}"
-
-
-def test_an_unknown_key_gets_a_suggestion(droidgate: Runner) -> None:
-    Path("../pyproject.toml").write_text('[tool.droidgate.lnt]\nfail-on = "note"\n')
+     'droidgate.toml:2: lint.fail-on is "fatal"; expected one of note, warning, error', ""),
+    ('[convert]\n# to\nto = "klingon"\n', "droidgate.toml:3: unknown format 'klingon'", ""),
+    ("lint = 3\n", "droidgate.toml:1: lint is not a table", ""),
+    ("strict = true\nstrict = true\n", "droidgate.toml:2: it is not TOML: Cannot overwrite a value", ""),
+    ("[lint]\n" + "a." * 30_000 + "a = 1\n",
+     "droidgate.toml:2: it is not TOML: More than 500 dots in a line", ""),
+    ("DROIDGATE_STRICT=maybe", 'DROIDGATE_STRICT is "maybe"; expected true or false', ""),
+    ("DROIDGATE_LINT_FAIL_ON=fatal",
+     'DROIDGATE_LINT_FAIL_ON is "fatal"; expected one of note, warning, error', ""),
+], ids=lambda text: text[:40])  # fmt: skip
+def test_a_mistake_in_the_file_or_a_variable_is_one_line_with_its_place(
+    droidgate: Runner, monkeypatch: pytest.MonkeyPatch, text: str, error: str, hint: str
+) -> None:
+    if text.startswith("DROIDGATE_"):
+        monkeypatch.setenv(*text.split("="))
+    else:
+        Path("../pyproject.toml" if text.startswith("[tool.") else "droidgate.toml").write_text(text)
     run = droidgate("lint", "timer")
-    assert _error_of(run) == 'error: ../pyproject.toml:1: unknown setting "lnt"'
-    assert run.err.splitlines()[1].startswith("hint: did you mean lint? ")
+    assert _error_of(run) == f"error: {error}"
+    assert run.err.splitlines()[1].startswith(f"hint: {hint}")
 
 
 def test_help_and_commands_without_settings_need_no_valid_file(droidgate: Runner) -> None:
@@ -183,12 +169,6 @@ def test_a_hostile_file_is_one_error_of_usual_length(droidgate: Runner, data: by
     assert error.isprintable()
 
 
-def test_a_key_of_very_many_parts_is_refused_with_its_line(droidgate: Runner) -> None:
-    Path("droidgate.toml").write_text("[lint]\n" + "a." * 30_000 + "a = 1\n")
-    error = _error_of(droidgate("lint", "timer"))
-    assert error == "error: droidgate.toml:2: it is not TOML: More than 500 dots in a line"
-
-
 def test_a_pipe_in_the_place_of_the_file_is_not_waited_for(droidgate: Runner) -> None:
     os.mkfifo("droidgate.toml")
     assert _error_of(droidgate("lint", "timer")) == "error: droidgate.toml: it is not a regular file"
@@ -202,9 +182,7 @@ def test_a_working_folder_that_is_gone_has_no_file(droidgate: Runner, tmp_path: 
     assert droidgate("lint", source).code == 0
 
 
-def test_config_show_names_each_value_and_its_origin(
-    droidgate: Runner, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_config_show_has_values_and_their_origins(droidgate: Runner, monkeypatch: pytest.MonkeyPatch) -> None:
     Path("../droidgate.toml").write_text('strict = true\n[lint]\nfail-on = "warning"\n')
     monkeypatch.setenv("DROIDGATE_LINT_FAIL_ON", "note")
     run = droidgate("config", "show", "--json")
@@ -248,24 +226,20 @@ def test_the_releases_that_can_be_set_are_those_that_the_virtual_phone_has() -> 
     assert tuple(release.value for release in AndroidRelease) == known_releases()
 
 
-def test_the_published_schema_accepts_what_is_read_and_nothing_else() -> None:
+@pytest.mark.parametrize(("text", "is_valid"), [
+    ('strict = true\nfrom = ["mmcp"]\n[shim.build]\nfail-on = "dropped"\n', True),
+    ("[phone.start]\nsdk = '34'\n", True),
+    ("[phone.start]\nsdk = 34\n", False),
+    ("[shim.build]\nkey = 'k'\n", False),
+    ("[lint]\nfail-on = 'moved'\n", False),
+])  # fmt: skip
+def test_the_published_schema_accepts_what_is_read_and_nothing_else(text: str, *, is_valid: bool) -> None:
     schema = settings_schema()
     jsonschema.Draft202012Validator.check_schema(schema)
-    validator = jsonschema.Draft202012Validator(schema)
-    for text, is_valid in (
-        ('strict = true\nfrom = ["mmcp"]\n[shim.build]\nfail-on = "dropped"\n', True),
-        ("[phone.start]\nsdk = '34'\n", True),
-        ("[phone.start]\nsdk = 34\n", False),
-        ("[shim.build]\nkey = 'k'\n", False),
-        ("[lint]\nfail-on = 'moved'\n", False),
-    ):
-        Path("droidgate.toml").write_text(text)
-        assert validator.is_valid(tomllib.loads(text)) is is_valid
-        if is_valid:
-            assert find_configuration().values
-        else:
-            with pytest.raises(UsageError):
-                find_configuration()
+    Path("droidgate.toml").write_text(text)
+    assert jsonschema.Draft202012Validator(schema).is_valid(tomllib.loads(text)) is is_valid
+    with nullcontext() if is_valid else pytest.raises(UsageError):
+        assert find_configuration().values
 
 
 def test_the_example_of_the_docs_is_read() -> None:

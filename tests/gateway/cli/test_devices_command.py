@@ -44,9 +44,7 @@ def test_the_document_fits_its_schema(droidgate: Runner) -> None:
     assert (locked["ready"], locked["state"], locked["sdk"]) == (False, "unauthorized", None)
 
 
-def test_a_device_that_answers_wrongly_is_shown_with_its_error(
-    droidgate: Runner, server: FakeAdbServer
-) -> None:
+def test_a_device_that_answers_wrongly_is_shown_so(droidgate: Runner, server: FakeAdbServer) -> None:
     server.shell = lambda *_: Answer(b"garbage")
     run = droidgate("devices")
     assert run.code == 0

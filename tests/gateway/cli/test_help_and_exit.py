@@ -1,24 +1,303 @@
-"""Help, version, usage errors, and how a run ends."""
+"""Help, mistakes and broken streams, `--quiet` and `--verbose`, and how a run ends.
 
+A mistake has an exit code, one line and a hint, and leaves nothing behind.
+"""
+
+import functools
 import json
+import logging
 import os
+import re
+import shlex
+import signal
 import subprocess
 import sys
+import time
+from collections.abc import Iterator
 from importlib.util import find_spec
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
+import typer
 from typer.main import get_command
 
 from droidgate.cli.descriptors import inspecting
 from droidgate.cli.exit_codes import ExitCode
+from droidgate.cli.failure_texts import guard
 from droidgate.cli.options import ConversionThreshold, DiffThreshold, LintThreshold
 from droidgate.cli.program import HEADINGS, build_app
+from droidgate.computer import optional_packages as extras
 from droidgate_mappings.compare import WEIGHTS
 from droidgate_mappings.model.errors import DroidgateError
 from droidgate_mappings.model.findings import CONVERSION_LEVELS, LINT_LEVELS, Level
-from gateway.cli.program_runs import WHOLE_PROGRAM, Runner, run_on_terminal, run_process
+from droidgate_mappings.timed_steps import LOGGER, timed_step
+from droidgate_phone.phone import VirtualPhone
+from gateway.cli.program_runs import WHOLE_PROGRAM, Run, Runner, run_on_terminal, run_process
+from gateway.cli.samples import TIMER
 from requirements_of_tests import CHECKOUT
+
+PROGRAM = f"'{sys.executable}' -m droidgate"
+SAMPLE = CHECKOUT / "device_shim" / "apps" / "clock-in"
+
+
+# What somebody types in a shell (`droidgate` is the program, `SAMPLE` a source), the exit code, and what the
+# line on standard error and the hint contain, or are if they begin with `error: ` and `hint: `; None is any.
+CASES = [
+    ("droidgate inspct", 2, "error: no such command 'inspct'",
+     "hint: did you mean 'inspect', 'pins', 'lint'? see `droidgate --help`"),
+    ("droidgate inspect --nothing", 2,
+     "error: no such option: --nothing", "hint: see `droidgate inspect --help`"),
+    ("droidgate convert x", 2, "error: missing option '--to'", "hint: see `droidgate convert --help`"),
+    ("droidgate inspect", 2, "error: missing argument 'SRC'", "hint: see `droidgate inspect --help`"),
+    ("droidgate lint x --fail-on fatal", 2,
+     "error: invalid value for '--fail-on': 'fatal' is not one of 'note', 'warning', 'error'",
+     "hint: see `droidgate lint --help`"),
+    ("droidgate lint x --json --sarif", 2,
+     "error: --json and --sarif exclude each other", "hint: choose one of them"),
+    ("droidgate diff - -", 2,
+     "error: standard input cannot be both sides", "hint: name a file for one of them"),
+    ("droidgate inspect - -", 2, "error: standard input can be read once only", "hint: write - once"),
+    ("droidgate convert . --to klingon -o out", 2, "error: unknown format 'klingon'", "known: mobile-mcp"),
+    ("droidgate -v inspect x -q", 2,
+     "error: --quiet and --verbose exclude each other", "hint: choose one of them"),
+    ("droidgate inspect SAMPLE >&-", 3, "standard output: it is closed", None),
+    ("droidgate formats --json >&-", 3, "standard output: it is closed", None),
+    ("droidgate inspect SAMPLE >/dev/full", 3, "No space left on device", None),
+    ("droidgate inspect SAMPLE --json >/dev/full", 3, "No space left on device", None),
+    ("droidgate inspect - <&-", 3, "standard input: it is closed", None),
+    ("droidgate lint - <&-", 3, "standard input: it is closed", None),
+    ("droidgate inspect SAMPLE 2>&- >/dev/null", 0, "", None),
+    ("droidgate inspect nope 2>&-", 3, "", None),
+    ("droidgate inspect SAMPLE >&- 2>&- <&-", 3, "", None),
+    ("droidgate inspect SAMPLE | cat >/dev/null; exit ${PIPESTATUS[0]}", 0, "", None),
+    ("mkfifo pipe; droidgate inspect pipe", 3, "pipe: ", None),
+    ("mkfifo pipe; droidgate lint pipe", 3, "pipe: ", None),
+    ("mkfifo pipe; droidgate diff pipe SAMPLE", 3, "pipe: ", None),
+    ("droidgate inspect /dev/zero", 3, "/dev/zero: ", None),
+    ("droidgate inspect /dev/null", 3, "/dev/null: ", None),
+    ("droidgate inspect - </dev/zero", 3, "16777216 bytes", None),
+    ("droidgate inspect - </dev/null", 3, "-: ", None),
+    ("droidgate inspect ''", 3, "the path is empty", "standard input is `-`"),
+    ("droidgate inspect nope", 3, "nope: ", None),
+    ("ln -s loop loop; droidgate inspect loop", 3, "loop: ", None),
+    ("mkdir empty; droidgate inspect empty", 3, "empty: ", None),
+    ("printf '{' > a.json; droidgate inspect a.json", 3, "a.json:1:", None),
+    ("printf '<a' > a.xml; droidgate inspect a.xml", 3, "a.xml:1:", None),
+    ("printf 'PK' > a.apk; droidgate inspect a.apk", 3, "a.apk: ", None),
+    ("droidgate convert SAMPLE --to mcpp -o out", 2, "unknown format 'mcpp'", "did you mean 'mcp'?"),
+    ("droidgate convert SAMPLE --to mmcp+drft -o out", 2, "dialect 'drft'", "did you mean 'draft'?"),
+    ("droidgate convert SAMPLE --to observed -o out", 2,
+     "is only read: another gateway's", "droidgate formats"),
+    ("droidgate convert SAMPLE --to mmcp -o /dev/full/x", 3, "/dev/full: ", "another output folder"),
+    ("touch out; droidgate convert SAMPLE --to mmcp -o out", 2, "2 artifacts", "name a folder"),
+    ("droidgate convert SAMPLE --to mmcp -o /proc/x", 3, "/proc", None),
+    ("droidgate pack SAMPLE -o gone/a.apk", 3, "gone: the folder does not exist", "make it"),
+    ("droidgate coverage nope --html gone/x.html", 3, "nope: ", "droidgate scan"),
+    ("droidgate scan SAMPLE --catalog /proc/x", 3, "/proc/x: ", None),
+    ("droidgate inspcet SAMPLE", 2, "no such command 'inspcet'", "did you mean 'inspect'?"),
+    ("droidgate inspect SAMPLE --jsn", 2, "no such option: --jsn", "did you mean --json? see"),
+    ("droidgate lint", 2, "missing argument 'SRC'", "droidgate lint --help"),
+    ("droidgate help shim instal", 2, "no such command 'instal'", "did you mean 'install'?"),
+    ("droidgate phone start --sdk 99", 2, "'99' is not one of '26', '30',", "phone start --help"),
+    ("droidgate phone start --fault nope", 2, "unknown fault 'nope'", "unauthorized, garbage, slow=BYTES"),
+    ("droidgate phone push nope", 4, "no virtual phone", "droidgate phone start"),
+    ("droidgate shim call x --args '{'", 2, "--args:1:2", "--args"),
+    ("droidgate diff SAMPLE", 2, "missing argument 'NEW'", "droidgate diff --help"),
+    ("droidgate inspect adb: ", 4, "", ""),
+    ("droidgate call", 2, "missing argument CAPABILITY", "--batch"),
+    ("droidgate call x --args '{'", 2, "--args:1:2", "--args '{"),
+    ("droidgate call x --args '[]'", 2, "--args is not a JSON object", "--args '{"),
+    ("droidgate call x --file a", 2, "'a' is not NAME=@FILE", "--file path=@report.pdf"),
+    ("droidgate call --batch nope", 3, "nope: ", None),
+    ("droidgate call x", 4, "", ""),
+    ("droidgate serve --http :x", 2, "':x' is not an address", "127.0.0.1:8000"),
+    ("droidgate serve --plan", 4, "", ""),
+    ("droidgate pins approve x --yes", 4, "", ""),
+    ("droidgate pins diff", 2, "no capability is approved", "droidgate pins approve"),
+    ("droidgate pins remove nope", 2, "no capability is approved", "droidgate pins approve"),
+    ("droidgate audit show --last 0", 2, "'0' is not a whole number of at least 1", "audit show --help"),
+    ("droidgate audit show --last ''", 2, "'--last' / '-n': '' is not a whole number", "--help"),
+    ("droidgate call x --deadline nan", 2, "'nan' is not a number from 1 to 150", "call --help"),
+    ("droidgate audit verify --folder nope", 3, "nope: ", None),
+    ("droidgate install-client nope", 2, "unknown client 'nope'", "cursor"),
+    ("droidgate install-client cursor --print --remove", 2, "exclude each other", "leave one"),
+    ("droidgate install-client cursor --url ftp://x", 2, "'ftp://x'", "http://127.0.0.1:PORT/mcp"),
+    ("printf 'lnt = 1' > droidgate.toml; droidgate config show", 2, 'unknown setting "lnt"', "lint"),
+    ("printf '[' > droidgate.toml; droidgate inspect x", 2, "not TOML", "droidgate config show"),
+    ("DROIDGATE_STRICT=maybe droidgate config show", 2, 'DROIDGATE_STRICT is "maybe"', "variable"),
+    ("droidgate config shw", 2, "no such command 'shw'", "did you mean 'show'? see"),
+    ("droidgate catalog sql --catalog nope 'select 1'", 3, "nope: it is not a catalog", "droidgate scan"),
+    ("droidgate pack nope -o a.apk", 3, "nope: it is not a folder", "project"),
+    ("droidgate migrate nope --to mmcp --into nope", 3, "nope: ", None),
+    ("droidgate shim install --from adb:", 4, "", ""),
+    ("droidgate shim grant --agent x --capability y", 4, "", ""),
+    ("droidgate shim install --from nope", 4, "", ""),
+    ("droidgate shim uninstall", 2, "no shim is named", "take --all"),
+    ("droidgate phone start --port 99999", 2, "'99999' is not a whole number", "phone start --help"),
+    ("printf '[phone.start]\nsdk = \"99\"' > droidgate.toml; droidgate phone start", 2, "toml:2: ", "config"),
+    ("printf 'from = \"x\"' > droidgate.toml; droidgate inspect SAMPLE", 2, "expected a list", "config show"),
+    ("mkdir droidgate.toml; droidgate inspect SAMPLE", 2, "droidgate.toml: ", "config show"),
+    ("droidgate scan @nope --catalog c", 3, "nope: the list cannot be read", "one source a line"),
+    ("droidgate scan SAMPLE --catalog c --workers 0", 2, "'0' is not a whole number", "scan --help"),
+    ("droidgate coverage nope --since gone", 3, "gone: it is not a catalog", "droidgate scan"),
+    ("droidgate diff SAMPLE SAMPLE --fail-on nope", 2, "is not one of 'text-only'", "diff --help"),
+    ("droidgate migrate SAMPLE --to mmcp --into /dev/null", 3, "/dev/null: not a folder", "Android app's"),
+    ("droidgate serve --http 127.0.0.1:99999", 2, "'127.0.0.1:99999' is not an address", "PORT"),
+    ("droidgate call x --args @nope.json", 2, "--args:1:1: not JSON", "such as --args"),
+    ("yes | droidgate inspect -", 3, "more than 16777216 bytes", None),
+    ("ANDROID_ADB_SERVER_PORT=abc ADB_SERVER_SOCKET= droidgate devices", 4, "'abc'; expected a port", None),
+]  # fmt: skip
+
+
+SHELL = re.compile(r"[<>|$]|^\w+=")
+"""What only a shell understands; every other line is run inside of this process, which is quicker."""
+
+
+def _run_line(typed: str, droidgate: Runner) -> Run:
+    """Return how a command line ended in the working folder."""
+    if SHELL.search(typed) is None:
+        return droidgate(*shlex.split(typed.replace("SAMPLE", str(SAMPLE)))[1:])
+    command = typed.replace("droidgate ", f"{PROGRAM} ", 1).replace("SAMPLE", f"'{SAMPLE}'")
+    done = subprocess.run(["bash", "-c", command], capture_output=True, text=True, timeout=60, check=False)
+    return Run(done.returncode, done.stdout, done.stderr)
+
+
+@pytest.mark.parametrize(("typed", "code", "line", "hint"), CASES, ids=[case[0] for case in CASES])
+def test_bad_input_ends_with_one_line_and_leaves_nothing(
+    typed: str,
+    code: int,
+    line: str,
+    hint: str | None,
+    droidgate: Runner,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    folder = tmp_path / "here"
+    folder.mkdir()
+    monkeypatch.chdir(folder)
+    monkeypatch.setenv("DROIDGATE_HOME", str(tmp_path / "home"))
+    # No server is started on another machine, and so none stays behind.
+    monkeypatch.setenv("ADB_SERVER_SOCKET", "tcp:adb.invalid:1")
+    before, last = "", typed
+    if typed.startswith(("mk", "ln", "printf", "touch")):
+        before, _, last = typed.rpartition("; ")
+        subprocess.run(["bash", "-c", before], check=True)
+    made = sorted(folder.rglob("*"))
+    run = _run_line(last, droidgate)
+    assert run.code == code, run
+    assert "Traceback" not in run.err
+    assert code != ExitCode.USAGE or run.out == ""
+    lines = run.err.splitlines()
+    if "2>&-" not in typed and code:
+        assert lines[0].startswith("error: ")
+        assert line == lines[0] if line.startswith("error: ") else line.lower() in lines[0].lower()
+        assert len(lines) == 1 or (len(lines) == 2 and lines[1].startswith("hint: "))
+    if hint is not None:
+        assert hint == lines[1] if hint.startswith("hint: ") else hint in lines[1]
+    assert sorted(folder.rglob("*")) == made
+    assert [path for path in (tmp_path / "home").rglob("*") if path.is_file()] == []
+
+
+def _options_with_range(command: Any, path: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], Any]]:
+    """Yield each option that takes numbers of a range, with the path of its command."""
+    for name, below in getattr(command, "commands", {}).items():
+        yield from _options_with_range(below, (*path, name))
+    for option in command.params:
+        if option.opts[0] != "--quiet" and (option.min, option.max) != (None, None):
+            yield path, option
+
+
+def test_a_number_out_of_its_range_is_named_with_the_range(capsys: pytest.CaptureFixture[str]) -> None:
+    program = typer.main.get_command(build_app())
+    options = list(_options_with_range(program))
+    assert len(options) > 15
+    for path, option in options:
+        for value in ("many", f"{option.min - 1:g}", "1e99"):
+            words = [*path, f"{option.opts[0]}={value}"]
+            code = guard(functools.partial(program.main, words, prog_name="droidgate", standalone_mode=False))
+            line, hint = capsys.readouterr().err.splitlines()
+            allowed = rf"'{value}' is not a (whole )?number (of at least|from) {option.min:g}"
+            assert re.search(allowed, line), line
+            assert option.max is None or f" to {option.max:.10g}" in line
+            assert (code, hint) == (2, f"hint: see `droidgate {' '.join(path)} --help`")
+
+
+PROGRAM_THAT_SAYS_WHEN_IT_STARTS = """
+from droidgate import cli
+run = cli.run
+cli.run = lambda: print("up", flush=True) or run()
+cli.main()
+"""
+PROGRAMS_THAT_PRESS_CTRL_C = {
+    "a library turns it into another failure": """
+from droidgate.cli.descriptors import inspecting
+def inspect(*arguments, **options):
+    try:
+        press()
+    except KeyboardInterrupt as pressed:
+        raise ValueError(repr(pressed)) from None
+inspecting.inspect_sources = inspect
+""",
+    "an import turns it into another failure": """
+def run():
+    try:
+        press()
+    except KeyboardInterrupt:
+        raise RuntimeError("cannot release un-acquired lock") from None
+cli.run = run
+""",
+    "a callback cannot raise it": """
+import weakref
+from droidgate.cli.descriptors import inspecting
+def inspect(*arguments, **options):
+    thing = type("Thing", (), {})()
+    callback = weakref.ref(thing, lambda _: press())
+    del thing
+    time.sleep(60)
+inspecting.inspect_sources = inspect
+""",
+    "the command has ended": """
+import atexit
+atexit.register(press)
+cli.run = lambda: 0
+""",
+}
+PRESS = """
+import os, signal, time
+from droidgate import cli
+def press():
+    os.kill(os.getpid(), signal.SIGINT)
+    time.sleep(60)
+"""
+
+
+@pytest.mark.parametrize("where", PROGRAMS_THAT_PRESS_CTRL_C)
+def test_ctrl_c_ends_a_run_without_output_wherever_it_comes(where: str, tmp_path: Path) -> None:
+    program = f"{PRESS}{PROGRAMS_THAT_PRESS_CTRL_C[where]}cli.main()"
+    command = [sys.executable, "-c", program, "inspect", str(tmp_path)]
+    run = subprocess.run(command, capture_output=True, text=True, check=False, timeout=120)
+    assert (run.returncode, run.stdout, run.stderr) == (130, "", "")
+
+
+@pytest.mark.parametrize("milliseconds", [0, 60, 120, 250, 500, 1000])
+def test_ctrl_c_ends_a_run_without_output_also_while_it_starts(milliseconds: int) -> None:
+    with subprocess.Popen(
+        [sys.executable, "-c", PROGRAM_THAT_SAYS_WHEN_IT_STARTS, "inspect", "-"],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    ) as process:
+        assert process.stdout is not None
+        assert process.stdout.readline() == "up\n"
+        time.sleep(milliseconds / 1000)
+        os.killpg(process.pid, signal.SIGINT)
+        out, err = process.communicate(timeout=120)
+    assert (process.returncode, out, err) == (130, "", "")
+
 
 COMMANDS = ("inspect", "convert", "lint", "diff", "formats", "demo")
 HEAVY = (
@@ -113,37 +392,6 @@ def test_no_arguments_show_the_help_as_a_usage_error(droidgate: Runner) -> None:
     assert run.err.startswith("Usage: droidgate")
 
 
-@pytest.mark.parametrize(("arguments", "error", "hint"), [
-    (("inspct",), "error: no such command 'inspct'",
-     "hint: did you mean 'inspect', 'pins', 'lint'? see `droidgate --help`"),
-    (("inspect", "--nothing"), "error: no such option: --nothing", "hint: see `droidgate inspect --help`"),
-    (("convert", "x"), "error: missing option '--to'", "hint: see `droidgate convert --help`"),
-    (("inspect",), "error: missing argument 'SRC'", "hint: see `droidgate inspect --help`"),
-    (("lint", "x", "--fail-on", "fatal"),
-     "error: invalid value for '--fail-on': 'fatal' is not one of 'note', 'warning', 'error'",
-     "hint: see `droidgate lint --help`"),
-    (("lint", "x", "--json", "--sarif"), "error: --json and --sarif exclude each other",
-     "hint: choose one of them"),
-    (("diff", "-", "-"), "error: standard input cannot be both sides", "hint: name a file for one of them"),
-    (("inspect", "-", "-"), "error: standard input can be read once only", "hint: write - once"),
-], ids=lambda value: " ".join(value) if isinstance(value, tuple) else None)  # fmt: skip
-def test_usage_errors_are_one_line_and_a_hint(
-    droidgate: Runner, arguments: tuple[str, ...], error: str, hint: str
-) -> None:
-    run = droidgate(*arguments)
-    assert (run.code, run.out) == (2, "")
-    assert run.err.splitlines() == [error, hint]
-
-
-def test_unknown_formats_name_the_known_ones(droidgate: Runner, tmp_path: Path) -> None:
-    run = droidgate("convert", tmp_path, "--to", "klingon", "-o", tmp_path / "out")
-    assert run.code == 2
-    first, second = run.err.splitlines()
-    assert first == "error: unknown format 'klingon'"
-    assert second.startswith("hint: known: ")
-    assert "mobile-mcp" in second
-
-
 def test_a_mistake_of_ours_is_one_line(droidgate: Runner, monkeypatch: pytest.MonkeyPatch) -> None:
     def explode(*_arguments: object, **_options: object) -> int:
         raise ValueError("wires\ncrossed \x1b[31m")
@@ -208,10 +456,115 @@ def test_thresholds_are_the_levels_of_the_model() -> None:
     assert [item.value for item in DiffThreshold] == [item.value for item in WEIGHTS]
 
 
-def test_a_file_of_another_format_than_was_asked_for_says_what_was_asked_for(
-    droidgate: Runner, tmp_path: Path
+in_folder = pytest.mark.usefixtures("small_sources")
+STEP = re.compile(r" *\d+\.\d ms  (.*)")
+
+
+def _steps(err: str) -> list[str]:
+    matches = [STEP.fullmatch(line) for line in err.splitlines()]
+    return [match[1] for match in matches if match]
+
+
+def test_every_command_takes_both_options() -> None:
+    pending = [typer.main.get_command(build_app())]
+    missing = []
+    while pending:
+        command = pending.pop()
+        below = getattr(command, "commands", {})
+        options = {option for parameter in command.params for option in parameter.opts}
+        if not below and not {"-q", "--quiet", "-v", "--verbose"} <= options:
+            missing.append(command.name)
+        pending += below.values()
+    assert missing == []
+
+
+@pytest.mark.usefixtures("phone")
+def test_quiet_leaves_out_notes_and_keeps_the_page(droidgate: Runner) -> None:
+    usual, quiet = droidgate("discover"), droidgate("discover", "-q")
+    assert usual.err
+    assert (quiet.code, quiet.out, quiet.err) == (0, usual.out, "")
+
+
+@in_folder
+@pytest.mark.parametrize("arguments", [("-qq", "lint", "timer"), ("-q", "lint", "timer", "--quiet")])
+def test_quiet_twice_leaves_the_exit_code_alone(droidgate: Runner, arguments: tuple[str, ...]) -> None:
+    usual = droidgate("lint", "timer")
+    run = droidgate(*arguments)
+    assert usual.out
+    assert (run.code, run.out, run.err) == (usual.code, "", "")
+
+
+@in_folder
+def test_quiet_never_leaves_out_data_warnings_or_errors(droidgate: Runner) -> None:
+    broken = Path("timer/app/src/main/res/xml/timer.xml")
+    assert json.loads(droidgate("inspect", "timer", "--json", "-qq").out)["providers"]
+    assert droidgate("convert", "timer", "--to", "mcp", "-o", "-", "-qq").out.startswith("{")
+    broken.write_text(TIMER.replace("</mobile", "<mobile"))
+    assert droidgate("inspect", "timer", "-qq").err.startswith("warning: ")
+    assert droidgate("inspect", "nowhere", "-qq").err.startswith("error: nowhere: ")
+
+
+@in_folder
+def test_one_run_leaves_nothing_to_the_next(droidgate: Runner) -> None:
+    assert droidgate("inspect", "timer", "-qq").out == ""
+    assert _steps(droidgate("-v", "inspect", "timer").err) == ["read timer"]
+    run = droidgate("inspect", "timer")
+    assert (run.out[:4], run.err) == ("Apps", "")
+    assert LOGGER.handlers == []
+
+
+@in_folder
+def test_verbose_prints_each_step_on_standard_error() -> None:
+    usual = run_process("convert", "timer", "--to", "mcp", "-o", "out")
+    run = run_process("convert", "timer", "--to", "mcp", "-o", "again", "--verbose")
+    assert run.out == usual.out.replace("out/", "again/")
+    assert [step.split()[0] for step in _steps(run.err)] == ["read", "convert", "write", "write", "write"]
+
+
+def test_verbose_prints_the_commands_that_the_phone_gets(droidgate: Runner, phone: VirtualPhone) -> None:
+    steps = _steps(droidgate("discover", "-v").err)
+    sent = [step.partition(" shell: ")[2] for step in steps if step.startswith(f"{phone.serial} shell: ")]
+    assert any(command.startswith("cmd package query-services ") for command in sent)
+    assert all(sent)
+
+
+def test_a_step_that_fails_is_logged_as_such_and_long_ones_are_cut(caplog: pytest.LogCaptureFixture) -> None:
+    with caplog.at_level(logging.INFO, logger=LOGGER.name):
+        with pytest.raises(ValueError, match="no"), timed_step("try"):
+            raise ValueError("no")
+        with timed_step("x" * 5000):
+            pass
+    failed, long = caplog.messages
+    assert failed.endswith(" ms  try (failed)")
+    assert long.endswith(" ms  " + "x" * 1000 + "...")
+
+
+@in_folder
+def test_a_step_cannot_steer_the_terminal(droidgate: Runner) -> None:
+    name = "\x1b[2Jtimer.xml"
+    Path(name).write_text(TIMER)
+    assert _steps(droidgate("inspect", name, "-v").err) == ["read \\x1b[2Jtimer.xml"]
+
+
+ORIGINS: tuple[tuple[object, str], ...] = (
+    ({"url": "file:///home/a%20b/droidgate", "dir_info": {"editable": True}},
+     "-e '/home/a b/droidgate[coverage]'"),
+    ({"url": "file:///tmp/d.whl", "archive_info": {}}, "'droidgate[coverage] @ file:///tmp/d.whl'"),
+    ({"url": "https://example.org/d.git", "vcs_info": {"vcs": "git"}},
+     "'droidgate[coverage] @ https://example.org/d.git'"),
+    (None, "'droidgate[coverage]'"),
+    ([], "'droidgate[coverage]'"),
+)  # fmt: skip
+
+
+@pytest.mark.parametrize(("origin", "arguments"), ORIGINS)
+def test_an_extra_is_added_from_where_droidgate_came(
+    origin: object, arguments: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    tools = tmp_path / "tools.json"
-    tools.write_text('{"tools": [{"name": "t", "inputSchema": {"type": "object"}}]}')
-    run = droidgate("inspect", tools, "--from", "mmcp")
-    assert (run.code, run.err.splitlines()[1]) == (3, "hint: it was to be read as mMCP (mmcp) only")
+    text = None if origin is None else json.dumps(origin)
+    monkeypatch.setattr(extras, "distribution", lambda _: SimpleNamespace(read_text=lambda _: text))
+    assert extras.install_command("coverage") == f"pip install {arguments}"
+
+
+def test_a_checkout_names_itself() -> None:
+    assert extras.install_command("coverage").startswith("pip install -e '/")

@@ -101,9 +101,7 @@ def _cell(feature: str, column: str) -> str:
     ("format_id", "dialect_id", "capacity"), WRITTEN, ids=lambda finding: str(finding)[:20]
 )
 @pytest.mark.parametrize("feature", CASES)
-def test_a_cell_is_the_level_of_the_finding(
-    feature: str, format_id: str, dialect_id: str, capacity: Capacity
-) -> None:
+def test_a_cell_is_a_finding_level(feature: str, format_id: str, dialect_id: str, capacity: Capacity) -> None:
     capability, leaf = CASES[feature]
     kind = feature.removeprefix("type: ")
     if capacity.records_only and capacity.nested and kind in RECORDS:

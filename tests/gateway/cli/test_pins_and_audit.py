@@ -19,7 +19,7 @@ from droidgate.calls.subjects import find_capability, pin_of
 from droidgate_phone.phone import VirtualPhone
 from gateway.calling.log_writers import ALLOWED, SUBJECT, write_calls
 from gateway.cli.program_runs import Runner, run_on_terminal
-from gateway.cli.test_terminal_pages import check_page
+from gateway.cli.test_terminal_pages import Pages, printing
 
 NOTES = "dev.droidgate.sample.notes"
 CREATE = f"{NOTES}/{NOTES}.NotesService#createNote"
@@ -28,8 +28,8 @@ CREATE = f"{NOTES}/{NOTES}.NotesService#createNote"
 @pytest.fixture(autouse=True)
 def home(tmp_path: Path, phone: VirtualPhone, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Return a home folder without approvals and calls."""
+    del phone
     monkeypatch.setenv("DROIDGATE_HOME", str(tmp_path))
-    monkeypatch.setenv("ANDROID_ADB_SERVER_PORT", str(phone.server_port))
     return tmp_path
 
 
@@ -38,15 +38,9 @@ def keep_changed_approval(capability: str) -> None:
     declared = declared_capabilities(open_device().caller.targets)
     item = next(item for item in declared if item.name == f"{NOTES}/{capability}")
     assert item.pin is not None
-    earlier = item.provider.model_copy(
-        update={
-            "capabilities": (
-                find_capability(item.provider, capability).model_copy(update={"description": "Harmless"}),
-            )
-        }
-    )
-    pin = pin_of(earlier, capability, user=0, signer=item.pin.signer)
-    PinStore().approve(pin, earlier)
+    changed = find_capability(item.provider, capability).model_copy(update={"description": "Harmless"})
+    earlier = item.provider.model_copy(update={"capabilities": (changed,)})
+    PinStore().approve(pin_of(earlier, capability, user=0, signer=item.pin.signer), earlier)
 
 
 def test_an_approval_is_made_listed_compared_and_removed(droidgate: Runner) -> None:
@@ -84,15 +78,8 @@ def test_nothing_is_approved_where_nobody_can_be_asked(droidgate: Runner) -> Non
 
 
 @pytest.mark.parametrize(("answer", "approved"), [(b"y\n", 1), (b"n\n", 0), (b"\n", 0)])
-def test_a_terminal_is_asked(answer: bytes, approved: int, phone: VirtualPhone, home: Path) -> None:
-    shown = run_on_terminal(
-        "pins",
-        "approve",
-        CREATE,
-        typed=answer,
-        DROIDGATE_HOME=str(home),
-        ANDROID_ADB_SERVER_PORT=str(phone.server_port),
-    )
+def test_a_terminal_is_asked(answer: bytes, approved: int, home: Path) -> None:
+    shown = run_on_terminal("pins", "approve", CREATE, typed=answer, DROIDGATE_HOME=str(home))
     assert "Approve 1 capability? [y/N]" in shown
     assert len(PinStore().list()) == approved
 
@@ -199,4 +186,4 @@ def test_a_page_fits_each_width(name: str, golden: Golden, monkeypatch: pytest.M
     write_calls(AuditLog(), 2)
     AuditLog().start(SUBJECT, pin=None, arguments={}, decision=Decision("deny", "rule 1", "no"))
     arguments = (*name.split("-"), *(["*createNote"] if name == "pins-approve" else []))
-    check_page(name, arguments, golden, monkeypatch)
+    Pages(golden, monkeypatch).check(name, printing(arguments))

@@ -15,6 +15,7 @@ from droidgate.cli.output.pages import Block, Heading, Line, Table, show
 from droidgate.cli.output.safe_text import cut, one_line, visible
 from droidgate_mappings.model.capability import Capability, Effects
 from droidgate_mappings.model.types import ArrayType
+from gateway.cli.program_runs import Terminal
 from model_types import optional, record, string
 
 HOSTILE = (
@@ -27,11 +28,6 @@ _JSON = st.recursive(
     lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner),
     max_leaves=10,
 )
-
-
-class _Terminal(io.StringIO):
-    def isatty(self) -> bool:
-        return True
 
 
 def _is_harmless(text: str) -> bool:
@@ -62,13 +58,11 @@ def test_one_line_has_no_line_breaks_and_is_cut_by_characters() -> None:
 
 
 @pytest.mark.parametrize("terminal", [False, True], ids=["piped", "terminal"])
-def test_a_page_shows_hostile_text_without_obeying_it(
-    monkeypatch: pytest.MonkeyPatch, *, terminal: bool
-) -> None:
+def test_a_page_shows_hostile_text_and_obeys_none(monkeypatch: pytest.MonkeyPatch, *, terminal: bool) -> None:
     monkeypatch.setenv("NO_COLOR", "1")
     monkeypatch.setenv("TERM", "xterm")
     monkeypatch.setenv("COLUMNS", "1000")
-    stream = _Terminal() if terminal else io.StringIO()
+    stream = Terminal() if terminal else io.StringIO()
     show([Heading(HOSTILE), Line(HOSTILE, 1), Table((HOSTILE, "b"), [(HOSTILE, HOSTILE)])], stream)
     shown = stream.getvalue().replace("\x1b[1m", "").replace("\x1b[0m", "")
     assert _is_harmless(shown)
@@ -86,14 +80,14 @@ def test_a_narrow_terminal_has_no_line_for_nothing(monkeypatch: pytest.MonkeyPat
 def test_no_color_leaves_no_colour(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("TERM", "xterm")
     monkeypatch.setenv("NO_COLOR", "1")
-    stream = _Terminal()
+    stream = Terminal()
     show([Table(("a",), [("b",)])], stream)
     assert "\x1b[3" not in stream.getvalue()
 
 
 def test_a_dumb_terminal_gets_plain_text(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("TERM", "dumb")
-    stream = _Terminal()
+    stream = Terminal()
     show([Heading("h"), Table(("a", "b"), [("long cell", "x"), ("s", "y")])], stream)
     assert stream.getvalue() == "h\n  a          b\n  long cell  x\n  s          y\n"
 
@@ -105,14 +99,12 @@ def _shown_on_a_terminal(monkeypatch: pytest.MonkeyPatch, columns: int, *blocks:
     monkeypatch.setenv("TERM", "xterm-256color")
     monkeypatch.delenv("NO_COLOR", raising=False)
     monkeypatch.setenv("COLUMNS", str(columns))
-    stream = _Terminal()
+    stream = Terminal()
     show(blocks, stream)
     return stream.getvalue()
 
 
-def test_a_terminal_cuts_long_cells_where_it_should_and_a_pipe_never_does(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_a_terminal_cuts_long_cells_where_it_should_and_a_pipe_none(monkeypatch: pytest.MonkeyPatch) -> None:
     blocks = (Line(LONG, longest=20), Table(("A", "B"), [(LONG, LONG)], {"B": 20}))
     piped = io.StringIO()
     show(blocks, piped)

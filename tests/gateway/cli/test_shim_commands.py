@@ -1,6 +1,7 @@
 """`droidgate shim` on the virtual phone: from apps to shims that answer, checked against its state."""
 
 import json
+import shlex
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -9,6 +10,7 @@ import pytest
 from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
 
 from device_shim.phone_apps.pdf_files import pdf_with
+from droidgate.cli import run
 from droidgate.cli.output.json_output import schema_of
 from droidgate.cli.published import PUBLISHED
 from droidgate_android.apk.pack import pack_project
@@ -29,6 +31,7 @@ WEATHER = "dev.droidgate.sample.weather"
 NOTES = "dev.droidgate.sample.notes"
 SHIM_OF = "dev.droidgate.shim.of."
 HOLDER = "dev.droidgate.shim"
+AGENT = "dev.droidgate.sample.agent"
 ALL = ("--protocol", "all")
 NOTIFICATIONS = "android.permission.POST_NOTIFICATIONS"
 
@@ -43,10 +46,15 @@ def phone(monkeypatch: pytest.MonkeyPatch) -> Iterator[VirtualPhone]:
 
 
 class Shim:
-    """Runs `droidgate shim` inside this process."""
+    """Runs `droidgate shim` inside this process, for a phone and with a folder of the test."""
 
-    def __init__(self, droidgate: Runner) -> None:
-        self._droidgate = droidgate
+    def __init__(self, droidgate: Runner, phone: VirtualPhone | None, folder: Path) -> None:
+        self._droidgate, self._phone, self.folder = droidgate, phone, folder
+
+    @property
+    def phone(self) -> VirtualPhone:
+        assert self._phone is not None
+        return self._phone
 
     def __call__(self, command: str, *arguments: str | Path) -> Run:
         return self._droidgate("shim", command, *arguments)
@@ -58,15 +66,41 @@ class Shim:
         """Install shims for apps of all protocols, which has to work."""
         assert self("install", *ALL, "--from", source, *options).code == 0
 
+    def on_phone(self) -> set[str]:
+        """Return the apps whose shims are installed, and the shim of several apps."""
+        names = {item.name for item in self.phone.system.packages.all()}
+        return {name.removeprefix(SHIM_OF) for name in names if name.startswith("dev.droidgate.shim")}
+
+    def kinds(self, *options: str) -> dict[str, str]:
+        """Return what `sync` finds changed: app -> kind."""
+        changes = self.document("sync", *options)["changes"]
+        return {change["application_id"].removeprefix(SHIM_OF): change["kind"] for change in changes}
+
+    def folder_with(self, *names: str) -> Path:
+        """Return a folder with the APKs of sample apps."""
+        apps = self.folder / "apps"
+        apps.mkdir()
+        for item in map(sample_package, names):
+            (apps / f"{item.package}.apk").write_bytes(item.apk)
+        return apps
+
+    def other_key(self) -> Path:
+        """Return the file of a key that is not the user's."""
+        key, path = make_key(), self.folder / "other.pem"
+        private = key.private_key.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption())
+        path.touch(mode=0o600)
+        path.write_bytes(private + key.certificate.public_bytes(Encoding.PEM))
+        return path
+
 
 @pytest.fixture
-def shim(droidgate: Runner) -> Shim:
-    return Shim(droidgate)
+def builder(droidgate: Runner, tmp_path: Path) -> Shim:
+    return Shim(droidgate, None, tmp_path)
 
 
-def shims_on(phone: VirtualPhone) -> set[str]:
-    names = {item.name for item in phone.system.packages.all()}
-    return {name.removeprefix(SHIM_OF) for name in names if name.startswith("dev.droidgate.shim")}
+@pytest.fixture
+def shim(droidgate: Runner, phone: VirtualPhone, tmp_path: Path) -> Shim:
+    return Shim(droidgate, phone, tmp_path)
 
 
 def outcomes(record: Mapping[str, Any]) -> dict[str, str]:
@@ -89,68 +123,51 @@ def changed_clock_in(version_code: int) -> bytes:
     )
 
 
-def folder_with(tmp_path: Path, *names: str) -> Path:
-    for name in names:
-        item = sample_package(name)
-        (tmp_path / f"{item.package}.apk").write_bytes(item.apk)
-    return tmp_path
-
-
 @pytest.mark.slow
-def test_build_install_status_call_sync_doctor_uninstall(shim: Shim, phone: VirtualPhone) -> None:
+def test_build_install_status_call_sync_doctor_uninstall(shim: Shim) -> None:
+    day = ("--args", '{"date": "2026-03-02"}')
+    legacy = f"{NOTES}.legacy"
     installed = shim.document("install", *ALL, "--from", "adb:")
     assert all(item["works"] for item in installed["shims"])
-    assert shims_on(phone) == {CLOCK_IN, PDF_TOOL, TALLY, WEATHER, NOTES, f"{NOTES}.legacy", HOLDER}
+    assert shim.on_phone() == {CLOCK_IN, PDF_TOOL, TALLY, WEATHER, NOTES, legacy, HOLDER}
     assert [item["package"] for item in installed["unused"]] == []
     assert installed["identity"]["application_id"] == HOLDER
     assert [item["outcome"] for item in installed["identity"]["steps"]] == ["done", "done"]
-    assert [item["component"] for item in instrumentations(phone)] == [
-        f"{HOLDER}/.backends.ShellIdentityInstrumentation"
-    ]
+    components = [item["component"] for item in instrumentations(shim.phone)]
+    assert components == [f"{HOLDER}/.backends.ShellIdentityInstrumentation"]
 
     status = shim.document("status")
-    assert {item["application_id"].removeprefix(SHIM_OF) for item in status["shims"]} == shims_on(phone)
+    assert {item["application_id"].removeprefix(SHIM_OF) for item in status["shims"]} == shim.on_phone()
     assert all(item["status"]["grants"] == [] for item in status["shims"])
     for_others = [item["application_id"] for item in status["shims"] if item["calls_functions_for_others"]]
     assert for_others == [HOLDER]
     assert "calls app functions for the other shims" in shim("status").out
 
-    assert shim("call", "make_up_clock_in", "--args", '{"date": "2026-03-02"}').code == 0
-    assert b"2026-03-02" in b"".join(kept for _, kept in files_of(phone, CLOCK_IN).items())
-    answer = shim.document("call", "query_clock_in", "--args", '{"date": "2026-03-02"}')
+    assert shim("call", "make_up_clock_in", *day).code == 0
+    assert b"2026-03-02" in b"".join(files_of(shim.phone, CLOCK_IN).values())
+    answer = shim.document("call", "query_clock_in", *day)
     assert answer["outputs"] == {"date": "2026-03-02", "has_clocked_in": True}
 
-    phone.install(changed_clock_in(2))
-    refused = shim("call", "query_clock_in", "--args", '{"date": "2026-03-02"}')
-    assert refused.code == 6
-    assert "needs_approval" in refused.err
-    phone.system.packages.uninstall(WEATHER)
+    shim.phone.install(changed_clock_in(2))
+    refused = shim("call", "query_clock_in", *day)
+    assert (refused.code, "needs_approval" in refused.err) == (6, True)
+    shim.phone.system.packages.uninstall(WEATHER)
     planned = shim.document("sync", "--dry-run")
-    assert shims_on(phone) >= {WEATHER}
+    assert shim.on_phone() >= {WEATHER}
     synced = shim.document("sync")
     kinds = {item["application_id"].removeprefix(SHIM_OF): item["kind"] for item in synced["changes"]}
-    assert kinds == {
-        CLOCK_IN: "changed",
-        WEATHER: "went",
-        PDF_TOOL: "same",
-        TALLY: "same",
-        NOTES: "same",
-        f"{NOTES}.legacy": "same",
-        HOLDER: "same",
-    }
+    same = dict.fromkeys((PDF_TOOL, TALLY, NOTES, legacy, HOLDER), "same")
+    assert kinds == {CLOCK_IN: "changed", WEATHER: "went", **same}
     assert [(item["kind"], item["application_id"]) for item in planned["changes"]] == [
         (item["kind"], item["application_id"]) for item in synced["changes"]
     ]
     assert (planned["done"], synced["done"]) == (False, True)
-    assert shims_on(phone) == {CLOCK_IN, PDF_TOOL, TALLY, NOTES, f"{NOTES}.legacy", HOLDER}
-    again = shim("call", "query_clock_in", "--args", '{"date": "2026-03-02"}')
+    assert shim.on_phone() == {CLOCK_IN, PDF_TOOL, TALLY, NOTES, legacy, HOLDER}
+    again = shim("call", "query_clock_in", *day)
     assert (again.code, "has_clocked_in: true" in again.out) == (0, True)
 
-    phone.install(sample_package("weather").apk)
-    came = shim.document("sync")
-    assert [item["application_id"] for item in came["changes"] if item["kind"] == "came"] == [
-        SHIM_OF + WEATHER
-    ]
+    shim.phone.install(sample_package("weather").apk)
+    assert [app for app, kind in shim.kinds().items() if kind == "came"] == [WEATHER]
     nothing = shim("sync")
     assert (nothing.code, "nothing is to be done" in nothing.out) == (0, True)
 
@@ -158,21 +175,20 @@ def test_build_install_status_call_sync_doctor_uninstall(shim: Shim, phone: Virt
     assert [item for item in checked["checks"] if item["state"] == "problem"] == []
     made = shim("call", "createNote", "--args", '{"title": "Oats", "content": "two bags"}')
     assert made.code == 0
-    assert any(b"two bags" in kept for kept in files_of(phone, f"{NOTES}.legacy").values())
+    assert any(b"two bags" in kept for kept in files_of(shim.phone, legacy).values())
 
     removed = shim.document("uninstall", "--all")
-    assert len(removed["shims"]) == 7
-    assert removed["identity"] is None
-    assert shims_on(phone) == set()
+    assert (len(removed["shims"]), removed["identity"]) == (7, None)
+    assert shim.on_phone() == set()
 
 
-def test_one_call_finds_what_the_call_before_it_left_with_the_tool(shim: Shim, phone: VirtualPhone) -> None:
+def test_one_call_finds_what_the_call_before_it_left_with_the_tool(shim: Shim) -> None:
     shim.install(f"adb:/{TALLY}")
     for points, total in ((5, 5), (-2, 3)):
         arguments = json.dumps({"player": "Ada", "points": points})
         answer = shim.document("call", "add_points", "--args", arguments)
         assert answer["outputs"] == {"player": "Ada", "total": total}
-    phone.system.end_processes(TALLY, "test")
+    shim.phone.system.end_processes(TALLY, "test")
     shown = shim("call", "read_total", "--args", '{"player": "Ada"}')
     assert (shown.code, "total: 0" in shown.out) == (0, True)
 
@@ -184,276 +200,244 @@ def files_of(phone: VirtualPhone, package: str) -> dict[str, bytes]:
     return {name: files.read(f"{root}/{name}") for name in files.list(root)}
 
 
-def test_what_adb_may_is_set_up_and_nothing_more(shim: Shim, phone: VirtualPhone, tmp_path: Path) -> None:
-    folder = folder_with(tmp_path, "pdf-tool")
-    run = shim.document("install", *ALL, "--from", folder)
+def test_what_adb_may_is_set_up_and_nothing_more(shim: Shim) -> None:
+    run = shim.document("install", *ALL, "--from", shim.folder_with("pdf-tool"))
     (record,) = run["shims"]
     assert set(outcomes(record).values()) == {"done", "not-needed", "left-out"}
-    package = phone.system.packages.find(SHIM_OF + PDF_TOOL)
+    package = shim.phone.system.packages.find(SHIM_OF + PDF_TOOL)
     assert package is not None
     assert NOTIFICATIONS in package.granted
-    assert SHIM_OF + PDF_TOOL in phone.system.uid_states.idle_whitelist
-    assert phone.system.app_ops.of_package(SHIM_OF + PDF_TOOL) == {"SYSTEM_ALERT_WINDOW": "allow"}
+    assert SHIM_OF + PDF_TOOL in shim.phone.system.uid_states.idle_whitelist
+    assert shim.phone.system.app_ops.of_package(SHIM_OF + PDF_TOOL) == {"SYSTEM_ALERT_WINDOW": "allow"}
     for step in record["steps"]:
         assert step["command"] or step["why"], step
-    status = shim.document("status")
-    assert status["shims"][0]["status"]["grants"] == []
-    assert status["shims"][0]["status"]["access"] == {
-        "notifications": True,
-        "overlay": True,
-        "battery_exempt": True,
-        "execute_app_functions": False,
-    }
+    status = shim.document("status")["shims"][0]["status"]
+    access = dict.fromkeys(("notifications", "overlay", "battery_exempt"), True)
+    assert (status["grants"], status["access"]) == ([], {**access, "execute_app_functions": False})
 
 
-@pytest.mark.parametrize(("sdk", "needed"), [("26", {"done"}), ("30", {"done"}), ("33", {"done"})])
+@pytest.mark.parametrize(("sdk", "window", "notifications"), [
+    ("26", "not-needed", "not-needed"), ("30", "done", "not-needed"), ("33", "done", "done"),
+])  # fmt: skip
 def test_older_releases_need_less(
-    shim: Shim, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, sdk: str, needed: set[str]
+    builder: Shim, monkeypatch: pytest.MonkeyPatch, sdk: str, window: str, notifications: str
 ) -> None:
-    folder = folder_with(tmp_path, "pdf-tool")
     with start_phone(server_port=0, sdk=sdk, apps=False) as phone:
         monkeypatch.setenv("ANDROID_ADB_SERVER_PORT", str(phone.server_port))
         phone.install(sample_package("pdf-tool").apk)
-        run = shim.document("install", *ALL, "--from", folder)
-        steps = {what.partition(",")[0]: outcome for what, outcome in outcomes(run["shims"][0]).items()}
-    assert steps["be started by agents while it does not run"] in needed
-    assert steps["open the windows of mMCP tools while no agent is in front"] == (
-        "not-needed" if int(sdk) < 29 else "done"
-    )
-    assert steps["show notifications"] == ("not-needed" if int(sdk) < 33 else "done")
+        run = builder.document("install", *ALL, "--from", builder.folder_with("pdf-tool"))
+    steps = {what.partition(",")[0]: outcome for what, outcome in outcomes(run["shims"][0]).items()}
+    assert steps["be started by agents while it does not run"] == "done"
+    assert steps["open the windows of mMCP tools while no agent is in front"] == window
+    assert steps["show notifications"] == notifications
 
 
-def test_any_app_is_granted_only_where_it_was_said_and_taken_back_too(
-    shim: Shim, phone: VirtualPhone, tmp_path: Path
-) -> None:
-    del phone
-    folder = folder_with(tmp_path, "clock-in")
-
-    def grants() -> list[Any]:
-        status = shim.document("status")
-        return [
-            (grant["caller"], grant["capability"])
-            for record in status["shims"]
-            for grant in record["status"]["grants"]
-        ]
-
+def test_any_app_is_granted_only_where_it_was_said_and_taken_back_too(shim: Shim) -> None:
+    folder = shim.folder_with("clock-in")
     shim("install", *ALL, "--from", folder)
-    assert grants() == []
+    assert grants_on_the_phone(shim) == []
     shim("install", *ALL, "--from", folder, "--allow-any-app")
-    assert grants() == [("any-app", "*")]
+    assert grants_on_the_phone(shim) == [("any-app", "*")]
     checked = shim("doctor")
     assert (checked.code, "no problem was found, 1 risk;" in checked.out) == (0, True)
     shim("install")
-    assert grants() == [("any-app", "*")]
+    assert grants_on_the_phone(shim) == [("any-app", "*")]
     shim("install", "--no-allow-any-app")
-    assert grants() == []
+    assert grants_on_the_phone(shim) == []
 
 
-def test_a_tool_with_a_window_is_called_through_the_shim(
-    shim: Shim, phone: VirtualPhone, tmp_path: Path
-) -> None:
+def test_a_tool_with_a_window_is_called_through_the_shim(shim: Shim) -> None:
     path = f"/sdcard/Android/data/{PDF_TOOL}/files"
-    phone.system.files.make_directory(path, parents=True, uid=SHELL_UID)
-    phone.system.files.write(f"{path}/a.pdf", pdf_with(["one"], ["two"], ["three"]), uid=SHELL_UID)
-    shim.install(folder_with(tmp_path, "pdf-tool"))
+    shim.phone.system.files.make_directory(path, parents=True, uid=SHELL_UID)
+    shim.phone.system.files.write(f"{path}/a.pdf", pdf_with(["one"], ["two"], ["three"]), uid=SHELL_UID)
+    shim.install(shim.folder_with("pdf-tool"))
     arguments = json.dumps({"path": f"{path}/a.pdf"})
     run = shim.document("call", "page_count", "--args", arguments)
     assert "3" in run["outputs"]["result"]
 
 
-def test_a_failed_call_has_the_exit_code_of_its_token(
-    shim: Shim, phone: VirtualPhone, tmp_path: Path
-) -> None:
-    shim.install(folder_with(tmp_path, "clock-in"))
-    missing = shim("call", "make_up_clock_in")
-    assert (missing.code, missing.out) == (5, "")
-    assert "make_up_clock_in: invalid_argument" in missing.err
-    phone.system.packages.uninstall(CLOCK_IN)
+def test_a_failed_call_has_the_exit_code_of_its_token(shim: Shim) -> None:
+    shim.install(shim.folder_with("clock-in"))
+    shim.phone.system.packages.uninstall(CLOCK_IN)
     gone = shim("call", "query_clock_in")
     assert (gone.code, "unavailable" in gone.err) == (5, True)
-    unknown = shim("call", "no_such")
-    assert unknown.code == 2
-    assert "query_clock_in" in unknown.err
-    assert shim("call", "query_clock_in", "--args", "[]").code == 2
-    assert shim("call", "query_clock_in", "--args", "{").code == 2
 
 
-def test_apks_that_were_built_are_installed_and_others_are_refused(
-    shim: Shim, phone: VirtualPhone, tmp_path: Path
+@pytest.fixture(scope="module")
+def with_shims(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, Any]]:
+    """Return the environment of a phone with shims for notes and clock-in."""
+    with start_phone(server_port=0) as phone, pytest.MonkeyPatch.context() as patch:
+        home = str(tmp_path_factory.mktemp("home"))
+        environment = {"ANDROID_ADB_SERVER_PORT": str(phone.server_port), "DROIDGATE_HOME": home}
+        for name, value in environment.items():
+            patch.setenv(name, value)
+        for app in (NOTES, CLOCK_IN):
+            assert run(["shim", "install", *ALL, "--from", f"adb:/{app}", "--quiet"]) == 0
+        yield environment
+
+
+NEAREST = f"hint: did you mean '{NOTES}.NotesService#createNote'? known: {CLOCK_IN}."
+
+
+@pytest.mark.parametrize(("typed", "code", "said"), [
+    ("call x", 2, "error: no shim on the phone offers 'x'"),
+    ("call clock_in_today --shim com.example", 2, "error: 'com.example' is not a shim of the phone"),
+    ("call clock_in_today --args '{'", 2, "error: --args:1:2: not JSON: expecting"),
+    ("call clock_in_today --args '[]'", 2, "error: --args is not a JSON object"),
+    ("call make_up_clock_in", 5, "make_up_clock_in: invalid_argument"),
+    ("call no_such", 2, "query_clock_in"),
+    ("call createnote", 2, "error: no shim on the phone offers 'createnote'"),
+    ("call createnote", 2, NEAREST),
+    (f"grant --agent {AGENT} --capability createnote", 2, NEAREST),
+    (f"revoke --agent {AGENT} --capability createnote", 2, NEAREST),
+    (f"install --from adb:/{NOTES} --only createnote", 2, f"did you mean '{NOTES}.NotesService#createNote'?"),
+    (f"uninstall {NOTES}z", 2, f"did you mean '{NOTES}'? known: "),
+    (f"call a --shim {NOTES}z", 2, f"did you mean '{NOTES}'? known: "),
+    (f"install --from adb:/{NOTES} --advertise mmpc", 2,
+     "hint: did you mean 'mmcp'? see `droidgate shim install --help`"),
+    (f"grant --agent {AGENT}s --capability clock_in_today", 2, f"did you mean '{AGENT}'?"),
+    (f"grant --agent {AGENT} --capability clock_in_todya", 2, "clock_in_today"),
+    (f"grant --agent {AGENT}", 2, "--capability ID"),
+])  # fmt: skip
+def test_a_mistake_is_named_with_the_nearest_name(
+    with_shims: dict[str, Any],
+    monkeypatch: pytest.MonkeyPatch,
+    droidgate: Runner,
+    typed: str,
+    code: int,
+    said: str,
 ) -> None:
-    (tmp_path / "apps").mkdir()
-    folder, out = folder_with(tmp_path / "apps", "clock-in", "pdf-tool"), tmp_path / "out"
+    monkeypatch.setenv("DROIDGATE_HOME", with_shims["DROIDGATE_HOME"])
+    monkeypatch.setenv("ANDROID_ADB_SERVER_PORT", with_shims["ANDROID_ADB_SERVER_PORT"])
+    refused = droidgate("shim", *shlex.split(typed))
+    assert (refused.code, refused.out) == (code, "")
+    assert said in refused.err
+
+
+def test_apks_that_were_built_are_installed_and_others_are_refused(shim: Shim) -> None:
+    folder, out = shim.folder_with("clock-in", "pdf-tool"), shim.folder / "out"
     built = shim.document("build", *ALL, "--from", folder, "-o", out)
     assert {Path(item["apk"]).name for item in built["shims"]} == {item.name for item in out.glob("*.apk")}
     assert shim("install", out).code == 0
-    assert shims_on(phone) == {CLOCK_IN, PDF_TOOL}
+    assert shim.on_phone() == {CLOCK_IN, PDF_TOOL}
     status = shim.document("status")
     assert {item["status"]["build"] for item in status["shims"]} == {item["build"] for item in built["shims"]}
     other = shim("install", folder / f"{CLOCK_IN}.apk")
     assert (other.code, "it is not a shim" in other.err) == (3, True)
-    both = shim("install", out, "--from", folder)
-    assert both.code == 2
+    assert shim("install", out, "--from", folder).code == 2
 
 
-def test_the_same_key_signs_again_and_another_key_is_reported(
-    shim: Shim, phone: VirtualPhone, tmp_path: Path
-) -> None:
-    folder = folder_with(tmp_path, "clock-in")
-    first = shim("build", *ALL, "--from", folder, "-o", tmp_path / "a", "--json")
-    assert "made a signing key" in first.err
-    second = shim("build", *ALL, "--from", folder, "-o", tmp_path / "b", "--json")
-    assert "made a signing key" not in second.err
-    item, two = (run.document("shim-build") for run in (first, second))
-    assert item["key"] == two["key"]
-    assert item["shims"][0]["build"] == two["shims"][0]["build"]
-    assert shim("install", tmp_path / "a").code == 0
-    other = tmp_path / "other.pem"
-    write_key(other)
-    refused = shim("install", *ALL, "--from", folder, "--key", other)
+def test_the_same_key_signs_again_and_another_key_is_reported(shim: Shim) -> None:
+    folder = shim.folder_with("clock-in")
+    runs = [shim("build", *ALL, "--from", folder, "-o", shim.folder / name, "--json") for name in "ab"]
+    assert ["made a signing key" in run.err for run in runs] == [True, False]
+    first, second = (run.document("shim-build") for run in runs)
+    assert first["key"] == second["key"]
+    assert first["shims"][0]["build"] == second["shims"][0]["build"]
+    assert shim("install", shim.folder / "a").code == 0
+    refused = shim("install", *ALL, "--from", folder, "--key", shim.other_key())
     assert refused.code == 4
     assert "INSTALL_FAILED_UPDATE_INCOMPATIBLE" in refused.out
     assert "uninstall it first" in refused.out
-    assert shims_on(phone) == {CLOCK_IN}
+    assert shim.on_phone() == {CLOCK_IN}
 
 
-def write_key(path: Path) -> None:
-    key = make_key()
-    private = key.private_key.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption())
-    path.touch(mode=0o600)
-    path.write_bytes(private + key.certificate.public_bytes(Encoding.PEM))
-
-
-def test_findings_of_the_builder_decide_the_exit_code(shim: Shim, tmp_path: Path) -> None:
-    folder = folder_with(tmp_path, "notes-legacy")
-    assert shim("build", *ALL, "--from", folder, "-o", tmp_path / "o", "--fail-on", "dropped").code == 1
-    run = shim("build", *ALL, "--from", folder, "-o", tmp_path / "o", "--fail-on", "impossible")
+def test_findings_of_the_builder_decide_the_exit_code(builder: Shim) -> None:
+    folder = builder.folder_with("notes-legacy")
+    assert (
+        builder("build", *ALL, "--from", folder, "-o", builder.folder / "o", "--fail-on", "dropped").code == 1
+    )
+    run = builder("build", *ALL, "--from", folder, "-o", builder.folder / "o", "--fail-on", "impossible")
     assert run.code == 0
     assert "dropped" in run.out
     assert "unchanged: " in run.out
 
 
-def test_only_some_capabilities_and_several_apps_in_one(
-    shim: Shim, phone: VirtualPhone, tmp_path: Path
-) -> None:
-    folder = folder_with(tmp_path, "clock-in", "pdf-tool")
+def test_only_some_capabilities_and_several_apps_in_one(shim: Shim) -> None:
+    folder = shim.folder_with("clock-in", "pdf-tool")
     chosen = ["--only", "page_count", "--only", "query_clock_in"]
-    asked = shim("install", *ALL, "--from", folder, "--aggregate", *chosen, "--json")
-    run = asked.document("shim-install")
-    (item,) = run["shims"]
-    assert (item["application_id"], sorted(item["capabilities"])) == (
-        "dev.droidgate.shim",
-        ["page_count", "query_clock_in"],
-    )
-    assert shims_on(phone) == {"dev.droidgate.shim"}
-    phone.system.packages.uninstall(PDF_TOOL)
-    synced = shim.document("sync")
-    assert [(item["kind"], item["application_id"]) for item in synced["changes"]] == [
-        ("changed", "dev.droidgate.shim")
-    ]
+    (item,) = shim.document("install", *ALL, "--from", folder, "--aggregate", *chosen)["shims"]
+    made = (item["application_id"], sorted(item["capabilities"]))
+    assert made == (HOLDER, ["page_count", "query_clock_in"])
+    assert shim.on_phone() == {HOLDER}
+    shim.phone.system.packages.uninstall(PDF_TOOL)
+    assert shim.kinds() == {HOLDER: "changed"}
     assert shim("call", "page_count").code == 2
-    phone.system.packages.uninstall(CLOCK_IN)
+    shim.phone.system.packages.uninstall(CLOCK_IN)
     assert shim("sync").code == 0
-    assert shims_on(phone) == set()
+    assert shim.on_phone() == set()
 
 
-def test_sync_without_a_record_keeps_the_apps_whose_shims_are_there(
-    shim: Shim, phone: VirtualPhone, tmp_path: Path
-) -> None:
-    del phone
-    folder, out = folder_with(tmp_path, "clock-in"), tmp_path / "out"
-    shim("build", *ALL, "--from", folder, "-o", out)
-    assert shim("install", out).code == 0
-    synced = shim.document("sync")
-    assert [(change["kind"], change["application_id"]) for change in synced["changes"]] == [
-        ("same", SHIM_OF + CLOCK_IN)
-    ]
+@pytest.mark.parametrize("named", [False, True])
+def test_sync_without_a_record_keeps_the_apps_whose_shims_are_there(shim: Shim, *, named: bool) -> None:
+    shim("build", *ALL, "--from", shim.folder_with("clock-in"), "-o", shim.folder / "out")
+    assert shim("install", shim.folder / "out").code == 0
+    if named:
+        shim.install(f"adb:/{PDF_TOOL}")
+        shim.phone.system.packages.uninstall(SHIM_OF + CLOCK_IN)
+    assert shim.kinds() == ({CLOCK_IN: "came", PDF_TOOL: "same"} if named else {CLOCK_IN: "same"})
 
 
-def test_sync_looks_after_what_was_installed_and_not_what_was_uninstalled(
-    shim: Shim, phone: VirtualPhone
-) -> None:
+def test_sync_looks_after_what_was_installed_and_not_what_was_uninstalled(shim: Shim) -> None:
     for package in (CLOCK_IN, PDF_TOOL):
         shim.install(f"adb:/{package}")
-    phone.system.packages.uninstall(CLOCK_IN)
+    shim.phone.system.packages.uninstall(CLOCK_IN)
     assert shim("sync").code == 0
-    assert shims_on(phone) == {PDF_TOOL}
-    phone.install(sample_package("clock-in").apk)
+    assert shim.on_phone() == {PDF_TOOL}
+    shim.phone.install(sample_package("clock-in").apk)
     assert shim("sync").code == 0
-    assert shims_on(phone) == {PDF_TOOL, CLOCK_IN}
+    assert shim.on_phone() == {PDF_TOOL, CLOCK_IN}
     assert shim("uninstall", CLOCK_IN).code == 0
     assert shim("sync").code == 0
-    assert shims_on(phone) == {PDF_TOOL}
+    assert shim.on_phone() == {PDF_TOOL}
 
 
 @pytest.mark.parametrize("more", [
-    ("adb:/" + PDF_TOOL,),
-    ("adb:/" + CLOCK_IN, "--protocol", "mobile-mcp"),
-    ("adb:/" + CLOCK_IN, *ALL),
-    ("adb:/" + PDF_TOOL, "--deadline-ms", "5000"),
-    ("adb:", "--protocol", "mobile-mcp"),
-], ids=" ".join)  # fmt: skip
-def test_one_more_app_by_name_takes_no_other_out_of_sync(
-    shim: Shim, phone: VirtualPhone, more: tuple[str, ...]
-) -> None:
+    f"adb:/{PDF_TOOL}", f"adb:/{CLOCK_IN} --protocol mobile-mcp", f"adb:/{CLOCK_IN} --protocol all",
+    f"adb:/{PDF_TOOL} --deadline-ms 5000", "adb: --protocol mobile-mcp",
+])  # fmt: skip
+def test_one_more_app_by_name_takes_no_other_out_of_sync(shim: Shim, more: str) -> None:
     assert shim("install", "--from", "adb:").code == 0
-    before = shims_on(phone)
-    assert shim("install", "--from", *more).code == 0
-    after = shims_on(phone)
+    before = shim.on_phone()
+    assert shim("install", "--from", *more.split()).code == 0
+    after = shim.on_phone()
     assert before <= after
-    phone.system.packages.uninstall(SHIM_OF + WEATHER)
-    phone.system.packages.uninstall(SHIM_OF + PDF_TOOL)
-    synced = shim.document("sync")
-    changes = {change["application_id"].removeprefix(SHIM_OF): change["kind"] for change in synced["changes"]}
-    assert changes == {name: "came" if name in {WEATHER, PDF_TOOL} else "same" for name in after}
-    assert shims_on(phone) == after
+    for app in (WEATHER, PDF_TOOL):
+        shim.phone.system.packages.uninstall(SHIM_OF + app)
+    assert shim.kinds() == {name: "came" if name in {WEATHER, PDF_TOOL} else "same" for name in after}
+    assert shim.on_phone() == after
     assert shim("status").code == 0
-    assert {change["kind"] for change in shim.document("sync")["changes"]} == {"same"}
+    assert set(shim.kinds().values()) == {"same"}
 
 
-def test_one_more_app_by_name_keeps_shims_of_which_nothing_was_kept(
-    shim: Shim, phone: VirtualPhone, tmp_path: Path
-) -> None:
-    folder, out = folder_with(tmp_path, "clock-in"), tmp_path / "out"
-    shim("build", *ALL, "--from", folder, "-o", out)
-    assert shim("install", out).code == 0
-    shim.install(f"adb:/{PDF_TOOL}")
-    phone.system.packages.uninstall(SHIM_OF + CLOCK_IN)
-    assert shim("sync").code == 0
-    assert shims_on(phone) == {PDF_TOOL, CLOCK_IN}
-
-
-def test_sync_after_an_uninstallation_of_one_of_all_apps_looks_after_the_others_and_says_so(
-    shim: Shim, phone: VirtualPhone
-) -> None:
+def test_sync_after_an_uninstallation_of_one_app_looks_after_the_others_and_says_so(shim: Shim) -> None:
     shim.install("adb:")
     run = shim("uninstall", CLOCK_IN, PDF_TOOL)
     assert run.code == 0
     assert "looks after the apps whose shims are left only" in run.err
-    assert not shims_on(phone) & {CLOCK_IN, PDF_TOOL}
+    assert not shim.on_phone() & {CLOCK_IN, PDF_TOOL}
     assert "nothing is to be done: 5 shims" in shim("sync").out
 
 
-def test_all_apps_of_another_phone_are_not_all_apps_of_this_one(shim: Shim, phone: VirtualPhone) -> None:
-    with start_phone(server=phone.server, apps=False) as other:
+def test_all_apps_of_another_phone_are_not_all_apps_of_this_one(shim: Shim) -> None:
+    with start_phone(server=shim.phone.server, apps=False) as other:
         other.install(sample_package("clock-in").apk)
-        phone.system.packages.uninstall(CLOCK_IN)
-        asked = (*ALL, "--from", f"adb:{other.serial}", "--serial", phone.serial)
+        shim.phone.system.packages.uninstall(CLOCK_IN)
+        asked = (*ALL, "--from", f"adb:{other.serial}", "--serial", shim.phone.serial)
         assert shim("install", *asked).code == 0
-        synced = shim.document("sync", "--serial", phone.serial)
+        synced = shim.document("sync", "--serial", shim.phone.serial)
     assert {change["application_id"] for change in synced["changes"]} == {SHIM_OF + CLOCK_IN}
 
 
-def test_the_shim_of_an_app_that_declares_nothing_any_more_is_removed(
-    shim: Shim, phone: VirtualPhone
-) -> None:
+def test_the_shim_of_an_app_that_declares_nothing_any_more_is_removed(shim: Shim) -> None:
     for package in (CLOCK_IN, PDF_TOOL):
         shim.install(f"adb:/{package}")
-    phone.system.packages.uninstall(CLOCK_IN)
-    phone.install(empty_app(CLOCK_IN))
+    shim.phone.system.packages.uninstall(CLOCK_IN)
+    shim.phone.install(empty_app(CLOCK_IN))
     run = shim("sync")
     assert run.code == 0
     assert "went" in run.out
-    assert shims_on(phone) == {PDF_TOOL}
+    assert shim.on_phone() == {PDF_TOOL}
 
 
 def empty_app(package: str) -> bytes:
@@ -464,10 +448,10 @@ def empty_app(package: str) -> bytes:
     return pack_project({"AndroidManifest.xml": manifest.encode()}, key=make_key())
 
 
-def test_what_nobody_chose_is_not_reported_as_an_app_without_a_shim(shim: Shim, tmp_path: Path) -> None:
-    folder = folder_with(tmp_path, "clock-in", "pdf-tool", "weather")
-    asked = ("build", *ALL, "--from", folder, "-o", tmp_path / "out", "--only", "merge", "--json")
-    built = shim(*asked).document("shim-build")
+def test_what_nobody_chose_is_not_reported_as_an_app_without_a_shim(builder: Shim) -> None:
+    folder = builder.folder_with("clock-in", "pdf-tool", "weather")
+    asked = ("build", *ALL, "--from", folder, "-o", builder.folder / "out", "--only", "merge", "--json")
+    built = builder(*asked).document("shim-build")
     assert [item["package"] for item in built["unused"]] == ["dev.droidgate.sample.weather"]
     (made,) = built["shims"]
     assert made["capabilities"] == ["merge"]
@@ -475,29 +459,10 @@ def test_what_nobody_chose_is_not_reported_as_an_app_without_a_shim(shim: Shim, 
     assert all(item.startswith("/capabilities/0/") for item in pointers)
 
 
-def test_a_call_says_what_is_wrong_with_it(shim: Shim, phone: VirtualPhone) -> None:
-    del phone
-    assert "install some with" in shim("call", "x").err
-    shim.install(f"adb:/{CLOCK_IN}")
-    for arguments, message in (
-        (("x",), "no shim on the phone offers 'x'"),
-        (("clock_in_today", "--shim", "com.example"), "'com.example' is not a shim of the phone"),
-        (("clock_in_today", "--args", "{"), "--args:1:2: not JSON: expecting"),
-        (("clock_in_today", "--args", "[]"), "--args is not a JSON object"),
-    ):
-        run = shim("call", *arguments)
-        assert (run.code, run.out) == (2, ""), arguments
-        assert f"error: {message}" in run.err
-
-
 @pytest.mark.slow
-def test_long_arguments_come_by_standard_input(phone: VirtualPhone, tmp_path: Path) -> None:
-    home = str(tmp_path)
-    del phone
-    assert run_process("shim", "install", *ALL, "--from", f"adb:/{CLOCK_IN}", DROIDGATE_HOME=home).code == 0
-
+def test_long_arguments_come_by_standard_input(with_shims: dict[str, Any]) -> None:
     def call(data: bytes) -> Run:
-        return run_process("shim", "call", "query_clock_in", "--args", "-", DROIDGATE_HOME=home, stdin=data)
+        return run_process("shim", "call", "query_clock_in", "--args", "-", stdin=data, **with_shims)
 
     assert "has_clocked_in: false" in call(b'{"date": "2026-03-01"}').out
     for length, code, message in (
@@ -505,15 +470,11 @@ def test_long_arguments_come_by_standard_input(phone: VirtualPhone, tmp_path: Pa
         (300_000, 5, "characters; at most 200000 are read"),
         (1_100_000, 2, "longer than 1048576 bytes"),
     ):
-        run = call(json.dumps({"date": "x" * length}).encode())
-        assert run.code == code
-        assert message in run.err
+        refused = call(json.dumps({"date": "x" * length}).encode())
+        assert (refused.code, message in refused.err) == (code, True)
 
 
-def test_a_text_of_several_lines_is_shown_in_lines(
-    shim: Shim, phone: VirtualPhone, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    del phone
+def test_a_text_of_several_lines_is_shown_in_lines(shim: Shim, monkeypatch: pytest.MonkeyPatch) -> None:
     shim.install(f"adb:/{CLOCK_IN}")
     outputs = {"text": "one\ntwo \x1b[31m\u202e\n", "count": 2, "empty": ""}
     monkeypatch.setattr("droidgate.shims.calling.call_capability", lambda *_, **__: outputs)
@@ -521,51 +482,48 @@ def test_a_text_of_several_lines_is_shown_in_lines(
     assert shown == "text:\n  one\n  two \\x1b[31m\\u202e\ncount: 2\nempty:\n"
 
 
-def test_a_phone_without_shims_is_reported(shim: Shim, phone: VirtualPhone) -> None:
-    del phone
-    assert shim("status").code == 0
-    assert shim("doctor").code == 4
-    for command in ("install", "sync"):
-        run = shim(command)
-        assert (run.code, run.out) == (4, ""), command
-        assert "shim install --from adb:" in run.err
-    assert shim("uninstall", "--all").code == 0
-    assert shim("uninstall").code == 2
-    assert shim("uninstall", "com.example.absent").code == 2
-    run = shim("install", "--protocol", "mobile-mcp")
-    assert (run.code, "hint: name the apps, such as --from adb:" in run.err) == (2, True)
+def test_a_phone_without_shims_is_reported(shim: Shim) -> None:
+    for command, code, said in (
+        ("status", 0, ""),
+        ("doctor", 4, ""),
+        ("install", 4, "shim install --from adb:"),
+        ("sync", 4, "shim install --from adb:"),
+        ("uninstall --all", 0, ""),
+        ("uninstall", 2, ""),
+        ("uninstall com.example.absent", 2, ""),
+        ("install --protocol mobile-mcp", 2, "hint: name the apps, such as --from adb:"),
+        ("call x", 2, "install some with"),
+    ):
+        run = shim(*command.split())
+        assert (run.code, said in run.err) == (code, True), command
+        assert not (said and run.out), command
 
 
-def test_doctor_finds_what_was_taken_away_and_says_the_fix(
-    shim: Shim, phone: VirtualPhone, tmp_path: Path
-) -> None:
-    shim("install", *ALL, "--from", folder_with(tmp_path, "pdf-tool", "clock-in"))
-    well = shim.document("doctor")
-    assert well["problems"] == 0
-    (start,) = [item for item in well["checks"] if item["id"] == "tool-start" and item["state"] == "ok"]
-    assert "ClockInService declares a foregroundServiceType" in start["found"]
-    name = SHIM_OF + PDF_TOOL
-    package = phone.system.packages.find(name)
+def test_doctor_finds_what_was_taken_away_and_says_the_fix(shim: Shim) -> None:
+    shim("install", *ALL, "--from", shim.folder_with("pdf-tool", "clock-in"))
+
+    def found(state: str, *, code: int) -> dict[str, dict[str, Any]]:
+        run = shim("doctor", "--json")
+        document = run.document("shim-doctor")
+        assert (run.code, document["problems"] > 0) == (code, code > 0)
+        return {item["id"]: item for item in document["checks"] if item["state"] == state}
+
+    assert "ClockInService declares a foregroundServiceType" in found("ok", code=0)["tool-start"]["found"]
+    name, system = SHIM_OF + PDF_TOOL, shim.phone.system
+    package = system.packages.find(name)
     assert package is not None
     package.granted.discard(NOTIFICATIONS)
-    phone.system.uid_states.idle_whitelist.discard(name)
-    phone.system.app_ops.set_mode(name, "SYSTEM_ALERT_WINDOW", "deny")
-    phone.system.packages.uninstall(CLOCK_IN)
-    run = shim("doctor", "--json")
-    found = run.document("shim-doctor")
-    problems = {item["id"]: item for item in found["checks"] if item["state"] == "problem"}
-    assert problems.keys() == {
-        *("notifications", "battery-exemption", "activity-start-route", "targets", "consent")
-    }
+    system.uid_states.idle_whitelist.discard(name)
+    system.app_ops.set_mode(name, "SYSTEM_ALERT_WINDOW", "deny")
+    system.packages.uninstall(CLOCK_IN)
+    problems = found("problem", code=4)
+    expected = {"notifications", "battery-exemption", "activity-start-route", "targets", "consent"}
+    assert problems.keys() == expected
     assert all(item["fix"] for item in problems.values())
-    assert (run.code, found["problems"]) == (4, 5)
-    started = [
-        item["found"] for item in found["checks"] if item["id"] == "tool-start" and item["state"] == "unknown"
-    ]
-    assert started == [f"{CLOCK_IN}/{CLOCK_IN}.ClockInService is not installed"]
+    start = found("unknown", code=4)["tool-start"]["found"]
+    assert start == f"{CLOCK_IN}/{CLOCK_IN}.ClockInService is not installed"
     assert shim("install").code == 0
-    found = shim.document("doctor")
-    assert {item["id"] for item in found["checks"] if item["state"] == "problem"} == {"targets"}
+    assert found("problem", code=4).keys() == {"targets"}
 
 
 def instrumentations(phone: VirtualPhone) -> list[Any]:
@@ -573,108 +531,88 @@ def instrumentations(phone: VirtualPhone) -> list[Any]:
 
 
 @pytest.mark.slow
-def test_only_shims_with_app_functions_include_the_one_that_calls_them_and_it_goes_with_the_last(
-    shim: Shim, phone: VirtualPhone
-) -> None:
+def test_only_shims_with_app_functions_include_the_one_that_calls_them_until_the_last(shim: Shim) -> None:
+    legacy = f"{NOTES}.legacy"
     first = shim.document("install", *ALL, "--from", f"adb:/{CLOCK_IN}")
-    assert first["identity"] is None
-    assert shims_on(phone) == {CLOCK_IN}
-    for package in (NOTES, f"{NOTES}.legacy"):
+    assert (first["identity"], shim.on_phone()) == (None, {CLOCK_IN})
+    for package in (NOTES, legacy):
         shim.install(f"adb:/{package}")
-    assert shims_on(phone) == {CLOCK_IN, NOTES, f"{NOTES}.legacy", HOLDER}
-    assert len(instrumentations(phone)) == 1
+    assert shim.on_phone() == {CLOCK_IN, NOTES, legacy, HOLDER}
+    assert len(instrumentations(shim.phone)) == 1
     change = shim.document("uninstall", NOTES)
-    assert (change["identity"], shims_on(phone)) == (None, {CLOCK_IN, f"{NOTES}.legacy", HOLDER})
-    phone.system.packages.uninstall(f"{NOTES}.legacy")
-    planned = shim.document("sync", "--dry-run")
-    kinds = {change["application_id"]: change["kind"] for change in planned["changes"]}
-    assert kinds == {SHIM_OF + CLOCK_IN: "same", f"{SHIM_OF}{NOTES}.legacy": "went", HOLDER: "went"}
+    assert (change["identity"], shim.on_phone()) == (None, {CLOCK_IN, legacy, HOLDER})
+    shim.phone.system.packages.uninstall(legacy)
+    assert shim.kinds("--dry-run") == {CLOCK_IN: "same", legacy: "went", HOLDER: "went"}
     assert shim("sync").code == 0
-    assert shims_on(phone) == {CLOCK_IN}
-    phone.install(sample_package("notes").apk)
+    assert shim.on_phone() == {CLOCK_IN}
+    shim.phone.install(sample_package("notes").apk)
     shim.install(f"adb:/{NOTES}")
-    last = shim.document("uninstall", NOTES)
-    assert last["identity"]["outcome"] == "done"
-    assert shims_on(phone) == {CLOCK_IN}
+    assert shim.document("uninstall", NOTES)["identity"]["outcome"] == "done"
+    assert shim.on_phone() == {CLOCK_IN}
 
 
-def test_an_instrumentation_that_ended_is_started_again_by_install_and_by_sync(
-    shim: Shim, phone: VirtualPhone
-) -> None:
+def test_an_instrumentation_that_ended_is_started_again_by_install_and_by_sync(shim: Shim) -> None:
     shim.install(f"adb:/{NOTES}")
     for command in ("install", "sync"):
-        phone.system.force_stop(HOLDER)
+        shim.phone.system.force_stop(HOLDER)
         problems = [item["found"] for item in shim.document("doctor")["checks"] if item["state"] == "problem"]
         assert len(problems) == 2
         assert all("does not run" in item for item in problems)
         assert "its instrumentation does not run" in shim("status").out
         assert shim(command).code == 0
         assert shim("doctor").code == 0
-    assert len(instrumentations(phone)) == 3
+    assert len(instrumentations(shim.phone)) == 3
 
 
-def test_the_shim_of_several_apps_takes_over_and_what_its_removal_means_is_reported(
-    shim: Shim, phone: VirtualPhone, tmp_path: Path
-) -> None:
+def test_the_shim_of_several_apps_takes_over_and_what_its_removal_means_is_reported(shim: Shim) -> None:
     shim.install(f"adb:/{NOTES}")
-    folder = folder_with(tmp_path, "clock-in", "pdf-tool")
+    folder = shim.folder_with("clock-in", "pdf-tool")
     run = shim.document("install", *ALL, "--from", folder, "--aggregate")
     assert [step["outcome"] for step in run["identity"]["steps"]] == ["not-needed", "done"]
-    assert shims_on(phone) == {NOTES, HOLDER}
+    assert shim.on_phone() == {NOTES, HOLDER}
     assert shim("doctor").code == 0
     removed = shim("uninstall", HOLDER)
     assert removed.code == 0
     assert f"app functions of {SHIM_OF}{NOTES} are called again after" in removed.err
     assert shim("install").code == 0
-    assert shims_on(phone) == {NOTES, HOLDER}
+    assert shim.on_phone() == {NOTES, HOLDER}
 
 
-def test_where_another_key_signed_the_one_that_calls_app_functions_the_fix_is_reported(
-    shim: Shim, phone: VirtualPhone, tmp_path: Path
-) -> None:
-    phone.install(build_bare_shim(make_key()).apk)
+def test_where_another_key_signed_the_one_that_calls_app_functions_the_fix_is_reported(shim: Shim) -> None:
+    shim.phone.install(build_bare_shim(make_key()).apk)
     run = shim("install", *ALL, "--from", f"adb:/{NOTES}")
     assert run.code == 4
     assert "signed with another key than the shims" in " ".join(run.out.split())
     assert "droidgate shim uninstall dev.droidgate.shim" in " ".join(run.out.split())
-    assert instrumentations(phone) == []
-    assert shim("uninstall", HOLDER).code == 0
-    assert shim("install").code == 0
-    assert shim("doctor").code == 0
-    assert shim("uninstall", HOLDER).code == 0
-    out = tmp_path / "out"
-    key = tmp_path / "other.pem"
-    write_key(key)
-    apk = folder_with(tmp_path, "notes") / f"{NOTES}.apk"
-    built = ("build", *ALL, "--from", apk, "-o", out, "--key", key)
-    assert shim(*built).code == 0
+    assert instrumentations(shim.phone) == []
+    for command in (["uninstall", HOLDER], ["install"], ["doctor"], ["uninstall", HOLDER]):
+        assert shim(*command).code == 0
+    out, key = shim.folder / "out", shim.other_key()
+    apk = shim.folder_with("notes") / f"{NOTES}.apk"
+    assert shim("build", *ALL, "--from", apk, "-o", out, "--key", key).code == 0
     assert shim("uninstall", NOTES).code == 0
     without = shim("install", out)
     assert (without.code, "--key" in without.out) == (4, True)
     assert shim("install", out, "--key", key).code == 0
 
 
-def test_build_says_each_permission_and_for_which_capabilities_it_is_there(
-    shim: Shim, tmp_path: Path
-) -> None:
-    folder = folder_with(tmp_path, "pdf-tool", "notes", "clock-in")
-    made = ("build", *ALL, "--from", folder, "-o", tmp_path / "out")
-    shown = shim(*made).out
-    assert "asks for FOREGROUND_SERVICE, to run a call that an agent starts: every capability" in shown
-    assert (
-        "asks for SYSTEM_ALERT_WINDOW, to open the tool's window while no agent is in front: every" in shown
-    )
-    both = ("build", *ALL, "--from", folder, "-o", tmp_path / "one", "--aggregate", "--deadline-ms", "9000")
-    together = shim(*both).out
+def test_build_says_each_permission_and_for_which_capabilities_it_is_there(builder: Shim) -> None:
+    made = ("build", *ALL, "--from", builder.folder_with("pdf-tool", "notes", "clock-in"), "-o")
+    shown = builder(*made, builder.folder / "out").out
+    for permission, what in (
+        ("FOREGROUND_SERVICE", "run a call that an agent starts: every capability"),
+        ("SYSTEM_ALERT_WINDOW", "open the tool's window while no agent is in front: every"),
+    ):
+        assert f"asks for {permission}, to {what}" in shown
+    together = builder(*made, builder.folder / "one", "--aggregate", "--deadline-ms", "9000").out
     assert "call app functions and call app functions for the other shims: " in together
     assert "while no agent is in front: " in together
     assert " and " in together.partition("EXECUTE_APP_FUNCTIONS")[2].partition("\n")[0]
-    built = shim(*made, "--json").document("shim-build")
     asked = {
         item["packages"][0]: {
             use["permission"].rpartition(".")[2]: use["capabilities"] for use in item["permissions"]
         }
-        for item in built["shims"]
+        for item in builder.document(*made, builder.folder / "out")["shims"]
     }
     usual = {"FOREGROUND_SERVICE", "POST_NOTIFICATIONS", "HIDE_OVERLAY_WINDOWS"}
     assert asked[CLOCK_IN].keys() == usual
@@ -684,61 +622,45 @@ def test_build_says_each_permission_and_for_which_capabilities_it_is_there(
 
 
 @pytest.mark.parametrize("name", [item for item in PUBLISHED if item.startswith("shim-")])
-def test_each_command_prints_its_schema(shim: Shim, name: str) -> None:
+def test_each_command_prints_its_schema(builder: Shim, name: str) -> None:
     command = name.removeprefix("shim-")
     given = {"build": ["--from", "x"], "call": ["x"]}.get(command, [])
-    run = shim(command, *given, "--json-schema")
+    run = builder(command, *given, "--json-schema")
     assert json.loads(run.out) == schema_of(PUBLISHED[name])
 
 
 @pytest.mark.slow
-def test_nothing_is_asked_where_there_is_no_terminal(phone: VirtualPhone, tmp_path: Path) -> None:
-    folder = folder_with(tmp_path, "clock-in")
-    run = run_process(
-        "shim", "install", *ALL, "--details", "--from", folder, DROIDGATE_HOME=str(tmp_path), stdin=b"y\n"
-    )
-    assert run.code == 0
-    assert "left-out" in run.out
-    assert shims_on(phone) == {CLOCK_IN}
+def test_nothing_is_asked_where_there_is_no_terminal(shim: Shim) -> None:
+    arguments = ("shim", "install", *ALL, "--details", "--from", shim.folder_with("clock-in"))
+    run = run_process(*arguments, DROIDGATE_HOME=str(shim.folder), stdin=b"y\n")
+    assert (run.code, "left-out" in run.out) == (0, True)
+    assert shim.on_phone() == {CLOCK_IN}
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("typed", "granted"), [(b"y\n", True), (b"n\n", False), (b"\n", False)])
-def test_a_terminal_is_asked_and_the_answer_is_no_unless_it_is_yes(
-    shim: Shim, phone: VirtualPhone, tmp_path: Path, typed: bytes, *, granted: bool
-) -> None:
-    folder = folder_with(tmp_path, "clock-in")
-    arguments = ("shim", "install", *ALL, "--from", folder)
-    shown = run_on_terminal(*arguments, typed=typed, DROIDGATE_HOME=str(tmp_path))
+def test_a_terminal_is_asked_and_no_answer_is_a_no(shim: Shim, typed: bytes, *, granted: bool) -> None:
+    arguments = ("shim", "install", *ALL, "--from", shim.folder_with("clock-in"))
+    shown = run_on_terminal(*arguments, typed=typed, DROIDGATE_HOME=str(shim.folder))
     assert "Let any app on this phone call them? [y/N]" in shown
     assert "query_clock_in" in shown
     assert "\\n" not in shown
-    assert shims_on(phone) == {CLOCK_IN}
-    status = shim.document("status")
-    assert bool(status["shims"][0]["status"]["grants"]) is granted
+    assert shim.on_phone() == {CLOCK_IN}
+    assert bool(grants_on_the_phone(shim)) is granted
 
 
-def test_a_shim_that_another_key_signed_gets_no_arguments(
-    tmp_path: Path, shim: Shim, phone: VirtualPhone
-) -> None:
-    key = tmp_path / "other.pem"
-    write_key(key)
-    source = folder_with(tmp_path, "clock-in") / f"{CLOCK_IN}.apk"
-    made = ("build", *ALL, "--from", str(source), "-o", str(tmp_path / "shims"), "--json")
-    signer = shim(*made, "--key", str(key)).document("shim-build")["key"]["signer"]
-    phone.install((tmp_path / "shims" / f"{SHIM_OF}{CLOCK_IN}.apk").read_bytes())
+def test_a_shim_that_another_key_signed_gets_no_arguments(shim: Shim) -> None:
+    made = ("build", *ALL, "--from", shim.folder_with("clock-in"), "-o", shim.folder / "shims")
+    signer = shim.document(*made, "--key", shim.other_key())["key"]["signer"]
+    shim.phone.install((shim.folder / "shims" / f"{SHIM_OF}{CLOCK_IN}.apk").read_bytes())
     call = ("call", "make_up_clock_in", "--args", '{"date": "2026-03-02"}')
     files = f"/data/data/{CLOCK_IN}/files"
     refused = shim(*call)
-    assert refused.code == 3
-    assert f"--signed-by {signer}" in refused.err
-    assert not phone.system.files.exists(files)
+    assert (refused.code, f"--signed-by {signer}" in refused.err) == (3, True)
+    assert not shim.phone.system.files.exists(files)
     assert shim(*call, "--signed-by", "0" * 64).code == 3
     assert shim(*call, "--signed-by", signer).code == 0
-    assert phone.system.files.exists(files)
-
-
-AGENT = "dev.droidgate.sample.agent"
+    assert shim.phone.system.files.exists(files)
 
 
 def ask_clock_in(phone: VirtualPhone) -> str:
@@ -748,40 +670,38 @@ def ask_clock_in(phone: VirtualPhone) -> str:
     return agent.call_bound(shim, request_text("clock_in_today", {}, dialect="S0"))
 
 
-def grants_on_the_phone(shim: Shim) -> list[Any]:
-    status = shim.document("status")
-    return [grant["capability"] for record in status["shims"] for grant in record["status"]["grants"]]
+def grants_on_the_phone(shim: Shim) -> list[tuple[str, str]]:
+    """Return who may call what."""
+    grants = [grant for record in shim.document("status")["shims"] for grant in record["status"]["grants"]]
+    return [(grant["caller"], grant["capability"]) for grant in grants]
 
 
-def test_an_agent_calls_what_was_granted_to_it_until_the_grant_is_revoked(
-    shim: Shim, phone: VirtualPhone
-) -> None:
+def test_an_agent_calls_what_was_granted_to_it_until_the_grant_is_revoked(shim: Shim) -> None:
     shim.install(f"adb:/{CLOCK_IN}")
-    granted = shim.document("grant", "--agent", AGENT, "--capability", "clock_in_today")
-    (record,) = granted["grants"]
-    agent = phone.system.packages.find(AGENT)
+    (record,) = shim.document("grant", "--agent", AGENT, "--capability", "clock_in_today")["grants"]
+    agent = shim.phone.system.packages.find(AGENT)
     assert agent is not None
     assert record["signer"] == agent.signers[0]
-    response = json.loads(ask_clock_in(phone))["mobile-mcp-response"]["response"]
+    response = json.loads(ask_clock_in(shim.phone))["mobile-mcp-response"]["response"]
     assert "denied" not in json.dumps(response)
-    assert b"20" in b"".join(files_of(phone, CLOCK_IN).values())
-    assert grants_on_the_phone(shim) == ["clock_in_today"]
+    assert b"20" in b"".join(files_of(shim.phone, CLOCK_IN).values())
+    assert [capability for _, capability in grants_on_the_phone(shim)] == ["clock_in_today"]
     revoked = shim("revoke", "--agent", AGENT)
     assert revoked.out == f"revoked: 1 grant of {AGENT} for all capabilities of {SHIM_OF}{CLOCK_IN}\n"
     assert grants_on_the_phone(shim) == []
+    every = shim.document("grant", "--agent", AGENT, "--capability", "*")
+    assert [record["capability"] for record in every["grants"]] == ["*"]
 
 
 @pytest.mark.slow
-def test_apps_that_agents_reach_by_themselves_get_a_shim_only_on_request(
-    shim: Shim, phone: VirtualPhone
-) -> None:
+def test_apps_that_agents_reach_by_themselves_get_a_shim_only_on_request(shim: Shim) -> None:
     installed = shim("install", "--from", "adb:")
     assert installed.code == 0
     line = "left out: 2 apps (mobile-mcp), which Mobile-MCP agents reach by themselves; --protocol all"
     assert line in installed.out
-    assert shims_on(phone) == {PDF_TOOL, WEATHER, NOTES, f"{NOTES}.legacy", HOLDER}
+    assert shim.on_phone() == {PDF_TOOL, WEATHER, NOTES, f"{NOTES}.legacy", HOLDER}
     assert shim.document("sync")["left_out"] == [CLOCK_IN, TALLY]
-    assert shims_on(phone) == {PDF_TOOL, WEATHER, NOTES, f"{NOTES}.legacy", HOLDER}, "sync keeps the choice"
+    assert shim.on_phone() == {PDF_TOOL, WEATHER, NOTES, f"{NOTES}.legacy", HOLDER}, "sync keeps the choice"
 
     refused = shim("install", "--from", f"adb:/{CLOCK_IN}")
     assert refused.code == 3
@@ -790,99 +710,57 @@ def test_apps_that_agents_reach_by_themselves_get_a_shim_only_on_request(
 
     everything = shim.document("install", "--from", "adb:", *ALL)
     assert everything["left_out"] == []
-    assert {CLOCK_IN, TALLY} < shims_on(phone)
-    assert {change["kind"] for change in shim.document("sync")["changes"]} == {"same"}
+    assert {CLOCK_IN, TALLY} < shim.on_phone()
+    assert set(shim.kinds().values()) == {"same"}
 
 
-def test_a_shim_whose_app_is_gone_is_broken_and_sync_removes_it(shim: Shim, phone: VirtualPhone) -> None:
+def test_a_shim_whose_app_is_gone_is_broken_and_sync_removes_it(shim: Shim) -> None:
     assert shim("install", "--from", f"adb:/{PDF_TOOL}", "--from", f"adb:/{WEATHER}").code == 0
     assert shim("status").code == 0
-    phone.system.packages.uninstall(WEATHER)
+    shim.phone.system.packages.uninstall(WEATHER)
 
     status = shim("status")
     assert status.code == 4
-    assert (
-        f"broken: {WEATHER} is not installed, or the shim cannot see it; fix: install the app" in status.out
-    )
+    broken = f"broken: {WEATHER} is not installed, or the shim cannot see it; fix: install the app"
+    assert broken in status.out
     assert "2 shims, 1 broken, on" in status.out
-    records = shim.document("status")["shims"]
-    assert {item["application_id"]: item["works"] for item in records} == {
-        f"{SHIM_OF}{PDF_TOOL}": True,
-        f"{SHIM_OF}{WEATHER}": False,
-    }
+    works = {item["application_id"]: item["works"] for item in shim.document("status")["shims"]}
+    assert works == {f"{SHIM_OF}{PDF_TOOL}": True, f"{SHIM_OF}{WEATHER}": False}
     doctor = shim("doctor", "--json")
     assert doctor.code == 4
     problems = [item for item in doctor.document("shim-doctor")["checks"] if item["state"] == "problem"]
     assert [(item["id"], item["application_id"]) for item in problems] == [("targets", f"{SHIM_OF}{WEATHER}")]
 
     assert shim("sync").code == 0
-    assert shims_on(phone) == {PDF_TOOL}
+    assert shim.on_phone() == {PDF_TOOL}
     assert shim("status").code == 0
 
 
-def test_sync_names_a_broken_shim_that_it_does_not_look_after(
-    shim: Shim, phone: VirtualPhone, tmp_path: Path
-) -> None:
+def test_sync_names_a_broken_shim_that_it_does_not_look_after(shim: Shim) -> None:
     assert shim("install", "--from", f"adb:/{PDF_TOOL}").code == 0
-    shim("build", *ALL, "--from", f"adb:/{CLOCK_IN}", "-o", tmp_path / "out")
-    assert shim("install", tmp_path / "out").code == 0
-    phone.system.packages.uninstall(CLOCK_IN)
+    shim("build", *ALL, "--from", f"adb:/{CLOCK_IN}", "-o", shim.folder / "out")
+    assert shim("install", shim.folder / "out").code == 0
+    shim.phone.system.packages.uninstall(CLOCK_IN)
     synced = shim("sync")
     assert (
         f"{CLOCK_IN} is not installed; remove it with: droidgate shim uninstall {SHIM_OF}{CLOCK_IN}"
         in synced.err
     )
-    assert shims_on(phone) == {PDF_TOOL, CLOCK_IN}
+    assert shim.on_phone() == {PDF_TOOL, CLOCK_IN}
 
 
-def test_a_capability_or_shim_that_is_not_known_has_the_nearest_name(shim: Shim, phone: VirtualPhone) -> None:
-    del phone
-    assert shim("install", "--from", f"adb:/{NOTES}").code == 0
-    agent = ("--agent", "dev.droidgate.sample.agent", "--capability", "createnote")
-    for arguments in (("call", "createnote"), ("grant", *agent), ("revoke", *agent)):
-        run = shim(*arguments)
-        assert run.code == 2
-        assert "no shim on the phone offers 'createnote'" in run.err
-        assert f"did you mean '{NOTES}.NotesService#createNote'? known: {NOTES}." in run.err
-    built = shim("install", "--from", f"adb:/{NOTES}", "--only", "createnote")
-    assert (built.code, f"did you mean '{NOTES}.NotesService#createNote'?" in built.err) == (2, True)
-    for unknown in (["uninstall", f"{NOTES}z"], ["call", "a", "--shim", f"{NOTES}z"]):
-        run = shim(*unknown)
-        assert (run.code, f"did you mean '{NOTES}'? known: " in run.err) == (2, True)
-    choice = shim("install", "--from", f"adb:/{NOTES}", "--advertise", "mmpc")
-    assert (choice.code, "hint: did you mean 'mmcp'? see `droidgate shim install --help`" in choice.err) == (
-        2,
-        True,
-    )
-
-
-def test_protocols_are_chosen_by_name_and_a_wrong_name_has_the_nearest(shim: Shim, tmp_path: Path) -> None:
-    folder = folder_with(tmp_path, "pdf-tool", "clock-in", "notes-legacy")
-    out = tmp_path / "out"
+def test_protocols_are_chosen_by_name_and_a_wrong_name_has_the_nearest(builder: Shim) -> None:
+    folder = builder.folder_with("pdf-tool", "clock-in", "notes-legacy")
+    out = builder.folder / "out"
     both = ("--protocol", "mobile-mcp", "--protocol", "appfunctions")
-    built = shim.document("build", "--from", folder, "-o", out, *both)
+    built = builder.document("build", "--from", folder, "-o", out, *both)
     assert {item["packages"][0] for item in built["shims"]} == {CLOCK_IN, f"{NOTES}.legacy"}
     assert built["left_out"] == [PDF_TOOL]
-    named = shim("build", "--from", folder, "-o", out, "--only", "query_clock_in", "--force", "--json")
+    named = builder("build", "--from", folder, "-o", out, "--only", "query_clock_in", "--force", "--json")
     assert [item["packages"] for item in named.document("shim-build")["shims"]] == [[CLOCK_IN]]
-    other_agents = shim("build", "--from", folder, "-o", out, "--advertise", "mmcp", "--force", "--json")
+    other_agents = builder("build", "--from", folder, "-o", out, "--advertise", "mmcp", "--force", "--json")
     assert len(other_agents.document("shim-build")["shims"]) == 3
-    wrong = shim("build", "--from", folder, "-o", out, "--protocol", "mobile_mcp")
+    wrong = builder("build", "--from", folder, "-o", out, "--protocol", "mobile_mcp")
     assert wrong.code == 2
     assert "a shim cannot call 'mobile_mcp'" in wrong.err
     assert "did you mean 'mobile-mcp'? known: appfunctions, mmcp, mobile-mcp, all" in wrong.err
-
-
-def test_a_grant_to_nobody_or_of_nothing_is_refused_with_the_nearest_name(
-    shim: Shim, phone: VirtualPhone
-) -> None:
-    del phone
-    shim.install(f"adb:/{CLOCK_IN}")
-    nobody = shim("grant", "--agent", f"{AGENT}s", "--capability", "clock_in_today")
-    assert (nobody.code, f"did you mean '{AGENT}'?" in nobody.err) == (2, True)
-    nothing = shim("grant", "--agent", AGENT, "--capability", "clock_in_todya")
-    assert (nothing.code, "clock_in_today" in nothing.err) == (2, True)
-    unnamed = shim("grant", "--agent", AGENT)
-    assert (unnamed.code, "--capability ID" in unnamed.err) == (2, True)
-    every = shim.document("grant", "--agent", AGENT, "--capability", "*")
-    assert [record["capability"] for record in every["grants"]] == ["*"]

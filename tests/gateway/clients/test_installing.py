@@ -13,43 +13,34 @@ from typing import Any
 import pytest
 import yaml
 
-import droidgate
-from droidgate.cli import run
+import droidgate as library
 from droidgate.serving.client_settings import json_edit
 from droidgate_mappings.model.errors import InputError, UsageError
 from droidgate_mappings.tables.clients import load_clients
+from gateway.cli.program_runs import Runner
 
 CLIENTS = ("claude-desktop", "claude-code", "cursor", "vscode", "gemini-cli", "goose")
+EVERYWHERE = {
+    "claude-code": ".claude.json",
+    "cursor": ".cursor/mcp.json",
+    "gemini-cli": ".gemini/settings.json",
+}
+MAC = "Library/Application Support"
 PATHS = {
-    "linux": {"claude-desktop": ".config/Claude/claude_desktop_config.json", "claude-code": ".claude.json",
-     "cursor": ".cursor/mcp.json", "vscode": ".config/Code/User/mcp.json",
-     "gemini-cli": ".gemini/settings.json", "goose": ".config/goose/config.yaml"},
-    "darwin": {
-        "claude-desktop": "Library/Application Support/Claude/claude_desktop_config.json",
-        "claude-code": ".claude.json",
-        "cursor": ".cursor/mcp.json",
-        "vscode": "Library/Application Support/Code/User/mcp.json",
-        "gemini-cli": ".gemini/settings.json",
-        "goose": ".config/goose/config.yaml",
-    },
-    "win32": {
-        "claude-desktop": "AppData/Roaming/Claude/claude_desktop_config.json",
-        "claude-code": ".claude.json",
-        "cursor": ".cursor/mcp.json",
-        "vscode": "AppData/Roaming/Code/User/mcp.json",
-        "gemini-cli": ".gemini/settings.json",
-        "goose": "AppData/Roaming/Block/goose/config/config.yaml",
-    },
+    "linux": {**EVERYWHERE, "claude-desktop": ".config/Claude/claude_desktop_config.json",
+              "vscode": ".config/Code/User/mcp.json", "goose": ".config/goose/config.yaml"},
+    "darwin": {**EVERYWHERE, "claude-desktop": f"{MAC}/Claude/claude_desktop_config.json",
+               "vscode": f"{MAC}/Code/User/mcp.json", "goose": ".config/goose/config.yaml"},
+    "win32": {**EVERYWHERE, "claude-desktop": "AppData/Roaming/Claude/claude_desktop_config.json",
+              "vscode": "AppData/Roaming/Code/User/mcp.json",
+              "goose": "AppData/Roaming/Block/goose/config/config.yaml"},
 }  # fmt: skip
 ADB_SERVER = ("ADB_SERVER_SOCKET", "ANDROID_ADB_SERVER_ADDRESS", "ANDROID_ADB_SERVER_PORT")
 SERVE = ["serve", "--serial", "emulator-5554"]
 GOOSE = {
-    "enabled": True,
-    "name": "droidgate",
-    "description": "Capabilities of Android apps",
-    "envs": {},
+    "enabled": True, "name": "droidgate", "description": "Capabilities of Android apps", "envs": {},
     "timeout": 300,
-}
+}  # fmt: skip
 STARTED: dict[str, tuple[str, dict[str, Any]]] = {
     "claude-desktop": ("mcpServers", {"command": "/bin/droidgate", "args": SERVE}),
     "claude-code": ("mcpServers", {"type": "stdio", "command": "/bin/droidgate", "args": SERVE}),
@@ -60,15 +51,15 @@ STARTED: dict[str, tuple[str, dict[str, Any]]] = {
      {**GOOSE, "type": "stdio", "cmd": "/bin/droidgate", "args": SERVE, "env_keys": []}),
 }  # fmt: skip
 ADDRESS = "http://127.0.0.1:8765/mcp"
+BEARER = {"Authorization": "Bearer ${DROIDGATE_TOKEN}"}
 REACHED: dict[str, dict[str, Any]] = {
-    "claude-code": {"type": "http", "url": ADDRESS,
-     "headers": {"Authorization": "Bearer ${DROIDGATE_TOKEN}"}},
+    "claude-code": {"type": "http", "url": ADDRESS, "headers": BEARER},
     "cursor": {"url": ADDRESS, "headers": {"Authorization": "Bearer ${env:DROIDGATE_TOKEN}"}},
     "vscode": {"type": "http", "url": ADDRESS,
-     "headers": {"Authorization": "Bearer ${input:droidgate-token}"}},
-    "gemini-cli": {"httpUrl": ADDRESS, "headers": {"Authorization": "Bearer ${DROIDGATE_TOKEN}"}},
+               "headers": {"Authorization": "Bearer ${input:droidgate-token}"}},
+    "gemini-cli": {"httpUrl": ADDRESS, "headers": BEARER},
     "goose": {**GOOSE, "type": "streamable_http", "uri": ADDRESS, "env_keys": ["DROIDGATE_TOKEN"],
-     "headers": {"Authorization": "Bearer ${DROIDGATE_TOKEN}"}},
+              "headers": BEARER},
 }  # fmt: skip
 
 
@@ -98,13 +89,13 @@ def test_a_client_starts_the_server_from_its_own_settings(
     client: str, system: str, home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(sys, "platform", system)
-    change = droidgate.install_client(client, serials=["emulator-5554"])
+    change = library.install_client(client, serials=["emulator-5554"])
     path = home / PATHS[system][client]
     assert change.path == path.resolve()
     key, entry = STARTED[client]
     assert load(path) == {key: {"droidgate": entry}}
     assert change.backup is None
-    assert not droidgate.install_client(client, serials=["emulator-5554"]).is_change
+    assert not library.install_client(client, serials=["emulator-5554"]).is_change
 
 
 @pytest.mark.parametrize("client", CLIENTS)
@@ -114,25 +105,25 @@ def test_the_server_gets_the_variables_that_lead_to_the_phone_and_a_shared_proje
     monkeypatch.chdir(home)
     monkeypatch.setenv("ANDROID_ADB_SERVER_PORT", "5638")
     monkeypatch.setenv("DROIDGATE_HOME", "mine")
-    entry = droidgate.install_client(client).entry
+    entry = library.install_client(client).entry
     assert entry is not None
     expected = {"ANDROID_ADB_SERVER_PORT": "5638", "DROIDGATE_HOME": str(home / "mine")}
     assert entry["envs" if client == "goose" else "env"] == expected
     if load_clients()[client].project_path is not None:
-        shared = droidgate.install_client(client, project=home).entry
+        shared = library.install_client(client, project=home).entry
         assert "5638" not in json.dumps(shared)
 
 
 @pytest.mark.usefixtures("home")
 @pytest.mark.parametrize("client", REACHED)
 def test_a_client_reaches_a_running_server_by_the_name_of_a_variable(client: str) -> None:
-    change = droidgate.install_client(client, url=ADDRESS)
+    change = library.install_client(client, url=ADDRESS)
     assert load(change.path)[STARTED[client][0]] == {"droidgate": REACHED[client]}
 
 
 def test_a_client_that_takes_no_addresses_says_so(home: Path) -> None:
     with pytest.raises(UsageError, match="no servers with an address"):
-        droidgate.install_client("claude-desktop", url=ADDRESS)
+        library.install_client("claude-desktop", url=ADDRESS)
     assert not any(home.iterdir())
 
 
@@ -156,12 +147,12 @@ def test_vscode_asks_for_the_token_since_its_headers_take_no_variables(
     path = home / PATHS["linux"]["vscode"]
     path.parent.mkdir(parents=True)
     path.write_text(f'{{\n  {inputs}\n  "other": 1 // kept\n}}\n')
-    change = droidgate.install_client("vscode", url=ADDRESS)
+    change = library.install_client("vscode", url=ADDRESS)
     assert "serve-token" in change.next_step
     written = json_edit.read_settings(path.read_text(), path="mcp.json", comments=True)
     assert written == {"inputs": expected, "other": 1, "servers": {"droidgate": REACHED["vscode"]}}
     assert "// kept" in path.read_text()
-    assert not droidgate.install_client("vscode", url=ADDRESS).is_change
+    assert not library.install_client("vscode", url=ADDRESS).is_change
 
 
 @pytest.mark.parametrize(("settings", "left"), [
@@ -176,9 +167,9 @@ def test_removing_takes_what_vscode_asks_for_out_where_we_wrote_it_and_no_server
     path = home / PATHS["linux"]["vscode"]
     path.parent.mkdir(parents=True)
     path.write_text(settings)
-    droidgate.install_client("vscode", url=ADDRESS)
+    library.install_client("vscode", url=ADDRESS)
     added = json_edit.read_settings(path.read_text(), path="mcp.json", comments=True)["inputs"]
-    droidgate.install_client("vscode", remove=True)
+    library.install_client("vscode", remove=True)
     written = json_edit.read_settings(path.read_text(), path="mcp.json", comments=True)
     assert written["inputs"] == (added if left is None else left)
     assert "droidgate" not in written["servers"]
@@ -186,30 +177,32 @@ def test_removing_takes_what_vscode_asks_for_out_where_we_wrote_it_and_no_server
 
 
 @pytest.mark.parametrize("text", ['{"mcpServers": {"a": }', '{\n  // mine\n  "mcpServers": {}\n}'])
-def test_print_prints_the_entry_also_where_the_settings_cannot_be_changed(
-    home: Path, text: str, capsys: pytest.CaptureFixture[str]
+def test_print_prints_the_entry_of_settings_that_cannot_be_changed(
+    home: Path, text: str, droidgate: Runner
 ) -> None:
     (home / ".claude.json").write_text(text)
-    assert run(["install-client", "claude-code"]) == 3
-    error = capsys.readouterr().err
-    assert ("hint: remove the comment: JSON has none" in error) == ("//" in text)
-    assert run(["install-client", "claude-code", "--print"]) == 0
+    refused = droidgate("install-client", "claude-code")
+    assert (refused.code, "hint: remove the comment: JSON has none" in refused.err) == (3, "//" in text)
+    printed = droidgate("install-client", "claude-code", "--print")
     entry = {"type": "stdio", "command": "/bin/droidgate", "args": ["serve"]}
-    assert json.loads(capsys.readouterr().out) == {"mcpServers": {"droidgate": entry}}
+    assert (printed.code, json.loads(printed.out)) == (0, {"mcpServers": {"droidgate": entry}})
 
 
-@pytest.mark.usefixtures("home")
-def test_print_has_what_the_client_asks_for(capsys: pytest.CaptureFixture[str]) -> None:
-    assert run(["install-client", "vscode", "--url", ADDRESS, "--print"]) == 0
-    printed = json.loads(capsys.readouterr().out)
-    assert printed == {"servers": {"droidgate": REACHED["vscode"]}, "inputs": [TOKEN_INPUT]}
+def test_print_has_what_the_client_asks_for_and_writes_nothing(home: Path, droidgate: Runner) -> None:
+    run = droidgate("install-client", "vscode", "--url", ADDRESS, "--print")
+    assert json.loads(run.out) == {"servers": {"droidgate": REACHED["vscode"]}, "inputs": [TOKEN_INPUT]}
+    for client, read in (("vscode", json.loads), ("goose", yaml.safe_load)):
+        run = droidgate("install-client", client, "--serial", "emulator-5554", "--print")
+        key, entry = STARTED[client]
+        assert (run.code, read(run.out)) == (0, {key: {"droidgate": entry}})
+    assert not any(home.iterdir())
 
 
 @pytest.mark.parametrize("client", ["claude-code", "cursor", "vscode", "gemini-cli"])
 def test_the_settings_of_a_project_have_no_path_of_this_computer(client: str, home: Path) -> None:
     project = home / "project"
     project.mkdir()
-    change = droidgate.install_client(client, project=project)
+    change = library.install_client(client, project=project)
     assert change.path.is_relative_to(project.resolve())
     assert load(change.path)[STARTED[client][0]]["droidgate"]["command"] == "droidgate"
 
@@ -224,7 +217,7 @@ def test_what_is_in_the_file_stays_and_is_kept_as_a_backup(client: str, home: Pa
         before = "# mine\nother: {a: [1]}\nextensions:\n  mine: {command: x}\n"
     path.write_text(before)
     path.chmod(0o600)
-    change = droidgate.install_client(client)
+    change = library.install_client(client)
     written = load(path)
     assert written["other"] == {"a": [1]}
     assert set(written[key]) == {"mine", "droidgate"}
@@ -232,18 +225,8 @@ def test_what_is_in_the_file_stays_and_is_kept_as_a_backup(client: str, home: Pa
     assert change.backup.read_text() == before
     if os.name == "posix":
         assert path.stat().st_mode & 0o777 == change.backup.stat().st_mode & 0o777 == 0o600
-    droidgate.install_client(client, remove=True)
+    library.install_client(client, remove=True)
     assert load(path) == load(change.backup) or set(load(path)[key]) == {"mine"}
-
-
-def test_a_symbolic_link_to_settings_stays_one(home: Path) -> None:
-    real = home / "dotfiles.json"
-    real.write_text("{}")
-    link = home / ".claude.json"
-    link.symlink_to(real)
-    droidgate.install_client("claude-code")
-    assert link.is_symlink()
-    assert "droidgate" in load(real)["mcpServers"]
 
 
 @pytest.mark.parametrize(("client", "text"), [
@@ -257,18 +240,17 @@ def test_a_symbolic_link_to_settings_stays_one(home: Path) -> None:
     ("goose", "base: &x {a: 1}\nextensions: *x\n"),
 ])  # fmt: skip
 def test_settings_that_cannot_be_changed_safely_stay_as_they_are(
-    client: str, text: str, home: Path, capsys: pytest.CaptureFixture[str]
+    client: str, text: str, home: Path, droidgate: Runner
 ) -> None:
     path = home / PATHS["linux"][client]
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(text)
     with pytest.raises(InputError):
-        droidgate.install_client(client)
-    assert run(["install-client", client]) == 3
-    printed = capsys.readouterr()
-    assert printed.out == ""
-    assert str(path) in printed.err
-    assert "hint:" in printed.err
+        library.install_client(client)
+    run = droidgate("install-client", client)
+    assert (run.code, run.out) == (3, "")
+    assert str(path) in run.err
+    assert "hint:" in run.err
     assert path.read_text() == text
     assert [each.name for each in path.parent.iterdir()] == [path.name]
 
@@ -283,41 +265,39 @@ def test_settings_that_cannot_be_changed_safely_stay_as_they_are(
 ])  # fmt: skip
 def test_what_makes_no_entry_is_refused(options: dict[str, Any], home: Path) -> None:
     with pytest.raises(UsageError):
-        droidgate.install_client("claude-code", **options)
+        library.install_client("claude-code", **options)
     assert not any(home.iterdir())
 
 
 def test_an_unknown_client_is_refused_with_the_closest_one() -> None:
     with pytest.raises(UsageError, match="unknown client 'claude'") as caught:
-        droidgate.install_client("claude")
+        library.install_client("claude")
     assert "claude-code" in (caught.value.hint or "")
 
 
-def test_the_command_shows_the_change_and_what_comes_next(
-    home: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    (home / ".claude.json").write_text('{\n  "secret": "s3cret",\n  "mcpServers": {}\n}\n')
-    assert run(["install-client", "claude-code", "--serial", "emulator-5554"]) == 0
-    out = capsys.readouterr().out
-    assert '+    "droidgate": {' in out
-    assert "updated:" in out
-    assert ".claude.json.before-droidgate" in out
-    assert "next: Start Claude Code again" in out
-    assert "s3cret" not in out
-    assert run(["install-client", "claude-code", "--serial", "emulator-5554"]) == 0
-    assert capsys.readouterr().out.startswith("unchanged:")
-
-
-def test_print_writes_nothing(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert run(["install-client", "vscode", "--serial", "emulator-5554", "--print"]) == 0
-    assert json.loads(capsys.readouterr().out) == {"servers": {"droidgate": STARTED["vscode"][1]}}
-    assert run(["install-client", "goose", "--serial", "emulator-5554", "--print"]) == 0
-    assert yaml.safe_load(capsys.readouterr().out) == {"extensions": {"droidgate": STARTED["goose"][1]}}
-    assert not any(home.iterdir())
+def test_the_command_shows_the_change_and_next_step_and_keeps_a_link(home: Path, droidgate: Runner) -> None:
+    real = home / "dotfiles.json"
+    real.write_text('{\n  "secret": "s3cret",\n  "mcpServers": {}\n}\n')
+    (home / ".claude.json").symlink_to(real)
+    install = ("install-client", "claude-code", "--serial", "emulator-5554")
+    run = droidgate(*install)
+    assert run.code == 0
+    for said in (
+        '+    "droidgate": {',
+        "updated:",
+        "dotfiles.json.before-droidgate",
+        "next: Start Claude Code again",
+    ):
+        assert said in run.out
+    assert "s3cret" not in run.out
+    assert (home / ".claude.json").is_symlink()
+    assert "droidgate" in load(real)["mcpServers"]
+    again = droidgate(*install)
+    assert (again.code, again.out.startswith("unchanged:")) == (0, True)
 
 
 @pytest.mark.usefixtures("home")
 def test_without_a_script_next_to_python_the_module_is_started(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(shutil, "which", lambda *_args, **_options: None)
-    change = droidgate.install_client("cursor", write=False)
+    change = library.install_client("cursor", write=False)
     assert change.entry == {"command": sys.executable, "args": ["-m", "droidgate", "serve"]}

@@ -1,22 +1,35 @@
 """A virtual phone with apps made for these tests: a form, a list that scrolls, and a keyboard for every text.
 
-What reached the phone is read from the apps themselves, and the shell's commands from the phone's log.
+What reached the phone is read from the apps themselves, and the shell's commands from the phone's log. Both
+servers of the phone run in threads on free ports of loopback, and the official client calls them.
 """
 
 from __future__ import annotations
 
+import asyncio
 import base64
-from collections.abc import Iterator
-from contextlib import contextmanager
+import threading
+from collections.abc import Collection, Iterator
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from functools import cache
 from typing import Any
 from unittest.mock import patch
 
+import anyio
+import httpx2
+import mcp_types
+from mcp import Client
+from mcp.client.streamable_http import streamable_http_client
+
 from device_shim.phone_system.phone_system_apps import make_apk
 from droidgate.calls.screen.screen_tools import MobileAgentTools
 from droidgate.devices.adb_client import AdbServer, ServerAddress
 from droidgate.devices.device import Device, connect_device
+from droidgate.serving.http import HttpAddress, http_application, http_server, listen
+from droidgate.serving.mobile_agent.mobile_agent_server import Extension, MobileAgentServer, Role
+from droidgate.serving.tokens import TokenCheck
+from droidgate_mappings.tables.mobile_agent import mobile_agent_commands, more_tools
 from droidgate_phone.app_api.app_values import BroadcastResult
 from droidgate_phone.app_api.platform import View
 from droidgate_phone.apps.app_registry import BEHAVIOURS
@@ -242,3 +255,69 @@ def control(listed: list[dict[str, Any]], name: str) -> dict[str, str]:
     """Return the arguments that name a control."""
     (found,) = [item for item in listed if item["name"] == name]
     return {"control_id": found["id"], "control_name": found["name"]}
+
+
+ROLES: tuple[Role, Role] = ("data_collection", "action")
+MODES = ("legacy", "2026-07-28")
+
+
+@dataclass(frozen=True)
+class ServedPhone:
+    made: MadePhone
+    ports: dict[Role, int]
+
+    def url(self, role: Role) -> str:
+        return f"http://localhost:{self.ports[role]}/mcp"
+
+    def call(
+        self, tool: str, /, mode: str = "legacy", role: Role | None = None, **arguments: Any
+    ) -> mcp_types.CallToolResult:
+        """Call a tool with the official client, in a session of its own, as UFO does."""
+        commands = {command.id: command for command in (*mobile_agent_commands().values(), *more_tools())}
+        url = self.url(role or commands[tool].server)
+
+        async def run() -> Any:
+            async with httpx2.AsyncClient(timeout=60) as http:
+                transport = streamable_http_client(url, http_client=http)
+                async with Client(transport, mode=mode, cache=None) as client:
+                    return await client.call_tool(tool, arguments)
+
+        result: mcp_types.CallToolResult = anyio.run(run)
+        return result
+
+    def value(self, tool: str, /, mode: str = "legacy", **arguments: Any) -> Any:
+        """Return what a tool answered, unwrapped."""
+        result = self.call(tool, mode, **arguments)
+        assert not result.is_error, result
+        assert result.structured_content is not None
+        is_wrapped = set(result.structured_content) == {"result"}
+        return result.structured_content["result"] if is_wrapped else result.structured_content
+
+
+@contextmanager
+def served(
+    made: MadePhone,
+    tokens: dict[Role, str] | None = None,
+    *,
+    extensions: Collection[Extension] = (),
+    phones: dict[str, MobileAgentTools] | None = None,
+) -> Iterator[ServedPhone]:
+    with ExitStack() as stack:
+        ports: dict[Role, int] = {}
+        for role in ROLES:
+            listener, address = stack.enter_context(listen(HttpAddress("127.0.0.1", 0)))
+            check = None if tokens is None else TokenCheck(tokens[role])
+            application = MobileAgentServer(role, phones or {"": made.tools}, frozenset(extensions))
+            server = http_server(http_application(application, address, check, stateless=True))
+            thread = threading.Thread(target=asyncio.run, args=(server.serve(sockets=[listener]),))
+            thread.start()
+            stack.callback(thread.join, 30)
+            stack.callback(setattr, server, "should_exit", True)
+            ports[role] = address.port
+        yield ServedPhone(made, ports)
+
+
+@contextmanager
+def served_phone(*, extensions: Collection[Extension] = (), **options: Any) -> Iterator[ServedPhone]:
+    with made_phone(**options) as made, served(made, extensions=extensions) as phone:
+        yield phone

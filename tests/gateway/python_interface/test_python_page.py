@@ -1,4 +1,4 @@
-"""docs/guides/use-from-python.md: each snippet runs as it is written, and prints something."""
+"""The stable names of `droidgate`, and its guide to Python, whose snippets run as written and print."""
 
 import json
 import os
@@ -11,6 +11,18 @@ from pathlib import Path
 import pytest
 
 import droidgate
+from droidgate import (
+    Comparison,
+    Conversion,
+    InputError,
+    LintReport,
+    Provider,
+    Providers,
+    convert,
+    diff,
+    lint,
+    read,
+)
 from droidgate_android.apk.signing_keys import load_or_make_key
 from droidgate_phone.phone import start_phone
 from droidgate_phone.sample_apps import sample_apps_directory
@@ -146,3 +158,58 @@ def test_pyright_knows_the_type_of_each_stable_name_and_accepts_each_snippet(tmp
     messages = [f"{Path(item['file']).name}: {item['message']}" for item in found["generalDiagnostics"]]
     assert [message for message in messages if not message.startswith("wrong.py: ")] == []
     assert messages
+
+
+APP = sample_apps_directory() / "pdf-tool"
+
+
+@pytest.mark.parametrize("name", droidgate.__all__)
+def test_a_stable_name_is_there_and_has_a_docstring(name: str) -> None:
+    assert getattr(droidgate, name).__doc__
+
+
+def test_no_module_of_ours_hides_a_stable_name() -> None:
+    folder = Path(str(droidgate.__file__)).parent
+    modules = {path.stem for path in folder.iterdir() if path.suffix == ".py" or path.is_dir()}
+    assert modules.isdisjoint(droidgate.__all__)
+
+
+def test_a_name_that_is_not_there_is_an_attribute_error() -> None:
+    with pytest.raises(AttributeError, match="module 'droidgate' has no attribute 'inspect'"):
+        getattr(droidgate, "inspect")  # noqa: B009 - type checkers know that it is not there
+
+
+def test_importing_droidgate_loads_no_other_module_of_ours() -> None:
+    code = "import sys, droidgate; print([name for name in sys.modules if name.startswith('droidgate')])"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout == "['droidgate']\n"
+
+
+def test_reading_checking_and_comparing_return_what_their_types_say() -> None:
+    providers: Providers = read(APP)
+    first: Provider = providers[0]
+    assert [first] == list(providers)
+    assert len(providers) == 1
+    conversion: Conversion = convert(providers, to="mobile-mcp")
+    assert "res/xml/mcp_capabilities.xml" in conversion.files
+    assert [finding.code for finding in conversion.findings] != []
+    assert [name.pointer for name in conversion.names] == ["/component"]
+    report: LintReport = lint(APP)
+    assert report == LintReport((), checked=("mmcp",))
+    comparison: Comparison = diff(providers, providers)
+    assert comparison.weight() is None
+
+
+def test_one_provider_of_several_converts_alone() -> None:
+    providers = read(sample_apps_directory())
+    assert len(providers) > 1
+    assert list(convert([providers[0]], to="mcp").files) == ["tools.json"]
+    assert len(convert(providers, to="mcp").files) == len(providers)
+
+
+def test_what_has_no_descriptor_is_an_error_with_place_and_hint(tmp_path: Path) -> None:
+    (tmp_path / "empty.json").write_text("{}")
+    with pytest.raises(InputError, match="no known format claims this file") as caught:
+        read(tmp_path / "empty.json")
+    assert caught.value.place == str(tmp_path / "empty.json")
+    assert caught.value.hint is not None

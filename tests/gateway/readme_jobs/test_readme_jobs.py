@@ -219,9 +219,7 @@ def test_compare_works_by_the_words_of_the_readme(newcomer: Newcomer, *, refresh
 
 
 @pytest.mark.parametrize("release", RELEASES)
-def test_migrate_and_compare_work_with_a_phone_as_the_source(
-    newcomer: Newcomer, release: str, *, refresh: bool
-) -> None:
+def test_migrate_and_compare_work_from_a_phone(newcomer: Newcomer, release: str, *, refresh: bool) -> None:
     with start_phone(sdk=release, server_port=0) as phone:
         lengths = play_on_phone("Migrate", newcomer, phone)
         check_lengths(f"migrate-{release}", lengths, refresh=refresh)
@@ -244,9 +242,7 @@ def _steps() -> dict[str, tuple[list[str], list[str]]]:
     return {number: (re.findall("`(.+?)`", do), re.findall("`(.+?)`", sees)) for number, do, sees in rows}
 
 
-def test_each_command_of_the_five_steps_does_what_the_readme_expects(
-    newcomer: Newcomer, phone: VirtualPhone
-) -> None:
+def test_each_command_of_the_five_steps_does_as_expected(newcomer: Newcomer, phone: VirtualPhone) -> None:
     newcomer.variables["ANDROID_ADB_SERVER_PORT"] = str(phone.server_port)
     steps = _steps()
     assert list(steps) == ["1", "2", "3", "4", "5"]
@@ -276,9 +272,7 @@ def _call_through(phone: VirtualPhone, shim: str) -> str:
     return str(agent.call_bound(component, text, dialect="S0"))
 
 
-def test_after_the_five_steps_the_agent_calls_without_a_question(
-    newcomer: Newcomer, phone: VirtualPhone
-) -> None:
+def test_after_the_five_steps_the_agent_calls_unasked(newcomer: Newcomer, phone: VirtualPhone) -> None:
     assert phone.server_port is not None
     newcomer.variables["ANDROID_ADB_SERVER_PORT"] = str(phone.server_port)
     newcomer.type("droidgate shim install --from adb:/dev.droidgate.sample.weather")

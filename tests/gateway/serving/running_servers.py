@@ -1,11 +1,19 @@
-"""A server of fixture tools in a thread, on a free port of loopback."""
+"""A server of fixture tools in a thread, on a free port of loopback, and the SDK's own clients."""
 
 import asyncio
 import socket
+import sys
 import threading
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping
+from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import httpx2
+import mcp_types
+from mcp import Client, StdioServerParameters
+from mcp.client.streamable_http import streamable_http_client
 
 from droidgate.serving.http import FrontDoor, HttpAddress, http_application, http_server, listen
 from droidgate.serving.server_application import McpServer
@@ -60,9 +68,11 @@ HOSTILE_HEADERS = {
 }
 
 
-def status_of(port: int, method: str, headers: Mapping[str, bytes], body: bytes = b"") -> int:
-    """Send a request byte for byte, and return the status of its answer."""
-    sent: dict[str, bytes] = {
+def status_of(
+    port: int, method: str, headers: Mapping[str, bytes | None], body: bytes = b"", path: str = "/mcp"
+) -> int:
+    """Send a request byte for byte without headers that are None, and return the status of its answer."""
+    sent: dict[str, bytes | None] = {
         "Host": f"127.0.0.1:{port}".encode(),
         "Authorization": f"Bearer {TOKEN}".encode(),
         "Accept": b"application/json, text/event-stream",
@@ -70,7 +80,53 @@ def status_of(port: int, method: str, headers: Mapping[str, bytes], body: bytes 
         "Content-Length": str(len(body)).encode(),
         **headers,
     }
-    lines = b"".join(name.encode() + b": " + value + b"\r\n" for name, value in sent.items())
+    lines = b"".join(
+        name.encode() + b": " + value + b"\r\n" for name, value in sent.items() if value is not None
+    )
     with socket.create_connection(("127.0.0.1", port), timeout=60) as raw:
-        raw.sendall(f"{method} /mcp HTTP/1.1\r\n".encode() + lines + b"\r\n" + body)
+        raw.sendall(f"{method} {path} HTTP/1.1\r\n".encode() + lines + b"\r\n" + body)
         return int(raw.recv(12).split(b" ")[1])
+
+
+REVISIONS = {"2025-11-25": "legacy", "2026-07-28": "2026-07-28"}
+TRANSPORTS = ("stdio", "http")
+Ask = Callable[[str], mcp_types.ElicitResult]
+
+
+def client_options(
+    revision: str, ask: Ask | None = None, *, name: str = "Test Client", **options: Any
+) -> dict[str, Any]:
+    chosen: dict[str, Any] = {"mode": REVISIONS[revision], "cache": None, **options}
+    chosen["client_info"] = mcp_types.Implementation(name=name, version="1")
+    if ask is not None:
+
+        async def answer(_context: Any, parameters: Any) -> mcp_types.ElicitResult:
+            return ask(parameters.message)
+
+        chosen["elicitation_callback"] = answer
+    return chosen
+
+
+@asynccontextmanager
+async def http_client(
+    server: RunningServer, revision: str, ask: Ask | None = None, **options: Any
+) -> AsyncIterator[Client]:
+    headers = {"Authorization": f"Bearer {TOKEN}"}
+    async with httpx2.AsyncClient(headers=headers, timeout=60) as http:
+        transport = streamable_http_client(server.url, http_client=http)
+        async with Client(transport, **client_options(revision, ask, **options)) as client:
+            yield client
+
+
+@asynccontextmanager
+async def stdio_client(
+    revision: str, ask: Ask | None = None, *words: str, **options: Any
+) -> AsyncIterator[Client]:
+    program = Path(__file__).with_name("stdio_server.py")
+    parameters = StdioServerParameters(command=sys.executable, args=[str(program), *words])
+    async with Client(parameters, **client_options(revision, ask, **options)) as client:
+        yield client
+
+
+def text_of(result: mcp_types.CallToolResult) -> str:
+    return "\n".join(block.text for block in result.content if isinstance(block, mcp_types.TextContent))

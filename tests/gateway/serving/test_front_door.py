@@ -1,36 +1,43 @@
-"""What reaches the MCP server over HTTP, and what does not."""
+"""What reaches the MCP server over HTTP and what does not, and the token that opens it."""
 
 import contextlib
+import hmac
 import http.client
 import json
+import os
 import socket
 import threading
 import time
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from droidgate.serving import http as front_door
 from droidgate.serving.http import MAX_BODY, listen, parse_address
-from droidgate_mappings.model.errors import UsageError
+from droidgate.serving.tokens import TokenCheck, read_or_make_token
+from droidgate_mappings.model.errors import DroidgateError, InputError, UsageError
 from gateway.serving.fixture_tools import RUNS, FixtureTools
 from gateway.serving.running_servers import HOSTILE_HEADERS, TOKEN, RunningServer, running_server, status_of
 
-PING = json.dumps(
-    {
-        "jsonrpc": "2.0",
-        "id": 1,
-        "method": "initialize",
-        "params": {
-            "protocolVersion": "2025-11-25",
-            "capabilities": {},
-            "clientInfo": {"name": "test", "version": "1"},
-        },
-    }
-).encode()
-HEADERS = {"Content-Type": "application/json", "Accept": "application/json, text/event-stream"}
-METHODS = ("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS")
+HEADERS = {
+    "Content-Type": "application/json",
+    "Accept": "application/json, text/event-stream",
+    "Authorization": f"Bearer {TOKEN}",
+}
+META = {
+    "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+    "io.modelcontextprotocol/clientCapabilities": {},
+}
+
+
+def message(method: str, **parameters: Any) -> bytes:
+    return json.dumps({"jsonrpc": "2.0", "id": 1, "method": method, "params": parameters}).encode()
+
+
+CLIENT = {"name": "test", "version": "1"}
+PING = message("initialize", protocolVersion="2025-11-25", capabilities={}, clientInfo=CLIENT)
 
 
 @pytest.fixture(scope="module")
@@ -39,74 +46,45 @@ def server() -> Iterator[RunningServer]:
         yield running
 
 
-def request(
-    server: RunningServer,
-    headers: dict[str, str],
-    *,
-    method: str = "POST",
-    path: str = "/mcp",
-    body: bytes = PING,
-) -> int:
-    connection = http.client.HTTPConnection("127.0.0.1", server.port, timeout=120)
-    connection.putrequest(method, path, skip_host=True, skip_accept_encoding=True)
-    for name, value in {**HEADERS, "Content-Length": str(len(body)), **headers}.items():
-        connection.putheader(name, value)
-    connection.endheaders(body)
-    try:
-        return connection.getresponse().status
-    finally:
-        connection.close()
+@contextlib.contextmanager
+def connection_to(server: RunningServer, sent: bytes = b"") -> Iterator[socket.socket]:
+    with socket.create_connection(("127.0.0.1", server.port), timeout=120) as raw:
+        raw.sendall(sent)
+        yield raw
 
 
-AUTHORIZED = {"Authorization": f"Bearer {TOKEN}"}
-# PORT is the server's own; True where it may pass.
-HOSTS = {
-    "127.0.0.1:PORT": True,
-    "localhost:PORT": True,
-    "LocalHost:PORT": True,
-    "[::1]:PORT": True,
-    "evil.example:PORT": False,
-    "127.0.0.1:1": False,
-    "localhost.evil.example:PORT": False,
-    "localhost.:PORT": False,
-}
-ORIGINS = {None: True, "http://localhost:PORT": True, "http://evil.example": False}
+# PORT is the server's own.
+HOSTS = (
+    "127.0.0.1:PORT", "localhost:PORT", "LocalHost:PORT", "[::1]:PORT", "evil.example:PORT", "127.0.0.1:1",
+    "localhost.evil.example:PORT", "localhost.:PORT",
+)  # fmt: skip
 MORE_ORIGINS = {
-    "null": False,
-    "http://127.0.0.1:PORT": True,
-    "http://127.0.0.1:PORT.evil.example": False,
-    "http://127.0.0.1:PORT@evil.example": False,
-    "https://localhost:PORT": False,
-    "http://localhost": False,
-    "http://[::1]:PORT": True,
-    "file://": False,
-    "": False,
-}
+    "http://127.0.0.1:PORT": 200, "http://[::1]:PORT": 200, "null": 403, "": 403, "file://": 403,
+    "http://127.0.0.1:PORT.evil.example": 403, "http://127.0.0.1:PORT@evil.example": 403,
+    "https://localhost:PORT": 403, "http://localhost": 403,
+}  # fmt: skip
+ASKED = [
+    *((host, None, 200 if number < 4 else 421) for number, host in enumerate(HOSTS)),
+    *((host, "http://localhost:PORT", 200 if number < 4 else 421) for number, host in enumerate(HOSTS)),
+    *((host, "http://evil.example", 403 if number < 4 else 421) for number, host in enumerate(HOSTS)),
+    *(("127.0.0.1:PORT", origin, status) for origin, status in MORE_ORIGINS.items()),
+]
 
 
-@pytest.mark.parametrize("origin", ORIGINS, ids=str)
-@pytest.mark.parametrize("host", HOSTS)
+@pytest.mark.parametrize(("host", "origin", "status"), ASKED)
 def test_a_request_passes_only_where_host_and_origin_name_this_server(
-    server: RunningServer, host: str, origin: str | None
+    server: RunningServer, host: str, origin: str | None, status: int
 ) -> None:
     port = str(server.port)
-    headers = {**AUTHORIZED, "Host": host.replace("PORT", port)}
-    if origin is not None:
-        headers["Origin"] = origin.replace("PORT", port)
-    expected = 421 if not HOSTS[host] else 200 if ORIGINS[origin] else 403
-    assert request(server, headers) == expected
-
-
-@pytest.mark.parametrize("origin", MORE_ORIGINS)
-def test_an_origin_that_only_resembles_this_server_is_refused(server: RunningServer, origin: str) -> None:
-    port = str(server.port)
-    headers = {**AUTHORIZED, "Host": f"127.0.0.1:{port}", "Origin": origin.replace("PORT", port)}
-    assert request(server, headers) == (200 if MORE_ORIGINS[origin] else 403)
+    sent = {"Host": host, "Origin": origin}
+    headers = {name: value and value.replace("PORT", port) for name, value in sent.items()}
+    encoded = {name: None if value is None else value.encode() for name, value in headers.items()}
+    assert status_of(server.port, "POST", encoded, PING) == status
 
 
 def session_of(server: RunningServer) -> bytes:
     connection = http.client.HTTPConnection("127.0.0.1", server.port, timeout=120)
-    connection.request("POST", "/mcp", PING, {**HEADERS, **AUTHORIZED})
+    connection.request("POST", "/mcp", PING, HEADERS)
     session = connection.getresponse().headers["Mcp-Session-Id"]
     connection.close()
     return str(session).encode()
@@ -129,41 +107,28 @@ def test_no_value_of_a_header_makes_the_server_fail(server: RunningServer, metho
 
 
 @pytest.mark.parametrize("path", ["/mcp", "/", "/.well-known/oauth-protected-resource", "/mcp/../x"])
-@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("method", ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"])
 @pytest.mark.parametrize("authorization", [
     None, "", "Bearer", "Bearer ", "Bearer wrong", f"Bearer {TOKEN[:-1]}", f"Bearer {TOKEN}x",
-    f"Basic {TOKEN}", TOKEN,
+    f"Basic {TOKEN}", TOKEN, f"Bearer {TOKEN}\r\nAuthorization: Bearer wrong",
 ])  # fmt: skip
-def test_without_the_token_every_method_and_path_answers_401(
+def test_without_the_one_token_every_method_and_path_answers_401(
     server: RunningServer, method: str, path: str, authorization: str | None
 ) -> None:
-    headers = {"Host": f"127.0.0.1:{server.port}"}
-    if authorization is not None:
-        headers["Authorization"] = authorization
-    assert request(server, headers, method=method, path=path) == 401
-
-
-def test_two_tokens_in_one_request_are_refused(server: RunningServer) -> None:
-    lines = (
-        f"POST /mcp HTTP/1.1\r\nHost: 127.0.0.1:{server.port}\r\n"
-        f"Authorization: Bearer {TOKEN}\r\nAuthorization: Bearer wrong\r\nContent-Length: 0\r\n\r\n"
-    )
-    with socket.create_connection(("127.0.0.1", server.port), timeout=120) as raw:
-        raw.sendall(lines.encode())
-        assert raw.recv(12) == b"HTTP/1.1 401"
+    sent = None if authorization is None else authorization.encode()
+    assert status_of(server.port, method, {"Authorization": sent}, PING, path) == 401
 
 
 @pytest.mark.parametrize(("size", "status"), [(MAX_BODY, 400), (MAX_BODY + 1, 413)])
 def test_a_body_over_four_mebibytes_is_refused(server: RunningServer, size: int, status: int) -> None:
-    headers = {**AUTHORIZED, "Host": f"127.0.0.1:{server.port}"}
     # As much as is allowed is read, and then is not JSON-RPC.
-    assert request(server, headers, body=b" " * size) == status
+    assert status_of(server.port, "POST", {}, b" " * size) == status
 
 
 def test_chunks_over_the_limit_are_refused(server: RunningServer) -> None:
     connection = http.client.HTTPConnection("127.0.0.1", server.port, timeout=120)
     chunks = (b" " * 65_536 for _ in range(MAX_BODY // 65_536 + 1))
-    connection.request("POST", "/mcp", chunks, {**HEADERS, **AUTHORIZED}, encode_chunked=True)
+    connection.request("POST", "/mcp", chunks, HEADERS, encode_chunked=True)
     assert connection.getresponse().status == 413
     connection.close()
 
@@ -171,38 +136,23 @@ def test_chunks_over_the_limit_are_refused(server: RunningServer) -> None:
 def test_a_body_that_does_not_arrive_ends_with_408_while_others_are_served() -> None:
     with running_server(FixtureTools()) as server:
         server.door._body_seconds = 0.5
-        with socket.create_connection(("127.0.0.1", server.port), timeout=120) as slow:
-            head = f"POST /mcp HTTP/1.1\r\nHost: 127.0.0.1:{server.port}\r\nAuthorization: Bearer {TOKEN}\r\n"
-            slow.sendall(f"{head}Content-Length: 100\r\n\r\n{{".encode())
-            assert request(server, {**AUTHORIZED, "Host": f"127.0.0.1:{server.port}"}) == 200
+        head = f"POST /mcp HTTP/1.1\r\nHost: 127.0.0.1:{server.port}\r\nAuthorization: Bearer {TOKEN}\r\n"
+        with connection_to(server, f"{head}Content-Length: 100\r\n\r\n{{".encode()) as slow:
+            assert status_of(server.port, "POST", {}, PING) == 200
             assert slow.recv(12) == b"HTTP/1.1 408"
 
 
-def test_a_client_that_does_not_read_its_answers_is_cut_off_while_others_are_served(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_a_client_that_reads_no_answers_is_cut_off_and_no_other(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(front_door, "READ_SECONDS", 0.5)
     run, schema = RUNS["test_simple_text"][0], {"type": "object", "description": "x" * 400_000}
-    meta = {
-        "io.modelcontextprotocol/protocolVersion": "2026-07-28",
-        "io.modelcontextprotocol/clientCapabilities": {},
-    }
-    body = json.dumps({"jsonrpc": "2.0", "id": 1, "method": "tools/list", "params": {"_meta": meta}}).encode()
+    requests, body = 40, message("tools/list", _meta=META)
     with running_server(FixtureTools({"long": (run, schema)})) as server:
-        lines = {
-            **HEADERS,
-            **AUTHORIZED,
-            "Host": f"127.0.0.1:{server.port}",
-            "MCP-Protocol-Version": "2026-07-28",
-            "Mcp-Method": "tools/list",
-            "Content-Length": str(len(body)),
-        }
-        head = "".join(f"{name}: {value}\r\n" for name, value in lines.items())
-        requests = 40
-        with socket.create_connection(("127.0.0.1", server.port), timeout=120) as lazy:
-            lazy.sendall((f"POST /mcp HTTP/1.1\r\n{head}\r\n".encode() + body) * requests)
+        sent = {**HEADERS, "Host": f"127.0.0.1:{server.port}", "Content-Length": len(body)}
+        sent |= {"MCP-Protocol-Version": "2026-07-28", "Mcp-Method": "tools/list"}
+        head = "".join(f"{name}: {value}\r\n" for name, value in sent.items())
+        with connection_to(server, (f"POST /mcp HTTP/1.1\r\n{head}\r\n".encode() + body) * requests) as lazy:
             time.sleep(2)
-            assert request(server, {**AUTHORIZED, "Host": f"127.0.0.1:{server.port}"}) == 200
+            assert status_of(server.port, "POST", {}, PING) == 200
             received = 0
             with contextlib.suppress(ConnectionError):
                 while part := lazy.recv(1 << 20):
@@ -213,20 +163,14 @@ def test_a_client_that_does_not_read_its_answers_is_cut_off_while_others_are_ser
 @pytest.mark.parametrize("sent", [b"", b"POST /mcp HTTP/1.1\r\nHost: 127"])
 def test_a_connection_without_a_whole_request_is_closed(sent: bytes, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(front_door, "HEAD_SECONDS", 0.2)
-    with (
-        running_server(FixtureTools()) as server,
-        socket.create_connection(("127.0.0.1", server.port), timeout=120) as idle,
-    ):
-        idle.sendall(sent)
+    with running_server(FixtureTools()) as server, connection_to(server, sent) as idle:
         assert idle.recv(1) == b""
 
 
-def test_a_slow_second_request_on_a_connection_is_closed_too(
-    server: RunningServer, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_slow_second_request_is_closed(server: RunningServer, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(front_door, "HEAD_SECONDS", 0.2)
     connection = http.client.HTTPConnection("127.0.0.1", server.port, timeout=120)
-    connection.request("POST", "/mcp", PING, {**HEADERS, **AUTHORIZED})
+    connection.request("POST", "/mcp", PING, HEADERS)
     response = connection.getresponse()
     response.read()
     assert connection.sock is not None
@@ -236,45 +180,30 @@ def test_a_slow_second_request_on_a_connection_is_closed_too(
 
 
 def test_a_thousand_idle_connections_do_not_keep_others_out(server: RunningServer) -> None:
-    idle: list[socket.socket] = []
-    try:
+    with contextlib.ExitStack() as idle:
         for _ in range(1_000):
-            idle.append(socket.create_connection(("127.0.0.1", server.port), timeout=120))  # noqa: PERF401
-        assert request(server, {**AUTHORIZED, "Host": f"127.0.0.1:{server.port}"}) == 200
-    finally:
-        for connection in idle:
-            connection.close()
+            idle.enter_context(connection_to(server))
+        assert status_of(server.port, "POST", {}, PING) == 200
 
 
-def test_a_request_that_is_being_answered_is_not_closed_for_a_new_connection(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_a_request_that_is_being_answered_outlives_new_connections(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(front_door, "MAX_CONNECTIONS", 2)
-    tools = FixtureTools()
+    tools, tool, statuses = FixtureTools(), "test_tool_with_progress", list[int]()
+    body = message("tools/call", name=tool, arguments={}, _meta=META)
+    headers = {"MCP-Protocol-Version": b"2026-07-28", "Mcp-Method": b"tools/call", "Mcp-Name": tool.encode()}
     with running_server(tools) as server:
-        statuses: list[Any] = []
-        body = {"jsonrpc": "2.0", "id": 1, "method": "tools/call"}
-        meta = {
-            "io.modelcontextprotocol/protocolVersion": "2026-07-28",
-            "io.modelcontextprotocol/clientCapabilities": {},
-        }
-        body["params"] = {"name": "test_tool_with_progress", "arguments": {}, "_meta": meta}
-        headers = {
-            **AUTHORIZED,
-            "Host": f"127.0.0.1:{server.port}",
-            "MCP-Protocol-Version": "2026-07-28",
-            "Mcp-Method": "tools/call",
-            "Mcp-Name": "test_tool_with_progress",
-        }
-        call = threading.Thread(
-            target=lambda: statuses.append(request(server, headers, body=json.dumps(body).encode()))
-        )
-        call.start()
+
+        def call() -> None:
+            statuses.append(status_of(server.port, "POST", headers, body))
+
+        calling = threading.Thread(target=call)
+        calling.start()
         while not tools.calls:
             time.sleep(0.005)
         for _ in range(4):
-            socket.create_connection(("127.0.0.1", server.port), timeout=120).close()
-        call.join(120)
+            with connection_to(server):
+                pass
+        calling.join(120)
         assert statuses == [200]
 
 
@@ -282,14 +211,11 @@ def test_a_request_that_is_being_answered_is_not_closed_for_a_new_connection(
     "head", [b"GET / HTTP/9\r\n\r\n", b"\x16\x03\x01\x02\x00\x01\x00\r\n\r\n", b"X" * 200_000]
 )
 def test_what_is_not_http_is_refused(server: RunningServer, head: bytes) -> None:
-    with socket.create_connection(("127.0.0.1", server.port), timeout=120) as raw:
-        raw.sendall(head)
+    with connection_to(server, head) as raw:
         assert raw.recv(12) == b"HTTP/1.1 400"
 
 
-def test_small_parts_of_an_answer_are_sent_at_once(
-    server: RunningServer, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_small_parts_of_answers_go_at_once(server: RunningServer, monkeypatch: pytest.MonkeyPatch) -> None:
     delays: list[int] = []
     real = front_door.GuardedConnection.connection_made
 
@@ -299,7 +225,7 @@ def test_small_parts_of_an_answer_are_sent_at_once(
         real(self, transport)
 
     monkeypatch.setattr(front_door.GuardedConnection, "connection_made", made)
-    assert request(server, {**AUTHORIZED, "Host": f"127.0.0.1:{server.port}"}) == 200
+    assert status_of(server.port, "POST", {}, PING) == 200
     assert delays == [1]
 
 
@@ -324,3 +250,70 @@ def test_an_address_has_a_url(text: str, url: str) -> None:
 def test_an_address_in_use_is_an_error_with_a_hint(server: RunningServer) -> None:
     with pytest.raises(UsageError, match="cannot listen"), listen(server.address):
         pass
+
+
+def test_a_token_is_made_once_and_only_its_user_can_read_it(tmp_path: Path) -> None:
+    path = tmp_path / "new" / "serve-token"
+    token = read_or_make_token(path)
+    assert len(token) == 43  # 256 bits in base64
+    assert path.stat().st_mode & 0o777 == 0o600
+    assert read_or_make_token(path) == token
+    assert read_or_make_token(tmp_path / "another") != token
+
+
+def test_servers_that_start_at_once_have_one_token(tmp_path: Path) -> None:
+    tokens: list[str] = []
+    threads = [
+        threading.Thread(target=lambda: tokens.append(read_or_make_token(tmp_path / "token")))
+        for _ in range(16)
+    ]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(tokens) == 16
+    assert len(set(tokens)) == 1
+
+
+@pytest.mark.skipif(os.name != "posix", reason="modes are POSIX")
+@pytest.mark.parametrize("mode", [0o640, 0o604, 0o622])
+def test_a_token_that_others_can_read_or_write_is_refused(tmp_path: Path, mode: int) -> None:
+    path = tmp_path / "token"
+    path.write_text("x" * 43)
+    path.chmod(mode)
+    with pytest.raises(InputError, match="other users"):
+        read_or_make_token(path)
+
+
+@pytest.mark.parametrize("text", ["short", "x" * 21, "two words of more than 22", "ä" * 30, "x" * 30 + "\0"])
+def test_what_is_not_a_token_is_refused(tmp_path: Path, text: str) -> None:
+    path = tmp_path / "token"
+    path.write_text(text)
+    path.chmod(0o600)
+    with pytest.raises(InputError, match="does not hold a token"):
+        read_or_make_token(path)
+
+
+def test_a_link_in_place_of_the_file_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "other").write_text("x" * 43)
+    (tmp_path / "token").symlink_to(tmp_path / "other")
+    with pytest.raises(DroidgateError):
+        read_or_make_token(tmp_path / "token")
+
+
+def test_tokens_are_compared_in_time_that_does_not_depend_on_them(monkeypatch: pytest.MonkeyPatch) -> None:
+
+    compared: list[tuple[bytes, bytes]] = []
+    real = hmac.compare_digest
+
+    def recording(left: bytes, right: bytes) -> bool:
+        compared.append((left, right))
+        return real(left, right)
+
+    monkeypatch.setattr(hmac, "compare_digest", recording)
+    check = TokenCheck("t" * 43)
+    assert check.accepts(b"Bearer " + b"t" * 43)
+    assert not check.accepts(b"Bearer t")
+    assert not check.accepts(None)
+    # Digests of one length: not even the token's length shows.
+    assert [len(part) for pair in compared for part in pair] == [32] * 6

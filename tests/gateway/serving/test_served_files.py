@@ -68,9 +68,7 @@ def test_nothing_but_a_plain_file_directly_in_the_folder_is_sent(tmp_path: Path,
     assert message.endswith("there are: there.txt")
 
 
-def test_a_file_that_becomes_a_link_after_it_was_found_is_not_followed(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_file_that_becomes_a_link_is_not_followed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "secret").write_text("secret")
     shared = tmp_path / "shared"
     shared.mkdir()
@@ -88,9 +86,7 @@ def test_a_file_inside_a_list_is_refused(tmp_path: Path) -> None:
     assert "not a part" in refused([tmp_path], {"paths": [{"a": "droidgate://files/x"}]})
 
 
-def test_one_name_in_two_folders_and_a_long_file_are_refused(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_name_in_two_folders_or_a_long_file_fails(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     folders = [tmp_path / "a", tmp_path / "b"]
     for folder in folders:
         folder.mkdir()

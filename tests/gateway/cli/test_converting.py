@@ -1,0 +1,662 @@
+"""Converting and migrating: what is written and lost, access rules that nothing enforces, and what fails.
+
+A provider or source that fails stops no other, and access rules are shown first and one by one.
+"""
+
+import json
+import re
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from conftest import Golden
+from device_shim.shim_builder.built_samples import KEY
+from droidgate.cli.descriptors.converting import conversion_page
+from droidgate.cli.descriptors.diffing import diff_page
+from droidgate.cli.output.grouped_findings import findings_table, group_findings, security_blocks
+from droidgate.cli.output.pages import Heading, Line, Table
+from droidgate.migration.conversion import Conversion, convert
+from droidgate.sources import Providers, read, read_source
+from droidgate_android.apk.pack import pack_project
+from droidgate_mappings.compare import compare_sets
+from droidgate_mappings.formats.format import find_format
+from droidgate_mappings.model.capability import (
+    Capability,
+    CapabilityAccess,
+    CapabilitySet,
+    ComponentAccess,
+    Provider,
+)
+from droidgate_mappings.model.errors import WriteError
+from droidgate_mappings.model.findings import Finding, Level
+from droidgate_mappings.translate import FailedTranslation, Translation, translate, translate_each
+from droidgate_phone.phone import VirtualPhone
+from droidgate_phone.sample_apps import sample_apps_directory
+from droidgate_phone.sample_packages import sample_package
+from gateway.cli.program_runs import Run, Runner, run_process
+from gateway.cli.samples import TIMER, TIMER_MANIFEST, write_bare_project, write_project, write_tools
+from gateway.cli.test_sarif import check_log
+from gateway.migrate.projects import copy_module
+
+pytestmark = pytest.mark.usefixtures("small_sources")
+
+APPS = sample_apps_directory()
+CLOCK = APPS / "clock-in" / "app"
+NOTES = APPS / "notes" / "app"
+WEATHER = APPS / "weather"
+HINT = "hint: check the caller in the code that answers the call, or leave the capability out"
+# mMCP keeps a manifest in one attribute, and a text of this length does not fit into a compiled manifest.
+TOO_LONG: dict[str, Any] = {
+    "tools": [{"name": "speak", "description": "word " * 20_000, "inputSchema": {"type": "object"}}]
+}
+
+
+def fidelity(folder: str | Path = "out") -> dict[str, Any]:
+    document: dict[str, Any] = json.loads(Path(folder, "fidelity.json").read_text())
+    return document
+
+
+def losses(folder: str | Path = "out") -> list[dict[str, Any]]:
+    """Return the findings of the first conversion."""
+    found: list[dict[str, Any]] = fidelity(folder)["conversions"][0]["findings"]
+    return found
+
+
+def files(folder: str) -> list[str]:
+    return sorted(str(path.relative_to(folder)) for path in Path(folder).rglob("*") if path.is_file())
+
+
+def converted(droidgate: Runner, *words: str | Path, to: str, code: int = 0) -> Run:
+    """Convert into `out`, which has to end with a code."""
+    run = droidgate("convert", *words, "--to", to, "-o", "out")
+    assert run.code == code, run.err
+    return run
+
+
+# convert
+
+
+def test_convert_writes_artifacts_report_and_names(droidgate: Runner, golden: Golden) -> None:
+    run = converted(droidgate, "timer", to="mmcp")
+    assert run.err == ""
+    golden("cli/convert.txt", run.out)
+    golden("cli/convert-fidelity.json", Path("out/fidelity.json").read_text())
+    golden("cli/convert-names.json", Path("out/names.json").read_text())
+    assert {"AndroidManifest.xml", "fidelity.json", "names.json"} <= set(files("out"))
+    back = droidgate.document("inspect", "out/AndroidManifest.xml")
+    assert back["providers"][0]["capabilities"][0]["id"] == "start_timer"
+
+
+def test_the_files_are_what_their_schemas_and_digests_say(droidgate: Runner) -> None:
+    document = droidgate.document("convert", "timer", "tools.json", "--to", "appfunctions", "-o", "out")
+    assert document == fidelity()
+    conversions = document["conversions"]
+    written = {file["path"] for conversion in conversions for file in conversion["files"]}
+    assert {*written, "fidelity.json", "names.json"} == set(files("out"))
+    for conversion in conversions:
+        assert sum(conversion["counts"].values()) == len(conversion["findings"])
+    names = json.loads(Path("out/names.json").read_text())["providers"]
+    assert [item["source"] for item in names] == [item["source"] for item in conversions]
+
+
+def test_several_providers_get_a_folder_each_whose_name_stays(droidgate: Runner) -> None:
+    def folders(*sources: str, out: str) -> set[str]:
+        droidgate("convert", "timer", *sources, "--to", "mcp", "-o", out)
+        return {path.name for path in Path(out).iterdir() if path.is_dir()}
+
+    assert folders("tools.json", out="two") == {"app.timer-timerservice", "tools"}
+    Path("deep").mkdir()
+    for path in ("more.json", "deep/tools.json"):
+        write_tools(Path(path))
+    named = folders("more.json", "deep/tools.json", "tools.json", out="four")
+    assert {"app.timer-timerservice", "more"} < named
+    assert len(named) == 4
+    assert all(item.startswith("tools_") for item in named - {"app.timer-timerservice", "more"})
+
+
+def test_convert_refuses_to_overwrite_other_work(droidgate: Runner) -> None:
+    converted(droidgate, "timer", to="mcp")
+    assert "created:" not in converted(droidgate, "timer", to="mcp").out
+    (artifact,) = set(files("out")) - {"fidelity.json", "names.json"}
+    Path("out", artifact).write_text("mine")
+    refused = converted(droidgate, "timer", to="mcp", code=3)
+    assert refused.out == ""
+    assert refused.err.splitlines() == [
+        f"error: out/{artifact}: there is another file of that name already",
+        "hint: choose another folder, or overwrite with --force",
+    ]
+    assert Path("out", artifact).read_text() == "mine"
+    converted(droidgate, "timer", "--force", to="mcp")
+    assert Path("out", artifact).read_text() != "mine"
+
+
+def test_one_artifact_goes_into_a_file_or_to_standard_output(droidgate: Runner) -> None:
+    assert droidgate("convert", "timer", "--to", "mcp", "-o", "made/list.json").code == 0
+    assert files("made") == ["list.fidelity.json", "list.json", "list.names.json"]
+    run = droidgate("convert", "-", "--to", "mcp", "-o", "-", stdin=TIMER.encode())
+    assert (run.code, "findings: " in run.err) == (0, True)
+    for text in (Path("made/list.json").read_text(), run.out):
+        assert [tool["name"] for tool in json.loads(text)["tools"]] == ["start_timer", "stop_timer"]
+
+
+@pytest.mark.parametrize(("threshold", "code"), [
+    ("renamed", 1), ("moved", 1), ("defaulted", 1), ("widened", 1), ("narrowed", 1), ("dropped", 1),
+    ("impossible", 0), ("security", 0),
+])  # fmt: skip
+def test_the_threshold_decides_the_code_and_all_is_written(
+    droidgate: Runner, threshold: str, code: int
+) -> None:
+    converted(droidgate, "tools.json", "--fail-on", threshold, to="mobile-mcp", code=code)
+    assert list(fidelity()["conversions"][0]["counts"]) == ["dropped", "widened", "defaulted", "moved"]
+    assert "AndroidManifest.xml" in files("out")
+
+
+@pytest.mark.slow
+def test_a_dialect_that_is_only_read_is_refused_with_the_reason(droidgate: Runner) -> None:
+    for format_ in droidgate.document("formats")["formats"]:
+        for dialect in format_["dialects"]:
+            if dialect["written"]:
+                continue
+            target, why = f"{format_['id']}+{dialect['id']}", dialect["not_written_because"]
+            run = converted(droidgate, "timer", to=target, code=2)
+            line, hint = run.err.splitlines()
+            assert line == f"error: {target} is only read: {why}"
+            assert hint == "hint: `droidgate formats` lists the formats that are written"
+
+
+@pytest.mark.slow
+def test_a_descriptor_with_thousands_of_tools_is_read_and_grouped(droidgate: Runner) -> None:
+    tools = [{"name": f"tool_{at}", "title": "t", "inputSchema": {"type": "object"}} for at in range(3000)]
+    write_tools(Path("many.json"), {"tools": tools})
+    run = converted(droidgate, "many.json", to="mobile-mcp")
+    assert len(run.out.splitlines()) < 30
+    assert "3003" in run.out
+
+
+@pytest.mark.parametrize("guidance", ["", ' a:description="Search first"'])
+def test_a_conversion_of_no_capabilities_says_so(droidgate: Runner, guidance: str) -> None:
+    android = 'xmlns:a="http://schemas.android.com/apk/res-auto"'
+    Path("guide.xml").write_text(f"<AppFunctionAppMetadata {android}{guidance}/>")
+    run = converted(droidgate, "guide.xml", to="mcp")
+    assert "the source has no capabilities, so none were converted" in run.out
+    assert "is lost" not in run.out
+    assert [conversion["capabilities"] for conversion in fidelity()["conversions"]] == [0]
+
+
+def test_diff_of_an_app_and_its_conversion_shows_what_the_protocol_changes(droidgate: Runner) -> None:
+    converted(droidgate, CLOCK, to="mmcp")
+    page = droidgate("diff", CLOCK, "out")
+    assert page.code == 0
+    assert "mobile-mcp -> mmcp: because of the protocol" in page.out
+    assert "breaking: the protocol mobile-mcp became mmcp" in page.out
+    assert page.out.endswith("1 breaking; 3 capabilities are as they were\n")
+    (change,) = droidgate.document("diff", CLOCK, "out")["comparison"]["protocol_changes"]
+    assert len(change["findings"]) == len(losses())
+    assert droidgate("diff", CLOCK, "out", "--fail-on", "breaking").code == 1
+
+
+# sources that cannot be read, and parts that a reader leaves out
+
+
+@pytest.mark.parametrize(("sources", "place"), [
+    (["sources"], "sources/cut.xml"),
+    (["sources/good.json", "sources/cut.xml"], "sources/cut.xml"),
+    (["sources/missing.xml", "sources/good.json"], "sources/missing.xml"),
+])  # fmt: skip
+@pytest.mark.parametrize("threshold", [[], ["--fail-on", "renamed"]])
+def test_the_others_are_written_where_a_source_cannot_be_read(
+    droidgate: Runner, sources: list[str], place: str, threshold: list[str]
+) -> None:
+    run = converted(droidgate, *sources, *threshold, to="mmcp", code=3)
+    assert f"warning: {place}" in run.err
+    assert Path("out/mmcp_manifest.json").exists()
+    document = fidelity()
+    assert [item["place"].startswith(place) for item in document["problems"]] == [True]
+    assert [item["source"]["place"] for item in document["conversions"]] == ["sources/good.json:1"]
+
+
+def test_nothing_is_written_where_no_source_can_be_read(droidgate: Runner) -> None:
+    run = converted(droidgate, "sources/cut.xml", "missing.xml", to="mmcp", code=3)
+    for said in ("warning: sources/cut.xml", "warning: missing.xml", "none of the 2 sources can be read"):
+        assert said in run.err
+    one = converted(droidgate, "sources/cut.xml", to="mmcp", code=3)
+    assert one.err.startswith("error: sources/cut.xml"), "the error of a single source is that of the command"
+    assert not Path("out").exists()
+
+
+FUNCTION = (
+    "<appfunction><id>a.B#c</id><enabledByDefault>true</enabledByDefault><response><id>unused</id>"
+    "<valueType><id>unused</id><isNullable>false</isNullable><type>0</type></valueType></response>"
+    "<functionId>a.B#c</functionId></appfunction>"
+)
+TWICE = f"<appfunctions>{FUNCTION}{FUNCTION}</appfunctions>"
+ACCEPTED = f"<appfunctions>{FUNCTION}</appfunctions>\n<version>1</version>"
+
+
+@pytest.mark.parametrize(("text", "code"), [(TWICE, 1), (ACCEPTED, 0)])
+def test_a_part_that_is_left_out_reaches_dropped(droidgate: Runner, text: str, code: int) -> None:
+    Path("f.xml").write_text(text)
+    run = converted(droidgate, "f.xml", "--fail-on", "dropped", "--json", to="appfunctions+v2", code=code)
+    levels = [item["level"] for item in json.loads(run.out)["reading"]]
+    assert levels == ["dropped" if code else "read"]
+    page = converted(droidgate, "f.xml", "--force", to="appfunctions+v2").out
+    for said in ("duplicate function 'a.B#c'", "findings: 1 dropped"):
+        assert (said in page) is (text == TWICE)
+
+
+def test_what_is_left_out_is_shown_when_the_artifact_goes_to_standard_output(droidgate: Runner) -> None:
+    Path("f.xml").write_text(TWICE)
+    run = droidgate("convert", "f.xml", "--to", "appfunctions+v2", "-o", "-")
+    assert "duplicate function 'a.B#c'" in run.err
+    assert run.out.count("<appfunction>") == 1
+
+
+@pytest.mark.parametrize(("text", "words"), [(TWICE, "nothing else is lost"), (ACCEPTED, "nothing is lost")])
+def test_no_conversion_is_lossless_where_the_reader_lost(droidgate: Runner, text: str, words: str) -> None:
+    Path("f.xml").write_text(text)
+    run = converted(droidgate, "f.xml", to="appfunctions+app-level")
+    assert [line.strip() for line in run.out.splitlines() if "is lost" in line] == [words]
+    assert ("findings: none" in run.out) is (words == "nothing is lost")
+
+
+# `--name`, `--package` and `--description`
+
+
+GIVEN = ("--name", "My clock", "--package", "org.example.clock", "--description", "Clocks people in")
+
+
+@pytest.mark.parametrize("target", ["mobile-mcp", "mmcp", "mmcp+draft", "appfunctions", "mcp"])
+def test_what_is_given_is_written(target: str, droidgate: Runner) -> None:
+    converted(droidgate, CLOCK, *GIVEN, to=target)
+    (written,) = read("out")
+    assert (written.name, written.package) == ("My clock", "org.example.clock")
+    assert "Clocks people in" in f"{written.description} {written.instructions}"
+
+
+def test_a_value_that_is_given_is_not_a_default_and_may_be_dropped(droidgate: Runner) -> None:
+    Path("one.json").write_text('{"tools": [{"name": "a", "inputSchema": {"type": "object"}}]}')
+
+    def pointers(*options: str) -> set[str]:
+        converted(droidgate, "one.json", *options, "--force", to="mobile-mcp")
+        return {item["pointer"] for item in losses() if item["level"] == "defaulted"}
+
+    without, given = pointers(), pointers(*GIVEN)
+    assert without - given == {"/name", "/description"}
+    assert given < without
+    converted(droidgate, "one.json", "--description", "D", "--force", to="mmcp+broadcast")
+    assert [item["code"] for item in losses() if item["pointer"] == "/description"] == ["field-dropped"]
+
+
+def test_several_providers_need_a_choice(droidgate: Runner) -> None:
+    run = converted(droidgate, APPS, "--name", "N", "--description", "D", to="mcp", code=2)
+    assert "--name and --description cannot describe 5 providers" in run.err
+    assert "hint: choose one with --provider: dev.droidgate.sample.clockin.ClockInService, " in run.err
+    assert not Path("out").exists()
+    converted(droidgate, APPS, "--provider", "TallyService", "--name", "N", to="mcp")
+
+
+@pytest.mark.parametrize(("option", "value", "said"), [
+    ("--name", " ", "the name is empty"),
+    ("--description", "", "the description is empty"),
+    ("--package", "1.clock", "'1.clock' is not a Java package"),
+])  # fmt: skip
+def test_a_value_that_is_unwritable_fails(option: str, value: str, said: str, droidgate: Runner) -> None:
+    assert said in converted(droidgate, CLOCK, option, value, to="mcp", code=2).err
+
+
+def test_migrate_writes_name_and_description(droidgate: Runner) -> None:
+    project = write_bare_project(Path("project"))
+    assert droidgate("migrate", CLOCK, "--to", "mobile-mcp", "--into", project, *GIVEN, "--write").code == 0
+    (written,) = read("project")
+    assert (written.name, written.description) == ("My clock", "Clocks people in")
+
+
+# access rules
+
+
+def _security(pointer: str) -> Finding:
+    facts: dict[str, Any] = {"code": "access-not-enforced", "level": Level.SECURITY}
+    return Finding(**facts, pointer=pointer, message="m", hint="Do something")
+
+
+def _provider(number: int, **access: Any) -> Provider:
+    return Provider(
+        protocol="mmcp",
+        dialect="1.0",
+        package=f"com.example.app{number}",
+        component=".Tools",
+        access=ComponentAccess(**access),
+        capabilities=(Capability(id="do", description="d"), Capability(id="undo", description="u")),
+    )
+
+
+def _converted(target: str, *providers: Provider) -> Conversion:
+    return convert(Providers(providers), target)
+
+
+def _lines(page: list[Any]) -> list[str]:
+    return [block.text for block in page if isinstance(block, Line)]
+
+
+def test_security_findings_are_never_grouped() -> None:
+    findings = [_security(f"/capabilities/{at}/access/scope") for at in range(3)]
+    assert group_findings(findings, ["a", "b", "c"]) == []
+    assert findings_table(findings, ["a", "b", "c"]) == []
+    assert security_blocks(findings, ["a", "b", "c"]) == [
+        block
+        for name in "abc"
+        for block in (
+            Line(f"{name} /access/scope: access-not-enforced", 1),
+            Line("m", 2),
+            Line("hint: Do something", 2),
+        )
+    ]
+
+
+def test_security_findings_of_all_providers_are_first_on_the_page() -> None:
+    closed = _provider(2, exported=False, permission="com.example.P")
+    page = conversion_page(_converted("mcp", _provider(1), closed))
+    assert page[0] == Heading("Security: access rules that nothing enforces")
+    assert _lines(list(page[1:7])) == [
+        "com.example.app2/.Tools  /access/permission: access-not-enforced",
+        "callers need com.example.P; mcp does not enforce this",
+        HINT,
+        "com.example.app2/.Tools  /access/exported: access-not-enforced",
+        "the source component is not exported; mcp does not enforce this",
+        HINT,
+    ]
+    tables = [item for item in page if isinstance(item, Table)]
+    assert all(row[0] != "security" for table in tables for row in table.rows)
+    assert str(page[-1]).startswith("Line(text='findings: 2 security")
+
+
+def test_a_capability_access_rule_is_named_with_its_capability() -> None:
+    provider = _provider(1, permission="android.permission.BIND_APP_FUNCTION_SERVICE").changed(
+        {
+            "protocol": "appfunctions",
+            "dialect": "v2",
+            "capabilities": (Capability(id="do", access=CapabilityAccess(enabled_by_default=False)),),
+        }
+    )
+    lines = _lines(list(conversion_page(_converted("mobile-mcp", provider))))
+    assert lines[0] == "com.example.app1/.Tools  do /access/enabled_by_default: access-not-enforced"
+
+
+@pytest.mark.parametrize(
+    ("findings", "expected"),
+    [((), "nothing is lost"), ((_security("/access/exported"),), "nothing else is lost")],
+)
+def test_a_conversion_that_loses_only_access_rules_does_not_claim_that_nothing_is_lost(
+    findings: tuple[Finding, ...], expected: str
+) -> None:
+    conversion = _converted("mmcp", _provider(1))
+    (translation,) = conversion.translations
+    changed = replace(translation, writing=replace(translation.writing, findings=findings))
+    page = conversion_page(replace(conversion, translations=(changed,)))
+    assert [text for text in _lines(list(page)) if "is lost" in text] == [expected]
+
+
+@pytest.mark.parametrize("threshold", ["renamed", "dropped", "impossible", "security"])
+def test_a_security_finding_reaches_every_threshold_of_convert(droidgate: Runner, threshold: str) -> None:
+    run = converted(droidgate, NOTES, "--fail-on", threshold, to="mcp", code=1)
+    assert run.out.splitlines()[0] == "Security: access rules that nothing enforces"
+    assert "callers need android.permission.EXECUTE_APP_FUNCTIONS; mcp does not enforce this" in run.out
+    assert next(iter(fidelity()["conversions"][0]["counts"])) == "security"
+
+
+def test_opened_access_rules_are_first_on_the_page_of_diff_and_not_in_its_tables() -> None:
+    old = _provider(1, exported=False)
+    new = _provider(1, permission="com.example.P").changed(
+        {"capabilities": (old.capabilities[0], Capability(id="undo", description="v"))}
+    )
+    page = diff_page(compare_sets(CapabilitySet(providers=(old,)), CapabilitySet(providers=(new,))))
+    assert page[0] == Heading("Security: access rules that accept other callers now")
+    assert _lines(list(page[1:4])) == [
+        "com.example.app1/.Tools  /access/exported: access-opened",
+        "exported changed from false to true: other callers are accepted now",
+        "hint: check that these callers may call it, or restore the rule",
+    ]
+    (table,) = [item for item in page if isinstance(item, Table)]
+    assert [row[0] for row in table.rows] == ["breaking", "text-only"]
+    assert page[-1] == Line("1 security, 1 breaking, 1 text-only; 1 capability is as it was")
+
+
+# Two spellings of a level that the app declares, and the weight of the change from the first to the second.
+LEVELS = [
+    ('protectionLevel="signature"', 'protectionLevel="normal"', "security", 1),
+    ('protectionLevel="signature"', "", "security", 1),
+    ('protectionLevel="signature|privileged"', 'protectionLevel="dangerous"', "security", 1),
+    ('protectionLevel="signature"', 'protectionLevel="signatureOrSystem"', "security", 1),
+    ("", 'protectionLevel="signature"', "breaking", 0),
+    ('protectionLevel="system|signature"', 'protectionLevel="signatureOrSystem"', None, 0),
+    ("", 'protectionLevel="normal"', None, 0),
+]
+
+
+@pytest.mark.parametrize("kinds", [("tree", "tree"), ("apk", "apk"), ("tree", "apk")])
+@pytest.mark.parametrize(("before", "after", "weight", "code"), LEVELS)
+def test_the_level_of_the_permission_that_an_app_declares_for_its_service_is_compared(
+    kinds: tuple[str, str], before: str, after: str, weight: str | None, code: int, droidgate: Runner
+) -> None:
+    sides: list[Path] = []
+    for kind, level in zip(kinds, (before, after), strict=True):
+        android = level and f"android:{level}"
+        manifest = TIMER_MANIFEST.replace(
+            "<application ", f'<permission android:name="app.timer.CALL" {android} />\n    <application '
+        ).replace("<service ", '<service android:permission="app.timer.CALL" ')
+        side = Path(f"side-{len(sides)}")
+        write_project(side, manifest=manifest)
+        if kind == "apk":
+            apk = side.with_suffix(".apk")
+            apk.write_bytes(pack_project(side / "app", key=KEY))
+            side = apk
+        sides.append(side)
+    run = droidgate("diff", *sides, "--fail-on", "security")
+    assert run.code == code
+    comparison = droidgate.document("diff", *sides)["comparison"]
+    changes = [change for item in comparison.get("providers", []) for change in item["changes"]]
+    assert [change["weight"] for change in changes] == ([weight] if weight else [])
+    if weight:
+        assert "the protection level of the required permission changed from " in run.out
+
+
+# providers that cannot be written
+
+
+@pytest.fixture
+def one_too_long() -> None:
+    write_tools(Path("good.json"))
+    write_tools(Path("bad.json"), TOO_LONG)
+
+
+@pytest.mark.usefixtures("one_too_long")
+def test_a_provider_that_cannot_be_written_is_reported_and_the_others_are_written(droidgate: Runner) -> None:
+    run = converted(droidgate, "good.json", "bad.json", "--fail-on", "renamed", to="mmcp", code=3)
+    assert "warning: bad.json:1: bad.json cannot be written: " in run.err
+    assert "hint: " in run.err
+    document = fidelity()
+    assert [conversion["source"]["place"] for conversion in document["conversions"]] == ["good.json:1"]
+    (problem,) = document["problems"]
+    assert problem["message"].startswith("bad.json cannot be written: ")
+    assert (problem["place"], bool(problem["hint"])) == ("bad.json:1", True)
+    assert Path("out/good/AndroidManifest.xml").exists()
+    assert not Path("out/bad").exists()
+
+
+# What is converted to what, the exit code, and the rules and levels of some results.
+LOGS: dict[str, tuple[list[str | Path], str, int, dict[str, str]]] = {
+    "security is an error": ([NOTES], "mcp", 0, {"access-not-enforced": "error"}),
+    "a failure is an error": (["good.json", "bad.json"], "mmcp", 3, {"provider-not-written": "error"}),
+    "what is found": (["timer"], "mmcp", 0, {}),
+}
+
+
+@pytest.mark.usefixtures("one_too_long")
+@pytest.mark.parametrize("name", LOGS)
+def test_convert_prints_sarif(droidgate: Runner, name: str) -> None:
+    sources, target, code, levels = LOGS[name]
+    log = json.loads(converted(droidgate, *sources, "--sarif", to=target, code=code).out)
+    check_log(log)
+    results = log["runs"][0]["results"]
+    found = [item["code"] for conversion in fidelity()["conversions"] for item in conversion["findings"]]
+    assert [item["ruleId"] for item in results if item["ruleId"] != "provider-not-written"] == found
+    for rule, level in levels.items():
+        assert {item["level"] for item in results if item["ruleId"] == rule} == {level}
+
+
+def test_where_no_provider_can_be_written_each_is_named_and_nothing_is_written(droidgate: Runner) -> None:
+    for name in ("one.json", "two.json"):
+        write_tools(Path(name), TOO_LONG)
+    run = converted(droidgate, "one.json", "two.json", to="mmcp", code=3)
+    for said in (
+        "one.json cannot be written",
+        "two.json cannot be written",
+        "none of the 2 providers can be",
+    ):
+        assert said in run.err
+    # The error of a single provider is that of the command.
+    assert "cannot be written" not in converted(droidgate, "one.json", to="mmcp", code=3).err
+    assert not Path("out").exists()
+
+
+@pytest.mark.usefixtures("one_too_long")
+def test_translating_each_goes_on_and_translating_all_stops() -> None:
+    providers = [read_source(item).providers[0] for item in ("bad.json", "good.json")]
+    target, dialect = find_format("mmcp")
+    failed, written = translate_each(providers, target, dialect)
+    assert isinstance(failed, FailedTranslation)
+    assert isinstance(written, Translation)
+    with pytest.raises(WriteError) as raised:
+        translate(providers, target, dialect)
+    assert raised.value.message == failed.error.message
+
+
+OBSERVED = TIMER_MANIFEST.replace("mobile.mcp.SERVICE", "org.agentos.intent.action.PLUGIN")
+ON_PHONE = "adb:/dev.droidgate.sample.weather"
+
+
+@pytest.fixture
+def unasked(small_sources: None, phone: VirtualPhone, droidgate: Runner) -> None:
+    """Put apps whose tools no file lists into each kind of source."""
+    del small_sources, phone
+    Path("apks").mkdir()
+    Path("apks/weather.apk").write_bytes(sample_package("weather").apk)
+    write_project(Path("observed"), manifest=OBSERVED, descriptor="<other />")
+    assert droidgate("scan", "apks", "-o", "catalog").code == 0
+
+
+@pytest.mark.usefixtures("unasked")
+@pytest.mark.parametrize(("source", "hint"), [
+    (WEATHER / "app", "asks the app by a broadcast"),
+    ("apks/weather.apk", "asks the app by a broadcast"),
+    ("apks", "asks the app by a broadcast"),
+    (ON_PHONE, "asks the app by a broadcast"),
+    ("observed", "which alone may bind the service"),
+    ("catalog", "`droidgate formats`"),  # a catalog of files has no row of the app's files
+])  # fmt: skip
+def test_an_app_that_nobody_asked_gets_no_descriptor(
+    source: str | Path, hint: str, droidgate: Runner
+) -> None:
+    write_bare_project(Path("project"))
+    for command in (
+        ("convert", source, "--to", "mobile-mcp", "-o", "out"),
+        ("migrate", source, "--to", "mobile-mcp", "--into", "project", "--write"),
+    ):
+        run = droidgate(*command)
+        assert (run.code, Path("out").exists(), Path("project/src/main/res").exists()) == (3, False, False)
+        errors = [line for line in run.err.splitlines() if not line.startswith("note: ")]
+        assert [line.partition(":")[0] for line in errors[:2]] == ["error", "hint"]
+        assert hint in errors[1]
+    providers = read(str(source)) if source != "catalog" else ()
+    if providers:
+        with pytest.raises(WriteError, match="its capabilities are not known"):
+            convert(providers, "mcp")
+
+
+@pytest.mark.usefixtures("unasked")
+def test_an_app_that_nobody_asked_stops_no_other_and_an_empty_list_is_one(droidgate: Runner) -> None:
+    write_tools(Path("empty.json"), {"tools": []})
+    run = converted(droidgate, ON_PHONE, "empty.json", to="mcp", code=3)
+    assert "dev.droidgate.sample.weather/.WeatherReceiver cannot be written: its capabilities" in run.err
+    (written,) = Path("out").rglob("tools.json")
+    assert json.loads(written.read_text()) == {"tools": []}
+
+
+# what every command that writes files says of them
+
+
+STATUS = re.compile(r"^(created|updated|unchanged|would create|would update): (.+)$", re.MULTILINE)
+# What is typed, and what a second run says of the files. CLOCK is the source of an app, PROJECT that of
+# another one, and HERE an empty folder.
+WRITING = {
+    "convert": ("convert CLOCK --to mmcp -o HERE/out", "unchanged"),
+    "migrate": ("migrate CLOCK --to appfunctions --into PROJECT --write --details", "unchanged"),
+    "pack": ("pack PROJECT -o HERE/app.apk", "unchanged"),
+    "shim build": (f"shim build --from CLOCK --protocol all --signer {'0' * 64} -o HERE/shims", "unchanged"),
+    "scan": ("scan CLOCK --workers 1 --catalog HERE/scanned", "updated"),
+    "coverage": (
+        "coverage CATALOG --no-match --sarif HERE/a.sarif --csv HERE/tables --force", "unchanged",
+    ),
+    "install-client": ("install-client cursor --project HERE", "unchanged"),
+}  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def catalog(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a catalog of an app."""
+    folder = tmp_path_factory.mktemp("scanned") / "catalog"
+    scan = run_process("scan", APPS / "clock-in", "--workers", "1", "--catalog", folder)
+    assert scan.code == 0, scan.err
+    return folder
+
+
+@pytest.fixture
+def typed(request: pytest.FixtureRequest, catalog: Path, tmp_path: Path) -> list[str]:
+    """Return the words of a command that writes files."""
+    words = WRITING[request.param][0].split()
+    if "PROJECT" in words:
+        copy_module("pdf-tool", tmp_path)
+    places = {"CLOCK": str(APPS / "clock-in"), "PROJECT": str(tmp_path / "pdf-tool"), "CATALOG": str(catalog)}
+    return [places.get(word, word.replace("HERE", str(tmp_path))) for word in words]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("typed", "again"),
+    [(name, again) for name, (_, again) in WRITING.items()],
+    indirect=["typed"],
+    ids=WRITING,
+)
+def test_files_are_listed_on_standard_output_and_a_second_run_says_that_they_are_the_same(
+    typed: list[str], again: str, droidgate: Runner
+) -> None:
+    first, second = droidgate(*typed), droidgate(*typed)
+    assert (first.code, second.code) == (0, 0), first.err + second.err
+    listed = {path: status for status, path in STATUS.findall(first.out)}
+    assert listed
+    assert set(listed.values()) <= {"created", "updated"}
+    assert STATUS.findall(first.err) == []
+    assert {path: status for status, path in STATUS.findall(second.out)} == dict.fromkeys(listed, again)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("typed", WRITING, indirect=True)
+def test_files_are_listed_on_standard_error_next_to_a_document(typed: list[str], droidgate: Runner) -> None:
+    run = droidgate(*typed, "--json")
+    assert run.code == 0, run.err
+    assert isinstance(json.loads(run.out), dict)
+    assert STATUS.findall(run.err)
+
+
+def test_the_lines_on_standard_error_are_notes(droidgate: Runner) -> None:
+    assert converted(droidgate, APPS / "clock-in", "--json", "--quiet", to="mmcp").err == ""
+
+
+def test_a_diff_has_standard_output_for_itself(droidgate: Runner, tmp_path: Path) -> None:
+    project = copy_module("pdf-tool", tmp_path)
+    run = droidgate("migrate", APPS / "clock-in", "--to", "appfunctions", "--into", project)
+    assert run.out.startswith("--- a/src/main/AndroidManifest.xml\n")
+    assert STATUS.findall(run.out) == []
+    assert ("would update", "src/main/AndroidManifest.xml") in STATUS.findall(run.err)

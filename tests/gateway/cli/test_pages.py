@@ -1,0 +1,564 @@
+"""What pages show: one screen, findings in groups, access rules, marks on texts of apps, shared words."""
+
+import ast
+import io
+import json
+import re
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from device_shim.shim_builder.built_samples import PACKAGE, shim_of, source_app
+from droidgate.cli import run
+from droidgate.cli.output.grouped_findings import (
+    common_prefix,
+    count_levels,
+    counted,
+    findings_table,
+    group_findings,
+)
+from droidgate.cli.output.marking import provider_marks_page
+from droidgate.cli.output.page_length import PageLength, choose_page_length
+from droidgate.cli.output.pages import (
+    Block,
+    Heading,
+    Line,
+    Table,
+    amount,
+    drawn_height,
+    file_line,
+    file_lines,
+    plain_height,
+    short_page,
+)
+from droidgate.cli.output.summaries import provider_page
+from droidgate.cli.shim.shim_builds import built_record, shim_blocks
+from droidgate_mappings.model.capability import Capability, CapabilityAccess, ComponentAccess, Place, Provider
+from droidgate_mappings.model.findings import Finding, Level
+from droidgate_mappings.tables.android_names import android_name
+from droidgate_phone.sample_apps import sample_apps_directory
+from droidgate_phone.system.releases import load_release
+from gateway.cli.program_runs import Runner, Terminal, run_on_terminal
+from gateway.cli.samples import write_bare_project, write_tools
+from requirements_of_tests import CHECKOUT, require
+
+
+def part(name: str, rows: int) -> list[Block]:
+    return [Heading(name), Table(("A",), [(f"{name} {row}",) for row in range(rows)]), Line()]
+
+
+def texts(blocks: list[Block]) -> list[str]:
+    return [block.text for block in blocks if not isinstance(block, Table) and block.text]
+
+
+LONG_PAGE = [block for number in range(9) for block in part(f"part {number}", 12)]
+
+
+def test_a_page_of_one_screen_is_shown_as_it_is() -> None:
+    page = [*part("first", 15), *part("second", 15), Line("30 rows")]
+    assert short_page(page, plain_height) == page
+
+
+def test_a_long_page_keeps_its_first_parts_and_its_summary_and_counts_the_rest() -> None:
+    short = short_page([*LONG_PAGE, Line("108 rows"), Line("written: x")], plain_height)
+    assert [len(block.rows) for block in short if isinstance(block, Table)] == [4, 4, 4, 4]
+    assert texts(short)[-9:] == [
+        "More",
+        *(f"part {number}" for number in range(4, 9)),
+        "left out: 5 parts of this page, 107 lines; --details shows everything",
+        "108 rows",
+        "written: x",
+    ]
+    assert texts(short).count("and 8 more rows") == 4
+
+
+def test_parts_have_fewer_rows_where_all_of_them_fit_then() -> None:
+    page = [block for number in range(3) for block in part(f"part {number}", 12)]
+    short = short_page([*page, Line("end")], plain_height)
+    assert [len(block.rows) for block in short if isinstance(block, Table)] == [6] * 3
+    assert "left out: 18 lines; --details shows everything" in texts(short)
+
+
+def test_what_a_terminal_wraps_counts_as_it_is_drawn(monkeypatch: pytest.MonkeyPatch) -> None:
+    page = [block for number in range(3) for block in [*part(f"part {number}", 6), Line("word " * 40)]]
+    assert short_page(page, plain_height) == page
+    for width in ("60", "100"):
+        monkeypatch.setenv("COLUMNS", width)
+        assert drawn_height(short_page([*page, Line(), Line("end")], drawn_height)) <= 40
+
+
+def test_many_files_have_a_line_together_but_with_details_each_its_own() -> None:
+    statuses = {Path(f"out/app/{number}.xml"): "created" for number in range(7)} | {Path("x"): "updated"}
+    choose_page_length(PageLength.WHOLE)
+    assert len(file_lines(statuses)) == 8
+    choose_page_length(PageLength.SHORT)
+    lines = texts(file_lines(statuses))
+    choose_page_length(PageLength.WHOLE)
+    assert lines == ["created: 7 files in out/app; --details lists them", "updated: x"]
+
+
+def test_a_table_keeps_a_last_row_that_takes_no_more_than_its_count() -> None:
+    page = [*part("first", 11), *part("second", 40)]
+    assert texts(short_page(page, plain_height))[:3] == ["first", "second", "and 30 more rows"]
+
+
+def test_parts_about_security_are_never_left_out_as_a_whole() -> None:
+    security: list[Block] = [
+        Heading("Security: access rules"),
+        *(Line(f"rule {number}", 1) for number in range(30)),
+        Line(),
+    ]
+    short = texts(short_page([*LONG_PAGE, *security, Line("end")], plain_height))
+    assert "Security: access rules" in short
+    assert [text for text in short if text.startswith("rule")] == [f"rule {number}" for number in range(10)]
+    assert "and 20 more lines" in short
+
+
+def test_what_is_left_to_do_is_never_left_out_as_a_whole() -> None:
+    to_do: list[Block] = [Heading("Left to do"), Line("write the handler", 1), Line()]
+    assert "write the handler" in texts(short_page([*LONG_PAGE, *to_do, Line("end")], plain_height))
+
+
+def test_columns_with_details_are_left_out_and_counted() -> None:
+    table = Table(("A", "B", "C"), [("1", "2", "3")], details=frozenset({"B"}))
+    assert short_page([table, Line(), Line("end")], plain_height) == [
+        Table(["A", "C"], [["1", "3"]]),
+        Line(),
+        Line("left out: the column B; --details shows everything"),
+        Line("end"),
+    ]
+
+
+def test_rows_of_a_short_page_replace_those_of_the_whole_one_and_the_difference_is_counted() -> None:
+    rows = [("1", "here"), ("2", "there")]
+    table = Table(("A", "B"), rows, details=frozenset({"B"}), short_rows=[("3",)])
+    assert short_page([table, Line(), Line("end")], plain_height)[::2] == [
+        Table(["A"], [("3",)]),
+        Line("left out: the column B, 1 line; --details shows everything"),
+    ]
+
+
+def test_no_part_is_shown_after_one_that_is_left_out() -> None:
+    detail: list[Block] = [Heading("detail", is_detail=True), *part("", 1)[1:]]
+    page = [*part("first", 20), *detail, *part("small", 1), Line("end"), *[Line("more")] * 20]
+    short = texts(short_page(page, plain_height))
+    assert ("first" in short, "detail" in short, "small" in short) == (True, False, False)
+
+
+def test_many_lines_at_the_end_are_shortened_too() -> None:
+    page = [*part("first", 3), *(Line(f"created: {number}") for number in range(100))]
+    short = texts(short_page(page, plain_height))
+    assert short[0] == "first"
+    assert short[-1] == "and 90 more lines"
+    assert "left out: 90 lines; --details shows everything" in short
+
+
+def test_a_terminal_gets_a_page_a_pipe_all_of_it(droidgate: Runner, monkeypatch: pytest.MonkeyPatch) -> None:
+    source = str(sample_apps_directory())
+    piped = droidgate("inspect", source).out
+    assert "left out:" not in piped
+    assert "query_clock_in" in piped
+
+    def shown(*arguments: str) -> str:
+        terminal = Terminal()
+        with monkeypatch.context() as patched:
+            patched.setenv("COLUMNS", "100")
+            patched.setattr(sys, "stdout", terminal)
+            run(["inspect", source, *arguments])
+        return terminal.getvalue()
+
+    short, whole = shown(), shown("--details")
+    assert "--details shows everything" in short
+    assert short.splitlines()[-1] == whole.splitlines()[-1] == piped.splitlines()[-1]
+    assert "--details shows everything" not in whole
+    assert len(whole.splitlines()) > len(short.splitlines())
+    assert "--details shows everything" in shown(), "one run does not change the next"
+
+
+@pytest.mark.parametrize("command", ["inspect", "lint"])
+def test_the_corpus_takes_about_a_page_or_two(command: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    corpus = require("corpus")
+    monkeypatch.setattr(sys, "stderr", io.StringIO())
+    terminal = Terminal()
+    monkeypatch.setenv("COLUMNS", "140")
+    with monkeypatch.context() as patched:
+        patched.setattr(sys, "stdout", terminal)
+        run([command, str(corpus)])
+    assert 20 < len(terminal.getvalue().splitlines()) < 110
+
+
+def _finding(code: str, level: Level, pointer: str, message: str = "m", line: int = 1) -> Finding:
+    return Finding(
+        code=code, level=level, pointer=pointer, message=message, source=Place(path="a.xml", line=line)
+    )
+
+
+FINDINGS = [
+    _finding("renamed", Level.RENAMED, "/component"),
+    _finding("enum", Level.MOVED, "/capabilities/0/input/properties/a/type/enum", "one"),
+    _finding("enum", Level.MOVED, "/capabilities/0/input/properties/b/type/enum", "two", 2),
+    _finding("enum", Level.MOVED, "/capabilities/1/input/properties/a/type/enum", "one"),
+    _finding("gone", Level.DROPPED, "/capabilities/0/version"),
+    _finding("gone", Level.DROPPED, "/capabilities/1/version"),
+]
+
+
+def test_findings_are_grouped_by_code_and_capability_gravest_first() -> None:
+    groups = group_findings(FINDINGS, ["first", "second"])
+    assert [
+        (group.level.value, group.code, group.subjects, len(group.findings), group.prefix) for group in groups
+    ] == [
+        ("dropped", "gone", ("first", "second"), 2, "/version"),
+        ("moved", "enum", ("first",), 2, "/input/properties"),
+        ("moved", "enum", ("second",), 1, "/input/properties/a/type/enum"),
+        ("renamed", "renamed", (), 1, "/component"),
+    ]
+    assert sum(len(group.findings) for group in groups) == len(FINDINGS)
+
+
+def test_a_group_says_its_first_message_and_that_there_are_others() -> None:
+    _, group, *_ = group_findings(FINDINGS, ["first", "second"])
+    assert (group.message, group.place) == ("one (and 1 more like it)", "a.xml:1,2")
+
+
+def test_what_is_said_of_different_fields_of_the_provider_is_not_one_group() -> None:
+    fields = [_finding("set", Level.DEFAULTED, "/component"), _finding("set", Level.DEFAULTED, "/name")]
+    parts = [_finding("set", Level.DEFAULTED, f"/definitions/{name}/kind") for name in "ab"]
+    assert [group_finding.prefix for group_finding in group_findings([*fields, *parts])] == [
+        "/component",
+        "/name",
+        "/definitions",
+    ]
+
+
+def test_a_message_is_never_cut() -> None:
+    (group,) = group_findings([_finding("c", Level.ERROR, "", "word " * 1000)])
+    assert group.message == ("word " * 1000).strip()
+
+
+def test_the_table_shows_where() -> None:
+    (table,) = findings_table(FINDINGS, ["first", "second"])
+    assert isinstance(table, Table)
+    assert [row[3] for row in table.rows] == [
+        "2 capabilities /version",
+        "first /input/properties",
+        "second /input/properties/a/type/enum",
+        "/component",
+    ]
+    assert list(table.rows[1])[:3] == ["moved", "2", "enum"]
+    assert list(table.rows[1])[4:] == ["one (and 1 more like it)"]
+    assert findings_table([]) == []
+
+
+def test_remarks_keep_the_place_and_the_words_of_each() -> None:
+    elsewhere = Finding(
+        code="c", level=Level.NOTE, pointer="", message="one", source=Place(path="b.xml", line=9)
+    )
+    remarks = [
+        _finding("c", Level.NOTE, "/a", "one", 3),
+        _finding("c", Level.NOTE, "/b", "one", 7),
+        _finding("c", Level.NOTE, "/c", "two", 8),
+        elsewhere,
+        _finding("d", Level.ERROR, "", "three", 1),
+    ]
+    (table,) = findings_table(remarks, places=True)
+    assert isinstance(table, Table)
+    assert [(row[1], row[4], row[5]) for row in table.rows] == [
+        ("1", "a.xml:1", "three"),
+        ("2", "a.xml:3,7", "one"),
+        ("1", "a.xml:8", "two"),
+        ("1", "b.xml:9", "one"),
+    ]
+
+
+@pytest.mark.parametrize(("pointers", "prefix"), [
+    (["/a/b", "/a/c"], "/a"),
+    (["/a/bc", "/a/b"], "/a"),
+    (["/a", "/a/b"], "/a"),
+    (["/a", "/b"], ""),
+    (["", "/b"], ""),
+    (["/a/b"], "/a/b"),
+])  # fmt: skip
+def test_a_prefix_is_made_of_whole_tokens(pointers: list[str], prefix: str) -> None:
+    assert common_prefix(pointers) == prefix
+
+
+@pytest.mark.parametrize(
+    "pointer", ["/capabilities/x", "/capabilities/9", "/capabilities", "//service[1]", ""]
+)
+def test_pointers_that_name_no_capability_belong_to_the_whole(pointer: str) -> None:
+    (group,) = group_findings([_finding("c", Level.ERROR, pointer)], ["only"])
+    assert group.subjects == ()
+
+
+def test_counts_begin_with_the_gravest() -> None:
+    assert counted(count_levels(FINDINGS)) == "2 dropped, 3 moved, 1 renamed"
+    assert counted({"error": 2, "warning": 1, "note": 3}) == "2 errors, 1 warning, 3 notes"
+
+
+BIND = "android.permission.BIND_APP_FUNCTION_SERVICE"
+
+
+def _lines(
+    component: dict[str, Any], *capabilities: dict[str, Any], protocol: str = "mobile-mcp"
+) -> list[str]:
+    provider = Provider(
+        protocol=protocol,
+        package="com.example",
+        component=".Tools",
+        access=ComponentAccess(**component),
+        capabilities=tuple(
+            Capability(id=f"c{number}", access=CapabilityAccess(**item))
+            for number, item in enumerate(capabilities or ({},))
+        ),
+    )
+    return [block.text for block in provider_page(provider) if isinstance(block, Line)]
+
+
+@pytest.mark.parametrize(("component", "words"), [
+    ({"exported": False}, "not exported"),
+    ({"enabled": False}, "disabled"),
+    ({"enabled": {"": False, "v36": False}}, "disabled"),
+    ({"enabled": {"": False, "v36": True}}, "enabled only in configurations: Android 16 (API 36) and later"),
+    ({"enabled": {"land": False}}, "enabled only in configurations: default"),
+    ({"permission": "com.example.P"}, "callers need com.example.P"),
+    ({"exported": False, "enabled": False, "permission": "a b"}, "not exported; disabled; callers need a b"),
+])  # fmt: skip
+def test_a_rule_of_a_component_is_in_one_line(component: dict[str, Any], words: str) -> None:
+    assert _lines(component) == [f"access: {words}"]
+
+
+@pytest.mark.parametrize(("component", "protocol"), [
+    ({}, "mobile-mcp"),
+    ({"exported": None}, "mobile-mcp"),
+    ({"enabled": {"": True, "v36": True}}, "mobile-mcp"),
+    ({"permission": ""}, "mobile-mcp"),
+    ({"permission": BIND}, "appfunctions"),
+])  # fmt: skip
+def test_an_open_component_has_no_access_line(component: dict[str, Any], protocol: str) -> None:
+    assert _lines(component, protocol=protocol) == []
+
+
+def test_the_permission_that_android_itself_holds_is_a_rule_in_another_protocol() -> None:
+    assert _lines({"permission": BIND}) == [f"access: callers need {BIND}"]
+
+
+@pytest.mark.parametrize(("access", "words"), [
+    ({"enabled_by_default": False}, "disabled until the app enables it"),
+    ({"restrict_callers": True}, "restricts callers (restrictCallersWithExecuteAppFunctions)"),
+    ({"scope": "activity"}, "available only while an activity of the app is open"),
+    ({"access_level": "self"}, "only the app itself may call (access level self)"),
+    ({"access_level": "system"}, "only the app itself and Android may call (access level system)"),
+    ({"access_level": "vendor"}, "access level vendor"),
+])  # fmt: skip
+def test_restricted_capabilities_are_listed_by_rule_below_a_table(access: dict[str, Any], words: str) -> None:
+    assert _lines({}, {}, access, {}, access) == [f"{words}: c1, c3"]
+
+
+def test_open_capabilities_have_no_such_line() -> None:
+    assert _lines({}, {"restrict_callers": False}, {"access_level": "androidTrusted"}) == []
+
+
+def test_the_rules_of_capabilities_are_below_the_table() -> None:
+    provider = Provider(
+        protocol="appfunctions",
+        capabilities=(Capability(id="c", access=CapabilityAccess(enabled_by_default=False)),),
+    )
+    page = provider_page(provider)
+    assert isinstance(page[-2], Table)
+    assert page[-1] == Line("disabled until the app enables it: c", 1)
+
+
+ISOLATED = "has hidden characters: U+2066"
+MARKED_TOOLS = {
+    "tools": [
+        {
+            "name": "create_note",
+            "description": "Creates a \u2066note.",
+            "inputSchema": {
+                "type": "object",
+                "properties": {"title": {"type": "string", "description": "Its ti\u200btle"}},
+            },
+        },
+        {"name": "list_notes", "description": "Lists notes.", "inputSchema": {"type": "object"}},
+    ]
+}
+MARKED = [
+    ("create_note", "description", "/capabilities/0/description", ISOLATED),
+    ("create_note", "input.title.description", "/capabilities/0/input/properties/title/type/description",
+     "has hidden characters: U+200B"),
+]  # fmt: skip
+LINES = (
+    f"create_note description: {ISOLATED}",
+    "create_note input.title.description: has hidden characters: U+200B",
+)
+
+
+@pytest.fixture
+def tools(tmp_path: Path) -> Path:
+    return write_tools(tmp_path / "tools.json", MARKED_TOOLS)
+
+
+def marked(document: dict[str, list[dict[str, str]]]) -> list[tuple[str, ...]]:
+    fields = ("capability", "field", "pointer", "message")
+    return [tuple(mark[name] for name in fields) for mark in document["marks"]]
+
+
+def test_inspect_shows_marks_with_their_field(droidgate: Runner, tools: Path) -> None:
+    shown = droidgate("inspect", tools).out
+    assert all(line in shown for line in LINES)
+    assert marked(json.loads(droidgate("inspect", tools, "--json").out)) == MARKED
+
+
+def test_convert_shows_marks_that_reach_no_threshold(droidgate: Runner, tools: Path, tmp_path: Path) -> None:
+    shown = droidgate("convert", tools, "--to", "mmcp", "-o", tmp_path / "out").out
+    assert all(line in shown for line in LINES)
+    (conversion,) = json.loads((tmp_path / "out" / "fidelity.json").read_text())["conversions"]
+    assert marked(conversion) == MARKED
+    sarif = droidgate("convert", tools, "--to", "mmcp", "-o", tmp_path / "out", "--force", "--sarif").out
+    results = json.loads(sarif)["runs"][0]["results"]
+    assert [result["ruleId"] for result in results].count("hidden-characters") == len(MARKED)
+    run = droidgate("convert", tools, "--to", "mcp", "-o", tmp_path / "other", "--fail-on", "renamed")
+    assert (run.code, run.err) == (0, "")
+
+
+def test_lint_reports_marks_as_findings(droidgate: Runner, tools: Path) -> None:
+    run = droidgate("lint", tools, "--json", "--fail-on", "warning")
+    assert run.code == 1
+    found = [item for item in json.loads(run.out)["findings"] if item["code"] == "hidden-characters"]
+    assert [(item["message"], item["pointer"]) for item in found] == [
+        (line, pointer) for line, (_, _, pointer, _) in zip(LINES, MARKED, strict=True)
+    ]
+    assert {item["source"]["path"] for item in found} == {str(tools)}
+    assert droidgate("lint", tools).code == 0
+
+
+def test_migrate_shows_marks_of_the_source(droidgate: Runner, tools: Path, tmp_path: Path) -> None:
+    arguments = ("migrate", tools, "--to", "mmcp", "--into", write_bare_project(tmp_path / "app"))
+    assert all(line in droidgate(*arguments).err for line in LINES)
+    (conversion,) = json.loads(droidgate(*arguments, "--json").out)["conversions"]
+    assert marked(conversion) == MARKED
+
+
+def test_marks_fit_a_terminal_of_80_columns(tools: Path) -> None:
+    shown = run_on_terminal("inspect", tools, COLUMNS="80", NO_COLOR="1").splitlines()
+    plain = [re.sub(r"\x1b\[[0-9;]*m", "", line).rstrip() for line in shown]
+    assert all(f"    {line}" in plain for line in LINES)
+
+
+def test_many_marks_are_a_short_part_of_a_page() -> None:
+    many = [
+        Capability(id=f"t{number}", title="hid\u200bden", description=f"A text.{chr(0xE000 + number)}")
+        for number in range(100)
+    ]
+    provider = Provider(protocol="mmcp", package="com.acme", component=".Tools", capabilities=tuple(many))
+    page = [item.text for item in provider_marks_page([provider]) if isinstance(item, Line)]
+    assert len(page) < 20
+    assert "t0 title, t1 title, t2 title and 97 more: has hidden characters: U+200B" in "\n".join(page)
+    assert "and 89 more; --json lists all of them" in page
+
+
+def test_a_built_shim_shows_the_marks_of_the_apps_behind_it() -> None:
+    bad = "hid\u2066den"
+    shim = shim_of(source_app(Capability(id="t", title=bad, description=bad)))
+    page = [item.text for item in shim_blocks(shim) if isinstance(item, Line)]
+    assert page[page.index(PACKAGE) + 1] == f"t title, t description: {ISOLATED}"
+    record = built_record(shim, None)
+    assert [(item.package, item.pointer) for item in record.marks] == [
+        (PACKAGE, "/capabilities/0/title"),
+        (PACKAGE, "/capabilities/0/description"),
+    ]
+
+
+ROOTS = ("gateway", "adapters", "mappings", "device_shim")
+OWN = sorted((CHECKOUT / "gateway" / "droidgate" / "cli").rglob("*.py"))
+
+
+@pytest.mark.parametrize(("level", "name"), [
+    (18, "Android 4.3 (API 18)"),
+    (24, "Android 7.0 (API 24)"),
+    (32, "Android 12L (API 32)"),
+    ("33", "Android 13 (API 33)"),
+    ("36.0", "Android 16 (API 36)"),
+    ("36.1", "Android 16 QPR2 (API 36.1)"),
+    (99, "API 99"),
+])  # fmt: skip
+def test_an_api_level_has_the_version_that_users_know(level: str | int, name: str) -> None:
+    assert android_name(level) == name
+
+
+@pytest.mark.parametrize("release", ["26", "30", "33", "34", "36", "36.1", "37"])
+def test_the_names_are_the_versions_that_the_phones_state(release: str) -> None:
+    stated = load_release(release).version
+    named = re.match(r"Android ([\d.]+)", android_name(release))
+    assert named is not None
+    assert f"{stated}.".startswith(f"{named[1]}.")
+
+
+BARE_LEVEL = re.compile(r"(?<!\()\b(?:API(?: level)?|SDK) (?:\{\}|\d)")
+"""A number that stands alone; `Android 13 (API 33)` has the version that users know."""
+
+
+def _texts_with_places(path: Path) -> Iterator[str]:
+    """Yield what a module's code writes, docstrings apart; `{}` is a value in it."""
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    others = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.JoinedStr):
+            others |= {id(value) for value in node.values}
+            yield "".join(
+                str(value.value) if isinstance(value, ast.Constant) else "{}" for value in node.values
+            )
+        elif isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in others:
+            yield node.value
+
+
+@pytest.mark.slow
+def test_no_text_has_an_api_level_without_the_version_that_users_know() -> None:
+    modules = [path for root in ROOTS for path in sorted((CHECKOUT / root).rglob("*.py"))]
+    bare = [
+        f"{path.relative_to(CHECKOUT)}: {text}"
+        for path in modules
+        if path.name != "android_names.py"
+        for text in _texts_with_places(path)
+        if BARE_LEVEL.search(text)
+    ]
+    assert bare == []
+
+
+@pytest.mark.parametrize(("code", "is_bare"), [
+    ('f"Android has it from API level {level} on"', True),
+    ('"it targets SDK 30"', True),
+    ('"needs Android 7.0 (API 24) or later"', False),
+    ('f"{name}: {android_name(level)}"', False),
+])  # fmt: skip
+def test_a_bare_api_level_is_found(tmp_path: Path, code: str, *, is_bare: bool) -> None:
+    module = tmp_path / "module.py"
+    module.write_text(f"print({code})\n")
+    assert any(map(BARE_LEVEL.search, _texts_with_places(module))) is is_bare
+
+
+def test_counts_have_their_nouns_in_the_right_number() -> None:
+    assert (amount(1, "tool"), amount(2, "tool"), amount(0, "tool")) == ("1 tool", "2 tools", "0 tools")
+    assert amount(2000, "capability", "capabilities") == "2,000 capabilities"
+
+
+def test_a_file_is_named_on_one_line() -> None:
+    assert file_line("created", Path("out/a\nb")) == "created: out/a b"
+
+
+def _texts(path: Path) -> list[str]:
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    return [
+        node.value
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Constant) and isinstance(node.value, str)
+    ]
+
+
+def test_no_text_leaves_the_number_of_a_noun_open() -> None:
+    texts = {text for path in OWN for text in _texts(path)}
+    assert {text for text in texts if re.search(r"[a-z]\(e?s\)", text)} == set()
