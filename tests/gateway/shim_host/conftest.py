@@ -5,17 +5,11 @@ from collections.abc import Iterator
 import pytest
 
 from droidgate.devices.device import Device, connect_device
-from gateway.devices.conftest import VARIABLES, client, unused_port
+from gateway.devices.conftest import _own_environment, client
 from gateway.devices.fake_adb_server import FakeAdbServer
 from gateway.shim_host.fake_shim import FakeShim
 
-
-@pytest.fixture(autouse=True)
-def _own_environment(monkeypatch: pytest.MonkeyPatch, tmp_path_factory: pytest.TempPathFactory) -> None:
-    for name in VARIABLES:
-        monkeypatch.delenv(name, raising=False)
-    monkeypatch.setenv("ANDROID_ADB_SERVER_PORT", str(unused_port()))
-    monkeypatch.setenv("DROIDGATE_HOME", str(tmp_path_factory.mktemp("droidgate-home")))
+__all__ = ["_own_environment"]
 
 
 @pytest.fixture

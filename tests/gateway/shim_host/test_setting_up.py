@@ -34,6 +34,7 @@ from droidgate.shims.shell_identity import (
     needs_identity,
     release_identity,
     set_up_identity,
+    start_instrumentation,
 )
 from droidgate.shims.shim_facts import ShimFacts, facts_of
 from droidgate.shims.sync_runs import plan_changes, plan_identity
@@ -333,24 +334,19 @@ def test_on_17_it_alone_is_listed_as_an_agent(phone: Phone) -> None:
     ]
 
 
-def start_by_shell(phone: Phone) -> list[Step]:
-    return [shell_identity.start_instrumentation(phone.place(), HostClient(phone.device, SHIM_PACKAGE))]
-
-
-def list_it(phone: Phone) -> list[Step]:
-    return list(list_as_agent(phone.place(37), SHIM_PACKAGE, KEY.digest))
-
-
 @pytest.mark.parametrize(("command", "answer", "run", "said"), [
-    ("cmd allowlist", Answer(stderr=b"cmd: Can't find service\n", status=20), list_it, "find"),
-    ("sh -c", Answer(stderr=b"sh: syntax error\n", status=1), start_by_shell, "syntax error"),
+    ("cmd allowlist", Answer(stderr=b"cmd: Can't find service\n", status=20),
+     lambda phone: list(list_as_agent(phone.place(37), SHIM_PACKAGE, KEY.digest))[-1], "find"),
+    ("sh -c", Answer(stderr=b"sh: syntax error\n", status=1),
+     lambda phone: start_instrumentation(phone.place(), HostClient(phone.device, SHIM_PACKAGE)),
+     "syntax error"),
 ])  # fmt: skip
 def test_a_refusal_to_lend_is_a_record_with_androids_words(
-    phone: Phone, command: str, answer: Answer, run: Callable[[Phone], list[Step]], said: str
+    phone: Phone, command: str, answer: Answer, run: Callable[[Phone], Step], said: str
 ) -> None:
     phone.shim.outputs["cmd app_function"] = Answer(HELP_37.encode())
     phone.shim.outputs[command] = answer
-    step = run(phone)[-1]
+    step = run(phone)
     assert (step.outcome, said in step.why) == ("refused", True)
     assert step.command is not None
 

@@ -477,7 +477,6 @@ def test_a_descriptor_next_to_the_manifest_that_declares_it_too_is_counted_once(
 
 APP = 'plugins { id("com.android.application") }\nandroid { namespace = "dev.app" }\n'
 LIBRARY = 'plugins { id("com.android.library") }\nandroid { namespace = "dev.NAME" }\n'
-LABEL = 'android:label="@string/label"'
 CATALOG = """[plugins]
 mine = "dev.mine:1"
 lib = { id = "com.android.library" }

@@ -40,7 +40,8 @@ ORDER BY s.source, p.provider
 
 def scanned(test: Callable[..., None]) -> Callable[..., None]:
     """Mark a test of the scan: the first one makes and scans the apps, which takes long next to others."""
-    return pytest.mark.slow(pytest.mark.timeout(900)(test))
+    marked: Callable[..., None] = pytest.mark.slow(pytest.mark.timeout(900)(test))
+    return marked
 
 
 @pytest.fixture(scope="module")

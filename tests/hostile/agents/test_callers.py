@@ -67,6 +67,13 @@ def send(binding: Binding, text: str) -> None:
     binding.send(Message(1, Bundle.of_strings({"mobile-mcp-request": text})))
 
 
+def start(world: World, callback: str) -> None:
+    """Start the shim's service with a request and a callback."""
+    extras = Bundle.of_strings({"mobile-mcp-request": request_text("desk", {"how": "well"}, dialect="S0")})
+    extras = extras.with_extra("mcp_callback", Extra("pending-intent", callback))
+    world.system.app_context(AGENT).start_service(Intent(component=SERVICE, extras=extras), foreground=True)
+
+
 def begin(world: World, capability: str, how: str, caller: str = OTHER) -> None:
     """Begin a call whose agent may die, and wait until it is open."""
 
@@ -129,13 +136,10 @@ def test_a_start_and_a_message_of_one_app_may_have_one_id(world: World) -> None:
 
 def test_an_immutable_callback_is_sent_as_it_is_and_the_tool_does_not_run(world: World) -> None:
     world.show_agent()
-    context = world.system.app_context(AGENT)
     sent: list[Intent] = []
     base = Intent(extras=Bundle.of_strings({"own": "text"}))
-    callback = context.create_pending_intent(sent.append, base, mutable=False)
-    extras = Bundle.of_strings({"mobile-mcp-request": request_text("desk", {"how": "well"}, dialect="S0")})
-    extras = extras.with_extra("mcp_callback", Extra("pending-intent", callback))
-    context.start_service(Intent(component=SERVICE, extras=extras), foreground=True)
+    callback = world.system.app_context(AGENT).create_pending_intent(sent.append, base, mutable=False)
+    start(world, callback)
     wait_until(lambda: sent)
     assert sent[0].extras.values == base.extras.values
     (call,) = world.host("history")["calls"]
@@ -147,12 +151,9 @@ def test_an_immutable_callback_is_sent_as_it_is_and_the_tool_does_not_run(world:
 def test_before_android_12_nobody_knows_that_a_callback_is_immutable() -> None:
     world = make_world(sdk="30")
     world.show_agent()
-    context = world.system.app_context(AGENT)
     sent: list[Intent] = []
-    callback = context.create_pending_intent(sent.append, mutable=False)
-    extras = Bundle.of_strings({"mobile-mcp-request": request_text("desk", {"how": "well"}, dialect="S0")})
-    extras = extras.with_extra("mcp_callback", Extra("pending-intent", callback))
-    context.start_service(Intent(component=SERVICE, extras=extras), foreground=True)
+    callback = world.system.app_context(AGENT).create_pending_intent(sent.append, mutable=False)
+    start(world, callback)
     wait_until(lambda: sent)
     assert [call["token"] for call in world.host("history")["calls"]] == [None]
     world.close()
