@@ -31,7 +31,7 @@ NAMED = {
 IMPORTED = {
     "droidgate/calls/commands.py": "lists of MobileAgent's commands, which no other protocol has",
     "droidgate/calls/targets.py": "commands of the phone itself, which no app declares",
-    "droidgate/cli/calls/calling_commands.py": "prints what MobileAgent's commands did",
+    "droidgate/cli/calls/calling_batch.py": "prints what MobileAgent's commands did",
     **{
         f"droidgate/serving/{name}.py": "an MCP server speaks MCP by that adapter's wire" for name in _SERVING
     },
