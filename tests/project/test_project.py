@@ -99,7 +99,7 @@ NAMED = {
 
 IMPORTED = {
     # MobileAgent's commands, those of the phone itself, and what they did; a call over the host route.
-    *("calls/commands", "calls/targets", "cli/calls/calling_commands", "shims/calling"),
+    *("calls/commands", "calls/targets", "cli/calls/calling_batch", "shims/calling"),
     # An MCP server speaks MCP by that adapter's wire.
     *("serving/phone_tools", "serving/questions", "serving/search", "serving/server_application"),
     *("serving/tool_documents", "serving/tool_results", "serving/tools"),

@@ -53,6 +53,7 @@ _HEAD: Final = re.compile(rb"(\d{1,18}) ([0-9a-f]{64}) (\d{1,6}) (\d{1,18}) *\n"
 HEAD_SIZE: Final = 160
 _LONGEST_TEXT: Final = 400
 _KEY_BYTES: Final = 32
+_SUBJECT_TEXTS: Final = ("client", "serial", "package", "component", "protocol", "capability")
 _TEXT_FIELDS: Final = ("previous", "time", "event", "digest")
 
 
@@ -133,14 +134,9 @@ class AuditLog:
         self._append(
             "start",
             {
+                **{name: _bounded(getattr(subject, name)) for name in _SUBJECT_TEXTS},
                 "call": call.id,
-                "client": _bounded(subject.client),
-                "serial": _bounded(subject.serial),
                 "user": subject.user,
-                "package": _bounded(subject.package),
-                "component": _bounded(subject.component),
-                "protocol": _bounded(subject.protocol),
-                "capability": _bounded(subject.capability),
                 "effect": subject.effect.value,
                 "pin": pin,
                 "arguments": self.argument_digest(call.id, arguments),
@@ -385,13 +381,9 @@ def _read_on(path: Path, head: Head) -> tuple[Head, bytes]:
     *lines, torn = data.split(b"\n")
     for line in lines:
         record = read_record(line)
-        size = head.size + len(line) + 1
         # A line that is not a record is left where it is: `verify` names it.
-        head = (
-            Head(head.number, head.digest, head.file, size)
-            if record is None
-            else Head(record["number"], record["digest"], head.file, size)
-        )
+        last = (head.number, head.digest) if record is None else (record["number"], record["digest"])
+        head = Head(*last, head.file, head.size + len(line) + 1)
     return head, torn
 
 

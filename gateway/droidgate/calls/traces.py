@@ -15,7 +15,7 @@ from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
 from importlib.metadata import version
 from pathlib import Path
-from typing import Annotated, BinaryIO, Final, Literal, TypeAlias
+from typing import Annotated, Any, BinaryIO, Final, Literal, TypeAlias, TypeVar
 
 from pydantic import Field
 
@@ -225,6 +225,9 @@ TracedEvent: TypeAlias = Annotated[
 ]
 
 
+_Event = TypeVar("_Event", bound=Frozen)
+
+
 class Trace:
     """The trace of one call that is being written. May be shared by threads.
 
@@ -285,17 +288,13 @@ class Trace:
         if not self.is_on:
             return
         self.record(
-            TracedRequest(
+            _event_of(
+                TracedRequest,
+                request,
                 time=datetime.now(UTC).isoformat(timespec="milliseconds"),
                 droidgate=version("droidgate"),
                 serial=serial,
-                capability=request.capability,
-                arguments=request.arguments,
-                app=request.app,
-                protocol=request.protocol,
                 files={argument: str(path) for argument, path in request.files.items()},
-                deadline=request.deadline,
-                client=request.client,
             )
         )
 
@@ -304,12 +303,9 @@ class Trace:
         if not self.is_on:
             return
         self.record(
-            TracedDecision(
-                user=subject.user,
-                package=subject.package,
-                component=subject.component,
-                protocol=subject.protocol,
-                capability=subject.capability,
+            _event_of(
+                TracedDecision,
+                subject,
                 arguments=fitted.values,
                 coerced=tuple(f"{coercion.pointer}: {coercion.message}" for coercion in fitted.coercions),
                 effect=subject.effect.value,
@@ -348,18 +344,7 @@ class Trace:
         self, request: str, routes: Mapping[str, Json], trace: CallTrace, response: str
     ) -> None:
         """Write what a shim sent to an app and what came back."""
-        self.record(
-            TracedDelivery(
-                request=request,
-                routes=routes,
-                to=trace.to,
-                id=trace.id,
-                sent=trace.sent,
-                origin=trace.origin,
-                answers=trace.answers,
-                response=response,
-            )
-        )
+        self.record(_event_of(TracedDelivery, trace, request=request, routes=routes, response=response))
 
     def record_step(self, step: Hop) -> None:
         """Write a step of the call."""
@@ -369,7 +354,7 @@ class Trace:
     def record_result(self, result: CallResult) -> None:
         """Write what the capability returned."""
         if self.is_on:
-            self.record(TracedResult(value=result.value, outputs=result.outputs, findings=result.findings))
+            self.record(_event_of(TracedResult, result))
 
     @contextmanager
     def recording_failure(self) -> Iterator[None]:
@@ -417,6 +402,12 @@ def open_trace(path: str | os.PathLike[str] | None, *, force: bool = False) -> I
         raise unwritable(file, error) from None
     with os.fdopen(descriptor, "wb") as sink:
         yield Trace(sink)
+
+
+def _event_of(kind: type[_Event], source: object, **values: Any) -> _Event:
+    """Return an event with these values; the other fields are those of an object, by their names."""
+    names = kind.model_fields.keys() - values.keys() - {"kind"}
+    return kind(**{name: getattr(source, name) for name in names}, **values)
 
 
 def _milliseconds(seconds: float) -> float:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Final, Self, datacla
 
 import typer
 
-from droidgate.cli.output.page_length import DETAILS, PageLength, choose_page_length
+from droidgate.cli.output.page_length import PageLength, choose_page_length
 from droidgate.cli.output.verbosity import Quiet, Verbose, add_verbosity
 from droidgate_mappings.model.errors import UsageError
 
@@ -32,17 +32,6 @@ def _print_schema(context: typer.Context, is_asked: bool) -> None:  # noqa: FBT0
     words = context.command_path.split()[1:]
     print_json(schema_of(PUBLISHED["-".join(words)]))
     raise typer.Exit
-
-
-_JSON_SCHEMA: Final = Annotated[
-    bool,
-    typer.Option(
-        "--json-schema",
-        is_eager=True,
-        callback=_print_schema,
-        help="Print the JSON Schema of what --json prints",
-    ),
-]
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,6 +67,15 @@ def argument(metavar: str, about: str, default: Any = None, **more: Any) -> Any:
     return _Option(typer.Argument(metavar=metavar, help=about, **more), default)
 
 
+_JSON_SCHEMA: Final = flag(
+    "--json-schema", "Print the JSON Schema of what --json prints", is_eager=True, callback=_print_schema
+)
+_DETAILS: Final = {
+    PageLength.SHORT_ON_TERMINALS: flag("--details", "Show everything where a terminal gets about a page"),
+    PageLength.SHORT: flag("--details", "Show the whole report in place of about a page"),
+}
+
+
 @dataclass_transform(kw_only_default=True, frozen_default=True)
 class Options:
     """Options of a command, as a user gives them: a class that has them as annotated fields.
@@ -104,13 +102,11 @@ class Options:
     def parameters(cls) -> Iterator[Parameter]:
         """Yield the options as typer reads them from the signature of a function."""
         for name, annotation in get_annotations(cls, eval_str=True).items():
-            below, default = _options_below(annotation), vars(cls).get(name, ...)
+            below = _options_below(annotation)
             if below is not None:
                 yield from below.parameters()
-            elif isinstance(default, _Option):
-                yield _parameter(name, Annotated[annotation, default.info], default.default)
             else:
-                yield _parameter(name, annotation, default)
+                yield _parameter(name, annotation, vars(cls).get(name, ...))
 
 
 def _options_below(annotation: Any) -> type[Options] | None:
@@ -118,6 +114,8 @@ def _options_below(annotation: Any) -> type[Options] | None:
 
 
 def _parameter(name: str, annotation: Any, default: Any) -> Parameter:
+    if isinstance(default, _Option):
+        annotation, default = Annotated[annotation, default.info], default.default
     default = Parameter.empty if default is ... else default
     return Parameter(name, Parameter.KEYWORD_ONLY, default=default, annotation=annotation)
 
@@ -167,13 +165,13 @@ def _body_of(command: type[Command]) -> Callable[..., int]:
     """Return the function that typer calls for a command, with the options that all commands have."""
     parameters = {parameter.name: parameter for parameter in command.parameters()}
     page = command._page  # noqa: SLF001
-    more: dict[str, tuple[Any, object]] = {"quiet": (Quiet, 0), "verbose": (Verbose, False)}
-    if page is not None:
-        more = {"details": (DETAILS[page], False), **more}
     if "as_json" in parameters:
         # The option's callback has printed the schema and ended the run where it is asked for.
-        more = {"json_schema": (_JSON_SCHEMA, False), **more}
-    parameters |= {name: _parameter(name, *option) for name, option in more.items()}
+        parameters["json_schema"] = _parameter("json_schema", bool, _JSON_SCHEMA)
+    if page is not None:
+        parameters["details"] = _parameter("details", bool, _DETAILS[page])
+    parameters["quiet"] = _parameter("quiet", Quiet, 0)
+    parameters["verbose"] = _parameter("verbose", Verbose, False)
 
     def body(**given: Any) -> int:
         add_verbosity(given["quiet"], verbose=given["verbose"])

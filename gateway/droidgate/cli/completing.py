@@ -7,8 +7,9 @@ is started.
 from __future__ import annotations
 
 import contextlib
+import functools
 from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, ParamSpec
 
 import typer
 
@@ -21,6 +22,7 @@ SECONDS: Final = 1.5
 
 Values = list[tuple[str, str]]
 """Each value, with what it is."""
+_Arguments = ParamSpec("_Arguments")
 
 
 def complete_formats(incomplete: str) -> Values:
@@ -64,50 +66,65 @@ def complete_clients(incomplete: str) -> Values:
     return _starting_with(incomplete, [(row.id, row.title) for row in load_clients().values()])
 
 
+def _in_time(complete: Callable[_Arguments, Values]) -> Callable[_Arguments, Values]:
+    """Let a function return what comes in time, else nothing."""
+
+    @functools.wraps(complete)
+    def run(*arguments: _Arguments.args, **named: _Arguments.kwargs) -> Values:
+        from droidgate.cli.run_limits import RunBudget, run_within
+        from droidgate_mappings.model.errors import DroidgateError
+
+        found: Values = []
+
+        def find() -> int:
+            found.extend(complete(*arguments, **named))
+            return 0
+
+        with contextlib.suppress(DroidgateError, OSError):
+            run_within(RunBudget(deadline=SECONDS), find)
+        return found
+
+    return run
+
+
+@_in_time
 def complete_serials(incomplete: str) -> Values:
     """Return the serials of the phones that a running adb server lists."""
-    return _answered(lambda: _starting_with(incomplete, _serials(_running_server())))
+    devices = _running_server().devices()
+    return _starting_with(incomplete, [(device.serial, device.state) for device in devices])
 
 
+@_in_time
 def complete_shims(context: typer.Context, incomplete: str) -> Values:
     """Return the application ids of the shims on the phone."""
-    return _answered(
-        lambda: _starting_with(incomplete, [(shim.application_id, "") for shim in _shims(context)])
-    )
+    return _starting_with(incomplete, [(shim.application_id, "") for shim in _shims(context)])
 
 
+@_in_time
 def complete_capabilities(context: typer.Context, incomplete: str) -> Values:
     """Return the ids of the capabilities that the shims on the phone offer."""
-
-    def values() -> Values:
-        chosen = context.params.get("shim")
-        return [
-            (capability, shim.application_id)
-            for shim in _shims(context)
-            if shim.status is not None and chosen in {None, shim.application_id}
-            for capability in sorted(shim.status.routes)
-        ]
-
-    return _answered(lambda: _starting_with(incomplete, values()))
+    chosen = context.params.get("shim")
+    values = [
+        (capability, shim.application_id)
+        for shim in _shims(context)
+        if shim.status is not None and chosen in {None, shim.application_id}
+        for capability in sorted(shim.status.routes)
+    ]
+    return _starting_with(incomplete, values)
 
 
+@_in_time
 def complete_declared(context: typer.Context, incomplete: str) -> Values:
     """Return the ids of what the phone's apps declare, as short as `call` takes them."""
+    from droidgate.calls.phones import open_device
 
-    def values() -> Values:
-        from droidgate.calls.phones import open_device
-
-        serial = context.params.get("serial")
-        phone = open_device(serial if isinstance(serial, str) else None, server=_running_server())
-        packages = {
-            capability.id.rpartition("#")[2]: app.package
-            for app in phone.discover().apps
-            for provider in app.providers
-            for capability in provider.capabilities
-        }
-        return list(packages.items())
-
-    return _answered(lambda: _starting_with(incomplete, values()))
+    packages = {
+        capability.id.rpartition("#")[2]: app.package
+        for app in open_device(_serial_of(context), server=_running_server()).discover().apps
+        for provider in app.providers
+        for capability in provider.capabilities
+    }
+    return _starting_with(incomplete, list(packages.items()))
 
 
 def _starting_with(incomplete: str, values: Values) -> Values:
@@ -128,10 +145,6 @@ def _plain(text: str) -> str:
     return one_line(text).replace("[", "(").replace("]", ")")
 
 
-def _serials(server: AdbServer) -> Values:
-    return [(device.serial, device.state) for device in server.devices()]
-
-
 def _running_server() -> AdbServer:
     from droidgate.devices.adb_client import AdbServer
 
@@ -142,22 +155,10 @@ def _shims(context: typer.Context) -> Iterator[InstalledShim]:
     from droidgate.devices.device import connect_device
     from droidgate.shims.place import installed_shims, place_of
 
-    serial = context.params.get("serial")
-    device = connect_device(serial if isinstance(serial, str) else None, server=_running_server())
+    device = connect_device(_serial_of(context), server=_running_server())
     yield from installed_shims(place_of(device))
 
 
-def _answered(values: Callable[[], Values]) -> Values:
-    """Return values that come in time, else none."""
-    from droidgate.cli.run_limits import RunBudget, run_within
-    from droidgate_mappings.model.errors import DroidgateError
-
-    found: Values = []
-
-    def find() -> int:
-        found.extend(values())
-        return 0
-
-    with contextlib.suppress(DroidgateError, OSError):
-        run_within(RunBudget(deadline=SECONDS), find)
-    return found
+def _serial_of(context: typer.Context) -> str | None:
+    serial = context.params.get("serial")
+    return serial if isinstance(serial, str) else None

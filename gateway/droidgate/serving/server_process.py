@@ -47,16 +47,7 @@ def phone_tools(
     trace: Trace = NO_TRACE,
     app_instructions: bool = False,
 ) -> PhoneTools:
-    """Return the tools of phones; the phones are asked at the first look at the tools.
-
-    Args:
-        serials: The phones; the only one that is attached by default.
-        select: Glob patterns of the packages to serve; all by default.
-        allow: Capabilities that need no approval: glob patterns, `CAPABILITY` or `PACKAGE/CAPABILITY`.
-        screens: Serve MobileAgent's commands too, which work on the screens of every app.
-        files: Folders of this computer whose files a client may send to apps.
-        trace: Gets each step of each call with its values.
-        app_instructions: Put what the apps' authors wrote for models into the instructions, marked as theirs.
+    """Return the tools of phones, with the options of `serve`; the phones are asked at the first look.
 
     Raises:
         UsageError: a folder is not there.
@@ -65,11 +56,10 @@ def phone_tools(
         ServedPhone(serial, functools.partial(_connect, serial), screens=screens)
         for serial in serials or (None,)
     ]
-    allowed = [NamePattern.parse(text) for text in allow]
     return PhoneTools(
         phones,
         select=select,
-        allow=allowed,
+        allow=[NamePattern.parse(text) for text in allow],
         shared=SharedFolders.of(files),
         trace=trace,
         app_instructions=app_instructions,

@@ -223,7 +223,7 @@ def call(options: Call) -> int:
         if is_one_call or any(of_a_batch):
             message = "--commands excludes every option but --serial, --deadline, --yes and --keep-going"
             raise UsageError(message, hint="write each command with its arguments into the file")
-        from droidgate.cli.calls.calling_commands import call_commands
+        from droidgate.cli.calls.calling_batch import call_commands
 
         return call_commands(options.commands, options)
     if options.keep_going:

@@ -77,14 +77,12 @@ def _status(change: ClientChange, *, is_written: bool) -> Status:
 
 
 def _document(change: ClientChange, status: Status) -> InstallClientDocument:
-    return InstallClientDocument(
-        client=change.client,
+    return InstallClientDocument.of(
+        change,
         path=str(change.path),
         status=status,
         entry=None if change.entry is None else dict(change.entry),
-        diff=change.diff,
         backup=None if change.backup is None else str(change.backup),
-        next_step=change.next_step,
     )
 
 

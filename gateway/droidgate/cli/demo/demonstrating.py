@@ -72,6 +72,7 @@ _CALLS: Final[dict[str, tuple[dict[str, Any], str]]] = {
     "legacy_createNote": ({"title": "Eggs", "content": "Six"}, "noteId"),
     "tally_add_points": ({"player": "Grace", "points": 4}, '"total":4'),
     "weather_currentWeather": ({"location": "Bonn"}, "Bonn"),
+    "pdftool_search_text": (dict(zip(("path", "query"), PDF_WITH_PHRASE, strict=True)), PDF_WITH_PHRASE[1]),
 }
 
 
@@ -83,13 +84,11 @@ class DemonstrationServer:
         device: The phone, with shims.
         folder: Where the token, the audit log and everything else of the user is kept.
         signed_by: SHA-256 of the certificate that signs the shims.
-        path_of_pdf: A PDF file on the phone, and a phrase in it.
     """
 
     device: Device
     folder: Path
     signed_by: str
-    path_of_pdf: tuple[str, str]
     problems: list[str] = field(default_factory=list)
 
     def run(self) -> list[str]:
@@ -117,7 +116,8 @@ class DemonstrationServer:
         from droidgate.serving.server_application import McpServer
         from droidgate.serving.tokens import TokenCheck, read_or_make_token, token_file
 
-        tools = PhoneTools([ServedPhone(None, self._caller)], allow=[NamePattern.parse("*")])
+        caller = Caller(self.device, signed_by=self.signed_by)
+        tools = PhoneTools([ServedPhone(None, lambda: caller)], allow=[NamePattern.parse("*")])
         token = read_or_make_token(token_file())
         headers = {"Authorization": f"Bearer {token}"}
         with listen(HttpAddress("127.0.0.1", 0)) as (listener, address):
@@ -129,16 +129,9 @@ class DemonstrationServer:
                     async with Client(transport, mode=REVISION) as client:
                         count = len((await client.list_tools()).tools)
                         show([Line(f"{address.url}, MCP {REVISION}: {count} tools", 1)])
-                        for tool, (arguments, expected) in self._calls().items():
+                        for tool, (arguments, expected) in _CALLS.items():
                             rows.append(await self._call(client, tool, arguments, expected))
                 server.should_exit = True
-
-    def _calls(self) -> dict[str, tuple[dict[str, Any], str]]:
-        path, phrase = self.path_of_pdf
-        return {**_CALLS, "pdftool_search_text": ({"path": path, "query": phrase}, phrase)}
-
-    def _caller(self) -> Caller:
-        return Caller(self.device, signed_by=self.signed_by)
 
     async def _call(
         self, client: Any, tool: str, arguments: dict[str, Any], expected: str
@@ -218,9 +211,13 @@ class _Demonstration:
             show([Line(f"{command}: Success", 1)])
         return apk.name, f"{len(content):,}", f"{spent:.0f}"
 
+    def read_phone(self, package: str | None = None) -> PhoneReading:
+        formats = tuple(load_formats().values())
+        return read_phone(self.phone.device, PhoneRequest(formats, package=package, keep=False))
+
     def discover(self) -> PhoneReading:
         show([Heading("3. Discover what they declare, over adb")])
-        found = read_phone(self.phone.device, PhoneRequest(tuple(load_formats().values()), keep=False))
+        found = self.read_phone()
         if self.details:
             show([*discovery_page(found), Line(counts_line(found)), Line()])
             for provider in _providers(found):
@@ -231,7 +228,8 @@ class _Demonstration:
                 for other in _providers(found)
             ]
             show([Table(("APP", "PROTOCOL", "CAPABILITIES"), rows), Line()])
-        expected = {provider.content_digest() for provider in _declared_in_sources()}
+        declared = read_source(str(sample_apps_directory())).providers
+        expected = {provider.content_digest() for provider in declared}
         missing = expected - {provider.content_digest() for provider in _providers(found)}
         self.problems.extend(f"{problem.message}" for app in found.apps for problem in app.problems)
         if missing:
@@ -286,34 +284,20 @@ class _Demonstration:
         new = [change.path for change in migration.changes if change.before is None]
         changed = [change.path for change in migration.changes if change.before is not None]
         if self.details:
-            show(
-                [
-                    *(Line(f"changed: {path}", 1) for path in changed),
-                    *(Line(f"new: {path}", 1) for path in new),
-                ]
-            )
+            show(Line(f"changed: {path}", 1) for path in changed)
+            show(Line(f"new: {path}", 1) for path in new)
         if _plan(original, project, target_id).changes:
             self.problems.append(f"migrating {name} a second time changes it again")
         packing = pack(project, key=signing_key())
-        self.install(self.folder / "apks" / f"{project.name}.apk", packing.apk)
-        again = read_phone(
-            self.phone.device,
-            PhoneRequest(tuple(load_formats().values()), package=packing.facts.package, keep=False),
-        )
+        self.install(self.apk_of(project.name), packing.apk)
+        again = list(_providers(self.read_phone(packing.facts.package)))
         counts = f"{len(changed)} changed and {len(new)} new files"
         show([Line(f"{counts}; packed, installed, and found on the phone:", 1)])
-        show(
-            [
-                Line(f"{provider_name(provider)}  {dialect_name(provider)}", 2)
-                for provider in _providers(again)
-            ]
-        )
+        show(Line(f"{provider_name(provider)}  {dialect_name(provider)}", 2) for provider in again)
         expected = migration.translations[0].writing.provider
-        if _bare_digest(expected) not in {_bare_digest(provider) for provider in _providers(again)}:
+        if _bare_digest(expected) not in map(_bare_digest, again):
             self.problems.append(f"the migrated {name} does not declare on the phone what was meant")
-        if len(list(_providers(again))) <= sum(
-            provider.package == packing.facts.package for provider in _providers(found)
-        ):
+        if len(again) <= sum(other.package == packing.facts.package for other in _providers(found)):
             self.problems.append(f"the migrated {name} has no new provider")
         show([Line()])
 
@@ -330,8 +314,7 @@ class _Demonstration:
     def serve(self) -> None:
         """Let an MCP client call each sample app through `droidgate serve`."""
         show([Heading("8. Call each app from an MCP client, through droidgate serve")])
-        folder = self.folder / "served"
-        server = DemonstrationServer(self.phone.device, folder, signing_key().digest, PDF_WITH_PHRASE)
+        server = DemonstrationServer(self.phone.device, self.folder / "served", signing_key().digest)
         self.problems.extend(server.run())
         show([Line()])
 
@@ -376,10 +359,6 @@ def _working_folder(keep: Path | None) -> Iterator[Path]:
 
 def _providers(found: PhoneReading) -> Iterator[Provider]:
     return (provider for app in found.apps for provider in app.providers)
-
-
-def _declared_in_sources() -> Iterator[Provider]:
-    return iter(read_source(str(sample_apps_directory())).providers)
 
 
 def _bare_digest(provider: Provider) -> str:

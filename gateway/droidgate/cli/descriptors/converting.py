@@ -24,7 +24,6 @@ from droidgate.cli.output.json_documents import (
     NameMap,
     NamesDocument,
     Origin,
-    Problem,
     ProviderConversion,
     WrittenFile,
 )
@@ -187,10 +186,11 @@ def _subjects_of(translation: Translation) -> list[str]:
 def fidelity_document(read: Providers, converted: Conversion) -> FidelityDocument:
     """Return what a conversion cost, as `fidelity.json` has it."""
     conversions = zip(converted.translations, converted.artifacts, strict=True)
-    return FidelityDocument(
+    return FidelityDocument.of(
+        read,
         target=_target_of(converted),
         reading=read.findings,
-        problems=Problem.all_of([*read.problems, *(failure.error for failure in converted.failures)]),
+        problems=[*read.problems, *(failure.error for failure in converted.failures)],
         conversions=tuple(_conversion(item, files) for item, files in conversions),
     )
 

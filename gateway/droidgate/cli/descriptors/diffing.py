@@ -8,7 +8,7 @@ from typing import Final
 from droidgate.cli.descriptors.descriptor_commands import Diff
 from droidgate.cli.exit_codes import ExitCode
 from droidgate.cli.output.grouped_findings import counted, findings_table, security_blocks, security_page
-from droidgate.cli.output.json_documents import DiffDocument, Problem
+from droidgate.cli.output.json_documents import DiffDocument
 from droidgate.cli.output.pages import Block, Heading, Line, Table
 from droidgate.cli.output.reports import Report
 from droidgate.cli.output.safe_text import one_line
@@ -39,11 +39,12 @@ def diff_sources(options: Diff) -> Report:
     reached = threshold is not None and weight is not None and weight >= Weight(threshold.value)
     return Report(
         lambda: diff_page(comparison),
-        lambda: DiffDocument(
+        lambda: DiffDocument.of(
+            after,
             weight=weight,
             counts=count_weights(comparison.all_changes()),
             comparison=comparison,
-            problems=Problem.all_of([*before.problems, *after.problems]),
+            problems=[*before.problems, *after.problems],
         ),
         ExitCode.FINDINGS if reached else ExitCode.OK,
     )

@@ -7,14 +7,12 @@ would break.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from typing import Literal
 
 from droidgate.cli.output.json_output import Document, PublishedDocument
 from droidgate_mappings.compare import Comparison, Weight
 from droidgate_mappings.formats.installed import OwnApp
 from droidgate_mappings.model.capability import Provider
-from droidgate_mappings.model.errors import DroidgateError
 from droidgate_mappings.model.findings import Finding
 from droidgate_mappings.model.names import NameEntry
 from droidgate_mappings.tables.capacity import Capacity
@@ -27,11 +25,6 @@ class Problem(Document):
     message: str
     place: str | None
     hint: str | None
-
-    @classmethod
-    def all_of(cls, errors: Iterable[DroidgateError]) -> tuple[Problem, ...]:
-        """Return errors as parts of a document."""
-        return tuple(cls(message=error.message, place=error.place, hint=error.hint) for error in errors)
 
 
 class AppSigners(Document):

@@ -8,9 +8,6 @@ only: a program may read a pipe.
 from __future__ import annotations
 
 from enum import Enum
-from typing import Annotated, Any, Final
-
-import typer
 
 
 class PageLength(Enum):
@@ -19,17 +16,6 @@ class PageLength(Enum):
     WHOLE = "nowhere"
     SHORT_ON_TERMINALS = "on terminals"
     SHORT = "everywhere"
-
-
-DETAILS: Final[dict[PageLength, Any]] = {
-    PageLength.SHORT_ON_TERMINALS: Annotated[
-        bool, typer.Option("--details", help="Show everything where a terminal gets about a page")
-    ],
-    PageLength.SHORT: Annotated[
-        bool, typer.Option("--details", help="Show the whole report in place of about a page")
-    ],
-}
-"""The option that makes pages whole, by their usual length."""
 
 
 class _Chosen:

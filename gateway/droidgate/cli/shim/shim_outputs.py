@@ -16,8 +16,6 @@ from droidgate_mappings.text_safety.marks import TextMark
 
 DETAILS: Final = "--details shows"
 
-StepOutcome = Literal["done", "refused", "not-needed", "left-out"]
-
 
 class ShimKey(Document):
     """Who signs: the key's file, and the SHA-256 of the certificate by which Android knows the signer."""
@@ -30,7 +28,7 @@ class ShimStep(Document):
     """One step on a device: what it is for, the command as a user would type it there, what came of it."""
 
     what: str
-    outcome: StepOutcome
+    outcome: Literal["done", "refused", "not-needed", "left-out"]
     command: str | None
     why: str
 
