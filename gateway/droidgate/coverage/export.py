@@ -13,8 +13,7 @@ from pathlib import Path
 from typing import Any, Final, Literal
 
 from droidgate.computer.optional_packages import need
-from droidgate.coverage.coverage_document import Report
-from droidgate.coverage.document_summary import REACHES, History
+from droidgate.coverage.coverage_document import REACHES, History, Report
 from droidgate.coverage.figures import Figures
 from droidgate.coverage.match.capability_groups import Link
 from droidgate.coverage.overlaps import Overlaps

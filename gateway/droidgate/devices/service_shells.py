@@ -1,4 +1,8 @@
-"""Commands of system services: what `cmd SERVICE help` says of them, and listings that formats ask for."""
+"""Commands of system services: what `cmd SERVICE help` says of them, and listings that formats ask for.
+
+Also here: what `cmd app_function` can do, in each of its generations (reference appfunctions 6). It is read
+from the command's help, not from the API level.
+"""
 
 from __future__ import annotations
 
@@ -196,3 +200,38 @@ def _read_commands(help_command: str, lines: list[str]) -> dict[str, frozenset[s
     if "help" not in commands or lines[-1:] != [""]:
         raise DeviceOutputError(help_command, "the help is cut off", text=lines[-1] if lines else "")
     return commands
+
+
+SERVICE: Final = "app_function"
+TITLE: Final = "AppFunctionManagerService commands:"
+
+
+@dataclass(frozen=True, slots=True)
+class AppFunctionShell(ServiceShell):
+    """What `cmd app_function` of a device can do."""
+
+    @property
+    def executes(self) -> bool:
+        """Functions can be called."""
+        return "execute-app-function" in self.commands
+
+    @property
+    def lists(self) -> bool:
+        """Functions can be listed."""
+        return "list-app-functions" in self.commands
+
+    @property
+    def reports_enabled(self) -> bool:
+        """The enabled state of a function can be asked for."""
+        return "is-enabled" in self.commands
+
+
+def app_function_shell(device: Device) -> AppFunctionShell:
+    """Return what `cmd app_function` of a device can do.
+
+    Raises:
+        DeviceError: the device fails, or its output is not help text.
+    """
+    result = device.run(["cmd", SERVICE, "help"])
+    shell = read_help(SERVICE, TITLE, result.text, result.exit_status, result.error_text)
+    return AppFunctionShell(shell.commands, shell.reason)

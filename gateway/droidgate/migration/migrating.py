@@ -11,8 +11,7 @@ from droidgate.migration.conversion import Conversion, convert
 from droidgate.migration.plan import FileChange, MigrationPlan, plan_migration
 from droidgate.migration.source_sets import Language, find_source_set
 from droidgate.sources import check_convertible, read
-from droidgate.sources.choosing import check_package
-from droidgate.sources.source_results import Providers
+from droidgate.sources.source_results import Providers, check_package
 from droidgate_mappings.formats.format import find_format
 from droidgate_mappings.model.capability import Provider
 from droidgate_mappings.model.findings import Finding

@@ -196,7 +196,7 @@ def read_source(
     catalog = None if source == STANDARD_INPUT else catalog_folder(source)
     if catalog is not None:
         # Most runs have no catalog either.
-        from droidgate.sources.catalogs.catalog_reading import read_catalog  # noqa: PLC0415
+        from droidgate.sources.catalogs.catalog import read_catalog  # noqa: PLC0415
 
         return read_catalog(catalog, options)
     reader = FileReader(options)

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from droidgate.coverage import history as history_module
-from droidgate.coverage.document_summary import History
+from droidgate.coverage.coverage_document import History
 from droidgate.coverage.history import Snapshot, history_of
 from gateway.coverage_compare.made_catalogs import App, Tool, make_catalog, mmcp, mobile_mcp, tool_list
 

@@ -8,8 +8,7 @@ from typing import Any
 
 import pytest
 
-from droidgate.coverage.coverage_document import outcomes_in_words
-from droidgate.coverage.document_summary import Counted
+from droidgate.coverage.coverage_document import Counted, outcomes_in_words
 from gateway.cli.program_runs import Runner
 from gateway.coverage_compare.made_catalogs import (
     App,

@@ -5,7 +5,7 @@ from collections import Counter
 from collections.abc import Sequence
 from itertools import pairwise
 
-from droidgate.coverage import document_details as d, document_summary as s
+from droidgate.coverage import coverage_document as d, coverage_document as s
 from droidgate.coverage.reach import Reaching, Standing, agents, reach_of_app
 from droidgate_mappings.model.json_values import one_line_json
 from droidgate_mappings.tables.taxonomy import load_taxonomy

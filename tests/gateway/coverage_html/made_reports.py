@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
-from droidgate.coverage import document_details as d, document_summary as s
+from droidgate.coverage import coverage_document as d, coverage_document as s
 from droidgate.coverage.coverage_document import Report
 from droidgate.coverage.reach import agents
 from droidgate_mappings.compare import Change

@@ -4,8 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from droidgate.coverage.coverage_document import Report
-from droidgate.coverage.document_details import MOST_APPS, MOST_CAPABILITIES
+from droidgate.coverage.coverage_document import MOST_APPS, MOST_CAPABILITIES, Report
 from droidgate.coverage.html.page import MOST_BYTES, render_page
 from gateway.coverage_html.conftest import OpenPage
 from gateway.coverage_html.made_reports import make_report

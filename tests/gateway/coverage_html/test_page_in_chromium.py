@@ -7,8 +7,7 @@ from typing import Any
 
 import pytest
 
-from droidgate.coverage.coverage_document import Report
-from droidgate.coverage.document_details import Details
+from droidgate.coverage.coverage_document import Details, Report
 from droidgate.coverage.html.page import render_page
 from gateway.coverage_html.browser import Page
 from gateway.coverage_html.conftest import OpenPage

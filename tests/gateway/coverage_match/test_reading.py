@@ -3,9 +3,15 @@ from collections.abc import Iterator
 
 import pytest
 
-from droidgate.coverage.match import match_words, text_reading
+from droidgate.coverage.match import match_words
 from droidgate.coverage.match.capability_groups import Scorer
-from droidgate.coverage.match.features import CapabilityText, declared_text, features_of, parts_of
+from droidgate.coverage.match.features import (
+    CapabilityText,
+    declared_text,
+    features_of,
+    parts_of,
+    read_capabilities,
+)
 from droidgate.coverage.match.match_words import Vocabulary
 from gateway.coverage_match.labelled_pairs import capability_text, labelled_pairs
 from gateway.synthetic_ecosystem.names import Names
@@ -25,7 +31,7 @@ def test_capabilities_are_read_by_their_keys_each_once() -> None:
     texts = list(_made(300))
     mixed = [*texts, *texts[:40]]
     random.Random(2).shuffle(mixed)
-    kept, other = text_reading.read_capabilities(texts), text_reading.read_capabilities(mixed)
+    kept, other = read_capabilities(texts), read_capabilities(mixed)
     assert kept.keys == other.keys == [item.key for item in texts]
     assert kept.text_of == other.text_of
     assert [item.text for item in kept.features] == [item.text for item in other.features]

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from droidgate.sources.kept_applications import (
+from droidgate.sources.phone_source import (
     ApplicationStore,
     KeptApplication,
     NotKeptError,

@@ -5,9 +5,8 @@ import shlex
 import pytest
 
 from droidgate.devices.device import Device
-from droidgate.shims import access, installing
-from droidgate.shims.install_steps import Step
-from droidgate.shims.installing import GRANT, HANDSHAKE, install_shim, set_up_shim
+from droidgate.shims import installing, installing as access
+from droidgate.shims.installing import GRANT, HANDSHAKE, Step, install_shim, set_up_shim
 from droidgate.shims.place import ShimPlace
 from droidgate.shims.shim_facts import ShimFacts
 from gateway.devices.fake_adb_server import Answer

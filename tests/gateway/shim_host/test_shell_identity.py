@@ -11,8 +11,7 @@ from droidgate.devices.device import Device
 from droidgate.devices.packages import InstalledPackage
 from droidgate.shims import installing, shell_identity
 from droidgate.shims.client import HostClient
-from droidgate.shims.install_steps import Step
-from droidgate.shims.installing import Installation
+from droidgate.shims.installing import Installation, Step
 from droidgate.shims.place import ShimPlace
 from droidgate.shims.shell_identity import (
     END,

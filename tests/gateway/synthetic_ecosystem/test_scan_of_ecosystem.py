@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from droidgate.coverage.process_pool import PoolSettings
-from droidgate.coverage.scan import ScanRequest, scan
+from droidgate.coverage.scan import ScanRequest, run_scan as scan
 from droidgate.sources.catalogs.catalog import Catalog
 from gateway.synthetic_ecosystem.apks import PART, READ, UNREADABLE, Expected
 

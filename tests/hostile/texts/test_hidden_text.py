@@ -12,9 +12,14 @@ from droidgate.cli.output.json_output import json_text
 from droidgate.cli.output.pages import Line, Table, show
 from droidgate.cli.output.sarif import sarif_log
 from droidgate.coverage.export import _harmless_text
-from droidgate.coverage.html.safe import shown, shown_json
 from droidgate_mappings.model.findings import Finding, Level
-from droidgate_mappings.text_safety import hidden_characters, look_alikes, without_hidden
+from droidgate_mappings.text_safety import (
+    hidden_characters,
+    look_alikes,
+    visible as shown,
+    visible_json as shown_json,
+    without_hidden,
+)
 
 duckdb = pytest.importorskip("duckdb")
 

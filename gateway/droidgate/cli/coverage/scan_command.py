@@ -85,7 +85,7 @@ def _scan(  # noqa: PLR0913
     that was stopped goes on where it was, and a repeated one reads only what is new.
     """
     from droidgate.cli.coverage.scan_report import scan_sources
-    from droidgate.coverage.scanning import ScanOptions
+    from droidgate.coverage.scan import ScanOptions
 
     options = ScanOptions(
         known=tuple(known or ()),

@@ -32,7 +32,6 @@ from droidgate.cli.shim.shim_outputs import (
 )
 from droidgate.cli.shim.shim_summaries import DETAILS, app_name, installed_summary
 from droidgate.devices.device import connect_device
-from droidgate.shims.install_steps import Step
 from droidgate.shims.installations import (
     InstalledShims,
     InstallRequest,
@@ -42,6 +41,7 @@ from droidgate.shims.installations import (
     prepare_shims,
     uninstall_shims,
 )
+from droidgate.shims.installing import Step
 from droidgate.shims.place import place_of
 from droidgate_mappings.formats.installed import SHIM_PACKAGE
 from droidgate_mappings.model.errors import UsageError

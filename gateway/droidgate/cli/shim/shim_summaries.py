@@ -11,8 +11,8 @@ from droidgate.cli.output.safe_text import one_line
 from droidgate.cli.shim.shim_outputs import ShimStatusRecord
 from droidgate.shims.answers import Status
 from droidgate.shims.doctor import Check
-from droidgate.shims.install_steps import Step
 from droidgate.shims.installations import InstalledShims
+from droidgate.shims.installing import Step
 from droidgate_mappings.formats.installed import SHIM_PREFIX
 
 DETAILS: Final = "--details shows"
