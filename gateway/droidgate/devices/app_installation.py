@@ -10,12 +10,12 @@ import re
 from collections.abc import Mapping
 from typing import Final
 
-from droidgate.devices.command_outputs import command_failed
 from droidgate.devices.device import TRANSFER_SECONDS, CommandResult, Device
 from droidgate.devices.device_errors import (
     CommandFailedError,
     DeviceOutputError,
     UnsafeArgumentError,
+    command_failed,
     excerpt,
 )
 from droidgate.devices.quoting import check_package, check_user

@@ -13,9 +13,8 @@ import re
 from dataclasses import dataclass
 from typing import Final, Literal
 
-from droidgate.devices.command_outputs import command_failed, output_lines
 from droidgate.devices.device import Condition, Device
-from droidgate.devices.device_errors import DeviceOutputError
+from droidgate.devices.device_errors import DeviceOutputError, command_failed, output_lines
 from droidgate.devices.quoting import check_action, check_package, check_user, is_component, is_package
 
 ComponentKind = Literal["services", "activities", "receivers"]

@@ -11,9 +11,8 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final, TypeVar
 
-from droidgate.devices.command_outputs import command_failed
 from droidgate.devices.device import Device
-from droidgate.devices.device_errors import CommandFailedError, DeviceOutputError, excerpt
+from droidgate.devices.device_errors import CommandFailedError, DeviceOutputError, command_failed, excerpt
 from droidgate.devices.quoting import check_user, is_package
 from droidgate_mappings.formats.installed import ListedFunction, ListingError, StateQuery, SystemListing
 

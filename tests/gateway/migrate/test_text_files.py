@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from adapters.handlers.providers import WEATHER
-from droidgate.migration.text_files import read_text_file, replace_file
+from droidgate.migration.source_sets import read_text_file, replace_file
 from droidgate_mappings.model.errors import InputError, WriteError
 from gateway.migrate.projects import copy_module, migrate
 

@@ -9,7 +9,7 @@ import pytest
 from droidgate.cli.phone import starting_phones
 from droidgate_android.projects.project_files import read_project_file
 from droidgate_mappings.model.errors import BudgetError, InputError
-from droidgate_mappings.text.encodings import find_encoding
+from droidgate_mappings.text.xml_text import find_encoding
 from gateway.cli.program_runs import Run, run_process
 
 MANIFEST = """<manifest xmlns:android="http://schemas.android.com/apk/res/android" package="com.example.app">

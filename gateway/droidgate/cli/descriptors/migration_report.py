@@ -27,7 +27,7 @@ from droidgate.cli.output.pages import (
 )
 from droidgate.cli.output.safe_text import visible
 from droidgate.cli.read_sources import print_problem, read_all
-from droidgate.migration.migrating import Migration, migrate
+from droidgate.migration.plan import Migration, migrate
 from droidgate.migration.source_sets import Language
 from droidgate.sources.source_results import Providers, provider_label
 from droidgate_mappings import text_safety
