@@ -48,9 +48,8 @@ from droidgate_mappings.formats.application import Application, Component, MetaD
 from droidgate_mappings.formats.format import SourceFile
 from droidgate_mappings.model.capability import Place
 from droidgate_mappings.model.errors import InputError
-from droidgate_mappings.model.findings import Finding, Level, finding_code
+from droidgate_mappings.model.findings import Finding, Level, LintRule, LintRules, finding_code
 from droidgate_mappings.model.json_values import Json, pointer_token
-from droidgate_mappings.model.lint_rules import LintRule, LintRules
 from droidgate_mappings.tables.app_functions import Release, load_indexing
 from droidgate_mappings.text.xml_text import Element, parse_xml
 

@@ -10,9 +10,8 @@ from typing import Final
 
 from droidgate_mappings.formats.format import SourceFile
 from droidgate_mappings.model.capability import Place
-from droidgate_mappings.model.findings import Finding, Level
+from droidgate_mappings.model.findings import Finding, Level, LintRule, LintRules
 from droidgate_mappings.model.json_values import Json
-from droidgate_mappings.model.lint_rules import LintRule, LintRules
 from droidgate_mappings.text.json_text import parse_json
 from droidgate_mcp.tool_facts import CACHE_DEFAULTS, HINTS
 from droidgate_mcp.tool_list import take_apart

@@ -17,9 +17,8 @@ from droidgate_mappings.formats.format import SourceFile
 from droidgate_mappings.formats.leniency import ReadingContext
 from droidgate_mappings.model.capability import Place
 from droidgate_mappings.model.errors import InputError
-from droidgate_mappings.model.findings import Finding, Level
+from droidgate_mappings.model.findings import Finding, Level, LintRule, LintRules
 from droidgate_mappings.model.json_values import Json, pointer_token
-from droidgate_mappings.model.lint_rules import LintRule, LintRules
 from droidgate_mappings.text.json_text import decode_utf8
 from droidgate_mmcp.read import ManifestText, find_manifest_text, hint_about_json
 from droidgate_mmcp.tool_manifest import MANIFEST_KEYS, TOOL_KEYS, form_of, parse_manifest

@@ -17,8 +17,7 @@ from droidgate_mappings.formats.format import SourceFile
 from droidgate_mappings.formats.leniency import ReadingContext
 from droidgate_mappings.model.capability import Place
 from droidgate_mappings.model.errors import InputError
-from droidgate_mappings.model.findings import Finding, Level
-from droidgate_mappings.model.lint_rules import LintRule, LintRules
+from droidgate_mappings.model.findings import Finding, Level, LintRule, LintRules
 from droidgate_mappings.text.aapt_text import reference_in
 from droidgate_mappings.text.xml_text import TOOLS
 from droidgate_mobile_mcp.capabilities_document import (

@@ -16,17 +16,17 @@ if TYPE_CHECKING:
     from droidgate.calls.policy import Policy as Policy
     from droidgate.coverage.coverage_document import Report as Report
     from droidgate.coverage.report import report_coverage as report_coverage
-    from droidgate.coverage.scanning import ScanOptions as ScanOptions, scan as scan
+    from droidgate.coverage.scan import ScanOptions as ScanOptions, scan as scan
     from droidgate.devices.describing import (
         DeviceDescription as DeviceDescription,
         list_devices as list_devices,
     )
     from droidgate.migration.conversion import Conversion as Conversion, convert as convert
-    from droidgate.migration.migrating import Migration as Migration, migrate as migrate
     from droidgate.migration.model_calls import (
         FunctionCall as FunctionCall,
         read_function_call as read_function_call,
     )
+    from droidgate.migration.plan import Migration as Migration, migrate as migrate
     from droidgate.migration.project_packing import PackedApp as PackedApp, pack as pack
     from droidgate.serving.client_settings.settings_installation import (
         ClientChange as ClientChange,
@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from droidgate.sources import Providers as Providers, read as read
     from droidgate.sources.differences import diff as diff
     from droidgate.sources.linting import LintReport as LintReport, lint as lint
-    from droidgate.sources.phone_callability import callability_of as callability_of
+    from droidgate.sources.phone_source import callability_of as callability_of
     from droidgate_mappings.compare import Change as Change, Comparison as Comparison, Weight as Weight
     from droidgate_mappings.formats.format import Format as Format, load_formats as load_formats
     from droidgate_mappings.model.capability import (

@@ -14,17 +14,17 @@ from __future__ import annotations
 import tempfile
 from collections.abc import Iterable, Sequence
 from types import TracebackType
-from typing import Any, Final, Self
+from typing import Any, Final, Self, TypeVar
 
 from droidgate.coverage.conversions import LEVELS, targets as written_targets
-from droidgate.coverage.document_details import ReachProfile
-from droidgate.coverage.document_summary import (
+from droidgate.coverage.coverage_document import (
     REACHES,
     AgentReach,
     Counted,
     FidelityCell,
     Overlap,
     ProtocolCount,
+    ReachProfile,
     Totals,
 )
 from droidgate.coverage.reach import Reaching, Standing, reach_of_app
@@ -34,6 +34,7 @@ from droidgate.sources.source_code import CAPABILITIES_NOT_FOUND, VARIANT_CODE
 from droidgate_mappings.formats.format import load_formats
 from droidgate_mappings.formats.reachability import ComponentFacts, Protection
 from droidgate_mappings.model.capability import CapabilityAccess, Provider
+from droidgate_mappings.model.types import Frozen
 from droidgate_mappings.tables.reach import Agent, load_reach
 
 MOST_REASONS: Final = 12
@@ -45,15 +46,17 @@ _BETWEEN: Final = "\x1f"
 _UNKNOWN: Final = "\x1e"
 
 
+_Part = TypeVar("_Part", bound=Frozen)
+
+
 class Figures:
     """One connection to a catalog with the tables above; use it as a context, so that it is closed."""
 
-    def __init__(self, catalog: Catalog, reaching: Reaching | None = None) -> None:
+    def __init__(self, catalog: Catalog) -> None:
         """Open a catalog.
 
         Args:
             catalog: The catalog.
-            reaching: Judges how capabilities are reached.
 
         Raises:
             UsageError: DuckDB is not installed.
@@ -65,7 +68,6 @@ class Figures:
         self.connection.execute(f"SET memory_limit = '{_MEMORY}'")
         self.connection.execute(f"SET temp_directory = {quoted(self._folder.name)}")
         self.connection.execute("SET preserve_insertion_order = false")
-        self._reaching = Reaching() if reaching is None else reaching
         self._targets = [agent.target for agent in load_reach().agents if agent.target is not None]
         self.profiles: tuple[ReachProfile, ...] = ()
         self._prepare()
@@ -83,6 +85,16 @@ class Figures:
         """Return what a query gives."""
         rows: list[tuple[Any, ...]] = self.connection.execute(statement, list(parameters)).fetchall()
         return rows
+
+    def records(self, statement: str, parameters: Sequence[Any] = ()) -> list[dict[str, Any]]:
+        """Return what a query gives, each row by the names of its columns."""
+        result = self.connection.execute(statement, list(parameters))
+        names = [name for name, *_ in result.description]
+        return [dict(zip(names, row, strict=True)) for row in result.fetchall()]
+
+    def read(self, model: type[_Part], statement: str) -> tuple[_Part, ...]:
+        """Return what a query gives as parts of a report, whose fields its columns are named after."""
+        return tuple(model(**record) for record in self.records(statement))
 
     def row(self, statement: str) -> tuple[Any, ...]:
         """Return the only row that a query gives."""
@@ -139,7 +151,8 @@ class Figures:
                 "SELECT DISTINCT key FROM provider_fact WHERE is_silent) ORDER BY key"
             )
         ]
-        judged = [self._reaching.cells(self._standing(key)) for key in keys]
+        reaching = Reaching()
+        judged = [reaching.cells(self._standing(key)) for key in keys]
         numbers = {cells: number for number, cells in enumerate(dict.fromkeys(judged))}
         self.profiles = tuple(ReachProfile(cells=cells) for cells in numbers)
         keyed = [(key, numbers[cells]) for key, cells in zip(keys, judged, strict=True)]
@@ -177,54 +190,27 @@ class Figures:
 
     def totals(self) -> Totals:
         """Return the figures that a report begins with."""
-        apps = self.row(
-            "SELECT count(*), count(*) FILTER (kind = 'descriptor'), count(*) FILTER (providers > 0), "
-            "count(*) FILTER (silent), count(*) FILTER (providers = 0 AND NOT unread AND has_launcher), "
-            "count(*) FILTER (providers = 0 AND NOT unread AND NOT has_launcher), "
-            "count(*) FILTER (len(protocols) > 1), coalesce(sum(providers), 0)::BIGINT, "
-            "count(*) FILTER (providers = 0 AND unread) FROM entry_sum"
-        )
-        capabilities = self.row("SELECT count(*), coalesce(sum(tokens), 0)::BIGINT FROM capability_fact")
-        return Totals(
-            apps=apps[0],
-            descriptors=apps[1],
-            declaring_apps=apps[2],
-            silent_apps=apps[3],
-            ui_only_apps=apps[4],
-            mute_apps=apps[5],
-            several_protocols_apps=apps[6],
-            providers=apps[7],
-            unread_apps=apps[8],
-            capabilities=capabilities[0],
-            tokens=capabilities[1],
-        )
+        (totals,) = self.read(Totals, _TOTALS)
+        return totals
 
     def protocols(self) -> tuple[ProtocolCount, ...]:
         """Return how often each dialect occurs."""
         formats = load_formats()
         return tuple(
-            ProtocolCount(
-                protocol=protocol,
-                title=formats[protocol].title if protocol in formats else protocol,
-                dialect=dialect,
-                apps=apps,
-                providers=providers,
-                capabilities=capabilities,
+            ProtocolCount(title=formats[protocol].title if protocol in formats else protocol, **record)
+            for record in self.records(
+                "SELECT protocol, dialect, count(DISTINCT entry) AS apps, count(*) AS providers, "
+                "sum(capabilities)::BIGINT AS capabilities FROM provider_fact GROUP BY ALL ORDER BY ALL"
             )
-            for protocol, dialect, apps, providers, capabilities in self.rows(
-                "SELECT protocol, dialect, count(DISTINCT entry), count(*), sum(capabilities)::BIGINT "
-                "FROM provider_fact GROUP BY ALL ORDER BY ALL"
-            )
+            for protocol in (record["protocol"],)
         )
 
     def overlap(self) -> tuple[Overlap, ...]:
         """Return the apps by the set of their protocols."""
-        return tuple(
-            Overlap(protocols=tuple(protocols), apps=apps, capabilities=capabilities)
-            for protocols, apps, capabilities in self.rows(
-                "SELECT protocols, count(*) AS apps, sum(capabilities)::BIGINT FROM entry_sum "
-                f"GROUP BY protocols ORDER BY apps DESC, protocols LIMIT {MOST_SETS}"
-            )
+        return self.read(
+            Overlap,
+            "SELECT protocols, count(*) AS apps, sum(capabilities)::BIGINT AS capabilities FROM entry_sum "
+            f"GROUP BY protocols ORDER BY apps DESC, protocols LIMIT {MOST_SETS}",
         )
 
     def reach(self) -> tuple[AgentReach, ...]:
@@ -306,6 +292,20 @@ class Figures:
             )
             for (protocol, dialect, target), levels in counts.items()
         )
+
+
+_TOTALS: Final = """
+SELECT count(*) AS apps, count(*) FILTER (kind = 'descriptor') AS descriptors,
+    count(*) FILTER (providers > 0) AS declaring_apps, count(*) FILTER (silent) AS silent_apps,
+    count(*) FILTER (providers = 0 AND NOT unread AND has_launcher) AS ui_only_apps,
+    count(*) FILTER (providers = 0 AND NOT unread AND NOT has_launcher) AS mute_apps,
+    count(*) FILTER (providers = 0 AND unread) AS unread_apps,
+    count(*) FILTER (len(protocols) > 1) AS several_protocols_apps,
+    coalesce(sum(providers), 0)::BIGINT AS providers,
+    (SELECT count(*) FROM capability_fact) AS capabilities,
+    (SELECT coalesce(sum(tokens), 0)::BIGINT FROM capability_fact) AS tokens
+FROM entry_sum
+"""
 
 
 def most_frequent(counts: dict[str, int]) -> tuple[Counted, ...]:

@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 from itertools import groupby, takewhile
 from typing import Any, Final
 
-from droidgate.coverage.document_summary import (
+from droidgate.coverage.coverage_document import (
     ChangeCounts,
     ChangedApp,
     ChangedCapability,

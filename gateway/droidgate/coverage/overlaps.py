@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Final
 
-from droidgate.coverage.document_summary import (
+from droidgate.coverage.coverage_document import (
     AppTypeCoverage,
     Counted,
     MatchedGroup,
@@ -19,8 +19,7 @@ from droidgate.coverage.document_summary import (
 )
 from droidgate.coverage.figures import Figures, most_frequent
 from droidgate.coverage.match.capability_groups import Link, Matching, match_reading
-from droidgate.coverage.match.features import CapabilityText, Sense
-from droidgate.coverage.match.text_reading import CapabilityTexts, read_capabilities
+from droidgate.coverage.match.features import CapabilityText, CapabilityTexts, Sense, read_capabilities
 from droidgate.coverage.match.use_cases import ServedUseCase, UseCases
 from droidgate_mappings.tables.taxonomy import load_taxonomy
 

@@ -14,8 +14,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any, Final
 
-import droidgate.coverage.coverage_document  # noqa: F401 - declares the codes of security marks, whose meanings are listed
-from droidgate.coverage.document_summary import (
+from droidgate.coverage.coverage_document import (
     AppQuality,
     FindingCount,
     Quality,
@@ -133,39 +132,27 @@ def figures_of(row: Sequence[Any]) -> QualityFigures:
 
 def _findings(figures: Figures) -> tuple[FindingCount, ...]:
     load_linters()
+    counted = figures.records(
+        "SELECT origin, protocol, code, level, count(*) AS findings, count(DISTINCT entry) AS apps "
+        "FROM finding_fact GROUP BY origin, protocol, code, level "
+        f"ORDER BY findings DESC, origin, protocol, code, level LIMIT {MOST_FINDINGS}"
+    )
     return tuple(
-        FindingCount(
-            origin=origin,
-            protocol=protocol,
-            code=code,
-            meaning=FINDING_CODES[code].meaning if code in FINDING_CODES else None,
-            level=level,
-            findings=count,
-            apps=apps,
-        )
-        for origin, protocol, code, level, count, apps in figures.rows(
-            "SELECT origin, protocol, code, level, count(*) AS n, count(DISTINCT entry) FROM finding_fact "
-            f"GROUP BY origin, protocol, code, level ORDER BY n DESC, origin, protocol, code, level "
-            f"LIMIT {MOST_FINDINGS}"
-        )
+        FindingCount(meaning=FINDING_CODES[code].meaning if code in FINDING_CODES else None, **record)
+        for record in counted
+        for code in (record["code"],)
     )
 
 
 def _releases(figures: Figures) -> Iterator[ReleaseCount]:
     """Yield the lint findings by the releases that they are true of, the oldest release first."""
     titles = {other.id: other.title for other in load_indexing().releases}
-    rows = figures.rows(
-        "SELECT release, protocol, count(*) FILTER (level = 'error'), count(*) FILTER (level = 'warning'), "
-        "count(*) FILTER (level = 'note'), count(DISTINCT entry) "
+    counted = figures.records(
+        "SELECT release, protocol, count(*) FILTER (level = 'error') AS errors, "
+        "count(*) FILTER (level = 'warning') AS warnings, count(*) FILTER (level = 'note') AS notes, "
+        "count(DISTINCT entry) AS apps "
         "FROM (SELECT unnest(releases) AS release, * FROM finding_fact WHERE origin = 'lint') "
         f"GROUP BY release, protocol ORDER BY list_position({list(titles)!r}, release), release, protocol"
     )
-    for release, protocol, errors, warnings, notes, apps in rows:
-        yield ReleaseCount(
-            release=titles.get(release, release),
-            protocol=protocol,
-            errors=errors,
-            warnings=warnings,
-            notes=notes,
-            apps=apps,
-        )
+    for record in counted:
+        yield ReleaseCount(**{**record, "release": titles.get(record["release"], record["release"])})

@@ -13,8 +13,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from droidgate.coverage.conversions import EXACT
-from droidgate.coverage.document_details import ReachCell
-from droidgate.coverage.document_summary import AgentFacts
+from droidgate.coverage.coverage_document import AgentFacts, ReachCell
 from droidgate_mappings.formats.reachability import (
     ORDINARY_APP,
     SHIM,

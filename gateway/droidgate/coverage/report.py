@@ -24,12 +24,14 @@ from types import TracebackType
 from typing import Any, Final, Self
 
 from droidgate.coverage.conversions import LEVELS, targets
-from droidgate.coverage.coverage_document import Report
-from droidgate.coverage.document_details import (
+from droidgate.coverage.coverage_document import (
     MOST_APPS,
     MOST_CAPABILITIES,
+    REACHES,
     AppDetail,
     CapabilityDetail,
+    CatalogFacts,
+    Counted,
     Details,
     DialectTranslation,
     FindingDetail,
@@ -37,14 +39,10 @@ from droidgate.coverage.document_details import (
     GroupLink,
     LevelProfile,
     ProviderDetail,
+    Reach,
+    Report,
     TranslatedFile,
     TranslationFinding,
-)
-from droidgate.coverage.document_summary import (
-    REACHES,
-    CatalogFacts,
-    Counted,
-    Reach,
     UnreadCounts,
     UnreadInput,
 )
@@ -66,19 +64,21 @@ MOST_FINDINGS_LISTED: Final = 100_000
 
 _ONE_BY_ONE: Final = ("capabilities", "definitions", "extensions")
 _APPS: Final = """
-SELECT e.entry, e.unit, e.app, e.kind, e.package, e.label, e.description, e.version_name,
-    e.version_code, e.minimum_sdk, e.target_sdk, e.signers, e.signers_verified, e.has_launcher, e.listed,
-    s.protocols, s.silent, s.unread AND s.providers = 0, s.capabilities
+SELECT e.entry, e.unit || ':' || coalesce(e.app, -1) AS key, e.kind, e.package, e.label, e.description,
+    e.version_name, e.version_code, e.minimum_sdk, e.target_sdk, e.signers, e.signers_verified,
+    e.has_launcher, coalesce(e.listed, []) AS sources, s.protocols, s.silent AS is_silent,
+    s.unread AND s.providers = 0 AS is_unread, s.capabilities
 FROM entry e JOIN entry_sum s USING (entry) ORDER BY e.entry
 """
 _PROVIDERS: Final = """
-SELECT f.p, f.entry, p.protocol, p.dialect, p.component, p.component_kind, p.exported, p.enabled,
-    p.permission, p.name, p.description, p.instructions, p.declaration, p.place, p.enabled_in, p.protection
+SELECT f.entry AS app, p.protocol, p.dialect, p.component, p.component_kind, p.exported, p.enabled,
+    p.enabled_in, p.permission, p.protection, p.name, p.description, p.instructions, p.place, p.declaration
 FROM provider_fact f JOIN providers p USING (unit, provider) ORDER BY f.p
 """
 _CAPABILITIES: Final = """
-SELECT f.p, f.capability, s.s, c.id, c.title, c.description, c.parameters, c.output, c.undescribed_count,
-    c.untyped_count, c.read_only, c.destructive, c.enabled, c.token_estimate, c.place, x.levels
+SELECT f.p AS provider, f.capability, s.s AS reach, c.id, c.title, c.description, c.parameters, c.output,
+    c.undescribed_count AS undescribed, c.untyped_count AS untyped, c.read_only, c.destructive, c.enabled,
+    c.token_estimate AS tokens, c.place, x.levels
 FROM capability_fact f JOIN standing s USING (key)
 JOIN provider_fact p ON p.p = f.p
 JOIN capabilities c ON c.unit = p.unit AND c.provider = p.provider AND c.capability = f.capability
@@ -88,10 +88,10 @@ LEFT JOIN (
 ORDER BY f.p, f.capability
 """
 _FINDINGS: Final = f"""
-SELECT coalesce(p.entry, CASE WHEN o.entries = 1 THEN o.entry END) AS entry, p.p, f.capability, f.origin,
-    f.code, f.level, f.pointer, f.message, f.hint, f.rule, f.releases, f.place
+SELECT coalesce(p.entry, CASE WHEN o.entries = 1 THEN o.entry END) AS app, p.p AS provider, f.capability,
+    f.origin, f.code, f.level, f.pointer, f.message, f.hint, f.rule, f.releases, f.place
 FROM findings f LEFT JOIN provider_fact p USING (unit, provider) LEFT JOIN first_entry o ON o.unit = f.unit
-ORDER BY entry, f.unit, f.finding LIMIT {MOST_FINDINGS_LISTED}
+ORDER BY app, f.unit, f.finding LIMIT {MOST_FINDINGS_LISTED}
 """
 
 
@@ -115,8 +115,8 @@ def details_of(
     figures: Figures, overlaps: Overlaps | None, translations: tuple[DialectTranslation, ...] = ()
 ) -> Details:
     """Return everything, one by one; `prepare_quality` comes first."""
-    providers = figures.rows(_PROVIDERS)
-    declared = [_parts_of(row[12]) for row in providers]
+    providers = figures.records(_PROVIDERS)
+    declared = [_parts_of(row.pop("declaration")) for row in providers]
     capabilities, levels, places = _capabilities(figures, declared, overlaps)
     return Details(
         targets=tuple(figures.catalog.targets),
@@ -165,54 +165,22 @@ def _apps(figures: Figures, served: Mapping[int, set[str]]) -> tuple[AppDetail, 
 
     return tuple(
         AppDetail(
-            key=f"{unit}:{-1 if app is None else app}",
-            kind=kind,
-            package=package,
-            label=label,
-            description=description,
-            version_name=version_name,
-            version_code=version_code,
-            minimum_sdk=minimum_sdk,
-            target_sdk=target_sdk,
-            signers=tuple(signers),
-            signers_verified=signers_verified,
-            has_launcher=has_launcher,
-            sources=tuple(listed or ()),
-            protocols=tuple(protocols),
-            is_silent=silent,
-            is_unread=unread,
-            capabilities=capabilities,
+            **record,
             best=tuple(best[entry, agent] for agent in agents),
             reach=tuple(reach_of(entry, agent) for agent in agents),
             quality=figures_of(quality[entry]),
             use_cases=tuple(sorted(served.get(entry, ()))),
         )
-        for (
-            entry, unit, app, kind, package, label, description, version_name, version_code,
-            minimum_sdk, target_sdk, signers, signers_verified, has_launcher, listed, protocols, silent,
-            unread, capabilities,
-        ) in figures.rows(_APPS)
-    )  # fmt: skip
+        for record in figures.records(_APPS)
+        for entry in (record.pop("entry"),)
+    )
 
 
-def _provider(row: tuple[Any, ...], parts: Mapping[str, Any]) -> ProviderDetail:
+def _provider(record: dict[str, Any], parts: Mapping[str, Any]) -> ProviderDetail:
     return ProviderDetail(
-        app=row[1],
-        protocol=row[2],
-        dialect=row[3],
-        component=row[4],
-        component_kind=row[5],
-        exported=row[6],
-        enabled=row[7],
-        enabled_in=row[14],
-        permission=row[8],
-        protection=row[15],
-        name=row[9],
-        description=row[10],
-        instructions=row[11],
+        **record,
         definitions=_json_or_none(parts["definitions"]),
         extensions=_json_or_none(parts["extensions"]),
-        place=row[13],
     )
 
 
@@ -233,32 +201,17 @@ def _capabilities(
     profiles: dict[tuple[str | None, ...], int] = {}
     places = _Places({}, {})
     details: list[CapabilityDetail] = []
-    for row in figures.rows(_CAPABILITIES):
-        provider, position, standing = row[:3]
-        known = row[15] or {}
+    for record in figures.records(_CAPABILITIES):
+        provider, position = record["provider"], record.pop("capability")
+        known = record.pop("levels") or {}
         levels = profiles.setdefault(tuple(known.get(target) for target in targets), len(profiles))
         key = key_of(provider, position)
         places.capabilities[provider, position] = places.keys[key] = len(details)
-        capabilities = declared[provider]["capabilities"]
+        capabilities = declared[provider]["capabilities"] or []
         details.append(
             CapabilityDetail(
-                provider=provider,
-                id=row[3],
-                title=row[4],
-                description=row[5],
-                parameters=row[6],
-                output=row[7],
-                undescribed=row[8],
-                untyped=row[9],
-                read_only=row[10],
-                destructive=row[11],
-                enabled=row[12],
-                tokens=row[13],
-                declaration=one_line_json(
-                    capabilities[position] if capabilities and position < len(capabilities) else {}
-                ),
-                place=row[14],
-                reach=standing,
+                **record,
+                declaration=one_line_json(capabilities[position] if position < len(capabilities) else {}),
                 levels=levels,
                 use_cases=tuple(item.use_case for item in served.get(key, ())),
                 group=groups.get(key),
@@ -268,24 +221,10 @@ def _capabilities(
 
 
 def _findings(figures: Figures, places: _Places) -> tuple[FindingDetail, ...]:
-    return tuple(
-        FindingDetail(
-            app=entry,
-            provider=provider,
-            capability=places.capabilities.get((provider, capability)),
-            origin=origin,
-            code=code,
-            level=level,
-            pointer=pointer,
-            message=message,
-            hint=hint,
-            rule=rule,
-            releases=tuple(releases),
-            place=place,
-        )
-        for entry, provider, capability, origin, code, level, pointer, message, hint, rule, releases, place
-        in figures.rows(_FINDINGS)
-    )  # fmt: skip
+    found = figures.records(_FINDINGS)
+    for record in found:
+        record["capability"] = places.capabilities.get((record["provider"], record["capability"]))
+    return tuple(FindingDetail(**record) for record in found)
 
 
 def _groups(overlaps: Overlaps, places: _Places) -> tuple[Group, ...]:
@@ -325,24 +264,18 @@ def unread_of(figures: Figures) -> UnreadCounts:
     """Return what a scan could not read: counts by reason, and the inputs by name."""
     figures.connection.execute(_UNREAD)
     sources, parts = figures.row("SELECT count(outcome), count(*) - count(outcome) FROM unread")
-    reasons = figures.rows(
-        "SELECT reason, count(*) AS n FROM unread GROUP BY reason ORDER BY n DESC, reason "
-        f"LIMIT {MOST_REASONS}"
+    reasons = figures.read(
+        Counted,
+        'SELECT reason AS name, count(*) AS "count" FROM unread GROUP BY reason '
+        f'ORDER BY "count" DESC, reason LIMIT {MOST_REASONS}',
     )
-    inputs = figures.rows(
+    inputs = figures.read(
+        UnreadInput,
         "SELECT source, place, outcome, reason FROM unread "
-        f"ORDER BY outcome IS NULL, source, place, reason LIMIT {MOST_INPUTS}"
+        f"ORDER BY outcome IS NULL, source, place, reason LIMIT {MOST_INPUTS}",
     )
-    return UnreadCounts(
-        sources=sources,
-        parts=parts,
-        reasons=tuple(Counted(name=name, count=count) for name, count in reasons),
-        inputs=tuple(
-            UnreadInput(source=source, place=place, outcome=outcome, reason=reason)
-            for source, place, outcome, reason in inputs
-        ),
-        left_out=sources + parts - len(inputs),
-    )
+    left_out = sources + parts - len(inputs)
+    return UnreadCounts(sources=sources, parts=parts, reasons=reasons, inputs=inputs, left_out=left_out)
 
 
 _code = partial(finding_code, module=__name__)
@@ -358,8 +291,7 @@ POOR_NAME: Final = _code(
 
 _LEVELS: Final = ("error", "warning", "note")
 _FOUND: Final = f"""
-SELECT d.source, d.kind, f.place, f.code, f.level, f.pointer, f.message, f.hint, f.rule,
-    f.releases
+SELECT d.source, d.kind, f.place, f.code, f.level, f.pointer, f.message, f.hint, f.rule, f.releases
 FROM findings f JOIN (
     SELECT unit, min(source) AS source, min(kind) AS kind FROM sources WHERE unit IS NOT NULL GROUP BY unit
 ) d USING (unit) WHERE origin <> 'reading'
@@ -383,18 +315,10 @@ def quality_findings(figures: Figures, most: int) -> Iterator[Finding]:
         figures: The catalog.
         most: How many there may be.
     """
-    found = figures.rows(_FOUND, [most])
-    for source, kind, place, code, level, pointer, message, hint, rule, releases in found:
-        yield Finding(
-            code=code,
-            level=Level(level),
-            pointer=pointer,
-            message=message,
-            hint=hint,
-            source=place_in(source, kind, place or ""),
-            rule=rule,
-            releases=tuple(releases),
-        )
+    found = figures.records(_FOUND, [most])
+    for record in found:
+        place = place_in(record.pop("source"), record.pop("kind"), record.pop("place") or "")
+        yield Finding(**record, source=place)
     left = most - len(found)
     if left:
         for number, item in enumerate(_missing(figures, left)):
@@ -639,13 +563,15 @@ def _with_overlaps(
 
 
 def _facts(snapshot: Snapshot, figures: Figures) -> CatalogFacts:
-    outcomes = figures.rows(
-        "SELECT outcome, count(*) AS n FROM sources GROUP BY outcome ORDER BY n DESC, outcome"
+    outcomes = figures.read(
+        Counted,
+        'SELECT outcome AS name, count(*) AS "count" FROM sources GROUP BY outcome '
+        'ORDER BY "count" DESC, outcome',
     )
     return CatalogFacts(
         name=snapshot.name,
         droidgate=snapshot.catalog.droidgate,
-        outcomes=tuple(Counted(name=name, count=count) for name, count in outcomes),
+        outcomes=outcomes,
         rows=dict(snapshot.catalog.rows),
     )
 

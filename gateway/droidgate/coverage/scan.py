@@ -12,17 +12,26 @@ from collections.abc import Callable, Container, Generator, Iterable, Iterator, 
 from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass, field
 from importlib.metadata import version
+from os import PathLike, fspath
 from pathlib import Path
 from typing import Any, Final, Protocol
 
+from droidgate.computer.cores import usable_cores
 from droidgate.computer.optional_packages import need
-from droidgate.coverage.catalog_writing import Parts, check_folder, write_catalog
+from droidgate.coverage.catalog_writing import (
+    KEPT_LOG_FILE,
+    Header,
+    Parts,
+    ScanLog,
+    check_folder,
+    write_catalog,
+)
+from droidgate.coverage.cluster import Cluster, check_cluster
 from droidgate.coverage.conversions import targets
 from droidgate.coverage.inputs import Inputs, Item, list_inputs, state_of
 from droidgate.coverage.known import KnownUnits, write_known
 from droidgate.coverage.process_pool import PoolAnswer, PoolSettings, ProcessPool
 from droidgate.coverage.remote import is_only_here
-from droidgate.coverage.scan_log import KEPT_LOG_FILE, Header, ScanLog
 from droidgate.coverage.scanned import CHANGED, KNOWN, PART, Scanned
 from droidgate.coverage.unit_rows import Unit, rows_of_unit
 from droidgate.coverage.worker import do_work, load_work
@@ -210,8 +219,8 @@ class Executor(Protocol):
         """Yield an answer for each input, as they come."""
 
 
-class Watcher(Protocol):
-    """Whoever wants to see how a scan goes on."""
+class Watcher:
+    """Sees how a scan goes on; this one looks at nothing."""
 
     def begin(self, total: int, done: int) -> None:
         """So many inputs are there, and so many have their results from an earlier run."""
@@ -221,19 +230,6 @@ class Watcher(Protocol):
 
     def finish(self) -> None:
         """Every input has its result; the catalog is written now."""
-
-
-class NobodyWatches:
-    """Looks at nothing."""
-
-    def begin(self, total: int, done: int) -> None:
-        """Do nothing."""
-
-    def advance(self, outcome: str) -> None:
-        """Do nothing."""
-
-    def finish(self) -> None:
-        """Do nothing."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -276,7 +272,7 @@ class ScanResult:
     known: int
 
 
-def scan(request: ScanRequest, watcher: Watcher | None = None) -> ScanResult:
+def run_scan(request: ScanRequest, watcher: Watcher | None = None) -> ScanResult:
     """Scan sources into a catalog, which afterwards holds exactly them.
 
     A scan that did not end goes on where it was; content that an earlier catalog has is not read again.
@@ -289,7 +285,7 @@ def scan(request: ScanRequest, watcher: Watcher | None = None) -> ScanResult:
     """
     need("duckdb", "coverage")
     try:
-        return _Scan(request, watcher or NobodyWatches()).run()
+        return _Scan(request, watcher or Watcher()).run()
     except BrokenPipeError:
         raise
     except OSError as error:
@@ -488,3 +484,77 @@ def open_phone(source: str, *, own_apps: bool) -> Callable[[], Iterator[Scanned]
 def _answers_of_phone(scan_it: Callable[[], Iterator[Scanned]]) -> Answers:
     for scanned in scan_it():
         yield PoolAnswer.of(Item(scanned.source, "refused"), scanned)
+
+
+_MEBIBYTE: Final = 1 << 20
+
+
+@dataclass(frozen=True, slots=True)
+class ScanOptions:
+    """How a scan works.
+
+    Attributes:
+        known: Folders of further catalogs whose rows need not be made again.
+        workers: Processes; one for each core by default.
+        memory: Memory of each, in MiB.
+        deadline: Time for each input, in seconds.
+        cluster: Address of a Dask scheduler, which scans instead of this machine.
+        trust_scheduler: Connect to the scheduler although its connection is not encrypted.
+        keep_log: Keep the log next to the catalog.
+        own_apps: Read shims and droidgate's agent apps on phones, too.
+    """
+
+    known: tuple[str, ...] = ()
+    workers: int | None = None
+    memory: int = 1024
+    deadline: float = 60.0
+    cluster: str | None = None
+    trust_scheduler: bool = False
+    keep_log: bool = False
+    own_apps: bool = False
+
+
+def scan(
+    *sources: str | PathLike[str],
+    catalog: str | PathLike[str],
+    options: ScanOptions | None = None,
+    watcher: Watcher | None = None,
+) -> ScanResult:
+    """Scan sources into a catalog, which afterwards holds exactly them; needs the extra `coverage`.
+
+    A scan that did not end goes on where it was; content that an earlier catalog has is not read again.
+
+    Args:
+        sources: As `droidgate.read` takes them, also `@FILE` for a list of sources, and web addresses.
+        catalog: The catalog's folder.
+        options: How it works.
+        watcher: What is called as it goes on.
+
+    Raises:
+        UsageError: a source or an option is invalid, a package is missing, or an unfinished scan had
+            other settings; or anybody on the network could answer as the cluster's scheduler.
+        InputError: a source does not exist, nothing can be scanned, or the folder cannot be written.
+        DeviceError: a phone is not there.
+    """
+    chosen = options or ScanOptions()
+    address = chosen.cluster
+    if address is not None:
+        check_cluster(address, is_trusted=chosen.trust_scheduler)
+
+    def executor(settings: PoolSettings) -> Executor:
+        return ProcessPool(settings) if address is None else Cluster(address, settings)
+
+    request = ScanRequest(
+        sources=[fspath(source) for source in sources],
+        folder=Path(catalog),
+        pool=PoolSettings(
+            workers=chosen.workers or usable_cores(),
+            memory=chosen.memory * _MEBIBYTE,
+            deadline=chosen.deadline,
+        ),
+        earlier=chosen.known,
+        keeps_log=chosen.keep_log,
+        own_apps=chosen.own_apps,
+        make_executor=executor,
+    )
+    return run_scan(request, watcher)

@@ -200,7 +200,7 @@ def _scan_app(scanned: Scanned, apk: Apk, unit: str, known: Container[str]) -> S
     scanned.unit = unit
     if unit in known:
         return scanned.ended(KNOWN)
-    reading = read_opened(apk, _options())
+    reading = read_opened(apk, _OPTIONS)
     if not reading.applications:
         problem = reading.problems[0]
         return scanned.ended("unreadable", _reason_of(problem))
@@ -246,16 +246,14 @@ def _digest_of_parts(apk: Apk) -> str:
     return digests[0] if len(digests) == 1 else hashlib.sha256(" ".join(digests).encode()).hexdigest()
 
 
-def _options() -> ReadOptions:
-    """Return how an input is read: a crash costs one capability, and silent providers count."""
-    return ReadOptions(keeps_going=True, with_silent=True)
+_OPTIONS: Final = ReadOptions(keeps_going=True, with_silent=True)
+"""How an input is read: a crash costs one capability, and silent providers count."""
 
 
 def _scan_descriptor(item: Item, known: Container[str]) -> Scanned:
     data = read_bytes(item.location, shown="", root=item.root or None)
     digest = hashlib.sha256(data).hexdigest()
-    scanned = Scanned(item.source, "descriptor", digest=digest, size=len(data))
-    scanned.unit = digest
+    scanned = Scanned(item.source, "descriptor", digest=digest, size=len(data), unit=digest)
     if digest in known:
         return scanned.ended(KNOWN)
     try:
@@ -270,8 +268,7 @@ def _scan_descriptor(item: Item, known: Container[str]) -> Scanned:
         line = (problem.place or "").rpartition(":")[2]
         where = f"line {line}: " if line.isdecimal() else ""
         return scanned.ended("unreadable", f"{where}{problem.message}")
-    reading, findings = _checked(reading, lambda _: data)
-    return scanned.ended("read", rows=rows_of_unit(Unit(digest, reading, findings)))
+    return scanned.ended("read", rows=rows_of_unit(Unit(digest, *_checked(reading, lambda _: data))))
 
 
 def _read_descriptor(data: bytes, ending: str = "", *, must_be_descriptor: bool) -> Providers | None:
@@ -281,24 +278,23 @@ def _read_descriptor(data: bytes, ending: str = "", *, must_be_descriptor: bool)
     if is_binary_xml(data):
         data = source_text_of(data, _DESCRIPTOR).encode()
     if is_manifest(data):
-        return read_one_module(Module({MAIN: SourceSet({_DESCRIPTOR: data}, "", _DESCRIPTOR)}), _options())
+        return read_one_module(Module({MAIN: SourceSet({_DESCRIPTOR: data}, "", _DESCRIPTOR)}), _OPTIONS)
     named = _DESCRIPTOR + ending
     names = dict.fromkeys([_DESCRIPTOR, named])
     claimed = next((name for name in names if detect_format(SourceFile(name, data)) is not None), None)
     if claimed is None and not must_be_descriptor:
         return None
     is_code = ending.endswith(code_endings(load_formats().values()))
-    return read_content(claimed or (named if is_code else _DESCRIPTOR), data, _options())
+    return read_content(claimed or (named if is_code else _DESCRIPTOR), data, _OPTIONS)
 
 
 def _scan_module(item: Item, known: Container[str]) -> Scanned:
     layout = ModuleLayout.from_json(item.layout)
     digest, size = _digest_of(_contents_of(_opened(item, layout, {}), layout))
-    scanned = Scanned(item.source, "module", digest=digest, size=size)
-    scanned.unit = digest
+    scanned = Scanned(item.source, "module", digest=digest, size=size, unit=digest)
     if digest in known:
         return scanned.ended(KNOWN)
-    reading = read_one_module(_opened(item, layout, {}), _options())
+    reading = read_one_module(_opened(item, layout, {}), _OPTIONS)
     if reading.problems and not (reading.providers or reading.applications):
         return scanned.ended("unreadable", _reason_of(reading.problems[0]))
     if not (reading.providers or reading.applications):
@@ -310,24 +306,21 @@ def _scan_module(item: Item, known: Container[str]) -> Scanned:
         except InputError:
             return None
 
-    reading, findings = _checked(reading, content_of)
-    return scanned.ended("read", rows=rows_of_unit(Unit(digest, reading, findings)))
+    return scanned.ended("read", rows=rows_of_unit(Unit(digest, *_checked(reading, content_of))))
 
 
 def _scan_code(item: Item, known: Container[str]) -> Scanned:
     files = LooseCode({printable(inner): path for inner, path in item.parts}, item.root)
     digest, size = _digest_of(_contents_of_set("code", SourceSet(files)))
-    scanned = Scanned(item.source, "code", digest=digest, size=size)
-    scanned.unit = digest
+    scanned = Scanned(item.source, "code", digest=digest, size=size, unit=digest)
     if digest in known:
         return scanned.ended(KNOWN)
-    reading = read_loose_code(files, _options())
+    reading = read_loose_code(files, _OPTIONS)
     if not reading.providers:
         if reading.problems:
             return scanned.ended("unreadable", _reason_of(reading.problems[0]))
         return scanned.ended("no-descriptor", "no code that declares anything")
-    reading, findings = _checked(reading, files.get)
-    return scanned.ended("read", rows=rows_of_unit(Unit(digest, reading, findings)))
+    return scanned.ended("read", rows=rows_of_unit(Unit(digest, *_checked(reading, files.get))))
 
 
 def _opened(item: Item, layout: ModuleLayout, read: dict[str, None]) -> Module:

@@ -10,9 +10,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final, Literal
 
-from droidgate.devices.command_outputs import command_failed
 from droidgate.devices.device import DEFAULT_SECONDS, Condition, Device
-from droidgate.devices.device_errors import CommandFailedError, DeviceOutputError
+from droidgate.devices.device_errors import CommandFailedError, DeviceOutputError, command_failed
 from droidgate.devices.quoting import check_action, check_component, check_user
 
 _BROADCAST: Final = "am broadcast"

@@ -16,8 +16,7 @@ from collections.abc import Generator
 from dataclasses import dataclass
 from typing import Final
 
-from droidgate.devices.connection import Connection, RefusedError, is_remembered
-from droidgate.devices.deadlines import Deadline
+from droidgate.devices.connection import Connection, Deadline, RefusedError, is_remembered
 from droidgate.devices.device_errors import (
     DeviceGoneError,
     DeviceStateError,

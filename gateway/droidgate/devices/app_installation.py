@@ -10,12 +10,12 @@ import re
 from collections.abc import Mapping
 from typing import Final
 
-from droidgate.devices.command_outputs import command_failed
 from droidgate.devices.device import TRANSFER_SECONDS, CommandResult, Device
 from droidgate.devices.device_errors import (
     CommandFailedError,
     DeviceOutputError,
     UnsafeArgumentError,
+    command_failed,
     excerpt,
 )
 from droidgate.devices.quoting import check_package, check_user
@@ -48,16 +48,13 @@ class InstallError(CommandFailedError):
         self.code = code
 
 
-def install_apks(
-    device: Device, apks: Mapping[str, bytes], *, user: int = 0, downgrade: bool = False, grant: bool = False
-) -> None:
+def install_apks(device: Device, apks: Mapping[str, bytes], *, user: int = 0, grant: bool = False) -> None:
     """Install an app, or replace it.
 
     Args:
         device: The device.
         apks: Its APKs by file name, such as `base.apk`; all of one app.
         user: For whom.
-        downgrade: Let an older version replace a newer one, where Android does.
         grant: Grant all runtime permissions that the app requests, as `adb install -g`.
 
     Raises:
@@ -69,8 +66,7 @@ def install_apks(
         if _SPLIT.fullmatch(name) is None:
             raise UnsafeArgumentError(f"{excerpt(name)!r} is not a name of an APK")
     total = sum(map(len, apks.values()))
-    flags = [*(["-d"] if downgrade else []), *(["-g"] if grant else [])]
-    options = ["-r", "-t", *flags, "--user", check_user(user), "-S", str(total)]
+    options = ["-r", "-t", *(["-g"] if grant else []), "--user", check_user(user), "-S", str(total)]
     session = read_session(*_said(device.run(["pm", "install-create", *options])))
     try:
         for name, data in apks.items():

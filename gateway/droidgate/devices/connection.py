@@ -7,6 +7,12 @@ Also here: ports at which virtual phones of this user have answered as an adb se
 
 A virtual phone that has stopped leaves `ANDROID_ADB_SERVER_PORT` behind in terminals. A real adb server that
 is started there would list the user's real phones under a variable that was meant for the virtual one.
+
+adbutils, which finds the adb program, does not replace this connection, nor the list of devices, the file
+transfer and the installation on it (adbutils 2.12). Its timeouts are for one read, not for a whole command,
+and its file transfer has none. It sends with `socket.send` and loses what that leaves over, sets no limit to
+an output, and knows no Unix socket (`ADB_SERVER_SOCKET`). It loads 193 modules more, waits 10 ms each time it
+closes a connection, and takes 25 ms for a command in place of 0.7 (docs/internals/benchmarks.md).
 """
 
 from __future__ import annotations
@@ -14,13 +20,82 @@ from __future__ import annotations
 import re
 import selectors
 import socket
+import threading
+import time
+from dataclasses import dataclass, field
 from pathlib import Path
 from types import TracebackType
 from typing import Final, Self
 
-from droidgate.devices.deadlines import Deadline
-from droidgate.devices.device_errors import DeviceGoneError, ProtocolError, UnsafeArgumentError, excerpt
+from droidgate.devices.device_errors import (
+    CanceledError,
+    DeadlineError,
+    DeviceGoneError,
+    ProtocolError,
+    UnsafeArgumentError,
+    excerpt,
+)
 from droidgate_mappings.user_folders import state_folder
+
+_CANCEL_SECONDS: Final = 0.05
+"""How often a wait looks whether it was canceled."""
+
+
+@dataclass(frozen=True, slots=True)
+class Deadline:
+    """A moment by which something has to be complete.
+
+    Attributes:
+        seconds: How much time was given.
+        doing: What has to be complete, for the error.
+        place: On which device, for the error; None for the server itself.
+        cancel: Ends the wait before; None where nothing can.
+        end: The moment, on the monotonic clock.
+    """
+
+    seconds: float
+    doing: str
+    place: str | None = None
+    cancel: threading.Event | None = None
+    end: float = field(init=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "end", time.monotonic() + self.seconds)
+
+    def remaining(self) -> float:
+        """Return the seconds left, more than 0.
+
+        Raises:
+            DeadlineError: there are none.
+            CanceledError: the event was set.
+        """
+        if self.cancel is not None and self.cancel.is_set():
+            raise CanceledError(f"{self.doing} was canceled", place=self.place)
+        left = self.end - time.monotonic()
+        if left <= 0:
+            raise self.missed()
+        return left
+
+    def wait(self, selector: selectors.BaseSelector) -> list[tuple[selectors.SelectorKey, int]]:
+        """Return what is ready, at least one.
+
+        Raises:
+            DeadlineError: nothing is before the deadline.
+            CanceledError: the event was set.
+        """
+        while True:
+            left = self.remaining()
+            ready = selector.select(left if self.cancel is None else min(left, _CANCEL_SECONDS))
+            if ready:
+                return ready
+
+    def missed(self) -> DeadlineError:
+        """Return the error that says that it has passed."""
+        return DeadlineError(
+            f"{self.doing} did not end within {self.seconds:g} s",
+            place=self.place,
+            hint="look whether the device is awake and its connection good, then try again",
+        )
 
 
 def remember_port(port: int) -> None:

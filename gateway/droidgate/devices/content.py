@@ -11,12 +11,12 @@ import re
 from dataclasses import dataclass
 from typing import Final, Literal
 
-from droidgate.devices.command_outputs import command_failed
 from droidgate.devices.device import DEFAULT_SECONDS, MAX_OUTPUT_BYTES, Device
 from droidgate.devices.device_errors import (
     CommandFailedError,
     DeviceOutputError,
     UnsafeArgumentError,
+    command_failed,
     excerpt,
 )
 from droidgate.devices.quoting import check_user

@@ -7,9 +7,8 @@ from dataclasses import dataclass
 from datetime import date
 from typing import Final
 
-from droidgate.devices.command_outputs import command_failed, output_lines
 from droidgate.devices.device import Device
-from droidgate.devices.device_errors import DeviceOutputError
+from droidgate.devices.device_errors import DeviceOutputError, command_failed, output_lines
 
 _GETPROP: Final = "getprop"
 _USER: Final = "am get-current-user"

@@ -23,7 +23,6 @@ _NAME: Final = re.compile(r"[A-Za-z]\w*(?:\.[A-Za-z]\w*)*", re.ASCII)
 _CLASS: Final = re.compile(r"\.?[^\W\d][\w$]*(?:\.[\w$]+)*")
 _ACTION: Final = re.compile(r"[A-Za-z_][\w.$:/-]*", re.ASCII)
 _USER: Final = re.compile(r"\d{1,9}|current|all")
-_PROPERTY: Final = re.compile(r"[A-Za-z_][\w.@:-]*", re.ASCII)
 
 
 class DeviceCommand(str):
@@ -151,15 +150,6 @@ def check_user(user: int | str) -> str:
         UnsafeArgumentError: it is none of these.
     """
     return _check(_USER, str(user), "user")
-
-
-def check_property(name: str) -> str:
-    """Return the name of a system property.
-
-    Raises:
-        UnsafeArgumentError: it is none.
-    """
-    return _check(_PROPERTY, name, "property")
 
 
 def is_package(text: str) -> bool:

@@ -1,4 +1,8 @@
-"""Commands of system services: what `cmd SERVICE help` says of them, and listings that formats ask for."""
+"""Commands of system services: what `cmd SERVICE help` says of them, and listings that formats ask for.
+
+Also here: what `cmd app_function` can do, in each of its generations (reference appfunctions 6). It is read
+from the command's help, not from the API level.
+"""
 
 from __future__ import annotations
 
@@ -7,9 +11,8 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final, TypeVar
 
-from droidgate.devices.command_outputs import command_failed
 from droidgate.devices.device import Device
-from droidgate.devices.device_errors import CommandFailedError, DeviceOutputError, excerpt
+from droidgate.devices.device_errors import CommandFailedError, DeviceOutputError, command_failed, excerpt
 from droidgate.devices.quoting import check_user, is_package
 from droidgate_mappings.formats.installed import ListedFunction, ListingError, StateQuery, SystemListing
 
@@ -196,3 +199,38 @@ def _read_commands(help_command: str, lines: list[str]) -> dict[str, frozenset[s
     if "help" not in commands or lines[-1:] != [""]:
         raise DeviceOutputError(help_command, "the help is cut off", text=lines[-1] if lines else "")
     return commands
+
+
+SERVICE: Final = "app_function"
+TITLE: Final = "AppFunctionManagerService commands:"
+
+
+@dataclass(frozen=True, slots=True)
+class AppFunctionShell(ServiceShell):
+    """What `cmd app_function` of a device can do."""
+
+    @property
+    def executes(self) -> bool:
+        """Functions can be called."""
+        return "execute-app-function" in self.commands
+
+    @property
+    def lists(self) -> bool:
+        """Functions can be listed."""
+        return "list-app-functions" in self.commands
+
+    @property
+    def reports_enabled(self) -> bool:
+        """The enabled state of a function can be asked for."""
+        return "is-enabled" in self.commands
+
+
+def app_function_shell(device: Device) -> AppFunctionShell:
+    """Return what `cmd app_function` of a device can do.
+
+    Raises:
+        DeviceError: the device fails, or its output is not help text.
+    """
+    result = device.run(["cmd", SERVICE, "help"])
+    shell = read_help(SERVICE, TITLE, result.text, result.exit_status, result.error_text)
+    return AppFunctionShell(shell.commands, shell.reason)

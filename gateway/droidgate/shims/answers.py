@@ -32,8 +32,8 @@ class ShimRefusalError(DroidgateError):
 
     exit_code: ClassVar[int] = 5
 
-    def __init__(self, failure: Failure, *, place: str | None = None, hint: str | None = None) -> None:
-        super().__init__(failure.message(), place=place, hint=hint)
+    def __init__(self, failure: Failure, *, place: str | None = None) -> None:
+        super().__init__(failure.message(), place=place)
         self.failure = failure
 
 

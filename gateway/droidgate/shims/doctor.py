@@ -12,8 +12,6 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final, Literal
 
-from droidgate.devices.app_function_shell import app_function_shell
-from droidgate.devices.components import query_components
 from droidgate.devices.describing import wireless_warning
 from droidgate.devices.device_errors import (
     CommandFailedError,
@@ -21,11 +19,12 @@ from droidgate.devices.device_errors import (
     TransferError,
     UnsafeArgumentError,
 )
-from droidgate.devices.packages import InstalledPackage
+from droidgate.devices.packages import InstalledPackage, query_components
 from droidgate.devices.properties import build_of, get_properties
 from droidgate.devices.quoting import check_package
 from droidgate.devices.remote_apk import open_remote_apk
-from droidgate.shims import access
+from droidgate.devices.service_shells import app_function_shell
+from droidgate.shims import installing as access
 from droidgate.shims.answers import Status
 from droidgate.shims.client import ANY_APP, EVERY_CAPABILITY
 from droidgate.shims.place import InstalledShim, ShimPlace, target_problem

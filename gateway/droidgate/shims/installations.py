@@ -10,8 +10,7 @@ from typing import Final
 from droidgate.devices.packages import InstalledPackage
 from droidgate.shims.broadcast_discovery import ask_broadcast_apps
 from droidgate.shims.building import BuildRequest, Key, Report, chosen_key, known_key, unused_apps
-from droidgate.shims.install_steps import Step
-from droidgate.shims.installing import Installation, install_shim, remove_shim, set_up_shim
+from droidgate.shims.installing import Installation, Step, install_shim, remove_shim, set_up_shim
 from droidgate.shims.place import InstalledShim, ShimPlace, installed_shims
 from droidgate.shims.scopes import (
     Scope,

@@ -9,13 +9,21 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import Final
 
-from droidgate.devices.app_function_shell import app_function_shell
 from droidgate.devices.quoting import check_component, check_user
-from droidgate.shims.access import APP_FUNCTION_ALLOWLIST_SDK, APP_FUNCTIONS, APP_FUNCTIONS_SDK
+from droidgate.devices.service_shells import app_function_shell
 from droidgate.shims.answers import Hello, Status
 from droidgate.shims.client import HostClient
-from droidgate.shims.install_steps import Step, not_needed, run_step
-from droidgate.shims.installing import Installation, install_archive, remove_shim
+from droidgate.shims.installing import (
+    APP_FUNCTION_ALLOWLIST_SDK,
+    APP_FUNCTIONS,
+    APP_FUNCTIONS_SDK,
+    Installation,
+    Step,
+    install_archive,
+    not_needed,
+    remove_shim,
+    run_step,
+)
 from droidgate.shims.place import ShimPlace
 from droidgate.shims.shim_facts import ShimFacts, installed_facts
 from droidgate_android.apk.signing_keys import SigningKey

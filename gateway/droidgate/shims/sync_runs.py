@@ -14,9 +14,8 @@ from typing import Final, Literal
 from droidgate.shims.answers import Status
 from droidgate.shims.broadcast_discovery import Asked, ask_broadcast_apps
 from droidgate.shims.building import Key, Report, chosen_key, unused_apps
-from droidgate.shims.install_steps import Step
 from droidgate.shims.installations import Ready, install_ready
-from droidgate.shims.installing import remove_shim
+from droidgate.shims.installing import Step, remove_shim
 from droidgate.shims.place import InstalledShim, ShimPlace, installed_shims
 from droidgate.shims.scopes import Scope, load_scopes, scope_of_installed
 from droidgate.shims.shell_identity import is_lending, needs_identity, release_identity, set_up_identity

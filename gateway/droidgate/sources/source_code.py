@@ -20,6 +20,7 @@ from droidgate_mappings.formats.leniency import ReadingContext
 from droidgate_mappings.model.capability import CapabilitySet, ComponentAccess, Place, Provider
 from droidgate_mappings.model.errors import BudgetError, InputError
 from droidgate_mappings.model.findings import Finding, Level, finding_code
+from droidgate_mappings.model.names import qualified_class
 from droidgate_mappings.tables.app_functions import Release, load_indexing
 from droidgate_mappings.tables.loading import find_binding, find_format_tables
 
@@ -268,9 +269,7 @@ def _is_component(written: str | None, name: str | None, application: Applicatio
     prefix = application.namespace or application.package
     if prefix is None:
         return written == name or (written.startswith(".") and name.endswith(written))
-    if "." not in written:
-        return f"{prefix}.{written}" == name
-    return (prefix + written if written.startswith(".") else written) == name
+    return qualified_class(written, prefix) == name
 
 
 def _without_component(declared: Sequence[Provider]) -> Provider | None:

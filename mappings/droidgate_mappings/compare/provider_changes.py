@@ -49,6 +49,7 @@ from droidgate_mappings.model.capability import (
     definitions_of,
 )
 from droidgate_mappings.model.json_values import Json, pointer_token
+from droidgate_mappings.model.names import qualified_class
 from droidgate_mappings.model.types import Type
 from droidgate_mappings.text.configured_flags import joined_qualifiers, value_for_qualifier
 
@@ -112,12 +113,7 @@ def _with_capabilities_of(home: Provider, provider: Provider) -> Provider:
 
 
 def _key(provider: Provider) -> Key:
-    component = provider.component
-    if component is not None and provider.package is not None:
-        if component.startswith("."):
-            component = provider.package + component
-        elif "." not in component:
-            component = f"{provider.package}.{component}"
+    component = provider.component and qualified_class(provider.component, provider.package)
     return provider.protocol, provider.package, component
 
 

@@ -14,6 +14,7 @@ from typing import Any, Final, Literal, Protocol
 
 from droidgate_mappings.model.capability import Place
 from droidgate_mappings.model.errors import InputError
+from droidgate_mappings.model.names import qualified_class
 from droidgate_mappings.text.aapt_text import java_float_text, reference_in
 from droidgate_mappings.text.configured_flags import (
     Flag,
@@ -269,12 +270,7 @@ class Application:
 
     def qualified_name(self, component: Component) -> str:
         """Return a component's class name with its package, as PackageManager would."""
-        prefix = self.namespace or self.package
-        if component.name.startswith(".") and prefix:
-            return prefix + component.name
-        if "." not in component.name and prefix:
-            return f"{prefix}.{component.name}"
-        return component.name
+        return qualified_class(component.name, self.namespace or self.package)
 
     def permission_of(self, component: Component) -> str | None:
         """Return the permission that Android requires of a component's callers, None where it requires none.

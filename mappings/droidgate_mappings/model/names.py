@@ -119,6 +119,13 @@ def _suffixed(rule: NameRule, shape: str, salt: str) -> str:
     return shape[: rule.max_length - len(suffix)] + suffix
 
 
+def qualified_class(name: str, package: str | None) -> str:
+    """Return a component's class name with its package, as PackageManager would; as it is without one."""
+    if not package:
+        return name
+    return package + name if name.startswith(".") else name if "." in name else f"{package}.{name}"
+
+
 def class_name_in_snake_case(name: str) -> str:
     """Return the last part of a qualified class name in snake case: `notes_service` of `a.b.NotesService`.
 

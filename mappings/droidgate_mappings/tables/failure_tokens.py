@@ -94,15 +94,6 @@ def token_of_code(code: int) -> str:
     return FALLBACK
 
 
-def code_of_token(token: str) -> int:
-    """Return the AppFunctions error code that carries a token.
-
-    Raises:
-        KeyError: there is no such token.
-    """
-    return load_failure_tokens()[token].app_functions.write
-
-
 def write_failure(token: str, text: str) -> str:
     """Return a failure's message: the token, and the text after a colon where there is one.
 

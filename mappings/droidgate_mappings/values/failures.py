@@ -32,9 +32,9 @@ class Failure:
         return load_failure_tokens()[self.token].app_functions.write if self.code is None else self.code
 
 
-def failure_of_code(code: int, text: str = "") -> Failure:
+def failure_of_code(code: int) -> Failure:
     """Return the failure that an AppFunctions error code tells; the number is kept."""
-    return Failure(token_of_code(code), text, code)
+    return Failure(token_of_code(code), code=code)
 
 
 class CallError(DroidgateError):

@@ -38,7 +38,6 @@ from droidgate_mappings.model.types import (
 )
 from droidgate_mappings.tables.app_functions import load_error_codes
 from droidgate_mappings.tables.failure_tokens import (
-    code_of_token,
     load_failure_tokens,
     read_failure,
     token_of_code,
@@ -419,7 +418,7 @@ def test_a_code_is_read_as_its_token_or_its_categorys(code: int, token: str) -> 
 
 def test_every_token_has_a_known_code_and_an_exit_code_of_the_design() -> None:
     for failure_token in load_failure_tokens().values():
-        assert code_of_token(failure_token.token) in load_error_codes()
+        assert failure_token.app_functions.write in load_error_codes()
         assert failure_token.exit_code in {5, 6}
 
 

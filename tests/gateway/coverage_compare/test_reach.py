@@ -8,8 +8,7 @@ import pytest
 from hypothesis import example, given, strategies as st
 
 from droidgate.coverage.conversions import LEVELS
-from droidgate.coverage.document_details import ReachCell
-from droidgate.coverage.document_summary import REACHES
+from droidgate.coverage.coverage_document import REACHES, ReachCell
 from droidgate.coverage.reach import Reaching, Standing, agents
 from droidgate_mappings.formats.format import load_formats
 from droidgate_mappings.formats.reachability import ComponentFacts, Protection, enabled_configurations

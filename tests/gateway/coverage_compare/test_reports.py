@@ -9,8 +9,7 @@ from typing import Any
 import pytest
 
 from droidgate.coverage import history as history_module
-from droidgate.coverage.coverage_document import Report
-from droidgate.coverage.document_summary import History
+from droidgate.coverage.coverage_document import History, Report
 from droidgate.coverage.history import Snapshot, history_of
 from droidgate.coverage.report import Coverage, ReportOptions
 from droidgate.sources.catalogs.catalog import Catalog

@@ -14,8 +14,7 @@ from typing import Any
 
 import pytest
 
-from droidgate.coverage.coverage_document import Report
-from droidgate.coverage.document_details import MOST_APPS, MOST_CAPABILITIES, Details
+from droidgate.coverage.coverage_document import MOST_APPS, MOST_CAPABILITIES, Details, Report
 from droidgate.coverage.history import Snapshot
 from droidgate.coverage.html.page import MOST_BYTES, render_page
 from droidgate.coverage.report import Coverage, ReportOptions

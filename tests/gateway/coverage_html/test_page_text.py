@@ -9,10 +9,9 @@ from typing import Any
 
 import pytest
 
-from droidgate.coverage.document_summary import Counted
+from droidgate.coverage.coverage_document import Counted
 from droidgate.coverage.html.page import render_page
-from droidgate.coverage.html.safe import marked
-from droidgate.coverage.html.views import counted, percent, segments, shade, signed
+from droidgate.coverage.html.views import counted, marked, percent, segments, shade, signed
 from gateway.coverage_html.made_reports import make_report
 
 

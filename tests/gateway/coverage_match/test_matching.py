@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import pytest
 from hypothesis import given, strategies as st
 
-from droidgate.coverage.match import match_words, text_reading
+from droidgate.coverage.match import features, match_words
 from droidgate.coverage.match.capability_groups import (
     COMPARED,
     THRESHOLD,
@@ -348,7 +348,7 @@ def test_capabilities_are_read_by_their_keys_each_once() -> None:
     texts = list(_made(300))
     mixed = [*texts, *texts[:40]]
     random.Random(2).shuffle(mixed)
-    kept, other = text_reading.read_capabilities(texts), text_reading.read_capabilities(mixed)
+    kept, other = features.read_capabilities(texts), features.read_capabilities(mixed)
     assert kept.keys == other.keys == [item.key for item in texts]
     assert kept.text_of == other.text_of
     assert [item.text for item in kept.features] == [item.text for item in other.features]

@@ -4,7 +4,7 @@ from typing import Any
 import pytest
 
 from droidgate.coverage.figures import Figures
-from droidgate.coverage.match import text_reading
+from droidgate.coverage.match import features
 from droidgate.coverage.match.features import CapabilityText, parts_of
 from droidgate.coverage.match.use_cases import UseCases
 from droidgate.coverage.overlaps import find_overlaps
@@ -109,7 +109,7 @@ def test_a_report_reads_each_text_only_once_for_all(tmp_path: Path, monkeypatch:
         read.append(text)
         return parts_of(text, vocabulary)
 
-    monkeypatch.setattr(text_reading, "parts_of", watched)
+    monkeypatch.setattr(features, "parts_of", watched)
     monkeypatch.setattr(UseCases, "served_by", None)
     tools = [Tool("create_note", "Makes a note."), Tool("crop_photo", "Cuts a photo."), Tool("xyzzy", None)]
     apps = [App(f"com.app{number}", [mmcp(*tools)]) for number in range(4)]

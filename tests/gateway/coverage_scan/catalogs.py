@@ -4,7 +4,7 @@ from pathlib import Path
 from typing import Any
 
 from droidgate.coverage.process_pool import PoolSettings
-from droidgate.coverage.scan import ScanRequest, ScanResult, scan
+from droidgate.coverage.scan import ScanRequest, ScanResult, run_scan as scan
 from droidgate.sources.catalogs.catalog import Catalog
 from droidgate.sources.catalogs.rows import TABLES
 from droidgate_android.apk.pack import pack_project, pack_split

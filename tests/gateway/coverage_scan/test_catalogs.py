@@ -22,11 +22,10 @@ import pytest
 import droidgate
 from droidgate.cli import run
 from droidgate.coverage.cluster import Cluster
-from droidgate.sources.catalogs import catalog_reading
-from droidgate.sources.catalogs.catalog import Catalog, query
-from droidgate.sources.catalogs.catalog_reading import DECLARATIONS_ALONE
+from droidgate.shims.source_apps import open_apps
+from droidgate.sources.catalogs import catalog
+from droidgate.sources.catalogs.catalog import DECLARATIONS_ALONE, Catalog, query
 from droidgate.sources.catalogs.rows import LOG_FILE, TABLES
-from droidgate.sources.opened_apps import open_apps
 from droidgate_mappings.model.errors import BudgetError, InputError, UsageError
 from droidgate_phone.sample_packages import filler_package, sample_packages
 from gateway.coverage_scan.catalogs import SAMPLES, ask, rows_of, scan_into
@@ -684,7 +683,7 @@ def test_a_format_that_is_not_installed_is_a_problem(projects: Path, tmp_path: P
 
 
 def test_a_catalog_too_large_for_memory_is_refused(projects: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(catalog_reading._MOST, "capabilities", 1)
+    monkeypatch.setitem(catalog._MOST, "capabilities", 1)
     with pytest.raises(BudgetError, match="capabilities, and 1 are read at most"):
         droidgate.read(projects)
 

@@ -17,9 +17,7 @@ from typing import Any
 
 from droidgate.devices import (
     activities,
-    app_function_shell,
     app_installation,
-    components,
     content,
     packages,
     properties,
@@ -88,11 +86,11 @@ def _plain(value: Any) -> Any:
 
 def _components(case: Case) -> Any:
     kind = case.command.split()[2].removeprefix("query-")
-    return components.read_components(kind, case.stdout, case.exit_status, case.stderr)  # type: ignore[arg-type]
+    return packages.read_components(kind, case.stdout, case.exit_status, case.stderr)  # type: ignore[arg-type]
 
 
 def _help(case: Case) -> Any:
-    service, title = app_function_shell.SERVICE, app_function_shell.TITLE
+    service, title = service_shells.SERVICE, service_shells.TITLE
     shell = service_shells.read_help(service, title, case.stdout, case.exit_status, case.stderr)
     return {name: sorted(options) for name, options in shell.commands.items()}
 

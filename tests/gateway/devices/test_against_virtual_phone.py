@@ -17,10 +17,9 @@ from random import Random
 import pytest
 
 from droidgate.devices.adb_client import LEAST_VERSION, AdbServer, ServerAddress
-from droidgate.devices.components import query_components
 from droidgate.devices.device import Device, connect_device
 from droidgate.devices.device_errors import NoDeviceError
-from droidgate.devices.packages import list_packages, package_paths
+from droidgate.devices.packages import list_packages, package_paths, query_components
 from droidgate.devices.properties import build_of, get_properties
 from droidgate.devices.quoting import join_command
 from droidgate.devices.remote_apk import open_remote_apk

@@ -62,13 +62,6 @@ def test_large_output_and_input_cross_at_the_same_time(start_server: StartServer
     assert device.run(["rev"], stdin=io.BytesIO(data)).stdout == data[::-1]
 
 
-def test_output_goes_to_a_sink_piece_by_piece(start_server: StartServer) -> None:
-    pieces: list[bytes] = []
-    device = device_on(start_server(shell=lambda *_: Answer(b"x" * 100_000)))
-    assert device.run(["cat"], sink=pieces.append).stdout == b""
-    assert (sum(map(len, pieces)), len(pieces)) == (100_000, 4)
-
-
 def test_more_output_than_asked_for_is_an_error(start_server: StartServer) -> None:
     device = device_on(start_server(shell=lambda *_: Answer(b"x" * 1001)))
     with pytest.raises(OutputLimitError):

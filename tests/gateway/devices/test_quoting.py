@@ -24,7 +24,6 @@ from droidgate.devices.quoting import (
     check_action,
     check_component,
     check_package,
-    check_property,
     check_serial,
     check_user,
     digest_command,
@@ -188,14 +187,12 @@ def test_what_is_not_a_component_is_refused(component: str) -> None:
 def test_the_other_words_are_compared_with_their_patterns() -> None:
     assert check_action("com.example.mMCP.ACTION_TOOL_CALL")
     assert [check_user(10), check_user("current"), check_user("all")] == ["10", "current", "all"]
-    assert check_property("ro.build.version.sdk")
     assert check_serial("[fe80::1%eth0]:5555"[1:])
     for check, wrong in (
         (check_action, "-a"),
         (check_action, "a b"),
         (check_user, "-1"),
         (check_user, "0;x"),
-        (check_property, "-x"),
         (check_serial, "[::1]:5"),
         (check_serial, "a\n"),
     ):

@@ -11,15 +11,20 @@ from droidgate.devices.activities import (
     start_activity,
     start_service,
 )
-from droidgate.devices.app_function_shell import SERVICE, TITLE, app_function_shell
 from droidgate.devices.app_installation import InstallError, install_apks, uninstall
-from droidgate.devices.components import query_components
 from droidgate.devices.content import ProviderError, call_provider, read_content, write_content
 from droidgate.devices.describing import is_on_network, wireless_warning
 from droidgate.devices.device_errors import CommandFailedError, DeviceOutputError, UnsafeArgumentError
-from droidgate.devices.packages import list_packages, package_paths
+from droidgate.devices.packages import list_packages, package_paths, query_components
 from droidgate.devices.properties import Build, build_of, current_user, get_properties
-from droidgate.devices.service_shells import read_help, run_listing, service_shell
+from droidgate.devices.service_shells import (
+    SERVICE,
+    TITLE,
+    app_function_shell,
+    read_help,
+    run_listing,
+    service_shell,
+)
 from droidgate_appfunctions.discovery import LISTING
 from droidgate_mappings.model.errors import DeviceError
 from gateway.devices.conftest import StartServer, device_on

@@ -9,8 +9,7 @@ import pytest
 from adapters.handlers.jvm import compile_java, resource_classes
 from adapters.handlers.providers import WEATHER, sample_provider
 from droidgate.migration.plan import plan_migration
-from droidgate.migration.source_sets import find_source_set
-from droidgate.migration.text_files import read_text_file, replace_file
+from droidgate.migration.source_sets import find_source_set, read_text_file, replace_file
 from droidgate_mappings.formats.format import find_format
 from droidgate_mappings.model.capability import Capability, CapabilityAccess, ComponentAccess, Provider
 from droidgate_mappings.model.errors import DroidgateError, InputError, UsageError, WriteError

@@ -11,11 +11,10 @@ import pytest
 from adapters.apk_writing.packed_samples import signing_key
 from droidgate.devices.device import Device
 from droidgate.devices.packages import InstalledPackage
-from droidgate.shims import access, installing, shell_identity
+from droidgate.shims import installing, shell_identity
 from droidgate.shims.answers import ShimVersionError, Status
 from droidgate.shims.client import HostClient
-from droidgate.shims.install_steps import Step
-from droidgate.shims.installing import GRANT, HANDSHAKE, Installation, install_shim, set_up_shim
+from droidgate.shims.installing import GRANT, HANDSHAKE, Installation, Step, install_shim, set_up_shim
 from droidgate.shims.place import InstalledShim, ShimPlace
 from droidgate.shims.scopes import (
     Scope,
@@ -50,7 +49,7 @@ EVERY_KIND = ("mmcp-activity", "app-function")
 
 
 def set_up(device: Device, sdk: int, kinds: tuple[str, ...] = EVERY_KIND) -> list[Step]:
-    return list(access.set_up_access(ShimPlace(device, 0, str(sdk)), APPLICATION_ID, kinds))
+    return list(installing.set_up_access(ShimPlace(device, 0, str(sdk)), APPLICATION_ID, kinds))
 
 
 def outcomes(steps: list[Step]) -> dict[str, str]:
@@ -83,14 +82,14 @@ def test_commands_are_those_of_the_reference(device: Device, shim: FakeShim) -> 
 def test_routes_decide_what_a_shim_is_allowed(device: Device, shim: FakeShim) -> None:
     shim.outputs["dumpsys deviceidle"] = Answer(ADDED)
     steps = {item.what: item for item in set_up(device, 37, ("mobile-mcp", "app-function"))}
-    assert steps[access.OVERLAY].outcome == "not-needed"
-    assert steps[access.NOTIFICATIONS].outcome == "done"
-    assert "POST_NOTIFICATIONS" in steps[access.NOTIFICATIONS].why
-    functions = steps[access.APP_FUNCTIONS]
+    assert steps[installing.OVERLAY].outcome == "not-needed"
+    assert steps[installing.NOTIFICATIONS].outcome == "done"
+    assert "POST_NOTIFICATIONS" in steps[installing.NOTIFICATIONS].why
+    functions = steps[installing.APP_FUNCTIONS]
     assert (functions.outcome, functions.why) == ("not-needed", "dev.droidgate.shim calls them for all shims")
     assert all(words[0] not in {"appops", "am", "cmd"} for words in commands(shim))
     steps = {item.what: item for item in set_up(device, 37, ("mmcp-activity",))}
-    assert "SYSTEM_ALERT_WINDOW" in steps[access.OVERLAY].why
+    assert "SYSTEM_ALERT_WINDOW" in steps[installing.OVERLAY].why
 
 
 def test_a_shim_that_offers_nothing_is_allowed_nothing(device: Device, shim: FakeShim) -> None:
@@ -101,12 +100,12 @@ def test_a_shim_that_offers_nothing_is_allowed_nothing(device: Device, shim: Fak
 @pytest.mark.parametrize(
     ("command", "answer", "what", "said"),
     [
-        ("appops set", Answer(stderr=b"Error: No UID for x\n", status=255), access.OVERLAY, "No UID"),
-        ("appops set", Answer(stderr=b"Error: no\n"), access.OVERLAY, "Error: no"),
-        ("dumpsys deviceidle", Answer(b"Unknown package: x\n"), access.BATTERY, "Unknown package"),
-        ("dumpsys deviceidle", Answer(b""), access.BATTERY, "status 0"),
-        ("dumpsys deviceidle", Answer(ADDED, status=1), access.BATTERY, "Added"),
-        ("dumpsys deviceidle", Answer(b"Added: dev.droidgate.other\n"), access.BATTERY, "other"),
+        ("appops set", Answer(stderr=b"Error: No UID for x\n", status=255), installing.OVERLAY, "No UID"),
+        ("appops set", Answer(stderr=b"Error: no\n"), installing.OVERLAY, "Error: no"),
+        ("dumpsys deviceidle", Answer(b"Unknown package: x\n"), installing.BATTERY, "Unknown package"),
+        ("dumpsys deviceidle", Answer(b""), installing.BATTERY, "status 0"),
+        ("dumpsys deviceidle", Answer(ADDED, status=1), installing.BATTERY, "Added"),
+        ("dumpsys deviceidle", Answer(b"Added: dev.droidgate.other\n"), installing.BATTERY, "other"),
         (
             "pm grant",
             Answer(
@@ -114,7 +113,7 @@ def test_a_shim_that_offers_nothing_is_allowed_nothing(device: Device, shim: Fak
                 b"java.lang.SecurityException: not a changeable permission type\n\tat x\n",
                 status=255,
             ),
-            access.NOTIFICATIONS,
+            installing.NOTIFICATIONS,
             "SecurityException: not a changeable",
         ),
     ],

@@ -21,7 +21,7 @@ from droidgate.sources.text_manifest import is_manifest
 from droidgate_android.projects.project_files import read_project_file
 from droidgate_mappings.formats.application import Application, names_pointed_to
 from droidgate_mappings.model.errors import BudgetError, InputError
-from droidgate_mappings.text.encodings import find_encoding
+from droidgate_mappings.text.xml_text import find_encoding
 from gateway.cli.program_runs import Run, run_process
 from gateway.sources.formats_of_tests import manifest, read, service, write_tree
 from strategies import damaged

@@ -22,11 +22,11 @@ from droidgate.cli.output.json_output import json_text
 from droidgate.cli.output.pages import Line, Table, show
 from droidgate.cli.output.sarif import sarif_log
 from droidgate.coverage.export import _harmless_text
-from droidgate.coverage.html.safe import shown, shown_json
 from droidgate.migration.plan import _may_be
 from droidgate_mappings.model.findings import Finding, Level
 from droidgate_mappings.tables.app_functions import load_shell_texts
-from droidgate_mappings.text_safety import hidden_characters, look_alikes, without_hidden
+from droidgate_mappings.text_safety import hidden_characters, look_alikes, visible_json, without_hidden
+from droidgate_mobile_mcp.wire import shown
 from requirements_of_tests import CHECKOUT
 
 duckdb = pytest.importorskip("duckdb")
@@ -89,7 +89,7 @@ OUTPUTS: dict[str, Callable[[str], str]] = {
     "csv of an answer": _cell,
     "csv of a report": _exported,
     "html": shown,
-    "json in html": lambda text: shown_json(json.dumps(text, ensure_ascii=False)),
+    "json in html": lambda text: visible_json(json.dumps(text, ensure_ascii=False)),
     "sarif": _logged,
 }
 

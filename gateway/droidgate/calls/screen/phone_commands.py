@@ -18,10 +18,9 @@ from droidgate.devices.activities import (
     intent_arguments,
     start_activity,
 )
-from droidgate.devices.components import read_components
 from droidgate.devices.device import CommandResult, Device
 from droidgate.devices.device_errors import DeviceOutputError
-from droidgate.devices.packages import read_package_names
+from droidgate.devices.packages import read_components, read_package_names
 from droidgate.devices.quoting import check_package, is_component, join_command, quote_argument
 from droidgate_mappings.model.errors import InputError
 

@@ -14,8 +14,7 @@ from droidgate.cli.output.reports import Report as PrintedReport
 from droidgate.cli.output.safe_text import one_line
 from droidgate.cli.output.summaries import left_out_line
 from droidgate.computer.output_folder import Status, write_files
-from droidgate.coverage.coverage_document import Report, outcomes_in_words
-from droidgate.coverage.document_summary import (
+from droidgate.coverage.coverage_document import (
     REACHES,
     AgentFacts,
     AgentReach,
@@ -27,8 +26,10 @@ from droidgate.coverage.document_summary import (
     MatchingSummary,
     Quality,
     QualityFigures,
+    Report,
     Totals,
     UnreadCounts,
+    outcomes_in_words,
 )
 from droidgate.coverage.export import Form
 from droidgate.coverage.reach import obstacle_of

@@ -15,9 +15,8 @@ from droidgate.cli.output.pages import Block, Line, Table, amount, print_note
 from droidgate.cli.output.reports import Report
 from droidgate.cli.output.summaries import left_out_line
 from droidgate.cli.output.verbosity import shows_notes
-from droidgate.coverage.scan import ScanResult
+from droidgate.coverage.scan import ScanOptions, ScanResult, Watcher, scan
 from droidgate.coverage.scanned import KNOWN, PART
-from droidgate.coverage.scanning import ScanOptions, scan
 from droidgate.sources.catalogs.rows import CATALOG_FILE, LEFT_OUT
 from droidgate.sources.spelling import printable
 from droidgate_mappings.model.errors import InputError
@@ -134,7 +133,7 @@ def _question(result: ScanResult) -> str:
     return f'droidgate catalog sql --catalog {quote(str(result.catalog.folder))} "{sql}"'
 
 
-class ProgressLine:
+class ProgressLine(Watcher):
     """The progress of a scan on standard error: a bar with rate and time left; in a pipe, a last line."""
 
     def __init__(self) -> None:

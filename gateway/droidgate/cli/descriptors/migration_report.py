@@ -25,9 +25,8 @@ from droidgate.cli.output.pages import (
 from droidgate.cli.output.reports import Report
 from droidgate.cli.output.safe_text import visible
 from droidgate.cli.read_sources import print_problem, read_all
-from droidgate.migration.migrating import Migration, migrate
-from droidgate.sources.choosing import provider_label
-from droidgate.sources.source_results import Providers
+from droidgate.migration.plan import Migration, migrate
+from droidgate.sources.source_results import Providers, provider_label
 from droidgate_mappings import text_safety
 from droidgate_mappings.model.errors import UsageError
 

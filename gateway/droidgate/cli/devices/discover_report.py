@@ -15,8 +15,7 @@ from droidgate.cli.output.reports import Report
 from droidgate.cli.output.safe_text import one_line
 from droidgate.cli.output.summaries import dialect_name, left_out_line
 from droidgate.cli.read_sources import print_problem
-from droidgate.sources.phone_callability import Callability, callability_of
-from droidgate.sources.phone_source import InstalledApp, PhoneReading
+from droidgate.sources.phone_source import Callability, InstalledApp, PhoneReading, callability_of
 from droidgate_mappings.formats.format import finder_of
 from droidgate_mappings.formats.installed import own_app
 from droidgate_mappings.formats.reachability import REPORTED_AS_DISABLED

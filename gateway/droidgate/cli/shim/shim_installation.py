@@ -34,7 +34,6 @@ from droidgate.cli.shim.shim_outputs import (
 )
 from droidgate.devices.device import connect_device
 from droidgate.shims.building import build_request
-from droidgate.shims.install_steps import Step
 from droidgate.shims.installations import (
     InstalledShims,
     InstallRequest,
@@ -44,6 +43,7 @@ from droidgate.shims.installations import (
     prepare_shims,
     uninstall_shims,
 )
+from droidgate.shims.installing import Step
 from droidgate.shims.place import place_of
 from droidgate.shims.sync_runs import Synced, SyncPlan, carry_out, findings_of, plan_sync
 from droidgate_mappings.formats.installed import SHIM_PACKAGE

@@ -9,11 +9,10 @@ from importlib.resources import files
 from typing import TYPE_CHECKING, Any, Final
 
 from droidgate.computer.optional_packages import need
-from droidgate.coverage.coverage_document import Report, outcomes_in_words
-from droidgate.coverage.document_summary import REACHES
+from droidgate.coverage.coverage_document import REACHES, Report, outcomes_in_words
 from droidgate.coverage.html import views
 from droidgate.coverage.html.page_packs import pack
-from droidgate.coverage.html.safe import ends_tell, finalized, marked, script_json
+from droidgate.coverage.html.views import ends_tell, finalized, marked, script_json
 from droidgate_mappings.model.json_values import Json
 
 if TYPE_CHECKING:

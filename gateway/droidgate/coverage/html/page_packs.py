@@ -14,18 +14,19 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Final, TypeVar
 
-from droidgate.coverage.coverage_document import Report
-from droidgate.coverage.document_details import (
+from droidgate.coverage.coverage_document import (
+    REACHES,
     AppDetail,
     CapabilityDetail,
     Details,
     DialectTranslation,
     FindingDetail,
     ProviderDetail,
+    Report,
 )
-from droidgate.coverage.document_summary import REACHES
-from droidgate.coverage.html.safe import shell_word, shortened, shortened_name, shown, shown_json
+from droidgate.coverage.html.views import shell_word, shortened, shortened_name
 from droidgate_mappings.model.json_values import Json, one_line_json
+from droidgate_mappings.text_safety import visible as shown, visible_json as shown_json
 
 MOST_IN_LIST: Final = 160
 """Characters of a text in the columns; the whole of a longer one is in its app's pack."""

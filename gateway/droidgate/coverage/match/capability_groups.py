@@ -19,9 +19,17 @@ from itertools import chain
 from typing import Final, Literal, TypeAlias
 
 from droidgate.computer.optional_packages import need
-from droidgate.coverage.match.features import UNKNOWN_VERB, CapabilityText, Features, Sense, local_name
+from droidgate.coverage.match.features import (
+    UNKNOWN_VERB,
+    CapabilityText,
+    CapabilityTexts,
+    Features,
+    Sense,
+    local_name,
+    read_capabilities,
+    without_collections,
+)
 from droidgate.coverage.match.match_words import actions_alike
-from droidgate.coverage.match.text_reading import CapabilityTexts, read_capabilities, without_collections
 
 THRESHOLD: Final = 0.5
 """From this score on two capabilities serve one use case."""
@@ -115,12 +123,11 @@ class PreparedFeatures:
 class Scorer:
     """Compares features, given how usual each term is."""
 
-    def __init__(self, features: Iterable[Features], weights: Weights = WEIGHTS) -> None:
+    def __init__(self, features: Iterable[Features]) -> None:
         """Count the terms.
 
         Args:
             features: Of all capabilities that are compared.
-            weights: How much each signal counts.
 
         Raises:
             UsageError: rapidfuzz is not installed.
@@ -137,7 +144,6 @@ class Scorer:
             term: round(math.log(1 + (size - count + 0.5) / (count + 0.5)) * _STEPS) / _STEPS
             for term, count in counted.items()
         }
-        self._weights = weights
         self._senses: dict[Sense, PreparedSense] = {}
 
     def rarity(self, term: str) -> float:
@@ -183,7 +189,7 @@ class Scorer:
         """
         if siblings and left.features.name != right.features.name:
             return 0.0
-        weights = self._weights
+        weights = WEIGHTS
         actions = _likeness_of_actions(left.sense, right.sense)
         total = weights.bias
         if actions is None:
