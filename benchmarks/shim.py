@@ -39,7 +39,7 @@ from droidgate_phone.sample_packages import sample_package, signing_key
 from droidgate_phone.system.behaviour import Context
 from droidgate_phone.system.callers import Caller
 from droidgate_shim.builder.shims import ShimOptions, build_shims
-from droidgate_shim.engine.authority import Installed, read_policy
+from droidgate_shim.engine.authority import read_policy
 from droidgate_shim.engine.backends import ActivityAnswer
 from droidgate_shim.engine.engine import Answer, Engine, Send
 from droidgate_shim.engine.routes import Target, read_route_table
@@ -137,8 +137,8 @@ def measure_python(table: Table, rounds: int) -> bool:
     return answer.token is None
 
 
-def _as_approved(target: Target) -> Installed:
-    return Installed(target.signer, target.version_code, target.digest)
+def _as_approved(target: Target) -> Target:
+    return target
 
 
 def measure_java(table: Table, folder: Path, javac: str, java: str) -> bool:

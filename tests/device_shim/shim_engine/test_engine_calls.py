@@ -18,9 +18,10 @@ from device_shim.shim_engine.engine_samples import (
     only_send,
     response_of,
     s1,
+    target_of,
 )
 from droidgate_mappings.values.failures import Failure
-from droidgate_shim.engine.authority import Carrier, Installed, read_policy
+from droidgate_shim.engine.authority import Carrier, read_policy
 from droidgate_shim.engine.backends import (
     ActivityAnswer,
     AppFunctionCall,
@@ -33,7 +34,7 @@ from droidgate_shim.engine.backends import (
 from droidgate_shim.engine.carried import MAX_CARRIED_UNITS, carried_units
 from droidgate_shim.engine.engine import Answer, Drop, Engine
 from droidgate_shim.engine.responses import answer_journal_entry
-from droidgate_shim.engine.routes import read_route_table
+from droidgate_shim.engine.routes import Target, read_route_table
 
 
 def test_a_call_goes_out_by_the_tools_names_and_comes_back_in_the_dialect_asked() -> None:
@@ -145,14 +146,14 @@ def test_a_backends_failure_becomes_a_token(answer: BackendAnswer, token: str) -
         (ANY_APP, None, {}, "invalid_argument"),
         (ANY_APP, None, {"path": "/a", "pages": 0}, "invalid_argument"),
         (ANY_APP, None, {"path": "/a"}, "unavailable"),
-        (ANY_APP, Installed("bb", 3, "d1"), {"path": "/a"}, "unavailable"),
-        (ANY_APP, Installed("aa", 3, "d2"), {"path": "/a"}, "needs_approval"),
+        (ANY_APP, target_of("bb", 3, "d1"), {"path": "/a"}, "unavailable"),
+        (ANY_APP, target_of("aa", 3, "d2"), {"path": "/a"}, "needs_approval"),
         ({**ANY_APP, "limits": {"open": 0}}, None, {"path": "/a"}, "busy"),
         ({**ANY_APP, "limits": {"burst": 0}}, None, {"path": "/a"}, "busy"),
     ],
 )
 def test_a_request_that_goes_no_further_is_answered_at_once(
-    policy: dict[str, Any], installed: Installed | None, arguments: dict[str, Any], token: str
+    policy: dict[str, Any], installed: Target | None, arguments: dict[str, Any], token: str
 ) -> None:
     shim = engine(policy, pdf=installed)
     answer = only_answer(shim.submit(0, "bind", AGENT, s1("u-1", "fill", arguments), "me"))
@@ -162,7 +163,7 @@ def test_a_request_that_goes_no_further_is_answered_at_once(
 
 
 def test_another_version_of_the_same_descriptor_is_called() -> None:
-    shim = engine(pdf=Installed("aa", 4, "d1"))
+    shim = engine(pdf=target_of("aa", 4, "d1"))
     only_send(shim.submit(0, "bind", AGENT, s1("u-1", "fill", {"path": "/a"}), None))
 
 

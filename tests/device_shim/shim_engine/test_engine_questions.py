@@ -15,9 +15,10 @@ from device_shim.shim_engine.engine_samples import (
     only_send,
     response_of,
     s1,
+    target_of,
 )
 from droidgate_mappings.values.failures import CallError, Failure
-from droidgate_shim.engine.authority import Installed, Policy, read_policy
+from droidgate_shim.engine.authority import Policy, read_policy
 from droidgate_shim.engine.backends import BroadcastAnswer, ExtrasCall
 from droidgate_shim.engine.engine import Ask, Effect, Engine
 from droidgate_shim.engine.responses import answer_journal_entry
@@ -88,22 +89,22 @@ def test_a_decision_about_a_call_that_needs_none_changes_nothing() -> None:
 
 
 def test_what_changes_while_the_user_is_asked_is_checked_again() -> None:
-    installed: dict[str, Any] = {"weather": Installed("aa", 3, "d1")}
+    installed: dict[str, Any] = {"weather": target_of("aa", 3, "d1")}
 
-    def find(target: Target) -> Installed | None:
+    def find(target: Target) -> Target | None:
         return installed["weather"] if target.package == "a.weather" else as_approved(target)
 
     shim = Engine(read_route_table(TABLE), read_policy({}), find)
     for changed, token in (
         (None, "unavailable"),
-        (Installed("bb", 3, "d1"), "unavailable"),
-        (Installed("aa", 4, "d2"), "needs_approval"),
+        (target_of("bb", 3, "d1"), "unavailable"),
+        (target_of("aa", 4, "d2"), "needs_approval"),
     ):
-        installed["weather"] = Installed("aa", 3, "d1")
+        installed["weather"] = target_of("aa", 3, "d1")
         question = ask(shim)
         installed["weather"] = changed
         assert only_answer(shim.decided(1, question.call, None)).token == token
-    installed["weather"] = Installed("aa", 3, "d1")
+    installed["weather"] = target_of("aa", 3, "d1")
     question = ask(shim)
     shim.use_policy(Policy(switched_off=frozenset({"weather"})))
     assert only_answer(shim.decided(1, question.call, None)).token == "disabled"
