@@ -28,14 +28,14 @@ from _results import Results, Table, median_seconds, parser
 from droidgate.shims.source_apps import read_source_apps
 from droidgate_android.apk.pack import pack_project
 from droidgate_mappings.model.json_values import one_line_json
-from droidgate_phone.app_api.app_values import Message
 from droidgate_phone.apps.agent import ACTION_MOBILE_MCP, Agent, request_text
 from droidgate_phone.apps.app_registry import BEHAVIOURS
 from droidgate_phone.apps.clock_in import ClockInApp, ClockInService
-from droidgate_phone.clocks import Clock
-from droidgate_phone.intents import Bundle, ComponentName, Intent
+from droidgate_phone.apps.sample_packages import sample_package, signing_key
+from droidgate_phone.common.clocks import Clock
+from droidgate_phone.java.app_values import Message
+from droidgate_phone.java.intents import Bundle, ComponentName, Intent
 from droidgate_phone.phone import boot
-from droidgate_phone.sample_packages import sample_package, signing_key
 from droidgate_phone.system.behaviour import Context
 from droidgate_phone.system.callers import Caller
 from droidgate_shim.builder.shims import ShimOptions, build_shims

@@ -21,7 +21,7 @@ from droidgate_mappings.model.capability import ComponentAccess
 from droidgate_mappings.model.errors import InputError
 from droidgate_mappings.tables.observed import load_observed_protocols
 from droidgate_observed.format import FORMAT
-from droidgate_phone.sample_packages import signing_key
+from droidgate_phone.apps.sample_packages import signing_key
 
 PROVIDER = '<provider android:name=".P" android:exported="true" android:authorities="{}">{}</provider>'
 FILTER = '<intent-filter><action android:name="{}"/></intent-filter>'

@@ -4,7 +4,7 @@ import base64
 from pathlib import Path
 
 from adapters.handlers.jvm import compile_java
-from droidgate_phone.sample_apps import sample_apps_directory
+from droidgate_phone.apps.sample_apps import sample_apps_directory
 from requirements_of_tests import require
 
 RUNNERS = Path(__file__).parent / "java"

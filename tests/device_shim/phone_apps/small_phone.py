@@ -9,9 +9,9 @@ from dataclasses import dataclass, field
 
 from droidgate.sources.android_project import application_from_tree
 from droidgate_mappings.formats.application import Application
-from droidgate_phone.app_api.app_values import ActivityResult, AndroidError, BroadcastResult, Message
-from droidgate_phone.intents import ComponentName, Intent
-from droidgate_phone.sample_apps import sample_apps_directory
+from droidgate_phone.apps.sample_apps import sample_apps_directory
+from droidgate_phone.java.app_values import ActivityResult, AndroidError, BroadcastResult, Message
+from droidgate_phone.java.intents import ComponentName, Intent
 from droidgate_phone.system.app_context import AppPlatform
 from droidgate_phone.system.behaviour import (
     Activity,

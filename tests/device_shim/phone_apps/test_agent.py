@@ -8,12 +8,12 @@ import pytest
 
 from device_shim.phone_apps.pdf_files import pdf_with
 from device_shim.phone_apps.small_phone import SmallPhone
-from droidgate_phone.app_api.app_values import Message
 from droidgate_phone.apps.agent import Agent, AgentApp, Dialect, NoAnswerError, request_text
 from droidgate_phone.apps.clock_in import ClockInApp
 from droidgate_phone.apps.pdf_tool import PdfToolApp
 from droidgate_phone.apps.weather import WeatherApp
-from droidgate_phone.intents import Bundle, ComponentName, Intent
+from droidgate_phone.java.app_values import Message
+from droidgate_phone.java.intents import Bundle, ComponentName, Intent
 from droidgate_phone.system.behaviour import App, Service
 
 CLOCK_IN = ComponentName("dev.droidgate.sample.clockin", "dev.droidgate.sample.clockin.ClockInService")

@@ -18,8 +18,8 @@ from droidgate_phone.apps.pdf_tool import problem_with
 from droidgate_phone.apps.tally import Totals, run_capability
 from droidgate_phone.apps.tool_requests import answer_request, read_descriptor
 from droidgate_phone.apps.weather import WeatherApp
-from droidgate_phone.intents import Bundle, ComponentName, Intent
-from droidgate_phone.org_json import JsonError, parse_object, write_json
+from droidgate_phone.java.intents import Bundle, ComponentName, Intent
+from droidgate_phone.java.org_json import JsonError, parse_object, write_json
 
 TODAY = "2026-02-14"
 SEED = 20_260_214

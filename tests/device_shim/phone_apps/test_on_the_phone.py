@@ -11,11 +11,11 @@ from PIL import Image
 
 from device_shim.phone_apps.pdf_files import pdf_with
 from droidgate_phone.apps.agent import Agent, request_text
+from droidgate_phone.apps.sample_packages import sample_packages
 from droidgate_phone.commands import SHELL_UID, CommandCall
 from droidgate_phone.commands.command_registry import find_command
-from droidgate_phone.intents import ComponentName
+from droidgate_phone.java.intents import ComponentName
 from droidgate_phone.phone import boot
-from droidgate_phone.sample_packages import sample_packages
 from droidgate_phone.system import AndroidSystem
 
 AGENT = "dev.droidgate.sample.agent"

@@ -10,11 +10,10 @@ from typing import Any, Generic, TypeVar
 
 from droidgate_android.apk.pack import pack_project
 from droidgate_android.apk.signing_keys import SigningKey, make_key
-from droidgate_phone.app_api.app_values import AppCrashError, AppFunctionError, BroadcastResult, Message
-from droidgate_phone.app_api.platform import View
 from droidgate_phone.commands import SHELL_UID, CommandCall
 from droidgate_phone.commands.command_registry import find_command
-from droidgate_phone.intents import Bundle, Intent
+from droidgate_phone.java.app_values import AppCrashError, AppFunctionError, BroadcastResult, Message, View
+from droidgate_phone.java.intents import Bundle, Intent
 from droidgate_phone.phone import boot
 from droidgate_phone.system import AndroidSystem
 from droidgate_phone.system.behaviour import Activity, App, AppFunctionService, Provider, Receiver, Service

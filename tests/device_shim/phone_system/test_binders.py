@@ -16,8 +16,8 @@ from device_shim.phone_system.phone_system_apps import (
     make_phone,
     make_tool,
 )
-from droidgate_phone.app_api.app_values import Message
-from droidgate_phone.intents import ComponentName, Intent
+from droidgate_phone.java.app_values import Message
+from droidgate_phone.java.intents import ComponentName, Intent
 from droidgate_phone.system import AndroidSystem
 from droidgate_phone.system.behaviour import App, Service
 

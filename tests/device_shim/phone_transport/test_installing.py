@@ -11,8 +11,8 @@ import pytest
 
 from device_shim.phone_transport.conftest import StockAdb
 from droidgate_android.apk.pack import pack_project
+from droidgate_phone.apps.sample_packages import sample_package, sample_packages, signing_key
 from droidgate_phone.phone import VirtualPhone, start_phone
-from droidgate_phone.sample_packages import sample_package, sample_packages, signing_key
 
 WEATHER = "dev.droidgate.sample.weather"
 

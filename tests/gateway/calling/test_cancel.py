@@ -16,7 +16,7 @@ from droidgate.shims.answers import ShimRefusalError
 from droidgate.shims.client import HostClient
 from droidgate_mappings.model.errors import DroidgateError
 from droidgate_mappings.values.failures import CallError, Failure
-from droidgate_phone.faults import Faults
+from droidgate_phone.common.faults import Faults
 from gateway.calling.phones_with_shims import CLOCK_IN, PDF_TOOL, ReachedPhone
 from waiting import wait_until
 

@@ -17,8 +17,8 @@ from droidgate.calls.call_requests import CallRequest, CallResult
 from droidgate_android.apk.pack import pack_project
 from droidgate_mappings.model.errors import DeviceError, DroidgateError
 from droidgate_mappings.values.failures import CallError
-from droidgate_phone.faults import Faults
-from droidgate_phone.sample_packages import signing_key
+from droidgate_phone.apps.sample_packages import signing_key
+from droidgate_phone.common.faults import Faults
 from gateway.calling.phones_with_shims import CLOCK_IN, NOTES, WEATHER, ReachedPhone, reached_phone
 from requirements_of_tests import CHECKOUT
 

@@ -21,8 +21,8 @@ from droidgate.shims.shell_identity import set_up_identity
 from droidgate_android.apk.pack import pack_project
 from droidgate_android.apk.signing_keys import load_or_make_key
 from droidgate_mappings.values.failures import CallError
-from droidgate_phone.faults import Faults
-from droidgate_phone.sample_packages import sample_packages, signing_key
+from droidgate_phone.apps.sample_packages import sample_packages, signing_key
+from droidgate_phone.common.faults import Faults
 from gateway.calling.phones_with_shims import NOTES, ReachedPhone, default_phone, reached_phone
 from requirements_of_tests import CHECKOUT
 

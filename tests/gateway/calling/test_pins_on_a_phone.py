@@ -13,8 +13,8 @@ from droidgate.calls.declared import DeclaredCapability, approve, compare_pin, d
 from droidgate.calls.pins import PinStore
 from droidgate.devices.app_installation import install_apks, uninstall
 from droidgate_android.apk.signing_keys import KeyType
+from droidgate_phone.apps.sample_apps import sample_apps_directory
 from droidgate_phone.phone import start_phone
-from droidgate_phone.sample_apps import sample_apps_directory
 
 PACKAGE = "com.example.clockin"
 CAPABILITY = "clock_in_today"

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from droidgate import read
-from droidgate_phone.sample_apps import sample_apps_directory
+from droidgate_phone.apps.sample_apps import sample_apps_directory
 from gateway.cli.program_runs import Runner
 
 GIVEN = ("--name", "My clock", "--package", "org.example.clock", "--description", "Clocks people in")

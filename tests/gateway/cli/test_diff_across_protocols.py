@@ -3,7 +3,7 @@
 import json
 from pathlib import Path
 
-from droidgate_phone.sample_apps import sample_apps_directory
+from droidgate_phone.apps.sample_apps import sample_apps_directory
 from gateway.cli.program_runs import Runner
 
 

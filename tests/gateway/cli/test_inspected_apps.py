@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from droidgate_android.apk.pack import pack_project
-from droidgate_phone.sample_packages import signing_key
+from droidgate_phone.apps.sample_packages import signing_key
 from gateway.cli.program_runs import Runner
 
 ANDROID = 'xmlns:android="http://schemas.android.com/apk/res/android"'

@@ -16,9 +16,9 @@ from conftest import Golden
 from droidgate.cli import run
 from droidgate.cli.output import pages
 from droidgate.cli.output.pages import Block, Heading, Line, Table, draw_page, drawn_height, short_page
+from droidgate_phone.apps.sample_apps import sample_apps_directory
+from droidgate_phone.apps.sample_packages import sample_packages
 from droidgate_phone.phone import VirtualPhone, start_phone
-from droidgate_phone.sample_apps import sample_apps_directory
-from droidgate_phone.sample_packages import sample_packages
 from gateway.cli.program_runs import Runner
 from gateway.cli.test_terminal_pages import Terminal, check_drawn
 from gateway.migrate.projects import copy_module

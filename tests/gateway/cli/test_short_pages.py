@@ -18,7 +18,7 @@ from droidgate.cli.output.pages import (
     plain_height,
     short_page,
 )
-from droidgate_phone.sample_apps import sample_apps_directory
+from droidgate_phone.apps.sample_apps import sample_apps_directory
 from gateway.cli.program_runs import Runner
 from gateway.cli.test_terminal_pages import Terminal
 from requirements_of_tests import require

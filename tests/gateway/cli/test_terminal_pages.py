@@ -14,8 +14,8 @@ from rich.console import Console
 from conftest import Golden
 from droidgate.cli import run
 from droidgate.cli.output.tables import draw_table
+from droidgate_phone.apps.sample_apps import sample_apps_directory
 from droidgate_phone.phone import VirtualPhone
-from droidgate_phone.sample_apps import sample_apps_directory
 from gateway.cli.program_runs import run_on_terminal, run_process
 from requirements_of_tests import CHECKOUT
 

@@ -7,7 +7,7 @@ from droidgate.coverage.process_pool import PoolSettings
 from droidgate.coverage.scan import ScanRequest, ScanResult, scan
 from droidgate.sources.catalogs.catalog import Catalog
 from droidgate.sources.catalogs.rows import TABLES
-from droidgate_phone.sample_packages import filler_package, sample_packages
+from droidgate_phone.apps.sample_packages import filler_package, sample_packages
 
 SAMPLES = len(sample_packages())
 Rows = dict[str, list[tuple[Any, ...]]]

@@ -1,7 +1,7 @@
 """Apps made for one question each."""
 
 from droidgate_android.apk.pack import pack_project, pack_split
-from droidgate_phone.sample_packages import signing_key
+from droidgate_phone.apps.sample_packages import signing_key
 
 _ANDROID = 'xmlns:android="http://schemas.android.com/apk/res/android"'
 PLAIN = "Says the time."

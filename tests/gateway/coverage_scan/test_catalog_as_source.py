@@ -12,7 +12,7 @@ from droidgate.sources.catalogs.catalog import Catalog
 from droidgate.sources.catalogs.catalog_reading import DECLARATIONS_ALONE
 from droidgate.sources.opened_apps import open_apps
 from droidgate_mappings.model.errors import BudgetError, InputError, UsageError
-from droidgate_phone.sample_packages import sample_packages
+from droidgate_phone.apps.sample_packages import sample_packages
 from gateway.coverage_scan.catalogs import scan_into
 
 SAMPLES = Path("device_shim/apps")

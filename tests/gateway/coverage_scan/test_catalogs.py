@@ -24,7 +24,7 @@ from droidgate.coverage.cluster import Cluster
 from droidgate.sources.catalogs.catalog import Catalog, query
 from droidgate.sources.catalogs.rows import LOG_FILE, TABLES
 from droidgate_mappings.model.errors import InputError, UsageError
-from droidgate_phone.sample_packages import filler_package
+from droidgate_phone.apps.sample_packages import filler_package
 from gateway.coverage_scan.catalogs import SAMPLES, ask, rows_of, scan_into
 from gateway.coverage_scan.hostile_work import SLOW
 from requirements_of_tests import CHECKOUT

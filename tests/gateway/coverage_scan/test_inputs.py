@@ -18,7 +18,7 @@ from droidgate.coverage import remote
 from droidgate.coverage.inputs import Item, list_inputs
 from droidgate_android.apk.pack import pack_project
 from droidgate_mappings.model.errors import BudgetError, InputError, UsageError
-from droidgate_phone.sample_packages import filler_package, signing_key
+from droidgate_phone.apps.sample_packages import filler_package, signing_key
 from gateway.coverage_scan.catalogs import SAMPLES, ask, rows_of, scan_into
 from gateway.coverage_scan.made_apps import tool_files
 

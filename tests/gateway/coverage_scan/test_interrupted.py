@@ -20,7 +20,7 @@ from droidgate.sources import read_opened
 from droidgate.sources.catalogs.catalog import Catalog
 from droidgate.sources.catalogs.rows import LOG_FILE
 from droidgate_mappings.model.errors import InputError
-from droidgate_phone.sample_packages import filler_package
+from droidgate_phone.apps.sample_packages import filler_package
 from gateway.coverage_scan.catalogs import Rows, rows_of, scan_into
 from gateway.coverage_scan.made_apps import split_app, tool_app
 

@@ -12,7 +12,7 @@ from droidgate_android.apk.pack import pack_project
 from droidgate_mappings.formats.format import load_formats
 from droidgate_mappings.formats.reachability import provider_verdict
 from droidgate_mappings.model.errors import DeviceError, UsageError
-from droidgate_phone.sample_packages import sample_package, signing_key
+from droidgate_phone.apps.sample_packages import sample_package, signing_key
 from gateway.discovery.scripted_device import Answer, ScriptedDevice
 
 CLOCK = "dev.droidgate.sample.clockin"

@@ -6,7 +6,7 @@ import pytest
 
 from droidgate_mappings.model.capability import ComponentAccess, Provider
 from droidgate_mappings.model.errors import InputError, WriteError
-from droidgate_phone.sample_apps import sample_apps_directory
+from droidgate_phone.apps.sample_apps import sample_apps_directory
 from gateway.migrate.projects import copy_module, migrate, read_providers
 
 RULES = ComponentAccess(exported=False, enabled={"": False, "v36": True}, permission="a.b.CALL")

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from droidgate_phone.sample_apps import sample_apps_directory
+from droidgate_phone.apps.sample_apps import sample_apps_directory
 from gateway.cli.program_runs import Runner
 from gateway.migrate.projects import files_of
 from gateway.sources.formats_of_tests import write_tree

@@ -8,7 +8,7 @@ from adapters.handlers.jvm import compile_java, resource_classes
 from adapters.handlers.providers import WEATHER, sample_provider
 from droidgate_mappings.formats.format import find_format
 from droidgate_mappings.model.capability import Provider
-from droidgate_phone.sample_apps import sample_apps_directory
+from droidgate_phone.apps.sample_apps import sample_apps_directory
 from gateway.migrate.projects import MODULES, copy_module, files_of, migrate, read_providers
 
 FORMAT_OF = {

@@ -17,10 +17,9 @@ from device_shim.phone_system.phone_system_apps import make_apk
 from droidgate.calls.screen.screen_tools import MobileAgentTools
 from droidgate.devices.adb_client import AdbServer, ServerAddress
 from droidgate.devices.device import Device, connect_device
-from droidgate_phone.app_api.app_values import BroadcastResult
-from droidgate_phone.app_api.platform import View
 from droidgate_phone.apps.app_registry import BEHAVIOURS
-from droidgate_phone.intents import Intent
+from droidgate_phone.java.app_values import BroadcastResult, View
+from droidgate_phone.java.intents import Intent
 from droidgate_phone.phone import VirtualPhone, start_phone
 from droidgate_phone.system.behaviour import Activity, App, Receiver
 

@@ -19,7 +19,7 @@ from droidgate import (
     lint,
     read,
 )
-from droidgate_phone.sample_apps import sample_apps_directory
+from droidgate_phone.apps.sample_apps import sample_apps_directory
 
 APP = sample_apps_directory() / "pdf-tool"
 

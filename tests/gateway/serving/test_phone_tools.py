@@ -45,9 +45,9 @@ from droidgate.shims.installing import install_archive
 from droidgate.shims.place import place_of
 from droidgate_mappings.model.errors import DeviceError
 from droidgate_mappings.model.json_values import Json
-from droidgate_phone.faults import Faults
+from droidgate_phone.apps.sample_packages import sample_packages
+from droidgate_phone.common.faults import Faults
 from droidgate_phone.phone import start_phone
-from droidgate_phone.sample_packages import sample_packages
 from gateway.calling.phones_with_shims import CLOCK_IN, NOTES, PDF_TOOL, WEATHER, ReachedPhone, reached_phone
 from gateway.devices.conftest import unused_port
 from gateway.serving.clients_of_tests import REVISIONS, Ask, client_options, http_client

@@ -24,9 +24,9 @@ from droidgate.shims.place import place_of
 from droidgate.sources.phone_source import PhoneRequest, read_phone
 from droidgate_mappings.formats.format import load_formats
 from droidgate_mappings.values.failures import CallError
-from droidgate_phone.app_api.app_values import BroadcastResult
 from droidgate_phone.apps.app_registry import BEHAVIOURS
-from droidgate_phone.intents import Intent
+from droidgate_phone.java.app_values import BroadcastResult
+from droidgate_phone.java.intents import Intent
 from droidgate_phone.phone import start_phone
 from droidgate_phone.system.behaviour import App, Receiver
 from gateway.calling.phones_with_shims import allow_once

@@ -15,7 +15,7 @@ from droidgate.calls.approvals import refuse
 from droidgate.devices.adb_client import AdbServer, ServerAddress
 from droidgate.devices.device import Device
 from droidgate.serving.phone_tools import PhoneTools, ServedPhone
-from droidgate_phone.faults import Faults
+from droidgate_phone.common.faults import Faults
 from droidgate_phone.phone import start_phone
 from gateway.calling.phones_with_shims import NOTES, ReachedPhone
 from gateway.serving.clients_of_tests import Ask, http_client

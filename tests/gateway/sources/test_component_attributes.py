@@ -17,7 +17,7 @@ from droidgate_mappings.formats.component_reading import read_access, report_unk
 from droidgate_mappings.formats.leniency import ReadingContext
 from droidgate_mappings.model.capability import ComponentAccess
 from droidgate_mappings.model.findings import Level
-from droidgate_phone.sample_packages import signing_key
+from droidgate_phone.apps.sample_packages import signing_key
 from requirements_of_tests import require
 
 ANDROID = 'xmlns:android="http://schemas.android.com/apk/res/android"'

@@ -23,8 +23,8 @@ from device_shim.phone_transport.adb_host import (
     sign,
 )
 from device_shim.phone_transport.conftest import StockAdb, adb_home, adb_keys, free_port, stock_adb
+from droidgate_phone.apps.sample_packages import sample_packages
 from droidgate_phone.phone import VirtualPhone, start_phone
-from droidgate_phone.sample_packages import sample_packages
 from droidgate_phone.transport import device_connection
 from droidgate_phone.transport.adb_keys import AuthorizedKeys, PublicKey, read_public_key
 from waiting import wait_until

@@ -9,7 +9,7 @@ from droidgate_mappings.compare import Weight
 from droidgate_mappings.formats.format import find_format
 from droidgate_mappings.model.capability import Provider
 from droidgate_mappings.model.types import ObjectType, ScalarType
-from droidgate_phone.sample_apps import sample_apps_directory
+from droidgate_phone.apps.sample_apps import sample_apps_directory
 from model_types import properties_of
 
 APPS = ("clock-in", "notes", "pdf-tool", "tally")

@@ -18,10 +18,9 @@ from typing import Final
 from droidgate_mappings.model.errors import InputError
 from droidgate_mappings.model.json_values import Json
 from droidgate_mappings.values.failures import CallError, Failure
-from droidgate_phone.app_api.app_values import AndroidError
-from droidgate_phone.app_api.platform import PackageFacts, XmlAttributeText, XmlNode
 from droidgate_phone.apps.shim.identity import POLICY, ROUTES, GrantStore, Origin
-from droidgate_phone.intents import ComponentName
+from droidgate_phone.java.app_values import AndroidError, PackageFacts, XmlAttributeText, XmlNode
+from droidgate_phone.java.intents import ComponentName
 from droidgate_phone.system.app_context import AppPlatform
 from droidgate_phone.system.behaviour import AppFiles, Context
 from droidgate_shim.engine.authority import Carrier, parse_policy

@@ -72,7 +72,7 @@ def start_virtual_phone(request: StartRequest, *, foreground: bool, handover: bo
         DeviceError: the phone does not start.
     """
     from droidgate_phone.apps.shim_runtimes import check_shim_runtime
-    from droidgate_phone.faults import DOCUMENTATION, parse_faults
+    from droidgate_phone.common.faults import DOCUMENTATION, parse_faults
     from droidgate_phone.system.releases import load_release
 
     if "list" in request.faults:
@@ -141,8 +141,8 @@ def _run_in_background(request: StartRequest) -> None:
 @contextlib.contextmanager
 def _running(request: StartRequest) -> Iterator[VirtualPhone]:
     from droidgate_phone.apps.shim_runtimes import check_shim_runtime
-    from droidgate_phone.event_log import EventLog
-    from droidgate_phone.faults import parse_faults
+    from droidgate_phone.common.event_log import EventLog
+    from droidgate_phone.common.faults import parse_faults
     from droidgate_phone.phone import start_phone
     from droidgate_phone.system.releases import load_release
 
