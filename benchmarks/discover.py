@@ -29,9 +29,9 @@ from droidgate_mappings.user_folders import HOME_VARIABLE
 _PHONE = """
 import random, sys
 from droidgate_android.apk.pack import pack_project
-from droidgate_phone.sample_packages import filler_files
+from droidgate_phone.apps.sample_packages import filler_files
 from droidgate_phone.phone import start_phone
-from droidgate_phone.sample_packages import signing_key
+from droidgate_phone.apps.sample_packages import signing_key
 with start_phone(packages=int(sys.argv[1]), server_port=0) as phone:
     for number in range(9000, 9010):
         large = {"assets/extra.bin": random.Random(number).randbytes(8 << 20)}

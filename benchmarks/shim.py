@@ -28,18 +28,18 @@ from _results import Results, Table, median_seconds, parser
 from droidgate.shims.source_apps import read_source_apps
 from droidgate_android.apk.pack import pack_project
 from droidgate_mappings.model.json_values import one_line_json
-from droidgate_phone.app_api.app_values import Message
 from droidgate_phone.apps.agent import ACTION_MOBILE_MCP, Agent, request_text
 from droidgate_phone.apps.app_registry import BEHAVIOURS
 from droidgate_phone.apps.clock_in import ClockInApp, ClockInService
-from droidgate_phone.clocks import Clock
-from droidgate_phone.intents import Bundle, ComponentName, Intent
+from droidgate_phone.apps.sample_packages import sample_package, signing_key
+from droidgate_phone.common.clocks import Clock
+from droidgate_phone.java.app_values import Message
+from droidgate_phone.java.intents import Bundle, ComponentName, Intent
 from droidgate_phone.phone import boot
-from droidgate_phone.sample_packages import sample_package, signing_key
 from droidgate_phone.system.behaviour import Context
 from droidgate_phone.system.callers import Caller
 from droidgate_shim.builder.shims import ShimOptions, build_shims
-from droidgate_shim.engine.authority import Installed, read_policy
+from droidgate_shim.engine.authority import read_policy
 from droidgate_shim.engine.backends import ActivityAnswer
 from droidgate_shim.engine.engine import Answer, Engine, Send
 from droidgate_shim.engine.routes import Target, read_route_table
@@ -137,8 +137,8 @@ def measure_python(table: Table, rounds: int) -> bool:
     return answer.token is None
 
 
-def _as_approved(target: Target) -> Installed:
-    return Installed(target.signer, target.version_code, target.digest)
+def _as_approved(target: Target) -> Target:
+    return target
 
 
 def measure_java(table: Table, folder: Path, javac: str, java: str) -> bool:

@@ -16,7 +16,7 @@ import pytest
 import requirements_of_tests
 from device_commands import not_built
 from droidgate_mappings.user_folders import HOME_VARIABLE
-from droidgate_phone.event_log import EventLog
+from droidgate_phone.common.event_log import EventLog
 
 if TYPE_CHECKING:
     from gateway.cli.program_runs import Runner

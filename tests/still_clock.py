@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 
-from droidgate_phone.clocks import Clock, Signal
+from droidgate_phone.common.clocks import Clock, Signal
 
 
 class _StillSignal(Signal):

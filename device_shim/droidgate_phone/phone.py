@@ -12,14 +12,14 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Final, Self
 
 from droidgate_phone.apps.shim_runtimes import ShimRuntime, start_shim_runtime
-from droidgate_phone.clocks import Clock
 from droidgate_phone.commands.command_registry import command_names
-from droidgate_phone.event_log import EventLog
-from droidgate_phone.faults import Faults
-from droidgate_phone.file_layout import lay_out
-from droidgate_phone.phone_files import SHELL_UID, VirtualFiles
+from droidgate_phone.common.clocks import Clock
+from droidgate_phone.common.event_log import EventLog
+from droidgate_phone.common.faults import Faults
+from droidgate_phone.common.streams import CommandStreams
+from droidgate_phone.files.file_layout import lay_out
+from droidgate_phone.files.phone_files import SHELL_UID, VirtualFiles
 from droidgate_phone.shell import SHELL_ENVIRONMENT, run_shell
-from droidgate_phone.streams import CommandStreams
 from droidgate_phone.system.android_system import AndroidSystem
 from droidgate_phone.system.app_context import AppContext
 from droidgate_phone.system.installation import InstallError, InstallOptions
@@ -30,7 +30,7 @@ from droidgate_phone.transport.packets import features_of
 from droidgate_phone.transport.phone_wire import PhoneWire
 
 if TYPE_CHECKING:
-    from droidgate_phone.sample_packages import SamplePackage
+    from droidgate_phone.apps.sample_packages import SamplePackage
     from droidgate_phone.system.behaviour import App
     from droidgate_phone.system.package_records import InstalledPackage
     from droidgate_phone.transport.adb_server import AdbServer
@@ -199,7 +199,7 @@ def start_phone(  # noqa: PLR0913 - each part of a phone can be chosen
 def _install_packages(system: AndroidSystem, *, count: int, apps: bool) -> None:
     if not (apps or count):
         return
-    from droidgate_phone import sample_packages  # noqa: PLC0415 - packing needs much that a bare phone does not
+    from droidgate_phone.apps import sample_packages  # noqa: PLC0415 - packing needs much that a bare phone does not
 
     if apps:
         for sample_package in sample_packages.sample_packages():

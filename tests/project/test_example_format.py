@@ -16,7 +16,7 @@ from droidgate_mappings.formats.format import Format, SourceFile, detect_format
 from droidgate_mappings.formats.leniency import ReadingContext
 from droidgate_mappings.model.capability import Provider
 from droidgate_mappings.model.errors import InputError
-from droidgate_phone.sample_apps import sample_apps_directory
+from droidgate_phone.apps.sample_apps import sample_apps_directory
 from properties.matching import assert_findings_match
 from requirements_of_tests import CHECKOUT
 from strategies import providers

@@ -14,9 +14,8 @@ from dataclasses import dataclass
 from typing import Final, Generic, Literal, TypeVar
 
 from droidgate_mappings.model.json_values import Json
-from droidgate_phone.app_api.app_values import ActivityResult, BroadcastResult, Message
-from droidgate_phone.app_api.platform import View
-from droidgate_phone.intents import Bundle, ComponentName, Extra, Intent
+from droidgate_phone.java.app_values import ActivityResult, BroadcastResult, Message, View
+from droidgate_phone.java.intents import Bundle, ComponentName, Extra, Intent
 from droidgate_phone.system.behaviour import Activity, App, Context
 
 ACTION_MOBILE_MCP: Final = "mobile.mcp.SERVICE"

@@ -13,8 +13,6 @@ from dataclasses import dataclass
 from typing import Final, Protocol
 
 from droidgate_mappings.model.json_values import Json
-from droidgate_phone.app_api.app_values import Message
-from droidgate_phone.app_api.platform import View
 from droidgate_phone.apps.preferences import Preferences
 from droidgate_phone.apps.tool_requests import (
     Answer,
@@ -25,8 +23,9 @@ from droidgate_phone.apps.tool_requests import (
     answer_start,
     read_descriptor,
 )
-from droidgate_phone.intents import Intent
-from droidgate_phone.org_json import java_text
+from droidgate_phone.java.app_values import Message, View
+from droidgate_phone.java.intents import Intent
+from droidgate_phone.java.org_json import java_text
 from droidgate_phone.system.behaviour import Activity, App, AppFiles, Context, Service
 
 _FIRST_DAY: Final = "2000-01-01"

@@ -8,8 +8,8 @@ from dataclasses import astuple, dataclass
 from typing import Any, Final, NoReturn
 
 from droidgate_mappings.model.json_values import Json
-from droidgate_phone.app_api.app_values import AppFunctionError
-from droidgate_phone.java_text import java_double
+from droidgate_phone.java.app_values import AppFunctionError
+from droidgate_phone.java.java_text import java_double
 
 ERROR_INVALID_ARGUMENT: Final = 1001
 _LONGEST_CONSTANT: Final = 100

@@ -13,10 +13,9 @@ from dataclasses import astuple, dataclass, field
 from typing import Final
 
 from droidgate_mappings.model.json_values import Json
-from droidgate_phone.app_api.app_values import AppFunctionError
-from droidgate_phone.app_api.platform import View
 from droidgate_phone.apps.document_arguments import Arguments, DateTime
-from droidgate_phone.java_text import units_of
+from droidgate_phone.java.app_values import AppFunctionError, View
+from droidgate_phone.java.java_text import units_of
 from droidgate_phone.system.behaviour import Activity, App, AppFiles, AppFunctionService, Context
 
 STATES: Final = ("ACTIVE", "PINNED", "ARCHIVED")

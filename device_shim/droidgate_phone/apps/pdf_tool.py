@@ -18,7 +18,6 @@ from typing import Final
 from PIL.Image import Image
 
 from droidgate_mappings.model.json_values import Json
-from droidgate_phone.app_api.platform import View
 from droidgate_phone.apps.pdf_document import (
     MOST_PICTURE_PIXELS,
     PdfError,
@@ -28,9 +27,10 @@ from droidgate_phone.apps.pdf_document import (
     read_pdf,
     write_pdf,
 )
-from droidgate_phone.intents import Bundle, Intent
-from droidgate_phone.java_text import java_length, java_trim, text_of_units, units_of
-from droidgate_phone.org_json import JsonError, parse_object, write_json
+from droidgate_phone.java.app_values import View
+from droidgate_phone.java.intents import Bundle, Intent
+from droidgate_phone.java.java_text import java_length, java_trim, text_of_units, units_of
+from droidgate_phone.java.org_json import JsonError, parse_object, write_json
 from droidgate_phone.system.behaviour import Activity, App, Context
 
 SHARED_STORAGE: Final = "/storage/emulated/0"

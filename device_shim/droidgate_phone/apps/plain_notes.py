@@ -7,9 +7,9 @@ from collections.abc import Mapping
 from typing import Final
 
 from droidgate_mappings.model.json_values import Json
-from droidgate_phone.app_api.app_values import AppFunctionError
 from droidgate_phone.apps.document_arguments import Arguments
 from droidgate_phone.apps.preferences import Preferences
+from droidgate_phone.java.app_values import AppFunctionError
 from droidgate_phone.system.behaviour import App, AppFunctionService
 
 ERROR_FUNCTION_NOT_FOUND: Final = 1003

@@ -7,7 +7,6 @@ from functools import partial
 from typing import Final
 
 from droidgate_mappings.model.json_values import Json
-from droidgate_phone.app_api.app_values import Message
 from droidgate_phone.apps.tool_requests import (
     Answer,
     RefusalError,
@@ -16,9 +15,10 @@ from droidgate_phone.apps.tool_requests import (
     answer_start,
     read_descriptor,
 )
-from droidgate_phone.intents import Intent
-from droidgate_phone.java_text import java_length
-from droidgate_phone.org_json import java_text
+from droidgate_phone.java.app_values import Message
+from droidgate_phone.java.intents import Intent
+from droidgate_phone.java.java_text import java_length
+from droidgate_phone.java.org_json import java_text
 from droidgate_phone.system.behaviour import App, Context, Service
 
 _PACKAGE: Final = "dev.droidgate.sample.tally"

@@ -15,10 +15,10 @@ from typing import Final, Protocol
 from droidgate_mappings.model.errors import DroidgateError
 from droidgate_mappings.model.json_values import Json
 from droidgate_mappings.text.xml_text import parse_xml
-from droidgate_phone.app_api.app_values import AndroidError, AppCrashError, Message
-from droidgate_phone.intents import Bundle, Intent
-from droidgate_phone.java_text import java_length
-from droidgate_phone.org_json import JsonError, parse_object, write_json
+from droidgate_phone.java.app_values import AndroidError, AppCrashError, Message
+from droidgate_phone.java.intents import Bundle, Intent
+from droidgate_phone.java.java_text import java_length
+from droidgate_phone.java.org_json import JsonError, parse_object, write_json
 from droidgate_phone.system.behaviour import Context
 
 MSG_REQUEST: Final = 1

@@ -10,11 +10,10 @@ from dataclasses import dataclass
 from typing import Final
 
 from droidgate_mappings.model.json_values import Json
-from droidgate_phone.app_api.app_values import BroadcastResult
-from droidgate_phone.app_api.platform import View
-from droidgate_phone.intents import Bundle, Extra, Intent
-from droidgate_phone.java_text import java_length, java_trim
-from droidgate_phone.org_json import JsonError, parse_object, write_json
+from droidgate_phone.java.app_values import BroadcastResult, View
+from droidgate_phone.java.intents import Bundle, Extra, Intent
+from droidgate_phone.java.java_text import java_length, java_trim
+from droidgate_phone.java.org_json import JsonError, parse_object, write_json
 from droidgate_phone.system.behaviour import Activity, App, Receiver
 
 ACTION_DISCOVERY: Final = "com.example.ACTION_MMCP_DISCOVERY"

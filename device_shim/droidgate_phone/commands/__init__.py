@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from droidgate_phone.streams import CommandStreams
+from droidgate_phone.common.streams import CommandStreams
 
 if TYPE_CHECKING:
     from droidgate_phone.system import AndroidSystem

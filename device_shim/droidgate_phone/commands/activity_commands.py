@@ -10,13 +10,13 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Final
 
-from droidgate_phone.app_api.app_values import BroadcastResult
 from droidgate_phone.commands import Command, CommandCall
 from droidgate_phone.commands.argument_reader import ArgumentReader
 from droidgate_phone.commands.command_registry import FAILED, refuse
 from droidgate_phone.commands.intent_arguments import parse_intent
 from droidgate_phone.commands.service_commands import ALL_USERS, OWNER, is_known_user, read_user, run_guarded
-from droidgate_phone.intents import ComponentName, Intent
+from droidgate_phone.java.app_values import BroadcastResult
+from droidgate_phone.java.intents import ComponentName, Intent
 from droidgate_phone.system.activity_records import ActivityRecord
 from droidgate_phone.system.activity_stack import FLAG_NEW_TASK, ActivityNotFoundError, StartOutcome
 from droidgate_phone.system.callers import caller_of_uid

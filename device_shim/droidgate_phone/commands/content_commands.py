@@ -6,11 +6,11 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
-from droidgate_phone.app_api.app_values import AndroidError
 from droidgate_phone.commands import Command, CommandCall
 from droidgate_phone.commands.command_registry import refuse
-from droidgate_phone.intents import Bundle, Extra, split_uri
-from droidgate_phone.java_text import java_double
+from droidgate_phone.java.app_values import AndroidError
+from droidgate_phone.java.intents import Bundle, Extra, split_uri
+from droidgate_phone.java.java_text import java_double
 from droidgate_phone.system.callers import caller_of_uid
 from droidgate_phone.system.content_providers import Cell
 from droidgate_phone.system.intent_text import show_bundle

@@ -9,7 +9,7 @@ from typing import Final
 from droidgate_mappings.model.json_values import Json
 from droidgate_phone.commands import Command, CommandCall
 from droidgate_phone.commands.command_registry import FAILED, refuse
-from droidgate_phone.org_json import java_text
+from droidgate_phone.java.org_json import java_text
 from droidgate_phone.system.activity_records import ActivityRecord
 from droidgate_phone.system.generic_documents import Properties
 from droidgate_phone.system.permission_dialogs import CONTROLLER, DIALOG_ACTIVITY

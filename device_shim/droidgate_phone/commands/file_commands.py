@@ -23,9 +23,9 @@ from droidgate_phone.commands.toybox import (
     report_path,
     toybox_command,
 )
-from droidgate_phone.phone_files import FileReader, FileStatus, VirtualFileError, name_of
+from droidgate_phone.common.streams import InputStream
+from droidgate_phone.files.phone_files import FileReader, FileStatus, VirtualFileError, name_of
 from droidgate_phone.shell.shell_errors import NotModelledError
-from droidgate_phone.streams import InputStream
 
 _LARGEST_BLOCK: Final = 1 << 26
 _SPACE: Final = b" \t\n\v\f\r"

@@ -7,7 +7,7 @@ from typing import Final
 
 from droidgate_phone.commands import Command, CommandCall
 from droidgate_phone.commands.command_registry import FAILED, refuse
-from droidgate_phone.intents import Intent
+from droidgate_phone.java.intents import Intent
 
 _ACTION: Final = "android.view.InputMethod"
 _PERMISSION: Final = "android.permission.BIND_INPUT_METHOD"

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Final, TypeVar
 
 from droidgate_phone.commands.argument_reader import ArgumentError, ArgumentReader, parse_number
-from droidgate_phone.intents import Bundle, ComponentName, Extra, ExtraKind, Intent
+from droidgate_phone.java.intents import Bundle, ComponentName, Extra, ExtraKind, Intent
 from droidgate_phone.system.resolver import FLAG_EXCLUDE_STOPPED_PACKAGES, FLAG_INCLUDE_STOPPED_PACKAGES
 
 Number = TypeVar("Number", int, float)

@@ -11,14 +11,14 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, Final
 
-from droidgate_phone.app_api.app_values import AndroidError
 from droidgate_phone.commands import Command, CommandCall
 from droidgate_phone.commands.argument_reader import ArgumentError, ArgumentReader, parse_number
 from droidgate_phone.commands.command_registry import FAILED, refuse
 from droidgate_phone.commands.intent_arguments import parse_intent
 from droidgate_phone.commands.service_commands import ALL_USERS, is_known_user, read_user, run_guarded
-from droidgate_phone.intents import ComponentName, Intent
-from droidgate_phone.phone_files import VirtualFileError
+from droidgate_phone.files.phone_files import VirtualFileError
+from droidgate_phone.java.app_values import AndroidError
+from droidgate_phone.java.intents import ComponentName, Intent
 from droidgate_phone.system.installation import InstallError, InstallOptions
 from droidgate_phone.system.manifests import PartKind
 from droidgate_phone.system.package_records import EnabledState, InstalledPackage

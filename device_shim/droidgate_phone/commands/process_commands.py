@@ -9,9 +9,9 @@ from typing import Final
 
 from droidgate_phone.commands import ROOT_UID, SHELL_UID, Command, CommandCall
 from droidgate_phone.commands.toybox import Options, OptionTable, UsageError, absolute, toybox_command
-from droidgate_phone.file_layout import SHELL_PROGRAM
-from droidgate_phone.java_text import java_int
-from droidgate_phone.phone_files import VirtualFileError, groups_of, name_of
+from droidgate_phone.files.file_layout import SHELL_PROGRAM
+from droidgate_phone.files.phone_files import VirtualFileError, groups_of, name_of
+from droidgate_phone.java.java_text import java_int
 from droidgate_phone.shell.shell_errors import NotModelledError
 
 _CONTEXTS: Final = {ROOT_UID: "u:r:su:s0", SHELL_UID: "u:r:shell:s0"}

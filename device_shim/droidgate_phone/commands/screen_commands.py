@@ -8,7 +8,7 @@ from typing import Final
 
 from droidgate_phone.commands import Command, CommandCall
 from droidgate_phone.commands.command_registry import refuse
-from droidgate_phone.java_text import java_int
+from droidgate_phone.java.java_text import java_int
 from droidgate_phone.system.instrumentations import ALREADY_REGISTERED
 
 _USAGE_OF_SCREENCAP: Final = """usage: screencap [-hp] [-d display-id] [FILENAME]

@@ -11,11 +11,11 @@ from dataclasses import replace
 from importlib import import_module
 from typing import Final
 
-from droidgate_phone.app_api.app_values import AndroidError
 from droidgate_phone.commands import Command, CommandCall
 from droidgate_phone.commands.argument_reader import ArgumentError, ArgumentReader
 from droidgate_phone.commands.command_registry import FAILED, refuse
-from droidgate_phone.java_text import java_int
+from droidgate_phone.java.app_values import AndroidError
+from droidgate_phone.java.java_text import java_int
 
 ALL_USERS: Final = -1
 OWNER: Final = 0

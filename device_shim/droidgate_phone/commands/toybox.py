@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from functools import wraps
 
 from droidgate_phone.commands import Command, CommandCall
-from droidgate_phone.phone_files import VirtualFileError
+from droidgate_phone.common.streams import InputStream
+from droidgate_phone.files.phone_files import VirtualFileError
 from droidgate_phone.shell.run import HERE, CountedInput
 from droidgate_phone.shell.shell_errors import NotModelledError
-from droidgate_phone.streams import InputStream
 
 BLOCK = 1 << 16
 

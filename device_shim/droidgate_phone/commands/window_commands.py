@@ -8,7 +8,7 @@ from typing import Final
 
 from droidgate_phone.commands import Command, CommandCall
 from droidgate_phone.commands.command_registry import FAILED, refuse
-from droidgate_phone.java_text import java_int
+from droidgate_phone.java.java_text import java_int
 from droidgate_phone.screen.layout import Display
 
 _DENSITY: Final = "ro.sf.lcd_density"

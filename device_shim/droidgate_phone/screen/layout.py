@@ -18,7 +18,7 @@ from typing import Final
 from PIL import ImageFont
 from PIL.ImageFont import FreeTypeFont
 
-from droidgate_phone.app_api.platform import View
+from droidgate_phone.java.app_values import View
 
 TEXT_SIZE: Final = 42
 """Height of letters, in pixels: 16 sp at 420 dpi."""

@@ -19,12 +19,13 @@ from typing import Final, Protocol
 
 from PIL import Image, ImageDraw
 
-from droidgate_phone.app_api.app_values import (
+from droidgate_phone.java.app_values import (
     FLAG_WINDOW_IS_OBSCURED,
     FLAG_WINDOW_IS_PARTIALLY_OBSCURED,
     AndroidError,
+    View,
+    ViewKind,
 )
-from droidgate_phone.app_api.platform import View, ViewKind
 from droidgate_phone.screen import keys
 from droidgate_phone.screen.layout import (
     LINE_HEIGHT,

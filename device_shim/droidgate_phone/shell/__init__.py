@@ -6,7 +6,8 @@ import functools
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Final
 
-from droidgate_phone.file_layout import SEARCH_PATH, SHELL_PROGRAM
+from droidgate_phone.common.streams import CommandStreams, HangingUp, OutputStream
+from droidgate_phone.files.file_layout import SEARCH_PATH, SHELL_PROGRAM
 from droidgate_phone.shell.interpreter import run_text
 from droidgate_phone.shell.programs import INTERNAL_STATUS
 from droidgate_phone.shell.run import HERE, Budget, CountedOutput, Run
@@ -18,7 +19,6 @@ from droidgate_phone.shell.shell_errors import (
     NotModelledError,
 )
 from droidgate_phone.shell.shell_state import ShellState
-from droidgate_phone.streams import CommandStreams, HangingUp, OutputStream
 
 if TYPE_CHECKING:
     from droidgate_phone.system import AndroidSystem

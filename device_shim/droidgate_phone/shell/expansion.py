@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from droidgate_phone.phone_files import VirtualFileError, number_of
+from droidgate_phone.files.phone_files import VirtualFileError, number_of
 from droidgate_phone.shell.parsing import ParameterExpansion, Word
 from droidgate_phone.shell.run import Run
 from droidgate_phone.shell.shell_errors import NotModelledError

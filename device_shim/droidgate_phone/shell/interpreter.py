@@ -14,10 +14,10 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Final
 
-from droidgate_phone.clocks import Signal
-from droidgate_phone.kept_threads import KeptThreads
-from droidgate_phone.phone_files import SEARCH, VirtualFileError
+from droidgate_phone.common.clocks import Signal
+from droidgate_phone.files.phone_files import SEARCH, VirtualFileError
 from droidgate_phone.shell.expansion import expand_fields, expand_text
+from droidgate_phone.shell.kept_threads import KeptThreads
 from droidgate_phone.shell.parsing import AndOr, Background, Command, Parser, Pipeline, Redirection, Simple
 from droidgate_phone.shell.programs import start_program
 from droidgate_phone.shell.run import HERE, Budget, Pipe, Run, Stream

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
-from droidgate_phone.clocks import COMMAND_HERE
 from droidgate_phone.commands import Command, CommandCall
 from droidgate_phone.commands.command_registry import REFUSED_PROGRAMS, find_command
-from droidgate_phone.file_layout import SEARCH_PATH
-from droidgate_phone.phone_files import SEARCH, VirtualFileError
+from droidgate_phone.common.clocks import COMMAND_HERE
+from droidgate_phone.files.file_layout import SEARCH_PATH
+from droidgate_phone.files.phone_files import SEARCH, VirtualFileError
 from droidgate_phone.shell.run import HERE, CheckedOutput, CountedInput, Streams
 from droidgate_phone.shell.shell_errors import (
     BROKEN_PIPE_STATUS,

@@ -11,9 +11,9 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Final
 
-from droidgate_phone.phone_files import VirtualFileError
+from droidgate_phone.common.streams import InputStream, OutputStream, read_to_end
+from droidgate_phone.files.phone_files import VirtualFileError
 from droidgate_phone.shell.shell_errors import BudgetExceededError
-from droidgate_phone.streams import InputStream, OutputStream, read_to_end
 
 PIPE_CAPACITY: Final = 1 << 16
 _WAKE_SECONDS: Final = 0.5

@@ -7,8 +7,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, cast
 
+from droidgate_phone.common.streams import InputStream, OutputStream
 from droidgate_phone.shell.run import ClosedStream, Run, Stream
-from droidgate_phone.streams import InputStream, OutputStream
 
 if TYPE_CHECKING:
     from droidgate_phone.system import AndroidSystem

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from droidgate_phone.app_api.app_values import ActivityResult
-from droidgate_phone.intents import Intent
+from droidgate_phone.java.app_values import ActivityResult
+from droidgate_phone.java.intents import Intent
 from droidgate_phone.system.behaviour import Activity
 from droidgate_phone.system.processes import AppProcess
 from droidgate_phone.system.resolver import Match

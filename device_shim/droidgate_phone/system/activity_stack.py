@@ -10,9 +10,8 @@ import threading
 from collections.abc import Callable, Sequence
 from typing import Final, Literal
 
-from droidgate_phone.app_api.app_values import ActivityResult, AndroidError
-from droidgate_phone.app_api.platform import View
-from droidgate_phone.intents import ComponentName, Intent
+from droidgate_phone.java.app_values import ActivityResult, AndroidError, View
+from droidgate_phone.java.intents import ComponentName, Intent
 from droidgate_phone.screen.window import LauncherEntry, Shown, Touched
 from droidgate_phone.system.activity_records import ActivityRecord, Task
 from droidgate_phone.system.behaviour import Activity

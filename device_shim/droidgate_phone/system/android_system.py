@@ -8,11 +8,11 @@ from types import TracebackType
 from typing import Self
 
 from droidgate_mappings.model.errors import UsageError
-from droidgate_phone.clocks import Clock
-from droidgate_phone.event_log import EventLog
-from droidgate_phone.faults import Faults
-from droidgate_phone.java_text import java_int
-from droidgate_phone.phone_files import VirtualFiles
+from droidgate_phone.common.clocks import Clock
+from droidgate_phone.common.event_log import EventLog
+from droidgate_phone.common.faults import Faults
+from droidgate_phone.files.phone_files import VirtualFiles
+from droidgate_phone.java.java_text import java_int
 from droidgate_phone.screen.window import Window
 from droidgate_phone.system.activity_stack import ActivityStack
 from droidgate_phone.system.app_function_service import AppFunctionManager

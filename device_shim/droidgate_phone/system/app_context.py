@@ -18,16 +18,16 @@ from droidgate_android.apk.xml_tree import TypedValue, ValueType, XmlElement
 from droidgate_mappings.formats.application import MetaData
 from droidgate_mappings.model.errors import InputError
 from droidgate_mappings.model.json_values import Json
-from droidgate_phone.app_api.app_values import (
+from droidgate_phone.common.clocks import Signal, start_work
+from droidgate_phone.files.phone_files import VirtualFileError
+from droidgate_phone.java.app_values import (
     ActivityResult,
     AndroidError,
     AppFunctionError,
-    BroadcastResult,
-    Message,
-)
-from droidgate_phone.app_api.platform import (
     Binding,
+    BroadcastResult,
     FunctionOutcome,
+    Message,
     Notification,
     PackageFacts,
     PendingIntentFacts,
@@ -35,9 +35,7 @@ from droidgate_phone.app_api.platform import (
     XmlAttributeText,
     XmlNode,
 )
-from droidgate_phone.clocks import Signal, start_work
-from droidgate_phone.intents import ComponentName, Intent
-from droidgate_phone.phone_files import VirtualFileError
+from droidgate_phone.java.intents import ComponentName, Intent
 from droidgate_phone.system.activity_records import ActivityRecord
 from droidgate_phone.system.activity_stack import FLAG_NEW_TASK, ActivityNotFoundError
 from droidgate_phone.system.android_system import AndroidSystem

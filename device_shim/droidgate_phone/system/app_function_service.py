@@ -15,8 +15,8 @@ from typing import Final, Literal
 from droidgate_android.app_search import IndexedDocument, simulate_indexing
 from droidgate_mappings.model.json_values import Json
 from droidgate_mappings.tables.app_functions import load_error_codes, load_indexing
-from droidgate_phone.app_api.app_values import AndroidError, AppFunctionError, CallingPackage
-from droidgate_phone.clocks import wait_for_command
+from droidgate_phone.common.clocks import wait_for_command
+from droidgate_phone.java.app_values import AndroidError, AppFunctionError, CallingPackage
 from droidgate_phone.system.callers import Caller
 from droidgate_phone.system.generic_documents import Properties, in_map_order
 from droidgate_phone.system.manifests import InstalledComponent

@@ -14,18 +14,18 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, ClassVar, Final, Protocol
 
 from droidgate_mappings.model.json_values import Json
-from droidgate_phone.app_api.app_values import (
+from droidgate_phone.common.clocks import Signal
+from droidgate_phone.java.app_values import (
     FLAG_WINDOW_IS_OBSCURED,
     FLAG_WINDOW_IS_PARTIALLY_OBSCURED,
     ActivityResult,
     AppFunctionError,
+    Binding,
     BroadcastResult,
     CallingPackage,
     Message,
 )
-from droidgate_phone.app_api.platform import Binding
-from droidgate_phone.clocks import Signal
-from droidgate_phone.intents import Bundle, ComponentName, Intent
+from droidgate_phone.java.intents import Bundle, ComponentName, Intent
 from droidgate_phone.screen.window import Touched
 
 if TYPE_CHECKING:

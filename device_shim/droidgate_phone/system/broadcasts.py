@@ -7,9 +7,9 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Final
 
-from droidgate_phone.app_api.app_values import AndroidError, BroadcastResult
-from droidgate_phone.clocks import start_work
-from droidgate_phone.intents import Intent
+from droidgate_phone.common.clocks import start_work
+from droidgate_phone.java.app_values import AndroidError, BroadcastResult
+from droidgate_phone.java.intents import Intent
 from droidgate_phone.system.behaviour import PendingBroadcast, Receiver
 from droidgate_phone.system.callers import Caller
 from droidgate_phone.system.intent_text import show_intent

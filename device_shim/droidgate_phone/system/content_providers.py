@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Final, TypeVar
 
-from droidgate_phone.app_api.app_values import AndroidError
-from droidgate_phone.intents import Bundle, split_uri
+from droidgate_phone.java.app_values import AndroidError
+from droidgate_phone.java.intents import Bundle, split_uri
 from droidgate_phone.system.behaviour import Provider
 from droidgate_phone.system.callers import Caller
 from droidgate_phone.system.manifests import InstalledComponent

@@ -11,8 +11,8 @@ from typing import Any, Final
 
 from droidgate_android.app_search.indexed_documents import java_hash
 from droidgate_mappings.model.json_values import Json
-from droidgate_phone.java_text import java_double
-from droidgate_phone.org_json import NULL, java_text, mismatch_at
+from droidgate_phone.java.java_text import java_double
+from droidgate_phone.java.org_json import NULL, java_text, mismatch_at
 
 Properties = dict[str, list[Json]]
 

@@ -11,9 +11,9 @@ import threading
 from collections.abc import Callable, Mapping, Sequence
 from typing import Final
 
-from droidgate_phone.app_api.app_values import AndroidError
-from droidgate_phone.clocks import Signal
-from droidgate_phone.intents import ComponentName
+from droidgate_phone.common.clocks import Signal
+from droidgate_phone.java.app_values import AndroidError
+from droidgate_phone.java.intents import ComponentName
 from droidgate_phone.system.processes import AndroidNotModelledError, AppProcess
 from droidgate_phone.system.system_core import SystemCore
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Final
 
-from droidgate_phone.intents import Bundle, Extra, Intent, split_uri
-from droidgate_phone.java_text import java_double, java_float
+from droidgate_phone.java.intents import Bundle, Extra, Intent, split_uri
+from droidgate_phone.java.java_text import java_double, java_float
 from droidgate_phone.system.parcels import bundle_size
 
 _HOST_SCHEMES: Final = frozenset({"http", "https", "ftp", "rtsp"})

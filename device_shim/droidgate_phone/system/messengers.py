@@ -7,8 +7,8 @@ import threading
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from droidgate_phone.app_api.app_values import AndroidError, Message
-from droidgate_phone.intents import Bundle, Intent
+from droidgate_phone.java.app_values import AndroidError, Message
+from droidgate_phone.java.intents import Bundle, Intent
 from droidgate_phone.system.intent_text import show_intent
 from droidgate_phone.system.parcels import cross_intent, cross_message, read_intent, write_intent
 from droidgate_phone.system.processes import AppProcess

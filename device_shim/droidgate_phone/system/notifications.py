@@ -6,8 +6,7 @@ import threading
 from dataclasses import dataclass
 from typing import Final
 
-from droidgate_phone.app_api.app_values import AndroidError
-from droidgate_phone.app_api.platform import Notification
+from droidgate_phone.java.app_values import AndroidError, Notification
 from droidgate_phone.system.activity_stack import ActivityStack
 from droidgate_phone.system.callers import SHELL
 from droidgate_phone.system.package_records import InstalledPackage

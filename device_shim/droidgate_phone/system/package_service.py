@@ -9,10 +9,10 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
-from droidgate_phone.app_api.app_values import AndroidError
-from droidgate_phone.clocks import Clock
-from droidgate_phone.event_log import EventLog
-from droidgate_phone.phone_files import VirtualFileError, VirtualFiles
+from droidgate_phone.common.clocks import Clock
+from droidgate_phone.common.event_log import EventLog
+from droidgate_phone.files.phone_files import VirtualFileError, VirtualFiles
+from droidgate_phone.java.app_values import AndroidError
 from droidgate_phone.system.installation import InstallError, InstallOptions, ParsedPackage, parse_package
 from droidgate_phone.system.package_records import InstalledPackage
 from droidgate_phone.system.permissions import Permissions

@@ -10,8 +10,8 @@ import struct
 from collections.abc import Mapping
 from typing import Any, Final
 
-from droidgate_phone.app_api.app_values import AndroidError, Message
-from droidgate_phone.intents import Bundle, ComponentName, Extra, ExtraKind, Intent
+from droidgate_phone.java.app_values import AndroidError, Message
+from droidgate_phone.java.intents import Bundle, ComponentName, Extra, ExtraKind, Intent
 
 TRANSACTION_LIMIT: Final = 1024 * 1024 - 2 * 4096
 """Bytes of a process's Binder buffer (BINDER_VM_SIZE of AOSP's ProcessState)."""

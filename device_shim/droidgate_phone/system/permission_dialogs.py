@@ -9,7 +9,7 @@ import threading
 from collections.abc import Sequence
 from typing import Final
 
-from droidgate_phone.app_api.platform import View
+from droidgate_phone.java.app_values import View
 from droidgate_phone.screen.window import Shown, Touched
 from droidgate_phone.system.activity_records import ActivityRecord
 from droidgate_phone.system.package_records import InstalledPackage

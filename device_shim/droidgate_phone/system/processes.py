@@ -9,10 +9,10 @@ from collections.abc import Callable
 from contextlib import suppress
 from typing import Final, TypeVar
 
-from droidgate_phone.app_api.app_values import AndroidError
-from droidgate_phone.clocks import Clock, start_work, wait_for_command
-from droidgate_phone.event_log import EventLog
-from droidgate_phone.faults import Faults
+from droidgate_phone.common.clocks import Clock, start_work, wait_for_command
+from droidgate_phone.common.event_log import EventLog
+from droidgate_phone.common.faults import Faults
+from droidgate_phone.java.app_values import AndroidError
 from droidgate_phone.system.package_records import InstalledPackage
 
 Value = TypeVar("Value")

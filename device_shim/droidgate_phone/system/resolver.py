@@ -9,7 +9,7 @@ import re
 from dataclasses import dataclass
 from typing import Final
 
-from droidgate_phone.intents import ComponentName, Intent, split_uri
+from droidgate_phone.java.intents import ComponentName, Intent, split_uri
 from droidgate_phone.system.manifests import (
     CATEGORY_DEFAULT,
     DataRule,

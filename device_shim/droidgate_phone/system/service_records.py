@@ -6,8 +6,8 @@ import threading
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 
-from droidgate_phone.app_api.app_values import AndroidError, Message
-from droidgate_phone.intents import ComponentName, Intent
+from droidgate_phone.java.app_values import AndroidError, Message
+from droidgate_phone.java.intents import ComponentName, Intent
 from droidgate_phone.system.behaviour import Service
 from droidgate_phone.system.callers import Caller
 from droidgate_phone.system.messengers import DEAD_OBJECT, MessengerRegistry

@@ -8,9 +8,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Final
 
-from droidgate_phone.app_api.app_values import AndroidError, Message
-from droidgate_phone.app_api.platform import ServiceConnection
-from droidgate_phone.intents import ComponentName, Intent
+from droidgate_phone.java.app_values import AndroidError, Message, ServiceConnection
+from droidgate_phone.java.intents import ComponentName, Intent
 from droidgate_phone.system.behaviour import START_REDELIVER_INTENT, Service
 from droidgate_phone.system.callers import Caller
 from droidgate_phone.system.intent_text import show_intent

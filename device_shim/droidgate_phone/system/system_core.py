@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Final
 
-from droidgate_phone.app_api.app_values import BroadcastResult
-from droidgate_phone.clocks import Clock
-from droidgate_phone.event_log import EventLog
-from droidgate_phone.intents import Intent
+from droidgate_phone.common.clocks import Clock
+from droidgate_phone.common.event_log import EventLog
+from droidgate_phone.java.app_values import BroadcastResult
+from droidgate_phone.java.intents import Intent
 from droidgate_phone.system.behaviour import App, Context
 from droidgate_phone.system.package_records import InstalledPackage
 from droidgate_phone.system.package_service import PackageManager

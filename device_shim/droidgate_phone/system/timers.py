@@ -7,7 +7,7 @@ import itertools
 import threading
 from collections.abc import Callable
 
-from droidgate_phone.clocks import Clock, Signal
+from droidgate_phone.common.clocks import Clock, Signal
 
 
 class Timers:

@@ -16,8 +16,8 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Final
 
-from droidgate_phone.event_log import EventLog
-from droidgate_phone.faults import Faults
+from droidgate_phone.common.event_log import EventLog
+from droidgate_phone.common.faults import Faults
 from droidgate_phone.transport.adb_services import Services, service_text
 from droidgate_phone.transport.listening import Listener, Workers
 from droidgate_phone.transport.local_users import can_be_known, is_from_this_user

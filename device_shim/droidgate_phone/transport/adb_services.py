@@ -26,9 +26,9 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Final
 
-from droidgate_phone.event_log import EventLog
-from droidgate_phone.phone_files import VirtualFiles
-from droidgate_phone.streams import CommandStreams, InputStream, OutputStream, read_to_end
+from droidgate_phone.common.event_log import EventLog
+from droidgate_phone.common.streams import CommandStreams, InputStream, OutputStream, read_to_end
+from droidgate_phone.files.phone_files import VirtualFiles
 from droidgate_phone.transport.file_transfer import serve_files
 from droidgate_phone.transport.sockets import Endpoint, read_exactly
 

@@ -18,9 +18,9 @@ from collections import deque
 from collections.abc import Callable
 from typing import Final
 
-from droidgate_phone.event_log import EventLog
-from droidgate_phone.faults import Faults
-from droidgate_phone.streams import read_to_end
+from droidgate_phone.common.event_log import EventLog
+from droidgate_phone.common.faults import Faults
+from droidgate_phone.common.streams import read_to_end
 from droidgate_phone.transport.adb_keys import TOKEN_BYTES, AuthorizedKeys
 from droidgate_phone.transport.adb_services import Services, service_text
 from droidgate_phone.transport.listening import Workers

@@ -12,7 +12,7 @@ import time
 from collections.abc import Callable
 from typing import Final, Protocol
 
-from droidgate_phone.event_log import EventLog
+from droidgate_phone.common.event_log import EventLog
 
 MOST_THREADS: Final = 2000
 

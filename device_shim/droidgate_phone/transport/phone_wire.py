@@ -7,8 +7,8 @@ from collections.abc import Callable
 from types import TracebackType
 from typing import Final, Self
 
-from droidgate_phone.event_log import EventLog
-from droidgate_phone.faults import Faults
+from droidgate_phone.common.event_log import EventLog
+from droidgate_phone.common.faults import Faults
 from droidgate_phone.transport.adb_keys import AuthorizedKeys
 from droidgate_phone.transport.adb_server import AdbServer, ServedPhone
 from droidgate_phone.transport.adb_services import Services, Userland

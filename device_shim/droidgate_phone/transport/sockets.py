@@ -11,8 +11,8 @@ import threading
 from collections.abc import Callable
 from typing import Final, Protocol, TypeAlias
 
-from droidgate_phone.faults import Faults
-from droidgate_phone.streams import InputStream, read_to_end
+from droidgate_phone.common.faults import Faults
+from droidgate_phone.common.streams import InputStream, read_to_end
 
 Buffer: TypeAlias = bytes | bytearray | memoryview
 

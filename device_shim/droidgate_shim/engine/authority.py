@@ -105,15 +105,6 @@ class Policy:
 
 
 @dataclass(frozen=True, slots=True)
-class Installed:
-    """What of a package is installed; the attributes are those of a route's `target`."""
-
-    signer: str
-    version_code: int
-    digest: str
-
-
-@dataclass(frozen=True, slots=True)
 class Permission:
     """What lets a call go out: a grant, which may end while the call waits, or a yes to this one call.
 
@@ -133,7 +124,7 @@ class Permission:
         """Return what a user's yes makes of it: one to further calls is a grant, and ends with it."""
         return self if self._is_granted(policy) else replace(self, is_approved=True)
 
-    def check(self, policy: Policy, installed: Installed | None) -> None:
+    def check(self, policy: Policy, installed: Target | None) -> None:
         """Compare what holds now with what the call was allowed for.
 
         Raises:
@@ -150,7 +141,7 @@ class Permission:
         )
 
 
-def check_target(approved: Target, installed: Installed | None) -> None:
+def check_target(approved: Target, installed: Target | None) -> None:
     """Compare what is installed with what was approved; another version with the same digest is it still.
 
     Raises:

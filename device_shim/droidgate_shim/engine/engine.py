@@ -18,7 +18,6 @@ from droidgate_mobile_mcp.wire import MobileMcpRequest
 from droidgate_shim.engine.authority import (
     NO_GRANT,
     Carrier,
-    Installed,
     Permission,
     Policy,
     check_target,
@@ -45,7 +44,7 @@ ReplyTo: TypeAlias = object
 class Targets(Protocol):
     """Looks up what is installed."""
 
-    def __call__(self, target: Target, /) -> Installed | None:
+    def __call__(self, target: Target, /) -> Target | None:
         """Return the facts of a target's installed package, None if it is not installed."""
         ...
 

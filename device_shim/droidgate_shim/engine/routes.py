@@ -89,7 +89,7 @@ Outputs: TypeAlias = Annotated[FieldOutputs | NamedOutput, Field(discriminator="
 
 
 class Target(Frozen):
-    """The approved facts of the app behind the shim.
+    """An app behind the shim, as it was approved or as it is installed.
 
     Attributes:
         package: Its application id.

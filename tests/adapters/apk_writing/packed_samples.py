@@ -8,7 +8,7 @@ from pathlib import Path
 
 from droidgate_android.apk.pack import pack_project
 from droidgate_android.apk.signing_keys import KeyType, SigningKey, make_key
-from droidgate_phone.sample_apps import sample_apps_directory
+from droidgate_phone.apps.sample_apps import sample_apps_directory
 
 EVERYTHING = Path(__file__).parent / "sample_tree"
 SAMPLE_MODULES = ("clock-in/app", "pdf-tool/app", "weather/app", "notes/app", "notes/legacy")

@@ -5,7 +5,7 @@ from droidgate_mappings.formats.format import HandlerCode, find_format
 from droidgate_mappings.formats.leniency import ReadingContext
 from droidgate_mappings.model.capability import Capability, Provider
 from droidgate_mappings.model.types import AnyType, ArrayType, ObjectType, OpaqueType, Property, Type
-from droidgate_phone.sample_apps import sample_apps_directory
+from droidgate_phone.apps.sample_apps import sample_apps_directory
 from model_types import (
     all_of,
     array,

@@ -27,7 +27,7 @@ from droidgate_mappings.model.errors import InputError
 from droidgate_mappings.tables.observed import ToolsForm, load_observed_protocols
 from droidgate_observed.format import FORMAT
 from droidgate_observed.read import read_tools
-from droidgate_phone.sample_packages import signing_key
+from droidgate_phone.apps.sample_packages import signing_key
 from model_types import array, float64, int64, properties_of, string
 from strategies import damaged
 

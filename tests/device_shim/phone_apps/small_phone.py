@@ -8,9 +8,9 @@ from dataclasses import dataclass, field
 from typing import cast
 
 from droidgate.sources.android_project import application_from_tree
-from droidgate_phone.app_api.app_values import AndroidError, Message
-from droidgate_phone.intents import Intent
-from droidgate_phone.sample_apps import sample_apps_directory
+from droidgate_phone.apps.sample_apps import sample_apps_directory
+from droidgate_phone.java.app_values import AndroidError, Message
+from droidgate_phone.java.intents import Intent
 from droidgate_phone.system.behaviour import Activity, App, AppFunctionService, Context, Service
 
 NOW = 1_771_065_000.0

@@ -12,15 +12,15 @@ import pytest
 
 from adapters.handlers.jvm import as_line, compile_java, run_class
 from device_shim.phone_apps.small_phone import NOW, SmallPhone
-from droidgate_phone.app_api.app_values import BroadcastResult
 from droidgate_phone.apps.clock_in import ClockInEngine
 from droidgate_phone.apps.pdf_tool import problem_with
+from droidgate_phone.apps.sample_apps import sample_apps_directory
 from droidgate_phone.apps.tally import Totals, run_capability
 from droidgate_phone.apps.tool_requests import answer_request, read_descriptor
 from droidgate_phone.apps.weather import WeatherApp
-from droidgate_phone.intents import Bundle, Intent
-from droidgate_phone.org_json import JsonError, parse_object, write_json
-from droidgate_phone.sample_apps import sample_apps_directory
+from droidgate_phone.java.app_values import BroadcastResult
+from droidgate_phone.java.intents import Bundle, Intent
+from droidgate_phone.java.org_json import JsonError, parse_object, write_json
 from requirements_of_tests import require
 
 TODAY = "2026-02-14"

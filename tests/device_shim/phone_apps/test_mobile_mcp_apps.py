@@ -11,10 +11,10 @@ from typing import Any
 import pytest
 
 from device_shim.phone_apps.small_phone import SmallPhone
-from droidgate_phone.app_api.app_values import Message
 from droidgate_phone.apps.clock_in import ClockInApp
 from droidgate_phone.apps.tally import TallyApp
-from droidgate_phone.intents import Bundle, Extra, Intent
+from droidgate_phone.java.app_values import Message
+from droidgate_phone.java.intents import Bundle, Extra, Intent
 from droidgate_phone.system.behaviour import Service
 
 CLOCK_IN, TALLY = "dev.droidgate.sample.clockin", "dev.droidgate.sample.tally"

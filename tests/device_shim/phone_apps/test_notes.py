@@ -5,9 +5,9 @@ from typing import Any
 import pytest
 
 from device_shim.phone_apps.small_phone import SmallPhone
-from droidgate_phone.app_api.app_values import AppFunctionError
 from droidgate_phone.apps.notes import NotesApp
 from droidgate_phone.apps.plain_notes import PlainNotesApp
+from droidgate_phone.java.app_values import AppFunctionError
 
 PACKAGE = "dev.droidgate.sample.notes"
 LEGACY = "dev.droidgate.sample.notes.legacy"

@@ -14,13 +14,13 @@ from PIL import Image
 
 from device_shim.phone_apps.pdf_files import pdf_with
 from device_shim.phone_system.phone_system_apps import make_apk, nodes_of, run, run_bytes, tap
-from droidgate_phone.app_api.app_values import ActivityResult, Message
 from droidgate_phone.apps.agent import Agent, Dialect, NoAnswerError, request_text
 from droidgate_phone.apps.app_registry import BEHAVIOURS
+from droidgate_phone.apps.sample_packages import sample_packages
 from droidgate_phone.commands import SHELL_UID
-from droidgate_phone.intents import Bundle, ComponentName, Intent
+from droidgate_phone.java.app_values import ActivityResult, Message
+from droidgate_phone.java.intents import Bundle, ComponentName, Intent
 from droidgate_phone.phone import boot
-from droidgate_phone.sample_packages import sample_packages
 from droidgate_phone.system import AndroidSystem
 from droidgate_phone.system.behaviour import App, Service
 

@@ -12,7 +12,7 @@ from PIL import Image
 from device_shim.phone_apps.pdf_files import pdf_with
 from device_shim.phone_apps.small_phone import SmallPhone
 from droidgate_phone.apps.pdf_tool import PdfToolApp, real_path
-from droidgate_phone.intents import Bundle, Extra, Intent
+from droidgate_phone.java.intents import Bundle, Extra, Intent
 
 PACKAGE = "dev.droidgate.sample.pdftool"
 CALL = "com.example.mMCP.ACTION_TOOL_CALL"

@@ -9,11 +9,16 @@ import pytest
 from adapters.handlers.jvm import compile_java, resource_classes
 from droidgate_android.apk.apk_application import read_application
 from droidgate_android.apk.reader import open_apk
-from droidgate_phone import sample_packages as module
+from droidgate_phone.apps import sample_packages as module
 from droidgate_phone.apps.app_registry import BEHAVIOURS
+from droidgate_phone.apps.sample_apps import sample_apps_directory
+from droidgate_phone.apps.sample_packages import (
+    SamplePackage,
+    filler_package,
+    sample_package,
+    sample_packages,
+)
 from droidgate_phone.phone import boot
-from droidgate_phone.sample_apps import sample_apps_directory
-from droidgate_phone.sample_packages import SamplePackage, filler_package, sample_package, sample_packages
 from requirements_of_tests import require, short_run
 
 MODULES = sorted(path.parents[2] for path in sample_apps_directory().glob("*/*/src/main/AndroidManifest.xml"))

@@ -11,8 +11,8 @@ from hypothesis import given, strategies as st
 from PIL import Image
 
 from device_shim.phone_apps.small_phone import SmallPhone
-from droidgate_phone.app_api.platform import View, ViewKind
 from droidgate_phone.apps.clock_in import ClockInApp
+from droidgate_phone.java.app_values import View, ViewKind
 from droidgate_phone.screen import keys
 from droidgate_phone.screen.layout import Display, Placed, lay_out
 from droidgate_phone.screen.window import (

@@ -9,10 +9,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import cast
 
-from droidgate_phone.clocks import Clock
 from droidgate_phone.commands.command_registry import command_names
-from droidgate_phone.file_layout import lay_out
-from droidgate_phone.phone_files import VirtualFiles
+from droidgate_phone.common.clocks import Clock
+from droidgate_phone.files.file_layout import lay_out
+from droidgate_phone.files.phone_files import VirtualFiles
 from droidgate_phone.shell import Budget, run_shell
 from droidgate_phone.shell.run import Streams
 from droidgate_phone.system import AndroidSystem

@@ -8,8 +8,8 @@ from collections.abc import Callable
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from droidgate_phone.file_layout import SHARED_STORAGE, lay_out
-from droidgate_phone.phone_files import (
+from droidgate_phone.files.file_layout import SHARED_STORAGE, lay_out
+from droidgate_phone.files.phone_files import (
     READ,
     WRITE,
     VirtualFileError,

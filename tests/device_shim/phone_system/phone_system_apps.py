@@ -14,17 +14,18 @@ import pytest
 
 from droidgate_android.apk.pack import pack_project
 from droidgate_android.apk.signing_keys import SigningKey, make_key
-from droidgate_phone.app_api.app_values import (
+from droidgate_phone.commands import SHELL_UID, CommandCall
+from droidgate_phone.commands.command_registry import find_command
+from droidgate_phone.java.app_values import (
     AndroidError,
     AppCrashError,
     AppFunctionError,
+    Binding,
     BroadcastResult,
     Message,
+    View,
 )
-from droidgate_phone.app_api.platform import Binding, View
-from droidgate_phone.commands import SHELL_UID, CommandCall
-from droidgate_phone.commands.command_registry import find_command
-from droidgate_phone.intents import Bundle, Intent
+from droidgate_phone.java.intents import Bundle, Intent
 from droidgate_phone.phone import boot
 from droidgate_phone.system import AndroidSystem
 from droidgate_phone.system.behaviour import (

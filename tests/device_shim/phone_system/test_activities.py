@@ -18,9 +18,9 @@ from device_shim.phone_system.phone_system_apps import (
     uid_of,
     wait,
 )
-from droidgate_phone.app_api.app_values import ActivityResult, AndroidError
-from droidgate_phone.faults import Faults
-from droidgate_phone.intents import Bundle, ComponentName, Intent
+from droidgate_phone.common.faults import Faults
+from droidgate_phone.java.app_values import ActivityResult, AndroidError
+from droidgate_phone.java.intents import Bundle, ComponentName, Intent
 from droidgate_phone.system import AndroidSystem
 
 SAY = ComponentName(TOOL, f"{TOOL}.Say")

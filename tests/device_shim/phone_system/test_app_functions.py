@@ -17,9 +17,9 @@ from device_shim.phone_system.phone_system_apps import (
     make_tool,
     run,
 )
-from droidgate_phone.app_api.app_values import AppFunctionError
-from droidgate_phone.clocks import Clock
-from droidgate_phone.faults import Faults
+from droidgate_phone.common.clocks import Clock
+from droidgate_phone.common.faults import Faults
+from droidgate_phone.java.app_values import AppFunctionError
 from droidgate_phone.shell import run_shell
 from droidgate_phone.system import AndroidSystem
 from droidgate_phone.system.callers import Caller

@@ -19,9 +19,9 @@ from device_shim.phone_system.phone_system_apps import (
     run,
     wait,
 )
-from droidgate_phone.app_api.app_values import BroadcastResult
-from droidgate_phone.faults import Faults
-from droidgate_phone.intents import Bundle, ComponentName, Intent
+from droidgate_phone.common.faults import Faults
+from droidgate_phone.java.app_values import BroadcastResult
+from droidgate_phone.java.intents import Bundle, ComponentName, Intent
 from still_clock import StillClock
 
 RECEIVER = component("receiver", "Answer")

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from hypothesis import given, strategies as st
 
-from droidgate_phone.org_json import NULL, JsonError, parse_object, write_json
+from droidgate_phone.java.org_json import NULL, JsonError, parse_object, write_json
 from droidgate_phone.system.generic_documents import properties_from_json, write_yaml
 
 

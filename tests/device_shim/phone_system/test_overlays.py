@@ -16,12 +16,12 @@ from device_shim.phone_system.phone_system_apps import (
     raises_android,
     run,
 )
-from droidgate_phone.app_api.app_values import (
+from droidgate_phone.java.app_values import (
     FLAG_WINDOW_IS_OBSCURED,
     FLAG_WINDOW_IS_PARTIALLY_OBSCURED,
     AndroidError,
+    View,
 )
-from droidgate_phone.app_api.platform import View
 from droidgate_phone.system import AndroidSystem
 from droidgate_phone.system.behaviour import (
     Activity,

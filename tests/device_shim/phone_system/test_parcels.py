@@ -3,9 +3,9 @@
 import pytest
 from hypothesis import given, strategies as st
 
-from droidgate_phone.app_api.app_values import AndroidError, Message
-from droidgate_phone.intents import Bundle, ComponentName, Extra, Intent, split_uri
-from droidgate_phone.java_text import java_double, java_float, java_int
+from droidgate_phone.java.app_values import AndroidError, Message
+from droidgate_phone.java.intents import Bundle, ComponentName, Extra, Intent, split_uri
+from droidgate_phone.java.java_text import java_double, java_float, java_int
 from droidgate_phone.system.intent_text import show_bundle, show_intent
 from droidgate_phone.system.messengers import fill_in
 from droidgate_phone.system.parcels import (

@@ -7,7 +7,7 @@ import re
 import pytest
 
 from device_shim.phone_system.phone_system_apps import TOOL, component, make_phone, make_tool, package_of, run
-from droidgate_phone.app_api.app_values import AndroidError
+from droidgate_phone.java.app_values import AndroidError
 from droidgate_phone.system import AndroidSystem
 from droidgate_phone.system.permissions import POST_NOTIFICATIONS
 

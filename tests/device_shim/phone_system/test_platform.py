@@ -7,10 +7,9 @@ from collections.abc import Iterator
 import pytest
 
 from device_shim.phone_system.phone_system_apps import MemoryStreams, ToolApp, make_apk, run
-from droidgate_phone.app_api.app_values import AndroidError
-from droidgate_phone.app_api.platform import Notification, ServiceConnection
-from droidgate_phone.event_log import EventLog
-from droidgate_phone.intents import ComponentName, Intent
+from droidgate_phone.common.event_log import EventLog
+from droidgate_phone.java.app_values import AndroidError, Notification, ServiceConnection
+from droidgate_phone.java.intents import ComponentName, Intent
 from droidgate_phone.phone import boot
 from droidgate_phone.shell import run_shell
 from droidgate_phone.system import AndroidSystem

@@ -20,8 +20,8 @@ from device_shim.phone_system.phone_system_apps import (
     run,
     wait,
 )
-from droidgate_phone.app_api.app_values import AndroidError, Message
-from droidgate_phone.intents import Bundle, ComponentName, Intent
+from droidgate_phone.java.app_values import AndroidError, Message
+from droidgate_phone.java.intents import Bundle, ComponentName, Intent
 from droidgate_phone.system.processes import FIRST_ISOLATED_UID, LAST_ISOLATED_UID, DeadProcessError
 
 ECHO = ComponentName(TOOL, f"{TOOL}.Echo")

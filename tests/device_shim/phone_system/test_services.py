@@ -29,9 +29,9 @@ from device_shim.phone_system.phone_system_apps import (
     uid_of,
     wait,
 )
-from droidgate_phone.app_api.app_values import AndroidError, Message
-from droidgate_phone.faults import Faults
-from droidgate_phone.intents import Bundle, ComponentName, Extra, Intent
+from droidgate_phone.common.faults import Faults
+from droidgate_phone.java.app_values import AndroidError, Message
+from droidgate_phone.java.intents import Bundle, ComponentName, Extra, Intent
 from droidgate_phone.system import AndroidSystem, messengers
 from droidgate_phone.system.behaviour import App, Service
 

@@ -6,7 +6,7 @@ import pytest
 
 from device_shim.phone_system.phone_system_apps import TOOL, Ran, make_phone, make_tool, run
 from droidgate_mappings.model.errors import UsageError
-from droidgate_phone.clocks import Clock
+from droidgate_phone.common.clocks import Clock
 from droidgate_phone.system.releases import known_releases, load_release
 from still_clock import StillClock
 

@@ -3,8 +3,8 @@
 import pytest
 
 from device_shim.phone_system.phone_system_apps import make_apk
+from droidgate_phone.files.phone_files import SHELL_UID
 from droidgate_phone.phone import boot
-from droidgate_phone.phone_files import SHELL_UID
 from droidgate_phone.system.installation import InstallOptions
 
 APP = "com.example.reader"

@@ -7,8 +7,8 @@ from collections.abc import Mapping
 import pytest
 
 from device_shim.phone_system.phone_system_apps import make_apk, make_phone, raises_android, run
-from droidgate_phone.app_api.app_values import AndroidError
-from droidgate_phone.intents import ComponentName
+from droidgate_phone.java.app_values import AndroidError
+from droidgate_phone.java.intents import ComponentName
 from droidgate_phone.system import AndroidSystem
 from droidgate_phone.system.app_context import AppPlatform
 from droidgate_phone.system.behaviour import App, Instrumentation

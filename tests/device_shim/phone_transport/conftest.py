@@ -13,8 +13,8 @@ import pytest
 
 from device_shim.phone_transport.adb_host import host_key, public_key_line
 from device_shim.phone_transport.small_userland import SmallUserland
-from droidgate_phone.event_log import EventLog
-from droidgate_phone.faults import Faults
+from droidgate_phone.common.event_log import EventLog
+from droidgate_phone.common.faults import Faults
 from droidgate_phone.phone import VirtualPhone, start_phone
 from droidgate_phone.transport.adb_keys import AuthorizedKeys
 from droidgate_phone.transport.phone_wire import PhoneWire

@@ -6,9 +6,9 @@ import threading
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from droidgate_phone.file_layout import lay_out
-from droidgate_phone.phone_files import VirtualFiles
-from droidgate_phone.streams import CommandStreams
+from droidgate_phone.common.streams import CommandStreams
+from droidgate_phone.files.file_layout import lay_out
+from droidgate_phone.files.phone_files import VirtualFiles
 from droidgate_phone.transport.adb_services import Banner, Userland
 from droidgate_phone.transport.packets import features_of
 

@@ -21,7 +21,7 @@ from device_shim.phone_transport.adb_host import (
     shell_result,
 )
 from device_shim.phone_transport.conftest import StartPhone, WiredPhone
-from droidgate_phone import event_log
+from droidgate_phone.common import event_log
 from droidgate_phone.transport import listening
 from droidgate_phone.transport.device_connection import DeviceStream
 from droidgate_phone.transport.packets import Packet

@@ -13,7 +13,7 @@ import pytest
 
 from device_shim.phone_transport.adb_host import DeviceHost, ServerClient, host_key, sign
 from device_shim.phone_transport.conftest import StartPhone, StockAdb
-from droidgate_phone.faults import Faults
+from droidgate_phone.common.faults import Faults
 
 MEGABYTE = 1024 * 1024
 

@@ -11,8 +11,8 @@ import pytest
 
 from device_shim.phone_system.phone_system_apps import make_apk
 from device_shim.phone_transport.conftest import StockAdb
+from droidgate_phone.apps.sample_packages import sample_package, sample_packages
 from droidgate_phone.phone import VirtualPhone, start_phone
-from droidgate_phone.sample_packages import sample_package, sample_packages
 
 WEATHER = "dev.droidgate.sample.weather"
 

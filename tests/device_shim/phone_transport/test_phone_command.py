@@ -18,7 +18,7 @@ import pytest
 from device_shim.phone_transport.adb_host import DeviceHost, ServerClient, host_key, public_key_line
 from device_shim.phone_transport.conftest import StockAdb, free_port
 from droidgate.cli.exit_codes import ExitCode
-from droidgate_phone.sample_packages import sample_packages
+from droidgate_phone.apps.sample_packages import sample_packages
 from gateway.cli.program_runs import Runner
 from gateway.devices.fake_adb_server import FakeAdbServer
 from waiting import wait_until

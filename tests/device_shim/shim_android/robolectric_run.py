@@ -17,7 +17,7 @@ from device_shim.shim_android.manifest_limits import limit_apks
 from device_shim.shim_android.tool_apps import tool_apps
 from droidgate.shims.source_apps import read_source_apps
 from droidgate_android.apk.signing_keys import make_key
-from droidgate_phone.sample_packages import sample_packages
+from droidgate_phone.apps.sample_packages import sample_packages
 from droidgate_shim.builder.dex import DEX_NAME
 from droidgate_shim.builder.shims import BuiltShim, ShimOptions, build_bare_shim, build_shims
 from requirements_of_tests import CHECKOUT, DEX2JAR_FROM_MAVEN, SHORT_JVM, maven_jars, require

@@ -8,8 +8,8 @@ import pytest
 from device_shim.shim_builder.built_samples import KEY, packed, sample_shim
 from droidgate.shims.source_apps import read_source_apps
 from droidgate_mappings.model.errors import InputError
+from droidgate_phone.apps.sample_packages import sample_packages
 from droidgate_phone.phone import VirtualPhone, start_phone
-from droidgate_phone.sample_packages import sample_packages
 from droidgate_shim.builder.shims import ShimOptions, build_shims
 
 SAMPLE = "dev.droidgate.sample."

@@ -21,7 +21,7 @@ from droidgate.shims.source_apps import read_source_apps
 from droidgate_android.apk.signing_keys import SigningKey, make_key
 from droidgate_android.apk.zip_writer import write_zip
 from droidgate_mappings.model.errors import InputError, UsageError
-from droidgate_phone.sample_apps import sample_apps_directory
+from droidgate_phone.apps.sample_apps import sample_apps_directory
 from droidgate_shim.builder.shims import build_bare_shim
 from droidgate_shim.builder.source_app import SourceApp, complete_broadcast
 from requirements_of_tests import short_run

@@ -6,7 +6,7 @@ import json
 from collections.abc import Mapping
 from typing import Any, TypeVar
 
-from droidgate_shim.engine.authority import Installed, read_policy
+from droidgate_shim.engine.authority import read_policy
 from droidgate_shim.engine.engine import Answer, Effect, Engine
 from droidgate_shim.engine.routes import Target, read_route_table
 
@@ -73,14 +73,19 @@ TABLE: dict[str, Any] = {"format": 1, "definitions": {}, "routes": [PDF, WEATHER
 ANY_APP: dict[str, Any] = {"grants": [{"caller": "any-app", "capability": "*"}]}
 
 
-def as_approved(target: Target) -> Installed | None:
-    return Installed(target.signer, target.version_code, target.digest)
+def as_approved(target: Target) -> Target | None:
+    return target
 
 
-def engine(policy: Mapping[str, Any] | None = None, **installed: Installed | None) -> Engine:
+def target_of(signer: str, version_code: int, digest: str) -> Target:
+    """Return an app that is installed."""
+    return Target(package="a.app", signer=signer, version_code=version_code, digest=digest)
+
+
+def engine(policy: Mapping[str, Any] | None = None, **installed: Target | None) -> Engine:
     """Return an engine of the sample table; `installed` is what differs from what was approved."""
 
-    def find(target: Target) -> Installed | None:
+    def find(target: Target) -> Target | None:
         name = target.package.removeprefix("a.")
         return installed[name] if name in installed else as_approved(target)
 

@@ -26,13 +26,14 @@ from device_shim.shim_engine.engine_samples import (
     only,
     response_of,
     s1,
+    target_of,
 )
 from droidgate_appfunctions.wire import AppFunctionWireError
 from droidgate_appfunctions.wire_documents import KIND_OF_SCALAR, read_document, write_document
 from droidgate_mappings.model.errors import InputError
 from droidgate_mappings.model.types import ObjectType
 from droidgate_mappings.values.failures import CallError, Failure
-from droidgate_shim.engine.authority import CallLimits, Installed, Policy, parse_policy, read_policy
+from droidgate_shim.engine.authority import CallLimits, Policy, parse_policy, read_policy
 from droidgate_shim.engine.backends import BroadcastAnswer, ExtrasCall, ResponseAnswer
 from droidgate_shim.engine.carried import MAX_CARRIED_UNITS, carried_units
 from droidgate_shim.engine.engine import Answer, Ask, Engine, Send
@@ -43,7 +44,7 @@ from strategies import damaged
 
 NO = Failure("denied", "the user refused this call")
 DEADLINE_MS = 30_000
-APPROVED = Installed("aa", 3, "d1")
+APPROVED = target_of("aa", 3, "d1")
 
 
 def message_of(answer: Answer) -> str:
@@ -261,17 +262,17 @@ def test_a_decision_about_a_call_that_needs_none_changes_nothing() -> None:
     ("installed", "policy", "token"),
     [
         (None, Policy(), "unavailable"),
-        (Installed("bb", 3, "d1"), Policy(), "unavailable"),
-        (Installed("aa", 4, "d2"), Policy(), "needs_approval"),
+        (target_of("bb", 3, "d1"), Policy(), "unavailable"),
+        (target_of("aa", 4, "d2"), Policy(), "needs_approval"),
         (APPROVED, Policy(switched_off=frozenset({"weather"})), "disabled"),
     ],
 )
 def test_what_changes_while_the_user_is_asked_is_checked_again(
-    installed: Installed | None, policy: Policy, token: str
+    installed: Target | None, policy: Policy, token: str
 ) -> None:
-    found: list[Installed | None] = [APPROVED]
+    found: list[Target | None] = [APPROVED]
 
-    def find(_target: Target) -> Installed | None:
+    def find(_target: Target) -> Target | None:
         return found[-1]
 
     shim = Engine(read_route_table(TABLE), read_policy({}), find)

@@ -34,9 +34,9 @@ from device_shim.shim_phone.world import (
 )
 from droidgate.shims.source_apps import read_source_apps
 from droidgate_mappings.tables.reach import load_shim_table
-from droidgate_phone.app_api.app_values import AppFunctionError
 from droidgate_phone.apps.shim_runtimes import ShimRuntime
-from droidgate_phone.intents import ComponentName, Intent
+from droidgate_phone.java.app_values import AppFunctionError
+from droidgate_phone.java.intents import ComponentName, Intent
 
 TABLE = load_shim_table()
 FRONTENDS = {frontend.id: frontend for frontend in TABLE.frontends}

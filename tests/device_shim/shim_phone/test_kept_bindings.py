@@ -12,12 +12,12 @@ import pytest
 from device_shim.shim_phone.tool_apps import agent_apk
 from device_shim.shim_phone.world import AGENT, World, key, outputs_of, sample_files, token_of
 from droidgate.shims.source_apps import read_source_apps
-from droidgate_phone.app_api.app_values import AppFunctionError
 from droidgate_phone.apps.agent import request_text
 from droidgate_phone.apps.shim_runtimes import ShimRuntime
-from droidgate_phone.clocks import Clock, Signal
-from droidgate_phone.faults import Faults
-from droidgate_phone.intents import ComponentName, Intent
+from droidgate_phone.common.clocks import Clock, Signal
+from droidgate_phone.common.faults import Faults
+from droidgate_phone.java.app_values import AppFunctionError
+from droidgate_phone.java.intents import ComponentName, Intent
 from droidgate_shim.builder.shims import ShimOptions, build_shims
 from waiting import wait_until
 

@@ -15,7 +15,7 @@ from device_shim.shim_phone.tool_apps import TOOL, ToolApp, agent_apk, tool_apk,
 from device_shim.shim_phone.world import AGENT, SHIM, World, key, outputs_of, token_of
 from droidgate_phone.apps.agent import NoAnswerError
 from droidgate_phone.apps.shim_runtimes import ShimRuntime
-from droidgate_phone.clocks import Clock
+from droidgate_phone.common.clocks import Clock
 from still_clock import StillClock
 from waiting import wait_until
 

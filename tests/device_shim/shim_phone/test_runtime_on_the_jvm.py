@@ -11,9 +11,9 @@ from device_shim.shim_phone.hand_made_shim import make_shim
 from device_shim.shim_phone.tool_apps import TOOL, ToolApp, tool_apk, tool_routes
 from device_shim.shim_phone.world import SHIM, World, key, outputs_of, token_of
 from droidgate_mappings.model.errors import UsageError
-from droidgate_phone.app_api.app_values import AndroidError, Message
 from droidgate_phone.apps.jvm_shim import parts
 from droidgate_phone.apps.shim_runtimes import check_shim_runtime
+from droidgate_phone.java.app_values import AndroidError, Message
 from droidgate_phone.phone import start_phone
 from droidgate_phone.system.parcels import bundle_size, cross_message
 from droidgate_phone.system.releases import load_release

@@ -23,7 +23,7 @@ from device_shim.shim_phone.world import (
 )
 from droidgate.shims.source_apps import read_source_apps
 from droidgate_phone.apps.shim_runtimes import ShimRuntime
-from droidgate_phone.faults import Faults
+from droidgate_phone.common.faults import Faults
 from droidgate_shim.builder.shims import ShimOptions, build_bare_shim, build_shims
 from droidgate_shim.builder.source_app import complete_broadcast
 from still_clock import StillClock

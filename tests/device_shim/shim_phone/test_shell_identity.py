@@ -19,12 +19,12 @@ from device_shim.shim_phone.world import (
     token_of_host,
 )
 from droidgate.shims.source_apps import read_source_apps
-from droidgate_phone.app_api.app_values import Message
 from droidgate_phone.apps.agent import request_text
 from droidgate_phone.apps.shim.app_function_frontend import document_of
 from droidgate_phone.apps.shim_runtimes import ShimRuntime
-from droidgate_phone.faults import Faults
-from droidgate_phone.intents import Bundle, ComponentName, Intent
+from droidgate_phone.common.faults import Faults
+from droidgate_phone.java.app_values import Message
+from droidgate_phone.java.intents import Bundle, ComponentName, Intent
 from droidgate_phone.system.app_context import AppPlatform
 from droidgate_phone.system.behaviour import App, Instrumentation
 from droidgate_shim.builder.shims import ShimOptions, build_bare_shim, build_shims

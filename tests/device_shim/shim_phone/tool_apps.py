@@ -9,8 +9,8 @@ from typing import Any
 
 from device_shim.phone_system.phone_system_apps import key, make_apk
 from device_shim.shim_phone.hand_made_shim import route
-from droidgate_phone.app_api.app_values import AndroidError, AppCrashError, BroadcastResult, Message
-from droidgate_phone.intents import Bundle, Extra, Intent
+from droidgate_phone.java.app_values import AndroidError, AppCrashError, BroadcastResult, Message
+from droidgate_phone.java.intents import Bundle, Extra, Intent
 from droidgate_phone.system.behaviour import Activity, App, Receiver, Service
 
 TOOL = "com.example.tool"

@@ -14,17 +14,16 @@ from xml.etree import ElementTree as ET
 
 from device_shim.phone_system.phone_system_apps import MemoryStreams, Ran, run
 from droidgate_android.apk.signing_keys import SigningKey
-from droidgate_phone.app_api.app_values import AppFunctionError
-from droidgate_phone.app_api.platform import FunctionOutcome
 from droidgate_phone.apps.agent import Agent, Dialect, request_text
 from droidgate_phone.apps.app_registry import BEHAVIOURS
+from droidgate_phone.apps.sample_packages import sample_package, signing_key
 from droidgate_phone.apps.shim_runtimes import ShimRuntime
-from droidgate_phone.clocks import Clock
 from droidgate_phone.commands import CommandCall
 from droidgate_phone.commands.command_registry import find_command
-from droidgate_phone.intents import ComponentName
+from droidgate_phone.common.clocks import Clock
+from droidgate_phone.java.app_values import AppFunctionError, FunctionOutcome
+from droidgate_phone.java.intents import ComponentName
 from droidgate_phone.phone import boot
-from droidgate_phone.sample_packages import sample_package, signing_key
 from droidgate_phone.system.behaviour import App
 from droidgate_shim.builder.shims import build_bare_shim
 from waiting import wait_until

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from droidgate_phone.faults import Faults
+from droidgate_phone.common.faults import Faults
 from gateway.calling.phones_with_shims import CLOCK_IN, NOTES, PDF_TOOL, ReachedPhone, default_phone
 
 

@@ -46,8 +46,8 @@ from droidgate_mappings.model.errors import DeviceError, DroidgateError, UsageEr
 from droidgate_mappings.model.findings import Level
 from droidgate_mappings.values.coercion import FittedArguments, fit_arguments
 from droidgate_mappings.values.failures import CallError
-from droidgate_phone.faults import Faults
-from droidgate_phone.sample_packages import sample_packages, signing_key
+from droidgate_phone.apps.sample_packages import sample_packages, signing_key
+from droidgate_phone.common.faults import Faults
 from droidgate_shim.builder.shims import build_bare_shim
 from gateway.calling.phones_with_shims import (
     CLOCK_IN,

@@ -18,7 +18,7 @@ from droidgate.cli.output.json_output import schema_of
 from droidgate.cli.published import PUBLISHED
 from droidgate.computer.optional_packages import install_command
 from droidgate_android.apk.pack import pack_project
-from droidgate_phone.sample_packages import signing_key
+from droidgate_phone.apps.sample_packages import signing_key
 from gateway.cli.program_runs import Runner, run_on_terminal, run_process
 from gateway.cli.samples import TIMER, TIMER_MANIFEST, TOOLS, hostile_tools, write_tools
 from gateway.cli.test_sarif import check_log

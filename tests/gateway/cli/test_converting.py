@@ -32,9 +32,9 @@ from droidgate_mappings.model.capability import (
 from droidgate_mappings.model.errors import WriteError
 from droidgate_mappings.model.findings import Finding, Level
 from droidgate_mappings.translate import FailedTranslation, Translation, translate, translate_each
+from droidgate_phone.apps.sample_apps import sample_apps_directory
+from droidgate_phone.apps.sample_packages import sample_package
 from droidgate_phone.phone import VirtualPhone
-from droidgate_phone.sample_apps import sample_apps_directory
-from droidgate_phone.sample_packages import sample_package
 from gateway.cli.program_runs import Run, Runner, run_process
 from gateway.cli.samples import TIMER, TIMER_MANIFEST, write_bare_project, write_project, write_tools
 from gateway.cli.test_sarif import check_log

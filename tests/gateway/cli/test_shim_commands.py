@@ -16,9 +16,9 @@ from droidgate.cli.published import PUBLISHED
 from droidgate_android.apk.pack import pack_project
 from droidgate_android.apk.signing_keys import make_key
 from droidgate_phone.apps.agent import Agent, request_text
+from droidgate_phone.apps.sample_apps import sample_apps_directory
+from droidgate_phone.apps.sample_packages import sample_package, signing_key
 from droidgate_phone.phone import VirtualPhone, start_phone
-from droidgate_phone.sample_apps import sample_apps_directory
-from droidgate_phone.sample_packages import sample_package, signing_key
 from droidgate_phone.system.permissions import SHELL_UID
 from droidgate_shim.builder.shims import build_bare_shim
 from gateway.cli.program_runs import Run, Runner, run_on_terminal, run_process

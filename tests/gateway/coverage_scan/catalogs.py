@@ -8,7 +8,7 @@ from droidgate.coverage.scan import ScanRequest, ScanResult, run_scan as scan
 from droidgate.sources.catalogs.catalog import Catalog
 from droidgate.sources.catalogs.rows import TABLES
 from droidgate_android.apk.pack import pack_project, pack_split
-from droidgate_phone.sample_packages import filler_package, sample_packages, signing_key
+from droidgate_phone.apps.sample_packages import filler_package, sample_packages, signing_key
 
 SAMPLES = len(sample_packages())
 Rows = dict[str, list[tuple[Any, ...]]]

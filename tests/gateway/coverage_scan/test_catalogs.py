@@ -27,7 +27,7 @@ from droidgate.sources.catalogs import catalog
 from droidgate.sources.catalogs.catalog import DECLARATIONS_ALONE, Catalog, query
 from droidgate.sources.catalogs.rows import LOG_FILE, TABLES
 from droidgate_mappings.model.errors import BudgetError, InputError, UsageError
-from droidgate_phone.sample_packages import filler_package, sample_packages
+from droidgate_phone.apps.sample_packages import filler_package, sample_packages
 from gateway.coverage_scan.catalogs import SAMPLES, ask, rows_of, scan_into
 from gateway.coverage_scan.hostile_work import SLOW
 from requirements_of_tests import CHECKOUT

@@ -27,7 +27,7 @@ from droidgate.sources.catalogs.catalog import Catalog
 from droidgate.sources.catalogs.rows import TABLES
 from droidgate_android.apk.pack import pack_project
 from droidgate_mappings.model.errors import BudgetError, InputError, UsageError
-from droidgate_phone.sample_packages import filler_package, signing_key
+from droidgate_phone.apps.sample_packages import filler_package, signing_key
 from gateway.cli.program_runs import Run, Runner
 from gateway.coverage_scan.catalogs import SAMPLES, ask, rows_of, scan_into, split_app, tool_app, tool_files
 

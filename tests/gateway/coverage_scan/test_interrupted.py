@@ -24,7 +24,7 @@ from droidgate.sources import read_opened
 from droidgate.sources.catalogs.catalog import Catalog
 from droidgate.sources.catalogs.rows import LOG_FILE
 from droidgate_mappings.model.errors import DroidgateError, InputError, UsageError
-from droidgate_phone.sample_packages import filler_package
+from droidgate_phone.apps.sample_packages import filler_package
 from gateway.coverage_scan.catalogs import (
     SAMPLES,
     Rows,

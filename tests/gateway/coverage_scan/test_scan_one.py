@@ -23,8 +23,8 @@ from droidgate_mappings.model.errors import DeviceError, InputError
 from droidgate_mappings.model.findings import CONVERSION_LEVELS, Level
 from droidgate_mappings.model.json_values import canonical_json
 from droidgate_mappings.translate import translate
+from droidgate_phone.apps.sample_packages import filler_package, sample_package, sample_packages, signing_key
 from droidgate_phone.phone import start_phone
-from droidgate_phone.sample_packages import filler_package, sample_package, sample_packages, signing_key
 from gateway.coverage_scan.catalogs import ask, rows_of, scan_into, split_app, tool_app, tool_files
 from requirements_of_tests import CHECKOUT, require
 

@@ -24,7 +24,7 @@ from droidgate.devices.properties import build_of, get_properties
 from droidgate.devices.quoting import join_command
 from droidgate.devices.remote_apk import open_remote_apk
 from droidgate_mappings.model.errors import DeviceError
-from droidgate_phone.faults import parse_faults
+from droidgate_phone.common.faults import parse_faults
 from droidgate_phone.phone import VirtualPhone, start_phone
 from gateway.devices.conftest import VARIABLES, StartServer, client, device_on
 from gateway.devices.fake_adb_server import SERIAL, Answer

@@ -19,8 +19,8 @@ from droidgate_android.apk.pack import pack_project, pack_split
 from droidgate_mappings.formats.format import load_formats
 from droidgate_mappings.formats.installed import SHIM_PACKAGE
 from droidgate_mappings.model.capability import Provider
+from droidgate_phone.apps.sample_packages import sample_packages, signing_key
 from droidgate_phone.phone import VirtualPhone, start_phone
-from droidgate_phone.sample_packages import sample_packages, signing_key
 from droidgate_shim.builder.shims import build_bare_shim
 from requirements_of_tests import CHECKOUT
 

@@ -37,7 +37,7 @@ from droidgate_mappings.formats.reachability import provider_verdict
 from droidgate_mappings.model.capability import Place
 from droidgate_mappings.model.errors import BudgetError, DeviceError, InputError, UsageError
 from droidgate_mappings.model.findings import Finding, Level
-from droidgate_phone.sample_packages import sample_package, signing_key
+from droidgate_phone.apps.sample_packages import sample_package, signing_key
 
 Answer = str | CommandResult | DeviceError
 

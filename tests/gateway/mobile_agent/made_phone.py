@@ -30,10 +30,9 @@ from droidgate.serving.http import HttpAddress, http_application, http_server, l
 from droidgate.serving.mobile_agent.mobile_agent_server import Extension, MobileAgentServer, Role
 from droidgate.serving.tokens import TokenCheck
 from droidgate_mappings.tables.mobile_agent import mobile_agent_commands, more_tools
-from droidgate_phone.app_api.app_values import BroadcastResult
-from droidgate_phone.app_api.platform import View
 from droidgate_phone.apps.app_registry import BEHAVIOURS
-from droidgate_phone.intents import Intent
+from droidgate_phone.java.app_values import BroadcastResult, View
+from droidgate_phone.java.intents import Intent
 from droidgate_phone.phone import VirtualPhone, start_phone
 from droidgate_phone.system.behaviour import Activity, App, Receiver
 

@@ -24,9 +24,9 @@ from droidgate import (
     read,
 )
 from droidgate_android.apk.signing_keys import load_or_make_key
+from droidgate_phone.apps.sample_apps import sample_apps_directory
+from droidgate_phone.apps.sample_packages import sample_packages
 from droidgate_phone.phone import start_phone
-from droidgate_phone.sample_apps import sample_apps_directory
-from droidgate_phone.sample_packages import sample_packages
 from requirements_of_tests import CHECKOUT
 
 PAGE = (CHECKOUT / "docs/guides/use-from-python.md").read_text(encoding="utf-8")

@@ -22,7 +22,7 @@ from droidgate.devices.device import connect_device
 from droidgate.shims.client import HostClient
 from droidgate_mappings.formats.installed import SHIM_PACKAGE
 from droidgate_phone.apps.agent import Agent, request_text
-from droidgate_phone.intents import ComponentName
+from droidgate_phone.java.intents import ComponentName
 from droidgate_phone.phone import VirtualPhone, start_phone
 from gateway.cli.program_runs import Run, run_in_environment
 from requirements_of_tests import CHECKOUT

@@ -55,7 +55,7 @@ from pathlib import Path
 from queue import Queue
 from gateway.calling.phones_with_shims import CLOCK_IN, reached_phone
 from droidgate_android.apk.signing_keys import load_or_make_key
-from droidgate_phone.sample_packages import sample_packages
+from droidgate_phone.apps.sample_packages import sample_packages
 folder = Path(sys.argv[1])
 (clock_in,) = (package.apk for package in sample_packages() if package.package == CLOCK_IN)
 (folder / "clock-in.apk").write_bytes(clock_in)

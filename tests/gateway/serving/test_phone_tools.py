@@ -56,12 +56,12 @@ from droidgate_mappings.formats.format import load_formats
 from droidgate_mappings.model.errors import DeviceError
 from droidgate_mappings.model.json_values import Json
 from droidgate_mappings.values.failures import CallError
-from droidgate_phone.app_api.app_values import BroadcastResult
 from droidgate_phone.apps.app_registry import BEHAVIOURS
-from droidgate_phone.faults import Faults
-from droidgate_phone.intents import Intent
+from droidgate_phone.apps.sample_packages import sample_packages
+from droidgate_phone.common.faults import Faults
+from droidgate_phone.java.app_values import BroadcastResult
+from droidgate_phone.java.intents import Intent
 from droidgate_phone.phone import start_phone
-from droidgate_phone.sample_packages import sample_packages
 from droidgate_phone.system.behaviour import App, Receiver
 from gateway.calling.phones_with_shims import CLOCK_IN, NOTES, PDF_TOOL, WEATHER, ReachedPhone, reached_phone
 from gateway.devices.conftest import unused_port

@@ -26,8 +26,8 @@ from droidgate.shims.shim_facts import facts_of, installed_facts, read_shim_fact
 from droidgate.shims.source_apps import read_source_apps
 from droidgate_android.apk.signing_keys import SigningKey, make_key
 from droidgate_mappings.formats.installed import SHIM_PACKAGE
+from droidgate_phone.apps.sample_packages import sample_package
 from droidgate_phone.phone import VirtualPhone, start_phone
-from droidgate_phone.sample_packages import sample_package
 from droidgate_shim.builder.shims import BuiltShim, ShimOptions, build_bare_shim, build_shims
 from droidgate_shim.builder.source_app import SourceApp
 from gateway.devices.test_against_virtual_phone import real_adb_server

@@ -23,7 +23,7 @@ from droidgate_mappings.formats.leniency import ReadingContext
 from droidgate_mappings.model.capability import ComponentAccess
 from droidgate_mappings.model.errors import InputError
 from droidgate_mappings.model.findings import Finding, Level
-from droidgate_phone.sample_packages import signing_key
+from droidgate_phone.apps.sample_packages import signing_key
 from requirements_of_tests import require
 
 TOOLS = 'xmlns:tools="http://schemas.android.com/tools"'

@@ -20,7 +20,7 @@ from droidgate.sources.resources import SourceResources, SourceSet
 from droidgate.sources.text_manifest import is_manifest
 from droidgate_mappings.formats.application import Application
 from droidgate_mappings.formats.format import load_formats
-from droidgate_phone.sample_apps import sample_apps_directory
+from droidgate_phone.apps.sample_apps import sample_apps_directory
 from gateway.sources.formats_of_tests import read
 from requirements_of_tests import require
 

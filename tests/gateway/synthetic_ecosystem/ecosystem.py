@@ -14,7 +14,7 @@ from typing import Self
 
 from droidgate_android.apk.pack import pack_project, pack_split
 from droidgate_android.apk.signing import sign_apk
-from droidgate_phone.sample_packages import signing_key
+from droidgate_phone.apps.sample_packages import signing_key
 from gateway.synthetic_ecosystem import declarations
 from gateway.synthetic_ecosystem.declarations import Declare, Declared
 from gateway.synthetic_ecosystem.names import MadeCapability, Names

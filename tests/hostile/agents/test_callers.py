@@ -11,11 +11,10 @@ import pytest
 from device_shim.shim_phone.hand_made_shim import MMCP_RECEIVER, make_shim
 from device_shim.shim_phone.tool_apps import TOOL, ToolApp, agent_apk, tool_apk, tool_routes
 from device_shim.shim_phone.world import AGENT, SHIM, World, key, outputs_of, token_of
-from droidgate_phone.app_api.app_values import Message
-from droidgate_phone.app_api.platform import Binding
 from droidgate_phone.apps.agent import NoAnswerError, request_text
 from droidgate_phone.apps.shim_runtimes import ShimRuntime
-from droidgate_phone.intents import Bundle, ComponentName, Extra, Intent
+from droidgate_phone.java.app_values import Binding, Message
+from droidgate_phone.java.intents import Bundle, ComponentName, Extra, Intent
 from still_clock import StillClock
 from waiting import wait_until
 

@@ -27,8 +27,8 @@ from device_shim.phone_transport.adb_host import (
 )
 from device_shim.phone_transport.conftest import StockAdb, adb_home, adb_keys, free_port, stock_adb
 from droidgate.cli.demo.demonstration_phone import demonstration_phone
+from droidgate_phone.apps.sample_packages import sample_packages
 from droidgate_phone.phone import VirtualPhone, start_phone
-from droidgate_phone.sample_packages import sample_packages
 from droidgate_phone.transport import device_connection, local_users
 from droidgate_phone.transport.adb_keys import AuthorizedKeys, PublicKey, read_public_key
 from waiting import wait_until

@@ -12,7 +12,7 @@ from device_shim.shim_phone.tool_apps import TOOL, ToolApp, agent_apk, tool_apk,
 from device_shim.shim_phone.world import SHIM, World, key, outputs_of, token_of
 from droidgate_phone.apps.agent import request_text
 from droidgate_phone.apps.shim_runtimes import ShimRuntime
-from droidgate_phone.intents import Bundle, ComponentName, Extra, Intent
+from droidgate_phone.java.intents import Bundle, ComponentName, Extra, Intent
 from droidgate_phone.system.behaviour import Service
 from waiting import wait_until
 

@@ -10,14 +10,6 @@ from typing import TYPE_CHECKING, Any, Final, cast
 
 from droidgate_android.apk.signatures import read_certificates
 from droidgate_mappings.model.errors import UsageError
-from droidgate_phone.app_api.app_values import (
-    ActivityResult,
-    AndroidError,
-    AppFunctionError,
-    BroadcastResult,
-    Message,
-)
-from droidgate_phone.app_api.platform import Binding, FunctionOutcome, Notification, ServiceConnection
 from droidgate_phone.apps.jvm_shim.jvm_values import (
     Fields,
     read_bundle,
@@ -29,7 +21,18 @@ from droidgate_phone.apps.jvm_shim.jvm_values import (
 )
 from droidgate_phone.apps.jvm_shim.machine import Machine, shared_machine
 from droidgate_phone.apps.jvm_shim.parts import check_dex, classes_of_dex, kept_apk
-from droidgate_phone.intents import Intent
+from droidgate_phone.java.app_values import (
+    ActivityResult,
+    AndroidError,
+    AppFunctionError,
+    Binding,
+    BroadcastResult,
+    FunctionOutcome,
+    Message,
+    Notification,
+    ServiceConnection,
+)
+from droidgate_phone.java.intents import Intent
 from droidgate_phone.system.behaviour import PendingBroadcast
 
 if TYPE_CHECKING:

@@ -7,17 +7,17 @@ from collections.abc import Callable, Mapping
 from typing import ClassVar, Final, TypeVar
 
 from droidgate_mappings.model.json_values import Json
-from droidgate_phone.app_api.app_values import (
+from droidgate_phone.apps.jvm_shim.jvm_process import process_of
+from droidgate_phone.apps.jvm_shim.jvm_values import read_bundle, read_view, write_bundle, write_intent
+from droidgate_phone.java.app_values import (
     AndroidError,
     AppFunctionError,
     BroadcastResult,
     CallingPackage,
     Message,
+    View,
 )
-from droidgate_phone.app_api.platform import View
-from droidgate_phone.apps.jvm_shim.jvm_process import process_of
-from droidgate_phone.apps.jvm_shim.jvm_values import read_bundle, read_view, write_bundle, write_intent
-from droidgate_phone.intents import Bundle, Intent, split_uri
+from droidgate_phone.java.intents import Bundle, Intent, split_uri
 from droidgate_phone.system.behaviour import (
     Activity,
     App,

@@ -6,9 +6,8 @@ import base64
 from collections.abc import Mapping
 from typing import Any
 
-from droidgate_phone.app_api.app_values import Message
-from droidgate_phone.app_api.platform import View
-from droidgate_phone.intents import Bundle, ComponentName, Extra, Intent
+from droidgate_phone.java.app_values import Message, View
+from droidgate_phone.java.intents import Bundle, ComponentName, Extra, Intent
 
 Fields = dict[str, Any]
 """A JSON object of the wire, whose shape its operation knows."""

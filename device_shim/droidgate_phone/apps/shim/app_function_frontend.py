@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Final
 
 from droidgate_mappings.model.json_values import Json
 from droidgate_mappings.values.failures import Failure
-from droidgate_phone.app_api.app_values import AppFunctionError
-from droidgate_phone.app_api.platform import FunctionOutcome
+from droidgate_phone.java.app_values import AppFunctionError, FunctionOutcome
 from droidgate_shim.engine.backends import FunctionAnswer
 
 if TYPE_CHECKING:

@@ -12,10 +12,9 @@ from typing import Final
 from droidgate_mappings.model.errors import InputError
 from droidgate_mappings.tables.failure_tokens import load_failure_tokens
 from droidgate_mappings.values.failures import Failure
-from droidgate_phone.app_api.app_values import AndroidError, Message
-from droidgate_phone.app_api.platform import Binding, ServiceConnection
 from droidgate_phone.apps.shim.app_function_frontend import EXECUTE, FunctionRequest, OnAnswer, run_function
-from droidgate_phone.intents import Bundle, ComponentName, Intent
+from droidgate_phone.java.app_values import AndroidError, Binding, Message, ServiceConnection
+from droidgate_phone.java.intents import Bundle, ComponentName, Intent
 from droidgate_phone.system.app_context import AppPlatform
 from droidgate_phone.system.behaviour import Context
 from droidgate_shim.engine.backends import FunctionAnswer

@@ -6,19 +6,18 @@ import contextlib
 from typing import TYPE_CHECKING, Final
 
 from droidgate_mappings.model.capability import Effects
-from droidgate_phone.app_api.app_values import AndroidError
-from droidgate_phone.app_api.platform import View
 from droidgate_phone.apps.shim.consent import CLOSED, REFUSED, Question
 from droidgate_phone.apps.shim.openers import number_of
 from droidgate_phone.apps.shim.shim_core import Core
 from droidgate_phone.apps.shim.shim_process import core_of
 from droidgate_phone.apps.shim.shown_text import visible
-from droidgate_phone.intents import Intent
+from droidgate_phone.java.app_values import AndroidError, View
+from droidgate_phone.java.intents import Intent
 from droidgate_phone.system.behaviour import Activity
 from droidgate_shim.engine.strict_json import write_strict
 
 if TYPE_CHECKING:
-    from droidgate_phone.app_api.platform import PackageFacts
+    from droidgate_phone.java.app_values import PackageFacts
     from droidgate_phone.system.app_context import AppPlatform
 
 ARMED_SECONDS: Final = 0.5

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from droidgate_mappings.model.json_values import Json
-from droidgate_phone.intents import Bundle
+from droidgate_phone.java.intents import Bundle
 
 
 def texts_of(bundle: Bundle) -> dict[str, Json]:

@@ -21,14 +21,14 @@ from droidgate_android.projects.manifest_limits import utf16_length
 from droidgate_mappings.model.errors import InputError
 from droidgate_mappings.model.json_values import Json
 from droidgate_mappings.values.failures import Failure
-from droidgate_phone.app_api.app_values import AndroidError
 from droidgate_phone.apps.shim.app_function_frontend import EXECUTE, FIRST_WITH_FUNCTIONS
 from droidgate_phone.apps.shim.identity import Origin, StoredGrant
 from droidgate_phone.apps.shim.shim_core import Receipt
 from droidgate_phone.apps.shim.shim_discovery import Tools
 from droidgate_phone.apps.shim.shim_process import ShimProcess, core_of
-from droidgate_phone.clocks import Signal
-from droidgate_phone.intents import Bundle, ComponentName, split_uri
+from droidgate_phone.common.clocks import Signal
+from droidgate_phone.java.app_values import AndroidError
+from droidgate_phone.java.intents import Bundle, ComponentName, split_uri
 from droidgate_phone.system.app_context import AppPlatform
 from droidgate_phone.system.behaviour import Provider
 from droidgate_shim.engine.authority import ANY_APP

@@ -12,7 +12,7 @@ from typing import Final
 
 from droidgate_mappings.model.errors import InputError
 from droidgate_mappings.model.json_values import Json
-from droidgate_phone.app_api.platform import PackageFacts
+from droidgate_phone.java.app_values import PackageFacts
 from droidgate_phone.system.app_context import AppPlatform
 from droidgate_phone.system.behaviour import AppFiles
 from droidgate_phone.system.package_records import InstalledPackage

@@ -11,10 +11,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final
 
-from droidgate_phone.app_api.app_values import AndroidError
-from droidgate_phone.app_api.platform import Notification
 from droidgate_phone.apps.shim.shim_core import Core
-from droidgate_phone.intents import Bundle, ComponentName, Extra, Intent
+from droidgate_phone.java.app_values import AndroidError, Notification
+from droidgate_phone.java.intents import Bundle, ComponentName, Extra, Intent
 
 FLAG_NEW_TASK: Final = 0x10000000
 EXTRA_NUMBER: Final = "dev.droidgate.shim.NUMBER"

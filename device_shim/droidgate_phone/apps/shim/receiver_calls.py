@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Final
 
-from droidgate_phone.app_api.app_values import AndroidError, BroadcastResult
 from droidgate_phone.apps.shim.shim_core import Core, Receipt
-from droidgate_phone.intents import Bundle, ComponentName, Intent
+from droidgate_phone.java.app_values import AndroidError, BroadcastResult
+from droidgate_phone.java.intents import Bundle, ComponentName, Intent
 from droidgate_shim.engine.backends import BroadcastAnswer
 from droidgate_shim.engine.engine import Send
 

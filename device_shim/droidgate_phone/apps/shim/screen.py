@@ -8,11 +8,11 @@ from dataclasses import dataclass
 from typing import Final
 
 from droidgate_mappings.model.json_values import Json
-from droidgate_phone.app_api.app_values import ActivityResult
 from droidgate_phone.apps.shim.extras import texts_of
 from droidgate_phone.apps.shim.openers import Opener, Opening
 from droidgate_phone.apps.shim.shim_core import Core, Receipt
-from droidgate_phone.intents import Bundle, ComponentName, Intent
+from droidgate_phone.java.app_values import ActivityResult
+from droidgate_phone.java.intents import Bundle, ComponentName, Intent
 from droidgate_shim.engine.backends import ActivityAnswer
 from droidgate_shim.engine.engine import Send
 

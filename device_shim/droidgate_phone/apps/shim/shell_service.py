@@ -7,7 +7,6 @@ from typing import Final
 
 from droidgate_mappings.model.errors import InputError
 from droidgate_mappings.values.failures import Failure
-from droidgate_phone.app_api.app_values import AndroidError, Message
 from droidgate_phone.apps.shim.app_function_frontend import FunctionRequest
 from droidgate_phone.apps.shim.borrowed_permission import (
     CANCEL_FUNCTION,
@@ -16,7 +15,8 @@ from droidgate_phone.apps.shim.borrowed_permission import (
     is_signed_alike,
 )
 from droidgate_phone.apps.shim.shim_process import core_of
-from droidgate_phone.intents import Bundle, Extra, Intent
+from droidgate_phone.java.app_values import AndroidError, Message
+from droidgate_phone.java.intents import Bundle, Extra, Intent
 from droidgate_phone.system.behaviour import Context, Instrumentation, Service
 from droidgate_shim.engine.backends import FunctionAnswer
 from droidgate_shim.engine.strict_json import BUILT, parse_strict, write_strict

@@ -13,8 +13,6 @@ from collections.abc import Callable, Mapping
 from typing import Final
 
 from droidgate_mappings.values.failures import Failure
-from droidgate_phone.app_api.app_values import ActivityResult, AndroidError, Message
-from droidgate_phone.app_api.platform import View
 from droidgate_phone.apps.shim.borrowed_permission import SHELL_SERVICE
 from droidgate_phone.apps.shim.consent import CONSENT
 from droidgate_phone.apps.shim.consent_screen import ConsentActivity, hide_overlays
@@ -31,7 +29,8 @@ from droidgate_phone.apps.shim.shell_service import (
 )
 from droidgate_phone.apps.shim.shim_process import core_of
 from droidgate_phone.apps.shim.shown_text import visible
-from droidgate_phone.intents import Bundle, Intent
+from droidgate_phone.java.app_values import ActivityResult, AndroidError, Message, View
+from droidgate_phone.java.intents import Bundle, Intent
 from droidgate_phone.system.behaviour import START_REDELIVER_INTENT, Activity, App, Service
 from droidgate_shim.engine.authority import EVERYTHING
 

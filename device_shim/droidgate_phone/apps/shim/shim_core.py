@@ -18,13 +18,12 @@ from typing import Final
 from droidgate_mappings.model.errors import InputError
 from droidgate_mappings.model.json_values import Json
 from droidgate_mappings.values.failures import CallError, Failure
-from droidgate_phone.app_api.app_values import AndroidError
-from droidgate_phone.app_api.platform import PackageFacts, XmlAttributeText, XmlNode
 from droidgate_phone.apps.shim.identity import POLICY, ROUTES, GrantStore, Origin
-from droidgate_phone.intents import ComponentName
+from droidgate_phone.java.app_values import AndroidError, PackageFacts, XmlAttributeText, XmlNode
+from droidgate_phone.java.intents import ComponentName
 from droidgate_phone.system.app_context import AppPlatform
 from droidgate_phone.system.behaviour import AppFiles, Context
-from droidgate_shim.engine.authority import Carrier, Installed, parse_policy
+from droidgate_shim.engine.authority import Carrier, parse_policy
 from droidgate_shim.engine.backends import BackendAnswer, ExtrasCall, write_answer, write_outgoing
 from droidgate_shim.engine.engine import Answer, Ask, Drop, Effect, Engine, Send, refuse
 from droidgate_shim.engine.requests import read_incoming
@@ -185,13 +184,18 @@ class TargetReader:
             if component is not None:
                 self._components.setdefault(prepared.route.target, component)
 
-    def __call__(self, target: Target, /) -> Installed | None:
+    def __call__(self, target: Target, /) -> Target | None:
         """Return what is installed of a target's package, None where it is not."""
         found = self._platform.find_package(target.package)
         if found is None:
             return None
         signer = target.signer if target.signer in found.signers else ",".join(found.signers)
-        return Installed(signer, found.version_code, self._digest(target, found))
+        return Target(
+            package=found.name,
+            signer=signer,
+            version_code=found.version_code,
+            digest=self._digest(target, found),
+        )
 
     def to_discover(self, target: Target) -> ComponentName | None:
         """Return the component that has to be asked before the target can be compared, None for no one."""

@@ -7,10 +7,10 @@ from collections.abc import Callable
 from typing import Final, TypeAlias
 
 from droidgate_mappings.model.json_values import Json
-from droidgate_phone.app_api.app_values import AndroidError, BroadcastResult
 from droidgate_phone.apps.shim.receiver_calls import FLAG_INCLUDE_STOPPED_PACKAGES
 from droidgate_phone.apps.shim.shim_core import Core
-from droidgate_phone.intents import ComponentName, Intent
+from droidgate_phone.java.app_values import AndroidError, BroadcastResult
+from droidgate_phone.java.intents import ComponentName, Intent
 from droidgate_shim.engine.strict_json import write_strict
 
 ACTION_DISCOVERY: Final = "com.example.ACTION_MMCP_DISCOVERY"

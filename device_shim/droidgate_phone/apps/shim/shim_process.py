@@ -20,8 +20,6 @@ from dataclasses import dataclass, field
 from typing import Final, Literal
 
 from droidgate_mappings.values.failures import Failure
-from droidgate_phone.app_api.app_values import AndroidError, Message
-from droidgate_phone.app_api.platform import Binding, ServiceConnection
 from droidgate_phone.apps.shim.app_function_frontend import (
     EXECUTE,
     FIRST_WITH_FUNCTIONS,
@@ -42,7 +40,8 @@ from droidgate_phone.apps.shim.receiver_calls import broadcast
 from droidgate_phone.apps.shim.screen import ScreenCalls
 from droidgate_phone.apps.shim.shim_core import Core, Receipt
 from droidgate_phone.apps.shim.shim_discovery import Discoveries
-from droidgate_phone.intents import Bundle, ComponentName, Extra, Intent
+from droidgate_phone.java.app_values import AndroidError, Binding, Message, ServiceConnection
+from droidgate_phone.java.intents import Bundle, ComponentName, Extra, Intent
 from droidgate_phone.system.behaviour import Context
 from droidgate_shim.engine.backends import AppFunctionCall, ExtrasCall, FunctionAnswer, ResponseAnswer
 from droidgate_shim.engine.engine import Ask, Send

@@ -25,10 +25,10 @@ from droidgate_mappings.model.capability import Provider
 from droidgate_mappings.model.errors import DroidgateError, InputError
 from droidgate_mappings.model.json_values import Json, one_line_json
 from droidgate_mappings.text.json_text import WRITTEN, parse_json
-from droidgate_phone.app_api.app_values import AndroidError
 from droidgate_phone.apps.agent import Agent, Dialect, NoAnswerError, request_text
-from droidgate_phone.intents import ComponentName
-from droidgate_phone.sample_packages import REPORT, REPORT_PAGES, report
+from droidgate_phone.apps.sample_packages import REPORT, REPORT_PAGES, report
+from droidgate_phone.java.app_values import AndroidError
+from droidgate_phone.java.intents import ComponentName
 from droidgate_shim.builder.shim_manifest import frontends_on_request
 from droidgate_shim.builder.shims import BuiltShim, ShimOptions, build_shims
 from droidgate_shim.builder.source_app import SourceApp

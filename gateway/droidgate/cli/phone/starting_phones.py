@@ -67,7 +67,7 @@ def start_virtual_phone(options: PhoneStart) -> int:
         DeviceError: the phone does not start.
     """
     from droidgate_phone.apps.shim_runtimes import check_shim_runtime
-    from droidgate_phone.faults import DOCUMENTATION, parse_faults
+    from droidgate_phone.common.faults import DOCUMENTATION, parse_faults
     from droidgate_phone.system.releases import load_release
 
     faults = options.fault or ()
@@ -146,8 +146,8 @@ def _run_in_background(options: PhoneStart) -> None:
 @contextlib.contextmanager
 def _running(options: PhoneStart) -> Iterator[VirtualPhone]:
     from droidgate_phone.apps.shim_runtimes import check_shim_runtime
-    from droidgate_phone.event_log import EventLog
-    from droidgate_phone.faults import parse_faults
+    from droidgate_phone.common.event_log import EventLog
+    from droidgate_phone.common.faults import parse_faults
     from droidgate_phone.phone import start_phone
     from droidgate_phone.system.releases import load_release
 

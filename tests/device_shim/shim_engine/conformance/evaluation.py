@@ -15,7 +15,7 @@ from droidgate_mappings.model.types import Type
 from droidgate_mappings.values.coercion import UnfitValueError, ValueFitter
 from droidgate_mappings.values.failures import CallError, Failure
 from droidgate_mappings.values.patterns import UnsupportedPatternError, compile_pattern
-from droidgate_shim.engine.authority import CallLimits, Installed, read_policy
+from droidgate_shim.engine.authority import CallLimits, read_policy
 from droidgate_shim.engine.backends import (
     ActivityAnswer,
     BackendAnswer,
@@ -149,12 +149,12 @@ def _engine(case: Outcome) -> Engine:
     return Engine(table, policy, _targets(case.get("targets")), new_id=lambda: _ANY_ID)
 
 
-def _targets(installed: Mapping[str, Any] | None) -> Callable[[Target], Installed | None]:
-    def find(target: Target) -> Installed | None:
+def _targets(installed: Mapping[str, Any] | None) -> Callable[[Target], Target | None]:
+    def find(target: Target) -> Target | None:
         if installed is None:
-            return Installed(target.signer, target.version_code, target.digest)
+            return target
         found = installed.get(target.package)
-        return None if found is None else Installed(found["signer"], found["version_code"], found["digest"])
+        return None if found is None else target.model_copy(update=dict(found))
 
     return find
 

@@ -40,40 +40,31 @@ public final class RequestsOnTheirWayTest extends ShimTest {
         assertEquals("12:00", agent.answer().outputs().get("time"));
     }
 
-    /** What may change while a call waits, by the token that it ends with then. */
-    private Map<String, Runnable> changes(String capability, String app) {
+    /** Has each thing change that may while a call waits, and sees the token that the call ends with then. */
+    private void assertChangesCount(String capability, String app, Object... arguments) {
         Map<String, Runnable> changes = new LinkedHashMap<>();
         changes.put("denied", () -> host.ask("revoke", "caller", AGENT, "capability", "*"));
         changes.put("disabled", () -> host.turn(capability, false));
         changes.put("unavailable", () -> phone.uninstall("dev.droidgate.proof." + app));
-        return changes;
+        for (String token : changes.keySet()) {
+            phone.install(Inputs.app(app));
+            host.turn(capability, true);
+            grantAll();
+            // Nothing is bound any more when a minute has passed.
+            phone.pass(61_000);
+            // Android knows what the shim asks for, and has not done it yet.
+            phone.untilAsked(() -> agent.send("7", capability, arguments));
+            changes.get(token).run();
+            assertEquals(capability, token, agent.answer().token());
+        }
+        assertTrue(Apps.CALLS.toString(), Apps.CALLS.isEmpty());
     }
 
     @Test
     public void whatChangesWhileAToolIsBoundStartedOrAskedForItsToolsCounts() {
-        Map<String, Object[]> given =
-                Map.of(
-                        "clock.now", new Object[0],
-                        "lamp.switch", new Object[] {"on", true},
-                        "radio.forecast", new Object[] {"place", "x"});
-        given.forEach(
-                (capability, arguments) -> {
-                    String app = capability.equals("radio.forecast") ? "radio" : "clock";
-                    changes(capability, app)
-                            .forEach(
-                                    (token, change) -> {
-                                        phone.install(Inputs.app(app));
-                                        host.turn(capability, true);
-                                        grantAll();
-                                        // Nothing is bound any more when a minute has passed.
-                                        phone.pass(61_000);
-                                        // Android knows what the shim asks for, and has not done it yet.
-                                        phone.untilAsked(() -> agent.send("7", capability, arguments));
-                                        change.run();
-                                        assertEquals(capability, token, agent.answer().token());
-                                    });
-                });
-        assertTrue(Apps.CALLS.toString(), Apps.CALLS.isEmpty());
+        assertChangesCount("clock.now", "clock");
+        assertChangesCount("lamp.switch", "clock", "on", true);
+        assertChangesCount("radio.forecast", "radio", "place", "x");
     }
 
     @Test

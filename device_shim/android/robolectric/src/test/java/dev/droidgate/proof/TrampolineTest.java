@@ -3,27 +3,32 @@ package dev.droidgate.proof;
 import static org.junit.Assert.assertEquals;
 import static org.junit.Assert.assertTrue;
 
+import android.content.Intent;
 import dev.droidgate.proof.apps.Apps;
 import dev.droidgate.proof.apps.DeskActivity;
-import dev.droidgate.proof.agents.Screen;
+import dev.droidgate.shim.backends.TrampolineActivity;
 import org.junit.Before;
 import org.junit.Test;
+import org.robolectric.Robolectric;
 import org.robolectric.annotation.Config;
 
 /** The window that waits for an mMCP activity, and what Android may do to it. */
 public final class TrampolineTest extends ShimTest {
-    private Screen screen;
-
     @Before
     public void grantAll() {
         host.grant("any-app", "*");
         Apps.silent = true;
-        screen = new Screen(phone);
     }
 
     private void open() {
         agent.start("7", "desk.echo", "text", "x");
         phone.until("the tool", () -> phone.shown(DeskActivity.class) != null);
+    }
+
+    /** Lets the tool that is shown answer. */
+    private void answer() {
+        phone.shown(DeskActivity.class).done();
+        phone.settle();
     }
 
     private void assertNothingMore() {
@@ -36,9 +41,9 @@ public final class TrampolineTest extends ShimTest {
     @Config(sdk = {29, 34, 36})
     public void oneThatIsMadeAnewGoesOnWithItsCall() {
         open();
-        screen.recreateTrampoline();
+        phone.recreate(TrampolineActivity.class);
         phone.pass(1_000);
-        screen.answer();
+        answer();
         assertEquals("hello", agent.answer().outputs().get("result"));
         assertNothingMore();
     }
@@ -47,7 +52,7 @@ public final class TrampolineTest extends ShimTest {
     @Config(sdk = {29, 36})
     public void oneThatOutlivesTheShimTellsThatTheCallWasInterrupted() {
         open();
-        screen.killShimUnderTrampoline();
+        phone.killShimUnder(TrampolineActivity.class);
         assertEquals("interrupted", agent.answer().token());
         assertNothingMore();
     }
@@ -56,13 +61,14 @@ public final class TrampolineTest extends ShimTest {
     public void theResultOfAnotherAppIsNone() {
         open();
         phone.forge();
-        screen.answer();
+        answer();
         assertEquals("malformed_response", agent.answer().token());
     }
 
     @Test
     public void oneWithoutACallCloses() {
-        assertTrue(screen.opensWithoutACall());
+        Intent intent = new Intent(phone.shim, TrampolineActivity.class).putExtra("opening", "0123456789abcdef");
+        assertTrue(Robolectric.buildActivity(TrampolineActivity.class, intent).create().get().isFinishing());
         phone.pass(1_000);
         assertTrue(Apps.CALLS.isEmpty());
     }

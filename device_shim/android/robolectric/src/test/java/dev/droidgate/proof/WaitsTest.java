@@ -6,7 +6,6 @@ import static org.junit.Assert.assertTrue;
 
 import dev.droidgate.proof.agents.Consent;
 import dev.droidgate.proof.agents.Frontends;
-import dev.droidgate.proof.agents.Screen;
 import dev.droidgate.proof.apps.Apps;
 import dev.droidgate.shim.frontends.ToolService;
 import org.junit.Before;
@@ -75,22 +74,22 @@ public final class WaitsTest extends ShimTest {
 
     @Test
     @Config(sdk = {29, 36})
-    public void aStartThatAndroidSwallowsWaitsInANotification() {
+    public void aStartThatAndroidSwallowsWaitsInANotification() throws Exception {
         host.grant(AGENT, "*");
-        Screen screen = new Screen(phone);
         phone.blockTrampoline(true);
         agent.send("1", "desk.echo", "text", "x");
         phone.pass(2_000);
-        assertEquals(0, screen.notifications());
+        assertEquals(0, phone.notifications().size());
         phone.pass(1_000);
-        assertEquals(1, screen.notifications());
+        assertEquals(1, phone.notifications().size());
         // A second before the route's own deadline of 30 seconds.
         assertEquals("needs_user", tokenAfter(25_000));
-        assertEquals(0, screen.notifications());
+        assertEquals(0, phone.notifications().size());
         agent.send("2", "desk.echo", "text", "x");
         phone.pass(3_000);
         phone.blockTrampoline(false);
-        screen.tap();
+        phone.notifications().get(0).contentIntent.send();
+        phone.settle();
         assertEquals("hello", agent.answer().outputs().get("result"));
     }
 

@@ -33,6 +33,14 @@ import org.robolectric.shadows.ShadowPendingIntent;
  * <p>The names that it leaves open (the message's numbers, the callback's extra) are the reference implementation's.
  */
 public final class Agent {
+    /** A Mobile-MCP response as an agent reads it; the message is null where the call succeeded. */
+    public record Answer(String id, String message, Map<String, Object> outputs) {
+        /** Returns the failure's token: what is before the message's first colon. */
+        public String token() {
+            return message == null ? null : message.split(":", 2)[0];
+        }
+    }
+
     /** What came back, in its order. */
     public final List<Answer> answers = new ArrayList<>();
 

@@ -4,9 +4,12 @@ import static org.robolectric.Shadows.shadowOf;
 
 import android.app.Activity;
 import android.app.Application;
+import android.app.Notification;
+import android.app.NotificationManager;
 import android.app.Service;
 import android.content.BroadcastReceiver;
 import android.content.ComponentName;
+import android.content.Context;
 import android.content.Intent;
 import android.content.IntentFilter;
 import android.content.ServiceConnection;
@@ -44,6 +47,7 @@ import org.robolectric.shadows.ShadowPackageManager;
 import org.robolectric.shadows.ShadowPackageParser;
 import org.robolectric.shadows.ShadowSigningInfo;
 import org.robolectric.util.ReflectionHelpers;
+import org.robolectric.util.ReflectionHelpers.ClassParameter;
 
 /**
  * The system around the shim: which apps are installed, whose uid is whose, and what becomes of what apps start.
@@ -134,11 +138,7 @@ public final class Phone {
     public void untilAsked(Runnable first) {
         isAsked = false;
         first.run();
-        for (long end = System.nanoTime() + PATIENCE_MILLIS * 1_000_000; !isAsked; pause()) {
-            if (System.nanoTime() > end) {
-                throw new AssertionError("nobody asks for anything");
-            }
-        }
+        poll("an app asks Android", () -> isAsked);
     }
 
     @SuppressWarnings("deprecation")
@@ -160,12 +160,12 @@ public final class Phone {
 
     /** Runs something as if another app's process called. */
     public void as(int uid, Runnable call) {
-        Integer before = CallersOfThreads.UID.get();
-        CallersOfThreads.UID.set(uid);
+        Integer before = Shadows.CallersOfThreads.UID.get();
+        Shadows.CallersOfThreads.UID.set(uid);
         try {
             call.run();
         } finally {
-            CallersOfThreads.UID.set(before);
+            Shadows.CallersOfThreads.UID.set(before);
         }
     }
 
@@ -337,7 +337,7 @@ public final class Phone {
             item.pause().stop().destroy();
             if (asking != null && !asking.asking().isFinishing()) {
                 String setter = asking.intent().getComponent().getPackageName();
-                CallersOnPhone.uid = isForged ? 1 : installed.get(setter).uid();
+                Shadows.CallersOnPhone.uid = isForged ? 1 : installed.get(setter).uid();
                 shadowOf(asking.asking()).receiveResult(asking.intent(), code, result);
             }
         }
@@ -375,27 +375,31 @@ public final class Phone {
 
     /** Lets everything happen, on other threads too, until a condition holds. */
     public void until(String what, BooleanSupplier holds) {
-        long end = System.nanoTime() + PATIENCE_MILLIS * 1_000_000;
-        settle();
-        while (!holds.getAsBoolean()) {
-            if (System.nanoTime() > end) {
-                throw new AssertionError("it never came to this: " + what);
-            }
-            pause();
-            settle();
-        }
+        poll(
+                what,
+                () -> {
+                    settle();
+                    return holds.getAsBoolean();
+                });
     }
 
     /** Lets everything happen that needs no time to pass, until no thread of the shim has anything to do. */
     public void quiet() {
-        int calm = 0;
-        for (long end = System.nanoTime() + PATIENCE_MILLIS * 1_000_000; calm < 3; ) {
+        int[] calm = new int[1];
+        until("the shim's threads are quiet", () -> (calm[0] = working() ? 0 : calm[0] + 1) == 3);
+    }
+
+    private static void poll(String what, BooleanSupplier holds) {
+        long end = System.nanoTime() + PATIENCE_MILLIS * 1_000_000;
+        while (!holds.getAsBoolean()) {
             if (System.nanoTime() > end) {
-                throw new AssertionError("the shim's threads find no end");
+                throw new AssertionError("it never came to this: " + what);
             }
-            settle();
-            calm = working() ? 0 : calm + 1;
-            pause();
+            try {
+                Thread.sleep(1);
+            } catch (InterruptedException interrupted) {
+                throw new IllegalStateException(interrupted);
+            }
         }
     }
 
@@ -411,6 +415,14 @@ public final class Phone {
             }
         }
         return false;
+    }
+
+    /** Returns the notifications that ask for a tap. */
+    public List<Notification> notifications() {
+        Object manager = shim.getSystemService(Context.NOTIFICATION_SERVICE);
+        List<Notification> found = new ArrayList<>(shadowOf((NotificationManager) manager).getAllNotifications());
+        found.removeIf(item -> item.contentIntent == null);
+        return found;
     }
 
     private static List<ThreadPoolExecutor> threads(Object shim) {
@@ -457,11 +469,13 @@ public final class Phone {
         screen.clear();
     }
 
-    private static void pause() {
-        try {
-            Thread.sleep(1);
-        } catch (InterruptedException interrupted) {
-            throw new IllegalStateException(interrupted);
-        }
+    /** Ends the shim's process under its open window, which Android then makes anew. */
+    public void killShimUnder(Class<? extends Activity> type) {
+        Bundle saved = new Bundle();
+        Activity open = shown(type);
+        ReflectionHelpers.callInstanceMethod(
+                Activity.class, open, "performSaveInstanceState", ClassParameter.from(Bundle.class, saved));
+        killShim();
+        Robolectric.buildActivity(type, open.getIntent()).create(saved);
     }
 }

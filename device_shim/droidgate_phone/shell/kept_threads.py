@@ -7,7 +7,7 @@ import threading
 from collections.abc import Callable
 from typing import Final
 
-from droidgate_phone.clocks import Signal
+from droidgate_phone.common.clocks import Signal
 
 _IDLE_SECONDS: Final = 5.0
 """How long a thread waits for work before it ends."""

@@ -11,7 +11,7 @@ import math
 from collections.abc import Mapping
 from typing import Any, Final
 
-from droidgate_phone.java_text import java_double, text_of_units, units_of
+from droidgate_phone.java.java_text import java_double, text_of_units, units_of
 
 
 class JsonError(Exception):

@@ -11,7 +11,7 @@ def sample_apps_directory() -> Path:
     Raises:
         FileNotFoundError: neither place has it, so the installation is damaged.
     """
-    package = Path(__file__).resolve().parent
+    package = Path(__file__).resolve().parents[1]
     inside, adjacent = package / "app_sources", package.parent / "apps"
     for directory in (inside, adjacent):
         if directory.is_dir():

@@ -25,7 +25,7 @@ from cryptography.x509.oid import NameOID
 from droidgate_android.apk.pack import pack_project
 from droidgate_android.apk.signing_keys import SigningKey
 from droidgate_phone.apps.pdf_document import PdfPage, write_pdf
-from droidgate_phone.sample_apps import sample_apps_directory
+from droidgate_phone.apps.sample_apps import sample_apps_directory
 
 _ANDROID: Final = 'xmlns:android="http://schemas.android.com/apk/res/android"'
 _LAUNCHED: Final = """
