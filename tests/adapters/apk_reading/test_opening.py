@@ -4,7 +4,6 @@ import io
 import json
 import random
 import struct
-import zipfile
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -80,10 +79,8 @@ def test_resources_and_assets_are_looked_up_in_the_base_first() -> None:
         assert {key: component.text for key, component in values.items()} == {"": "Test", "de": "Probe"}
         assets = [application.resources.read_asset(f"{name}.json") for name in ("tools", "german")]
         assert [item and item.text for item in assets] == ['{"tools": []}', "{}"]
-        assert [(component.name, component.label) for component in application.components[1:]] == [
-            (".ToolService", None),
-            (".Feature", "More"),
-        ]
+        labels = [(component.name, component.label) for component in application.components[1:]]
+        assert labels == [(".ToolService", None), (".Feature", "More")]
         assert application.resources.read_text("@string/feature") == "More"
         assert apk.findings == ()
 
@@ -96,8 +93,8 @@ def test_what_is_not_a_split_of_the_app_is_left_out_with_a_finding() -> None:
 
 @pytest.mark.parametrize("packed", [False, True])
 @pytest.mark.parametrize("files", [
-    {"toc.pb": b"",
-        "splits/base-master.apk": BASE, "splits/base-de.apk": GERMAN, "splits/base-de_2.apk": b""},
+    {"toc.pb": b"", "splits/base-master.apk": BASE, "splits/base-de.apk": GERMAN,
+     "splits/base-de_2.apk": b""},
     {"manifest.json": b"{}", "dev.droidgate.test.apk": BASE, "config.de.apk": GERMAN, "icon.png": b""},
     {"info.json": b"{}", "split_config.de.apk": GERMAN, "base.apk": BASE},
     {"meta.sai_v2.json": b"{}", "base.apk": BASE, "split_config.de.apk": GERMAN},
@@ -108,9 +105,7 @@ def test_containers_hold_an_app_with_its_splits(files: dict[str, bytes], packed:
         assert read_application(apk).label == "Test"
         assert [part.split for part in apk.parts] == [None, "config.de"]
         assert apk.name.startswith("<bytes>!/")
-        assert [finding.code for finding in apk.findings] == (
-            ["broken-split"] if "other.apk" in files else []
-        )
+        assert [finding.code for finding in apk.findings] == ["broken-split"] * ("other.apk" in files)
 
 
 def test_of_a_bundles_variants_the_first_split_one_is_chosen() -> None:
@@ -208,15 +203,6 @@ def test_splits_that_aapt2_makes_are_read(tmp_path: Path) -> None:
         values = apk.resources.locale_values(0x7F010000)
         assert {key: item.text for key, item in values.items()} == {"": "Name", "de": "Name auf Deutsch"}
         assert read_application(apk).label == "Name"
-
-
-def test_what_python_packs_is_a_container_too() -> None:
-    buffer = io.BytesIO()
-    with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as archive:
-        archive.writestr("info.json", json.dumps({"pname": "dev.droidgate.test"}))
-        archive.writestr("base.apk", BASE)
-    with open_app(buffer.getvalue()) as apk:
-        assert apk.package == "dev.droidgate.test"
 
 
 # Commands take APKs as they take source trees

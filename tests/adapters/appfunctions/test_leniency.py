@@ -71,9 +71,12 @@ def lenient(text: str, *rows: str) -> Reading:
     return accepted(read_text(text, strict=False), *rows)
 
 
-def case(title: str, row: str, *facts: Any) -> Any:
+mark = pytest.mark
+
+
+def case(title: str, leniency: pytest.MarkDecorator, *facts: Any) -> Any:
     """Return a row of a table, whose test has to fail where that leniency is off."""
-    return pytest.param(row, *facts, id=title, marks=pytest.mark.row(row))
+    return pytest.param(leniency.args[0], *facts, id=title, marks=leniency)
 
 
 def facts_and_ids(provider: Provider) -> tuple[object, list[str]]:
@@ -143,80 +146,81 @@ def first_and_left(provider: Provider) -> object:
 # fmt: off
 OF_FILES = [  # what the file's provider is, and where something is left out
     case("a version in front of the root is kept",
-         "A01", f"<?xml version='1.0'?>\n<version>1</version>\n{FILE}",
+         mark.row("A01"), f"<?xml version='1.0'?>\n<version>1</version>\n{FILE}",
          facts_and_ids, ({"version": "1"}, ["a.B#c"]), None),
     case("a version behind the root is kept",
-         "A01", f"{FILE}<version>1</version>", facts_and_ids, ({"version": "1"}, ["a.B#c"]), None),
-    *(case(f"{title} is read", "A01", text, ids_of, ["a.B#c", "z"], None)
+         mark.row("A01"), f"{FILE}<version>1</version>", facts_and_ids, ({"version": "1"}, ["a.B#c"]), None),
+    *(case(f"{title} is read", mark.row("A01"), text, ids_of, ["a.B#c", "z"], None)
            for title, text in NEXT_TO_THE_ROOT.items()),
-    case("an attribute of a function is left out", "A02", FILE.replace("<appfunction>",
+    case("an attribute of a function is left out", mark.row("A02"), FILE.replace("<appfunction>",
          '<appfunction lang="en">'), lambda provider: provider.capabilities, PLAIN, FUNCTION),
-    case("an attribute of the root is left out", "A02", FILE.replace("<appfunctions>",
+    case("an attribute of the root is left out", mark.row("A02"), FILE.replace("<appfunctions>",
          '<appfunctions version="2">'), lambda provider: provider.capabilities, PLAIN, "/appfunctions"),
-    case("stray text is left out", "A02", FILE.replace("<response>", "stray <response>"),
+    case("stray text is left out", mark.row("A02"), FILE.replace("<response>", "stray <response>"),
          lambda provider: provider.capabilities, PLAIN, FUNCTION),
     case("the last of two values counts",
-         "A03", file_of(TWICE), descriptions, ["b"], f"{FUNCTION}/description[2]"),
-    case("yes is false, as in Java", "A04", file_of(function_of(parameter_of(typed("", 7), required="yes"))),
-         parameters, [("p", "int32", False)], None),
-    case("1 is false, as in Java", "A04", file_of(function_of(parameter_of(typed("", 7), required="1"))),
-         parameters, [("p", "int32", False)], None),
-    case("TRUE is true, as in Java", "A04", file_of(function_of(parameter_of(typed("", 7), required="TRUE"))),
-         parameters, [("p", "int32", True)], None),
+         mark.row("A03"), file_of(TWICE), descriptions, ["b"], f"{FUNCTION}/description[2]"),
+    case("yes is false, as in Java", mark.row("A04"), file_of(function_of(parameter_of(typed("", 7),
+         required="yes"))), parameters, [("p", "int32", False)], None),
+    case("1 is false, as in Java", mark.row("A04"), file_of(function_of(parameter_of(typed("", 7),
+         required="1"))), parameters, [("p", "int32", False)], None),
+    case("TRUE is true, as in Java", mark.row("A04"), file_of(function_of(parameter_of(typed("", 7),
+         required="TRUE"))), parameters, [("p", "int32", True)], None),
     case("a function without an id has its function id",
-         "A05", file_of(function_of().replace("<id>a.B#c</id>", "")), ids_of, ["a.B#c"], None),
-    case("a nested document needs no id", "A05", file_of(function_of(INT.replace("<id>unused</id>", "", 1))),
-         parameters, [("p", "int32", True)], None),
-    case("a function without a function id has its id", "A06",
+         mark.row("A05"), file_of(function_of().replace("<id>a.B#c</id>", "")), ids_of, ["a.B#c"], None),
+    case("a nested document needs no id", mark.row("A05"), file_of(function_of(INT.replace("<id>unused</id>",
+         "", 1))), parameters, [("p", "int32", True)], None),
+    case("a function without a function id has its id", mark.row("A06"),
          file_of(function_of().replace("<functionId>a.B#c</functionId>", "")), ids_of, ["a.B#c"], None),
-    *(case(f"the unknown type number {number} is kept with its elements",
-           "A08", file_of(function_of(parameter_of(typed("<itemType><id>x</id></itemType>", number)))),
+    *(case(f"the unknown type number {number} is kept with its elements", mark.row("A08"),
+           file_of(function_of(parameter_of(typed("<itemType><id>x</id></itemType>", number)))),
            kept_type, unknown_type(number), None) for number in (9, 15, -1, 2**40)),
-    case("a function without a response declares no output", "A09", file_of(function_of(INT, response="")),
-         lambda provider: provider.capabilities[0].output, None, None),
+    case("a function without a response declares no output", mark.row("A09"), file_of(function_of(INT,
+         response="")), lambda provider: provider.capabilities[0].output, None, None),
     case("a list without items is a list of anything",
-         "A10", file_of(function_of(parameter_of(typed("", 10)))), kept_type, ArrayType(), None),
+         mark.row("A10"), file_of(function_of(parameter_of(typed("", 10)))), kept_type, ArrayType(), None),
     case("a one-of without a class name is read",
-         "A11", file_of(function_of(parameter_of(typed(f"<oneOf>{typed('', 7)}</oneOf>", 14)))),
+         mark.row("A11"), file_of(function_of(parameter_of(typed(f"<oneOf>{typed('', 7)}</oneOf>", 14)))),
          kept_type, OneOfType(alternatives=(int32(),)), None),
-    case("the last of two parameters of one name counts", "A12", file_of(function_of(INT + STRING)),
+    case("the last of two parameters of one name counts", mark.row("A12"), file_of(function_of(INT + STRING)),
          parameters, [("p", "string", True)], f"{FUNCTION}/parameters[2]"),
-    case("the last of two data types of one name counts", "A12", file_of(function_of(),
+    case("the last of two data types of one name counts", mark.row("A12"), file_of(function_of(),
          components=components_of(*NULLABLE)), lambda provider: provider.definitions["p"].kind,
          "string", "/appfunctions/AppFunctionComponentMetadataDocument/dataTypes[2]"),
-    case("the last of two functions of one id counts", "A13",
+    case("the last of two functions of one id counts", mark.row("A13"),
          file_of(function_of("<description>a</description>"), function_of("<description>b</description>")),
          descriptions, ["b"], "/appfunctions/appfunction[2]"),
-    case("a scope that Android does not know is global",
-         "A15", file_of(function_of("<scope>window</scope>", enabled=None)), ids_of, ["a.B#c"], FUNCTION),
+    case("a scope that Android does not know is global", mark.row("A15"),
+         file_of(function_of("<scope>window</scope>", enabled=None)), ids_of, ["a.B#c"], FUNCTION),
     case("an empty scope is global",
-         "A15", file_of(function_of("<scope/>", enabled=None)), ids_of, ["a.B#c"], None),
-    case("a function of the application is not enabled by default",
-         "A16", file_of(function_of("<scope>global</scope>", enabled="true")), ids_of, ["a.B#c"], FUNCTION),
-    case("parallel lists of different length are read by position", "A17", file_of(function_of(UNEVEN,
-         response="")), parameters, [("a", "int32", True), ("b", "string", False)], None),
+         mark.row("A15"), file_of(function_of("<scope/>", enabled=None)), ids_of, ["a.B#c"], None),
+    case("a function of the application is not enabled by default", mark.row("A16"),
+         file_of(function_of("<scope>global</scope>", enabled="true")), ids_of, ["a.B#c"], FUNCTION),
+    case("parallel lists of different length are read by position",
+         mark.row("A17"), file_of(function_of(UNEVEN, response="")),
+         parameters, [("a", "int32", True), ("b", "string", False)], None),
     case("an entry too many of a parallel list is left out",
-         "A17", file_of(function_of(PARALLEL + "<paramRequired>true</paramRequired>", response="")),
+         mark.row("A17"), file_of(function_of(PARALLEL + "<paramRequired>true</paramRequired>", response="")),
          parameters, [("a", "int32", True)], FUNCTION),
-    case("a missing flag of parallel lists is false", "A17",
+    case("a missing flag of parallel lists is false", mark.row("A17"),
          file_of(function_of(PARALLEL.replace("<paramRequired>true</paramRequired>", ""), response="")),
          parameters, [("a", "int32", False)], None),
     *(case(f"the enum value {word} of an int is kept",
-           "A23", file_of(function_of(parameter_of(typed(f"<enumValues>{word}</enumValues>", 7)))),
+           mark.row("A23"), file_of(function_of(parameter_of(typed(f"<enumValues>{word}</enumValues>", 7)))),
            enum_and_facts, (None, {"typeElements": [["enumValues", word]]}), None)
            for word in ("one", "1.0", "01", str(2**31))),
-    case("a response without a type is none", "A32", file_of(function_of(response=EMPTY_RESPONSE)),
+    case("a response without a type is none", mark.row("A32"), file_of(function_of(response=EMPTY_RESPONSE)),
          lambda provider: provider.capabilities[0].output, None, f"{FUNCTION}/response"),
     case("guidance without a namespace is left out",
-         "A33", guidance_of('description="a" new:displayDescription="b"'),
+         mark.row("A33"), guidance_of('description="a" new:displayDescription="b"'),
          guidance, (None, "b"), "/AppFunctionAppMetadata"),
-    case("a display text next to old guidance is read",
-         "A33", guidance_of('old:description="a" new:displayDescription="b"'), guidance, ("a", "b"), None),
+    case("a display text next to old guidance is read", mark.row("A33"),
+         guidance_of('old:description="a" new:displayDescription="b"'), guidance, ("a", "b"), None),
     case("old guidance next to new is left out",
-         "A33", guidance_of('new:description="a" old:description="b"'),
+         mark.row("A33"), guidance_of('new:description="a" old:description="b"'),
          guidance, ("b", None), "/AppFunctionAppMetadata"),
     case("of two styles in a file the parallel lists count",
-         "A34", file_of(function_of(PARALLEL, response=""), function_of(INT, name="z")),
+         mark.row("A34"), file_of(function_of(PARALLEL, response=""), function_of(INT, name="z")),
          first_and_left, (["a"], ["parameters", "response"]), None),
 ]
 META_DATA = (
@@ -232,28 +236,28 @@ def meta_data(name: str) -> str:
 
 
 OF_APPS = [  # the same of an app's only provider
-    case("a scope in a service's file is left out", "A14", (service_of(V2),),
+    case("a scope in a service's file is left out", mark.row("A14"), (service_of(V2),),
          GLOBAL, lambda provider: (provider.dialect, facts_of_first(provider)), ("v2", {}), True),
-    *(case(f"a function of the application with the scope {scope!r} is global", "A15", (V2,),
+    *(case(f"a function of the application with the scope {scope!r} is global", mark.row("A15"), (V2,),
            {"assets/f.xml": file_of(function_of(scope, enabled=None))}, facts_of_first, {}, scope != "")
            for scope in ("", "<scope>window</scope>")),
-    *(case(f"the meta-data {name} is followed", "A18", (meta_data(name), service_of()),
+    *(case(f"the meta-data {name} is followed", mark.row("A18"), (meta_data(name), service_of()),
            {"res/xml/f.xml": FILE}, component_and_ids, (".Service", ["a.B#c"]), False) for name in META_DATA),
     case("meta-data of the application is followed where nothing else declares functions",
-         "A18", (meta_data("com.example.app_functions"),),
+         mark.row("A18"), (meta_data("com.example.app_functions"),),
          {"res/xml/f.xml": FILE}, component_and_ids, (None, ["a.B#c"]), False),
     *(case(f"a service {title} has no functions",
-           "A19", (service,), {}, component_and_ids, (".Service", []), False) for title,
+           mark.row("A19"), (service,), {}, component_and_ids, (".Service", []), False) for title,
            service in (("whose file a build makes", service_of(V2)), ("without a property", service_of()))),
-    case("a file that no component names is read without a service",
-         "A20", ("<activity android:name='.Main'/>",), FILES, component_and_ids, (None, ["a.B#c"]), False),
-    case("a schema that Android rejects does not hide the functions", "A21", (service_of(V2, SCHEMA),),
-         {**FILES, "assets/s.xsd": NO_SCHEMA}, facts_and_ids, ({}, ["a.B#c"]), True),
+    case("a file that no component names is read without a service", mark.row("A20"),
+         ("<activity android:name='.Main'/>",), FILES, component_and_ids, (None, ["a.B#c"]), False),
+    case("a schema that Android rejects does not hide the functions", mark.row("A21"), (service_of(V2,
+         SCHEMA),), {**FILES, "assets/s.xsd": NO_SCHEMA}, facts_and_ids, ({}, ["a.B#c"]), True),
     case("of several files at a service the first is read",
-         "A22", (service_of(property_of("v2", "f.xml, g.xml")),),
+         mark.row("A22"), (service_of(property_of("v2", "f.xml, g.xml")),),
          {**FILES, "assets/g.xml": file_of(function_of(name="other"))}, ids_of, ["a.B#c"], True),
     case("a service without the action is read",
-         "A29", (service_of(V2, filters=""),), FILES, ids_of, ["a.B#c"], False),
+         mark.row("A29"), (service_of(V2, filters=""),), FILES, ids_of, ["a.B#c"], False),
 ]
 # fmt: on
 
@@ -308,21 +312,23 @@ UNTYPED = "<id>unused</id><isNullable>false</isNullable>"
 NAMELESS = typed("<properties><id>unused</id><name>x</name></properties><required>x</required>", 3)
 # fmt: off
 KEPT = [
-    case("a type without a number", "A31", file_of(function_of(parameter_of(UNTYPED))), {"type": None}),
+    case("a type without a number",
+         mark.row("A31"), file_of(function_of(parameter_of(UNTYPED))), {"type": None}),
     case("a type with a format alone",
-         "A31", file_of(function_of(parameter_of(f"{UNTYPED}<format>x</format>"))),
+         mark.row("A31"), file_of(function_of(parameter_of(f"{UNTYPED}<format>x</format>"))),
          {"type": None, "typeElements": [["format", "x"]]}),
-    case("a reference to nothing", "A31", file_of(function_of(parameter_of(typed("", 11)))), {"type": 11}),
-    case("a reference to a blank",
-         "A31", file_of(function_of(parameter_of(typed("<dataTypeReference> </dataTypeReference>", 11)))),
+    case("a reference to nothing",
+         mark.row("A31"), file_of(function_of(parameter_of(typed("", 11)))), {"type": 11}),
+    case("a reference to a blank", mark.row("A31"),
+         file_of(function_of(parameter_of(typed("<dataTypeReference> </dataTypeReference>", 11)))),
          {"type": 11, "typeElements": [["dataTypeReference", " "]]}),
-    case("a parameter without a type",
-         "A32", file_of(function_of(INT + "<parameters><id>unused</id><name>q</name></parameters>")), {}),
+    case("a parameter without a type", mark.row("A32"),
+         file_of(function_of(INT + "<parameters><id>unused</id><name>q</name></parameters>")), {}),
     case("a parameter without a name",
-         "A32", file_of(function_of(INT + parameter_of(typed("", 8), name=""))), {}),
-    case("a data type without a name", "A32", file_of(function_of(INT),
+         mark.row("A32"), file_of(function_of(INT + parameter_of(typed("", 8), name=""))), {}),
+    case("a data type without a name", mark.row("A32"), file_of(function_of(INT),
          components=components_of(definition_of("", typed("", 8, nullable=True)))), {}),
-    case("a property without a type", "A32", file_of(function_of(parameter_of(NAMELESS))),
+    case("a property without a type", mark.row("A32"), file_of(function_of(parameter_of(NAMELESS))),
          {"required": ["x"], "typeElements": [["properties", [["id", "unused"], ["name", "x"]]]]}),
 ]
 # fmt: on
@@ -406,15 +412,15 @@ ELEMENT = '<xs:element name="functionId" type="xs:string" />'
 # fmt: off
 NOT_READ = [
     case("a duplicate property",
-         "A36", SCHEMA_TEXT.replace(ELEMENT, ELEMENT + "\n" + ELEMENT.replace("string", "long")),
+         mark.row("A36"), SCHEMA_TEXT.replace(ELEMENT, ELEMENT + "\n" + ELEMENT.replace("string", "long")),
          "the duplicate property functionId of AppFunctionStaticMetadata is left out", 4),
     case("a property without a type",
-         "A36", SCHEMA_TEXT.replace(ELEMENT, ELEMENT + '\n<xs:element name="x" />'),
+         mark.row("A36"), SCHEMA_TEXT.replace(ELEMENT, ELEMENT + '\n<xs:element name="x" />'),
          "the property x of AppFunctionStaticMetadata, which has no type, is left out", 4),
-    case("a type that is declared again", "A36", SCHEMA_TEXT.replace("</xs:schema>",
+    case("a type that is declared again", mark.row("A36"), SCHEMA_TEXT.replace("</xs:schema>",
          '<xs:documentType name="T"/>\n<xs:documentType name="T"/></xs:schema>'),
          "an earlier declaration of the type T is left out", 5),
-    case("a type without a name", "A36", SCHEMA_TEXT.replace("</xs:schema>",
+    case("a type without a name", mark.row("A36"), SCHEMA_TEXT.replace("</xs:schema>",
          "<xs:documentType/></xs:schema>"), "a document type without a name is left out", 5),
 ]
 # fmt: on
@@ -535,8 +541,10 @@ def test_guidance_on_the_application_element_is_left_out_next_to_the_file() -> N
 
 
 def test_every_lenient_row_has_a_test_here() -> None:
-    marks = [mark for test in globals().values() for mark in getattr(test, "pytestmark", ())]
-    tested = {mark.args[0] for mark in marks if mark.name == "row"}
+    tests = [test for test in globals().values() if callable(test)]
+    tested = {
+        item.args[0] for test in tests for item in getattr(test, "pytestmark", ()) if item.name == "row"
+    }
     tested |= {item.values[0] for item in (*OF_FILES, *OF_APPS, *KEPT, *NOT_READ)}
     rows = {row.id for row in load_divergences().values() if row.format == "appfunctions" and row.lenient}
     assert tested == rows

@@ -91,19 +91,12 @@ def test_functions_have_their_signature_their_data_types_and_their_state() -> No
 
 
 def test_each_service_and_the_application_have_a_provider() -> None:
-    of_app = {
-        **FUNCTION,
-        "functionId": ["a.App#open"],
-        "serviceName": ["@null"],
-        "scope": ["activity"],
-        "enabledByDefault": [False],
-    }
-    reading = read(listing(element(FUNCTION), element(of_app)))
-    assert [(provider.component, provider.capabilities[0].id) for provider in reading.providers] == [
-        ("a.NotesService", "a.Notes#list"),
-        (None, "a.App#open"),
-    ]
-    assert reading.providers[1].capabilities[0].access.scope == "activity"
+    facts = {"functionId": ["a.App#open"], "serviceName": ["@null"], "scope": ["activity"]}
+    of_app = {**FUNCTION, **facts, "enabledByDefault": [False]}
+    service, application = read(listing(element(FUNCTION), element(of_app))).providers
+    assert (service.component, service.capabilities[0].id) == ("a.NotesService", "a.Notes#list")
+    assert (application.component, application.capabilities[0].id) == (None, "a.App#open")
+    assert application.capabilities[0].access.scope == "activity"
 
 
 def test_notices_of_the_shell_are_no_part_of_the_listing() -> None:

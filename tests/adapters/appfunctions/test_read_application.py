@@ -71,49 +71,58 @@ def test_the_property_names_the_file_whatever_it_is_called() -> None:
     assert provider.capabilities[0].state is None
 
 
-def test_v2_wins_over_v1_and_v1_is_read_alone() -> None:
-    v1 = "<appfunctions><appfunction><function_id>old</function_id></appfunction></appfunctions>"
-    files = {**FILES, "assets/one.xml": v1}
-    old = property_of("", "one.xml")
-    both = only(read_app(service_of(old, V2), files=files))
-    alone = only(read_app(service_of(old), files=files))
-    assert (both.dialect, ids_of(both)) == ("v2", ["a.B#c"])
-    assert (alone.dialect, ids_of(alone)) == ("v1", ["old"])
+def older_function(name: str = "a.B#c", more: str = "", *, enabled: str = "true") -> str:
+    return (
+        f"<appfunction><function_id>{name}</function_id>{more}"
+        f"<enabled_by_default>{enabled}</enabled_by_default></appfunction>"
+    )
+
+
+def of_application(name: str, scope: str = "global") -> str:
+    return file_of(function_of(f"<scope>{scope}</scope>", name=name, enabled=None))
+
+
+OLD = property_of("", "one.xml")
+VERSION_1 = {"assets/one.xml": file_of(older_function("old"))}
+LETTERS = {f"assets/{name}.xml": file_of(function_of(name=name)) for name in ("a", "b")}
+ARRAY = '<resources><array name="all"><item>@xml/c</item><item>@xml/d</item></array></resources>'
+RESOURCES = {f"res/xml/{name}.xml": of_application(name) for name in ("c", "d")}
+# fmt: off
+READ = [  # component, dialect, name and functions of each provider, and the leniencies
+    pytest.param((service_of(OLD, V2),), {**FILES, **VERSION_1},
+        [(".Service", "v2", None, ["a.B#c"])], ["A24"], id="version 2 wins over version 1"),
+    pytest.param((service_of(OLD),),
+        VERSION_1, [(".Service", "v1", None, ["old"])], [], id="version 1 is read alone"),
+    pytest.param((service_of(OLD, V2),), VERSION_1, [(".Service", "v1", None, ["old"])],
+        ["A19"], id="version 1 is read where the newer file does not exist"),
+    pytest.param((OTHER_ACTIVITY,), VERSION_1,
+        [(None, "v1", None, ["old"])], ["A20"], id="a file of version 1 that no component names is read"),
+    pytest.param((property_of("v2", " c.xml ,, d.xml"), service_of(property_of("v2", "a.xml"), name=".A",
+        attributes='android:label="First"'), service_of(property_of("v2", "b.xml"), name="com.other.B")),
+        {**LETTERS, "assets/c.xml": of_application("c"), "assets/d.xml": of_application("d", "activity")},
+        [(".A", "v2", "First", ["a"]), ("com.other.B", "v2", None, ["b"]), (None,
+        "app-level", None, ["c", "d"])], [], id="each service is a provider and the application another"),
+    pytest.param((property_of("v2", resource="@array/all"),), {"res/values/v.xml": ARRAY, **RESOURCES},
+        [(None, "app-level", None, ["c", "d"])], [], id="an array of resources names several files"),
+    pytest.param((f"<service android:name='.Other'>{ACTION.replace('appfunctions', 'other')}</service>",),
+        {}, [], [], id="an app with neither functions nor guidance has no provider"),
+]
+# fmt: on
+
+
+@pytest.mark.parametrize(("parts", "files", "providers", "rows"), READ)
+def test_an_app_is_read(
+    parts: tuple[str, ...], files: dict[str, str], providers: list[tuple[object, ...]], rows: list[str]
+) -> None:
+    reading = read_app(*parts, files=files, strict=not rows)
+    found = [(item.component, item.dialect, item.name, ids_of(item)) for item in reading.providers]
+    assert (found, rows_of(reading)) == (providers, rows)
 
 
 def test_a_property_may_point_to_a_resource() -> None:
     service = service_of(property_of("v2", resource="@xml/functions"))
     provider = only(read_app(service, files={"res/xml/functions.xml": file_of(function_of())}))
     assert str(provider.source) == "res/xml/functions.xml:1"
-
-
-def test_each_service_is_a_provider_and_the_application_another() -> None:
-    files = {
-        "assets/a.xml": file_of(function_of(name="a")),
-        "assets/b.xml": file_of(function_of(name="b")),
-        "assets/c.xml": file_of(function_of("<scope>global</scope>", name="c", enabled=None)),
-        "assets/d.xml": file_of(function_of("<scope>activity</scope>", name="d", enabled=None)),
-    }
-    reading = read_app(
-        property_of("v2", " c.xml ,, d.xml"),
-        service_of(property_of("v2", "a.xml"), name=".A", attributes='android:label="First"'),
-        service_of(property_of("v2", "b.xml"), name="com.other.B"),
-        files=files,
-    )
-    assert [(item.component, item.dialect, item.name, ids_of(item)) for item in reading.providers] == [
-        (".A", "v2", "First", ["a"]),
-        ("com.other.B", "v2", None, ["b"]),
-        (None, "app-level", None, ["c", "d"]),
-    ]
-
-
-def test_an_array_of_resources_names_several_files() -> None:
-    array = '<resources><array name="all"><item>@xml/c</item><item>@xml/d</item></array></resources>'
-    files = {"res/values/v.xml": array} | {
-        f"res/xml/{name}.xml": file_of(function_of("<scope>global</scope>", name=name, enabled=None))
-        for name in ("c", "d")
-    }
-    assert ids_of(only(read_app(property_of("v2", resource="@array/all"), files=files))) == ["c", "d"]
 
 
 def test_names_of_components_are_the_whole_packages() -> None:
@@ -143,17 +152,12 @@ def test_guidance_and_what_the_user_is_reported_are_every_providers() -> None:
     assert (alone.instructions, alone.component, alone.capabilities) == ("Use\nit", None, ())
 
 
-def test_an_app_with_neither_has_no_provider() -> None:
-    reading = read_app(f"<service android:name='.Other'>{ACTION.replace('appfunctions', 'other')}</service>")
-    assert (reading.providers, rows_of(reading)) == ((), [])
-
-
 @pytest.mark.parametrize(("attributes", "instructions", "description", "facts"), [
     ('appfn:description="Old"', "Old", None, {}),
-    ('appfn:instructions="New" appfn:description="Old" appfn:displayDescription="Told"', "New", "Told",
-     {"metadataAttribute": "instructions", "legacyDescription": "Old"}),
-    ('appfn:description="Old" appfn:displayDescription="@string/gone" appfn:icon="x"', "Old", None,
-     {"metadataAttributes": {"displayDescription": "@string/gone", "icon": "x"}}),
+    ('appfn:instructions="New" appfn:description="Old" appfn:displayDescription="Told"',
+     "New", "Told", {"metadataAttribute": "instructions", "legacyDescription": "Old"}),
+    ('appfn:description="Old" appfn:displayDescription="@string/gone" appfn:icon="x"',
+     "Old", None, {"metadataAttributes": {"displayDescription": "@string/gone", "icon": "x"}}),
 ])  # fmt: skip
 def test_how_guidance_is_written_is_kept(
     attributes: str, instructions: str, description: str | None, facts: dict[str, object]
@@ -231,11 +235,11 @@ def access_in(manifest: str) -> Mapping[str, str | None]:
 
 @pytest.mark.parametrize(("attributes", "access", "written"), [
     (f"{EXPORTED} {PERMISSION}", ComponentAccess(permission=BIND), BOUND_BY_ANDROID),
-    ('android:exported="false" android:enabled="false"', ComponentAccess(exported=False, enabled=False),
-     {"exported": "false", "enabled": "false"}),
+    ('android:exported="false" android:enabled="false"',
+     ComponentAccess(exported=False, enabled=False), {"exported": "false", "enabled": "false"}),
     ("", ComponentAccess(exported=None), {}),
-    (f'{EXPORTED} android:permission="com.example.MINE"', ComponentAccess(permission="com.example.MINE"),
-     {"exported": "true", "permission": "com.example.MINE"}),
+    (f'{EXPORTED} android:permission="com.example.MINE"',
+     ComponentAccess(permission="com.example.MINE"), {"exported": "true", "permission": "com.example.MINE"}),
 ])  # fmt: skip
 def test_the_access_rules_of_a_service_are_read_and_written_again(
     attributes: str, access: ComponentAccess, written: dict[str, str]
@@ -338,15 +342,8 @@ def test_the_new_service_of_another_protocol_can_be_bound_by_android_only() -> N
 
 # A file of version 1 next to a newer one
 
-BOTH = service_of(property_of("", "one.xml"), property_of("v2", "two.xml"))
+BOTH = service_of(OLD, property_of("v2", "two.xml"))
 RESTRICTED = "<restrict_callers_with_execute_app_functions>true</restrict_callers_with_execute_app_functions>"
-
-
-def older_function(name: str = "a.B#c", more: str = "", *, enabled: str = "true") -> str:
-    return (
-        f"<appfunction><function_id>{name}</function_id>{more}"
-        f"<enabled_by_default>{enabled}</enabled_by_default></appfunction>"
-    )
 
 
 def files_of(*older: str) -> dict[str, str]:
@@ -406,20 +403,8 @@ def test_each_release_lists_after_a_round_trip_what_it_listed_before() -> None:
     assert listed_by_release(after) == listed
 
 
-def test_the_older_file_is_read_where_the_newer_one_does_not_exist() -> None:
-    files = {"assets/one.xml": file_of(older_function("a.B#old"))}
-    reading = read_app(BOTH, files=files, strict=False)
-    assert rows_of(reading) == ["A19"]
-    provider = only(reading)
-    assert (provider.dialect, ids_of(provider)) == ("v1", ["a.B#old"])
-
-
 def test_files_that_no_component_names_are_kept_with_the_newer_file_of_the_same_functions() -> None:
-    files = {
-        "assets/a.xml": file_of(function_of(name="a")),
-        "assets/b.xml": file_of(function_of(name="b")),
-        "assets/b_old.xml": file_of(older_function("b"), older_function("gone")),
-    }
+    files = {**LETTERS, "assets/b_old.xml": file_of(older_function("b"), older_function("gone"))}
     reading = read_app(OTHER_ACTIVITY, files=files, strict=False)
     kept = {provider.capabilities[0].id: set(facts_of(provider)) for provider in reading.providers}
     assert kept == {"a": set(), "b": {"v1"}}
@@ -427,15 +412,9 @@ def test_files_that_no_component_names_are_kept_with_the_newer_file_of_the_same_
     assert "'gone'" in reading.findings[-1].message
 
 
-def test_files_of_version_1_alone_that_no_component_names_are_read() -> None:
-    reading = read_app(OTHER_ACTIVITY, files={"assets/old.xml": file_of(older_function("b"))}, strict=False)
-    assert (ids_of(only(reading)), rows_of(reading)) == (["b"], ["A20"])
-
-
 def test_functions_of_the_application_are_kept_in_both_files_too() -> None:
-    newer = file_of(function_of("<scope>global</scope>", name="x", enabled=None))
-    files = {"assets/one.xml": file_of(older_function("x")), "assets/two.xml": newer}
-    reading = read_app(property_of("", "one.xml"), property_of("v2", "two.xml"), files=files)
+    files = {"assets/one.xml": file_of(older_function("x")), "assets/two.xml": of_application("x")}
+    reading = read_app(OLD, property_of("v2", "two.xml"), files=files)
     assert reading.findings == ()
     assert "<function_id>x</function_id>" in older_text(write_in(only(reading), "app-level"))
 

@@ -39,14 +39,8 @@ class KotlinRow:
 def rows(corpus: Path, kind: str | None = None) -> Iterator[KotlinRow]:
     with (corpus / "appfunctions_kotlin" / "index.tsv").open(encoding="utf-8", newline="") as file:
         for row in csv.DictReader(file, delimiter="\t"):
-            found = KotlinRow(
-                row["file"],
-                row["repo"],
-                row["kind"],
-                tuple(filter(None, row["outputs"].split(";"))),
-                row["error"],
-                row["note"],
-            )
+            outputs = tuple(filter(None, row["outputs"].split(";")))
+            found = KotlinRow(row["file"], row["repo"], row["kind"], outputs, row["error"], row["note"])
             if kind in {None, found.kind}:
                 yield found
 
@@ -73,8 +67,7 @@ def read(files: Sequence[SourceFile]) -> Reading:
 
 def kotlin(*texts: str) -> Reading:
     """Read Kotlin texts, the first of them as `1.kt`."""
-    files = [SourceFile(f"{number}.kt", text.encode()) for number, text in enumerate(texts, start=1)]
-    return read(files)
+    return read([SourceFile(f"{number}.kt", text.encode()) for number, text in enumerate(texts, start=1)])
 
 
 def written(provider: Provider, dialect: str) -> str:

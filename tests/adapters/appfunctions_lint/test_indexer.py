@@ -3,8 +3,8 @@
 import csv
 import re
 from collections import Counter
+from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -400,45 +400,32 @@ def test_a_pull_parser_steps_as_androids_does() -> None:
 
 # Files that several releases read: once read and once parsed, with the same outcome
 
-RESOURCE = named(".v2", "@xml/functions", attribute="resource")
 APPS = {
-    "an asset": app(service(V2, SCHEMA_PROPERTY)),
-    "a resource": app(service(RESOURCE, SCHEMA_PROPERTY)),
-    "two services": app(
-        service(V2, SCHEMA_PROPERTY),
-        service(named(".v2", "more.xml"), SCHEMA_PROPERTY, name=".Second"),
-        more_xml=functions(function("a#more")),
-    ),
+    "an asset": app(),
+    "a resource": app(service(resource(".v2"), SCHEMA_PROPERTY)),
+    "two services": app(service(), SECOND, more_xml=MORE),
     "a broken file": app(service(named(".v2", "bad.xml"), SCHEMA_PROPERTY), bad_xml="<appfunctions>"),
     "a file that is not there": app(service(named(".v2", "none.xml"), SCHEMA_PROPERTY)),
 }
+Read = Callable[[Resources, str], TextFile | None]
 
 
-class CountedResources:
-    """Resources that count what is read of them."""
+@pytest.fixture
+def reads(monkeypatch: pytest.MonkeyPatch) -> Counter[str]:
+    """Count what is read of the files of apps."""
+    counts: Counter[str] = Counter()
+    kind = type(APPS["an asset"].resources)
 
-    def __init__(self, kept: Resources) -> None:
-        self._resources = kept
-        self.reads: Counter[str] = Counter()
+    def counted(read: Read) -> Read:
+        def read_and_count(resources: Resources, name: str) -> TextFile | None:
+            counts[name] += 1
+            return read(resources, name)
 
-    def read_file(self, reference: str) -> TextFile | None:
-        self.reads[reference] += 1
-        return self._resources.read_file(reference)
+        return read_and_count
 
-    def read_asset(self, name: str) -> TextFile | None:
-        self.reads[name] += 1
-        return self._resources.read_asset(name)
-
-    def read_text(self, reference: str) -> str | None:
-        return self._resources.read_text(reference)
-
-    def read_array(self, reference: str) -> tuple[str, ...] | None:
-        return self._resources.read_array(reference)
-
-
-def counted(application: Application) -> tuple[Application, CountedResources]:
-    resources = CountedResources(application.resources)
-    return replace(application, resources=resources), resources
+    for name in ("read_file", "read_asset"):
+        monkeypatch.setattr(kind, name, counted(getattr(kind, name)))
+    return counts
 
 
 @pytest.mark.parametrize("name", APPS)
@@ -454,22 +441,21 @@ def test_releases_that_share_files_say_what_each_says_alone(
 
 
 @pytest.mark.parametrize("name", APPS)
-def test_the_linter_reads_a_file_once_for_all_releases(name: str) -> None:
-    application, resources = counted(APPS[name])
+def test_the_linter_reads_a_file_once_for_all_releases(name: str, reads: Counter[str]) -> None:
     lint = load_formats()["appfunctions"].lint_application
     assert lint is not None
-    lint(application)
+    lint(APPS[name])
     assert len(load_indexing().linted()) > 1
-    assert set(resources.reads.values()) == {1}
+    assert set(reads.values()) == {1}
 
 
-def test_large_files_are_not_kept(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_large_files_are_not_kept(monkeypatch: pytest.MonkeyPatch, reads: Counter[str]) -> None:
     monkeypatch.setattr(app_files, "_KEPT_CHARACTERS", 10)
-    application, resources = counted(APPS["an asset"])
+    application = APPS["an asset"]
     files = AppFiles(application)
     for release in RELEASES:
         simulate_indexing(application, release, files=files)
-    assert set(resources.reads.values()) == {len(RELEASES)}
+    assert set(reads.values()) == {len(RELEASES)}
 
 
 # AOSP's own test cases: each comes out as its name and the notes of the corpus say

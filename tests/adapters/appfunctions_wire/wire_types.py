@@ -32,16 +32,16 @@ SHORT_DECIMAL = st.integers(-99_999, 99_999).map(lambda number: number / 1000)
 """Numbers of so few digits that a 32-bit float keeps them as written."""
 
 DEFINITIONS: dict[str, Type] = {
-    "com.x.Note": ObjectType(
-        qualified_name="com.x.Note",
-        properties={
+    "com.x.Note": record(
+        {
             "title": required(string()),
             "stars": optional(float64()),
             "tags": optional(array(string())),
             "parent": optional(ref("com.x.Note")),
         },
+        qualified_name="com.x.Note",
     ),
-    "com.x.Id": ObjectType(qualified_name="com.x.Id", properties={"id": required(int64())}),
+    "com.x.Id": record({"id": required(int64())}, qualified_name="com.x.Id"),
 }
 
 
