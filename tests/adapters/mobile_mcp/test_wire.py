@@ -29,6 +29,7 @@ from droidgate_mobile_mcp.wire import (
     write_response,
 )
 from model_types import boolean, record, required, string
+from strategies import FINITE, json_values
 
 SERVED = [item for item in WIRE_DIALECTS.values() if item.served]
 SPEC_EXTRA = "mobile-mcp-request"
@@ -213,40 +214,22 @@ def test_every_served_dialect_is_written_as_its_own_reader_and_section_3_1_have_
         assert document == request
 
 
-JSON_VALUES = st.recursive(
-    st.none()
-    | st.booleans()
-    | st.integers()
-    | st.floats(allow_nan=False, allow_infinity=False)
-    | st.text(st.characters(exclude_categories=["Cs"]), max_size=5)
-    | st.just(Decimal("0.10000000000000000001")),
-    lambda inner: (
-        st.lists(inner, max_size=3)
-        | st.dictionaries(st.text(st.characters(exclude_categories=["Cs"]), max_size=3), inner, max_size=3)
-    ),
-    max_leaves=8,
-)
+JSON_VALUES = json_values(FINITE, st.just(Decimal("0.10000000000000000001")))
+NAMES = st.text(min_size=1, max_size=8)
 
 
 @given(
     dialect=st.sampled_from(SERVED),
-    request_id=st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=8),
-    capability_id=st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=8),
-    arguments=st.dictionaries(
-        st.text(st.characters(exclude_categories=["Cs"]), max_size=4), JSON_VALUES, max_size=4
-    ),
+    names=st.tuples(NAMES, NAMES),
+    arguments=st.dictionaries(st.text(max_size=4), JSON_VALUES, max_size=4),
 )
 def test_every_request_comes_back(
-    dialect: WireDialect, request_id: str, capability_id: str, arguments: dict[str, Json]
+    dialect: WireDialect, names: tuple[str, str], arguments: dict[str, Json]
 ) -> None:
-    extras = write_request(dialect, request_id, capability_id, arguments)
+    extras = write_request(dialect, *names, arguments)
     carrier = "bind" if "start" not in dialect.transports else "start"
     request = read_request(extras, ReadingContext(strict=True), carrier=carrier)  # type: ignore[arg-type]
-    assert (request.dialect, request.request_id, request.capability_id) == (
-        dialect,
-        request_id,
-        capability_id,
-    )
+    assert (request.dialect, request.request_id, request.capability_id) == (dialect, *names)
     assert json_equal(dict(request.arguments), arguments)
 
 
@@ -254,11 +237,12 @@ EXTRA_NAMES = (SPEC_EXTRA, "request", "mcp_command_json", "mcp_request_id", "tra
 MEMBERS = ("id", "capability", "version", "request", "args", "input", "mobile-mcp-request")
 JSON_TEXTS = JSON_VALUES.map(lambda value: json.dumps(value, default=str))
 WILD_DOCUMENTS = st.dictionaries(st.sampled_from(MEMBERS), JSON_VALUES, max_size=5)
+ARGUMENTS = st.text(max_size=9) | st.dictionaries(st.text(max_size=9), st.text(max_size=9), max_size=3)
 WILD_EXTRAS = st.one_of(
     st.text(max_size=30),
     st.dictionaries(
         st.sampled_from(EXTRA_NAMES),
-        st.one_of(st.none(), st.integers(), JSON_TEXTS, st.text(max_size=9)),
+        st.none() | st.integers() | JSON_TEXTS | st.text(max_size=9),
         max_size=3,
     ),
     WILD_DOCUMENTS.map(lambda value: {SPEC_EXTRA: json.dumps(value, default=str)}),
@@ -267,11 +251,7 @@ WILD_EXTRAS = st.one_of(
         st.sampled_from(["1.0", "1.0", ""]),
         st.sampled_from(["u-1", "u-1", 7]),
         st.fixed_dictionaries(
-            {"id": st.text(max_size=9)},
-            optional=dict.fromkeys(
-                ["args", "input"],
-                st.text(max_size=9) | st.dictionaries(st.text(max_size=9), st.text(max_size=9), max_size=3),
-            ),
+            {"id": st.text(max_size=9)}, optional=dict.fromkeys(("args", "input"), ARGUMENTS)
         ),
     ),
 )

@@ -29,7 +29,7 @@ from droidgate_observed.format import FORMAT
 from droidgate_observed.read import read_tools
 from droidgate_phone.sample_packages import signing_key
 from model_types import array, float64, int64, properties_of, string
-from strategies import damaged
+from strategies import damaged, json_values
 
 PACKAGE = "org.example.tools"
 
@@ -414,11 +414,7 @@ def test_a_flint_schema_is_flint_s_and_no_list_of_mcp() -> None:
     assert facts(provider) == {"version": "1.0"}
 
 
-JSON_VALUES = st.recursive(
-    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(max_size=8),
-    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=6), inner, max_size=3),
-    max_leaves=12,
-)
+JSON_VALUES = json_values(st.floats(allow_nan=False), most=12)
 MEMBERS = ["name", "type", "values", "args", "tools", "function", "parameters", "parameterSchema", "required"]
 TOOL = st.dictionaries(st.sampled_from(MEMBERS), JSON_VALUES | st.just("int"), max_size=5)
 

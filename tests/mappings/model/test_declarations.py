@@ -30,7 +30,7 @@ from droidgate_mappings.model.leaves import different_leaves, leaves_of_provider
 from droidgate_mappings.model.types import AnyType, ArrayType, Property, Type
 from droidgate_mappings.text.json_text import parse_json
 from model_types import all_of, any_of, array, int32, one_of, optional, record, ref, required, string
-from strategies import providers
+from strategies import FINITE, json_values, providers
 
 
 def _property(kind: str) -> Property:
@@ -181,15 +181,7 @@ def test_an_array_without_items_has_no_leaf_for_them() -> None:
     assert dict(leaves_of_provider(provider)) == {"/definitions/A/kind": "array"}
 
 
-_JSON = st.recursive(
-    st.none()
-    | st.booleans()
-    | st.integers()
-    | st.floats(allow_nan=False, allow_infinity=False)
-    | st.text(max_size=5),
-    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=5), inner, max_size=3),
-    max_leaves=10,
-)
+_JSON = json_values(FINITE)
 DIGITS = "0.10000000000000000001"
 
 
