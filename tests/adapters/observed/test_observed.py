@@ -1,8 +1,8 @@
 """Each observed protocol is recognised by its anchor; declarations in files are read into capabilities.
 
 The apps are typed from the reference's paragraphs (mobile-mcp-and-mmcp 4 and 5). What is broken in one tool
-costs that tool only. `corpus_outcomes.tsv`, typed by hand, has the outcome of each file of the corpus and why,
-and what is read from each is pinned in tests/golden/corpus/other.tsv.
+costs that tool only. `corpus_outcomes.tsv`, typed by hand, has the outcome of each file of the corpus and the
+reason; what is read from each is pinned in tests/golden/corpus/other.tsv.
 """
 
 import csv
