@@ -99,16 +99,10 @@ def test_definitions_are_reached_through_every_kind_of_type() -> None:
 
 
 def test_every_fact_has_a_pointer() -> None:
-    item = string(
-        nullable=True,
-        description="d",
-        enum=("a",),
-        pattern="p",
-        format="f",
-        implicit=True,
-        keywords={"a/b": 1},
-        extensions={"x": {"y": 2}},
-    )
+    facts = {
+        "nullable": True, "description": "d", "enum": ("a",), "pattern": "p", "format": "f", "implicit": True,
+    }  # fmt: skip
+    item = string(**facts, keywords={"a/b": 1}, extensions={"x": {"y": 2}})
     kept = record({"a~b": required(item)}, qualified_name="a.B")
     provider = Provider(
         protocol="test",
@@ -132,12 +126,7 @@ def test_every_fact_has_a_pointer() -> None:
         "/capabilities/0/input/qualified_name": "a.B",
         f"{inner}/required": True,
         f"{inner}/type/kind": "string",
-        f"{inner}/type/nullable": True,
-        f"{inner}/type/description": "d",
-        f"{inner}/type/enum": ["a"],
-        f"{inner}/type/pattern": "p",
-        f"{inner}/type/format": "f",
-        f"{inner}/type/implicit": True,
+        **{f"{inner}/type/{name}": value for name, value in {**facts, "enum": ["a"]}.items()},
         f"{inner}/type/keywords/a~1b": 1,
         f"{inner}/type/extensions/x/y": 2,
     }
