@@ -423,16 +423,12 @@ class AdversarialSchemas(ByHand):
             {"anyOf": [{"type": "string"}, {"type": "null"}], "enum": ["a", None]},
             {"type": "object"},
             {"type": "object", "additionalProperties": {"type": "array", "items": {"type": "string"}}},
-            {
-                "type": "object",
-                "properties": {"k": {"const": 1}, "v": {"type": "string"}},
-                "if": {"required": ["k"]},
-                "then": {"required": ["v"]},
-            },
+            {"type": "object", "properties": {"k": {"const": 1}, "v": {"type": "string"}},
+                "if": {"required": ["k"]}, "then": {"required": ["v"]}},
             {"type": "array", "prefixItems": [{"type": "string"}, {"type": "integer"}]},
             {"type": "array", "items": {"type": "string"}, "contains": {"const": "x"}},
             {"type": "object", "properties": {"a": {"type": "string"}}, "dependentRequired": {"a": ["b"]}},
             {"type": "string", "anyOf": [{"minLength": 3}, {"enum": ["a"]}]},
             {"oneOf": [{"type": "string"}, {"type": "integer"}], "default": "x"},
-        )
+        )  # fmt: skip
         return dict(self.random.choice(choices))

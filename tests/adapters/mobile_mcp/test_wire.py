@@ -115,8 +115,8 @@ M01, M02, M03 = pytest.mark.row("M01"), pytest.mark.row("M02"), pytest.mark.row(
 M14, M24, M26 = pytest.mark.row("M14"), pytest.mark.row("M24"), pytest.mark.row("M26")
 
 
-def case(mark: pytest.MarkDecorator, extras: dict[str, str], **expected: Json) -> Any:
-    """Return the case of a request that only the row of a mark lets in."""
+def case(mark: pytest.MarkDecorator, extras: dict[str, Any], **expected: Json) -> Any:
+    """Return the case of a request or response that only the row of a mark lets in."""
     return pytest.param(mark.args[0], extras, expected, marks=mark)
 
 
@@ -350,29 +350,24 @@ M27 = pytest.mark.row("M27")
 OTHER_VERSIONS: tuple[Json, ...] = (None, "2.0", 1, True, {})
 
 
-def answer_case(mark: pytest.MarkDecorator, extras: dict[str, Json], **expected: Json) -> Any:
-    """Return the answer_case of a response that only the row of a mark lets in."""
-    return pytest.param(mark.args[0], extras, expected, marks=mark)
-
-
 @pytest.mark.parametrize(("row", "extras", "expected"), [
-    answer_case(M15, {ANSWER_EXTRA: json.dumps(UNWRAPPED)}, outputs=OUTPUTS),
-    answer_case(M15, {"response": answered(LISTED)[ANSWER_EXTRA]}, outputs=OUTPUTS),
+    case(M15, {ANSWER_EXTRA: json.dumps(UNWRAPPED)}, outputs=OUTPUTS),
+    case(M15, {"response": answered(LISTED)[ANSWER_EXTRA]}, outputs=OUTPUTS),
     # A listed output may lack its type; one without a value counts as missing and is not made up.
-    answer_case(M18, answered([{"name": "date", "value": "x"}]), outputs={"date": "x"}),
-    answer_case(M18, answered([*LISTED, {"name": "late", "type": "boolean"}]), outputs=OUTPUTS),
-    *(answer_case(M24, versioned(version=text), outputs=OUTPUTS) for text in OTHER_VERSIONS),
-    answer_case(M24, versioned(), outputs=OUTPUTS),
-    answer_case(M21, in_capability("success"), succeeded=True, message="Told inside"),
-    answer_case(M21, in_capability("failure"), succeeded=False, message="Told inside"),
+    case(M18, answered([{"name": "date", "value": "x"}]), outputs={"date": "x"}),
+    case(M18, answered([*LISTED, {"name": "late", "type": "boolean"}]), outputs=OUTPUTS),
+    *(case(M24, versioned(version=text), outputs=OUTPUTS) for text in OTHER_VERSIONS),
+    case(M24, versioned(), outputs=OUTPUTS),
+    case(M21, in_capability("success"), succeeded=True, message="Told inside"),
+    case(M21, in_capability("failure"), succeeded=False, message="Told inside"),
     # An unknown status is a failure, a missing one depends on the output.
-    answer_case(M21, answered(None, "error"), succeeded=False),
-    answer_case(M21, answered(LISTED, "ok"), succeeded=False),
-    answer_case(M21, answered(LISTED, None), succeeded=True),
-    answer_case(M21, answered(None, None), succeeded=False),
-    answer_case(M21, answered(None, 7), succeeded=False),
+    case(M21, answered(None, "error"), succeeded=False),
+    case(M21, answered(LISTED, "ok"), succeeded=False),
+    case(M21, answered(LISTED, None), succeeded=True),
+    case(M21, answered(None, None), succeeded=False),
+    case(M21, answered(None, 7), succeeded=False),
     # The extra says the request where the response does not.
-    answer_case(M27, {**answered(LISTED, id=None), "mcp_request_id": "u-9"}, request_id="u-9"),
+    case(M27, {**answered(LISTED, id=None), "mcp_request_id": "u-9"}, request_id="u-9"),
 ])  # fmt: skip
 def test_what_tools_answer_instead_is_read_by_its_row(
     row: str, extras: dict[str, Json], expected: dict[str, Json]
