@@ -390,7 +390,7 @@ def _spellings(pointer: str, value: Any) -> list[str]:
     """Return the ways to say a fact in a text, as words or as JSON."""
     word = pointer.rpartition("/")[2]
     if word == "kind":
-        return _KIND_WORDS.get(value, value).split(" ")
+        return str(_KIND_WORDS.get(value, value)).split(" ")
     if word in {"nullable", "exclusive"}:
         return ["null"] if word == "nullable" else ["anyOf"]
     if word == "required":
