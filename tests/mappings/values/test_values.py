@@ -183,6 +183,8 @@ NULLABLE = string(nullable=True)
         ["/x"], id="null is a value for a nullable parameter and not for an optional one"),
     pytest.param({"x": required(one_of(int32(), string()))}, {"x": "12"}, {"x": "12"}, [],
         id="the exact alternative is taken before one that needs coercion"),
+    pytest.param({"x": required(string(keywords={"maxLength": 2}))}, {"x": "😀😀"}, {"x": "😀😀"}, [],
+        id="a text of the greatest length is taken"),
 ])  # fmt: skip
 def test_values_are_coerced_only_where_they_have_to(
     properties: dict[str, Property], arguments: dict[str, Any], values: dict[str, Any], coerced: list[str]
