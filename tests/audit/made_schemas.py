@@ -80,15 +80,22 @@ class Schemas:
         return self.outputs.root()
 
 
-class ByHand:
-    """Schemas as people write them into a server: short, with descriptions, no titles."""
+class Maker:
+    """Makes parts of a text by chance."""
 
     def __init__(self, random: Random) -> None:
         self.random = random
-        self.definitions: dict[str, Schema] = {}
 
     def chance(self, share: float) -> bool:
         return self.random.random() < share
+
+
+class ByHand(Maker):
+    """Schemas as people write them into a server: short, with descriptions, no titles."""
+
+    def __init__(self, random: Random) -> None:
+        super().__init__(random)
+        self.definitions: dict[str, Schema] = {}
 
     def root(self) -> Schema:
         schema = self.model("root", 0)
