@@ -464,3 +464,19 @@ def damaged(draw: st.DrawFn, whole: st.SearchStrategy[AnyStr], pieces: st.Search
         end = start + draw(st.sampled_from([0, 0, 1, 1, 2, 12]))
         text = text[:start] + draw(pieces) + text[end:]
     return text
+
+
+FINITE = st.floats(allow_nan=False, allow_infinity=False)
+
+
+def json_values(
+    *leaves: st.SearchStrategy[Any], keys: st.SearchStrategy[str] | None = None, most: int = 10
+) -> st.SearchStrategy[Any]:
+    """Return JSON values: null, booleans, integers, short texts and these leaves, in lists and objects."""
+    plain = st.none() | st.booleans() | st.integers() | st.text(max_size=5)
+    names = st.text(max_size=5) if keys is None else keys
+    return st.recursive(
+        st.one_of(plain, *leaves),
+        lambda inner: st.lists(inner, max_size=3) | st.dictionaries(names, inner, max_size=3),
+        max_leaves=most,
+    )

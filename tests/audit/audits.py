@@ -11,27 +11,25 @@ from random import Random
 from typing import Any, Final
 
 from audit.declared import (
+    LEVELS,
+    SCHEMA_WORDS,
     Declared,
+    Finding,
+    Renamed,
     Shape,
     Spelling,
     Tool,
+    is_below,
     leaves_of,
     leaves_of_shape,
-    reached_definitions,
-    shapes_of,
-    token,
-)
-from audit.findings import (
-    LEVELS,
-    SCHEMA_WORDS,
-    Finding,
-    Renamed,
-    is_below,
     place_of,
+    reached_definitions,
     reaches,
     says_same,
+    shapes_of,
     speaks_of,
     split,
+    token,
     without_suffix,
 )
 from audit.made_values import Accepts, Instance, ValueMaker, acceptance_of, accepts_anything
@@ -378,16 +376,13 @@ def _has_text(text: str, texts: str) -> bool:
 
 
 _KIND_WORDS: Final = {
-    "int32": ["integer"],
-    "int64": ["integer"],
-    "float": ["number"],
-    "double": ["number"],
-    "bytes": ["base64"],
-    "ref": ["$ref"],
-    "all-of": ["allOf"],
-    "one-of": ["oneOf", "anyOf"],
-    "any": [""],
-    "opaque": [""],
+    "bytes": "base64",
+    "ref": "$ref",
+    "all-of": "allOf",
+    "one-of": "oneOf anyOf",
+    **dict.fromkeys(("int32", "int64"), "integer"),
+    **dict.fromkeys(("float", "double"), "number"),
+    **dict.fromkeys(("any", "opaque"), ""),
 }
 
 
@@ -395,7 +390,7 @@ def _spellings(pointer: str, value: Any) -> list[str]:
     """Return the ways to say a fact in a text, as words or as JSON."""
     word = pointer.rpartition("/")[2]
     if word == "kind":
-        return _KIND_WORDS.get(value, [value])
+        return str(_KIND_WORDS.get(value, value)).split(" ")
     if word in {"nullable", "exclusive"}:
         return ["null"] if word == "nullable" else ["anyOf"]
     if word == "required":

@@ -8,8 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from audit.declared import Declared
-from audit.findings import Finding, Renamed
+from audit.declared import Declared, Finding, Renamed
 from audit.made_descriptors import Descriptor
 from audit.readers import read_appfunctions, read_mcp, read_mmcp, read_mobile_mcp
 from droidgate.sources import Providers, read_source

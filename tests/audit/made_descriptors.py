@@ -23,7 +23,7 @@ _CLASSES: Final = (f"{_SHAPE}$Circle", f"{_SHAPE}$Square")
 _BASE: Final = f"{_PACKAGE}.Derived"
 
 
-class AppFunctionTexts:
+class AppFunctionTexts(made_schemas.Maker):
     """Writes functions and the components that they refer to.
 
     Attributes:
@@ -31,21 +31,15 @@ class AppFunctionTexts:
     """
 
     def __init__(self, random: Random, *, adversarial: bool) -> None:
-        self.random = random
+        super().__init__(random)
         self.adversarial = adversarial
         self.of_application = False
         self.used: set[str] = set()
 
-    def chance(self, share: float) -> bool:
-        return self.random.random() < share
-
     def functions_file(self, count: int) -> str:
         functions = "\n".join(self.function(number) for number in range(count))
-        components = self.components()
-        return (
-            '<?xml version="1.0" encoding="UTF-8" standalone="yes"?>\n'
-            f"<appfunctions>\n{functions}\n{components}</appfunctions>\n"
-        )
+        head = '<?xml version="1.0" encoding="UTF-8" standalone="yes"?>'
+        return f"{head}\n<appfunctions>\n{functions}\n{self.components()}</appfunctions>\n"
 
     def function(self, number: int) -> str:
         owner = self.random.choice(_ODD_OWNERS) if self.adversarial and self.chance(0.3) else "NoteFunctions"
@@ -190,11 +184,9 @@ class AppFunctionTexts:
     def components(self) -> str:
         if not self.used:
             return ""
-        entries = [self.component(name, self.definition(name)) for name in sorted(self.used)]
-        return (
-            "<AppFunctionComponentMetadataDocument>"
-            f"{''.join(entries)}<id>unused</id></AppFunctionComponentMetadataDocument>\n"
-        )
+        entries = "".join(self.component(name, self.definition(name)) for name in sorted(self.used))
+        tag = "AppFunctionComponentMetadataDocument"
+        return f"<{tag}>{entries}<id>unused</id></{tag}>\n"
 
     def component(self, name: str, data_type: str) -> str:
         return f"<dataTypes>{data_type}<id>unused</id><name>{name}</name></dataTypes>"
@@ -271,14 +263,11 @@ def made_descriptor(protocol: str, seed: int) -> Descriptor:
     return Descriptor(protocol, _MAKERS[protocol](maker))
 
 
-class _Maker:
+class _Maker(made_schemas.Maker):
     def __init__(self, random: Random, *, adversarial: bool) -> None:
-        self.random = random
+        super().__init__(random)
         self.adversarial = adversarial
         self.schemas = made_schemas.Schemas(random, adversarial=adversarial)
-
-    def chance(self, share: float) -> bool:
-        return self.random.random() < share
 
     def text(self) -> str:
         return made_schemas.text(self.random, odd=self.adversarial)

@@ -80,15 +80,22 @@ class Schemas:
         return self.outputs.root()
 
 
-class ByHand:
-    """Schemas as people write them into a server: short, with descriptions, no titles."""
+class Maker:
+    """Makes parts of a text by chance."""
 
     def __init__(self, random: Random) -> None:
         self.random = random
-        self.definitions: dict[str, Schema] = {}
 
     def chance(self, share: float) -> bool:
         return self.random.random() < share
+
+
+class ByHand(Maker):
+    """Schemas as people write them into a server: short, with descriptions, no titles."""
+
+    def __init__(self, random: Random) -> None:
+        super().__init__(random)
+        self.definitions: dict[str, Schema] = {}
 
     def root(self) -> Schema:
         schema = self.model("root", 0)
@@ -423,16 +430,12 @@ class AdversarialSchemas(ByHand):
             {"anyOf": [{"type": "string"}, {"type": "null"}], "enum": ["a", None]},
             {"type": "object"},
             {"type": "object", "additionalProperties": {"type": "array", "items": {"type": "string"}}},
-            {
-                "type": "object",
-                "properties": {"k": {"const": 1}, "v": {"type": "string"}},
-                "if": {"required": ["k"]},
-                "then": {"required": ["v"]},
-            },
+            {"type": "object", "properties": {"k": {"const": 1}, "v": {"type": "string"}},
+                "if": {"required": ["k"]}, "then": {"required": ["v"]}},
             {"type": "array", "prefixItems": [{"type": "string"}, {"type": "integer"}]},
             {"type": "array", "items": {"type": "string"}, "contains": {"const": "x"}},
             {"type": "object", "properties": {"a": {"type": "string"}}, "dependentRequired": {"a": ["b"]}},
             {"type": "string", "anyOf": [{"minLength": 3}, {"enum": ["a"]}]},
             {"oneOf": [{"type": "string"}, {"type": "integer"}], "default": "x"},
-        )
+        )  # fmt: skip
         return dict(self.random.choice(choices))

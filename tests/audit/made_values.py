@@ -6,6 +6,7 @@ refused there, so they count as accepted.
 """
 
 import copy
+import functools
 import math
 import re
 from collections.abc import Callable, Iterator, Mapping
@@ -19,12 +20,6 @@ from audit.declared import Declared, Shape, token
 
 Accepts = Callable[[Any], bool]
 _WHOLE: Final = {"int32": 32, "int64": 64}
-
-
-def accepts_by_schema(schema: Any) -> Accepts:
-    """Return whether a value is valid by a JSON Schema."""
-    validator = Draft202012Validator(schema)
-    return validator.is_valid
 
 
 def accepts_anything(_value: Any) -> bool:
@@ -41,8 +36,8 @@ def acceptance_of(declared: Declared, shape: Shape, schema: Any) -> Accepts:
         schema: The JSON Schema behind it, where the protocol has one.
     """
     if schema is not None:
-        return accepts_by_schema(schema)
-    return Declaration(declared.definitions).checker(shape)
+        return Draft202012Validator(schema).is_valid
+    return functools.partial(Declaration(declared.definitions).accepts, shape)
 
 
 class Declaration:
@@ -50,9 +45,6 @@ class Declaration:
 
     def __init__(self, definitions: Mapping[str, Shape]) -> None:
         self.definitions = definitions
-
-    def checker(self, shape: Shape) -> Accepts:
-        return lambda value: self.accepts(shape, value)
 
     def accepts(self, shape: Shape, value: Any) -> bool:
         """Return whether a type accepts a value."""

@@ -15,7 +15,7 @@ from lxml import etree
 
 from audit.audits import Problem, compare, problems_of_instances, problems_of_leaves, problems_of_visibility
 from audit.conversions import TARGETS, convert, read_by_droidgate, read_by_specification, write_files
-from audit.findings import LEVELS, reaches
+from audit.declared import LEVELS, reaches
 from audit.made_descriptors import APP_FUNCTIONS_SCHEMA, FORMATS, Descriptor, made_descriptor
 from droidgate.cli import run
 from droidgate.sources import read_source

@@ -7,8 +7,7 @@ from xml.sax.saxutils import quoteattr
 import pytest
 
 from audit.audits import compare, problems_of_leaves
-from audit.declared import Declared, Shape, Spelling, leaves_of
-from audit.findings import Finding, Renamed, speaks_of, split
+from audit.declared import Declared, Finding, Renamed, Shape, Spelling, leaves_of, speaks_of, split
 from audit.made_values import Declaration
 from audit.readers import (
     read_appfunctions,

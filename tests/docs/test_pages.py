@@ -44,10 +44,7 @@ def links_that_lead_nowhere(page: Path) -> list[str]:
     for link in _LINK.findall(_BLOCK.sub("", page.read_text(encoding="utf-8"))):
         name, _, anchor = link.partition("#")
         target = page.parent / name if name else page
-        is_wrong = not target.exists()
-        if anchor and not is_wrong:
-            is_wrong = anchor not in anchors_of(target.read_text(encoding="utf-8"))
-        if is_wrong:
+        if not target.exists() or (anchor and anchor not in anchors_of(target.read_text(encoding="utf-8"))):
             wrong.append(link)
     return wrong
 
@@ -146,13 +143,9 @@ def what_is_unknown(line: str) -> list[str]:
         if word not in inner:
             return [word]
         command = inner[word]
-    known = {
-        "-h",
-        "--help",
-        *(name for item in command.params for name in (*item.opts, *item.secondary_opts)),
-    }
+    known = {name for item in command.params for name in (*item.opts, *item.secondary_opts)}
     options = (re.match(r"--?[a-z][a-z-]*", word) for word in words)
-    return [item.group() for item in options if item and item.group() not in known]
+    return [item.group() for item in options if item and item.group() not in known | {"-h", "--help"}]
 
 
 @pytest.mark.parametrize("page", PAGES, ids=_name)

@@ -161,15 +161,11 @@ def test_no_machine_path_and_no_index_host() -> None:
 def test_a_run_of_tests_leaves_the_home_folder_as_it_is(tmp_path: Path) -> None:
     kept = {name: value for name, value in os.environ.items() if not name.startswith("XDG_")}
     kept.pop(HOME_VARIABLE, None)
-    command = [sys.executable, "-m", "pytest", "--quiet", "-p", "no:cacheprovider"]
     # The cache of the files of a phone's apps is the first thing a reading of a phone makes.
-    subprocess.run(
-        [*command, "tests/gateway/devices/test_remote_apk.py"],
-        cwd=CHECKOUT,
-        env={**kept, "HOME": str(tmp_path)},
-        capture_output=True,
-        check=True,
-    )
+    command = [sys.executable, "-m", "pytest", "--quiet", "-p", "no:cacheprovider"]
+    command.append("tests/gateway/devices/test_remote_apk.py")
+    environment = {**kept, "HOME": str(tmp_path)}
+    subprocess.run(command, cwd=CHECKOUT, env=environment, capture_output=True, check=True)
     assert list(tmp_path.iterdir()) == []
 
 

@@ -7,6 +7,7 @@ import sys
 import venv
 import zipfile
 from pathlib import Path, PurePosixPath
+from typing import Any
 
 import pytest
 
@@ -22,9 +23,9 @@ PACKAGES = {
 SAMPLE_APPS = PurePosixPath("droidgate_phone/app_sources")
 
 
-def _run(*command: str | Path, cwd: Path | None = None) -> str:
+def _run(*command: str | Path, **options: Any) -> str:
     """Return what the command printed; it has to end well."""
-    run = subprocess.run(command, cwd=cwd, capture_output=True, text=True, check=False)
+    run = subprocess.run(command, capture_output=True, text=True, check=False, **options)
     assert run.returncode == 0, run.stdout + run.stderr
     return run.stdout
 
@@ -75,16 +76,9 @@ def test_other_times_folders_permissions_and_locales_build_the_same_bytes(
         shutil.copyfile(CHECKOUT / name, target)
         target.chmod(0o700 if os.access(CHECKOUT / name, os.X_OK) else 0o600)
         os.utime(target, (1_000_000_000, 1_000_000_000))
-    surroundings = {"TZ": "Asia/Kathmandu", "LC_ALL": "C", "PYTHONHASHSEED": "7"}
-    run = subprocess.run(
-        [sys.executable, "-m", "build", "--no-isolation", "--outdir", tmp_path / "again", copy],
-        env={**os.environ, **surroundings},
-        umask=0o077,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert run.returncode == 0, run.stdout + run.stderr
+    surroundings = {**os.environ, "TZ": "Asia/Kathmandu", "LC_ALL": "C", "PYTHONHASHSEED": "7"}
+    command = (sys.executable, "-m", "build", "--no-isolation", "--outdir", tmp_path / "again", copy)
+    _run(*command, env=surroundings, umask=0o077)
     first, second = (
         {path.name: path.read_bytes() for path in folder.iterdir()} for folder in (built, tmp_path / "again")
     )

@@ -5,6 +5,7 @@ import json
 from collections import Counter
 from collections.abc import Iterator
 from random import Random
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -17,6 +18,7 @@ from droidgate_mappings.model.leaves import leaves_of_provider
 from droidgate_mappings.model.names import NameEntry
 from droidgate_mappings.model.types import TYPE_KINDS, ArrayType, Type
 from droidgate_mcp.format import FORMAT
+from mappings.model.capacities import write_for
 from model_types import optional, record, string
 from properties.matching import assert_findings_match, assert_reads_back, assert_same_declaration
 from strategies import INVENTED_FORMAT, KEYWORDS, PROTOCOL, capabilities, providers, random_provider, types
@@ -49,20 +51,13 @@ def _features(provider: Provider) -> set[str]:
 
 
 def test_every_kind_keyword_and_fact_is_in_one_of_twenty_examples() -> None:
-    seen = Counter(
-        feature for seed in range(EXAMPLES) for feature in _features(random_provider(Random(seed)))
-    )
-    expected = {f"kind {kind}" for kind in TYPE_KINDS} | {
-        f"keyword {word}" for word in (*KEYWORDS, *SPELLINGS)
-    }
-    expected |= {
-        *FACTS,
-        *FIELDS,
-        "extensions",
-        "recursion",
-        "capabilities 1",
-        "capabilities 2",
-        "capabilities 3",
+    made = (random_provider(Random(seed)) for seed in range(EXAMPLES))
+    seen = Counter(feature for provider in made for feature in _features(provider))
+    expected = {
+        *(f"kind {kind}" for kind in TYPE_KINDS),
+        *(f"keyword {word}" for word in (*KEYWORDS, *SPELLINGS)),
+        *(f"capabilities {count}" for count in (1, 2, 3)),
+        *(*FACTS, *FIELDS, "extensions", "recursion"),
     }
     rare = {feature: seen[feature] for feature in expected if seen[feature] < EXAMPLES * LEAST_SHARE}
     assert not rare
@@ -110,9 +105,11 @@ PROVIDER = Provider(
 )
 
 
-def _written() -> Writing:
-    assert FORMAT.write is not None
-    return FORMAT.write(PROVIDER, DIALECT)
+WRITING = write_for(PROVIDER, "mcp")
+
+
+def _changed(**changes: Any) -> Writing:
+    return dataclasses.replace(WRITING, **changes)
 
 
 def _finding(pointer: str) -> Finding:
@@ -120,33 +117,29 @@ def _finding(pointer: str) -> Finding:
 
 
 def test_a_true_account_is_accepted() -> None:
-    writing = _written()
-    assert writing.findings
-    assert_findings_match(PROVIDER, writing)
-    assert_reads_back(writing, FORMAT, DIALECT)
+    assert WRITING.findings
+    assert_findings_match(PROVIDER, WRITING)
+    assert_reads_back(WRITING, FORMAT, DIALECT)
 
 
 @pytest.mark.parametrize("left_out", range(3))
 def test_a_missing_finding_is_seen(left_out: int) -> None:
-    writing = _written()
-    reported = tuple(item for index, item in enumerate(writing.findings) if index != left_out)
+    reported = tuple(item for index, item in enumerate(WRITING.findings) if index != left_out)
     with pytest.raises(AssertionError, match="differs without a finding"):
-        assert_findings_match(PROVIDER, dataclasses.replace(writing, findings=reported))
+        assert_findings_match(PROVIDER, _changed(findings=reported))
 
 
 @pytest.mark.parametrize("pointer", ["/name", "/capabilities/0/input", "/capabilities/0/id"])
 def test_a_finding_too_many_is_seen(pointer: str) -> None:
-    writing = _written()
-    reported = (*writing.findings, _finding(pointer))
+    reported = (*WRITING.findings, _finding(pointer))
     with pytest.raises(AssertionError, match="a finding without a difference"):
-        assert_findings_match(PROVIDER, dataclasses.replace(writing, findings=reported))
+        assert_findings_match(PROVIDER, _changed(findings=reported))
 
 
 def test_a_change_that_nothing_says_is_seen() -> None:
-    writing = _written()
-    changed = writing.provider.model_copy(update={"name": "Another"})
+    changed = WRITING.provider.model_copy(update={"name": "Another"})
     with pytest.raises(AssertionError, match="/name: 'Name' -> 'Another'"):
-        assert_findings_match(PROVIDER, dataclasses.replace(writing, provider=changed))
+        assert_findings_match(PROVIDER, _changed(provider=changed))
 
 
 def test_a_finding_of_a_reader_is_none_of_a_conversion() -> None:
@@ -173,19 +166,17 @@ def test_a_renamed_property_is_compared_under_its_own_name() -> None:
     [("description", "More"), ("inputSchema", {"type": "object"}), ("annotations", {"readOnlyHint": True})],
 )
 def test_a_file_that_says_something_else_is_seen(key: str, value: object) -> None:
-    writing = _written()
-    document = json.loads(writing.artifacts[0].text)
+    document = json.loads(WRITING.artifacts[0].text)
     document["tools"][0][key] = value
     artifact = Artifact("tools.json", json.dumps(document), "document")
     with pytest.raises(AssertionError, match="reads back differently"):
-        assert_reads_back(dataclasses.replace(writing, artifacts=(artifact,)), FORMAT, DIALECT)
+        assert_reads_back(_changed(artifacts=(artifact,)), FORMAT, DIALECT)
 
 
 def test_a_file_that_is_written_differently_the_second_time_is_seen() -> None:
-    writing = _written()
-    artifact = dataclasses.replace(writing.artifacts[0], text=writing.artifacts[0].text + "\n")
+    artifact = dataclasses.replace(WRITING.artifacts[0], text=WRITING.artifacts[0].text + "\n")
     with pytest.raises(AssertionError):
-        assert_reads_back(dataclasses.replace(writing, artifacts=(artifact,)), FORMAT, DIALECT)
+        assert_reads_back(_changed(artifacts=(artifact,)), FORMAT, DIALECT)
 
 
 def test_one_and_true_are_not_the_same_declaration() -> None:

@@ -1,6 +1,8 @@
 """What writers find without writing, as scans ask them, held to what they find when they write."""
 
 import re
+from collections import Counter
+from itertools import permutations
 from random import Random
 
 import pytest
@@ -29,11 +31,20 @@ def with_texts(provider: Provider, text: str) -> Provider:
     return provider.model_copy(update={**changes, "capabilities": capabilities})
 
 
-def assert_weighed_as_written(provider: Provider, target: str) -> None:
+def found_by_writing(provider: Provider, target: str) -> tuple[Finding, ...]:
     item, dialect = targets()[target]
     assert item.write is not None
+    return item.write(provider, dialect).findings
+
+
+def found_by_weighing(provider: Provider, target: str) -> tuple[Finding, ...]:
+    item, dialect = targets()[target]
     assert item.find_losses is not None
-    assert item.find_losses(provider, dialect) == item.write(provider, dialect).findings
+    return item.find_losses(provider, dialect)
+
+
+def assert_weighed_as_written(provider: Provider, target: str) -> None:
+    assert found_by_weighing(provider, target) == found_by_writing(provider, target)
 
 
 @pytest.mark.slow
@@ -54,62 +65,56 @@ def test_no_text_of_another_format_can_end_writing(target: str, text: str) -> No
 @pytest.mark.parametrize("target", TARGETS)
 @pytest.mark.parametrize("length", [8_000, 40_000])
 def test_what_is_too_long_to_be_written_is_not_weighed(target: str, length: int) -> None:
-    item, dialect = targets()[target]
-    assert item.write is not None
-    assert item.find_losses is not None
     provider = with_texts(random_provider(Random(3), size=15), "")
-    capabilities = tuple(
-        each.model_copy(update={"description": "x" * length}) for each in provider.capabilities
-    )
+    long = {"description": "x" * length}
+    capabilities = tuple(each.model_copy(update=long) for each in provider.capabilities)
     provider = provider.model_copy(update={"capabilities": capabilities, "description": "y" * length})
     try:
-        written = item.write(provider, dialect).findings
+        written = found_by_writing(provider, target)
     except WriteError as refused:
         with pytest.raises(WriteError, match=re.escape(str(refused))):
-            item.find_losses(provider, dialect)
+            found_by_weighing(provider, target)
     else:
-        assert item.find_losses(provider, dialect) == written
+        assert found_by_weighing(provider, target) == written
 
 
 @pytest.mark.parametrize("name", sorted({first.id for first, _ in targets().values()}))
 def test_dialects_of_one_capacity_weigh_alike(name: str) -> None:
-    of_format = [(first, dialect) for first, dialect in targets().values() if first.id == name]
+    of_format = {target: pair[1].capacity for target, pair in targets().items() if pair[0].id == name}
     for seed in range(6):
         provider = random_provider(Random(seed), size=15)
-        for first, dialect in of_format:
-            assert first.find_losses is not None
-            for _, other in of_format:
-                if other.capacity == dialect.capacity:
-                    assert first.find_losses(provider, other) == first.find_losses(provider, dialect)
+        for target, other in permutations(of_format, 2):
+            if of_format[target] == of_format[other]:
+                assert found_by_weighing(provider, target) == found_by_weighing(provider, other)
 
 
 def losses_by_writing(provider: Provider, target: str) -> list[tuple[str, str, tuple[int, ...]]]:
     """Return level, provider's level and counts for each capability, counted from what is written."""
-    item, dialect = targets()[target]
-    assert item.write is not None
     try:
-        findings = item.write(provider, dialect).findings
+        findings = found_by_writing(provider, target)
     except DroidgateError:
         alone = tuple(int(level is Level.IMPOSSIBLE) for level in CONVERSION_LEVELS)
         return [("impossible", "impossible", alone)] * len(provider.capabilities)
-    of_provider = [
-        item for item in findings if item.pointer.split("/")[1] not in {"capabilities", "definitions"}
-    ]
+    parts = {"capabilities", "definitions"}
+    of_provider = [item for item in findings if item.pointer.split("/")[1] not in parts]
     losses = []
     for number, capability in enumerate(provider.capabilities):
-        places = [f"/capabilities/{number}"] + [
-            f"/definitions/{pointer_token(name)}"
-            for name in reachable_definitions(capability, provider.definitions)
-        ]
+        reached = reachable_definitions(capability, provider.definitions)
+        places = [f"/capabilities/{number}", *(f"/definitions/{pointer_token(name)}" for name in reached)]
         own = [item for item in findings if is_on(item, places)]
-        counts = tuple(
-            sum(
-                item.level is level for item in (own if level is not Level.SECURITY else [*own, *of_provider])
-            )
-            for level in CONVERSION_LEVELS
-        )
-        losses.append((worst(own), worst(of_provider), counts))
+        counts = Counter(item.level for item in own)
+        counts[Level.SECURITY] += sum(item.level is Level.SECURITY for item in of_provider)
+        losses.append((worst(own), worst(of_provider), tuple(counts[level] for level in CONVERSION_LEVELS)))
     return losses
+
+
+def assert_estimated_as_written(provider: Provider) -> None:
+    converted = estimate_conversions(provider).conversions
+    for number, target in enumerate(targets()):
+        estimated = [
+            (each.level, each.provider_level, each.counts) for each in converted if each.target == number
+        ]
+        assert estimated == losses_by_writing(provider, target)
 
 
 def is_on(item: Finding, places: list[str]) -> bool:
@@ -124,14 +129,7 @@ def worst(findings: list[Finding]) -> str:
 @given(provider=providers(size=15))
 @settings(max_examples=25)
 def test_conversions_are_those_of_the_real_writers(provider: Provider) -> None:
-    converted = estimate_conversions(provider)
-    for number, target in enumerate(targets()):
-        reported = [
-            (conversion.level, conversion.provider_level, conversion.counts)
-            for conversion in converted.conversions
-            if conversion.target == number
-        ]
-        assert reported == losses_by_writing(provider, target)
+    assert_estimated_as_written(provider)
 
 
 @pytest.mark.parametrize("source", TARGETS)
@@ -139,26 +137,13 @@ def test_conversions_of_what_a_writer_wrote_are_those_of_the_real_writers(source
     item, dialect = targets()[source]
     assert item.write is not None
     for seed in range(4):
-        provider = item.write(random_provider(Random(seed), size=15), dialect).provider
-        converted = estimate_conversions(provider)
-        for number, target in enumerate(targets()):
-            reported = [
-                (each.level, each.provider_level, each.counts)
-                for each in converted.conversions
-                if each.target == number
-            ]
-            assert reported == losses_by_writing(provider, target)
+        assert_estimated_as_written(item.write(random_provider(Random(seed), size=15), dialect).provider)
 
 
 def test_facts_of_the_target_that_no_reader_gave_are_reported_by_writing() -> None:
     facts = {"appfunctions": {"components": 7}}
     provider = random_provider(Random(1), size=10).model_copy(update={"extensions": facts})
-    number = TARGETS.index("appfunctions+v2")
-    reported = {
-        conversion.level
-        for conversion in estimate_conversions(provider).conversions
-        if conversion.target == number
-    }
-    assert (
-        reported == {"impossible"} == {level for level, _, _ in losses_by_writing(provider, TARGETS[number])}
-    )
+    target = "appfunctions+v2"
+    conversions = estimate_conversions(provider).conversions
+    reported = {each.level for each in conversions if each.target == TARGETS.index(target)}
+    assert reported == {"impossible"} == {level for level, _, _ in losses_by_writing(provider, target)}

@@ -1,15 +1,22 @@
-"""What is written is what the vendors' own libraries take, within the limits that their references state."""
+"""What is written is what the vendors' own libraries take, within the limits that their references state.
+
+Tools of OpenAI's strict mode: what the API takes, what a model's call means, and what is lost; the rules are
+typed from OpenAI's guide *Structured outputs*, section *Supported schemas*.
+"""
 
 import importlib
 import json
 import re
 from collections.abc import Iterator, Mapping
+from pathlib import Path
 from random import Random
 from typing import Any
 
+import jsonschema
 import pytest
 from pydantic import TypeAdapter
 
+import droidgate
 from adapters.function_calling.test_tool_lists import CHAT, CLAUDE, GEMINI, RESPONSES, WEATHER_SCHEMA, only
 from droidgate.sources import read_sources
 from droidgate_function_calling.format import FORMAT
@@ -19,6 +26,7 @@ from droidgate_mappings.model.capability import Capability, Provider
 from droidgate_mappings.model.findings import Level
 from droidgate_mappings.model.json_values import Json
 from droidgate_mappings.model.types import AnyType, ObjectType
+from droidgate_mappings.values.arguments import fit_arguments
 from mappings.model.capacities import facts_of, write_for
 from properties.matching import assert_findings_match, assert_reads_back
 from requirements_of_tests import require
@@ -26,19 +34,19 @@ from strategies import random_provider
 
 DIALECTS = ("openai", "openai-chat", "anthropic", "gemini")
 NAMES = {
-    "openai": r"[a-zA-Z0-9_-]{1,64}",
-    "openai-chat": r"[a-zA-Z0-9_-]{1,64}",
-    "anthropic": r"[a-zA-Z0-9_-]{1,64}",
+    **dict.fromkeys(("openai", "openai-chat", "anthropic"), r"[a-zA-Z0-9_-]{1,64}"),
     "gemini": r"[a-zA-Z_][a-zA-Z0-9_-]{0,63}",
 }
 """OpenAI: FunctionDefinition.name; Anthropic: tools.name; Gemini: FunctionDeclaration.name."""
 PARAMETERS = {"anthropic": r"[a-zA-Z0-9_.-]{1,64}", "gemini": r"[a-zA-Z_][a-zA-Z0-9_]{0,63}"}
 """Anthropic: the API's answer to another name; Gemini: FunctionDeclaration.parameters."""
+CHOICES = {"oneOf", "anyOf", "allOf"}
+OF_OPENAI = {*CHOICES, "enum", "const", "not"}
 REFUSED_AT_THE_TOP = {
-    "openai": {"oneOf", "anyOf", "allOf", "enum", "const", "not"},
-    "openai-chat": {"oneOf", "anyOf", "allOf", "enum", "const", "not"},
-    "anthropic": {"oneOf", "anyOf", "allOf"},
-    "gemini": {"oneOf", "anyOf", "allOf", "enum"},
+    "openai": OF_OPENAI,
+    "openai-chat": OF_OPENAI,
+    "anthropic": CHOICES,
+    "gemini": {*CHOICES, "enum"},
 }
 """The answers of the first three APIs name the words that they refuse."""
 KEYWORDS_OF_GEMINI = {
@@ -210,3 +218,162 @@ def test_the_apps_of_the_corpus_are_written_with_every_difference_reported(folde
             writing = write(provider, dialect)
             assert_findings_match(provider, writing)
             assert_reads_back(writing, FORMAT, FORMAT.dialect(dialect))
+
+
+PLACE = {
+    "type": "object",
+    "properties": {"city": {"type": "string"}, "zip": {"type": "string"}},
+    "required": ["city"],
+    "additionalProperties": False,
+}
+TOOL: dict[str, Any] = {
+    "name": "remind",
+    "inputSchema": {
+        "type": "object",
+        "properties": {
+            "title": {"type": "string"},
+            "count": {"type": "integer", "format": "int32", "minimum": -(2**31), "maximum": 2**31 - 1},
+            "places": {"type": "array", "items": PLACE},
+            "until": {"type": ["string", "null"]},
+        },
+        "required": ["title", "until"],
+    },
+}
+WORDS = {
+    *("type", "properties", "required", "additionalProperties", "items", "enum", "anyOf", "$ref", "$defs"),
+    *("description", "title", "pattern", "format", "multipleOf", "minimum", "maximum"),
+    *("exclusiveMinimum", "exclusiveMaximum", "minItems", "maxItems"),
+}
+FORMATS = {"date-time", "time", "date", "duration", "email", "hostname", "ipv4", "ipv6", "uuid"}
+
+
+def check(schema: dict[str, Any], *, is_root: bool = False) -> None:
+    """Assert that the API takes a schema in strict mode."""
+    assert schema.keys() <= WORDS, schema
+    if is_root:
+        assert schema["type"] == "object"
+        assert "anyOf" not in schema
+    else:
+        assert schema.keys() & {"type", "$ref", "anyOf"}, schema
+    if "$ref" in schema:
+        assert schema.keys() == {"$ref"}
+    if "object" in schema.get("type", ()):
+        assert schema["additionalProperties"] is False
+        assert schema.get("required", []) == list(schema["properties"])
+        assert is_root or schema["properties"]
+    if "array" in schema.get("type", ()):
+        assert "items" in schema
+    if "format" in schema:
+        assert schema["format"] in FORMATS
+    for word in ("properties", "$defs"):
+        for inner in schema.get(word, {}).values():
+            check(inner)
+    for inner in [*schema.get("anyOf", []), *([schema["items"]] if "items" in schema else [])]:
+        check(inner)
+
+
+def provider_of(schema: dict[str, Any]) -> Provider:
+    type_, definitions = read_schema(schema)
+    capability = Capability(id="do", input=type_)
+    return Provider(protocol="test", capabilities=(capability,), definitions=definitions)
+
+
+def strict_tool(schema: dict[str, Any]) -> tuple[dict[str, Any], Writing]:
+    writing = write(provider_of(schema), "openai-strict")
+    assert_findings_match(provider_of(schema), writing)
+    (tool,) = tools_of(writing)
+    return tool, writing
+
+
+@pytest.mark.slow
+def test_each_strict_tool_is_what_the_api_takes() -> None:
+    strict = 0
+    for seed in range(300):
+        provider = random_provider(Random(seed))
+        writing = write(provider, "openai-strict")
+        assert_findings_match(provider, writing)
+        for tool in tools_of(writing):
+            if tool["strict"]:
+                strict += 1
+                check(tool["parameters"], is_root=True)
+    assert strict > 30
+
+
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")
+def test_a_parameter_that_may_be_left_out_is_required_and_takes_null() -> None:
+    tool, writing = strict_tool(TOOL["inputSchema"])
+    place = {**PLACE, "properties": {"city": {"type": "string"}, "zip": {"type": ["string", "null"]}}}
+    bounds = {"minimum": -(2**31), "maximum": 2**31 - 1}
+    properties = {
+        "title": {"type": "string"},
+        "count": {"type": ["integer", "null"], **bounds},
+        "places": {"type": ["array", "null"], "items": {**place, "required": ["city", "zip"]}},
+        "until": {"type": ["string", "null"]},
+    }
+    parameters = tool.pop("parameters")
+    assert tool == {"type": "function", "name": "do", "strict": True}
+    closed = {"type": "object", "properties": properties, "additionalProperties": False}
+    assert parameters == {**closed, "required": ["title", "count", "places", "until"]}
+    check(parameters, is_root=True)
+    validate("openai", [{**tool, "parameters": parameters}])
+    found = facts_of(writing, "/capabilities/0/input/")
+    assert found["keywords/additionalProperties"][1] is Level.NARROWED
+    assert found["properties/count/required"][1] is Level.RENAMED
+    assert found["properties/count/type/nullable"][1] is Level.RENAMED
+
+
+def test_null_in_a_models_call_means_no_value_and_a_required_null_is_one(tmp_path: Path) -> None:
+    source = tmp_path / "tools.json"
+    source.write_text(json.dumps({"tools": [TOOL]}))
+    conversion = droidgate.convert(droidgate.read(str(source)), to="function-calling+openai-strict")
+    sent_places = [{"city": "Oslo", "zip": None}, {"city": "Rome", "zip": "00100"}]
+    sent = {"title": "Milk", "count": None, "places": sent_places, "until": None}
+    (tool,) = tools_of(conversion.translations[0].writing)
+    jsonschema.validate(sent, tool["parameters"])
+    call = {"type": "function_call", "call_id": "1", "name": "remind", "arguments": json.dumps(sent)}
+    meant = droidgate.read_function_call("openai-strict", call, conversion)
+    places = [{"city": "Oslo"}, {"city": "Rome", "zip": "00100"}]
+    assert meant.arguments == {"title": "Milk", "places": places}
+    provider = provider_of(TOOL["inputSchema"])
+    fitted = fit_arguments(meant.arguments, provider.capabilities[0], provider.definitions)
+    assert fitted.values == {"title": "Milk", "places": places}
+    messages = [coercion.message for coercion in fitted.coercions]
+    assert messages == ["it is required and missing, which stands for null"]
+
+
+@pytest.mark.parametrize("part", [
+    {"type": "object"},
+    {"type": "object", "properties": {"a": {}}, "additionalProperties": {"type": "string"}},
+    {"type": "array"},
+    {"allOf": [{"type": "string"}, {"pattern": "a"}]},
+    {"type": "string", "format": "uri"},
+    {},
+])  # fmt: skip
+def test_a_tool_that_strict_mode_cannot_express_is_not_strict(part: dict[str, Any]) -> None:
+    schema = {"type": "object", "properties": {"part": part, "title": {"type": "string"}}}
+    tool, _ = strict_tool(schema)
+    assert tool["strict"] is False
+    assert "title" not in tool["parameters"].get("required", [])
+
+
+def test_a_recursive_tool_is_strict_in_all_of_its_parts() -> None:
+    inner = {"type": "array", "items": {"$ref": "#/$defs/I"}}
+    item = {
+        "type": "object",
+        "properties": {"text": {"type": "string"}, "inner": inner},
+        "required": ["text"],
+    }
+    schema = {"type": "object", "properties": {"item": {"$ref": "#/$defs/I"}}, "$defs": {"I": item}}
+    tool, _ = strict_tool(schema)
+    assert tool["strict"] is True
+    check(tool["parameters"], is_root=True)
+    assert tool["parameters"]["properties"]["item"] == {"anyOf": [{"$ref": "#/$defs/I"}, {"type": "null"}]}
+    assert tool["parameters"]["$defs"]["I"]["required"] == ["text", "inner"]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("count", "strict"), [(5_000, True), (5_001, False)])
+def test_a_tool_of_more_properties_than_the_api_takes_is_not_strict(count: int, strict: bool) -> None:  # noqa: FBT001
+    properties = {f"p{number}": {"type": "string"} for number in range(count)}
+    tool, _ = strict_tool({"type": "object", "properties": properties})
+    assert tool["strict"] is strict

@@ -1,6 +1,7 @@
 """Each rule fails on one list and passes on another, and the MCP SDK's types object to the same lists."""
 
 import json
+from contextlib import nullcontext
 from random import Random
 from typing import Any
 
@@ -81,15 +82,11 @@ def test_errors_are_what_the_sdk_objects_to(document: Json) -> None:
     from mcp_types import _v2025_11_25, _v2026_07_28  # noqa: PLC0415 - only where the part is there
     from pydantic import ValidationError  # noqa: PLC0415
 
-    errors = {finding.code for finding in lint(document) if finding.level is Level.ERROR}
+    errors = {finding.code for finding in lint(document) if finding.level is Level.ERROR} - UNSEEN_BY_TYPES
     plain: Any = {"tools": document} if isinstance(document, list) else document.get("result", document)
     schema = _v2025_11_25 if plain.keys().isdisjoint(MODERN) else _v2026_07_28
-    objects = False
-    try:
+    with pytest.raises(ValidationError) if errors else nullcontext():
         schema.ListToolsResult.model_validate_json(json.dumps(plain))
-    except ValidationError:
-        objects = True
-    assert bool(errors - UNSEEN_BY_TYPES) is objects
 
 
 def test_null_is_not_a_text_though_the_sdk_takes_it_for_absent() -> None:

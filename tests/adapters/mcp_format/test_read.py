@@ -18,7 +18,7 @@ from droidgate_mappings.model.types import AnyType
 from droidgate_mcp.format import FORMAT
 from model_types import array, float64, properties_of, ref, string
 from properties.matching import assert_same_declaration
-from strategies import damaged
+from strategies import damaged, json_values
 
 
 def test_a_tool_says_everything_in_the_model() -> None:
@@ -271,40 +271,29 @@ def test_any_output_is_in_meta_where_its_schema_is_a_boolean() -> None:
     assert read_one(document).capabilities[0].output == AnyType(boolean=True)
 
 
-_JSON = st.recursive(
-    st.none() | st.booleans() | st.integers() | st.text(max_size=3),
-    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=3), inner, max_size=3),
-    max_leaves=6,
-)
-_MEMBERS = st.fixed_dictionaries(
-    {},
-    optional={
-        "name": st.sampled_from(["a", "b"]) | _JSON,
-        "title": _JSON,
-        "description": _JSON,
-        "inputSchema": st.just({"type": "object"}) | _JSON,
-        "outputSchema": st.just({"type": "object"}) | _JSON,
-        "annotations": st.dictionaries(st.sampled_from(["title", "readOnlyHint", "x"]), _JSON) | _JSON,
-        "_meta": st.dictionaries(
-            st.sampled_from(["dev.droidgate/tool", "x"]),
-            st.dictionaries(st.sampled_from(["version", "extensions", "members", "output"]), _JSON) | _JSON,
-        ),
-        "icons": _JSON,
-    },
-)
-_DOCUMENTS = st.fixed_dictionaries(
-    {"tools": st.lists(_MEMBERS, max_size=3)},
-    optional={
-        "_meta": st.dictionaries(
-            st.sampled_from(["dev.droidgate/provider", "x"]),
-            st.dictionaries(st.sampled_from(["name", "extensions", "definitions"]), _JSON) | _JSON,
-        ),
-        "ttlMs": _JSON,
-        "serverInfo": _JSON,
-        "instructions": _JSON,
-        "result": _JSON,
-    },
-)
+_JSON = json_values(most=6)
+_HINTS = st.sampled_from(["title", "readOnlyHint", "x"])
+_KEPT = st.sampled_from(["version", "extensions", "members", "output"])
+_OBJECT = st.just({"type": "object"}) | _JSON
+
+
+def _meta(key: str, names: st.SearchStrategy[str]) -> st.SearchStrategy[Any]:
+    return st.dictionaries(st.sampled_from([key, "x"]), st.dictionaries(names, _JSON) | _JSON)
+
+
+_MEMBERS = st.fixed_dictionaries({}, optional={
+    "name": st.sampled_from(["a", "b"]) | _JSON,
+    "inputSchema": _OBJECT,
+    "outputSchema": _OBJECT,
+    "annotations": st.dictionaries(_HINTS, _JSON) | _JSON,
+    "_meta": _meta("dev.droidgate/tool", _KEPT),
+    **dict.fromkeys(("title", "description", "icons"), _JSON),
+})  # fmt: skip
+_FIELDS = st.sampled_from(["name", "extensions", "definitions"])
+_DOCUMENTS = st.fixed_dictionaries({"tools": st.lists(_MEMBERS, max_size=3)}, optional={
+    "_meta": _meta("dev.droidgate/provider", _FIELDS),
+    **dict.fromkeys(("ttlMs", "serverInfo", "instructions", "result"), _JSON),
+})  # fmt: skip
 
 
 @pytest.mark.slow

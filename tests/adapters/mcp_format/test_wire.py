@@ -23,6 +23,7 @@ from droidgate_mcp.wire import (
     write_result,
 )
 from model_types import array, int64, null, optional, record, ref, string
+from strategies import json_values
 
 REVISIONS = {"2025-11-25": "mcp_types._v2025_11_25", "2026-07-28": "mcp_types._v2026_07_28"}
 OBJECT = DeclaredOutput(record({"result": optional(int64())}))
@@ -145,11 +146,7 @@ def test_what_is_not_a_response_is_refused(response: Json) -> None:
         read_response(response, "2025-11-25")
 
 
-_JSON = st.recursive(
-    st.none() | st.booleans() | st.integers() | st.text(max_size=5),
-    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=5), inner, max_size=3),
-    max_leaves=8,
-)
+_JSON = json_values()
 
 
 @given(_JSON, st.sampled_from(list(REVISIONS)))

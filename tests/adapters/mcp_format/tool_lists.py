@@ -10,6 +10,7 @@ from droidgate_mappings.model.findings import Finding
 from droidgate_mappings.model.json_values import Json
 from droidgate_mcp.format import FORMAT
 from droidgate_mcp.lint import lint_file
+from mappings.model.capacities import write_for
 
 WEATHER: dict[str, Any] = {
     "name": "get_weather",
@@ -68,8 +69,7 @@ def read_one(document: Json, *, strict: bool = True) -> Provider:
 
 
 def write(provider: Provider, dialect: str | None = None) -> Writing:
-    assert FORMAT.write is not None
-    return FORMAT.write(provider, FORMAT.dialect(dialect))
+    return write_for(provider, f"mcp+{dialect}" if dialect else "mcp")
 
 
 def written(provider: Provider, dialect: str | None = None) -> Any:

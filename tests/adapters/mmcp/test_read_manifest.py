@@ -16,6 +16,7 @@ from droidgate_mappings.model.json_values import Json
 from droidgate_mappings.model.types import AnyType, ArrayType, ObjectType
 from droidgate_mmcp.format import FORMAT
 from model_types import int32, record, required, string
+from strategies import json_values
 
 # Keys and nesting as in the manifest sample of the specification, section 2; the words are our own.
 SECTION_2 = """
@@ -232,11 +233,7 @@ _KEYS = st.sampled_from([
     "name", "description", "parameters", "return", "type", "properties", "required", "$defs", "$ref", "items",
     "object", "string", "anyOf", "enum", "x-droidgate", "kind", "format", "appDescription", "tools",
 ])  # fmt: skip
-_WILD = st.recursive(
-    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(max_size=6),
-    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(_KEYS, inner, max_size=4),
-    max_leaves=12,
-)
+_WILD = json_values(st.floats(allow_nan=False), keys=_KEYS, most=12)
 
 
 _TOOLS = st.fixed_dictionaries(

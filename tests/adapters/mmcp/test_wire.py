@@ -23,6 +23,7 @@ from droidgate_mmcp.wire import (
     write_broadcast_call,
 )
 from model_types import int64, optional, record, required, string
+from strategies import FINITE, json_values
 
 OK, CANCELED = -1, 0
 
@@ -111,19 +112,7 @@ def test_result_code_1_with_an_error_is_a_failure() -> None:
     assert [finding.rule for finding in context.findings] == ["M48"]
 
 
-_VALUES = st.dictionaries(
-    st.text(max_size=5),
-    st.recursive(
-        st.none()
-        | st.booleans()
-        | st.integers()
-        | st.floats(allow_nan=False, allow_infinity=False)
-        | st.text(),
-        lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=3), inner, max_size=3),
-        max_leaves=6,
-    ),
-    max_size=4,
-)
+_VALUES = st.dictionaries(st.text(max_size=5), json_values(FINITE, most=6), max_size=4)
 
 
 @given(st.text(min_size=1), _VALUES)

@@ -22,6 +22,7 @@ from droidgate_mappings.model.errors import DeviceError, InputError, UsageError,
 from droidgate_mappings.model.json_values import Json
 from droidgate_mobile_agent.format import FORMAT
 from droidgate_mobile_agent.wire import AgentCommand, read_command
+from strategies import json_values
 
 DATA_TOOLS = {
     "capture_screenshot", "get_ui_tree", "get_device_info", "get_mobile_app_target_info",
@@ -369,28 +370,23 @@ def test_a_file_that_cannot_be_read_is_one_error(tmp_path: Path, path: str, mess
         read_command_file(f"{tmp_path}/{path}" if not path.startswith("/") else path)
 
 
-JSON_VALUES = st.recursive(
-    st.none() | st.booleans() | st.integers() | st.text(max_size=20),
-    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(max_size=12), inner, max_size=4),
-    max_leaves=12,
-)
+JSON_VALUES = json_values()
+POINTS = st.dictionaries(st.sampled_from(["x", "y", "seconds"]), st.integers(0, 9))
+CALLED = st.fixed_dictionaries({}, optional=dict.fromkeys(("function", "arguments"), JSON_VALUES))
 NEARLY = st.fixed_dictionaries(
     {"tool_name": st.sampled_from(["tap", "wait", "Tap"]) | JSON_VALUES},
     optional={
-        "parameters": st.dictionaries(st.sampled_from(["x", "y", "seconds"]), st.integers(0, 9))
-        | JSON_VALUES,
+        "parameters": POINTS | JSON_VALUES,
         "tool_type": st.sampled_from(["action", "data_collection"]) | JSON_VALUES,
         "call_id": JSON_VALUES,
-        "action": st.fixed_dictionaries({}, optional={"function": JSON_VALUES, "arguments": JSON_VALUES}),
+        "action": CALLED,
     },
 )
 
 
+AT = st.fixed_dictionaries(dict.fromkeys("xy", st.integers(0, 9)))
 WRITTEN = st.fixed_dictionaries(
-    {
-        "tool_name": st.just("tap"),
-        "parameters": st.fixed_dictionaries(dict.fromkeys("xy", st.integers(0, 9))),
-    },
+    {"tool_name": st.just("tap"), "parameters": AT},
     optional={"tool_type": st.just("action") | JSON_VALUES, "call_id": st.text(max_size=4)},
 )
 

@@ -29,6 +29,7 @@ from droidgate_mobile_mcp.wire import (
     write_response,
 )
 from model_types import boolean, record, required, string
+from strategies import FINITE, json_values
 
 SERVED = [item for item in WIRE_DIALECTS.values() if item.served]
 SPEC_EXTRA = "mobile-mcp-request"
@@ -114,8 +115,8 @@ M01, M02, M03 = pytest.mark.row("M01"), pytest.mark.row("M02"), pytest.mark.row(
 M14, M24, M26 = pytest.mark.row("M14"), pytest.mark.row("M24"), pytest.mark.row("M26")
 
 
-def case(mark: pytest.MarkDecorator, extras: dict[str, str], **expected: Json) -> Any:
-    """Return the case of a request that only the row of a mark lets in."""
+def case(mark: pytest.MarkDecorator, extras: dict[str, Any], **expected: Json) -> Any:
+    """Return the case of a request or response that only the row of a mark lets in."""
     return pytest.param(mark.args[0], extras, expected, marks=mark)
 
 
@@ -213,40 +214,22 @@ def test_every_served_dialect_is_written_as_its_own_reader_and_section_3_1_have_
         assert document == request
 
 
-JSON_VALUES = st.recursive(
-    st.none()
-    | st.booleans()
-    | st.integers()
-    | st.floats(allow_nan=False, allow_infinity=False)
-    | st.text(st.characters(exclude_categories=["Cs"]), max_size=5)
-    | st.just(Decimal("0.10000000000000000001")),
-    lambda inner: (
-        st.lists(inner, max_size=3)
-        | st.dictionaries(st.text(st.characters(exclude_categories=["Cs"]), max_size=3), inner, max_size=3)
-    ),
-    max_leaves=8,
-)
+JSON_VALUES = json_values(FINITE, st.just(Decimal("0.10000000000000000001")))
+NAMES = st.text(min_size=1, max_size=8)
 
 
 @given(
     dialect=st.sampled_from(SERVED),
-    request_id=st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=8),
-    capability_id=st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=8),
-    arguments=st.dictionaries(
-        st.text(st.characters(exclude_categories=["Cs"]), max_size=4), JSON_VALUES, max_size=4
-    ),
+    names=st.tuples(NAMES, NAMES),
+    arguments=st.dictionaries(st.text(max_size=4), JSON_VALUES, max_size=4),
 )
 def test_every_request_comes_back(
-    dialect: WireDialect, request_id: str, capability_id: str, arguments: dict[str, Json]
+    dialect: WireDialect, names: tuple[str, str], arguments: dict[str, Json]
 ) -> None:
-    extras = write_request(dialect, request_id, capability_id, arguments)
+    extras = write_request(dialect, *names, arguments)
     carrier = "bind" if "start" not in dialect.transports else "start"
     request = read_request(extras, ReadingContext(strict=True), carrier=carrier)  # type: ignore[arg-type]
-    assert (request.dialect, request.request_id, request.capability_id) == (
-        dialect,
-        request_id,
-        capability_id,
-    )
+    assert (request.dialect, request.request_id, request.capability_id) == (dialect, *names)
     assert json_equal(dict(request.arguments), arguments)
 
 
@@ -254,11 +237,12 @@ EXTRA_NAMES = (SPEC_EXTRA, "request", "mcp_command_json", "mcp_request_id", "tra
 MEMBERS = ("id", "capability", "version", "request", "args", "input", "mobile-mcp-request")
 JSON_TEXTS = JSON_VALUES.map(lambda value: json.dumps(value, default=str))
 WILD_DOCUMENTS = st.dictionaries(st.sampled_from(MEMBERS), JSON_VALUES, max_size=5)
+ARGUMENTS = st.text(max_size=9) | st.dictionaries(st.text(max_size=9), st.text(max_size=9), max_size=3)
 WILD_EXTRAS = st.one_of(
     st.text(max_size=30),
     st.dictionaries(
         st.sampled_from(EXTRA_NAMES),
-        st.one_of(st.none(), st.integers(), JSON_TEXTS, st.text(max_size=9)),
+        st.none() | st.integers() | JSON_TEXTS | st.text(max_size=9),
         max_size=3,
     ),
     WILD_DOCUMENTS.map(lambda value: {SPEC_EXTRA: json.dumps(value, default=str)}),
@@ -267,11 +251,7 @@ WILD_EXTRAS = st.one_of(
         st.sampled_from(["1.0", "1.0", ""]),
         st.sampled_from(["u-1", "u-1", 7]),
         st.fixed_dictionaries(
-            {"id": st.text(max_size=9)},
-            optional=dict.fromkeys(
-                ["args", "input"],
-                st.text(max_size=9) | st.dictionaries(st.text(max_size=9), st.text(max_size=9), max_size=3),
-            ),
+            {"id": st.text(max_size=9)}, optional=dict.fromkeys(("args", "input"), ARGUMENTS)
         ),
     ),
 )
@@ -370,29 +350,24 @@ M27 = pytest.mark.row("M27")
 OTHER_VERSIONS: tuple[Json, ...] = (None, "2.0", 1, True, {})
 
 
-def answer_case(mark: pytest.MarkDecorator, extras: dict[str, Json], **expected: Json) -> Any:
-    """Return the answer_case of a response that only the row of a mark lets in."""
-    return pytest.param(mark.args[0], extras, expected, marks=mark)
-
-
 @pytest.mark.parametrize(("row", "extras", "expected"), [
-    answer_case(M15, {ANSWER_EXTRA: json.dumps(UNWRAPPED)}, outputs=OUTPUTS),
-    answer_case(M15, {"response": answered(LISTED)[ANSWER_EXTRA]}, outputs=OUTPUTS),
+    case(M15, {ANSWER_EXTRA: json.dumps(UNWRAPPED)}, outputs=OUTPUTS),
+    case(M15, {"response": answered(LISTED)[ANSWER_EXTRA]}, outputs=OUTPUTS),
     # A listed output may lack its type; one without a value counts as missing and is not made up.
-    answer_case(M18, answered([{"name": "date", "value": "x"}]), outputs={"date": "x"}),
-    answer_case(M18, answered([*LISTED, {"name": "late", "type": "boolean"}]), outputs=OUTPUTS),
-    *(answer_case(M24, versioned(version=text), outputs=OUTPUTS) for text in OTHER_VERSIONS),
-    answer_case(M24, versioned(), outputs=OUTPUTS),
-    answer_case(M21, in_capability("success"), succeeded=True, message="Told inside"),
-    answer_case(M21, in_capability("failure"), succeeded=False, message="Told inside"),
+    case(M18, answered([{"name": "date", "value": "x"}]), outputs={"date": "x"}),
+    case(M18, answered([*LISTED, {"name": "late", "type": "boolean"}]), outputs=OUTPUTS),
+    *(case(M24, versioned(version=text), outputs=OUTPUTS) for text in OTHER_VERSIONS),
+    case(M24, versioned(), outputs=OUTPUTS),
+    case(M21, in_capability("success"), succeeded=True, message="Told inside"),
+    case(M21, in_capability("failure"), succeeded=False, message="Told inside"),
     # An unknown status is a failure, a missing one depends on the output.
-    answer_case(M21, answered(None, "error"), succeeded=False),
-    answer_case(M21, answered(LISTED, "ok"), succeeded=False),
-    answer_case(M21, answered(LISTED, None), succeeded=True),
-    answer_case(M21, answered(None, None), succeeded=False),
-    answer_case(M21, answered(None, 7), succeeded=False),
+    case(M21, answered(None, "error"), succeeded=False),
+    case(M21, answered(LISTED, "ok"), succeeded=False),
+    case(M21, answered(LISTED, None), succeeded=True),
+    case(M21, answered(None, None), succeeded=False),
+    case(M21, answered(None, 7), succeeded=False),
     # The extra says the request where the response does not.
-    answer_case(M27, {**answered(LISTED, id=None), "mcp_request_id": "u-9"}, request_id="u-9"),
+    case(M27, {**answered(LISTED, id=None), "mcp_request_id": "u-9"}, request_id="u-9"),
 ])  # fmt: skip
 def test_what_tools_answer_instead_is_read_by_its_row(
     row: str, extras: dict[str, Json], expected: dict[str, Json]

@@ -9,6 +9,7 @@ from droidgate_mappings.formats.format import Reading, SourceFile, Writing
 from droidgate_mappings.formats.leniency import ReadingContext
 from droidgate_mappings.model.capability import Capability, Provider
 from droidgate_mobile_mcp.format import FORMAT
+from mappings.model.capacities import write_for
 
 DIALECTS = tuple(dialect.id for dialect in FORMAT.dialects)
 NAMESPACE = 'xmlns:android="http://schemas.android.com/apk/res/android"'
@@ -93,8 +94,7 @@ def read_app(
 
 
 def write(provider: Provider, dialect: str = "1.0") -> Writing:
-    assert FORMAT.write is not None
-    return FORMAT.write(provider, FORMAT.dialect(dialect))
+    return write_for(provider, f"mobile-mcp+{dialect}")
 
 
 def artifact(writing: Writing, path: str) -> str:
@@ -117,11 +117,10 @@ def dialect_when_read(dialect: str) -> str:
 class RoundTrip:
     """A provider that was read, what was written of it in its own dialect, and what that reads as."""
 
-    before: Provider
     writing: Writing
     after: Provider
 
 
 def round_trip(provider: Provider) -> RoundTrip:
     writing = write(provider, provider.dialect or "1.0")
-    return RoundTrip(provider, writing, read_back(writing))
+    return RoundTrip(writing, read_back(writing))

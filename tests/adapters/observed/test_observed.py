@@ -1,19 +1,22 @@
 """Each observed protocol is recognised by its anchor; declarations in files are read into capabilities.
 
 The apps are typed from the reference's paragraphs (mobile-mcp-and-mmcp 4 and 5). What is broken in one tool
-costs that tool only.
+costs that tool only. `corpus_outcomes.tsv`, typed by hand, has the outcome of each file of the corpus and the
+reason; what is read from each is pinned in tests/golden/corpus/other.tsv.
 """
 
+import csv
 import json
 from collections import Counter
 from collections.abc import Mapping
+from pathlib import Path
 from random import Random
 from typing import Any
 
 import pytest
 from hypothesis import given, strategies as st
 
-from droidgate.sources import application_from_tree
+from droidgate.sources import application_from_tree, read_source
 from droidgate_android.apk.apk_application import ApkResources, read_application
 from droidgate_android.apk.apk_files import MemorySource
 from droidgate_android.apk.pack import pack_project
@@ -29,7 +32,8 @@ from droidgate_observed.format import FORMAT
 from droidgate_observed.read import read_tools
 from droidgate_phone.apps.sample_packages import signing_key
 from model_types import array, float64, int64, properties_of, string
-from strategies import damaged
+from requirements_of_tests import require
+from strategies import damaged, json_values
 
 PACKAGE = "org.example.tools"
 
@@ -414,11 +418,7 @@ def test_a_flint_schema_is_flint_s_and_no_list_of_mcp() -> None:
     assert facts(provider) == {"version": "1.0"}
 
 
-JSON_VALUES = st.recursive(
-    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(max_size=8),
-    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=6), inner, max_size=3),
-    max_leaves=12,
-)
+JSON_VALUES = json_values(st.floats(allow_nan=False), most=12)
 MEMBERS = ["name", "type", "values", "args", "tools", "function", "parameters", "parameterSchema", "required"]
 TOOL = st.dictionaries(st.sampled_from(MEMBERS), JSON_VALUES | st.just("int"), max_size=5)
 
@@ -472,3 +472,28 @@ def test_a_damaged_declaration_is_read_or_refused_and_what_is_not_detected_is_re
         assert len({item.id for item in provider.capabilities}) == len(provider.capabilities)
         outcomes["read"] += 1
     assert min(outcomes[item] for item in ("read", "refused", "not detected")) >= 50, outcomes
+
+
+with (Path(__file__).parent / "corpus_outcomes.tsv").open(encoding="utf-8", newline="") as table:
+    OUTCOMES = list(csv.DictReader(table, delimiter="\t", quoting=csv.QUOTE_NONE))
+
+
+@pytest.mark.requires("corpus")
+def test_every_file_has_its_outcome_and_a_reason() -> None:
+    names = {path.name for path in (require("corpus") / "other").iterdir()} - {"index.tsv"}
+    assert names == {item["file"] for item in OUTCOMES}
+    assert all(item["why"] for item in OUTCOMES)
+
+
+@pytest.mark.requires("corpus")
+@pytest.mark.parametrize("row", OUTCOMES, ids=lambda row: row["file"])
+def test_each_file_is_what_the_table_says(row: dict[str, str]) -> None:
+    path = str(require("corpus") / "other" / row["file"])
+    if row["outcome"] == "refused":
+        with pytest.raises(InputError) as refused:
+            read_source(path)
+        assert row["told"] in refused.value.message
+        return
+    providers = read_source(path).providers
+    expected = [tuple(item.split("+")) if "+" in item else ("observed", item) for item in row["told"].split()]
+    assert [(item.protocol, item.dialect) for item in providers] == expected

@@ -94,18 +94,8 @@ def compile_application(files: dict[str, str], folder: Path) -> dict[str, bytes]
     compiled, apk = folder / "compiled.zip", folder / "linked.apk"
     _run(aapt2, "compile", "--dir", folder / "res", "-o", compiled)
     manifest = folder / "AndroidManifest.xml"
-    _run(
-        aapt2,
-        "link",
-        "-o",
-        apk,
-        "-I",
-        framework,
-        "--manifest",
-        manifest,
-        "--warn-manifest-validation",
-        compiled,
-    )
+    linking = ["link", "-o", apk, "-I", framework, "--manifest", manifest, "--warn-manifest-validation"]
+    _run(aapt2, *linking, compiled)
     with zipfile.ZipFile(apk) as archive:
         return {name: archive.read(name) for name in archive.namelist()}
 

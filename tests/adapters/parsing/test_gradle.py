@@ -51,32 +51,33 @@ android {
 """
 
 
-def test_kotlin_is_read() -> None:
-    gradle = read_gradle(KOTLIN)
-    assert gradle.namespace == "dev.example.ns"
-    assert {
-        name: gradle.application_id(name) for name in (None, "debug", "release", "staging", "demo", "full")
-    } == {
-        None: "dev.example.clock",
-        "debug": "dev.example.clock.debug",
-        "release": "dev.example.clock",
-        "staging": "dev.example.clock.staging",
-        "demo": "dev.demo",
-        "full": "dev.example.clock.full",
-    }
-    assert gradle.application_id("demoDebug") == "dev.demo.debug"
-    assert gradle.application_id("fullStaging") == "dev.example.clock.full.staging"
-    assert gradle.placeholders == {"host": "example.dev", "scheme": "https", "both": "dev.example"}
+@pytest.mark.parametrize(("text", "variant", "application_id"), [
+    (KOTLIN, None, "dev.example.clock"),
+    (KOTLIN, "debug", "dev.example.clock.debug"),
+    (KOTLIN, "release", "dev.example.clock"),
+    (KOTLIN, "staging", "dev.example.clock.staging"),
+    (KOTLIN, "demo", "dev.demo"),
+    (KOTLIN, "full", "dev.example.clock.full"),
+    (KOTLIN, "demoDebug", "dev.demo.debug"),
+    (KOTLIN, "fullStaging", "dev.example.clock.full.staging"),
+    (GROOVY, None, "dev.example.groovy"),
+    (GROOVY, "debug", "dev.example.groovy.debug"),
+    (GROOVY, "demo", "dev.demo"),
+])  # fmt: skip
+def test_an_application_id_is_that_of_the_variant(
+    text: str, variant: str | None, application_id: str
+) -> None:
+    assert read_gradle(text).application_id(variant) == application_id
+
+
+@pytest.mark.parametrize(("text", "placeholders"), [
+    (KOTLIN, {"host": "example.dev", "scheme": "https", "both": "dev.example"}),
+    (GROOVY, {"host": "example.dev", "a.b": "c"}),
+])  # fmt: skip
+def test_namespace_and_placeholders_are_read(text: str, placeholders: dict[str, str]) -> None:
+    gradle = read_gradle(text)
+    assert (gradle.namespace, gradle.placeholders) == ("dev.example.ns", placeholders)
     assert not gradle.is_library
-
-
-def test_groovy_is_read() -> None:
-    gradle = read_gradle(GROOVY)
-    assert gradle.namespace == "dev.example.ns"
-    assert gradle.application_id() == "dev.example.groovy"
-    assert gradle.application_id("debug") == "dev.example.groovy.debug"
-    assert gradle.application_id("demo") == "dev.demo"
-    assert gradle.placeholders == {"host": "example.dev", "a.b": "c"}
 
 
 @pytest.mark.parametrize(("text", "application_id", "namespace"), [
@@ -119,12 +120,9 @@ def test_work_grows_with_the_length_alone(unit: str, prefix: str) -> None:
 
 
 def test_constants_that_multiply_each_other_stop() -> None:
-    lines = [
-        'val a0 = "xxxxxxxxxx"',
-        *(f'val a{n} = "$a{n - 1}$a{n - 1}"' for n in range(1, 60)),
-        'namespace = "$a59"',
-    ]
-    assert read_gradle("\n".join(lines)).namespace is None
+    lines = [f'val a{n} = "$a{n - 1}$a{n - 1}"' for n in range(1, 60)]
+    text = "\n".join(['val a0 = "xxxxxxxxxx"', *lines, 'namespace = "$a59"'])
+    assert read_gradle(text).namespace is None
 
 
 def test_a_file_beyond_the_limit_says_nothing() -> None:
@@ -312,19 +310,28 @@ android_lib = { id = "com.android.library", version = "8" }
 """
 
 
-def test_a_catalog_says_plugins_and_versions() -> None:
-    catalog = read_version_catalog(CATALOG)
-    app = read_gradle(
-        "plugins { alias(libs.plugins.android.application) }\n"
-        "android { defaultConfig { applicationId = libs.versions.app.id.get()\n"
-        "minSdk = libs.versions.minSdk.get().toInt() } }",
-        catalog,
-    )
-    assert (app.is_application, app.is_library) == (True, False)
-    assert (app.application_id(), app.minimum_sdk) == ("dev.example.app", 26)
-    library = read_gradle("plugins { alias(libs.plugins.android.lib) }", catalog)
-    assert (library.is_application, library.is_library) == (False, True)
-    assert catalog.plugins["my.app"] == "dev.example.convention"
+CATALOG_APP = """plugins { alias(libs.plugins.android.application) }
+android { defaultConfig { applicationId = libs.versions.app.id.get()
+minSdk = libs.versions.minSdk.get().toInt() } }"""
+CATALOG_LIBRARY = "plugins { alias(libs.plugins.android.lib) }"
+NOT_APPLIED = 'plugins { id("com.android.library") apply false\nid("com.android.application") }'
+
+
+@pytest.mark.parametrize(("text", "application", "library", "facts"), [
+    (CATALOG_APP, True, False, ("dev.example.app", 26)),
+    (CATALOG_LIBRARY, False, True, (None, None)),
+    (NOT_APPLIED, True, False, (None, None)),
+])  # fmt: skip
+def test_plugins_decide_what_a_module_is(
+    text: str, *, application: bool, library: bool, facts: tuple[str | None, int | None]
+) -> None:
+    gradle = read_gradle(text, read_version_catalog(CATALOG))
+    assert (gradle.is_application, gradle.is_library) == (application, library)
+    assert (gradle.application_id(), gradle.minimum_sdk) == facts
+
+
+def test_a_catalog_says_plugins() -> None:
+    assert read_version_catalog(CATALOG).plugins["my.app"] == "dev.example.convention"
 
 
 @pytest.mark.parametrize(
@@ -332,9 +339,3 @@ def test_a_catalog_says_plugins_and_versions() -> None:
 )
 def test_a_catalog_that_cannot_be_read_defines_nothing(text: str) -> None:
     assert read_version_catalog(text).versions == {}
-
-
-def test_a_plugin_that_is_not_applied_does_not_decide_what_a_module_is() -> None:
-    text = 'plugins { id("com.android.library") apply false\nid("com.android.application") }'
-    gradle = read_gradle(text)
-    assert (gradle.is_application, gradle.is_library) == (True, False)

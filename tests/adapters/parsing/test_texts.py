@@ -122,11 +122,6 @@ def test_a_place_inside_another_file_counts_from_its_line() -> None:
         parse_json("[\n!", path="m.xml", line=10)
 
 
-def test_bytes_that_are_no_utf8_are_refused_with_their_offset() -> None:
-    with pytest.raises(InputError, match="byte 1 is not UTF-8"):
-        decode_utf8(b"a\xff", path="x")
-
-
 XML_PIECES = [
     "<", ">", "/", "a", "<a>", "</a>", "<b x='1'/>", '"', "'", "=", "<!--", "-->", "<![CDATA[", "]]>", "<?x",
     "?>", "&amp;", "&e;", "&#0;", "&#x1F600;", "<!DOCTYPE a>", "<!ENTITY", "\n", "\0", "é", "\ufeff",
@@ -175,17 +170,6 @@ def test_lines_are_those_on_which_start_tags_begin() -> None:
     assert lines == [("a", 4), ("b", 5), ("c", 10), ("d", 10)]
 
 
-@pytest.mark.parametrize("text", [
-    '<!DOCTYPE a [<!ENTITY e "x">]><a>&e;</a>', "<?xml version='1.0'?>\n<!-- c -->\n<!DOCTYPE a><a/>",
-    "<!-- <!DOCTYPE a> --><!DOCTYPE a><a/>",
-    "<!-- [ <!ENTITY -->  <!-- --> <!DOCTYPE a SYSTEM 'file:///etc/passwd'><a/>",
-])  # fmt: skip
-@pytest.mark.parametrize("encoding", ["utf-8", "utf-16"])
-def test_a_doctype_is_refused_wherever_it_hides(text: str, encoding: str) -> None:
-    with pytest.raises(InputError, match="DOCTYPE is not allowed"):
-        parse_xml(text.encode(encoding))
-
-
 def test_words_about_doctypes_are_no_doctype() -> None:
     root = parse_xml("<!-- <!DOCTYPE x> --><a><!-- <!ENTITY --><![CDATA[<!DOCTYPE]]> &lt;!DOCTYPE</a>")
     assert "".join(root.itertext("*")) == "<!DOCTYPE <!DOCTYPE"
@@ -200,24 +184,6 @@ def test_the_declared_encoding_is_used(encoding: str) -> None:
     assert parse_xml(text).get("v") == "ä"
 
 
-@pytest.mark.parametrize("encoding", ["punycode", "unicode_escape", "rot13", "hex", "no-such", "undefined"])
-def test_encodings_that_no_xml_file_has_are_refused(encoding: str) -> None:
-    with pytest.raises(InputError, match="encoding it declares"):
-        parse_xml(f'<?xml version="1.0" encoding="{encoding}"?><a/>'.encode())
-
-
-def test_bytes_that_are_not_in_the_declared_encoding_are_refused() -> None:
-    with pytest.raises(InputError):
-        parse_xml(b'<a v="\xff"/>')
-    with pytest.raises(InputError, match="byte 6 is not UTF-8"):
-        decode_xml(b'<a v="\xff"/>', path="x")
-
-
-def test_compiled_xml_is_distinguished() -> None:
-    with pytest.raises(InputError, match="zero bytes"):
-        parse_xml(b"\x03\x00\x08\x00\x10\x00\x00\x00")
-
-
 @pytest.mark.parametrize("data", [
     b"<a>" + b" " * MAX_BYTES + b"</a>",
     b"<a>" + b"<b/>" * MAX_ELEMENTS + b"</a>",
@@ -229,15 +195,39 @@ def test_xml_beyond_the_budget_is_refused(data: bytes) -> None:
         parse_xml(data, path="x")
 
 
-@pytest.mark.parametrize(("data", "problem"), [
-    (b"<!-- -->" * 900_000, "Start tag expected"),
-    (b"<?a?>" * 1_500_000 + b"<", "invalid element name"),
-    (b"<!--" * 1_900_000, "<text>:1: "),
-    (b"<a " + b"x='" * 2_000_000, "attributes construct error"),
-], ids=["comments", "instructions", "open comments", "open quotes"])  # fmt: skip
-def test_megabytes_that_are_no_document_are_refused(data: bytes, problem: str) -> None:
+DOCTYPES = (
+    '<!DOCTYPE a [<!ENTITY e "x">]><a>&e;</a>',
+    "<?xml version='1.0'?>\n<!-- c -->\n<!DOCTYPE a><a/>",
+    "<!-- <!DOCTYPE a> --><!DOCTYPE a><a/>",
+    "<!-- [ <!ENTITY -->  <!-- --> <!DOCTYPE a SYSTEM 'file:///etc/passwd'><a/>",
+)
+REFUSED = {
+    **{f"{encoding}: {text}": (text.encode(encoding), "DOCTYPE is not allowed")
+        for text in DOCTYPES for encoding in ("utf-8", "utf-16")},
+    **{f"an encoding that no XML file has: {name}":
+        (f'<?xml version="1.0" encoding="{name}"?><a/>'.encode(), "encoding it declares")
+        for name in ("punycode", "unicode_escape", "rot13", "hex", "no-such", "undefined")},
+    "bytes that are not in the encoding": (b'<a v="\xff"/>', "<text>:1:"),
+    "compiled XML": (b"\x03\x00\x08\x00\x10\x00\x00\x00", "zero bytes"),
+    # Megabytes that are not a document.
+    "comments": (b"<!-- -->" * 900_000, "Start tag expected"),
+    "instructions": (b"<?a?>" * 1_500_000 + b"<", "invalid element name"),
+    "open comments": (b"<!--" * 1_900_000, "<text>:1: "),
+    "open quotes": (b"<a " + b"x='" * 2_000_000, "attributes construct error"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("data", "problem"), REFUSED.values(), ids=REFUSED)
+def test_what_is_not_an_xml_document_is_refused(data: bytes, problem: str) -> None:
     with pytest.raises(InputError, match=problem):
         parse_xml(data)
+
+
+def test_bytes_that_are_not_utf8_are_refused_with_their_offset() -> None:
+    with pytest.raises(InputError, match="byte 6 is not UTF-8"):
+        decode_xml(b'<a v="\xff"/>', path="x")
+    with pytest.raises(InputError, match="byte 1 is not UTF-8"):
+        decode_utf8(b"a\xff", path="x")
 
 
 def test_work_grows_with_the_number_of_elements_alone() -> None:

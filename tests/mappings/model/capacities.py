@@ -21,6 +21,11 @@ _ACCESS_FIELDS = (
     "exported", "enabled", "permission", "enabled_by_default", "restrict_callers", "scope", "access_level",
 )  # fmt: skip
 _CAPABILITY_FIELDS = ("title", "description", "version", "effects")
+_SHARES = {
+    "type_description_required": 0.3, "nullable": 0.6, "implicit": 0.5, "qualified_names": 0.5,
+    "input_required": 0.6, "output_required": 0.6, "dangling_references": 0.5,
+}  # fmt: skip
+"""Flags that depend on no other, and how often they are set."""
 
 
 def _some(random: Random, values: tuple[str, ...]) -> list[str]:
@@ -43,76 +48,63 @@ def _type_rows(random: Random, *, references: bool) -> dict[str, Any]:
 
 def random_capacity(random: Random) -> Capacity:
     """Return a capacity made by chance."""
-    provider_fields = _some(random, _PROVIDER_FIELDS)
+
+    def chance(share: float) -> bool:
+        return random.random() < share
+
+    provider_fields, access = _some(random, _PROVIDER_FIELDS), _some(random, _ACCESS_FIELDS)
     capability_fields = _some(random, _CAPABILITY_FIELDS)
-    nested = random.random() < 0.6
+    nested = chance(0.6)
     definitions = random.choice(("all", "reachable", "none"))
     types = _type_rows(random, references=nested and definitions != "none")
-    is_schema = nested and random.random() < 0.3
+    is_schema = nested and chance(0.3)
     if is_schema:
         types = {kind: {**row, "written_as": kind} for kind, row in types.items()}
         definitions = "all"
+    has_text, has_null = (types[kind]["written_as"] == kind for kind in ("string", "null"))
     shapes = ("any", "object", "none", *(["typed-object"] * 3 if is_schema else []))
     input_shape = random.choice((*shapes, *(["plain-object"] * 3 if is_schema else [])))
+    output_shape = random.choice(shapes)
     is_plain = input_shape == "plain-object"
     alternatives = random.choice(("exclusive", "inclusive", "both", "both"))
-    output_shape = random.choice(shapes)
+    keeps_references = not is_plain or output_shape == "typed-object" or alternatives == "exclusive"
     texts = [name for name in provider_fields if name in {"description", "instructions"}]
-    access = _some(random, _ACCESS_FIELDS)
+    titles = [name for name in ("title", "description") if name in capability_fields]
     return Capacity.model_validate(
         {
+            **{name: chance(share) for name, share in _SHARES.items()},
             "access": access,
             "access_enforced": _some(random, tuple(access)),
             "provider_fields": provider_fields,
             "provider_text": random.choice([None, *texts]),
-            "provider_defaults": {"name": "{package}"}
-            if "name" in provider_fields and random.random() < 0.4
-            else {},
+            "provider_defaults": {"name": "{package}"} if "name" in provider_fields and chance(0.4) else {},
             "component": random.choice((None, ".New")),
             "capability_fields": capability_fields,
-            "capability_defaults": {
-                name: "{id}"
-                for name in ("title", "description")
-                if name in capability_fields and random.random() < 0.3
-            },
+            "capability_defaults": {name: "{id}" for name in titles if chance(0.3)},
             "types": types,
             "nested": nested,
             "exclusive_only": alternatives == "exclusive",
             "inclusive_only": alternatives == "inclusive",
-            "items_required": nested and types["string"]["written_as"] == "string" and random.random() < 0.4,
+            "items_required": nested and has_text and chance(0.4),
             "type_descriptions": "all" if is_schema else random.choice(("all", "top", "none")),
-            "type_description_required": random.random() < 0.3,
-            "records_only": not is_schema
-            and types["string"]["written_as"] == "string"
-            and random.random() < 0.3,
-            "nullable": random.random() < 0.6,
-            "nullable_members": is_schema or random.random() < 0.7,
-            "nullable_items": is_schema or random.random() < 0.7,
-            "nested_arrays": is_schema or types["string"]["written_as"] != "string" or random.random() < 0.7,
-            "keywords": is_schema or random.random() < 0.5,
+            "records_only": not is_schema and has_text and chance(0.3),
+            "nullable_members": is_schema or chance(0.7),
+            "nullable_items": is_schema or chance(0.7),
+            "nested_arrays": is_schema or not has_text or chance(0.7),
+            "keywords": is_schema or chance(0.5),
             "keyword_words": random.choice((None, None, ["title", "type", "enum", "properties", "required"])),
-            "top_words_excluded": ["anyOf", "enum", "not"] if is_plain and random.random() < 0.6 else [],
-            "reference_facts": not is_plain
-            or output_shape == "typed-object"
-            or alternatives == "exclusive"
-            or random.random() < 0.4,
-            "implicit": random.random() < 0.5,
+            "top_words_excluded": ["anyOf", "enum", "not"] if is_plain and chance(0.6) else [],
+            "reference_facts": keeps_references or chance(0.4),
             "enum_values": random.choice(("any", "matching")),
-            "qualified_names": random.random() < 0.5,
             "definitions": definitions,
             "extensions": random.choice((["*"], [], ["invented-format"])),
             "input_shape": input_shape,
-            "input_required": random.random() < 0.6,
             "output_shape": output_shape,
-            "output_default": "null"
-            if output_shape == "any" and types["null"]["written_as"] == "null" and random.random() < 0.3
-            else None,
-            "output_required": random.random() < 0.6,
+            "output_default": "null" if output_shape == "any" and has_null and chance(0.3) else None,
             "id_rule": random.choice(_RULES),
             "property_rule": random.choice(_RULES),
             "parameter_rule": random.choice((None, *_RULES)),
             "definition_rule": random.choice(_RULES),
-            "dangling_references": random.random() < 0.5,
             "text": random.choice(("xml", "json")),
         }
     )

@@ -52,21 +52,13 @@ def _note(random: Random) -> Json:
         "class_name": lambda: "com.example.Class",
         "qualified_name": lambda: "com.example.Class",
         "boolean": lambda: random.random() < 0.5,
-        "extensions": lambda: random.choice(
-            (
-                {"other": {"x": 1}},
-                {},
-                {"other": 1},
-                {"json-schema": {"definitions": "junk"}},
-                {"json-schema-notation": {"allOf": 3}},
-                {"other": {}},
-            )
-        ),
+        "extensions": lambda: random.choice(({"other": {"x": 1}}, {}, {"other": 1},
+            {"json-schema": {"definitions": "junk"}}, {"json-schema-notation": {"allOf": 3}}, {"other": {}})),
         "property": lambda: {"other": {"x": 1}},
         "discriminator": lambda: random.choice(("schemaType", "kind")),
         "verbatim": lambda: random.choice((1, {}, {"kind": "any"})),
         "unheard-of": lambda: 1,
-    }
+    }  # fmt: skip
     return {word: words[word]() for word in random.sample(tuple(words), random.randrange(4))}
 
 

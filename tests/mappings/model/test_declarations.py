@@ -30,7 +30,7 @@ from droidgate_mappings.model.leaves import different_leaves, leaves_of_provider
 from droidgate_mappings.model.types import AnyType, ArrayType, Property, Type
 from droidgate_mappings.text.json_text import parse_json
 from model_types import all_of, any_of, array, int32, one_of, optional, record, ref, required, string
-from strategies import providers
+from strategies import FINITE, json_values, providers
 
 
 def _property(kind: str) -> Property:
@@ -99,16 +99,10 @@ def test_definitions_are_reached_through_every_kind_of_type() -> None:
 
 
 def test_every_fact_has_a_pointer() -> None:
-    item = string(
-        nullable=True,
-        description="d",
-        enum=("a",),
-        pattern="p",
-        format="f",
-        implicit=True,
-        keywords={"a/b": 1},
-        extensions={"x": {"y": 2}},
-    )
+    facts = {
+        "nullable": True, "description": "d", "enum": ("a",), "pattern": "p", "format": "f", "implicit": True,
+    }  # fmt: skip
+    item = string(**facts, keywords={"a/b": 1}, extensions={"x": {"y": 2}})
     kept = record({"a~b": required(item)}, qualified_name="a.B")
     provider = Provider(
         protocol="test",
@@ -132,12 +126,7 @@ def test_every_fact_has_a_pointer() -> None:
         "/capabilities/0/input/qualified_name": "a.B",
         f"{inner}/required": True,
         f"{inner}/type/kind": "string",
-        f"{inner}/type/nullable": True,
-        f"{inner}/type/description": "d",
-        f"{inner}/type/enum": ["a"],
-        f"{inner}/type/pattern": "p",
-        f"{inner}/type/format": "f",
-        f"{inner}/type/implicit": True,
+        **{f"{inner}/type/{name}": value for name, value in {**facts, "enum": ["a"]}.items()},
         f"{inner}/type/keywords/a~1b": 1,
         f"{inner}/type/extensions/x/y": 2,
     }
@@ -181,15 +170,7 @@ def test_an_array_without_items_has_no_leaf_for_them() -> None:
     assert dict(leaves_of_provider(provider)) == {"/definitions/A/kind": "array"}
 
 
-_JSON = st.recursive(
-    st.none()
-    | st.booleans()
-    | st.integers()
-    | st.floats(allow_nan=False, allow_infinity=False)
-    | st.text(max_size=5),
-    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=5), inner, max_size=3),
-    max_leaves=10,
-)
+_JSON = json_values(FINITE)
 DIGITS = "0.10000000000000000001"
 
 

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from droidgate_mappings.compare import Weight
-from droidgate_mappings.fit import Fitted, fit_provider
+from droidgate_mappings.fit import fit_provider
 from droidgate_mappings.fit.provider_fit import is_restriction
 from droidgate_mappings.model.capability import Capability, CapabilityAccess, ComponentAccess, Provider
 from droidgate_mappings.model.findings import CONVERSION_LEVELS, LINT_LEVELS, Level, at_least
@@ -289,48 +289,56 @@ DEFAULTED = ("field-defaulted", Level.DEFAULTED)
 
 
 def _fit(
-    protocol: str, target: str, access: ComponentAccess, of_capability: CapabilityAccess | None = None
-) -> tuple[Fitted, dict[str, tuple[str, Level]]]:
-    capability = Capability(id="c", description="d", access=of_capability or CapabilityAccess())
+    protocol: str, target: str, access: ComponentAccess, of_capability: CapabilityAccess
+) -> tuple[Provider, dict[str, tuple[str, Level]]]:
+    capability = Capability(id="c", description="d", access=of_capability)
     dialect = "v2" if protocol == "appfunctions" else None
     facts = {"protocol": protocol, "dialect": dialect, "component": ".Service", "access": access}
     fitted = fit_for(_provider(capability, **facts), target)
-    return fitted, {place: fact for place, fact in facts_of(fitted).items() if "/access/" in place}
+    return fitted.provider, {place: fact for place, fact in facts_of(fitted).items() if "/access/" in place}
 
 
-@pytest.mark.parametrize("target", ["mmcp", "mmcp+draft", "mmcp+broadcast", "mobile-mcp"])
-def test_components_of_the_caller_keep_every_rule_of_a_component(target: str) -> None:
-    fitted, findings = _fit("test", target, CLOSED_COMPONENT)
-    assert fitted.provider.access == CLOSED_COMPONENT
-    assert findings == {}
+ANY, FREE = ComponentAccess(), CapabilityAccess()
+TRUSTED = CapabilityAccess(restrict_callers=False, access_level="androidTrusted")
+CONFIGURED = ComponentAccess(enabled={"": False, "v36": True}, permission=OWN)
+OF_FUNCTION = [f"/capabilities/0/access/{name}" for name in (
+    "enabled_by_default", "restrict_callers", "scope", "access_level",
+)]  # fmt: skip
+OF_COMPONENT = [f"/access/{name}" for name in ("exported", "enabled", "permission")]
+NOTATION = ("notation-dropped", Level.RENAMED)
 
 
-@pytest.mark.parametrize("target", ["mmcp", "mobile-mcp"])
-def test_rules_of_a_function_are_security_findings_where_only_components_have_rules(target: str) -> None:
-    fitted, findings = _fit("test", target, ComponentAccess(), CLOSED_FUNCTION)
-    assert fitted.provider.capabilities[0].access == CapabilityAccess()
-    assert findings == {
-        f"/capabilities/0/access/{name}": LOST
-        for name in ("enabled_by_default", "restrict_callers", "scope", "access_level")
-    }
-
-
-def test_mcp_keeps_every_rule_as_a_note_and_reports_that_nothing_enforces_it() -> None:
-    fitted, findings = _fit("test", "mcp", CLOSED_COMPONENT, CLOSED_FUNCTION)
-    assert fitted.provider.access == CLOSED_COMPONENT
-    assert fitted.provider.capabilities[0].access == CLOSED_FUNCTION
-    assert list(findings.values()) == [LOST] * 7
-
-
-def test_android_calls_app_functions_of_services_that_are_not_exported() -> None:
-    fitted, findings = _fit("test", "appfunctions", ComponentAccess(exported=False), CLOSED_FUNCTION)
-    assert fitted.provider.access.exported is False
-    assert fitted.provider.capabilities[0].access == CLOSED_FUNCTION.model_copy(update={"scope": None})
-    assert findings == {
-        "/access/exported": LOST,
-        "/access/permission": DEFAULTED,
-        "/capabilities/0/access/scope": LOST,
-    }
+@pytest.mark.parametrize(("route", "component", "function", "written", "findings"), [
+    # Components of the caller keep every rule of a component, but none of a function.
+    *((("test", target), CLOSED_COMPONENT, FREE, (CLOSED_COMPONENT, FREE), {})
+        for target in ("mmcp", "mmcp+draft", "mmcp+broadcast", "mobile-mcp")),
+    *((("test", target), ANY, CLOSED_FUNCTION, (ANY, FREE), dict.fromkeys(OF_FUNCTION, LOST))
+        for target in ("mmcp", "mobile-mcp")),
+    # MCP keeps every rule as a note, and nothing enforces it.
+    (("test", "mcp"), CLOSED_COMPONENT, CLOSED_FUNCTION, (CLOSED_COMPONENT, CLOSED_FUNCTION),
+        dict.fromkeys([*OF_COMPONENT, *OF_FUNCTION], LOST)),
+    # Android calls AppFunctions of services that are not exported.
+    (("test", "appfunctions"), ComponentAccess(exported=False), CLOSED_FUNCTION,
+        (ComponentAccess(exported=False, permission=BIND),
+            CLOSED_FUNCTION.model_copy(update={"scope": None})),
+        {"/access/exported": LOST, "/access/permission": DEFAULTED, "/capabilities/0/access/scope": LOST}),
+    # A component that does not state `exported` is written as exported.
+    (("mmcp", "mobile-mcp"), ComponentAccess(exported=None), FREE, (ANY, FREE),
+        {"/access/exported": NOTATION}),
+    (("mobile-mcp", "mmcp"), CONFIGURED, FREE, (CONFIGURED, FREE), {}),
+    # Rules that restrict nobody are not security findings.
+    (("test", "mmcp"), ANY, TRUSTED, (ANY, FREE), {OF_FUNCTION[1]: NOTATION, OF_FUNCTION[3]: NOTATION}),
+])  # fmt: skip
+def test_rules_are_kept_or_each_that_is_not_enforced_is_a_security_finding(
+    route: tuple[str, str],
+    component: ComponentAccess,
+    function: CapabilityAccess,
+    written: tuple[ComponentAccess, CapabilityAccess],
+    findings: dict[str, tuple[str, Level]],
+) -> None:
+    provider, found = _fit(*route, component, function)
+    assert (provider.access, provider.capabilities[0].access) == written
+    assert found == findings
 
 
 @pytest.mark.parametrize(("protocol", "target", "stated", "written", "finding"), [
@@ -354,8 +362,8 @@ def test_android_calls_app_functions_of_services_that_are_not_exported() -> None
 def test_the_permission_that_callers_need_is_kept(
     protocol: str, target: str, stated: str | None, written: str | None, finding: tuple[str, Level] | None
 ) -> None:
-    fitted, findings = _fit(protocol, target, ComponentAccess(permission=stated))
-    assert fitted.provider.access.permission == written
+    provider, findings = _fit(protocol, target, ComponentAccess(permission=stated), FREE)
+    assert provider.access.permission == written
     assert findings.get("/access/permission") == finding
 
 
@@ -364,25 +372,6 @@ def test_a_service_that_is_new_to_its_functions_requires_that_only_android_binds
     fitted = fit_for(provider, "appfunctions")
     assert fitted.provider.access.permission == BIND
     assert facts_of(fitted, "/access/") == {"permission": TRANSLATED}
-
-
-def test_a_component_that_does_not_state_exported_is_written_as_exported() -> None:
-    fitted, findings = _fit("mmcp", "mobile-mcp", ComponentAccess(exported=None))
-    assert fitted.provider.access.exported is True
-    assert findings == {"/access/exported": ("notation-dropped", Level.RENAMED)}
-
-
-def test_enabled_by_configuration_is_kept_as_it_is() -> None:
-    enabled = {"": False, "v36": True}
-    fitted, findings = _fit("mobile-mcp", "mmcp", ComponentAccess(enabled=enabled, permission=OWN))
-    assert fitted.provider.access.enabled == enabled
-    assert findings == {}
-
-
-def test_rules_that_restrict_nobody_are_not_security_findings() -> None:
-    access = CapabilityAccess(restrict_callers=False, access_level="androidTrusted")
-    _, findings = _fit("test", "mmcp", ComponentAccess(), access)
-    assert set(findings.values()) == {("notation-dropped", Level.RENAMED)}
 
 
 def test_an_access_level_that_nobody_knows_counts_as_a_restriction() -> None:

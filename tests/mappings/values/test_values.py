@@ -58,50 +58,37 @@ VALUES = st.recursive(
 )
 
 
+def typed(kind: str, always: dict[str, Any] | None = None, **words: Any) -> st.SearchStrategy[dict[str, Any]]:
+    """Return schemas of a type with some of these words."""
+    return st.fixed_dictionaries({"type": st.just(kind), **(always or {})}, optional=words)
+
+
 def schemas() -> st.SearchStrategy[dict[str, Any]]:
     """JSON Schemas of which everything is enforced, so that a validator of the standard can be asked."""
-    strings = st.fixed_dictionaries(
-        {"type": st.just("string")},
-        optional={
-            "minLength": st.integers(0, 2),
-            "maxLength": st.integers(0, 3),
-            "pattern": st.sampled_from(["^a", "b$", "1", "^[ab]+$"]),
-            "enum": st.lists(st.sampled_from(["a", "b", "ab"]), min_size=1, max_size=2, unique=True),
-        },
-    )
-    numbers = st.fixed_dictionaries(
-        {"type": st.just("number")},
-        optional={
-            "minimum": st.integers(-3, 3),
-            "maximum": st.integers(-3, 3),
-            "exclusiveMinimum": st.integers(-3, 3),
-            "exclusiveMaximum": st.sampled_from([0.5, 2, 3]),
-            "multipleOf": st.sampled_from([0.5, 1, 2, 0.1]),
-        },
+    upto_two, bounds, closed = st.integers(0, 2), st.integers(-3, 3), st.just(value=False)
+    enums = st.lists(st.sampled_from(["a", "b", "ab"]), min_size=1, max_size=2, unique=True)
+    patterns = st.sampled_from(["^a", "b$", "1", "^[ab]+$"])
+    strings = typed("string", minLength=upto_two, maxLength=st.integers(0, 3), pattern=patterns, enum=enums)
+    numbers = typed(
+        "number",
+        minimum=bounds,
+        maximum=bounds,
+        exclusiveMinimum=bounds,
+        exclusiveMaximum=st.sampled_from([0.5, 2, 3]),
+        multipleOf=st.sampled_from([0.5, 1, 2, 0.1]),
     )
     others: list[dict[str, Any]] = [{"type": "boolean"}, {"type": ["string", "null"]}, {}]
     scalars: st.SearchStrategy[dict[str, Any]] = strings | numbers | st.sampled_from(others)
 
     def grow(inner: st.SearchStrategy[dict[str, Any]]) -> st.SearchStrategy[dict[str, Any]]:
-        arrays = st.fixed_dictionaries(
-            {"type": st.just("array"), "items": inner},
-            optional={
-                "minItems": st.integers(0, 2),
-                "maxItems": st.integers(0, 2),
-                "uniqueItems": st.booleans(),
-            },
-        )
-        objects = st.fixed_dictionaries(
-            {"type": st.just("object"), "properties": st.dictionaries(KEY, inner, max_size=3)},
-            optional={
-                "required": st.lists(KEY, max_size=2, unique=True),
-                "additionalProperties": st.just(value=False),
-                "maxProperties": st.integers(0, 3),
-            },
-        )
+        counts = {"minItems": upto_two, "maxItems": upto_two, "uniqueItems": st.booleans()}
+        arrays = typed("array", {"items": inner}, **counts)
+        names = st.lists(KEY, max_size=2, unique=True)
+        limits = {"required": names, "additionalProperties": closed, "maxProperties": st.integers(0, 3)}
+        objects = typed("object", {"properties": st.dictionaries(KEY, inner, max_size=3)}, **limits)
         several = st.lists(inner, min_size=1, max_size=3)
-        choices = st.fixed_dictionaries({"oneOf": several}) | st.fixed_dictionaries({"anyOf": several})
-        return arrays | objects | choices | st.fixed_dictionaries({"allOf": several})
+        choices = st.one_of(*(st.fixed_dictionaries({word: several}) for word in ("oneOf", "anyOf", "allOf")))
+        return arrays | objects | choices
 
     return st.recursive(scalars, grow, max_leaves=5)
 
@@ -203,6 +190,8 @@ NULLABLE = string(nullable=True)
         ["/x"], id="null is a value for a nullable parameter and not for an optional one"),
     pytest.param({"x": required(one_of(int32(), string()))}, {"x": "12"}, {"x": "12"}, [],
         id="the exact alternative is taken before one that needs coercion"),
+    pytest.param({"x": required(string(keywords={"maxLength": 2}))}, {"x": "😀😀"}, {"x": "😀😀"}, [],
+        id="a text of the greatest length is taken"),
 ])  # fmt: skip
 def test_values_are_coerced_only_where_they_have_to(
     properties: dict[str, Property], arguments: dict[str, Any], values: dict[str, Any], coerced: list[str]
