@@ -59,7 +59,7 @@ CASES = [
     ("droidgate diff - -", 2,
      "error: standard input cannot be both sides", "hint: name a file for one of them"),
     ("droidgate inspect - -", 2, "error: standard input can be read once only", "hint: write - once"),
-    ("droidgate convert . --to klingon -o out", 2, "error: unknown format 'klingon'", "known: mobile-mcp"),
+    ("droidgate convert . --to klingon -o out", 2, "error: unknown format 'klingon'", "mobile-agent, mobile-mcp"),
     ("droidgate -v inspect x -q", 2,
      "error: --quiet and --verbose exclude each other", "hint: choose one of them"),
     ("droidgate inspect SAMPLE >&-", 3, "standard output: it is closed", None),
