@@ -20,14 +20,13 @@ from droidgate.calls.call_requests import CallRequest, CallResult
 from droidgate.calls.caller import Caller
 from droidgate.calls.pins import PinStore
 from droidgate.calls.policy import Policy, PolicyFile
-from droidgate.cli.program import run as run_program
 from droidgate.serving.phone_tools import PhoneTools, ServedPhone
 from droidgate.serving.tools import Client, Question, ToolCall, ToolOutcome, UserAnswer
 from droidgate_mappings.model.errors import UsageError
 from droidgate_mappings.values.failures import CallError
 from droidgate_mcp.tool_facts import HANDSHAKE
 from gateway.calling.phones_with_shims import ReachedPhone, allow_once
-from gateway.cli.program_runs import Run, run_process
+from gateway.cli.program_runs import Run, Runner, run_process
 from gateway.mobile_agent.made_phone import FORM, MadePhone, device_on, made_phone
 
 
@@ -53,11 +52,8 @@ def test_a_command_is_called_by_protocol_and_no_app_is_read(made: MadePhone, rea
     with made.counted() as commands:
         result = ask(caller, "get_device_info")
     assert result.value["device_info"]["model"] == "Virtual Phone"
-    assert (result.route, result.key.package, result.key.capability) == (
-        "screen",
-        "mobile-agent",
-        "get_device_info",
-    )
+    called = (result.route, result.key.package, result.key.capability)
+    assert called == ("screen", "mobile-agent", "get_device_info")
     assert not [command for command in commands if "package" in command or command.startswith("pm ")]
 
 
@@ -193,16 +189,13 @@ def test_a_file_of_commands_stops_at_the_first_that_is_refused(made: MadePhone, 
     assert not [command for command in commands if command.startswith("input")]
 
 
-@pytest.mark.parametrize("arguments", [
-    ["--commands", "x.json", "tap"], ["--commands", "x.json", "--batch", "y"],
-    ["--commands", "x.json", "--json"], ["--commands", "x.json", "--protocol", "mcp"],
-    ["--keep-going", "tap"],
+@pytest.mark.parametrize("typed", [
+    "--commands x.json tap", "--commands x.json --batch y", "--commands x.json --json",
+    "--commands x.json --protocol mcp", "--keep-going tap",
 ])  # fmt: skip
-def test_options_that_exclude_others_fail(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> None:
-    assert run_program(["call", *arguments]) == 2
-    printed = capsys.readouterr()
-    assert printed.out == ""
-    assert "--commands" in printed.err
+def test_options_that_exclude_others_are_refused(typed: str, droidgate: Runner) -> None:
+    run = droidgate("call", *typed.split())
+    assert (run.code, run.out, "--commands" in run.err) == (2, "", True)
 
 
 async def call_tool(tools: PhoneTools, name: str, arguments: dict[str, Any]) -> ToolOutcome:

@@ -466,7 +466,8 @@ def test_the_level_of_the_permission_that_an_app_declares_for_its_service_is_com
 
 
 @pytest.fixture
-def one_too_long() -> None:
+def one_too_long(small_sources: None) -> None:
+    del small_sources
     write_tools(Path("good.json"))
     write_tools(Path("bad.json"), TOO_LONG)
 

@@ -276,7 +276,7 @@ def with_shims(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, A
         yield environment
 
 
-NEAREST = f"hint: did you mean '{NOTES}.NotesService#createNote'? known: {CLOCK_IN}."
+NEAREST = f"hint: did you mean '{NOTES}.NotesService#createNote'? known: clock_in_today, {NOTES}."
 
 
 @pytest.mark.parametrize(("typed", "code", "said"), [

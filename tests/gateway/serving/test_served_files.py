@@ -77,23 +77,28 @@ def test_a_file_that_becomes_a_link_is_not_followed(tmp_path: Path, monkeypatch:
     assert "cannot be read" in refused([shared], {"path": "droidgate://files/link"})
 
 
-def test_a_server_without_shared_folders_says_how_to_share_one() -> None:
-    assert "droidgate serve --files FOLDER" in refused([], {"path": "droidgate://files/x"})
+FILE = "droidgate://files/x"
 
 
-def test_a_file_inside_a_list_is_refused(tmp_path: Path) -> None:
-    (tmp_path / "x").write_text("x")
-    assert "not a part" in refused([tmp_path], {"paths": [{"a": "droidgate://files/x"}]})
-
-
-def test_a_name_in_two_folders_or_a_long_file_fails(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    folders = [tmp_path / "a", tmp_path / "b"]
-    for folder in folders:
-        folder.mkdir()
-        (folder / "x").write_text("12345")
-    assert "several shared folders" in refused(folders, {"path": "droidgate://files/x"})
-    monkeypatch.setattr(files_module, "MAX_SENT_BYTES", 4)
-    assert "more than 4" in refused(folders[:1], {"path": "droidgate://files/x"})
+@pytest.mark.parametrize(("folders", "arguments", "most", "said"), [
+    pytest.param("", {"path": FILE}, 9, "droidgate serve --files FOLDER", id="no folder is shared"),
+    pytest.param("a", {"paths": [{"a": FILE}]}, 9, "not a part", id="a file inside a list"),
+    pytest.param("ab", {"path": FILE}, 9, "several shared folders", id="one name in two folders"),
+    pytest.param("a", {"path": FILE}, 4, "more than 4", id="a long file"),
+])  # fmt: skip
+def test_a_file_that_cannot_be_sent_is_refused(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    folders: str,
+    arguments: dict[str, Any],
+    most: int,
+    said: str,
+) -> None:
+    for name in folders:
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "x").write_text("12345")
+    monkeypatch.setattr(files_module, "MAX_SENT_BYTES", most)
+    assert said in refused([tmp_path / name for name in folders], arguments)
 
 
 def test_a_shared_folder_that_is_not_there_is_a_mistake_of_the_user(tmp_path: Path) -> None:
