@@ -3,6 +3,7 @@
 import csv
 import json
 import re
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -31,18 +32,13 @@ ReportOn = Callable[..., str]
 
 
 @pytest.fixture
-def catalog(tmp_path: Path) -> Path:
-    """The catalog that a test makes."""
-    return tmp_path / "c"
-
-
-@pytest.fixture
-def report_on(droidgate: Runner, catalog: Path) -> ReportOn:
-    """Make the catalog of some apps, and return what the command prints about it."""
+def report_on(droidgate: Runner, tmp_path: Path) -> ReportOn:
+    """Make the catalog `c` of some apps, and return what the command prints about it."""
 
     def report(*apps: App, options: tuple[str | Path, ...] = ()) -> str:
-        make_catalog(catalog, *apps)
-        done = droidgate("coverage", catalog, "--details", *options)
+        shutil.rmtree(tmp_path / "c", ignore_errors=True)
+        make_catalog(tmp_path / "c", *apps)
+        done = droidgate("coverage", tmp_path / "c", "--details", *options)
         assert done.code == 0
         return done.out
 
