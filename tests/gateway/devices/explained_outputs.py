@@ -123,23 +123,6 @@ def _activity(value: Any, case: Case) -> bool:
     )
 
 
-def _service(value: Any, case: Case) -> bool:
-    said = _lines(case.stderr)
-    if not case.stdout.startswith("Starting service: Intent {") or len(_lines(case.stdout)) != 1:
-        return False
-    if value["outcome"] == "started":
-        return not said and case.exit_status == 0
-    words = {
-        "Not found; no service started.": "not-found",
-        "Requires permission ": "needs-permission",
-        "app is in background uid": "background",
-    }
-    outcome = next((item for start, item in words.items() if value["text"].startswith(start)), "refused")
-    if outcome == "not-found" and value["text"] != "Not found; no service started.":
-        outcome = "refused"
-    return said[0].strip() == f"Error: {value['text']}" and outcome == value["outcome"]
-
-
 def _number(value: Any, case: Case) -> bool:
     return [int(line) for line in _lines(case.stdout)] == [value]
 
@@ -186,8 +169,6 @@ EXPLANATIONS: dict[str, Callable[[Any, Case], bool]] = {
     "cmd app_function execute-app-function": _execution,
     "am broadcast": _broadcast,
     "am start-activity -W": _activity,
-    "am startservice": _service,
-    "am start-foreground-service": _service,
     "am get-current-user": _number,
     "content call": _call,
     "getprop": _properties,
