@@ -11,6 +11,7 @@ from fnmatch import fnmatchcase
 from typing import Final
 
 from droidgate_mappings.model.capability import Capability, Provider, reachable_definitions
+from droidgate_mappings.model.names import qualified_class
 
 
 class CallEffect(StrEnum):
@@ -110,12 +111,7 @@ def pin_of(provider: Provider, capability_id: str, *, user: int, signer: str) ->
 
 def component_name(provider: Provider) -> str:
     """Return the class of a provider's component with its package: `.Tools` is `com.example.Tools`."""
-    component, package = provider.component or "", provider.package
-    if not component or not package:
-        return component
-    if component.startswith("."):
-        return package + component
-    return component if "." in component else f"{package}.{component}"
+    return qualified_class(provider.component, provider.package) if provider.component else ""
 
 
 def declaration_for(provider: Provider, capability_id: str) -> Provider:

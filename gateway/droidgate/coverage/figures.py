@@ -13,7 +13,6 @@ from __future__ import annotations
 
 import tempfile
 from collections.abc import Iterable, Sequence
-from types import TracebackType
 from typing import Any, Final, Self, TypeVar
 
 from droidgate.coverage.conversions import LEVELS, targets as written_targets
@@ -75,9 +74,7 @@ class Figures:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.connection.close()
         self._folder.cleanup()
 

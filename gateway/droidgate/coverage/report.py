@@ -20,7 +20,6 @@ from fnmatch import fnmatchcase
 from functools import partial
 from os import PathLike
 from pathlib import Path
-from types import TracebackType
 from typing import Any, Final, Self
 
 from droidgate.coverage.conversions import LEVELS, targets
@@ -471,9 +470,7 @@ class Coverage:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self._open.close()
 
     def write_tables(self, folder: Path, form: Form) -> list[Path]:

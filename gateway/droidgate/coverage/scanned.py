@@ -82,12 +82,8 @@ class Scanned:
 
     Attributes:
         source: How it is called.
-        kind: As in the row.
+        kind, reason, digest, size, unit: As in the row.
         outcome: As in the row; `known` where the rows of its unit are in the catalog already.
-        reason: As in the row.
-        digest: As in the row.
-        size: As in the row.
-        unit: As in the row.
         identity: Of an APK.
         state: Size and time of change of its file as they were before it was read, for the log.
         rows: The rows of its unit.

@@ -1,4 +1,4 @@
-"""What the activity manager says: `am broadcast`, `am start-activity -W`, `am startservice`.
+"""What the activity manager says: `am broadcast`, `am start-activity -W`.
 
 Texts: reference android-runtime 1.8 and mobile-mcp-and-mmcp 7; AOSP ActivityManagerShellCommand.
 """
@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Final, Literal
+from typing import Final
 
 from droidgate.devices.device import DEFAULT_SECONDS, Condition, Device
 from droidgate.devices.device_errors import CommandFailedError, DeviceOutputError, command_failed
@@ -16,15 +16,12 @@ from droidgate.devices.quoting import check_action, check_component, check_user
 
 _BROADCAST: Final = "am broadcast"
 _ACTIVITY: Final = "am start-activity"
-_SERVICE: Final = "am start-service"
 _MARK: Final = "Broadcast completed: result="
 _COMPLETED: Final = re.compile(
     r'(?P<result>-?\d{1,10})(?:, data="(?P<data>.*)")?(?:, extras: (?P<extras>Bundle\[.*\]))?', re.DOTALL
 )
 _WAITED: Final = re.compile(r"(Status|LaunchState|Activity|TotalTime|WaitTime|ThisTime): (.*)")
 _INT: Final = range(-(2**31), 2**31)
-
-ServiceOutcome = Literal["started", "not-found", "needs-permission", "background", "refused"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,20 +54,6 @@ class ActivityStart:
     activity: str | None
     warning: str | None
     milliseconds: int | None
-
-
-@dataclass(frozen=True, slots=True)
-class ServiceStart:
-    """How the start of a service ended.
-
-    Attributes:
-        outcome: `started`, or why not: there is no such service, a permission is missing, background rules
-            forbid it, or Android refuses for another reason.
-        text: Android's own words; empty where it started.
-    """
-
-    outcome: ServiceOutcome
-    text: str = ""
 
 
 def intent_arguments(
@@ -204,54 +187,6 @@ def _activity_start(fields: Mapping[str, str], warning: str | None) -> ActivityS
 def _error_text(lines: Sequence[str]) -> str:
     errors = [line for line in lines if line.startswith("Error: ")]
     return errors[0] if errors else ""
-
-
-def start_service(
-    device: Device, intent: Sequence[str], *, foreground: bool = False, deadline: float = DEFAULT_SECONDS
-) -> ServiceStart:
-    """Start a service.
-
-    Raises:
-        DeviceError: the device fails, or its output is not that of `am start-service`.
-    """
-    command = "start-foreground-service" if foreground else "startservice"
-    result = device.run(["am", command, *intent], deadline=deadline)
-    return read_service_start(result.text, result.exit_status, result.error_text)
-
-
-def read_service_start(text: str, exit_status: int = 0, error_text: str = "") -> ServiceStart:
-    """Read what `am startservice` or `am start-foreground-service` printed.
-
-    Before Android 8 errors came with exit status 0, so the text decides.
-
-    Raises:
-        CommandFailedError: `am` itself failed.
-        DeviceOutputError: it is not an answer of these commands.
-    """
-    if _is_exception(error_text):
-        raise command_failed(_SERVICE, exit_status, text, error_text)
-    is_started = text.startswith("Starting service: Intent {") and text.count("\n") == 1
-    if not is_started or not text.rstrip("\r\n").endswith("}") or not text.endswith("\n"):
-        if exit_status != 0 and not text:
-            raise command_failed(_SERVICE, exit_status, text, error_text)
-        raise DeviceOutputError(_SERVICE, "it is not an answer of a started service", text=text)
-    said = error_text.strip()
-    if exit_status == 0 and not said:
-        return ServiceStart("started")
-    reason = said.split("\n", 1)[0].strip()
-    if not reason.startswith("Error: "):
-        raise DeviceOutputError(_SERVICE, f"status {exit_status} without a reason", text=reason)
-    return ServiceStart(_outcome_of(reason.removeprefix("Error: ")), reason.removeprefix("Error: "))
-
-
-def _outcome_of(reason: str) -> ServiceOutcome:
-    if reason == "Not found; no service started.":
-        return "not-found"
-    if reason.startswith("Requires permission "):
-        return "needs-permission"
-    if reason.startswith("app is in background uid"):
-        return "background"
-    return "refused"
 
 
 def _is_exception(error_text: str) -> bool:

@@ -50,10 +50,8 @@ class ManifestFacts:
     """The facts of one manifest, or of a manifest with its build file.
 
     Attributes:
-        version_code: `android:versionCode`.
-        version_name: `android:versionName`.
-        minimum_sdk: `android:minSdkVersion`.
-        target_sdk: `android:targetSdkVersion`.
+        version_code, version_name: `android:versionCode` and `android:versionName`.
+        minimum_sdk, target_sdk: `android:minSdkVersion` and `android:targetSdkVersion`.
         queries: The entries of `<queries>`.
     """
 

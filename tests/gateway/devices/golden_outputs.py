@@ -132,8 +132,6 @@ READERS: dict[str, Callable[[Case], Any]] = {
     "cmd app_function execute-app-function": _execution,
     "am broadcast": _of(activities.read_broadcast),
     "am start-activity -W": _of(activities.read_activity_start),
-    "am startservice": _of(activities.read_service_start),
-    "am start-foreground-service": _of(activities.read_service_start),
     "am get-current-user": _of(properties.read_current_user),
     "content call": _tokens,
     "getprop": _of(properties.read_properties),

@@ -5,11 +5,9 @@ from datetime import date
 import pytest
 
 from droidgate.devices.activities import (
-    ServiceStart,
     intent_arguments,
     send_broadcast,
     start_activity,
-    start_service,
 )
 from droidgate.devices.app_installation import InstallError, install_apks, uninstall
 from droidgate.devices.content import ProviderError, call_provider, read_content, write_content
@@ -132,10 +130,6 @@ def test_intents_are_sent_with_every_value_quoted(start_server: StartServer) -> 
             "am broadcast": Answer(
                 b'Broadcasting: Intent { act=a.X }\nBroadcast completed: result=1, data="x"\n'
             ),
-            "am startservice": Answer(
-                b"Starting service: Intent { cmp=a.b/.C }\n", b"Error: app is in background uid null\n", 255
-            ),
-            "am start-foreground-service": Answer(b"Starting service: Intent { cmp=a.b/.C }\n"),
             "am start-activity": Answer(
                 b"Starting: Intent { cmp=a.b/.C }\nStatus: ok\nActivity: a.b/.C\n"
                 b"TotalTime: 5\nWaitTime: 6\nComplete\n"
@@ -145,8 +139,6 @@ def test_intents_are_sent_with_every_value_quoted(start_server: StartServer) -> 
     device = device_on(start_server(shell=script))
     intent = intent_arguments(component="a.b/.C", action="a.X", strings={"params": "{'$(x)'}"}, user=10)
     assert send_broadcast(device, intent).data == "x"
-    assert start_service(device, intent) == ServiceStart("background", "app is in background uid null")
-    assert start_service(device, intent, foreground=True).outcome == "started"
     assert start_activity(device, intent).milliseconds == 5
     assert script.commands[0] == (
         "am broadcast --user 10 -n a.b/.C -a a.X --es params '{'\"'\"'$(x)'\"'\"'}'"

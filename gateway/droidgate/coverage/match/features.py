@@ -336,15 +336,18 @@ def read_capabilities(capabilities: Iterable[CapabilityText]) -> CapabilityTexts
     """
     with without_collections():
         reading = CapabilityTexts([], [], [], [], [], [])
-        reader = TextReader()
+        vocabulary, maker = Vocabulary(), FeatureMaker()
+        numbers: dict[str, int] = {}
         shared: dict[str, str] = {}
         for capability in capabilities:
             reading.keys.append(capability.key)
             reading.packages.append(shared.setdefault(capability.package, capability.package))
             reading.protocols.append(shared.setdefault(capability.protocol, capability.protocol))
             reading.names.append(capability.name)
-            reading.text_of.append(reader.add(declared_text(capability)))
-        reading.features = reader.features
+            text = declared_text(capability)
+            reading.text_of.append(numbers.setdefault(text, len(numbers)))
+            if len(numbers) > len(reading.features):
+                reading.features.append(maker.features(text, parts_of(text, vocabulary)))
     if any(key >= other for key, other in zip(reading.keys, reading.keys[1:], strict=False)):
         return _in_order(reading)
     return reading
@@ -360,27 +363,6 @@ def without_collections() -> Iterator[None]:
     finally:
         if was_on:
             gc.enable()
-
-
-class TextReader:
-    """Reads texts, each different one once.
-
-    Attributes:
-        features: What each text comes to, by its number.
-    """
-
-    def __init__(self) -> None:
-        self.features: list[Features] = []
-        self._vocabulary = Vocabulary()
-        self._maker = FeatureMaker()
-        self._numbers: dict[str, int] = {}
-
-    def add(self, text: str) -> int:
-        """Return the number of a text; equal texts have one."""
-        number = self._numbers.setdefault(text, len(self.features))
-        if number == len(self.features):
-            self.features.append(self._maker.features(text, parts_of(text, self._vocabulary)))
-        return number
 
 
 def _in_order(reading: CapabilityTexts) -> CapabilityTexts:
