@@ -12,13 +12,13 @@ from droidgate_mappings.formats.application import Application
 from droidgate_phone.apps.sample_apps import sample_apps_directory
 from droidgate_phone.java.app_values import ActivityResult, AndroidError, BroadcastResult, Message
 from droidgate_phone.java.intents import ComponentName, Intent
-from droidgate_phone.system.app_context import AppPlatform
 from droidgate_phone.system.behaviour import (
     Activity,
     App,
     AppFunctionService,
     Context,
     PendingBroadcast,
+    Platform,
     Service,
 )
 
@@ -97,7 +97,7 @@ class SmallContext:
         return self.phone.files.setdefault(self.package, Files())
 
     @property
-    def platform(self) -> AppPlatform:
+    def platform(self) -> Platform:
         raise NotImplementedError
 
     def read_xml_resource(self, reference: str) -> str | None:
