@@ -42,32 +42,25 @@ class Book(Protocol):
         """Add a day; false when it was on record before."""
 
 
-class Calendar:
-    """Which texts are days that may be added.
+def _problem_with_missed(day: str, today: str) -> str | None:
+    """Return what is wrong with a day that was missed, None where nothing is.
 
     Days are compared as texts: four digits of year make that the order of time, and Java's calendar begins
     with a year 0 that Python's has not.
     """
+    problem = _problem_with_form(day)
+    if problem is None and not _FIRST_DAY <= day <= today:
+        return f'"date" must lie between {_FIRST_DAY} and {today}'
+    return problem
 
-    def __init__(self, today: str) -> None:
-        self.today = today
 
-    def problem_with(self, day: str) -> str | None:
-        """Return what is wrong with a day that was missed, None where nothing is."""
-        return self.problem_with_form(day) or (
-            None
-            if _FIRST_DAY <= day <= self.today
-            else f'"date" must lie between {_FIRST_DAY} and {self.today}'
-        )
-
-    @staticmethod
-    def problem_with_form(day: str) -> str | None:
-        """Return why a text names no day, None where it names one."""
-        if not re.fullmatch("[0-9]{4}-[0-9]{2}-[0-9]{2}", day):
-            return '"date" must look like YYYY-MM-DD'
-        year, month, number = map(int, day.split("-"))
-        is_day = month in _MONTHS and 1 <= number <= calendar.monthrange(year, month)[1]
-        return None if is_day else '"date" names a day that does not exist'
+def _problem_with_form(day: str) -> str | None:
+    """Return why a text names no day, None where it names one."""
+    if not re.fullmatch("[0-9]{4}-[0-9]{2}-[0-9]{2}", day):
+        return '"date" must look like YYYY-MM-DD'
+    year, month, number = map(int, day.split("-"))
+    is_day = month in _MONTHS and 1 <= number <= calendar.monthrange(year, month)[1]
+    return None if is_day else '"date" names a day that does not exist'
 
 
 @dataclass(slots=True)
@@ -105,7 +98,7 @@ class ClockInEngine:
         raise RefusalError("backend_failure", f"declared but not written: {capability_id}")
 
     def _make_up(self, missed: str, today: str) -> Answer:
-        problem = Calendar(today).problem_with(missed)
+        problem = _problem_with_missed(missed, today)
         if problem is not None:
             raise RefusalError("invalid_argument", problem)
         if self.book.add(missed):
@@ -117,7 +110,7 @@ def _day_of(arguments: Mapping[str, Json], fallback: str) -> str:
     if "date" not in arguments:
         return fallback
     day = java_text(arguments["date"])
-    problem = Calendar.problem_with_form(day)
+    problem = _problem_with_form(day)
     if problem is not None:
         raise RefusalError("invalid_argument", problem)
     return day
@@ -210,7 +203,7 @@ class MainActivity(Activity):
         return View("column", children=children)
 
     def _add_missed_day(self) -> None:
-        self._problem = Calendar(today(self.context)).problem_with(self._typed) or ""
+        self._problem = _problem_with_missed(self._typed, today(self.context)) or ""
         if not self._problem:
             self._book.add(self._typed)
             self._typed = ""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import calendar
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import astuple, dataclass
 from typing import Any, Final, NoReturn
 
@@ -52,7 +52,7 @@ class Arguments:
 
     def schema_type(self) -> str:
         """Return the document's schema type; empty where the caller named none."""
-        found = _list_of(self._document.get("schemaType"), _is_text)
+        found = _list_of(self._document.get("schemaType"), str)
         return found[0] if found else ""
 
     def has(self, name: str) -> bool:
@@ -61,7 +61,7 @@ class Arguments:
 
     def text(self, name: str, least: int, most: int) -> str:
         """Return one text of so many characters."""
-        found = _list_of(self._document.get(name), _is_text)
+        found = _list_of(self._document.get(name), str)
         if found is None or len(found) != 1:
             self.refuse(name, "must be one text")
         return self._sized(name, found[0], least, most)
@@ -74,7 +74,7 @@ class Arguments:
         """Return a list of texts, empty where there is none."""
         if not self.has(name):
             return []
-        found = _list_of(self._document.get(name), _is_text)
+        found = _list_of(self._document.get(name), str)
         if found is None or len(found) > most:
             self.refuse(name, f"must be a list of at most {most} texts")
         return [self._sized(name, item, 1, longest) for item in found]
@@ -92,7 +92,7 @@ class Arguments:
 
     def whole(self, name: str, least: int, most: int) -> int:
         """Return a whole number between two."""
-        found = _list_of(self._document.get(name), _is_whole)
+        found = _list_of(self._document.get(name), int)
         if found is None or len(found) != 1 or not least <= found[0] <= most:
             self.refuse(name, f"must be a whole number from {least} to {most}")
         return int(found[0])
@@ -104,16 +104,16 @@ class Arguments:
     def number(self, name: str, least: float, most: float) -> float:
         """Return a number between two; a whole one is accepted too, since the shell does not know types."""
         value = self._document.get(name)
-        found = _list_of(value, _is_double)
+        found = _list_of(value, float)
         if found is None:
-            found = _list_of(value, _is_whole)
+            found = _list_of(value, int)
         if found is None or len(found) != 1 or not least <= found[0] <= most:
             self.refuse(name, f"must be a number from {java_double(least)} to {java_double(most)}")
         return float(found[0])
 
     def flag(self, name: str) -> bool:
         """Return a boolean."""
-        found = _list_of(self._document.get(name), _is_flag)
+        found = _list_of(self._document.get(name), bool)
         if found is None or len(found) != 1:
             self.refuse(name, "must be true or false")
         return bool(found[0])
@@ -136,7 +136,7 @@ class Arguments:
 
     def objects(self, name: str, most: int) -> list[Arguments]:
         """Return nested documents."""
-        found = _list_of(self._document.get(name), _is_document)
+        found = _list_of(self._document.get(name), dict)
         if found is None or len(found) > most:
             self.refuse(
                 name, "must be an object" if most == 1 else f"must be a list of at most {most} objects"
@@ -157,27 +157,7 @@ class Arguments:
         return text
 
 
-def _list_of(value: Json, has_kind: Callable[[Json], bool]) -> list[Any] | None:
-    """Return a property's values where all are of one kind, as GenericDocument's typed arrays are."""
+def _list_of(value: Json, kind: type) -> list[Any] | None:
+    """Return a property's values where all are of one type, as GenericDocument's typed arrays are."""
     is_list = isinstance(value, list | tuple)
-    return list(value) if is_list and all(map(has_kind, value)) else None
-
-
-def _is_text(value: Json) -> bool:
-    return isinstance(value, str)
-
-
-def _is_whole(value: Json) -> bool:
-    return isinstance(value, int) and not isinstance(value, bool)
-
-
-def _is_double(value: Json) -> bool:
-    return isinstance(value, float)
-
-
-def _is_flag(value: Json) -> bool:
-    return isinstance(value, bool)
-
-
-def _is_document(value: Json) -> bool:
-    return isinstance(value, Mapping)
+    return list(value) if is_list and all(type(item) is kind for item in value) else None

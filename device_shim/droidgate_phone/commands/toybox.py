@@ -168,7 +168,7 @@ def lines(stream: InputStream) -> Iterator[bytes]:
             started.append(rest)
             size += len(rest)
             if HERE.run:
-                HERE.run.require_memory(size)
+                HERE.run.require("memory", size)
     if started:
         yield b"".join(started)
 

@@ -119,7 +119,7 @@ def run_script(  # noqa: PLR0913
         depth=HERE.depth + 1 if not own else 0,
     )
     if not own:
-        run.require_depth(state.depth)
+        run.require("depth", state.depth)
         return run_text(state, text)
     return _run_to_the_end(state, run, text)
 

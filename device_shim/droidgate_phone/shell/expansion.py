@@ -55,7 +55,7 @@ def expand_fields(words: Iterable[Word], state: ShellState) -> list[str]:
     for word in words:
         for field in _split(_pieces(word, state), state.run):
             fields.extend(_paths(field, state))
-            state.run.require_field_count(len(fields))
+            state.run.require("fields", len(fields))
     return fields
 
 
@@ -76,7 +76,7 @@ def _pieces(word: Word, state: ShellState) -> list[_Piece]:
         else:
             piece = (part.text, not part.quoted, False)
         size += len(piece[0])
-        state.run.require_text_size(size)
+        state.run.require("text", size)
         pieces.append(piece)
     return pieces
 
@@ -105,7 +105,7 @@ def _split(pieces: Sequence[_Piece], run: Run) -> list[_Field]:
                 continue
             if starts:
                 fields.append([])
-                run.require_field_count(len(fields))
+                run.require("fields", len(fields))
                 starts = False
             fields[-1].append((part, special))
     return fields
@@ -149,7 +149,7 @@ def _matching_paths(field: list[_Letter], state: ShellState) -> list[str]:
             found = [path + "/" for path in found if index == 0 or _exists(path + "/", state)]
         elif component:
             found = [path for path in found if _exists(path, state)]
-        state.run.require_field_count(len(found))
+        state.run.require("fields", len(found))
     return sorted(found)
 
 

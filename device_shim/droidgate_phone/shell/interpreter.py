@@ -372,7 +372,7 @@ def _start_in_background(state: ShellState, command: Simple) -> int:
 
 
 def _run_simple(state: ShellState, command: Simple) -> int:
-    state.run.step()
+    state.run.count("steps")
     fields = expand_fields(command.words, state)
     name = fields[0] if fields else ""
     descriptors = dict(state.descriptors)

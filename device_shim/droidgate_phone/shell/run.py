@@ -7,6 +7,7 @@ import errno
 import itertools
 import threading
 import time
+from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Final
@@ -46,6 +47,19 @@ class Budget:
     depth: int = 40
 
 
+_EXCEEDED: Final = {
+    "steps": "it took more than {} steps",
+    "output": "it wrote more than {} bytes",
+    "input": "its commands read more than {} bytes",
+    "memory": "a command read more than {} bytes at one time",
+    "text": "a text grew beyond {} characters",
+    "fields": "a command line grew beyond {} words",
+    "threads": "more than {} commands run at one time",
+    "depth": "commands are nested deeper than {}",
+}
+"""What is said where a run takes more than its budget, by the budget's attribute."""
+
+
 class Run:
     """Counts what a run takes; all its threads share it.
 
@@ -60,9 +74,7 @@ class Run:
         self._lock = threading.Lock()
         self._listeners: dict[int, Callable[[], None]] = {}
         self._numbers = itertools.count()
-        self._steps = 0
-        self._written = 0
-        self._read = 0
+        self._counts: Counter[str] = Counter()
         self._threads = 0
 
     def stop(self, why: Exception) -> None:
@@ -95,53 +107,23 @@ class Run:
         if time.monotonic() > self._end:
             raise BudgetExceededError(f"it took longer than {self.budget.seconds:g} s")
 
-    def step(self) -> None:
-        """Count a command."""
-        self._steps += 1
-        if self._steps > self.budget.steps:
-            raise BudgetExceededError(f"it took more than {self.budget.steps} steps")
+    def count(self, what: str, size: int = 1) -> None:
+        """Count what is added up over the run: `steps`, `output`, `input`; then check."""
+        self._counts[what] += size
+        self.require(what, self._counts[what])
         self.check()
 
-    def count_output(self, size: int) -> None:
-        """Count bytes that go out."""
-        self._written += size
-        if self._written > self.budget.output:
-            raise BudgetExceededError(f"it wrote more than {self.budget.output} bytes")
-        self.check()
-
-    def count_input(self, size: int) -> None:
-        """Count bytes that a command reads."""
-        self._read += size
-        if self._read > self.budget.input:
-            raise BudgetExceededError(f"its commands read more than {self.budget.input} bytes")
-        self.check()
-
-    def require_memory(self, size: int) -> None:
-        """Raise where a command holds too much of what it reads."""
-        if size > self.budget.memory:
-            raise BudgetExceededError(f"a command read more than {self.budget.memory} bytes at one time")
-
-    def require_text_size(self, size: int) -> None:
-        """Raise where a text is too long."""
-        if size > self.budget.text:
-            raise BudgetExceededError(f"a text grew beyond {self.budget.text} characters")
-
-    def require_field_count(self, count: int) -> None:
-        """Raise where there are too many words."""
-        if count > self.budget.fields:
-            raise BudgetExceededError(f"a command line grew beyond {self.budget.fields} words")
-
-    def require_depth(self, depth: int) -> None:
-        """Raise where commands are too deep inside each other."""
-        if depth > self.budget.depth:
-            raise BudgetExceededError(f"commands are nested deeper than {self.budget.depth}")
+    def require(self, what: str, size: int) -> None:
+        """Raise where a command, a word or a line takes more than the budget has of something."""
+        limit = getattr(self.budget, what)
+        if size > limit:
+            raise BudgetExceededError(_EXCEEDED[what].format(limit))
 
     @contextlib.contextmanager
     def threads(self, count: int) -> Iterator[None]:
         """Count threads for as long as they live."""
         with self._lock:
-            if self._threads + count > self.budget.threads:
-                raise BudgetExceededError(f"more than {self.budget.threads} commands run at one time")
+            self.require("threads", self._threads + count)
             self._threads += count
         try:
             yield
@@ -166,7 +148,7 @@ class CountedOutput:
 
     def write(self, data: bytes) -> None:
         """Write, and count."""
-        self._run.count_output(len(data))
+        self._run.count("output", len(data))
         self.uncounted.write(data)
 
 
@@ -196,11 +178,11 @@ class CountedInput:
             pieces = bytearray()
             while piece := self.read(PIPE_CAPACITY):
                 pieces += piece
-                self._run.require_memory(len(pieces))
+                self._run.require("memory", len(pieces))
             return bytes(pieces)
         self._run.check()
         data = self._source.read(min(limit, self._run.budget.memory))
-        self._run.count_input(len(data))
+        self._run.count("input", len(data))
         return data
 
 

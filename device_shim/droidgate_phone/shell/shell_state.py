@@ -50,7 +50,7 @@ class ShellState:
 
     def copy(self, descriptors: Mapping[int, Stream] | None = None) -> ShellState:
         """Return the state that a subshell starts with."""
-        self.run.require_depth(self.depth + 1)
+        self.run.require("depth", self.depth + 1)
         return replace(
             self,
             descriptors=self.descriptors if descriptors is None else descriptors,

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import pytest
-from droidgate_phone.phone_files import SHELL_UID
 
 from device_shim.phone_system.phone_system_apps import MemoryStreams, ToolApp, make_apk, run
 from droidgate_phone.common.event_log import EventLog
+from droidgate_phone.files.phone_files import SHELL_UID
 from droidgate_phone.java.app_values import AndroidError, Notification, ServiceConnection
 from droidgate_phone.java.intents import ComponentName, Intent
 from droidgate_phone.phone import boot

@@ -39,8 +39,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from droidgate_phone.system.android_system import AndroidSystem
-    from droidgate_phone.system.app_context import AppContext, AppPlatform
-    from droidgate_phone.system.behaviour import Activity, Context
+    from droidgate_phone.system.app_context import AppContext
+    from droidgate_phone.system.behaviour import Activity, Context, Platform
     from droidgate_phone.system.package_records import InstalledPackage
 
 _KEY: Final = "jvm"
@@ -104,7 +104,7 @@ class JvmProcess:
             context.process.on_death(lambda: machine.detach(self._number))
 
     @property
-    def _platform(self) -> AppPlatform:
+    def _platform(self) -> Platform:
         return self._context.platform
 
     def call(self, operation: str, **fields: object) -> Any:

@@ -13,7 +13,7 @@ from droidgate_phone.java.app_values import AppFunctionError, FunctionOutcome
 from droidgate_shim.engine.backends import FunctionAnswer
 
 if TYPE_CHECKING:
-    from droidgate_phone.system.app_context import AppPlatform
+    from droidgate_phone.system.behaviour import Platform
 
 
 FIRST_WITH_FUNCTIONS: Final = 36
@@ -38,9 +38,7 @@ class FunctionRequest:
     document: Mapping[str, Json]
 
 
-def run_function(
-    platform: AppPlatform, request: FunctionRequest, seconds: float, on_answer: OnAnswer
-) -> None:
+def run_function(platform: Platform, request: FunctionRequest, seconds: float, on_answer: OnAnswer) -> None:
     """Execute an app function with the app's own permissions, where it is enabled."""
 
     def receive(outcome: FunctionOutcome) -> None:

@@ -15,8 +15,7 @@ from droidgate_mappings.values.failures import Failure
 from droidgate_phone.apps.shim.app_function_frontend import EXECUTE, FunctionRequest, OnAnswer, run_function
 from droidgate_phone.java.app_values import AndroidError, Binding, Message, ServiceConnection
 from droidgate_phone.java.intents import Bundle, ComponentName, Intent
-from droidgate_phone.system.app_context import AppPlatform
-from droidgate_phone.system.behaviour import Context
+from droidgate_phone.system.behaviour import Context, Platform
 from droidgate_shim.engine.backends import FunctionAnswer
 from droidgate_shim.engine.strict_json import BUILT, parse_strict, write_strict
 
@@ -56,7 +55,7 @@ def is_signed_alike(context: Context, package: str) -> bool:
 class ShellIdentity:
     """The right to call app functions, borrowed while calls are open; of one process."""
 
-    def __init__(self, platform: AppPlatform) -> None:
+    def __init__(self, platform: Platform) -> None:
         self._platform = platform
         self._is_lent = False
         self._is_connected = False
@@ -145,7 +144,7 @@ class RemoteExecution:
         may_leave: Checks the call just before it is sent; ends one that is not sent.
     """
 
-    def __init__(self, platform: AppPlatform, on_answer: OnAnswer, may_leave: Callable[[], bool]) -> None:
+    def __init__(self, platform: Platform, on_answer: OnAnswer, may_leave: Callable[[], bool]) -> None:
         self._platform = platform
         self._may_leave = may_leave
         self._on_answer = on_answer

@@ -18,7 +18,7 @@ from droidgate_shim.engine.strict_json import write_strict
 
 if TYPE_CHECKING:
     from droidgate_phone.java.app_values import PackageFacts
-    from droidgate_phone.system.app_context import AppPlatform
+    from droidgate_phone.system.behaviour import Platform
 
 ARMED_SECONDS: Final = 0.5
 UNKNOWN_APP: Final = "an unknown app"
@@ -31,7 +31,7 @@ _LONGEST_NAME: Final = 48
 _FIRST_HIDING_OVERLAYS: Final = 31
 
 
-def hide_overlays(platform: AppPlatform) -> None:
+def hide_overlays(platform: Platform) -> None:
     """Keep what others draw away from a screen that decides something, where Android can (31)."""
     if platform.sdk >= _FIRST_HIDING_OVERLAYS:
         # Without the permission, taps through other windows allow nothing all the same.

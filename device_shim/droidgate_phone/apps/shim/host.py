@@ -29,8 +29,7 @@ from droidgate_phone.apps.shim.shim_process import ShimProcess, core_of
 from droidgate_phone.common.clocks import Signal
 from droidgate_phone.java.app_values import AndroidError
 from droidgate_phone.java.intents import Bundle, ComponentName, split_uri
-from droidgate_phone.system.app_context import AppPlatform
-from droidgate_phone.system.behaviour import Provider
+from droidgate_phone.system.behaviour import Platform, Provider
 from droidgate_shim.engine.authority import ANY_APP
 from droidgate_shim.engine.strict_json import BUILT, parse_strict, write_strict
 
@@ -434,7 +433,7 @@ class HostProvider(Provider):
             raise AndroidError("java.lang.SecurityException", "only the shell that holds DUMP may ask")
 
 
-def _may_ask(platform: AppPlatform, uid: int) -> bool:
+def _may_ask(platform: Platform, uid: int) -> bool:
     return uid in _SHELL_UIDS and platform.holds(_DUMP, uid=uid)
 
 

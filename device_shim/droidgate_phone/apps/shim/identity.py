@@ -13,8 +13,7 @@ from typing import Final
 from droidgate_mappings.model.errors import InputError
 from droidgate_mappings.model.json_values import Json
 from droidgate_phone.java.app_values import PackageFacts
-from droidgate_phone.system.app_context import AppPlatform
-from droidgate_phone.system.behaviour import AppFiles
+from droidgate_phone.system.behaviour import AppFiles, Platform
 from droidgate_phone.system.package_records import InstalledPackage
 from droidgate_shim.engine.authority import ANY_APP, EVERYTHING, Policy
 from droidgate_shim.engine.strict_json import parse_strict, write_strict
@@ -66,7 +65,7 @@ class Origin:
         }
 
 
-def origin_of(platform: AppPlatform, uid: int) -> Origin:
+def origin_of(platform: Platform, uid: int) -> Origin:
     """Return the caller behind the uid of an app; all isolated processes are one, which is nobody."""
     if _is_isolated(uid):
         return Origin()
@@ -80,12 +79,12 @@ def _is_isolated(uid: int) -> bool:
     return uid % _USER_UIDS in _ISOLATED_UIDS
 
 
-def origin_of_start(platform: AppPlatform, creator_uid: int) -> Origin:
+def origin_of_start(platform: Platform, creator_uid: int) -> Origin:
     """Return the caller of a start: unknown, with those that receive the answer."""
     return replace(origin_of(platform, creator_uid), name=None, is_sender=False)
 
 
-def origin_of_package(platform: AppPlatform, name: str, signers: tuple[str, ...]) -> Origin:
+def origin_of_package(platform: Platform, name: str, signers: tuple[str, ...]) -> Origin:
     """Return the caller behind a package that the system vouches for with its certificates.
 
     The shim may not see it; then it has a number of its own below those of uids.

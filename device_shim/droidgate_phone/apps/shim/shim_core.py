@@ -21,8 +21,7 @@ from droidgate_mappings.values.failures import CallError, Failure
 from droidgate_phone.apps.shim.identity import POLICY, ROUTES, GrantStore, Origin
 from droidgate_phone.java.app_values import AndroidError, PackageFacts, XmlAttributeText, XmlNode
 from droidgate_phone.java.intents import ComponentName
-from droidgate_phone.system.app_context import AppPlatform
-from droidgate_phone.system.behaviour import AppFiles, Context
+from droidgate_phone.system.behaviour import AppFiles, Context, Platform
 from droidgate_shim.engine.authority import Carrier, parse_policy
 from droidgate_shim.engine.backends import BackendAnswer, ExtrasCall, write_answer, write_outgoing
 from droidgate_shim.engine.engine import Answer, Ask, Drop, Effect, Engine, Send, refuse
@@ -171,7 +170,7 @@ class TargetReader:
         platform: Where packages are looked up.
     """
 
-    def __init__(self, table: RouteTable, platform: AppPlatform) -> None:
+    def __init__(self, table: RouteTable, platform: Platform) -> None:
         self._platform = platform
         self._components: dict[Target, ComponentName] = {}
         self._digests: dict[tuple[str, str, ComponentName | None], str] = {}
