@@ -25,6 +25,7 @@ SAMPLE_APPS = PurePosixPath("droidgate_phone/app_sources")
 
 def _run(*command: str | Path, **options: Any) -> str:
     """Return what the command printed; it has to end well."""
+    run: subprocess.CompletedProcess[str]
     run = subprocess.run(command, capture_output=True, text=True, check=False, **options)
     assert run.returncode == 0, run.stdout + run.stderr
     return run.stdout
