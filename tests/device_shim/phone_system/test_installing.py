@@ -15,7 +15,9 @@ from device_shim.phone_system.phone_system_apps import (
     make_apk,
     make_phone,
     make_tool,
+    package_of,
     run,
+    wait,
 )
 from droidgate_android.apk.signing import _sign_archive, _v1_files
 from droidgate_android.apk.zip_writer import ZipParts
@@ -33,8 +35,7 @@ def install(system: AndroidSystem, apk: bytes, *options: str) -> Ran:
 
 
 def apks_of(system: AndroidSystem) -> dict[str, bytes]:
-    found = system.packages.find(TOOL)
-    assert found is not None
+    found = package_of(system, TOOL)
     return found.apks
 
 
@@ -95,12 +96,10 @@ def test_an_app_is_installed_updated_and_removed(sdk: str) -> None:
         assert install(system, apk) == Ran(0, "Success\n", "")
         path = run(system, "pm", "path", TOOL).stdout.removeprefix("package:").strip()
         assert system.files.read(path, uid=2000) == apk
-        before = system.packages.find(TOOL)
-        assert before is not None
-        system.clock.wait(system.clock.signal(), 5)
+        before = package_of(system, TOOL)
+        wait(system, 5)
         assert install(system, make_tool(component("service", "Echo"), version=2)).stdout == "Success\n"
-        after = system.packages.find(TOOL)
-        assert after is not None
+        after = package_of(system, TOOL)
         assert (after.version_code, after.uid, after.first_installed) == (
             2,
             before.uid,
@@ -352,8 +351,7 @@ def test_permissions_are_granted_as_they_are_protected() -> None:
     names = ("INTERNET", "CAMERA", "DUMP", "EXECUTE_APP_FUNCTIONS")
     before = "".join(f'<uses-permission android:name="android.permission.{name}"/>' for name in names)
     with make_phone("36.1", make_tool("", before=before)) as system:
-        package = system.packages.find(TOOL)
-        assert package is not None
+        package = package_of(system, TOOL)
         assert package.granted == {"android.permission.INTERNET"}
         assert run(system, "pm", "grant", TOOL, "android.permission.CAMERA") == Ran(0, "", "")
         assert run(system, "pm", "grant", TOOL, "android.permission.DUMP") == Ran(0, "", "")
@@ -369,8 +367,7 @@ def test_permissions_are_granted_as_they_are_protected() -> None:
         assert package.granted == {"android.permission.INTERNET", "android.permission.DUMP"}
     with make_phone("36.1") as system:
         install(system, make_tool("", before=before), "-g")
-        package = system.packages.find(TOOL)
-        assert package is not None
+        package = package_of(system, TOOL)
         assert "android.permission.CAMERA" in package.granted
 
 
@@ -381,8 +378,7 @@ def test_a_signature_permission_goes_to_apps_of_the_same_key() -> None:
     wants = '<uses-permission android:name="c.P"/>'
     for signer, expected in (("first", {"c.P"}), ("second", set())):
         with make_phone("36.1", owner, make_tool("", before=wants, signer=signer)) as system:
-            package = system.packages.find(TOOL)
-            assert package is not None
+            package = package_of(system, TOOL)
             assert package.granted == expected
 
 

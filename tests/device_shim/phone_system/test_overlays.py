@@ -12,6 +12,8 @@ from device_shim.phone_system.phone_system_apps import (
     make_apk,
     make_phone,
     make_tool,
+    package_of,
+    raises_android,
     run,
 )
 from droidgate_phone.app_api.app_values import AndroidError
@@ -98,9 +100,8 @@ def test_a_tap_next_to_an_overlay_is_partially_obscured_from_android_10_on(sdk: 
 def test_an_overlay_needs_the_users_permission() -> None:
     with phone() as system:
         run(system, "appops", "set", ATTACKER, "SYSTEM_ALERT_WINDOW", "deny")
-        with pytest.raises(AndroidError) as refused:
+        with raises_android("android.view.WindowManager$BadTokenException"):
             system.window.show_overlay(ATTACKER, covers_all=True)
-        assert refused.value.exception == "android.view.WindowManager$BadTokenException"
         with pytest.raises(AndroidError):
             system.window.show_overlay("not.there", covers_all=True)
 
@@ -112,8 +113,7 @@ def test_an_overlay_goes_with_its_permission_and_its_app(end: str) -> None:
         if end == "permission":
             run(system, "appops", "set", ATTACKER, "SYSTEM_ALERT_WINDOW", "ignore")
         elif end == "process":
-            package = system.packages.find(ATTACKER)
-            assert package is not None
+            package = package_of(system, ATTACKER)
             system.core.start_process(package, ATTACKER)
             system.end_processes(ATTACKER, "test")
         elif end == "force-stop":

@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from device_shim.phone_system.phone_system_apps import TOOL, component, make_phone, make_tool, run
+from device_shim.phone_system.phone_system_apps import TOOL, component, make_phone, make_tool, package_of, run
 from droidgate_phone.app_api.app_values import AndroidError
 from droidgate_phone.system import AndroidSystem
 from droidgate_phone.system.permissions import POST_NOTIFICATIONS
@@ -109,8 +109,7 @@ def test_nothing_is_asked_that_the_phone_would_not_ask(
 
 def test_only_an_activity_asks() -> None:
     with phone() as system:
-        package = system.packages.find(TOOL)
-        assert package is not None
+        package = package_of(system, TOOL)
         (process,) = system.processes.of_package(TOOL)
         with pytest.raises(AndroidError, match="needs the context of an activity"):
             system.core.context_for(package, process).platform.request_permissions(POST_NOTIFICATIONS)

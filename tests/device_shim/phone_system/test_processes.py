@@ -15,11 +15,13 @@ from device_shim.phone_system.phone_system_apps import (
     make_agent,
     make_phone,
     make_tool,
+    package_of,
+    raises_android,
     run,
+    wait,
 )
 from droidgate_phone.app_api.app_values import AndroidError, Message
 from droidgate_phone.intents import Bundle, ComponentName, Intent
-from droidgate_phone.system import AndroidSystem
 from droidgate_phone.system.processes import FIRST_ISOLATED_UID, LAST_ISOLATED_UID, DeadProcessError
 
 ECHO = ComponentName(TOOL, f"{TOOL}.Echo")
@@ -28,20 +30,16 @@ ISOLATED = component("service", "Echo", isolatedProcess="true")
 HELLO = Bundle.of_strings({"text": "hello"})
 
 
-def wait_idle(system: AndroidSystem) -> None:
-    system.clock.wait(system.clock.signal(), 0.5)
-
-
 def test_the_death_of_a_messengers_process_is_reported_once() -> None:
     with make_phone("36.1", make_agent(), make_tool(SERVICE)) as system:
         token = system.app_context(AGENT).platform.create_messenger(ignore)
         deaths: Inbox[str] = Inbox(system)
         system.app_context(TOOL).platform.link_to_death(token, lambda: deaths.put("agent"))
-        wait_idle(system)
+        wait(system)
         assert deaths.take(0.1) is None
         run(system, "am", "force-stop", AGENT)
         assert deaths.take() == "agent"
-        wait_idle(system)
+        wait(system)
         assert deaths._items == ["agent"]
 
 
@@ -63,7 +61,7 @@ def test_a_death_is_not_reported_after_unlinking() -> None:
         unlink = system.app_context(TOOL).platform.link_to_death(token, lambda: deaths.append("agent"))
         unlink()
         system.end_processes(AGENT, "test")
-        wait_idle(system)
+        wait(system)
         assert deaths == []
 
 
@@ -76,9 +74,8 @@ def test_linking_to_a_messenger_that_is_gone_throws(end: str) -> None:
             system.end_processes(AGENT, "test")
         else:
             platform.close_messenger(token)
-        with pytest.raises(AndroidError) as refused:
+        with raises_android("android.os.DeadObjectException"):
             system.app_context(TOOL).platform.link_to_death(token, lambda: None)
-        assert refused.value.exception == "android.os.DeadObjectException"
 
 
 def test_code_that_goes_on_after_its_process_has_ended_reaches_nobody() -> None:
@@ -104,7 +101,7 @@ def test_code_that_goes_on_after_its_process_has_ended_reaches_nobody() -> None:
         for call in calls:
             with pytest.raises(DeadProcessError):
                 call()
-        wait_idle(system)
+        wait(system)
         assert inbox.take(0.1) is None
         assert system.app_context(AGENT).files.read("kept") is None
 
@@ -116,7 +113,7 @@ def test_a_process_that_died_itself_hears_of_no_death() -> None:
         system.app_context(TOOL).platform.link_to_death(token, lambda: deaths.append("agent"))
         system.end_processes(TOOL, "test")
         system.end_processes(AGENT, "test")
-        wait_idle(system)
+        wait(system)
         assert deaths == []
 
 
@@ -147,7 +144,7 @@ def test_each_isolated_process_has_a_uid_of_its_own_and_ends_with_its_service() 
             (process,) = system.processes.of_package(TOOL)
             uids.append(process.uid)
             binding.unbind()
-            wait_idle(system)
+            wait(system)
             assert system.processes.of_package(TOOL) == []
         assert uids == [FIRST_ISOLATED_UID, FIRST_ISOLATED_UID + 1]
 
@@ -156,8 +153,7 @@ def test_an_isolated_process_may_neither_start_nor_bind_nor_keep_files() -> None
     with make_phone("36.1", make_agent(), make_tool(ISOLATED)) as system:
         assert system.app_context(AGENT).bind_service(Intent(component=ECHO), ignore) is not None
         (process,) = system.processes.of_package(TOOL)
-        package = system.packages.find(TOOL)
-        assert package is not None
+        package = package_of(system, TOOL)
         context = system.core.context_for(package, process)
         calls: dict[str, Callable[[], object]] = {
             "startService": lambda: context.start_service(Intent(component=ECHO)),

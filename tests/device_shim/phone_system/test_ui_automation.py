@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 import pytest
 
-from device_shim.phone_system.phone_system_apps import make_apk, make_phone, run
+from device_shim.phone_system.phone_system_apps import make_apk, make_phone, raises_android, run
 from droidgate_phone.app_api.app_values import AndroidError
 from droidgate_phone.app_api.behaviour import App, Instrumentation
 from droidgate_phone.app_api.platform import Platform
@@ -135,11 +135,9 @@ def test_the_shells_permissions_are_adopted_by_one_app_at_a_time() -> None:
         first.connect_ui_automation(FLAG_DONT_USE_ACCESSIBILITY)
         second.connect_ui_automation(FLAG_DONT_USE_ACCESSIBILITY)
         first.adopt_shell_permissions(DUMP)
-        with pytest.raises(AndroidError) as refused:
-            second.adopt_shell_permissions(QUERY)
-        assert refused.value.exception == "java.lang.SecurityException"
         message = "Shell can delegate permissions only to one instrumentation at a time"
-        assert refused.value.message == message
+        with raises_android("java.lang.SecurityException", message):
+            second.adopt_shell_permissions(QUERY)
         second.drop_shell_permissions()
         assert first.holds(DUMP)
         first.drop_shell_permissions()
@@ -168,10 +166,8 @@ def test_flags_decide_what_a_ui_automation_does_to_accessibility(
         assert dumped.stderr == ("Killed \n" if registers else "")
         other = instrument(system, SECOND)
         if registers:
-            with pytest.raises(AndroidError) as refused:
+            with raises_android("java.lang.IllegalStateException", ALREADY_REGISTERED):
                 other.connect_ui_automation(flags)
-            assert refused.value.exception == "java.lang.IllegalStateException"
-            assert refused.value.message == ALREADY_REGISTERED
         else:
             other.connect_ui_automation(flags)
         system.end_processes(FIRST, "test")
