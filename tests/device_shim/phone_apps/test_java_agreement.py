@@ -2,7 +2,6 @@
 
 import base64
 import json
-import random
 import string
 from functools import partial
 from pathlib import Path
@@ -12,6 +11,8 @@ import pytest
 
 from adapters.handlers.jvm import as_line, compile_java, run_class
 from device_shim.phone_apps.small_phone import NOW, SmallPhone
+from device_shim.shim_engine.mutated_vectors import Mutator
+from droidgate_mappings.model.json_values import canonical_json
 from droidgate_phone.app_api.app_values import BroadcastResult
 from droidgate_phone.apps.clock_in import ClockInEngine
 from droidgate_phone.apps.pdf_tool import problem_with
@@ -57,33 +58,13 @@ def from_utf16(line: str) -> str:
     return base64.b64decode(line).decode("utf-16-be", "surrogatepass")
 
 
-class _Generator(random.Random):
-    """Wild JSON, and texts that are nearly JSON."""
-
-    def text(self, longest: int = 12) -> str:
-        return "".join(self.choices(_CHARACTERS, k=self.randrange(longest)))
-
-    def value(self, depth: int = 3) -> Any:
-        kind = self.randrange(9 if depth else 7)
-        simple: list[Any] = [
-            None, True, False, self.randrange(-(2**65), 2**65), self.randrange(-5, 99),
-            self.choice([0.5, -0.0, 1e21, 2.0**63, 1e-7, 123456789.125, 3.0, 2.5e7, 1e300]), self.text(),
-        ]  # fmt: skip
-        if kind < len(simple):
-            return simple[kind]
-        if kind == len(simple):
-            return [self.value(depth - 1) for _ in range(self.randrange(4))]
-        return {self.text(4): self.value(depth - 1) for _ in range(self.randrange(4))}
-
-    def mutated(self, text: str) -> str:
-        for _ in range(self.choice([0, 0, 0, 0, 0, 0, 1, 1, 2, 5])):
-            at = self.randrange(len(text) + 1)
-            new = self.choice(["", "", self.text(4), self.choice('{}[]",:\\'), "\\u0041", "\\ud83d", "1e5"])
-            text = text[:at] + new + text[at + self.randrange(3) :]
-        return text
-
-    def json_text(self, value: Any) -> str:
-        return json.dumps(value, ensure_ascii=self.random() < 0.5)
+def _changed(mutator: Mutator, text: str | None, rate: float = 0.6) -> str | None:
+    """Return a text, so often damaged in up to three places, now and then none."""
+    while text is not None and mutator.random() < rate:
+        changed = mutator.changed_text(text)
+        text = changed if isinstance(changed, str) else None
+        rate /= 2
+    return text
 
 
 def _read_and_write(text: str) -> str:
@@ -97,56 +78,44 @@ def _read_and_write(text: str) -> str:
         return "null"
 
 
+_LENIENT = (
+    "'", "=", "=>", ";", "#", "//", "/*", "*/", "010", "0x1F", "NaN", "Infinity", "TRUE", "nul", ".5", "1_0",
+    "-0.0", "1e21", "9223372036854775808", "0.0000001", "123456789.125", "3.0", "2.5e7", "1e300", "[[]]",
+)  # fmt: skip
+_JSON = (
+    '{"a":1,"b":[true,null,"x"],"c":{"d":-0.5}}',
+    '{"\u00e9/":"\\ud83d\\ude00","e":[],"f":{}}',
+    '{"":[1,2.5]}',
+)
+
+
 def test_org_json_reads_and_writes_3000_texts_as_androids_own_does(classes: Path) -> None:
-    generator = _Generator(SEED)
-    lenient = [
-        "'", "=", "=>", ";", "#", "//", "/*", "*/", "010", "0x1F", "NaN", "Infinity", "TRUE", "nul", ".5",
-        "1_0",
-    ]  # fmt: skip
-    texts = []
-    for _ in range(3000):
-        text = generator.json_text({generator.text(4): generator.value() for _ in range(3)})
-        at = generator.randrange(len(text) + 1)
-        texts.append(generator.mutated(text[:at] + generator.choice(["", *lenient]) + text[at:]))
+    mutator = Mutator(SEED)
+    texts: list[str] = []
+    while len(texts) < 3000:
+        text = _changed(mutator, mutator.choice(_JSON)) or ""
+        text = text.replace("TEXT", "".join(mutator.choices(_CHARACTERS, k=mutator.randrange(9))))
+        at = mutator.randrange(len(text) + 1)
+        texts.append(text[:at] + mutator.choice(["", *_LENIENT]) + text[at:])
     answers = map(from_utf16, run_class("dev.droidgate.sample.JsonRunner", classes, map(as_line, texts)))
     for text, theirs in zip(texts, answers, strict=True):
         assert _read_and_write(text) == theirs, text
 
 
-def _good_request(generator: _Generator) -> str:
-    name = generator.choice(["clock_in_today", "make_up_clock_in", "query_clock_in"])
-    day = f"{generator.choice([1999, 2000, 2024, 2026])}-02-{generator.randrange(1, 31):02}"
-    call = {"id": name, "args": {} if name == "clock_in_today" else {"date": day}}
-    body = {"version": "1.0", "request": {"id": generator.text() or "r", "capability": call}}
-    return generator.json_text({"mobile-mcp-request": body})
+def _request(capability: Any, request_id: Any = "r1", **arguments: Any) -> str:
+    call = {"id": capability, "args": arguments}
+    body = {"version": "1.0", "request": {"id": request_id, "capability": call}}
+    return json.dumps({"mobile-mcp-request": body})
 
 
-def _clock_in_request(generator: _Generator) -> str:
-    if generator.random() < 0.4:
-        return _good_request(generator)
-    names = [
-        "clock_in_today", "make_up_clock_in", "query_clock_in", "x", "", 5, 2.5, None, [1, "/"],
-        {"a": 1e20, "b": [2.0**63, -(2.0**63)]},
-    ]  # fmt: skip
-    dates = [
-        TODAY, "2026-02-13", "2026-02-15", "2024-02-29", "2023-02-29", "0000-02-29", "1999-12-31", "x", 7,
-        None,
-    ]  # fmt: skip
-    arguments = {generator.choice(["date", "date", "date", "d"]): generator.choice(dates)}
-    arguments = generator.choice([arguments, arguments, {}])
-    call: Any = {"id": generator.choice(names[: generator.choice([3, 10])]), "args": arguments}
-    if generator.random() < 0.2:
-        call[generator.choice(["input", "args", "id", "x"])] = generator.value()
-    request: Any = {"id": generator.choice(["r1", "r1", "r2", "r3", "ü/", "", 4]), "capability": call}
-    if generator.random() < 0.1:
-        request[generator.choice(["capability", "id"])] = generator.value()
-    body: Any = {
-        "version": generator.choice(["1.0", "1.0", "1.0", "1.0", "1.0", "1", 1.0]),
-        "request": request,
-    }
-    if generator.random() < 0.1:
-        body["request"] = generator.value()
-    return generator.mutated(generator.json_text({"mobile-mcp-request": body}))
+_DAYS = (
+    TODAY, "2026-02-13", "2026-02-15", "2024-02-29", "2023-02-29", "0000-02-29", "1999-12-31", "x", 7, None,
+    *(f"{year}-02-{day:02}" for year in (1999, 2000, 2024, 2026) for day in (1, 28, 30)),
+)  # fmt: skip
+_CLOCK_IN = (
+    _request("clock_in_today"), _request("clock_in_today", "\u00fc/"), _request([1, "/"]), _request(2.5),
+    *(_request(name, date=day) for name in ("make_up_clock_in", "query_clock_in") for day in _DAYS),
+)  # fmt: skip
 
 
 class _Book:
@@ -167,9 +136,9 @@ def test_clock_in_answers_2000_requests_as_its_java_does(classes: Path) -> None:
     descriptor = (
         SmallPhone().context("dev.droidgate.sample.clockin").read_xml_resource("@xml/mcp_capabilities")
     )
-    generator = _Generator(SEED)
+    mutator = Mutator(SEED)
     too_deep = '{"a":' * 10_000
-    texts = [None, too_deep, *(_clock_in_request(generator) for _ in range(2000))]
+    texts = [None, too_deep, *(_changed(mutator, mutator.choice(_CLOCK_IN)) for _ in range(2000))]
     lines = [as_line(descriptor), as_line(str(int(NOW))), *map(as_line, texts)]
     answers = map(from_utf16, run_class("dev.droidgate.sample.clockin.ClockInRunner", classes, lines))
     engine = ClockInEngine(read_descriptor(descriptor), _Book(), lambda: TODAY)
@@ -179,31 +148,26 @@ def test_clock_in_answers_2000_requests_as_its_java_does(classes: Path) -> None:
         assert mine == theirs, text
 
 
-def _tally_request(generator: _Generator) -> str:
-    player: Any = generator.choice(["Ada", "Ada", "Bob", generator.text(), "x" * 101, "", 7])
-    points: Any = generator.choice([1, -5, 2**62, -(2**63), 2**63, 1.0, True, "1", None])
-    arguments: Any = {"player": player}
-    name = generator.choice(["add_points", "add_points", "read_total", "start_over", "x"])
-    if name == "add_points" or generator.random() < 0.1:
-        arguments["points"] = points if generator.random() < 0.3 else generator.randrange(-9, 99)
-    if name == "start_over" and generator.random() < 0.8:
+_PLAYERS = ("Ada", "Ada", "Bob", "\u00df\u0130\u8a9e", "x" * 101, "", 7)
+_POINTS = (1, -5, 2**62, -(2**63), 2**63, 1.0, True, "1", None)
+
+
+def _tally_request(mutator: Mutator) -> str | None:
+    player, way = mutator.choice(_PLAYERS), mutator.random()
+    if way < 0.02:
         # Rarely said, so that totals add up.
-        name = "read_total"
-    call: Any = {"id": name, "args": {} if name == "start_over" else arguments}
-    body = {"version": "1.0", "request": {"id": generator.text() or "r", "capability": call}}
-    text = generator.json_text({"mobile-mcp-request": body})
-    return generator.mutated(text) if generator.random() < 0.2 else text
-
-
-def _point_for(number: int) -> str:
-    call = {"id": "add_points", "args": {"player": f"p{number}", "points": 1}}
-    return json.dumps({"mobile-mcp-request": {"version": "1.0", "request": {"id": "r", "capability": call}}})
+        return _request("start_over")
+    if way < 0.4:
+        return _changed(mutator, _request("read_total", player=player), 0.2)
+    points = mutator.choice(_POINTS) if way < 0.55 else mutator.randrange(-9, 99)
+    return _changed(mutator, _request("add_points", player=player, points=points), 0.2)
 
 
 def test_tally_answers_2000_requests_as_its_java_does(classes: Path) -> None:
     descriptor = SmallPhone().context("dev.droidgate.sample.tally").read_xml_resource("@xml/mcp_capabilities")
-    generator = _Generator(SEED)
-    texts = [None, *(_tally_request(generator) for _ in range(2000)), *map(_point_for, range(101))]
+    mutator = Mutator(SEED)
+    texts = [None, *(_tally_request(mutator) for _ in range(2000))]
+    texts += [_request("add_points", player=f"p{number}", points=1) for number in range(101)]
     lines = [as_line(descriptor), *map(as_line, texts)]
     answers = map(from_utf16, run_class("dev.droidgate.sample.tally.TallyRunner", classes, lines))
     capabilities, run = read_descriptor(descriptor), partial(run_capability, Totals())
@@ -215,30 +179,23 @@ def test_tally_answers_2000_requests_as_its_java_does(classes: Path) -> None:
         assert mine == theirs, text
 
 
-def _weather_call(generator: _Generator) -> tuple[str | None, str | None]:
-    place = generator.choice(
-        ["Paris", "  New \t York ", "ΣΊΣΥΦΟΣ", "İstanbul", "", "1 2", "x" * 81, generator.text(30)]
-    )
+_PLACES = ("Paris", "  New \t York ", "ΊΥΦΟ", "İstanbul", "", "1 2", "x" * 81, "a\ud83d\u2028\xa0Ǆ")
+
+
+def _weather_call(mutator: Mutator) -> tuple[str | None, str | None]:
+    place = mutator.choice(_PLACES) + mutator.choice(["", "", *_CHARACTERS])
     arguments: Any = {
         "currentWeather": {"location": place},
-        "forecast": {"location": place, "days": generator.choice(["3", 7, "8", "0", "x", 2.0, None])},
-        "warmestPlace": {
-            "places": ";".join([place] + [generator.text(6) for _ in range(generator.randrange(12))])
-        },
+        "forecast": {"location": place, "days": mutator.choice(["3", 7, "8", "0", "x", 2.0, None])},
+        "warmestPlace": {"places": ";".join(mutator.choices(_PLACES, k=mutator.randrange(1, 13)))},
     }
-    name = generator.choice([*arguments, *arguments, "getWeather", "", None])
-    chosen = arguments.get(name, {})
-    if generator.random() < 0.3:
-        return "currentWeather", generator.json_text({"location": "a" + generator.text(20)})
-    if generator.random() < 0.1:
-        chosen[generator.text(4)] = generator.value()
-    text = generator.json_text(chosen)
-    return name, generator.choice([text, text, text, generator.mutated(text), "", None])
+    name = mutator.choice([*arguments, *arguments, "getWeather", "", None])
+    return name, _changed(mutator, json.dumps(arguments.get(name, {})), 0.3)
 
 
 def test_weather_is_the_same_as_in_java_for_2000_calls(classes: Path) -> None:
-    generator = _Generator(SEED)
-    calls = [_weather_call(generator) for _ in range(2000)]
+    mutator = Mutator(SEED)
+    calls = [("currentWeather", '{"location":"ΣΊΣΥΦΟΣ"}'), *(_weather_call(mutator) for _ in range(2000))]
     lines = [as_line(part) for call in calls for part in call]
     answers = map(from_utf16, run_class("dev.droidgate.sample.weather.WeatherRunner", classes, lines))
     ours = [_broadcast(SmallPhone(), *call) for call in calls]
@@ -257,26 +214,26 @@ def _broadcast(phone: SmallPhone, tool: str | None, params: str | None) -> str:
 
 
 _GOOD = {"path": "a.pdf", "format": "png", "paths": ["a", "b"], "output_name": "x", "query": "q"}
-_OTHER = ["a.pdf", 3, 0, 72.0, ["a", "b"], [""], "png", {"width": 595, "height": 842}, {"width": ""}]
+_OTHER = ("a.pdf", 3, 0, 72.0, ["a", "b"], [""], "png", {"width": 595, "height": 842}, {"width": ""})
 
 
-def _tool_value(generator: _Generator, schema: Any) -> Any:
+def _tool_value(mutator: Mutator, schema: Any) -> str:
     """Return parameters that fit a schema, with up to three of them left out, changed or added."""
     names = list(schema["properties"])
     value: dict[str, Any] = {name: _GOOD[name] for name in names if name in _GOOD}
-    for _ in range(generator.randrange(4)):
-        name = generator.choice([*names, "x"])
-        if value.pop(name, None) is None or generator.random() < 0.5:
-            value[name] = generator.choice([generator.value(), *_OTHER])
-    return value
+    for _ in range(mutator.randrange(4)):
+        name = mutator.choice([*names, "x"])
+        if value.pop(name, None) is None or mutator.random() < 0.5:
+            value[name] = mutator.choice([mutator.changed(None), *_OTHER])
+    return canonical_json(value)
 
 
 def test_pdf_tool_checks_1000_calls_as_its_java_does(classes: Path) -> None:
     context = SmallPhone().context("dev.droidgate.sample.pdftool")
     manifest = context.read_meta_data("dev.droidgate.sample.pdftool.ToolActivity", "mMCP_manifest")
-    generator = _Generator(SEED)
+    mutator = Mutator(SEED)
     schemas = [tool["parameters"] for tool in json.loads(str(manifest))["tools"]]
-    calls = [(schema, generator.json_text(_tool_value(generator, schema))) for schema in schemas * 200]
+    calls = [(schema, _tool_value(mutator, schema)) for schema in schemas * 200]
     lines = [as_line(part) for schema, text in calls for part in (json.dumps(schema), text)]
     answers = [
         from_utf16(line) for line in run_class("dev.droidgate.sample.pdftool.PdfRunner", classes, lines)

@@ -3,6 +3,7 @@
 import io
 import sys
 import threading
+import tomllib
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -13,7 +14,7 @@ from hypothesis import given, strategies as st
 from device_shim.phone_shell.shell_bench import Phone, Sink
 from device_shim.phone_shell.test_shell_against_mksh import PIECES
 from droidgate_phone.commands import command_registry
-from droidgate_phone.phone import boot
+from droidgate_phone.phone import boot, start_phone
 from droidgate_phone.shell import BUDGET_STATUS, NOT_MODELLED_STATUS, Budget, run_shell
 from droidgate_phone.shell.interpreter import THREADS
 from droidgate_phone.shell.programs import INTERNAL_STATUS
@@ -246,3 +247,35 @@ def test_many_command_lines_run_at_once_on_one_phone() -> None:
         thread.join()
     assert outcomes == {number: f"{number}\n".encode() for number in range(1, 21)}
     assert phone.run("ls /data/local/tmp").output == b""
+
+
+# The command lines that clients of a phone send: each one runs, or is refused by name
+
+
+PACKAGE = "dev.droidgate.sample.notes"
+CLIENTS = tomllib.loads((Path(__file__).parent / "client_lines.toml").read_text("utf-8"))["clients"]
+SCRIPT = b'screenrecord "$1" &\nPID=$!\nread ANY\nkill -INT $PID\nwait\n'
+"""What adbutils starts with `sh` to record the screen."""
+
+
+@pytest.mark.parametrize("client", CLIENTS, ids=[client["name"] for client in CLIENTS])
+def test_each_line_of_a_client_runs_or_is_refused_as_the_table_says(client: dict[str, Any]) -> None:
+    with start_phone(sdk="37") as phone:
+        phone.system.files.write("/sdcard/adbutils-screenrecord.sh", SCRIPT, uid=2000)
+
+        def run(line: str) -> tuple[int, str]:
+            error = Sink()
+            streams = Streams(io.BytesIO(), Sink(), error)
+            return run_shell(phone.system, line.replace("PACKAGE", PACKAGE), streams), error.data.decode()
+
+        ran = [[run(line)[0], line] for _, line in client["runs"]]
+        refused = [[what, line, *run(line)] for what, line in client["refused"]]
+    assert ran == client["runs"]
+    for what, line, status, error in refused:
+        assert status == NOT_MODELLED_STATUS, line
+        named = what.replace("PACKAGE", PACKAGE)
+        accepted = {
+            f"droidgate phone: {named} is not modelled\n",
+            f"droidgate phone: not modelled: {named}\n",
+        }
+        assert error in accepted, line

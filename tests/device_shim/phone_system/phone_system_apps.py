@@ -30,7 +30,7 @@ from droidgate_phone.app_api.behaviour import (
     Receiver,
     Service,
 )
-from droidgate_phone.app_api.platform import View
+from droidgate_phone.app_api.platform import Binding, View
 from droidgate_phone.clocks import StillClock
 from droidgate_phone.commands import SHELL_UID, CommandCall
 from droidgate_phone.commands.command_registry import find_command

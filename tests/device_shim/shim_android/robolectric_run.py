@@ -12,9 +12,8 @@ from pathlib import Path
 
 from lxml import etree
 
-from device_shim.shim_android.hand_made_shim import hand_made_shim
 from device_shim.shim_android.manifest_limits import limit_apks
-from device_shim.shim_android.tool_apps import tool_apps
+from device_shim.shim_android.tool_apps import hand_made_shim, tool_apps
 from droidgate.shims.source_apps import read_source_apps
 from droidgate_android.apk.signing_keys import make_key
 from droidgate_phone.sample_packages import sample_packages

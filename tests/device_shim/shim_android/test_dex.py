@@ -10,8 +10,7 @@ from types import ModuleType
 
 import pytest
 
-from device_shim.shim_android.class_files import ClassJar
-from device_shim.shim_android.dex_file import DexFile, class_name
+from device_shim.shim_android.dex_file import ClassJar, DexFile, class_name
 from droidgate_shim.builder.dex import shim_dex
 from requirements_of_tests import CHECKOUT, require
 

@@ -318,11 +318,11 @@ def test_a_yes_to_all_further_calls_ends_with_its_grant_and_one_to_a_call_does_n
 
 def test_a_value_nested_too_deep_is_refused_both_ways() -> None:
     value: Any = 1
-    property_: Any = {"kind": "long", "values": [1]}
+    document: Any = 1
     for _ in range(70):
         value = {"a": value}
-        document = {"schemaType": "", "properties": {"a": property_}}
-        property_ = {"kind": "document", "values": [document]}
+        kind = "long" if document == 1 else "document"
+        document = {"schemaType": "", "properties": {"a": {"kind": kind, "values": [document]}}}
     with pytest.raises(AppFunctionWireError):
         write_document(value, ObjectType(), {})
     with pytest.raises(AppFunctionWireError):

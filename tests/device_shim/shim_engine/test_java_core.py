@@ -4,7 +4,6 @@ The vectors of `device_shim/vectors` hold it to everything else.
 """
 
 import json
-import random
 import subprocess
 from decimal import Decimal
 from pathlib import Path
@@ -16,6 +15,7 @@ from device_shim.shim_engine import engine_samples
 from device_shim.shim_engine.conformance.evaluation import evaluate
 from device_shim.shim_engine.conformance.vector_files import load_vectors
 from device_shim.shim_engine.jvm_core import ENGINE_SOURCES, CoreJvm
+from device_shim.shim_engine.mutated_vectors import Mutator
 from droidgate_mappings.model.json_values import Json, one_line_json
 from droidgate_mappings.tables.failure_tokens import load_failure_tokens, token_of_code
 from requirements_of_tests import SHORT_JVM, require
@@ -42,6 +42,8 @@ def pattern(pattern: str, text: str) -> Json:
 def fit(declared: Json, value: Json) -> Json:
     return {"op": "fit", "type": declared, "value": value}
 
+
+A_DOUBLE: Json = {"kind": "object", "properties": {"v": {"type": {"kind": "double"}}}}
 
 # RFC 8259 by its sections; the names in the comments are the kinds of files in other people's suites.
 ACCEPTED = [
@@ -134,6 +136,7 @@ def test_what_json_is_not(core: CoreJvm) -> None:
          {"error": "unfit", "pointer": ""}),
         (fit({"kind": "string", "keywords": {"maxLength": 1}}, "\U0001f600"),
          {"value": "\U0001f600", "coercions": []}),
+        ({"op": "write-document", "type": A_DOUBLE, "value": {"v": "x"}}, {"error": "invalid_argument"}),
         (fit({"kind": "double", "keywords": {"multipleOf": Decimal("0.1")}}, Decimal("0.3")),
          {"value": Decimal("0.3"), "coercions": []}),
     ],
@@ -251,34 +254,14 @@ def call(**changed: Json) -> dict[str, Json]:
     return {**vector, "extras": extras, "backend": {"code": -1, "extras": {"result": "done"}}, **changed}
 
 
-def garbled(text: str, source: random.Random) -> str:
-    """Change a line in a few places, so that some lines stay vectors and most do not."""
-    characters = list(text)
-    for _ in range(source.choice((0, 1, 1, 2, 5, 40))):
-        at = source.randrange(len(characters))
-        match source.randrange(4):
-            case 0:
-                del characters[at : at + source.randrange(1, 9)]
-            case 1:
-                characters.insert(at, source.choice('{}[]",:\\0-1.5eEtfn\u2028\x00\U0001f600 '))
-            case 2:
-                characters[at] = chr(
-                    source.choice((source.randrange(32, 127), source.randrange(0x20, 0xD7FF)))
-                )
-            case _:
-                other = source.randrange(len(characters))
-                characters[at:at] = characters[other : other + source.randrange(1, 30)]
-        characters = characters or ["x"]
-    return "".join(characters).replace("\n", " ").replace("\r", " ")
-
-
 @pytest.mark.slow
 def test_garbage_is_answered_line_by_line(core: CoreJvm) -> None:
-    source = random.Random(20_000)
+    mutator = Mutator(20_000)
     seeds = [one_line_json(vector.case) for vector in load_vectors() if len(str(vector.case)) < 6_000]
     seeds += [one_line_json(call()), one_line_json(call(extras={"request": "[" * 500}))]
-    lines = [garbled(source.choice(seeds), source).encode() for _ in range(19_900)]
-    lines += [source.randbytes(200).replace(b"\n", b"").replace(b"\r", b"") for _ in range(100)]
+    texts = (str(mutator.changed_text(mutator.choice(seeds))) for _ in range(19_900))
+    lines = [text.encode() for text in texts] + [mutator.randbytes(200) for _ in range(100)]
+    lines = [line.replace(b"\n", b" ").replace(b"\r", b" ") for line in lines]
     counts: dict[str, int] = {}
     for answer in core.answers(lines):
         outcome: dict[str, Any] | None = json.loads(answer)
@@ -344,7 +327,8 @@ def test_a_call_whose_deadline_passes_while_its_target_is_looked_at_does_not_go_
     (written,) = engine_samples.s1("7", "fill", {"path": "a"}).values()
     request.write_text(written)
     program = Path(__file__).with_name("LateTarget.java")
-    command = [require("java"), *SHORT_JVM, "-cp", core_classes, program, routes, request, str(takes_ms)]
+    command: list[str | Path] = [require("java"), *SHORT_JVM, "-cp", core_classes, program]
+    command += [routes, request, str(takes_ms)]
     run = subprocess.run(command, capture_output=True, text=True, check=False)
     assert run.returncode == 0, run.stderr[-4000:]
     assert run.stdout.split("\n")[:-1] == events

@@ -5,14 +5,17 @@ import pytest
 from droidgate_phone.apps.shim_runtimes import ShimRuntime, start_shim_runtime
 from droidgate_phone.system.releases import load_release
 
-_ON_THE_JVM = (
-    pytest.mark.slow,
-    pytest.mark.requires("newer-jdk", "robolectric", "dex2jar"),
-    pytest.mark.timeout(600),
+JVM = pytest.param(
+    "jvm",
+    marks=(
+        pytest.mark.slow,
+        pytest.mark.requires("newer-jdk", "robolectric", "dex2jar"),
+        pytest.mark.timeout(600),
+    ),
 )
 
 
-@pytest.fixture(params=["python", pytest.param("jvm", marks=_ON_THE_JVM)])
+@pytest.fixture(params=["python", JVM])
 def shim_runtime(request: pytest.FixtureRequest) -> ShimRuntime:
     """The engine in Python, and the shim's own Java classes on a JVM that all tests of a process share."""
     runtime: ShimRuntime = request.param

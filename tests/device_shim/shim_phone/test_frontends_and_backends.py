@@ -34,7 +34,9 @@ from device_shim.shim_phone.world import (
 )
 from droidgate.shims.source_apps import read_source_apps
 from droidgate_mappings.tables.reach import load_shim_table
+from droidgate_mmcp.shim_backend import BroadcastListing
 from droidgate_phone.app_api.app_values import AppFunctionError
+from droidgate_phone.apps.shim.shim_discovery import Tools, digest_of
 from droidgate_phone.apps.shim_runtimes import ShimRuntime
 from droidgate_phone.intents import ComponentName, Intent
 
@@ -61,51 +63,32 @@ def _digests(folder: Path) -> Mapping[str, Mapping[str, Any]]:
     }
 
 
+TEXT = {"kind": "text", "name": "result"}
+ROUTES: tuple[tuple[str, str, dict[str, str], tuple[str, ...], int], ...] = (
+    ("pages", PDF_TOOL, {"kind": "mmcp-activity", "component": f"{PDF_TOOL}/{PDF_TOOL}.ToolActivity",
+     "tool": "page_count"}, ("path",), 30_000),
+    ("weather", WEATHER, {"kind": "mmcp-broadcast", "component": f"{WEATHER}/{WEATHER}.WeatherReceiver",
+     "tool": "currentWeather"}, ("location",), 10_000),
+    ("note", PLAIN_NOTES, {"kind": "app-function", "package": PLAIN_NOTES, "function": "createNote"},
+     ("title", "content"), 30_000),
+    ("make_up", CLOCK_IN, {"kind": "mobile-mcp", "component": f"{CLOCK_IN}/{CLOCK_IN}.ClockInService",
+     "capability": "make_up_clock_in", "dialect": "S0"}, ("date",), 30_000),
+)  # fmt: skip
+"""Id, app, backend, parameters, and deadline in ms of each route."""
+
+
 def _routes(world: World, targets: Mapping[str, Mapping[str, Any]]) -> list[dict[str, Any]]:
-    text = {"kind": "text", "name": "result"}
-    weather = {**targets[WEATHER], "digest": _weather_digest(world)}
+    targets = {**targets, WEATHER: {**targets[WEATHER], "digest": _weather_digest(world)}}
     return [
         route(
-            "pages",
-            {
-                "kind": "mmcp-activity",
-                "component": f"{PDF_TOOL}/{PDF_TOOL}.ToolActivity",
-                "tool": "page_count",
-            },
-            targets[PDF_TOOL],
-            parameters={"path": "string"},
-            outputs=text,
-        ),
-        route(
-            "weather",
-            {
-                "kind": "mmcp-broadcast",
-                "component": f"{WEATHER}/{WEATHER}.WeatherReceiver",
-                "tool": "currentWeather",
-            },
-            weather,
-            parameters={"location": "string"},
-            outputs=text,
-            deadline_ms=10_000,
-        ),
-        route(
-            "note",
-            {"kind": "app-function", "package": PLAIN_NOTES, "function": "createNote"},
-            targets[PLAIN_NOTES],
-            parameters={"title": "string", "content": "string"},
-            outputs=text,
-        ),
-        route(
-            "make_up",
-            {
-                "kind": "mobile-mcp",
-                "component": f"{CLOCK_IN}/{CLOCK_IN}.ClockInService",
-                "capability": "make_up_clock_in",
-                "dialect": "S0",
-            },
-            targets[CLOCK_IN],
-            parameters={"date": "string"},
-        ),
+            name,
+            backend,
+            targets[package],
+            parameters=dict.fromkeys(parameters, "string"),
+            outputs=None if backend["kind"] == "mobile-mcp" else TEXT,
+            deadline_ms=deadline_ms,
+        )
+        for name, package, backend, parameters, deadline_ms in ROUTES
     ]
 
 
@@ -121,9 +104,8 @@ def _weather_digest(world: World) -> str:
 def world(tmp_path: Path, shim_runtime: ShimRuntime) -> Iterator[World]:
     """A phone with a shim written by hand that has all frontends and a route to each kind of app."""
     world = World("clock-in", "notes-legacy", "pdf-tool", "weather", shim_runtime=shim_runtime)
-    more, files = function_service({"f_pages": ["path"], "f_weather": ["location"],
-                                    "f_note": ["title", "content"], "f_make_up": ["date"]})  # fmt: skip
-    functions = {f"f_{name}": name for name in ("pages", "weather", "note", "make_up")}
+    functions = {f"f_{name}": name for name, *_ in ROUTES}
+    more, files = function_service(functions)
     world.install(
         make_shim(
             _routes(world, _digests(tmp_path)),
@@ -292,3 +274,20 @@ def test_the_action_by_which_an_mmcp_tool_is_found_calls_nothing(world: World) -
     )  # fmt: skip
     assert "Status: ok" in started.stdout
     assert world.host("history")["calls"] == []
+
+
+# The phone's shim and the builder compute the same digests; docs/shim.md 5 has the recipes
+
+
+@pytest.mark.parametrize(
+    "tools",
+    [
+        [],
+        [["weather", "Says it.", '{"place":"string"}']],
+        [["b", "B", "{}"], ["a", "", ""]],
+        [["weather", None, None], ["silent", None, "{}"]],
+    ],
+)
+def test_a_discoverys_digest_is_the_builders_whatever_was_left_out(tools: Tools) -> None:
+    reported = [(str(name), description, parameters) for name, description, parameters in tools]
+    assert f"broadcast:{digest_of(tools)}" == BroadcastListing().digest(reported)

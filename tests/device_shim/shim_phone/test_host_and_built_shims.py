@@ -12,8 +12,7 @@ from typing import Any
 import pytest
 
 from device_shim.phone_apps.pdf_files import pdf_with
-from device_shim.shim_phone.hand_made_shim import make_shim
-from device_shim.shim_phone.tool_apps import TOOL, ToolApp, tool_apk, tool_routes
+from device_shim.shim_phone.tool_apps import TOOL, tool_world
 from device_shim.shim_phone.world import (
     AGENT,
     CLOCK_IN,
@@ -25,14 +24,13 @@ from device_shim.shim_phone.world import (
     World,
     key,
     outputs_of,
-    sample_files,
+    sample_shims,
     token_of,
     token_of_host,
 )
-from droidgate.shims.source_apps import read_source_apps
 from droidgate_phone.apps.agent import request_text
 from droidgate_phone.apps.shim_runtimes import ShimRuntime
-from droidgate_shim.builder.shims import ShimOptions, build_bare_shim, build_shims
+from droidgate_shim.builder.shims import build_bare_shim
 from waiting import wait_until
 
 OF = "dev.droidgate.shim.of."
@@ -41,9 +39,7 @@ OF = "dev.droidgate.shim.of."
 @pytest.fixture
 def world(shim_runtime: ShimRuntime) -> Iterator[World]:
     """A phone with a tool app and a shim before it."""
-    world = World(behaviours={TOOL: ToolApp}, shim_runtime=shim_runtime)
-    world.install(tool_apk())
-    world.install(make_shim(tool_routes(), key=key()))
+    world = tool_world(shim_runtime=shim_runtime)
     yield world
     world.close()
 
@@ -179,8 +175,7 @@ def built(tmp_path: Path, shim_runtime: ShimRuntime) -> Iterator[World]:
     """A phone with the shims that the builder makes of the sample apps' APKs."""
     names = ("clock-in", "notes", "notes-legacy", "pdf-tool")
     world = World(*names, shim_runtime=shim_runtime)
-    apps = read_source_apps(sample_files(tmp_path, *names))
-    for item in build_shims(apps, ShimOptions(), key()):
+    for item in sample_shims(tmp_path, *names):
         world.install(item.apk)
         world.grant(AGENT, shim=item.application_id)
         targets = world.host("status", shim=item.application_id)["targets"]

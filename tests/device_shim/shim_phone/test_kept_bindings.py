@@ -9,16 +9,15 @@ from pathlib import Path
 
 import pytest
 
+from device_shim.phone_system.phone_system_apps import uid_of
 from device_shim.shim_phone.tool_apps import agent_apk
-from device_shim.shim_phone.world import AGENT, World, key, outputs_of, sample_files, token_of
-from droidgate.shims.source_apps import read_source_apps
+from device_shim.shim_phone.world import AGENT, World, outputs_of, sample_shims, token_of
 from droidgate_phone.app_api.app_values import AppFunctionError
 from droidgate_phone.apps.agent import request_text
 from droidgate_phone.apps.shim_runtimes import ShimRuntime
 from droidgate_phone.clocks import Signal, SystemClock
 from droidgate_phone.faults import Faults
 from droidgate_phone.intents import ComponentName, Intent
-from droidgate_shim.builder.shims import ShimOptions, build_shims
 from waiting import wait_until
 
 TALLY = "dev.droidgate.sample.tally"
@@ -67,9 +66,7 @@ def world(shim_runtime: ShimRuntime, clock: _ClockThatSkips, tmp_path: Path) -> 
 
 def _world(folder: Path, sdk: str = "36.1", **more: object) -> World:
     made = World("tally", sdk=sdk, **more)  # type: ignore[arg-type]
-    options = ShimOptions(advertise=frozenset({"mmcp-broadcast", "appfunctions"}))
-    (built,) = build_shims(read_source_apps(sample_files(folder, "tally")), options, key())
-    made.install(built.apk)
+    made.install(sample_shims(folder, "tally", advertise=("mmcp-broadcast", "appfunctions"))[0].apk)
     made.install(agent_apk(OTHER_AGENT))
     for agent in (AGENT, OTHER_AGENT):
         made.grant(agent, shim=SHIM)
@@ -150,10 +147,8 @@ def test_an_identifier_says_nothing_of_its_agent_and_stays_while_the_shim_lives(
 
 def test_an_app_that_binds_with_an_agents_uid_gets_no_binder_of_that_agent(world: World) -> None:
     _add(world, 5)
-    agent = world.system.packages.find(AGENT)
-    assert agent is not None
     component = ComponentName(TALLY, f"{TALLY}.TallyService")
-    intent = Intent("mobile.mcp.SERVICE", component, identifier=str(agent.uid))
+    intent = Intent("mobile.mcp.SERVICE", component, identifier=str(uid_of(world.system, AGENT)))
     other = world.system.app_context(OTHER_AGENT).bind_service(intent, lambda _: None, lambda: None)
     assert other is not None
     assert len(_identifiers(world)) == 2

@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
-from device_shim.phone_system.phone_system_apps import make_apk
+from device_shim.phone_system.phone_system_apps import make_apk, package_of
 from device_shim.shim_phone.hand_made_shim import make_shim
-from device_shim.shim_phone.tool_apps import TOOL, ToolApp, agent_apk, tool_apk, tool_routes
+from device_shim.shim_phone.tool_apps import TOOL, ToolApp, agent_apk, tool_apk, tool_routes, tool_world
 from device_shim.shim_phone.world import AGENT, SHIM, World, key, outputs_of, token_of
 from droidgate_phone.apps.agent import NoAnswerError
 from droidgate_phone.apps.shim_runtimes import ShimRuntime
@@ -132,9 +132,7 @@ def test_the_answer_of_the_user_counts(world: World, button: str, first: str, se
 
 def test_the_whole_certificate_is_shown_on_require(world: World) -> None:
     asked = ask(world)
-    found = world.system.packages.find(AGENT)
-    assert found is not None
-    signer = found.signers[0]
+    signer = package_of(world.system, AGENT).signers[0]
     assert not any(signer in text for text in world.texts())
     world.tap_text("Show the whole certificate")
     wait_until(lambda: any(signer in text for text in world.texts()))
@@ -174,9 +172,7 @@ def test_an_answer_counts_only_after_anybody_can_have_read_the_question() -> Non
 
 def test_the_screen_shows_who_asks_for_what(world: World) -> None:
     asked = ask(world)
-    agent, tool = world.system.packages.find(AGENT), world.system.packages.find(TOOL)
-    assert agent is not None
-    assert tool is not None
+    agent, tool = package_of(world.system, AGENT), package_of(world.system, TOOL)
     texts = world.texts()
     shown = [
         *(f"Called by {agent.application.label}", f"{AGENT} \u00b7 {agent.signers[0][:8]}"),
@@ -213,8 +209,7 @@ def test_the_screen_shows_what_the_capability_does(
 
 def test_of_a_start_it_shows_who_receives_the_answer(world: World) -> None:
     asked = ask(world, carrier="start")
-    agent = world.system.packages.find(AGENT)
-    assert agent is not None
+    agent = package_of(world.system, AGENT)
     texts = world.texts()
     place = texts.index(f"Called by {UNKNOWN_APP}")
     receiver = f"The answer goes to {agent.application.label}"
@@ -260,10 +255,8 @@ def test_under_an_overlay_only_a_no_counts(world: World) -> None:
 
 
 def test_a_shim_that_may_hides_overlays(shim_runtime: ShimRuntime) -> None:
-    world = World(behaviours={TOOL: ToolApp}, shim_runtime=shim_runtime)
-    world.install(tool_apk())
     permissions = ("android.permission.HIDE_OVERLAY_WINDOWS",)
-    world.install(make_shim(tool_routes(), key=key(), permissions=permissions))
+    world = tool_world(shim={"permissions": permissions}, shim_runtime=shim_runtime)
     world.install(make_apk(ATTACKER, before=OVERLAY))
     world.run("appops", "set", ATTACKER, "SYSTEM_ALERT_WINDOW", "allow")
     asked = ask(show_windows(world))
@@ -384,10 +377,7 @@ def test_a_second_question_of_the_same_caller_is_not_asked(world: World) -> None
 
 @pytest.mark.slow
 def test_four_questions_wait_and_the_fifth_caller_is_denied(shim_runtime: ShimRuntime) -> None:
-    world = World(behaviours={TOOL: ToolApp}, shim_runtime=shim_runtime)
-    world.install(tool_apk())
-    world.install(make_shim(tool_routes(deadline_ms=60_000), key=key()))
-    show_windows(world)
+    world = show_windows(tool_world(deadline_ms=60_000, shim_runtime=shim_runtime))
     callers = [f"com.example.caller{number}" for number in range(5)]
     for caller in callers:
         world.install(agent_apk(caller))

@@ -7,8 +7,9 @@ from pathlib import Path
 
 import pytest
 
+from device_shim.shim_phone.conftest import JVM
 from device_shim.shim_phone.hand_made_shim import make_shim
-from device_shim.shim_phone.tool_apps import TOOL, ToolApp, tool_apk, tool_routes
+from device_shim.shim_phone.tool_apps import tool_routes, tool_world
 from device_shim.shim_phone.world import SHIM, World, key, outputs_of, token_of
 from droidgate_mappings.model.errors import UsageError
 from droidgate_phone.app_api.app_values import AndroidError, Message
@@ -18,29 +19,14 @@ from droidgate_phone.phone import start_phone
 from droidgate_phone.system.parcels import bundle_size, cross_message
 from droidgate_phone.system.releases import load_release
 
-ON_THE_JVM = pytest.mark.parametrize(
-    "shim_runtime",
-    [
-        pytest.param(
-            "jvm",
-            marks=(
-                pytest.mark.slow,
-                pytest.mark.requires("newer-jdk", "robolectric", "dex2jar"),
-                pytest.mark.timeout(600),
-            ),
-        )
-    ],
-    indirect=True,
-)
+ON_THE_JVM = pytest.mark.parametrize("shim_runtime", [JVM], indirect=True)
 
 
 @pytest.fixture
 def world(shim_runtime: str) -> Iterator[World]:
     """A phone with a shim on the JVM."""
     assert shim_runtime == "jvm"
-    world = World(behaviours={TOOL: ToolApp}, shim_runtime="jvm")
-    world.install(tool_apk())
-    world.install(make_shim(tool_routes(), key=key()))
+    world = tool_world(shim_runtime="jvm")
     yield world
     world.close()
 
@@ -58,9 +44,7 @@ def test_what_a_shim_stores_outlives_its_process_and_what_it_holds_does_not(worl
 
 @ON_THE_JVM
 def test_two_phones_share_the_jvm_and_nothing_else(world: World) -> None:
-    other = World(behaviours={TOOL: ToolApp}, shim_runtime="jvm")
-    other.install(tool_apk())
-    other.install(make_shim(tool_routes(), key=key()))
+    other = tool_world(shim_runtime="jvm")
     world.grant("any-app", "desk")
     assert other.host("status")["grants"] == []
     assert outputs_of(world.ask("desk", {"how": "well"}))
@@ -71,9 +55,7 @@ def test_two_phones_share_the_jvm_and_nothing_else(world: World) -> None:
 @ON_THE_JVM
 def test_what_is_due_comes_for_one_phone_after_another_has_closed(world: World) -> None:
     world.grant("any-app")
-    other = World(behaviours={TOOL: ToolApp}, shim_runtime="jvm")
-    other.install(tool_apk())
-    other.install(make_shim(tool_routes(), key=key()))
+    other = tool_world(shim_runtime="jvm")
     other.grant("any-app", "desk")
     asked = threading.Thread(target=world.ask, args=("screen", {"how": "well"}))
     asked.start()

@@ -7,8 +7,7 @@ from typing import Any
 
 import pytest
 
-from device_shim.shim_phone.hand_made_shim import make_shim
-from device_shim.shim_phone.tool_apps import TOOL, ToolApp, tool_apk, tool_routes
+from device_shim.shim_phone.tool_apps import TOOL, tool_apk, tool_world
 from device_shim.shim_phone.world import (
     AGENT,
     LENDING_FLAG,
@@ -29,11 +28,11 @@ from droidgate_shim.builder.shims import ShimOptions, build_bare_shim, build_shi
 from droidgate_shim.builder.source_app import complete_broadcast
 from waiting import wait_until
 
+ListedTool = tuple[str, str | None, str | None]
+
 
 def _world(*, deadline_ms: int = 10_000, **more: Any) -> World:
-    world = World(behaviours={TOOL: ToolApp}, **more)
-    world.install(tool_apk())
-    world.install(make_shim(tool_routes(deadline_ms=deadline_ms), key=key()))
+    world = tool_world(deadline_ms=deadline_ms, **more)
     world.grant("any-app")
     return world
 
@@ -178,26 +177,29 @@ def test_the_shim_sees_what_the_user_allowed(world: World) -> None:
     assert world.host("status", shim=SHELL_SHIM)["access"]["execute_app_functions"] is False
 
 
+def _install_weather_shim(world: World, folder: Path, tools: list[ListedTool]) -> str:
+    """Install a shim of the weather app, whose receiver listed these tools; return its application id."""
+    (found,) = read_source_apps(sample_files(folder, "weather"))
+    app = complete_broadcast(found, f"{WEATHER}.WeatherReceiver", tools)
+    (shim,) = build_shims([app], ShimOptions(), key())
+    world.install(shim.apk)
+    world.grant(AGENT, shim=shim.application_id)
+    return shim.application_id
+
+
 def test_a_receivers_tools_are_discovered_by_the_shim_and_approved_by_what_they_reported(
     tmp_path: Path,
 ) -> None:
     world = World("weather")
-    (found,) = read_source_apps(sample_files(tmp_path, "weather"))
     bare = build_bare_shim(key())
     world.install(bare.apk)
-    component = f"{WEATHER}.WeatherReceiver"
-    reported = world.host("discover-broadcast", shim=bare.application_id, component=f"{WEATHER}/{component}")[
-        "tools"
-    ]
+    component = f"{WEATHER}/{WEATHER}.WeatherReceiver"
+    reported = world.host("discover-broadcast", shim=bare.application_id, component=component)["tools"]
     assert [item[0] for item in reported] == ["currentWeather", "forecast", "warmestPlace"]
-    app = complete_broadcast(found, component, [(item[0], item[1], item[2]) for item in reported])
-    (shim,) = build_shims([app], ShimOptions(), key())
-    world.install(shim.apk)
-    world.grant(AGENT, shim=shim.application_id)
-    (state,) = world.host("status", shim=shim.application_id)["targets"]
+    shim = _install_weather_shim(world, tmp_path, [(item[0], item[1], item[2]) for item in reported])
+    (state,) = world.host("status", shim=shim)["targets"]
     assert state["state"] == "as-approved"
-    answer = world.ask("currentWeather", {"location": "Bonn"}, shim=shim.application_id)
-    assert "Bonn" in str(outputs_of(answer))
+    assert "Bonn" in str(outputs_of(world.ask("currentWeather", {"location": "Bonn"}, shim=shim)))
     world.close()
 
 
@@ -206,21 +208,14 @@ def test_a_flood_of_one_app_waits_for_a_discovery_in_a_short_line(
     tmp_path: Path, shim_runtime: ShimRuntime
 ) -> None:
     world = World("weather", shim_runtime=shim_runtime)
-    (found,) = read_source_apps(sample_files(tmp_path, "weather"))
-    component = f"{WEATHER}.WeatherReceiver"
     reported = world.agent().discover_broadcast_tools()[0].tools
-    app = complete_broadcast(
-        found, component, [(item.name, item.description, item.parameters) for item in reported]
-    )
-    (shim,) = build_shims([app], ShimOptions(), key())
-    world.install(shim.apk)
-    world.grant(AGENT, shim=shim.application_id)
+    tools: list[ListedTool] = [(item.name, item.description, item.parameters) for item in reported]
+    shim = _install_weather_shim(world, tmp_path, tools)
     world.system.faults = Faults(silent=frozenset({WEATHER}))
     tokens: list[str] = []
 
     def ask() -> None:
-        arguments = {"location": "Bonn"}
-        tokens.append(token_of(world.ask("currentWeather", arguments, shim=shim.application_id)))
+        tokens.append(token_of(world.ask("currentWeather", {"location": "Bonn"}, shim=shim)))
 
     threads = [threading.Thread(target=ask) for _ in range(12)]
     for thread in threads:

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from device_shim.phone_system.phone_system_apps import key as other_key, make_apk
+from device_shim.phone_system.phone_system_apps import key as other_key, make_apk, uid_of
 from device_shim.shim_phone.world import (
     AGENT,
     PLAIN_NOTES,
@@ -14,11 +14,10 @@ from device_shim.shim_phone.world import (
     World,
     key,
     outputs_of,
-    sample_files,
+    sample_shims,
     token_of,
     token_of_host,
 )
-from droidgate.shims.source_apps import read_source_apps
 from droidgate_phone.app_api.app_values import Message
 from droidgate_phone.app_api.behaviour import App, Instrumentation
 from droidgate_phone.apps.agent import request_text
@@ -27,7 +26,7 @@ from droidgate_phone.apps.shim_runtimes import ShimRuntime
 from droidgate_phone.faults import Faults
 from droidgate_phone.intents import Bundle, ComponentName, Intent
 from droidgate_phone.system.app_context import AppPlatform
-from droidgate_shim.builder.shims import ShimOptions, build_bare_shim, build_shims
+from droidgate_shim.builder.shims import build_bare_shim
 from droidgate_shim.engine.strict_json import write_strict
 from waiting import wait_until
 
@@ -51,8 +50,7 @@ class TestProgram(App):
 def world(tmp_path: Path, shim_runtime: ShimRuntime) -> Iterator[World]:
     """A phone with a shim of an app that has app functions, which the agent may call."""
     world = World("notes-legacy", behaviours={TEST_PROGRAM: TestProgram}, shim_runtime=shim_runtime)
-    (built,) = build_shims(read_source_apps(sample_files(tmp_path, "notes-legacy")), ShimOptions(), key())
-    world.install(built.apk)
+    world.install(sample_shims(tmp_path, "notes-legacy")[0].apk)
     world.grant(AGENT, shim=SHIM)
     yield world
     world.close()
@@ -63,9 +61,7 @@ def create_note(world: World) -> dict[str, Any]:
 
 
 def holds(world: World, package: str) -> bool:
-    found = world.system.packages.find(package)
-    assert found is not None
-    return world.system.packages.permissions.holds(found.uid, EXECUTE)
+    return world.system.packages.permissions.holds(uid_of(world.system, package), EXECUTE)
 
 
 @pytest.mark.slow
@@ -81,9 +77,7 @@ def test_a_shim_calls_through_the_app_that_borrows_the_right(world: World) -> No
         wait_until(lambda: not holds(world, SHELL_SHIM))
         assert outputs_of(create_note(world))
     (called, *_) = world.system.log.of_kind("app-function")
-    lender = world.system.packages.find(SHELL_SHIM)
-    assert lender is not None
-    assert called["caller_uid"] == lender.uid
+    assert called["caller_uid"] == uid_of(world.system, SHELL_SHIM)
 
 
 def test_uiautomator_works_meanwhile(world: World) -> None:

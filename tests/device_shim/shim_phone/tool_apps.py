@@ -8,7 +8,8 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from device_shim.phone_system.phone_system_apps import key, make_apk
-from device_shim.shim_phone.hand_made_shim import route
+from device_shim.shim_phone.hand_made_shim import make_shim, route
+from device_shim.shim_phone.world import World, key as sample_key
 from droidgate_phone.app_api.app_values import AndroidError, AppCrashError, BroadcastResult, Message
 from droidgate_phone.app_api.behaviour import Activity, App, Receiver, Service
 from droidgate_phone.intents import Bundle, Extra, Intent
@@ -186,6 +187,14 @@ class ToolApp(App):
     ACTIVITIES = {f"{TOOL}.Tool": Tool, f"{TOOL}.Loner": Tool}
     RECEIVERS = {f"{TOOL}.Radio": Radio}
     SERVICES = {f"{TOOL}.Desk": Desk, f"{TOOL}.Starter": Starter, f"{TOOL}.Plain": Starter}
+
+
+def tool_world(*, shim: Mapping[str, Any] | None = None, deadline_ms: int = 12_000, **more: Any) -> World:
+    """Return a phone with the tool app and a shim before it; `shim` is more about that."""
+    world = World(behaviours={TOOL: ToolApp}, **more)
+    world.install(tool_apk())
+    world.install(make_shim(tool_routes(deadline_ms=deadline_ms), key=sample_key(), **(shim or {})))
+    return world
 
 
 def agent_apk(package: str, *, signer: str = "first", shared: str | None = None, version: int = 1) -> bytes:

@@ -6,13 +6,13 @@ import base64
 import json
 import stat
 import threading
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Literal
-from xml.etree import ElementTree as ET
 
-from device_shim.phone_system.phone_system_apps import MemoryStreams, Ran, run
+from device_shim.phone_system.phone_system_apps import Ran, nodes_of, run, run_bytes, tap, uid_of
+from droidgate.shims.source_apps import read_source_apps
 from droidgate_android.apk.signing_keys import SigningKey
 from droidgate_phone.app_api.app_values import AppFunctionError
 from droidgate_phone.app_api.behaviour import App
@@ -21,12 +21,10 @@ from droidgate_phone.apps.agent import Agent, Dialect, request_text
 from droidgate_phone.apps.app_registry import BEHAVIOURS
 from droidgate_phone.apps.shim_runtimes import ShimRuntime
 from droidgate_phone.clocks import Clock
-from droidgate_phone.commands import CommandCall
-from droidgate_phone.commands.command_registry import find_command
 from droidgate_phone.intents import ComponentName
 from droidgate_phone.phone import boot
 from droidgate_phone.sample_packages import sample_package, signing_key
-from droidgate_shim.builder.shims import build_bare_shim
+from droidgate_shim.builder.shims import BuiltShim, ShimOptions, build_bare_shim, build_shims
 from waiting import wait_until
 
 AGENT = "dev.droidgate.sample.agent"
@@ -83,11 +81,9 @@ class World:
 
     def read_content(self, uri: str) -> bytes:
         """Return what `content read` gives."""
-        streams = MemoryStreams()
-        command = find_command("content")
-        assert command is not None
-        assert command(CommandCall("content", ("read", "--uri", uri), streams, self.system)) == 0
-        return bytes(streams.output.data)
+        status, content, _ = run_bytes(self.system, "content", "read", "--uri", uri)
+        assert status == 0
+        return content
 
     def host(self, method: str, *, shim: str = SHIM, **argument: Any) -> dict[str, Any]:
         """Ask a shim as the host does; the answer without its version."""
@@ -198,9 +194,7 @@ class World:
 
     def lend_shell_identity(self, package: str) -> None:
         """Give an app what an instrumentation of it would borrow, as a privileged app has it."""
-        found = self.system.packages.find(package)
-        assert found is not None
-        self.system.packages.permissions.adopt(found.uid)
+        self.system.packages.permissions.adopt(uid_of(self.system, package))
 
     def files_of(self, package: str) -> bytes:
         """Return everything that an app has on disk."""
@@ -215,35 +209,13 @@ class World:
             else:
                 yield bytes(files.read(path))
 
-    def shown(self) -> dict[str, str]:
-        """Return id and text of what `uiautomator dump` shows; without ids by text."""
-        root = ET.fromstring(self.system.window.hierarchy())
-        return {
-            (node.get("resource-id") or "").rpartition("/")[2]: node.get("text") or ""
-            for node in root.iter("node")
-            if node.get("resource-id")
-        }
-
     def texts(self) -> list[str]:
-        """Return the texts that `uiautomator dump` shows, from top to bottom."""
-        root = ET.fromstring(self.system.window.hierarchy())
-        return [node.get("text") or "" for node in root.iter("node")]
-
-    def tap(self, view_id: str) -> None:
-        """Tap the one view of this id."""
-        self._tap(lambda node: (node.get("resource-id") or "").rpartition("/")[2] == view_id)
+        """Return the texts that are shown, from top to bottom."""
+        return [node.get("text") or "" for node in nodes_of(self.system)]
 
     def tap_text(self, text: str) -> None:
         """Tap the one view that shows this text."""
-        self._tap(lambda node: node.get("text") == text)
-
-    def _tap(self, is_meant: Callable[[ET.Element], bool]) -> None:
-        """Tap with `input tap`, where `uiautomator dump` says that a view is."""
-        (node,) = filter(is_meant, ET.fromstring(self.system.window.hierarchy()).iter("node"))
-        left, top, right, bottom = (
-            int(item) for item in (node.get("bounds") or "").replace("][", ",").strip("[]").split(",")
-        )
-        self.run("input", "tap", str((left + right) // 2), str((top + bottom) // 2))
+        tap(self.system, lambda node: node.get("text") == text)
 
     def close(self) -> None:
         """End the phone."""
@@ -280,12 +252,16 @@ def code_of(outcome: FunctionOutcome) -> int:
 
 def sample_files(folder: Path, *names: str) -> list[str]:
     """Write sample apps' APKs into a folder and return their paths."""
-    paths = []
-    for name in names:
-        path = folder / f"{name}.apk"
+    paths = {name: folder / f"{name}.apk" for name in names}
+    for name, path in paths.items():
         path.write_bytes(sample_package(name).apk)
-        paths.append(str(path))
-    return paths
+    return list(map(str, paths.values()))
+
+
+def sample_shims(folder: Path, *names: str, advertise: Iterable[str] = ()) -> tuple[BuiltShim, ...]:
+    """Return the shims that the builder makes of sample apps' APKs."""
+    apps = read_source_apps(sample_files(folder, *names))
+    return tuple(build_shims(apps, ShimOptions(advertise=frozenset(advertise)), key()))
 
 
 def key() -> SigningKey:
