@@ -25,7 +25,6 @@ from droidgate_phone.app_api.behaviour import (
     Activity,
     App,
     AppFunctionService,
-    Binding,
     Provider,
     Receiver,
     Service,

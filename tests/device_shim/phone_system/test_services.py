@@ -29,7 +29,7 @@ from device_shim.phone_system.phone_system_apps import (
     uid_of,
     wait,
 )
-from droidgate_phone.app_api.app_values import AndroidError, Message
+from droidgate_phone.app_api.app_values import AndroidError, AppCrashError, Message
 from droidgate_phone.app_api.behaviour import App, Service
 from droidgate_phone.faults import Faults
 from droidgate_phone.intents import Bundle, ComponentName, Extra, Intent
@@ -504,6 +504,34 @@ def test_a_client_that_binds_again_while_the_service_lives(
     for _ in range(2):
         door(replace(PLAIN, identifier=identifier))()
     assert ["bind None", *calls] == CALLS
+
+
+# Starts that are delivered again
+
+
+class Fragile(Service):
+    """Crashes at its first start."""
+
+    def on_start_command(self, intent: Intent) -> None:
+        CALLS.append(str(intent.extras.get_string("text")))
+        if len(CALLS) == 1:
+            raise AppCrashError
+
+
+class FragileApp(App):
+    PACKAGE = TOOL
+    SERVICES = {f"{TOOL}.Echo": Fragile}
+
+
+def test_a_start_that_ended_its_process_is_delivered_once_more() -> None:
+    CALLS.clear()
+    with make_phone("36.1", typed_tool(), behaviours={**BEHAVIOURS, TOOL: FragileApp}) as system:
+        start_foreground(system)
+        wait(system, 0.9)
+        assert CALLS == ["hello"]
+        wait(system, 10)
+        assert CALLS == ["hello", "hello"]
+        assert len(crashes(system)) == 1
 
 
 # Foreground services
