@@ -15,6 +15,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 from adapters.appfunctions_wire.wire_types import DEFINITIONS, input_types_with_values
+from device_shim.shim_engine.conformance.evaluation import evaluate
 from device_shim.shim_engine.engine_samples import (
     AGENT,
     ANY_APP,
@@ -98,7 +99,7 @@ def test_a_wrong_table_is_refused_with_its_place(path: str, value: Any, message:
 @pytest.mark.parametrize(
     ("read", "document"),
     [
-        *((read_route_table, document) for document in (None, [], 5, "text", {"routes": []})),
+        *((read_route_table, item) for item in (None, [], 5, "text", {"routes": []})),
         (read_policy, None),
         (read_policy, {"grant": []}),
         (read_policy, {"grants": [{"caller": True, "capability": "*"}]}),
@@ -313,7 +314,23 @@ def test_a_yes_to_all_further_calls_ends_with_its_grant_and_one_to_a_call_does_n
         permission.check(Policy(grants, frozenset({"weather"})), APPROVED)
 
 
-# Documents of app functions
+# Values and documents of app functions
+
+
+@pytest.mark.parametrize(
+    ("facts", "outcome"),
+    [
+        ({"enum": ["a"]}, {"error": "unfit", "pointer": ""}),
+        ({"keywords": {"const": "a"}}, {"error": "unfit", "pointer": ""}),
+        ({"enum": ["a"], "nullable": True}, {"value": None, "coercions": []}),
+        ({"enum": ["a", None]}, {"value": None, "coercions": []}),
+    ],
+)
+def test_null_is_an_allowed_value_only_where_it_is_listed_or_the_type_allows_it(
+    facts: dict[str, Any], outcome: dict[str, Any]
+) -> None:
+    vector = {"op": "fit", "type": {"kind": "any", **facts}, "value": None}
+    assert evaluate(vector) == outcome
 
 
 def test_a_value_nested_too_deep_is_refused_both_ways() -> None:

@@ -43,7 +43,15 @@ def fit(declared: Json, value: Json) -> Json:
     return {"op": "fit", "type": declared, "value": value}
 
 
-A_DOUBLE: Json = {"kind": "object", "properties": {"v": {"type": {"kind": "double"}}}}
+def written(declared: Json, value: Json) -> Json:
+    type_ = {"kind": "object", "properties": {"v": {"type": declared}}}
+    return {"op": "write-document", "type": type_, "value": {"v": value}}
+
+
+LISTS: Json = {
+    "kind": "one-of",
+    "alternatives": [{"kind": "array", "items": {"kind": kind}} for kind in ("int32", "string")],
+}
 
 # RFC 8259 by its sections; the names in the comments are the kinds of files in other people's suites.
 ACCEPTED = [
@@ -136,7 +144,9 @@ def test_what_json_is_not(core: CoreJvm) -> None:
          {"error": "unfit", "pointer": ""}),
         (fit({"kind": "string", "keywords": {"maxLength": 1}}, "\U0001f600"),
          {"value": "\U0001f600", "coercions": []}),
-        ({"op": "write-document", "type": A_DOUBLE, "value": {"v": "x"}}, {"error": "invalid_argument"}),
+        (written({"kind": "double"}, "x"), {"error": "invalid_argument"}),
+        (written(LISTS, ["a"]), {"document": {"schemaType": "", "properties": {
+            "v": {"kind": "string", "values": ["a"]}}}}),
         (fit({"kind": "double", "keywords": {"multipleOf": Decimal("0.1")}}, Decimal("0.3")),
          {"value": Decimal("0.3"), "coercions": []}),
     ],
