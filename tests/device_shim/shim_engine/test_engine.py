@@ -100,7 +100,11 @@ def test_a_wrong_table_is_refused_with_its_place(path: str, value: Any, message:
 @pytest.mark.parametrize(
     ("read", "document"),
     [
-        *((read_route_table, item) for item in (None, [], 5, "text", {"routes": []})),
+        (read_route_table, None),
+        (read_route_table, []),
+        (read_route_table, 5),
+        (read_route_table, "text"),
+        (read_route_table, {"routes": []}),
         (read_policy, None),
         (read_policy, {"grant": []}),
         (read_policy, {"grants": [{"caller": True, "capability": "*"}]}),
