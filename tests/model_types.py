@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any
 
+from droidgate_mappings.model.capability import Capability, Provider
 from droidgate_mappings.model.types import (
     AllOfType,
     ArrayType,
@@ -60,3 +61,8 @@ def properties_of(type: Type | None) -> dict[str, Property]:
     """Return the properties of an object; any other type fails the test."""
     assert isinstance(type, ObjectType), type
     return type.properties
+
+
+def provider_of(*capabilities: Capability, **facts: Any) -> Provider:
+    """Return a provider of the invented protocol `test`, if the facts name no other."""
+    return Provider(**{"protocol": "test", "capabilities": capabilities, **facts})

@@ -28,7 +28,8 @@ def _run(*command: str | Path, **options: Any) -> str:
     run: subprocess.CompletedProcess[str]
     run = subprocess.run(command, capture_output=True, text=True, check=False, **options)
     assert run.returncode == 0, run.stdout + run.stderr
-    return run.stdout
+    output: str = run.stdout
+    return output
 
 
 @pytest.fixture(scope="module")

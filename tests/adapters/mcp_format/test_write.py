@@ -29,7 +29,7 @@ from droidgate_mappings.model.findings import Finding, Level
 from droidgate_mappings.model.json_values import Json
 from droidgate_mcp.format import FORMAT
 from mappings.model.capacities import facts_of, write_for
-from model_types import array, int64, optional, record, ref, string
+from model_types import array, int64, optional, provider_of, record, ref, string
 from properties.matching import assert_findings_match, assert_reads_back
 from requirements_of_tests import require
 from strategies import random_provider
@@ -102,20 +102,10 @@ def test_a_file_is_laid_out_for_people() -> None:
 
 
 def test_what_mcp_has_no_field_for_is_in_meta() -> None:
-    fields = {
-        "package": "com.example.app",
-        "component": ".Service",
-        "name": "App",
-        "instructions": "Be brief.",
-    }
-    provider = Provider(
-        protocol="test",
-        definitions={"Unused": int64()},
-        capabilities=(Capability(id="a", version="2", extensions={"other": {"level": 3}}),),
-        extensions={"other": {"flag": True}},
-        **fields,  # type: ignore[arg-type]
-    )
-    document = written(provider)
+    fields = {"package": "com.example.app", "component": ".Service", "name": "App", "instructions": "Brief."}
+    capability = Capability(id="a", version="2", extensions={"other": {"level": 3}})
+    more = {"definitions": {"Unused": int64()}, "extensions": {"other": {"flag": True}}}
+    document = written(provider_of(capability, **fields, **more))
     kept = {**fields, "definitions": {"Unused": {"type": "integer"}}, "extensions": {"other": {"flag": True}}}
     assert document["_meta"] == {"dev.droidgate/provider": kept}
     meta = {"dev.droidgate/tool": {"version": "2", "extensions": {"other": {"level": 3}}}}
@@ -148,13 +138,9 @@ def test_a_document_does_not_depend_on_the_order_of_sets(tmp_path: Path) -> None
 
 
 def test_definitions_are_in_the_schemas_that_reach_them() -> None:
-    kept = optional(ref("Text"))
-    provider = Provider(
-        protocol="test",
-        definitions={"Text": string(), "Other": array(ref("Text"))},
-        capabilities=(Capability(id="a", input=record({"x": kept})),),
-    )
-    document = written(provider)
+    definitions = {"Text": string(), "Other": array(ref("Text"))}
+    capability = Capability(id="a", input=record({"x": optional(ref("Text"))}))
+    document = written(provider_of(capability, definitions=definitions))
     assert document["tools"][0]["inputSchema"]["$defs"] == {"Text": {"type": "string"}}
     meta = document["_meta"]["dev.droidgate/provider"]["definitions"]
     assert meta == {"Other": {"type": "array", "items": {"$ref": "#/$defs/Text"}}, "Text": {"type": "string"}}
@@ -184,11 +170,8 @@ def test_names_outside_the_rule_are_mapped(name: str, *, is_kept: bool) -> None:
 
 
 def test_hints_are_written_only_where_something_is_said() -> None:
-    provider = Provider(
-        protocol="test",
-        capabilities=(Capability(id="a", effects=Effects(idempotent=False)), Capability(id="b")),
-    )
-    tools = written(provider)["tools"]
+    hinted = Capability(id="a", effects=Effects(idempotent=False))
+    tools = written(provider_of(hinted, Capability(id="b")))["tools"]
     assert tools[0]["annotations"] == {"idempotentHint": False}
     assert "annotations" not in tools[1]
 

@@ -60,9 +60,7 @@ def test_both_flags_are_set_where_each_is_set(
     ({"v36": True}, "land", None),
 ])  # fmt: skip
 def test_a_qualifier_uses_the_folder_that_fits_best(
-    values: dict[str, bool],
-    qualifier: str,
-    expected: bool | None,  # noqa: FBT001
+    values: dict[str, bool], qualifier: str, *, expected: bool | None
 ) -> None:
     assert value_for_qualifier(values, qualifier) is expected
 

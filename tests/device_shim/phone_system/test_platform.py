@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import pytest
-from droidgate_phone.phone_files import SHELL_UID
 
 from device_shim.phone_system.phone_system_apps import MemoryStreams, ToolApp, make_apk, run
 from droidgate_phone.common.event_log import EventLog

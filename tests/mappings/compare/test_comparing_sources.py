@@ -13,12 +13,11 @@ from droidgate import convert, diff, read
 from droidgate_mappings.compare import Weight
 from droidgate_mappings.formats.format import find_format
 from droidgate_mappings.model.capability import Provider
-from droidgate_mappings.model.types import ObjectType, ScalarType
 from droidgate_phone.apps.sample_apps import sample_apps_directory
 from gateway.cli.program_runs import Runner
 from gateway.sources.formats_of_tests import write_tree
 from gateway.sources.kotlin_trees import ADD_NOTE, DELETE_NOTE, ENTRY_POINT_PATH, FUNCTIONS, entry_point_tree
-from model_types import properties_of
+from model_types import boolean, properties_of, required
 
 APPS = ("clock-in", "notes", "pdf-tool", "tally")
 TARGETS = ("mobile-mcp", "mmcp", "mmcp+draft", "appfunctions", "mcp")
@@ -56,11 +55,10 @@ def test_what_the_app_changed_as_well_is_a_change_beyond_the_protocol(tmp_path: 
     old = provider_of("clock-in")
     new = written(old, "mmcp", tmp_path)
     others = list(new.capabilities)
-    first = next(item for item in others if isinstance(item.input, ObjectType) and item.input.properties)
+    first = next(item for item in others if properties_of(item.input))
     others.remove(first)
     parameters = dict(properties_of(first.input))
-    name, parameter = next(iter(parameters.items()))
-    parameters[name] = parameter.model_copy(update={"type": ScalarType(kind="boolean")})
+    parameters[next(iter(parameters))] = required(boolean())
     changed = first.model_copy(update={"input": first.input.model_copy(update={"properties": parameters})})
     compared = diff([old], [new.model_copy(update={"capabilities": (changed, *others[1:])})])
     assert len(compared.protocol_changes) == 1

@@ -32,6 +32,7 @@ from model_types import (
     one_of,
     optional,
     properties_of,
+    provider_of,
     record,
     ref,
     required,
@@ -59,10 +60,6 @@ def _taking(item: Type) -> Capability:
 
 def _giving(item: Type) -> Capability:
     return Capability(id="tool", output=item)
-
-
-def _provider(*capabilities: Capability, **facts: object) -> Provider:
-    return Provider.model_validate({"protocol": "test", "capabilities": capabilities, **facts})
 
 
 def _fit(provider: Provider, capacity: Capacity) -> Fitted:
@@ -107,7 +104,7 @@ def test_null_in_parts_of_parts_is_written_of_the_whole_type_where_parts_cannot_
     inner: Type, *, is_nullable: bool
 ) -> None:
     choice = OneOfType(nullable=is_nullable, alternatives=(inner, RECORD))
-    provider, capacity = _provider(Capability(id="tool", output=choice)), everything(nullable_members=False)
+    provider, capacity = provider_of(Capability(id="tool", output=choice)), everything(nullable_members=False)
     _assert_fits_once(provider, capacity)
     fitted = _fit(provider, capacity)
     assert set(facts_of(fitted).values()) == {("nullable-moved", Level.RENAMED)}
@@ -121,7 +118,7 @@ def test_the_only_alternative_that_is_written_as_an_object_has_one_finding_for_e
 ) -> None:
     choice = OneOfType(exclusive=False, alternatives=(RECORD.changed({fact: True}),))
     capacity = everything(exclusive_only=True, input_shape="typed-object")
-    fitted = _fit(_provider(Capability(id="tool", input=choice)), capacity)
+    fitted = _fit(provider_of(Capability(id="tool", input=choice)), capacity)
     assert fitted.provider.capabilities[0].input == RECORD
     assert facts_of(fitted)[f"{INPUT}/alternatives/0/{fact}"][1] is not Level.RENAMED
 
@@ -252,7 +249,7 @@ def test_what_a_dialect_cannot_carry_is_written_in_another_way(
     written: dict[str, Any],
     findings: dict[str, tuple[str, Level]] | None,
 ) -> None:
-    fitted = _fit(_provider(source, definitions=definitions), everything(**changes))
+    fitted = _fit(provider_of(source, definitions=definitions), everything(**changes))
     (capability,) = fitted.provider.capabilities
     names = [(entry.pointer, entry.original, entry.written) for entry in fitted.names]
     seen = {**dict(capability), "definitions": fitted.provider.definitions, "names": names}
@@ -272,7 +269,7 @@ def test_what_a_dialect_cannot_carry_is_written_in_another_way(
     (AnyType(), False),
 ])  # fmt: skip
 def test_only_an_output_that_is_always_an_object_may_say_so(output: Type, *, is_kept: bool) -> None:
-    provider = _provider(
+    provider = provider_of(
         Capability(id="tool", output=output),
         definitions={"Thing": ObjectType(), "Text": string(), "Loop": ref("Loop")},
     )
@@ -282,7 +279,7 @@ def test_only_an_output_that_is_always_an_object_may_say_so(output: Type, *, is_
 
 
 def test_equal_ids_get_suffixes_of_their_own() -> None:
-    provider = _provider(Capability(id="a b"), Capability(id="a b"))
+    provider = provider_of(Capability(id="a b"), Capability(id="a b"))
     fitted = _fit(provider, everything(id_rule={"allowed": "[a-z]"}))
     names = [item.id for item in fitted.provider.capabilities]
     assert len(set(names)) == 2
@@ -311,7 +308,7 @@ def test_a_keyword_is_mere_spelling_only_where_the_type_says_the_same(
     item: Type, keyword: str, value: Json, level: Level
 ) -> None:
     kept = item.model_copy(update={"keywords": {keyword: value}})
-    provider = _provider(_taking(kept), definitions={"A": ObjectType()})
+    provider = provider_of(_taking(kept), definitions={"A": ObjectType()})
     fitted = _fit(provider, everything().model_copy(update={"keywords": False}))
     assert facts_of(fitted)[f"{VALUE}/keywords/{keyword}"][1] is level
 
@@ -319,14 +316,14 @@ def test_a_keyword_is_mere_spelling_only_where_the_type_says_the_same(
 @pytest.mark.parametrize("format_id", ["mcp", "mmcp", "mobile-mcp"])
 def test_a_reference_to_what_is_not_declared_becomes_any_value_and_is_reported(format_id: str) -> None:
     lost = required(ref("a.Lost", nullable=True, description="The lost one"))
-    before = _provider(Capability(id="find", input=record({"what": lost}), output=ref("b")), package="a")
+    before = provider_of(Capability(id="find", input=record({"what": lost}), output=ref("b")), package="a")
     writing = write_for(before, format_id)
     assert_findings_match(before, writing)
     assert facts_of(writing)[f"{INPUT}/properties/what/type/name"][0] == "reference-dropped"
 
 
 def test_a_reference_to_what_another_file_declares_stays_in_app_functions() -> None:
-    before = _provider(Capability(id="find", output=ref("a.Note")), package="a", dialect="v2")
+    before = provider_of(Capability(id="find", output=ref("a.Note")), package="a", dialect="v2")
     own = fit_for(before.model_copy(update={"protocol": "appfunctions"}), "appfunctions")
     assert own.provider.capabilities[0].output == ref("a.Note")
     other = fit_for(before, "appfunctions")
@@ -342,7 +339,7 @@ def test_what_moves_into_another_text_of_the_provider_is_reported_in_good_gramma
     name: str, other: str, message: str
 ) -> None:
     fields = {"provider_fields": frozenset({"name", "package", other}), "provider_text": other}
-    findings = _fit(_provider(**{name: "t"}), everything().model_copy(update=fields)).findings
+    findings = _fit(provider_of(**{name: "t"}), everything().model_copy(update=fields)).findings
     assert {finding.pointer: finding.message for finding in findings}[f"/{name}"] == message
 
 
@@ -352,7 +349,7 @@ def test_an_unknown_type_word_and_a_deprecation_are_reported_in_the_descriptions
     capability = Capability(
         id="ask", description="Ask", input=record({"day": required(day)}), extensions=deprecated
     )
-    before = _provider(capability, package="a", instructions="Do")
+    before = provider_of(capability, package="a", instructions="Do")
     writing = write_for(before, "mmcp")
     assert_findings_match(before, writing)
     (written,) = writing.provider.capabilities
@@ -371,7 +368,7 @@ def test_references_in_all_directions_do_not_take_more_than_one_look_each() -> N
     everywhere = tuple(ref(f"D{number}") for number in range(60))
     kinds = (OneOfType(alternatives=everywhere), AllOfType(members=everywhere))
     definitions = {item.name: kinds[position % 2] for position, item in enumerate(everywhere)}
-    provider = _provider(_taking(everywhere[0]), definitions=definitions)
+    provider = provider_of(_taking(everywhere[0]), definitions=definitions)
     for target in ("mobile-mcp", "appfunctions", "mmcp", "mcp"):
         assert [item.id for item in fit_for(provider, target).provider.capabilities] == ["tool"]
 
@@ -381,7 +378,7 @@ def test_the_parameters_of_an_input_that_is_a_reference_are_those_of_its_object(
     taken = record({"title": required(string(enum=("a",), nullable=True))})
     outer = ref("Outer", keywords={"type": "object"})
     definitions = {"Outer": ref("Inner"), "Inner": taken}
-    provider = _provider(Capability(id="tool", description="d", input=outer), definitions=definitions)
+    provider = provider_of(Capability(id="tool", description="d", input=outer), definitions=definitions)
     writing = write_for(provider, target)
     assert_findings_match(provider, writing)
     (written,) = writing.provider.capabilities
@@ -392,7 +389,7 @@ def test_the_parameters_of_an_input_that_is_a_reference_are_those_of_its_object(
 
 
 def test_blank_texts_count_as_missing_where_the_target_requires_a_text() -> None:
-    provider = _provider(Capability(id="tool", description=" "), name="", package="a.b")
+    provider = provider_of(Capability(id="tool", description=" "), name="", package="a.b")
     written = write_for(provider, "mobile-mcp").provider
     assert (written.name, written.capabilities[0].description) == ("a.b", "tool")
 
@@ -403,13 +400,13 @@ def test_a_definition_that_leads_back_to_itself_through_choices_of_one_has_a_kin
         id="tool", description="d", input=record({"p": optional(ref("A"))}), output=ref("A")
     )
     assert fit_for(
-        _provider(capability, definitions={"A": any_of(string(), one_of(ref("A")))}), target
+        provider_of(capability, definitions={"A": any_of(string(), one_of(ref("A")))}), target
     ).findings
 
 
 def test_a_long_chain_of_references_is_followed() -> None:
     definitions: dict[str, Type] = {f"D{at}": ref(f"D{at + 1}") for at in range(5_000)}
-    provider = _provider(_taking(ref("D0")), definitions={**definitions, "D5000": RECORD})
+    provider = provider_of(_taking(ref("D0")), definitions={**definitions, "D5000": RECORD})
     (written,) = fit_for(provider, "mobile-mcp").provider.capabilities
     assert properties_of(written.input)["value"].type.kind == "object"
 
@@ -419,7 +416,7 @@ def test_a_word_that_is_refused_at_the_top_is_carried_below() -> None:
     inner = record({"a": optional(string())}, keywords=choice)
     outer = inner.model_copy(update={"properties": {"a": optional(inner)}})
     capacity = everything(input_shape="plain-object", top_words_excluded=["anyOf"])
-    fitted = _fit(_provider(Capability(id="do", input=outer)), capacity)
+    fitted = _fit(provider_of(Capability(id="do", input=outer)), capacity)
     assert facts_of(fitted, INPUT) == {
         "/keywords/anyOf": ("keyword-moved", Level.WIDENED),
         "/description": TEXT_ADDED,
@@ -435,7 +432,7 @@ def test_a_parameter_is_renamed_and_the_properties_of_its_value_are_not() -> Non
     words = {"dependentRequired": {"a b": ["c"]}}
     outer = record({"a b": optional(inner), "c": optional(string())}, keywords=words)
     fitted = _fit(
-        _provider(Capability(id="do", input=outer)), everything(parameter_rule={"allowed": "[a-z_]"})
+        provider_of(Capability(id="do", input=outer)), everything(parameter_rule={"allowed": "[a-z_]"})
     )
     written = fitted.provider.capabilities[0].input
     assert list(properties_of(written)) == ["a_b", "c"]
@@ -454,7 +451,7 @@ def test_an_exclusive_choice_is_widened_only_where_a_value_can_be_of_two(
     alternatives: tuple[Type, ...], level: Level
 ) -> None:
     choice = OneOfType(alternatives=alternatives)
-    fitted = _fit(_provider(_taking(choice)), everything(inclusive_only=True))
+    fitted = _fit(provider_of(_taking(choice)), everything(inclusive_only=True))
     assert facts_of(fitted) == {f"{VALUE}/exclusive": ("exclusive-dropped", level)}
     written = properties_of(fitted.provider.capabilities[0].input)["value"].type
     assert written == OneOfType(alternatives=alternatives, exclusive=False)

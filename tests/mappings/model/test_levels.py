@@ -28,6 +28,7 @@ from model_types import (
     one_of,
     optional,
     properties_of,
+    provider_of,
     record,
     ref,
     required,
@@ -46,14 +47,10 @@ DEFINITIONS: dict[str, Type] = {
 MOBILE, JETPACK = "mobile-mcp+1.0", "appfunctions+v2"
 
 
-def _provider(*capabilities: Capability, **facts: Any) -> Provider:
-    return Provider(**{"protocol": "test", "capabilities": capabilities, **facts})
-
-
 def _levels(item: Type, target: str) -> dict[str, tuple[str, Level]]:
     """Return code and level by pointer below the type of the only parameter."""
     capability = Capability(id="c", description="Do it", input=record({"p": required(item)}))
-    fitted = fit_for(_provider(capability, definitions=DEFINITIONS), target)
+    fitted = fit_for(provider_of(capability, definitions=DEFINITIONS), target)
     return facts_of(fitted, "/capabilities/0/input/properties/p/type")
 
 
@@ -186,7 +183,7 @@ def test_several_alternatives_at_once_matter_only_where_a_value_can_be_of_two(
     alternatives: tuple[Type, ...], level: Level
 ) -> None:
     item = OneOfType(alternatives=alternatives, exclusive=False)
-    provider = _provider(Capability(id="c", output=item))
+    provider = provider_of(Capability(id="c", output=item))
     fitted = fit_provider(provider, everything(exclusive_only=True), "target", "dialect")
     assert [(finding.code, finding.level) for finding in fitted.findings] == [("exclusive-assumed", level)]
 
@@ -197,13 +194,13 @@ def test_a_choice_of_one_scalar_is_that_scalar() -> None:
 
 def test_an_enum_around_a_nullable_alternative_does_not_allow_null() -> None:
     item = any_of(string(nullable=True), enum=("a",))
-    fitted = fit_for(_provider(Capability(id="c", input=record({"p": optional(item)}))), JETPACK)
+    fitted = fit_for(provider_of(Capability(id="c", input=record({"p": optional(item)}))), JETPACK)
     written = fitted.provider.capabilities[0].input
     assert properties_of(written)["p"].type == string(enum=("a",))
 
 
 def test_a_moved_text_that_loses_characters_is_dropped() -> None:
-    fitted = fit_for(_provider(package="a.b", instructions="bell \x07"), "mobile-mcp")
+    fitted = fit_for(provider_of(package="a.b", instructions="bell \x07"), "mobile-mcp")
     assert ("characters-replaced", Level.DROPPED) in facts_of(fitted).values()
 
 
@@ -213,7 +210,7 @@ def test_notes_leave_out_what_does_not_help_a_caller() -> None:
         {"a": required(inner)}, keywords={"additionalProperties": False, "title": "Record", "$schema": "s"}
     )
     capability = Capability(id="c", title="C", description="Do it.", input=record({"p": optional(item)}))
-    (written,) = fit_for(_provider(capability), "mobile-mcp").provider.capabilities
+    (written,) = fit_for(provider_of(capability), "mobile-mcp").provider.capabilities
     assert written.description == "Do it."
     assert properties_of(written.input)["p"].type.description == (
         '[Structure: {"properties":{"a":{"description":"Who","minLength":2,"type":"string"}},'
@@ -222,7 +219,7 @@ def test_notes_leave_out_what_does_not_help_a_caller() -> None:
 
 
 def test_a_title_is_the_description_of_a_capability_that_has_no_other() -> None:
-    fitted = fit_for(_provider(Capability(id="c", title="Create note")), "mmcp")
+    fitted = fit_for(provider_of(Capability(id="c", title="Create note")), "mmcp")
     assert fitted.provider.capabilities[0].description == "Create note"
     assert facts_of(fitted)["/capabilities/0/title"][1] is Level.MOVED
 
@@ -233,7 +230,7 @@ def test_a_title_is_the_description_of_a_capability_that_has_no_other() -> None:
 def test_an_output_that_is_not_declared_is_text_where_the_protocol_returns_text(
     protocol: str, kind: str
 ) -> None:
-    provider = _provider(Capability(id="c", description="d"), protocol=protocol)
+    provider = provider_of(Capability(id="c", description="d"), protocol=protocol)
     output = fit_for(provider, "appfunctions").provider.capabilities[0].output
     assert output is not None
     assert output.kind == kind
@@ -242,7 +239,7 @@ def test_an_output_that_is_not_declared_is_text_where_the_protocol_returns_text(
 
 
 def test_an_object_as_output_without_further_facts_is_not_appended_to_a_description() -> None:
-    fitted = fit_for(_provider(Capability(id="c", description="d", output=ObjectType())), "mmcp")
+    fitted = fit_for(provider_of(Capability(id="c", description="d", output=ObjectType())), "mmcp")
     assert fitted.provider.capabilities[0].description == "d"
     reported = {fact for pointer, fact in facts_of(fitted).items() if "/output" in pointer}
     assert reported == {("output-dropped", Level.WIDENED)}
@@ -294,7 +291,7 @@ def _fit(
     capability = Capability(id="c", description="d", access=of_capability)
     dialect = "v2" if protocol == "appfunctions" else None
     facts = {"protocol": protocol, "dialect": dialect, "component": ".Service", "access": access}
-    fitted = fit_for(_provider(capability, **facts), target)
+    fitted = fit_for(provider_of(capability, **facts), target)
     return fitted.provider, {place: fact for place, fact in facts_of(fitted).items() if "/access/" in place}
 
 
@@ -368,7 +365,7 @@ def test_the_permission_that_callers_need_is_kept(
 
 
 def test_a_service_that_is_new_to_its_functions_requires_that_only_android_binds_it() -> None:
-    provider = _provider(Capability(id="c"), protocol="appfunctions", dialect="app-level")
+    provider = provider_of(Capability(id="c"), protocol="appfunctions", dialect="app-level")
     fitted = fit_for(provider, "appfunctions")
     assert fitted.provider.access.permission == BIND
     assert facts_of(fitted, "/access/") == {"permission": TRANSLATED}
