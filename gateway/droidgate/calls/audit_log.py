@@ -382,8 +382,10 @@ def _read_on(path: Path, head: Head) -> tuple[Head, bytes]:
     for line in lines:
         record = read_record(line)
         # A line that is not a record is left where it is: `verify` names it.
-        last = (head.number, head.digest) if record is None else (record["number"], record["digest"])
-        head = Head(*last, head.file, head.size + len(line) + 1)
+        number, digest = (
+            (head.number, head.digest) if record is None else (record["number"], record["digest"])
+        )
+        head = Head(number, digest, head.file, head.size + len(line) + 1)
     return head, torn
 
 
