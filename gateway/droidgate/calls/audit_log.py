@@ -18,7 +18,7 @@ import threading
 from collections import deque
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from functools import lru_cache
 from pathlib import Path
@@ -382,9 +382,10 @@ def _read_on(path: Path, head: Head) -> tuple[Head, bytes]:
     for line in lines:
         record = read_record(line)
         # A line that is not a record is left where it is: `verify` names it.
-        if record is not None:
-            head = replace(head, number=record["number"], digest=record["digest"])
-        head = replace(head, size=head.size + len(line) + 1)
+        number, digest = (
+            (head.number, head.digest) if record is None else (record["number"], record["digest"])
+        )
+        head = Head(number, digest, head.file, head.size + len(line) + 1)
     return head, torn
 
 

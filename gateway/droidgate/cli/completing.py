@@ -34,7 +34,6 @@ def complete_formats(incomplete: str) -> Values:
 
 def complete_targets(incomplete: str) -> Values:
     """Return the formats that can be written; after a `+`, the dialects of one."""
-    from droidgate.cli.descriptors.listing_formats import can_write
     from droidgate_mappings.formats.format import load_formats
 
     formats = load_formats().values()
@@ -42,7 +41,7 @@ def complete_targets(incomplete: str) -> Values:
         (f"{item.id}+{dialect.id}", dialect.summary)
         for item in formats
         for dialect in item.dialects
-        if can_write(item, dialect.id)
+        if item.write is not None and dialect.capacity is not None
     ]
     if "+" in incomplete:
         return _starting_with(incomplete, dialects)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from enum import StrEnum
 from typing import Final
 
-from droidgate.cli.commands import argument, flag, option
+from droidgate.cli.command_classes import argument, flag, option
 from droidgate.cli.completing import complete_formats, complete_serials, complete_targets
 
 

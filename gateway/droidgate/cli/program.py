@@ -19,7 +19,7 @@ from typer.core import TyperGroup
 from droidgate.cli.audit import audit_command
 from droidgate.cli.calls import call_command
 from droidgate.cli.clients import install_client_command
-from droidgate.cli.commands import Command, add_commands
+from droidgate.cli.command_classes import Command, add_commands
 from droidgate.cli.completing import complete_commands
 from droidgate.cli.config import config_command
 from droidgate.cli.config.settings import bind_settings

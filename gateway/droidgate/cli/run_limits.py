@@ -13,7 +13,7 @@ from typing import Annotated, ClassVar, Final
 
 import typer
 
-from droidgate.cli.commands import Command
+from droidgate.cli.command_classes import Command
 from droidgate_mappings.model.errors import BudgetError
 
 _MEBIBYTE: Final = 1 << 20

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from droidgate.cli.commands import Command, argument, flag, option
+from droidgate.cli.command_classes import Command, argument, flag, option
 from droidgate.cli.completing import complete_clients, complete_serials
 from droidgate.cli.options import AS_JSON
 

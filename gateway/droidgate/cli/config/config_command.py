@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import typer
 
-from droidgate.cli.commands import Command
+from droidgate.cli.command_classes import Command
 from droidgate.cli.options import AS_JSON
 
 

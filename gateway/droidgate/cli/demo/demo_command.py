@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from droidgate.cli.commands import Command, flag, option
+from droidgate.cli.command_classes import Command, flag, option
 
 
 class Demo(Command, short="See all of it work on the sample apps", work="demo.demonstrating:demonstrate"):

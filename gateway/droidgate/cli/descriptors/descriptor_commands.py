@@ -5,7 +5,7 @@ from __future__ import annotations
 from enum import StrEnum
 from pathlib import Path
 
-from droidgate.cli.commands import PagedCommand, ReportingCommand, argument, flag, option
+from droidgate.cli.command_classes import PagedCommand, ReportingCommand, argument, flag, option
 from droidgate.cli.options import (
     AS_JSON,
     AS_SARIF,

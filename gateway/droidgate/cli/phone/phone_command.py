@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Final
 
-from droidgate.cli.commands import Command, argument, flag, option
+from droidgate.cli.command_classes import Command, argument, flag, option
 from droidgate.cli.options import AS_JSON, AndroidRelease
 
 RUNNING_PORT: Final = option("--port", "Port of the phone; not needed where one runs", min=1, max=65535)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from droidgate.cli.commands import Command, argument, flag, option
+from droidgate.cli.command_classes import Command, argument, flag, option
 from droidgate.cli.options import AS_JSON, PATTERN_HELP, SERIAL
 
 PATTERNS: Final = argument("PATTERN...", PATTERN_HELP, ...)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from enum import StrEnum
 from pathlib import Path
 
-from droidgate.cli.commands import Command, PagedCommand, flag, option
+from droidgate.cli.command_classes import Command, PagedCommand, flag, option
 from droidgate.cli.completing import complete_serials
 from droidgate.cli.options import AS_JSON
 

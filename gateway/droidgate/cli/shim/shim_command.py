@@ -6,7 +6,7 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Any, Final
 
-from droidgate.cli.commands import Command, Options, ReportingCommand, argument, flag, option
+from droidgate.cli.command_classes import Command, Options, ReportingCommand, argument, flag, option
 from droidgate.cli.completing import complete_capabilities, complete_shims
 from droidgate.cli.options import AS_JSON, SERIAL, ConversionThreshold
 from droidgate.cli.run_limits import BoundedCommand, Deadline, Memory
