@@ -180,7 +180,8 @@ class FidelityCell(Frozen):
     """What a conversion costs from one dialect to another.
 
     Attributes:
-        protocol, dialect: Where from.
+        protocol: Where from.
+        dialect: Where from.
         target: `FORMAT+DIALECT`.
         levels: Capabilities by the gravest level of what concerns them, in the order of `Report.levels`.
             Security findings are counted apart.
@@ -272,7 +273,9 @@ class QualityFigures(Frozen):
         untyped_parameters: Those of which nothing says what they are.
         poor_names: Capabilities whose id has no word (`f1`, `x`) or is longer than a model should be shown.
         tokens: The token estimate of all of them together.
-        lint_errors, lint_warnings, lint_notes: Lint findings by level.
+        lint_errors: Lint findings by level.
+        lint_warnings: Lint findings by level.
+        lint_notes: Lint findings by level.
         bent: What the reader had to accept against the specification.
         marks: Security marks.
         score: 100 minus what is missing (docs/reference/coverage.md); None where nothing is declared.
@@ -332,7 +335,9 @@ class ReleaseCount(Frozen):
     Attributes:
         release: Human-readable name, such as `Android 16 QPR2`.
         protocol: Protocol, None where it is not known.
-        errors, warnings, notes: By level.
+        errors: By level.
+        warnings: By level.
+        notes: By level.
         apps: In how many apps.
     """
 
@@ -530,7 +535,9 @@ class AppDetail(Frozen):
         label: The application's label.
         description: The application's description.
         version_name: Of an APK.
-        version_code, minimum_sdk, target_sdk: Android's.
+        version_code: Android's.
+        minimum_sdk: Android's.
+        target_sdk: Android's.
         signers: SHA-256 of each signing certificate.
         signers_verified: The signature was verified and is right; false where it is not right or cannot be
             verified, null where it was not checked.
@@ -622,7 +629,8 @@ class CapabilityDetail(Frozen):
         output: Shape of what a call returns, None where nothing is declared.
         undescribed: Parameters without a description.
         untyped: Parameters of which nothing says what they are.
-        read_only, destructive: What it says of itself.
+        read_only: What it says of itself.
+        destructive: What it says of itself.
         enabled: Whether a phone says that it can be called now.
         tokens: The token estimate.
         declaration: JSON text of the capability in the capability model; what is default is left out.
@@ -752,7 +760,8 @@ class Details(Frozen):
 
     Attributes:
         targets: `FORMAT+DIALECT` of every conversion.
-        reach_profiles, level_profiles: What capabilities refer to.
+        reach_profiles: What capabilities refer to.
+        level_profiles: What capabilities refer to.
         apps: By package, then version.
         providers: By app.
         capabilities: By provider.
