@@ -10,8 +10,7 @@ from device_shim.phone_system.phone_system_apps import make_apk, make_phone, rai
 from droidgate_phone.java.app_values import AndroidError
 from droidgate_phone.java.intents import ComponentName
 from droidgate_phone.system import AndroidSystem
-from droidgate_phone.system.app_context import AppPlatform
-from droidgate_phone.system.behaviour import App, Instrumentation
+from droidgate_phone.system.behaviour import App, Instrumentation, Platform
 from droidgate_phone.system.instrumentations import (
     ALREADY_REGISTERED,
     FLAG_DONT_SUPPRESS_ACCESSIBILITY_SERVICES,
@@ -55,7 +54,7 @@ def phone(sdk: str = "36.1") -> AndroidSystem:
     return make_phone(sdk, *apks, behaviours={FIRST: FirstApp, SECOND: SecondApp})
 
 
-def instrument(system: AndroidSystem, package: str = FIRST, *, connected: bool = True) -> AppPlatform:
+def instrument(system: AndroidSystem, package: str = FIRST, *, connected: bool = True) -> Platform:
     name = ComponentName(package, f"{package}.Run")
     assert system.instrumentations.start(name, {}, connected=connected) is not None
     return system.app_context(package).platform
