@@ -65,6 +65,7 @@ ERROR, NOTED = Level.ERROR, Level.NOTE
 REFERENCE = "<type>11</type><dataTypeReference>com.example.Note</dataTypeReference>"
 PROPERTY = f"<properties><id>unused</id><name>t</name>{STRING}</properties>"
 LISTED = "<paramNames>a</paramNames><paramTypes>string</paramTypes><paramRequired>true</paramRequired>"
+UNEVEN = f"{LISTED}<paramNames>b</paramNames><paramTypes>int</paramTypes>"
 PATTERN = "<type>8</type><patterns><id>u</id><value>a</value><type>{}</type></patterns>"
 
 
@@ -126,7 +127,7 @@ FILES: dict[str, tuple[str, Level, str]] = {
     "access-level": rule(file_with(extra="<accessLevel>public</accessLevel>"),
         file_with(extra="<accessLevel>system</accessLevel>")),
     "pattern-type": rule(of_type(PATTERN.format(5)), of_type(PATTERN.format(4))),
-    "uneven-lists": rule(file_with(parameters=f"{LISTED}<paramNames>b</paramNames>", response=""),
+    "uneven-lists": rule(file_with(parameters=UNEVEN, response=""),
         file_with(parameters=LISTED, response="")),
     "no-functions": rule("<appfunctions/>", level=NOTED),
     "not-functions": rule("<app-functions><function name='f'/></app-functions>"),
