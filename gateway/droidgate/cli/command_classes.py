@@ -133,8 +133,8 @@ class Command(Options):
 
         Args:
             short: The help in a list of commands.
-            work: Takes the options and returns a report, or the exit code: `MODULE:FUNCTION`, the module
-                below `droidgate.cli`, which is imported when the command runs.
+            work: Takes the options and returns a report, or the exit code: `MODULE:FUNCTION`, imported when
+                the command runs.
         """
         cls._short_help, cls._work = short, work
 
@@ -144,7 +144,7 @@ class Command(Options):
         if as_json and as_sarif:
             raise UsageError("--json and --sarif exclude each other", hint="choose one of them")
         module, _, name = self._work.partition(":")
-        work: Callable[[Command], Report | int] = getattr(import_module(f"droidgate.cli.{module}"), name)
+        work: Callable[[Command], Report | int] = getattr(import_module(module), name)
         result = work(self)
         return result if isinstance(result, int) else result.print(as_json=as_json, as_sarif=as_sarif)
 

@@ -12,7 +12,9 @@ FOLDER: Final = option("--folder DIR", "A copy of a log; the one of this compute
 
 
 class AuditShow(
-    Command, short="Show the calls that were made or refused", work="audit.audit_report:show_calls"
+    Command,
+    short="Show the calls that were made or refused",
+    work="droidgate.cli.audit.audit_report:show_calls",
 ):
     """Show the newest calls: who called what, what was decided, and how it ended.
 
@@ -29,7 +31,9 @@ class AuditShow(
 
 
 class AuditVerify(
-    Command, short="Check that no record was changed or removed", work="audit.audit_report:verify_log"
+    Command,
+    short="Check that no record was changed or removed",
+    work="droidgate.cli.audit.audit_report:verify_log",
 ):
     """Check that no record was changed, removed or moved; exit with 1 and name the first place otherwise.
 

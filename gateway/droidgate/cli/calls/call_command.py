@@ -9,7 +9,7 @@ from droidgate.cli.completing import complete_declared
 from droidgate.cli.options import AS_JSON, SERIAL
 
 
-class Call(Command, short="Call a capability of a phone's app", work="calls.one_call:call"):
+class Call(Command, short="Call a capability of a phone's app", work="droidgate.cli.calls.one_call:call"):
     """Call a capability that an app of a phone declares, whatever its protocol.
 
     App functions and the receivers of broadcasts are called by Android's own shell, everything else through a

@@ -10,7 +10,7 @@ from droidgate.cli.options import AS_JSON
 
 
 class InstallClient(
-    Command, short="Make an MCP client use droidgate", work="clients.installing_client:install"
+    Command, short="Make an MCP client use droidgate", work="droidgate.cli.clients.installing_client:install"
 ):
     """Make an MCP client start droidgate's server, so that its model can call what the phone's apps declare.
 

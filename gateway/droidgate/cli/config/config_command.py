@@ -11,7 +11,7 @@ from droidgate.cli.options import AS_JSON
 class ConfigShow(
     Command,
     short="Show each default that can be set, and where it comes from",
-    work="config.settings_report:show_configuration",
+    work="droidgate.cli.config.settings_report:show_configuration",
 ):
     """Show each default that can be set, its value, and where it comes from.
 

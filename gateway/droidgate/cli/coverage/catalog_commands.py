@@ -9,7 +9,11 @@ from droidgate.cli.options import AS_JSON, INCLUDE_SHIMS
 from droidgate.cli.run_limits import BoundedCommand, Deadline, Memory
 
 
-class Scan(ReportingCommand, short="Read many apps into a catalog", work="coverage.scan_report:scan_sources"):
+class Scan(
+    ReportingCommand,
+    short="Read many apps into a catalog",
+    work="droidgate.cli.coverage.scan_report:scan_sources",
+):
     """Read many apps into a catalog.
 
     The catalog afterwards holds exactly the given sources: what they declare in every protocol, what the
@@ -44,7 +48,9 @@ class Scan(ReportingCommand, short="Read many apps into a catalog", work="covera
 
 
 class Coverage(
-    Command, short="Report who exposes what, and who can reach it", work="coverage.coverage_page:cover"
+    Command,
+    short="Report who exposes what, and who can reach it",
+    work="droidgate.cli.coverage.coverage_page:cover",
 ):
     """Report who exposes what, who can reach it, and what changed.
 
@@ -77,7 +83,9 @@ class Coverage(
 
 
 class CatalogSql(
-    BoundedCommand, short="Ask a catalog a question in SQL", work="coverage.coverage_outputs:ask_catalog"
+    BoundedCommand,
+    short="Ask a catalog a question in SQL",
+    work="droidgate.cli.coverage.coverage_outputs:ask_catalog",
 ):
     """Ask a catalog a question in SQL.
 

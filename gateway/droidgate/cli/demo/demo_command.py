@@ -7,7 +7,11 @@ from pathlib import Path
 from droidgate.cli.command_classes import Command, flag, option
 
 
-class Demo(Command, short="See all of it work on the sample apps", work="demo.demonstrating:demonstrate"):
+class Demo(
+    Command,
+    short="See all of it work on the sample apps",
+    work="droidgate.cli.demo.demonstrating:demonstrate",
+):
     """See it work on the sample apps: inspect them, convert each into every format, and read everything back.
 
     Exits with 0 only when every step did what it should.

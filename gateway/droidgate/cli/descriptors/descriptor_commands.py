@@ -25,7 +25,9 @@ from droidgate.cli.run_limits import BoundedCommand, Deadline, Memory
 
 
 class Inspect(
-    PagedCommand, short="Show what apps declare for agents", work="descriptors.inspecting:inspect_sources"
+    PagedCommand,
+    short="Show what apps declare for agents",
+    work="droidgate.cli.descriptors.inspecting:inspect_sources",
 ):
     """Show what apps declare for agents.
 
@@ -42,7 +44,7 @@ class Inspect(
 class Convert(
     ReportingCommand,
     short="Write what apps declare in another protocol",
-    work="descriptors.converting:convert_sources",
+    work="droidgate.cli.descriptors.converting:convert_sources",
 ):
     """Write what apps declare in another protocol, and say what it costs.
 
@@ -82,7 +84,7 @@ class Migrate(
     BoundedCommand,
     ReportingCommand,
     short="Put a descriptor and its handler into an app's source tree",
-    work="descriptors.migration_report:migrate_source",
+    work="droidgate.cli.descriptors.migration_report:migrate_source",
 ):
     """Put what an app declares into an Android project, in another protocol.
 
@@ -127,7 +129,7 @@ class KeyTypeOption(StrEnum):
 class Pack(
     BoundedCommand,
     short="Make a signed APK of an app's source tree",
-    work="descriptors.packing_report:pack_project",
+    work="droidgate.cli.descriptors.packing_report:pack_project",
 ):
     """Make an APK that installs from the manifest, resources and assets of a source tree.
 
@@ -161,7 +163,7 @@ class Pack(
 class Lint(
     PagedCommand,
     short="Check descriptors against their specification",
-    work="descriptors.lint_report:lint_sources",
+    work="droidgate.cli.descriptors.lint_report:lint_sources",
 ):
     """Check descriptors against the rules of their protocol's specification."""
 
@@ -176,7 +178,7 @@ class Lint(
 class Diff(
     PagedCommand,
     short="Report what changed, and whether it breaks callers",
-    work="descriptors.diffing:diff_sources",
+    work="droidgate.cli.descriptors.diffing:diff_sources",
 ):
     """Report what changed between two versions, and whether it breaks callers.
 
@@ -195,7 +197,7 @@ class Diff(
 class Formats(
     PagedCommand,
     short="List formats, dialects, and what each can carry",
-    work="descriptors.listing_formats:list_formats",
+    work="droidgate.cli.descriptors.listing_formats:list_formats",
 ):
     """List the formats and dialects that are read and written."""
 

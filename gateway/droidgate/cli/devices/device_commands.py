@@ -10,7 +10,7 @@ from droidgate.cli.options import AS_JSON, INCLUDE_SHIMS, SERIAL
 class Devices(
     Command,
     short="List what is attached, and what to do where it is not ready",
-    work="devices.listing_devices:report_devices",
+    work="droidgate.cli.devices.listing_devices:report_devices",
 ):
     """List the phones that adb sees: state, model, Android version, and the fix where one is not ready.
 
@@ -23,7 +23,7 @@ class Devices(
 class Discover(
     PagedCommand,
     short="Find what the apps of a phone declare for agents",
-    work="devices.discover_report:discover",
+    work="droidgate.cli.devices.discover_report:discover",
 ):
     """Find what the apps of a phone declare for agents.
 

@@ -14,7 +14,7 @@ RUNNING_PORT: Final = option("--port", "Port of the phone; not needed where one 
 class PhoneStart(
     Command,
     short="Start a virtual phone that adb connects to",
-    work="phone.starting_phones:start_virtual_phone",
+    work="droidgate.cli.phone.starting_phones:start_virtual_phone",
 ):
     """Start a virtual phone in the background, and say how to reach it.
 
@@ -50,7 +50,7 @@ class PhoneStart(
     as_json: bool = AS_JSON
 
 
-class PhoneStop(Command, short="Stop a virtual phone", work="phone.using_phones:stop_phone"):
+class PhoneStop(Command, short="Stop a virtual phone", work="droidgate.cli.phone.using_phones:stop_phone"):
     """Stop a virtual phone that was started in the background."""
 
     port: int | None = RUNNING_PORT
@@ -58,7 +58,9 @@ class PhoneStop(Command, short="Stop a virtual phone", work="phone.using_phones:
 
 
 class PhoneStatus(
-    Command, short="Show which virtual phones are running", work="phone.using_phones:show_running_phones"
+    Command,
+    short="Show which virtual phones are running",
+    work="droidgate.cli.phone.using_phones:show_running_phones",
 ):
     """Show which virtual phones are running, and how to reach them."""
 
@@ -66,7 +68,7 @@ class PhoneStatus(
 
 
 class PhoneInstall(
-    Command, short="Install APKs on a virtual phone", work="phone.using_phones:install_on_phone"
+    Command, short="Install APKs on a virtual phone", work="droidgate.cli.phone.using_phones:install_on_phone"
 ):
     """Install apps on a virtual phone, with the permissions that they request.
 
@@ -78,7 +80,9 @@ class PhoneInstall(
     as_json: bool = AS_JSON
 
 
-class PhonePush(Command, short="Copy a file to a virtual phone", work="phone.using_phones:push_to_phone"):
+class PhonePush(
+    Command, short="Copy a file to a virtual phone", work="droidgate.cli.phone.using_phones:push_to_phone"
+):
     """Copy a file to a virtual phone."""
 
     local: Path = argument("FILE", "The file to copy", ...)
@@ -90,7 +94,9 @@ class PhonePush(Command, short="Copy a file to a virtual phone", work="phone.usi
 
 
 class PhoneApps(
-    Command, short="List the apps of a virtual phone, by protocol", work="phone.using_phones:list_apps"
+    Command,
+    short="List the apps of a virtual phone, by protocol",
+    work="droidgate.cli.phone.using_phones:list_apps",
 ):
     """List the apps that a running virtual phone has, by the agent protocols that they speak."""
 

@@ -11,14 +11,16 @@ PATTERNS: Final = argument("PATTERN...", PATTERN_HELP, ...)
 PATTERNS_OR_ALL: Final = argument("[PATTERN]...", f"{PATTERN_HELP}; all by default")
 
 
-class PinsList(Command, short="List what is approved", work="pins.pin_commands:list_pins"):
+class PinsList(Command, short="List what is approved", work="droidgate.cli.pins.pin_commands:list_pins"):
     """List what is approved: capabilities, who may call them, and since when."""
 
     patterns: list[str] | None = PATTERNS_OR_ALL
     as_json: bool = AS_JSON
 
 
-class PinsDiff(Command, short="Show what changed since it was approved", work="pins.pin_commands:diff_pins"):
+class PinsDiff(
+    Command, short="Show what changed since it was approved", work="droidgate.cli.pins.pin_commands:diff_pins"
+):
     """Show what changed in approved capabilities since they were approved, by what the phone's apps declare.
 
     A changed capability is not called until it is approved again.
@@ -30,7 +32,9 @@ class PinsDiff(Command, short="Show what changed since it was approved", work="p
 
 
 class PinsApprove(
-    Command, short="Approve capabilities as they are declared now", work="pins.pin_commands:approve_pins"
+    Command,
+    short="Approve capabilities as they are declared now",
+    work="droidgate.cli.pins.pin_commands:approve_pins",
 ):
     """Read capabilities from the phone, show them, and approve them as they are declared now.
 
@@ -47,7 +51,7 @@ class PinsApprove(
     as_json: bool = AS_JSON
 
 
-class PinsRemove(Command, short="Take approvals back", work="pins.pin_commands:remove_pins"):
+class PinsRemove(Command, short="Take approvals back", work="droidgate.cli.pins.pin_commands:remove_pins"):
     """Take approvals back: the next call of these capabilities asks again."""
 
     patterns: list[str] = PATTERNS

@@ -11,7 +11,9 @@ from droidgate.cli.options import AS_JSON
 
 
 class Serve(
-    PagedCommand, short="Give what the apps of phones declare to any MCP client", work="serve.serving:serve"
+    PagedCommand,
+    short="Give what the apps of phones declare to any MCP client",
+    work="droidgate.cli.serve.serving:serve",
 ):
     """Give what the apps of phones declare to any MCP client.
 
@@ -80,7 +82,7 @@ class ExtensionChoice(StrEnum):
 class ServeMobileAgent(
     Command,
     short="Serve a phone to UFO's MobileAgent",
-    work="serve.serving_mobile_agent:serve_mobile_agent_and_report",
+    work="droidgate.cli.serve.serving_mobile_agent:serve_mobile_agent_and_report",
 ):
     """Serve a phone to UFO's MobileAgent, in place of UFO's own two servers.
 

@@ -68,7 +68,7 @@ class ShimBuild(
     BoundedCommand,
     ReportingCommand,
     short="Make signed APKs that offer other apps' capabilities",
-    work="shim.shim_builds:build_and_report",
+    work="droidgate.cli.shim.shim_builds:build_and_report",
 ):
     """Make a signed APK for each app, without an Android SDK.
 
@@ -91,7 +91,7 @@ class ShimBuild(
 class ShimInstall(
     ReportingCommand,
     short="Install shims on a phone, and set up what adb may",
-    work="shim.shim_installation:install_and_report",
+    work="droidgate.cli.shim.shim_installation:install_and_report",
 ):
     """Install shims on a phone, set up what adb may, and say what was done and what is left.
 
@@ -120,7 +120,7 @@ class ShimInstall(
 class ShimSync(
     ReportingCommand,
     short="Build anew what came, changed or went on a phone",
-    work="shim.shim_installation:sync_and_report",
+    work="droidgate.cli.shim.shim_installation:sync_and_report",
 ):
     """Make the shims of a phone fit its apps: build and install those of apps that came or changed, and
     remove those of apps that went.
@@ -138,7 +138,7 @@ class ShimSync(
 class ShimStatus(
     ReportingCommand,
     short="Show the shims of a phone, who may call them, and their apps",
-    work="shim.reporting:report_status",
+    work="droidgate.cli.shim.reporting:report_status",
 ):
     """Show the shims of a phone: their capabilities, who may call them, and what became of their apps."""
 
@@ -149,7 +149,7 @@ class ShimStatus(
 class ShimDoctor(
     ReportingCommand,
     short="Check what keeps agents from the shims, with the fix",
-    work="shim.reporting:report_checks",
+    work="droidgate.cli.shim.reporting:report_checks",
 ):
     """Check what keeps agents from the apps behind the shims, and say how each problem is solved.
 
@@ -160,7 +160,9 @@ class ShimDoctor(
     as_json: bool = AS_JSON
 
 
-class ShimCall(Command, short="Call a capability through a shim", work="shim.shim_calls:call_and_report"):
+class ShimCall(
+    Command, short="Call a capability through a shim", work="droidgate.cli.shim.shim_calls:call_and_report"
+):
     """Call a capability through the shim that offers it, and print the outputs.
 
     The call comes from this computer, and needs no grant. Any app may call itself a shim, so one that your
@@ -183,7 +185,7 @@ class ShimCall(Command, short="Call a capability through a shim", work="shim.shi
 class ShimGrant(
     Command,
     short="Let an agent call capabilities, without a question on the phone",
-    work="shim.shim_calls:grant_and_report",
+    work="droidgate.cli.shim.shim_calls:grant_and_report",
 ):
     """Let an agent call capabilities, without a question on the phone.
 
@@ -197,7 +199,9 @@ class ShimGrant(
     as_json: bool = AS_JSON
 
 
-class ShimRevoke(Command, short="Revoke grants of an agent", work="shim.shim_calls:revoke_and_report"):
+class ShimRevoke(
+    Command, short="Revoke grants of an agent", work="droidgate.cli.shim.shim_calls:revoke_and_report"
+):
     """Revoke grants of an agent: those for the named capabilities, or all."""
 
     agent: str = AGENT
@@ -208,7 +212,9 @@ class ShimRevoke(Command, short="Revoke grants of an agent", work="shim.shim_cal
 
 
 class ShimUninstall(
-    Command, short="Remove shims from a phone", work="shim.shim_installation:uninstall_and_report"
+    Command,
+    short="Remove shims from a phone",
+    work="droidgate.cli.shim.shim_installation:uninstall_and_report",
 ):
     """Remove shims from a phone, with everything that was granted to them and by them.
 
