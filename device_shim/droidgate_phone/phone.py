@@ -1,7 +1,4 @@
-"""The virtual phone as a whole: its Android, its apps and its wire.
-
-Also here: starts an Android with the apps, commands and contexts of this package.
-"""
+"""The virtual phone as a whole: an Android with this package's apps, commands and contexts, and its wire."""
 
 from __future__ import annotations
 

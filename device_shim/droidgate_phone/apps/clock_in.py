@@ -1,6 +1,5 @@
-"""The clock-in app: a Mobile-MCP service and a screen over one record of days, as its Java sources do it.
-
-Also here: what the clock-in app does for a request: `ClockInEngine.java`.
+"""The clock-in app: a Mobile-MCP service and a screen over one record of days, as its Java sources do it
+(`ClockInEngine.java`).
 """
 
 from __future__ import annotations

@@ -1,6 +1,5 @@
-"""The notes app: AppFunctions over one store of notes, and a screen for it (`NoteFunctions.java`).
-
-Also here: the notes of the notes app: as kept, as sent and as stored (`Note.java`, `NoteStore.java`).
+"""The notes app: AppFunctions over one store of notes, and a screen for it (`NoteFunctions.java`,
+`Note.java`, `NoteStore.java`).
 """
 
 from __future__ import annotations

@@ -1,8 +1,5 @@
-"""The PDF tool: an mMCP activity that runs one call and hands the result back (`ToolActivity.java`).
-
-Also here: what the PDF tool does, once its parameters are known to fit their schemas (`PdfTools.java`).
-
-Also here: the part of JSON Schema that the PDF tool declares its tools with (`SchemaCheck.java`).
+"""The PDF tool: an mMCP activity that checks the parameters of one call against their schemas, runs it and
+returns the result (`ToolActivity.java`, `SchemaCheck.java`, `PdfTools.java`).
 """
 
 from __future__ import annotations

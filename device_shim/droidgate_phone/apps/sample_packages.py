@@ -1,9 +1,8 @@
-"""The sample apps as signed APKs.
+"""The sample apps as signed APKs, and small apps that fill a phone: most without tools, some of each
+protocol.
 
-They are signed with one key that is made from a public number: the same in each run, and no secret. It stands
-for "made for the virtual phone" and shows nothing else; a real phone may take such an APK like any other.
-
-Also here: source trees of small apps that make a phone full: most without tools, some of each protocol.
+They are signed with one key that is made from a public number: the same in each run, and no secret. It means
+"made for the virtual phone" and shows nothing else; a real phone may take such an APK like any other.
 """
 
 from __future__ import annotations

@@ -1,9 +1,8 @@
-"""One Mobile-MCP 1.0 request text in, one response text out: `RequestEngine.java` and `Descriptor.java`.
+"""One Mobile-MCP 1.0 request text in, one response text out, and how the sample apps' services exchange them
+(`RequestEngine.java`, `Descriptor.java`).
 
-The sample apps are a tool author's, so nothing here comes from the gateway's own adapter, which is to be
-tried against them.
-
-Also here: how the Mobile-MCP sample apps take requests and answer them, as their services in Java do it.
+The sample apps are a tool author's, so nothing here comes from the gateway's own adapter, which is tried
+against them.
 """
 
 from __future__ import annotations

@@ -1,6 +1,5 @@
-"""`am` and `cmd activity` (AOSP's ActivityManagerShellCommand).
-
-Also here: `am instrument` (AOSP's com.android.commands.am.Instrument).
+"""`am` and `cmd activity` (AOSP's ActivityManagerShellCommand), and `am instrument` (AOSP's
+com.android.commands.am.Instrument).
 """
 
 from __future__ import annotations

@@ -1,10 +1,7 @@
-"""`cmd app_function`, in each of its generations (reference appfunctions 6).
+"""`cmd app_function`, in each of its generations, with their help (AOSP's
+AppFunctionManagerServiceShellCommand; reference appfunctions 6).
 
 What it prints goes to standard output, errors too; only what escapes it goes to standard error.
-
-Also here: help of `cmd app_function`, generation by generation, from what each generation's verbs take.
-
-AOSP's AppFunctionManagerServiceShellCommand; reference appfunctions 6.1 names the generations.
 """
 
 from __future__ import annotations

@@ -1,6 +1,5 @@
-"""The commands by name. A module is loaded when one of its commands is first used.
-
-Also here: how commands refuse what the phone does not model.
+"""The commands by name, each loaded when it is first used, and how commands refuse what the phone does not
+model.
 """
 
 from __future__ import annotations

@@ -1,6 +1,5 @@
-"""`pm` and `cmd package` (AOSP's PackageManagerShellCommand).
-
-Also here: `pm install` and its steps, and `pm uninstall` (AOSP's PackageManagerShellCommand).
+"""`pm` and `cmd package`: queries, permissions, states, installing and uninstalling (AOSP's
+PackageManagerShellCommand).
 """
 
 from __future__ import annotations

@@ -1,7 +1,5 @@
-"""`cmd` and `service`: Android's services by name (frameworks/native `cmds/cmd`).
-
-Also here: what Android's shell commands have in common (AOSP's `BasicShellCommandHandler`): exceptions and
-users.
+"""`cmd` and `service`: Android's services by name (frameworks/native `cmds/cmd`), with the exceptions and
+users that their commands have in common (AOSP's `BasicShellCommandHandler`).
 """
 
 from __future__ import annotations

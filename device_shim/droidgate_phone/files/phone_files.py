@@ -1,12 +1,8 @@
 """The phone's files: a tree in memory, with owners, modes and times. Nothing here reaches the host's files.
 
-Paths are absolute texts; bytes of a name that are not UTF-8 are escaped as `surrogateescape` does.
-
-Also here: what the phone's file tree is made of: nodes, their status, and the errors of file operations.
-
-Also here: files of the phone that are open: they go on working when their name is gone.
-
-Also here: Android's users and groups: their numbers and names (AOSP `android_filesystem_config.h`).
+Paths are absolute texts; bytes of a name that are not UTF-8 are escaped as `surrogateescape` does. An open
+file stays usable when its name is removed. Users and groups are Android's (AOSP
+`android_filesystem_config.h`).
 """
 
 from __future__ import annotations

@@ -1,6 +1,5 @@
-"""Values that pass between Android and the code of an app, and the exceptions that Android throws.
-
-Also here: view trees: what an activity shows.
+"""Values that pass between Android and the code of an app (the view trees of its activities, too), and the
+exceptions that Android throws.
 """
 
 from __future__ import annotations

@@ -1,10 +1,8 @@
-"""From a view tree to rectangles on the display.
+"""From a view tree to rectangles on the display, and from a text to lines.
 
-Views in a column are below each other; views in a row are side by side with equal widths. A list takes
-what is left and scrolls. Parts that would reach out of their container are cut off. Views of which nothing
-is left are not on the screen.
-
-Also here: how wide text is, and into which lines it breaks.
+Views in a column are below each other; views in a row are side by side with equal widths. A list takes what
+is left and scrolls. Parts that would reach out of their container are cut off. Views of which nothing is left
+are not on the screen.
 """
 
 from __future__ import annotations

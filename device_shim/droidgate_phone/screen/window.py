@@ -1,10 +1,7 @@
-"""The window that has the display: what it shows, and what touches and keys do to it.
+"""The window that has the display: what it shows, also as a picture and as `uiautomator dump` writes it
+(AOSP's `AccessibilityNodeInfoDumper`), and what touches and keys do to it.
 
 Its methods may be called from any thread, one after the other.
-
-Also here: pictures of the screen.
-
-Also here: the screen as `uiautomator dump` writes it (AOSP's `AccessibilityNodeInfoDumper`).
 """
 
 from __future__ import annotations

@@ -1,9 +1,4 @@
-"""Runs commands.
-
-Also here: commands that the shell itself runs.
-
-Also here: `echo` and `printf`: backslash escapes and formats.
-"""
+"""Runs commands, those of the shell itself (`echo` and `printf` among them) and programs."""
 
 from __future__ import annotations
 

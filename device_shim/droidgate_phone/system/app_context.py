@@ -1,8 +1,6 @@
-"""What the system offers to an app.
+"""What the system offers to an app: its context, and Android's managers as one app's code reaches them.
 
 `droidgate_phone.system.behaviour` says what each method does and raises.
-
-Also here: Android's managers as one app's code reaches them.
 """
 
 from __future__ import annotations

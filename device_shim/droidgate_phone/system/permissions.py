@@ -1,6 +1,5 @@
-"""Permissions: their protection levels and who holds them.
-
-Also here: app operations (`appops`): what the user allows an app beyond its permissions.
+"""Permissions (protection levels, holders) and app operations (`appops`), which are what the user allows an
+app beyond its permissions.
 """
 
 from __future__ import annotations

@@ -1,6 +1,5 @@
-"""Which components an intent reaches, for whom: AOSP's ResolveIntentHelper and AppsFilter.
-
-Also here: whether an intent matches a filter (AOSP's `android.content.IntentFilter.match`).
+"""Which components an intent reaches, for whom: AOSP's ResolveIntentHelper, AppsFilter and
+`IntentFilter.match`.
 """
 
 from __future__ import annotations

@@ -1,6 +1,5 @@
-"""Services: started and bound (AOSP's ActiveServices; reference android-runtime 0, 1.1, 1.3, 2.1).
-
-Also here: foreground services: who may start one, when it must call `startForeground`, and what that throws.
+"""Services: started, bound, and in the foreground: who may start one, and when it must call `startForeground`
+(AOSP's ActiveServices; reference android-runtime 0, 1.1, 1.3, 2.1).
 """
 
 from __future__ import annotations

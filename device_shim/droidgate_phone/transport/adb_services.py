@@ -1,19 +1,12 @@
-"""The services that a host can open on the phone.
+"""The services that a host can open on the phone: what the wire needs of the phone behind it, the streams of
+a command, and the terminal of `adb shell`.
 
-Facts: AOSP `packages/modules/adb` docs/dev/services.md, daemon/services.cpp, daemon/shell_service.cpp.
-
-Also here: what the wire needs of the phone behind it.
-
-Also here: standard streams of a command that was started over adb.
-
-Shell protocol (AOSP `packages/modules/adb/shell_protocol.h`): packets of one byte for their kind, four for
-their length (little-endian), and content.
-
-Also here: a pseudo-terminal, as far as a person at `adb shell` needs one.
-
-Modelled: echo, erasing with Backspace, Ctrl-U and Ctrl-W, Ctrl-C (drops the line), Ctrl-D (end of input on an
-empty line), line feeds shown as carriage return and line feed, and a prompt before each command of an
-interactive shell. A running command is not interrupted by Ctrl-C.
+Facts: AOSP `packages/modules/adb` docs/dev/services.md, daemon/services.cpp, daemon/shell_service.cpp. The
+shell protocol (shell_protocol.h) has packets of one byte for their kind, four for their length
+(little-endian), and content. Of a pseudo-terminal are modelled: echo, erasing with Backspace, Ctrl-U and
+Ctrl-W, Ctrl-C (drops the line), Ctrl-D (end of input on an empty line), line feeds shown as carriage return
+and line feed, and a prompt before each command of an interactive shell. A running command is not interrupted
+by Ctrl-C.
 """
 
 from __future__ import annotations

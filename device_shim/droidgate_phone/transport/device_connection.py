@@ -1,11 +1,8 @@
 """A host's connection to adbd: handshake, and many streams over one socket.
 
-Facts: AOSP `packages/modules/adb` protocol.txt, adb.cpp (`handle_packet`), transport.cpp (`check_header`),
+Each side of a stream sends one WRTE and waits for its OKAY before the next. Facts: AOSP
+`packages/modules/adb` protocol.txt, adb.cpp (`handle_packet`), transport.cpp (`check_header`),
 daemon/auth.cpp.
-
-Also here: one stream of a device connection: flow control as the protocol has it.
-
-Each side sends one WRTE and waits for its OKAY before the next.
 """
 
 from __future__ import annotations

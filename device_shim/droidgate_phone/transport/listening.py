@@ -1,6 +1,5 @@
-"""A loopback port, and the connections that come in on it.
-
-Also here: threads that a phone starts, so that none is left when it stops.
+"""A loopback port, the connections that come in on it, and the threads that a phone starts for them, so that
+none is left when it stops.
 """
 
 from __future__ import annotations

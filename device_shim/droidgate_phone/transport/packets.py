@@ -1,12 +1,9 @@
-"""Packets of the adb device protocol (AOSP `packages/modules/adb/protocol.txt`).
+"""Packets of the adb device protocol (AOSP `packages/modules/adb/protocol.txt`), and the features that the
+adbd of a release announces (`supported_features` in transport.cpp).
 
 A packet is a header of six little-endian 32-bit words (command, two arguments, length and checksum of the
-payload, command with all bits turned) and a payload.
-
-Also here: what the adbd of a release can do, as far as this one does it.
-
-Facts: AOSP `packages/modules/adb/transport.cpp` (`supported_features`) of the releases. Compression, APEX,
-`delayed_ack`, tracking of apps and TLS are not done and never announced.
+payload, command with all bits turned) and a payload. Compression, APEX, `delayed_ack`, tracking of apps and
+TLS are not modelled and never announced.
 """
 
 from __future__ import annotations

@@ -1,6 +1,5 @@
-"""Blocking sockets with what the wire needs: exact reads, writes of several pieces, faults while sending.
-
-Also here: the phone's end of one connection to one of its services.
+"""Blocking sockets with what the wire needs (exact reads, writes of several pieces, faults while sending),
+and the phone's end of a connection to one of its services.
 """
 
 from __future__ import annotations

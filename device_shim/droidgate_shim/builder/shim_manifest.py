@@ -1,10 +1,7 @@
 """The source tree of a shim: manifest, resources and assets (docs/shim.md 1), before it is compiled.
 
-Also here: what a shim declares to agents: always to those that each shim serves, on request to those of
-others.
-
-Each format's own frontend makes its component and files
-(`droidgate_mappings.formats.format.Format.shim_frontends`).
+A shim always declares itself to Mobile-MCP agents, and on request to those of other protocols. Each format's
+own frontend makes its component and files (`droidgate_mappings.formats.format.Format.shim_frontends`).
 """
 
 from __future__ import annotations

@@ -1,6 +1,5 @@
-"""What a caller asks for, and what it gets.
-
-Also here: reports of a call that takes long: what it waits for, and since when. The time left is not known.
+"""What a caller asks for, what it gets, and reports of a call that takes long: what it waits for, and since
+when. The time left is not known.
 """
 
 from __future__ import annotations

@@ -1,13 +1,10 @@
-"""What can be called on a phone: the capabilities that its apps declare, and how users name them.
+"""What can be called on a phone: the capabilities that its apps declare, how users name them, and which are
+refused because their names can be mistaken for others.
 
 What apps declare is read once and kept. Before each call, the phone is asked whether the same installation of
-the app is still there; if not, what it declares is read again.
-
-Also here: capabilities that are refused because their names can be mistaken for others.
-
-A capability is known by its package, component and id. Ids that are equal in two apps are not a
-danger by themselves, since each name has its package. Names that only look alike are: a person or a model
-that approves one may mean the other.
+the app is still there; if not, what it declares is read again. A capability is known by its package,
+component and id. Ids that are equal in two apps are not a danger by themselves, since each name has its
+package. Names that only look alike are: a person or a model that approves one may mean the other.
 """
 
 from __future__ import annotations

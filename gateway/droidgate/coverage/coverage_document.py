@@ -2,11 +2,8 @@
 
 A report has a summary, whose size does not depend on how large the catalog is, and, for catalogs that a page
 can hold, the details: every app, provider, capability and finding. What a report refers to inside of itself
-is addressed by position in its lists. Every text that comes from an app is here as the app has it: whoever
-shows it makes it safe.
-
-Also here: what came of sources, in words; marks of what deserves a second look before anybody lets a model
-use it: hints, no verdicts.
+is addressed by position in its lists. Every text that comes from an app is here as the app has it: what shows
+it makes it safe. Marks say what deserves a second look before a model uses it; they are hints.
 """
 
 from __future__ import annotations

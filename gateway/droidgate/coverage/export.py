@@ -1,11 +1,11 @@
 """The tables behind a report as files: CSV for spreadsheets, Parquet for everything else.
 
 A cell of a CSV that a spreadsheet would take for a formula begins with an apostrophe (OWASP, CSV injection),
-and characters that nobody sees stand as U+FFFD. Parquet has the texts as they are.
+and characters that nobody sees are U+FFFD. Parquet has the texts as they are.
 
-Also here: the table of hidden characters as expressions of RE2, which has no look-around. They hold to
-`hidden.is_normal` for what comes directly before and after a character. What lies further away (a flag's
-tags, punctuation between a direction mark and its letter) they take for hidden.
+Hidden characters are found by expressions of RE2, which has no look-around. They agree with
+`hidden.is_normal` for what comes directly before and after a character; by what is further away (a flag's
+tags, punctuation between a direction mark and its letter) they take a normal character for a hidden one.
 """
 
 from __future__ import annotations

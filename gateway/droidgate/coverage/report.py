@@ -1,14 +1,5 @@
-"""From a catalog to its report.
-
-Also here: the details of a report: every app, provider, capability and finding of a catalog that a page can
-hold.
-
-Also here: what a scan could not read, from the rows of its sources and problems.
-
-Also here: what could be better, as findings with places: the findings of a catalog, and what is not
-described.
-
-Also here: translations of the providers that a user chose, by the dialects' own writers.
+"""From a catalog to its report: the summary, the details of a catalog that a page can hold, what a scan could
+not read, what could be better (as findings with places), and the conversions that a user chose.
 """
 
 from __future__ import annotations

@@ -1,8 +1,6 @@
-"""A scan from its inputs to its catalog.
+"""A scan from its inputs to its catalog, which one scan at a time writes.
 
-Also here: one scan at a time writes a catalog.
-
-Also here: phones as inputs: every installed app, by its manifest and what the running system says of it.
+Of a phone, every installed app is an input, by its manifest and what the running system says of it.
 """
 
 from __future__ import annotations

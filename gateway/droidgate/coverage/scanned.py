@@ -1,6 +1,6 @@
 """What came of one input: its row of `sources`, and the rows of its unit, as a line of the log.
 
-Also here: messages between a scan and its workers: texts of bytes, each with its length in front.
+A scan and its workers exchange it as texts of bytes, each with its length in front.
 """
 
 from __future__ import annotations

@@ -1,6 +1,5 @@
-"""The rows of one unit: what was read, checked and converted, flattened into tables.
-
-Also here: what a capability takes and returns, as one line, and how well it is described.
+"""The rows of one unit: what was read, checked and converted, flattened into tables; what a capability takes
+and returns is one line, with how well it is described.
 """
 
 from __future__ import annotations

@@ -3,10 +3,9 @@
 A request is four hexadecimal digits of its length and its text; the answer begins with OKAY, or with FAIL and
 a reason framed the same way (AOSP packages/modules/adb, OVERVIEW.TXT and SERVICES.TXT).
 
-Also here: ports at which virtual phones of this user have answered as an adb server.
-
 A virtual phone that has stopped leaves `ANDROID_ADB_SERVER_PORT` behind in terminals. A real adb server that
-is started there would list the user's real phones under a variable that was meant for the virtual one.
+is started there would list the user's real phones under a variable that was meant for the virtual one, so the
+ports at which this user's virtual phones have answered are kept.
 
 adbutils, which finds the adb program, does not replace this connection, nor the list of devices, the file
 transfer and the installation on it (adbutils 2.12). Its timeouts are for one read, not for a whole command,

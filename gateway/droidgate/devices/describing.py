@@ -1,6 +1,5 @@
-"""The phones that adb lists, each with its model and version.
-
-Also here: what to say about a device that is reached over a network.
+"""The phones that adb lists, each with its model and version, and what to say about one that is reached over
+a network.
 
 Debugging over Wi-Fi could be used without its authorisation until the patch of May 2026 (CVE-2026-0073,
 Android 14 to 16 QPR2; reference android-runtime 0 and 3.2).

@@ -3,7 +3,7 @@
 A handle remembers which phone it was opened for. Every connection sends the number of the transport that
 serves it; when that number changes, the device was away, and it is looked at again before anything is sent.
 
-Also here: the shell protocol, version 2: standard output, standard error and the exit status on one
+Commands use the shell protocol, version 2: standard output, standard error and the exit status on one
 connection. A packet is a byte that says what it is, the length of its data in four bytes, little end first,
 and the data (AOSP packages/modules/adb, shell_protocol.h).
 """

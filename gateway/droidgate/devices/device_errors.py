@@ -19,7 +19,7 @@ DeviceError
 ├── TransferError             a file could not be read or written
 └── DeviceOutputError         a command's output is not what that command prints
 
-Also here: what every parser of a command's output does the same way.
+All parsers of a command's output raise the last one by the functions at the end.
 """
 
 from __future__ import annotations

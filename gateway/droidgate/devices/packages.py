@@ -1,10 +1,8 @@
-"""What is installed: `pm list packages` and `pm path`.
+"""What is installed, and which components answer an Intent: `pm list packages`, `pm path` and `cmd package
+query-services|query-activities|query-receivers`.
 
-Shapes: reference android-runtime 1.8; AOSP PackageManagerShellCommand.runListPackages and
-displayPackageFilePath.
-
-Also here: which components answer an Intent: `cmd package query-services|query-activities|query-receivers`
-(reference android-runtime 1.8; AOSP PackageManagerShellCommand.runQueryIntentServices and printResolveInfo).
+Shapes: reference android-runtime 1.8; AOSP PackageManagerShellCommand.runListPackages,
+displayPackageFilePath, runQueryIntentServices and printResolveInfo.
 """
 
 from __future__ import annotations

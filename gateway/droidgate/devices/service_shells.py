@@ -1,7 +1,7 @@
-"""Commands of system services: what `cmd SERVICE help` says of them, and listings that formats ask for.
+"""Commands of system services: what `cmd SERVICE help` says of them, what `cmd app_function` can do in each
+of its generations (reference appfunctions 6), and listings that formats ask for.
 
-Also here: what `cmd app_function` can do, in each of its generations (reference appfunctions 6). It is read
-from the command's help, not from the API level.
+A generation is read from the command's help, not from the API level.
 """
 
 from __future__ import annotations

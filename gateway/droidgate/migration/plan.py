@@ -1,11 +1,8 @@
 """What migrating providers into an app's source tree changes, file by file; writing it is another step.
 
-Also here: what the access rules of a written component mean to the app's author.
-
-Also here: code that the app's author has already: what a migration leaves as it is, and what is missing in
-it.
-
-Also here: merging what a writer wrote into an app that has files and names of its own.
+What a writer wrote is merged into an app that has files and names of its own. The plan says what the access
+rules of a written component mean to the app's author, which code of the author it leaves as it is, and what
+is missing in it.
 """
 
 from __future__ import annotations

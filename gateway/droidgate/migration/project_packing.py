@@ -1,8 +1,5 @@
-"""A signed APK of an app's source tree, with what its source code declares.
-
-Also here: what `pack` does about source code whose descriptors only a compiler makes.
-
-Also here: the files of an app with those of its library modules, as Gradle merges them before it packs
+"""What `pack` does: a signed APK of an app's source tree, with what its source code declares, also where only
+a compiler would make the descriptors, and with the files of its library modules, merged as Gradle merges
 them.
 """
 

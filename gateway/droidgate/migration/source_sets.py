@@ -1,6 +1,5 @@
-"""Finding the source set of an app's project that a migration goes into.
-
-Also here: text files that keep their encoding: what is read and written back has the same bytes.
+"""Finding the source set of an app's project that a migration goes into, and text files that keep their
+encoding: what is read and written back has the same bytes.
 """
 
 from __future__ import annotations

@@ -1,12 +1,10 @@
 """Serving over Streamable HTTP: on loopback, or on a network with a token.
 
-Also here: HTTP connections that close without a request: uvicorn waits for its head without a limit.
-
-Also here: what every HTTP request passes before the MCP server sees it: host, origin, token, and its body.
-
-A web page that the user has open can send requests to loopback, and by DNS rebinding read the answers; so
-the `Host` and `Origin` headers have to name this server (reference android-runtime 3.1). The SDK's own check
-accepts any text after a colon as a port, and does not cover paths other than the MCP endpoint.
+A web page that the user has open can send requests to loopback, and by DNS rebinding read the answers; so the
+`Host` and `Origin` headers have to name this server (reference android-runtime 3.1). They, the token and the
+body are checked before the MCP server sees a request: the SDK's own check accepts any text after a colon as a
+port, and does not cover paths other than the MCP endpoint. A connection without a request is closed, since
+uvicorn waits for the head of one without a limit.
 """
 
 from __future__ import annotations

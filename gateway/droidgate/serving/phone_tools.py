@@ -1,16 +1,13 @@
 """The capabilities of phones as tools: calls go through `droidgate.calls`, by the user's policy.
 
 Everything that asks a phone runs in worker threads, so that a slow app or phone does not delay others. A
-phone may go away and return: its tools stay, and calls fail until it is back.
+phone may go away and return: its tools stay, and calls fail until it is back. Results are as their output
+schema requires them: AppFunctions leaves nulls out, JSON Schema does not.
 
-Also here: results as their output schema requires them: AppFunctions leaves nulls out, JSON Schema does not.
-
-Also here: what a client reads about the server as a whole: droidgate's own words, then, where the server's
-owner asks for it, what apps' authors wrote for models, marked as theirs.
-
-A client gives these instructions to a model next to the user's words. So an app's text is short, has no
-hidden characters, and is between two lines with a random number that the app cannot know: it cannot end its
-own block and go on in droidgate's name.
+What a client reads about the server as a whole is droidgate's own words, then, where the server's owner asks
+for it, what apps' authors wrote for models. A client gives this to a model next to the user's words. So an
+app's text is short, has no hidden characters, and is between two lines with a random number that the app
+cannot know: it cannot end its own block and go on in droidgate's name.
 """
 
 from __future__ import annotations

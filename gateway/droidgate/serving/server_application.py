@@ -1,8 +1,6 @@
 """The MCP server over a provider of tools: one object for both transports and both protocol revisions.
 
-Also here: who sends a request, from what the MCP session knows of its client.
-
-Also here: what serving tools costs a model: an estimate of tokens for each app.
+It knows who sends a request from the MCP session, and estimates what the tools cost a model in tokens.
 """
 
 from __future__ import annotations

@@ -1,7 +1,4 @@
-"""What a shim answers to its host, typed (docs/shim.md 3 and 7).
-
-Also here: what can go wrong between a computer and a shim.
-"""
+"""What a shim answers to its host, typed (docs/shim.md 3 and 7), and what can go wrong between the two."""
 
 from __future__ import annotations
 

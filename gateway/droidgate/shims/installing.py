@@ -1,7 +1,5 @@
-"""Installing a shim and setting it up, as a record of steps.
-
-Also here: what adb may allow a shim: to start activities, to be started, to notify (reference
-android-runtime 0 to 1.3).
+"""Installing a shim and setting it up, as a record of steps, including what adb may allow a shim: to start
+activities, to be started, to notify (reference android-runtime 0 to 1.3).
 """
 
 from __future__ import annotations

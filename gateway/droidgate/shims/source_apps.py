@@ -1,8 +1,8 @@
 """The apps of sources, read for a shim: what each declares, who signed it, and what was approved of it.
 
-Also here: opening apps whole, each with its APK: APKs, containers, folders of them, phones, projects. A
-project has no APK yet. It is packed in memory, so that everything is read from compiled content as from an
-app on a phone.
+Apps are opened whole, each with its APK: APKs, containers, folders of them, phones, projects. A project has
+no APK yet. It is packed in memory, so that everything is read from compiled content as from an app on a
+phone.
 """
 
 from __future__ import annotations

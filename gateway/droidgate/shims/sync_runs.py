@@ -1,6 +1,5 @@
-"""Making the shims of a device fit its apps: what is to be done, and doing it.
-
-Also here: keeping the shims of a device current: what is installed against what its apps declare now.
+"""Keeping the shims of a device current: what is installed against what its apps declare now, what is to be
+done, and doing it.
 """
 
 from __future__ import annotations

@@ -1,6 +1,5 @@
-"""Checking sources against the specifications of their formats, what cannot be read in them included.
-
-Also here: names of a manifest that are nearly those of a protocol, which its agents therefore pass over.
+"""Checking sources against the specifications of their formats, including what cannot be read in them and
+names in a manifest that are nearly a protocol's, which its agents therefore ignore.
 """
 
 from __future__ import annotations

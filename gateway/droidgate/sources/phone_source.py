@@ -1,16 +1,13 @@
-"""Phones as sources: which apps may declare something, and what their APKs and the system say of it.
+"""Phones as sources: which apps may declare something, what their APKs and the system say of it, and whether
+it can be called from this computer.
 
 Only apps that answer a query of a format, or that a listing of the system names, are read, and of their APKs
-only the pieces that are needed. What was read is kept; what can change without an update is asked anew.
+only the pieces that are needed. What can change without an update is asked anew.
 
-Also here: a phone to work with.
-
-Also here: applications kept between runs: what was asked of an APK and what it said. Every answer of an
+Applications are kept between runs: what was asked of an APK and what it said. Every answer of an
 application's resources is recorded while formats read it; a later run gets the same answers from the record.
 So formats always run anew, and a record is never older than the code that reads it. A question that the
 record does not answer says so (`NotKeptError`), and the APK is read again.
-
-Also here: whether and how what the apps of a phone declare can be called from this computer.
 """
 
 from __future__ import annotations

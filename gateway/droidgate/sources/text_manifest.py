@@ -1,6 +1,5 @@
-"""Reading a text AndroidManifest.xml into components (Android's manifest documentation).
-
-Also here: what a text manifest says about the app as a whole: its version, SDK levels and `<queries>`.
+"""Reading a text AndroidManifest.xml: its components, and the app's version, SDK levels and `<queries>`
+(Android's manifest documentation).
 """
 
 from __future__ import annotations

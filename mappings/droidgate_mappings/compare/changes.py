@@ -1,7 +1,4 @@
-"""The records of a comparison, and the codes of changes.
-
-Also here: what a comparison of two types speaks of.
-"""
+"""The records of a comparison, the codes of changes, and what a comparison of two types can be about."""
 
 from __future__ import annotations
 

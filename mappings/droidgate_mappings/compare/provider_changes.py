@@ -1,7 +1,5 @@
-"""Comparing sets of capabilities: which provider became which, and what changed in each capability.
-
-Also here: comparing access rules: which callers a new rule keeps out, and which other callers it lets in; and
-capabilities that one side cannot show, because a part of it was not read.
+"""Comparing sets of capabilities: which provider became which, what changed in each capability, which callers
+a new access rule keeps out or lets in, and what one side cannot show because a part of it was not read.
 """
 
 from __future__ import annotations

@@ -1,7 +1,5 @@
-"""What every part of fitting takes: the collector of findings and names, and where in the model it is.
-
-Also here: what is appended to a description about a part that the target cannot hold: only what helps a
-caller.
+"""What every part of fitting takes: the collector of findings and names, where in the model it is, and what
+is appended to a description about a part that the target cannot hold: only what helps a caller.
 """
 
 from __future__ import annotations

@@ -1,7 +1,5 @@
-"""Fitting a provider, its capabilities and their types: what a dialect cannot carry, and where it goes.
-
-Also here: adapt access rules: carry what the dialect can write, and report each rule that nothing enforces
-then.
+"""Fitting a provider, its capabilities, their types and access rules: what a dialect cannot carry, and where
+it goes. An access rule that nothing enforces then is reported.
 """
 
 from __future__ import annotations

@@ -1,7 +1,5 @@
-"""Read a component's access rules from a manifest, and report what is not known of it, for every format.
-
-Also here: write a component's access rules into a manifest and its resources, for every format that writes
-one.
+"""A component's access rules, read from a manifest and written into one, for every format; what is not known
+of a component is reported.
 """
 
 from __future__ import annotations

@@ -1,8 +1,9 @@
-"""What reading and writing share: the words of JSON Schema, and which kind of type a schema is.
+"""What reading and writing share: the words of JSON Schema, which kind of type a schema is, and references
+into a schema.
 
-Also here: references into a schema itself: to its root, to a part of it such as `#/properties/a`, or to an
-anchor. The target becomes a definition of the model. A layout keeps such a definition under its reference,
-which starts with `#`, next to those in `$defs`, which are kept by container and name.
+A reference to the schema's root, to a part of it such as `#/properties/a` or to an anchor makes its target a
+definition of the model. A layout keeps such a definition under its reference, which starts with `#`, next to
+those in `$defs`, which are kept by container and name.
 """
 
 from __future__ import annotations

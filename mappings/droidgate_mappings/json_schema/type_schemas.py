@@ -1,9 +1,9 @@
 """Types to JSON Schema and back.
 
-Also here: a `schemaType` for alternatives with class names, so that classes with the same properties stay
-apart. AppFunctions takes the alternative whose class name an object states under `schemaType` (reference
+AppFunctions takes the alternative whose class name an object states under `schemaType` (reference
 appfunctions 2.c, 6.3). JSON Schema's `oneOf` takes an object only where exactly one alternative describes it.
-So each alternative is written with `schemaType` as a constant.
+So each alternative with a class name has `schemaType` as a constant, and classes with equal properties stay
+apart.
 """
 
 from __future__ import annotations

@@ -1,10 +1,8 @@
-"""Findings: what a reader had to accept, what a conversion changes, what a linter objects to.
+"""Findings: what a reader had to accept, what a conversion changes, what a linter objects to, and the rules
+of a specification as an adapter's linter declares them.
 
 Every finding has a stable code. A module declares its codes once, where they are used, with `finding_code`;
-the docs list
-them from there.
-
-Also here: the rules of a specification, as an adapter's linter declares them.
+the docs list them from there.
 """
 
 from __future__ import annotations

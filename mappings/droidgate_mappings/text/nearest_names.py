@@ -1,7 +1,4 @@
-"""Which declared names a misspelled one is closest to.
-
-Also here: hints for names that are not known.
-"""
+"""Which declared names a misspelled one is closest to, and hints that name them."""
 
 from __future__ import annotations
 

@@ -1,8 +1,7 @@
 """Text XML reading with a budget: no DTD, no entities but XML's own five, no file or network access.
 
-lxml does the parsing; what this module adds is the refusals, the budgets and errors that name a line.
-
-Also here: the encodings of text files that are read.
+lxml does the parsing; what this module adds is the refusals, the budgets, the encodings that are read, and
+errors that name a line.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Characters that nobody sees: one table for every output, and the places where they are normal.
 
-The table is Unicode's: controls, default ignorable characters, characters that turn the direction,
-variation selectors, private use, noncharacters and lone surrogates (`unicode_tables.json`). Many of them
-belong to ordinary texts, and are normal where Unicode puts them:
+The table is Unicode's: controls, default ignorable characters, characters that turn the direction, variation
+selectors, private use, noncharacters and lone surrogates. Many of them belong to ordinary texts, and are
+normal where Unicode puts them:
 
 - joiners next to a letter of a script that is written with them (UAX 31), and in emoji sequences (UTS 51);
 - emoji variation selectors after an emoji, keycaps, and the tags of the three flags that Unicode recommends;
@@ -10,10 +10,8 @@ belong to ordinary texts, and are normal where Unicode puts them:
 - direction marks next to a letter that is written from right to left;
 - a carriage return before a line feed.
 
-Also here: tables of Unicode's character data, from `unicode_tables.json`.
-
-A table is a text: code points in hexadecimal and ranges of them, separated by blanks. In `confusables` each
-part is a character and what it looks like: `1D6DB=2202`.
+The data is in `unicode_tables.json`. A table is a text: code points in hexadecimal and ranges of them,
+separated by blanks. In `confusables` each part is a character and what it looks like: `1D6DB=2202`.
 """
 
 from __future__ import annotations

@@ -4,12 +4,9 @@ A value is taken as it is where it is of the declared kind; 1.0 is the integer 1
 where its meaning leaves no doubt (reference mobile-mcp-and-mmcp 6, rows 3, 4 and 6; android-runtime 3.5): a
 text that spells a boolean, a number or, for arrays and objects, their JSON. Each coercion is noted. A
 required property that may be null may also be left out, which is Jetpack's rule (reference appfunctions 2.c).
-`description` and `format` inform users and are not checked.
-
-Also here: what a declared type says of a value beyond its kind: enum, pattern, and JSON Schema's limits.
-
-Only the keywords listed here are enforced; lint and descriptions report the others. Numbers are compared
-exactly, lengths count code points, and a pattern outside the subset of `patterns` lets everything pass.
+`description` and `format` inform users and are not checked. Of enum, pattern and JSON Schema's limits, only
+the keywords listed here are enforced; lint and descriptions report the others. Numbers are compared exactly,
+lengths count code points, and a pattern outside the subset of `patterns` lets everything pass.
 """
 
 from __future__ import annotations

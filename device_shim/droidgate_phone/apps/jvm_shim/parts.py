@@ -1,6 +1,5 @@
-"""What the JVM is made of: a JDK, jars from the local Maven repository, and the bridge, compiled once.
-
-Also here: the jars of the local Maven repository, each compared with the SHA-256 that `jars.toml` pins.
+"""What the JVM needs: a JDK, jars from the local Maven repository, each compared with the SHA-256 that
+`jars.toml` pins, and the bridge, compiled once.
 """
 
 from __future__ import annotations

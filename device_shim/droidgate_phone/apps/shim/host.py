@@ -1,8 +1,6 @@
-"""`HostProvider`: the computer's way in, for the shell and root only (docs/shim.md 7).
+"""`HostProvider`, the interface for the computer: its methods, for the shell and root only (docs/shim.md 7).
 
-Its methods run on Binder threads; what asks the engine is done on the main thread while they wait.
-
-Also here: the host's methods, each a function on the shim's main thread (docs/shim.md 7).
+It is asked on Binder threads; each method is a function on the shim's main thread, for which they wait.
 """
 
 from __future__ import annotations

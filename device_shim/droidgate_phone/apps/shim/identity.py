@@ -1,6 +1,5 @@
-"""Callers, and what they were granted (docs/shim.md 3).
-
-Also here: how the phone recognises a shim: by its provider's class and the builder's two assets.
+"""Callers and their grants (docs/shim.md 3), and how the phone recognises a shim: by its provider's class and
+the builder's two assets.
 """
 
 from __future__ import annotations

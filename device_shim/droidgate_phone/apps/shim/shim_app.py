@@ -1,10 +1,5 @@
-"""The behaviour of each class of the shim's APK.
-
-Also here: the activity that starts an mMCP activity for its result (docs/shim.md 4).
-
-Also here: the user's screen: grants with revoke, a switch for each capability, and the history with clear.
-
-Also here: `ToolService`: requests over a Messenger and by starts (docs/shim.md 2).
+"""The behaviour of each class of the shim's APK: the services and activities of docs/shim.md 2 to 4, and the
+user's screen with grants, switches and history.
 """
 
 from __future__ import annotations

@@ -1,10 +1,7 @@
-"""The shim's process: requests to the engine, its effects to what carries them out.
+"""The shim's process: requests to the engine, its effects to what carries them out, what it keeps on disk in
+addition to grants, and what of a route's target is installed (docs/shim.md 5).
 
 Everything here runs on the main thread.
-
-Also here: what the shim keeps on disk in addition to grants: switches, history and the journal of open calls.
-
-Also here: what of a route's target is installed: signer, version, digest of its descriptor (docs/shim.md 5).
 """
 
 from __future__ import annotations

@@ -1,14 +1,9 @@
-"""One process of a shim: the core, and what carries out the engine's effects.
-
-Also here: calls of app functions: by this app if it may, else by the app that borrows the right (docs/shim.md
-4).
-
-Also here: calls of Mobile-MCP tool apps: bound where they can be, else started (docs/shim.md 4).
+"""One process of a shim: the core, and the calls of app functions and of Mobile-MCP tools (docs/shim.md 4).
 
 A binding is kept for one caller and one component; a caller without a name has one for each call. To the app
-behind, all messages come from the shim's uid; the shim's callers differ there by the binder: a
-service is asked for one for each intent that differs from the others, and the intents differ by their
-identifiers. Whoever binds with an equal intent gets the same binder, so nobody may guess an identifier.
+behind, all messages come from the shim's uid; the shim's callers differ there by the binder: a service is
+asked for one for each intent that differs from the others, and the intents differ by their identifiers. An
+app that binds with an equal intent gets the same binder, so no other app may guess an identifier.
 """
 
 from __future__ import annotations

@@ -1,6 +1,5 @@
-"""The tools beyond UFO's, from arguments to results. A server has those that its user asked for.
-
-Also here: pictures of a screen for models: scaled to a size, with the ids of the controls drawn on them.
+"""The tools beyond UFO's, from arguments to results, with pictures of a screen for models: scaled to a size,
+the ids of the controls drawn on them. A server has those that its user asked for.
 """
 
 from __future__ import annotations

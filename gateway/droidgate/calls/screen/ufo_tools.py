@@ -1,9 +1,8 @@
 """UFO's 13 tools on one phone, from arguments to results.
 
-Also here: the keys of `android.view.KeyEvent` by name, up to Android 16 (reference mobile-agent 5).
-
-`input keyevent` takes each with or without `KEYCODE_`. It presses a name that it does not know as key 0,
-which does nothing, and reports no error.
+`input keyevent` takes the keys of `android.view.KeyEvent` (up to Android 16; reference mobile-agent 5) with
+or without `KEYCODE_`. It presses a name that it does not know as key 0, which does nothing, and reports no
+error.
 """
 
 from __future__ import annotations

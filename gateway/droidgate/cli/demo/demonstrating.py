@@ -1,6 +1,5 @@
-"""What `demo` does: a virtual phone with the sample apps, each step shown and checked.
-
-Also here: the last step of the demo: an MCP client calls every sample app through droidgate's own server.
+"""What `demo` does: a virtual phone with the sample apps, each step shown and checked; last, an MCP client
+calls every sample app through droidgate's own server.
 """
 
 from __future__ import annotations

@@ -1,7 +1,5 @@
-"""Figures as the page's templates show them: shares, bars, shades, lines.
-
-Also here: what makes texts of apps harmless in a page, in a script element and in a command that people
-copy.
+"""What the page's templates show: figures as shares, bars, shades and lines, and texts of apps made harmless
+in a page, in a script element and in a command that people copy.
 """
 
 from __future__ import annotations

@@ -1,11 +1,10 @@
-"""Groups of capabilities that serve one use case, found without comparing all with all.
+"""Groups of capabilities that serve one use case, how alike two capabilities are, and why.
 
-Each declared text is read once. The texts are taken in one order that does not depend on how they came; each
-is compared with a few leaders, those that it shares most blocks with, and joins the best or becomes a leader.
-A block is an action with an object, an object, or a rare word; it lists a bounded number of leaders, so that
-what one capability costs does not depend on how many there are, also where a few names are everybody's.
-
-Also here: how alike two capabilities are, and why.
+Groups are found without comparing all with all. Each declared text is read once. The texts are taken in one
+order that does not depend on how they came; each is compared with a few leaders, those that it shares most
+blocks with, and joins the best or becomes a leader. A block is an action with an object, an object, or a rare
+word; it lists a bounded number of leaders, so that what one capability costs does not depend on how many
+there are, also where a few names are very common.
 """
 
 from __future__ import annotations

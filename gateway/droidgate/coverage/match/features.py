@@ -1,6 +1,5 @@
-"""What is compared of a capability: what it does, to what, with which parameters, in which words.
-
-Also here: capabilities as matching takes them: each text read once, all in one order.
+"""What is compared of a capability: what it does, to what, with which parameters, in which words. Each text
+is read once, all in one order.
 """
 
 from __future__ import annotations

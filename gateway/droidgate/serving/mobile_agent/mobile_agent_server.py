@@ -1,10 +1,8 @@
 """One of the two servers: its tools, checked and answered as UFO's own are (reference mobile-agent 2).
 
-Also here: the tools as `tools/list` shows them, in shapes that UFO's client can read (reference mobile-agent
-1).
-
-That client makes a class of each schema that lists properties, and fails on what it then gets. So an object's
-schema lists none, items refer to a definition, and what is not an object is wrapped as FastMCP does it.
+`tools/list` shows them in shapes that UFO's client can read (reference mobile-agent 1): it makes a class of
+each schema that lists properties, and fails on what it then gets. So an object's schema lists none, items
+refer to a definition, and what is not an object is wrapped as FastMCP does it.
 """
 
 from __future__ import annotations

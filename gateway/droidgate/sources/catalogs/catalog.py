@@ -1,6 +1,5 @@
-"""Catalogs: folders with a Parquet dataset for each table, read by DuckDB (docs/reference/catalog.md).
-
-Also here: reading a catalog as a source: the providers that a scan found, under the names of its sources.
+"""Catalogs: folders with a Parquet dataset for each table, read by DuckDB (docs/reference/catalog.md), also
+as a source: the providers that a scan found, under the names of its sources.
 """
 
 from __future__ import annotations

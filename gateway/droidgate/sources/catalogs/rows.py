@@ -1,14 +1,10 @@
 """The rows of a catalog: what a scan finds in each file, typed, in a fixed order (docs/reference/catalog.md).
 
-A row holds no time and no place of the machine, and but for `sources` it depends on the content that was read
-alone: it stands under the digest of that content, its unit. So two equal files have one set of rows, and a
-scan gives the same rows wherever, however often and with however many workers it runs.
-
-Also here: how a catalog is recognised; light, so that reading something else does not load what reads those.
-
-Also here: where a row of a catalog points to, as a path that a user can open.
-
-Also here: the JSON texts in a catalog's columns, read strictly: a catalog may be somebody else's.
+A row holds no time and no place of the machine. Except in `sources` it depends only on the content that was
+read, and is kept under the digest of that content, its unit. So two equal files have one set of rows, and a
+scan gives the same rows wherever, however often and with however many workers it runs. The JSON texts in
+columns are read strictly, since a catalog may come from somebody else. Recognising a catalog loads none of
+the readers.
 """
 
 from __future__ import annotations
