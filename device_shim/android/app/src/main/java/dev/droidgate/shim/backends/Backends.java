@@ -4,7 +4,6 @@ import android.content.ComponentName;
 import android.content.Intent;
 import dev.droidgate.shim.Reply;
 import dev.droidgate.shim.CallControl;
-import dev.droidgate.shim.core.BackendAnswer;
 import dev.droidgate.shim.core.Backend;
 import dev.droidgate.shim.core.CallFailure;
 import dev.droidgate.shim.core.FailureTokens;
@@ -60,14 +59,14 @@ public final class Backends implements Backend {
         }
         control.sent(call, reply, route, outgoing);
         switch (route.backend) {
-            case BackendAnswer.ACTIVITY:
+            case Route.ACTIVITY:
                 screen.call(call, reply, permission, intent(Names.MMCP_CALL, route, reply, outgoing));
                 break;
-            case BackendAnswer.BROADCAST:
+            case Route.BROADCAST:
                 broadcasts.call(
                         call, reply, permission, intent(Names.MMCP_INVOKE, route, reply, outgoing));
                 break;
-            case BackendAnswer.APP_FUNCTION:
+            case Route.APP_FUNCTION:
                 functions.call(call, reply, permission, outgoing);
                 break;
             default:

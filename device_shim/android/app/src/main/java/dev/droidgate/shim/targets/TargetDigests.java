@@ -6,7 +6,6 @@ import android.content.pm.PackageManager;
 import android.content.res.Resources;
 import android.os.Bundle;
 import android.util.Log;
-import dev.droidgate.shim.core.BackendAnswer;
 import dev.droidgate.shim.core.Route;
 import dev.droidgate.shim.platform.Extras;
 import dev.droidgate.shim.platform.Hex;
@@ -112,9 +111,9 @@ public final class TargetDigests {
     private ComponentInfo infoOf(Route route) throws PackageManager.NameNotFoundException {
         ComponentName component = ComponentName.unflattenFromString(route.component);
         switch (route.backend) {
-            case BackendAnswer.ACTIVITY:
+            case Route.ACTIVITY:
                 return packages.getActivityInfo(component, PackageManager.GET_META_DATA);
-            case BackendAnswer.BROADCAST:
+            case Route.BROADCAST:
                 return packages.getReceiverInfo(component, PackageManager.GET_META_DATA);
             default:
                 return packages.getServiceInfo(component, PackageManager.GET_META_DATA);

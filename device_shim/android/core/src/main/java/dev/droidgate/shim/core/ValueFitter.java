@@ -304,7 +304,7 @@ final class ValueFitter {
     private Type namedAlternative(Object value, Type type, String pointer)
             throws UnfitValueException {
         Map<String, Object> fields = Json.object(value);
-        String text = fields == null ? null : Json.text(fields.get(Type.SCHEMA_TYPE));
+        String text = fields == null ? null : Json.text(fields.get(DocumentTypes.SCHEMA_TYPE));
         if (text != null) {
             for (Type alternative : type.members) {
                 Type behind = resolve(alternative, pointer);
@@ -320,7 +320,7 @@ final class ValueFitter {
             throws UnfitValueException {
         Map<String, Object> fields = new LinkedHashMap<>(value);
         Map<String, Object> fitted = new LinkedHashMap<>();
-        fitted.put(Type.SCHEMA_TYPE, fields.remove(Type.SCHEMA_TYPE));
+        fitted.put(DocumentTypes.SCHEMA_TYPE, fields.remove(DocumentTypes.SCHEMA_TYPE));
         fitted.putAll(Json.object(fit(fields, named, pointer, depth + 1)));
         return fitted;
     }
