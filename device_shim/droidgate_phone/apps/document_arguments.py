@@ -147,7 +147,7 @@ class Arguments:
         """Refuse a property.
 
         Raises:
-            AppFunctionError: always, with 1001 and where the property stands.
+            AppFunctionError: always, with 1001 and the place of the property.
         """
         raise AppFunctionError(ERROR_INVALID_ARGUMENT, f'"{self._where}{name}" {reason}')
 

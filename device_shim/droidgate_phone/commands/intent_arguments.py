@@ -114,7 +114,7 @@ class _Draft:
 
 
 def parse_intent(reader: ArgumentReader, handle_option: OptionHandler) -> Intent:
-    """Return the intent that arguments spell; what stands behind it stays in the reader.
+    """Return the intent that arguments spell; the arguments after it stay in the reader.
 
     Args:
         reader: The arguments, at the first option.

@@ -46,7 +46,7 @@ def option(words: str, about: str, default: Any = None, **more: Any) -> Any:
     """Return an option, for the field of its name.
 
     Args:
-        words: Its names, and what stands for its value in the help: `--output -o DIR`.
+        words: Its names, and the word for its value in the help: `--output -o DIR`.
         about: What it does, for the help.
         default: What it is where it is not given; `...` where it has to be given.
         more: What else `typer.Option` takes.

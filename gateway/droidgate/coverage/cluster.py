@@ -113,7 +113,7 @@ def check_cluster(address: str, *, is_trusted: bool) -> None:
 
     Args:
         address: Its scheduler.
-        is_trusted: The user lets whoever answers there run code here.
+        is_trusted: The user lets the scheduler that answers there run code here.
 
     Raises:
         UsageError: Dask is not installed, or the address is none; or anybody on the way could answer there.

@@ -2,7 +2,7 @@
 
 Everything here works on tables of numbers next to the catalog's views in one connection:
 
-- `entry`: an app, or a descriptor that stands alone; `latest` marks the newest one of each identity
+- `entry`: an app, or a descriptor without an app; `latest` marks the newest one of each identity
   (application id, else source);
 - `provider_fact` and `capability_fact`: what decides reach, with the entry;
 - `standing` and `cell`: what many capabilities share in that, and how each agent reaches it (`reach.py`);

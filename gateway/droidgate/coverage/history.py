@@ -1,6 +1,6 @@
 """What changed between catalogs: apps and capabilities that came, went and changed, and the trend.
 
-An app is known again by its application id, a descriptor that stands alone by its source, also where the
+An app is known again by its application id, a descriptor without an app by its source, also where the
 folder of all sources moved. Of several versions in one catalog the newest counts. What changed in an app is
 found by `droidgate_mappings.compare`, as `droidgate diff` does; only apps whose declarations have another
 digest, or whose permissions other apps can hold, are compared. Certificates are compared where both catalogs
@@ -341,7 +341,7 @@ def _weight_for_callers(capability: CapabilityComparison) -> Weight:
 
 
 def _join(connection: Any, old: Catalog, new: Catalog) -> None:
-    """Make views of both catalogs, whose tables were found readable, and a table of how each app stands."""
+    """Make views of both catalogs, whose tables were found readable, and a table of the state of each app."""
     connection.execute("SET memory_limit = '1500MB'")
     connection.execute("SET preserve_insertion_order = false")
     for prefix, catalog in (("old_", old), ("new_", new)):

@@ -236,7 +236,7 @@ class ProcessPool:
                 self._queue.put(error)
 
     def next_item(self, source: Iterator[Item]) -> Item | None:
-        """Return the next input for whoever asks, None when there is none."""
+        """Return the next input for the process that asks, None when there is none."""
         with self._lock:
             return None if self._stopped.is_set() else next(source, None)
 

@@ -197,7 +197,7 @@ class RemoteApk:
         self._is_open = False
 
     def _first_to_load(self, first: int, last: int) -> int:
-        """Take one block more in front of the end, where an archive's directory stands."""
+        """Take one block more in front of the end, where an archive's directory is."""
         is_end = (last + 1) * BLOCK >= self.size
         return max(first - 1, 0) if is_end and not self._blocks else first
 

@@ -96,7 +96,7 @@ def serve(  # noqa: PLR0913
         files: Folders of this computer whose files a client may send to apps.
         trace: A new file for each step of each call with its values.
         app_instructions: Put what the apps' authors wrote for models into the instructions, marked as theirs.
-        needs_token: Over HTTP, serve only whoever sends the token of this user.
+        needs_token: Over HTTP, serve only clients that send the token of this user.
         on_listening: Called when an HTTP server accepts connections.
 
     Raises:

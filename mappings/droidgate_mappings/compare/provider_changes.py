@@ -607,7 +607,7 @@ class _Capabilities:
         return changes
 
     def comparison(self) -> TypeComparison:
-        """Return a comparison of types that has told nothing yet."""
+        """Return a comparison of types without findings so far."""
         return TypeComparison(self.old.definitions, self.new.definitions, self.same_definitions)
 
     def compare_outputs(

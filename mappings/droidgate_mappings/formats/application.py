@@ -65,7 +65,7 @@ class MetaData:
         raw_value: `android:value` as written in a source manifest, before references and escapes; from an
             APK only where it is a reference, as `@type/name`.
         resource: The `android:resource` reference as text, such as `@xml/mcp_capabilities`; None without one.
-        place: Where it stands.
+        place: Where it is.
     """
 
     name: str
@@ -109,7 +109,7 @@ class Component:
         attributes: Further attributes, by local name, such as `foregroundServiceType`.
         foreign_attributes: Attributes of other namespaces than Android's and the build tools', by
             `{namespace}name`, as written; Android reads none of them.
-        place: Where it stands.
+        place: Where it is.
     """
 
     kind: ComponentKind

@@ -58,7 +58,7 @@ class ShimBackend(Protocol[AppFiles_contra]):
         """How tools are listed on request; None where files have them all."""
 
     def why_not_called(self, provider: Provider, component: Component | None) -> str | None:
-        """Return why the shim does not speak to a component, whoever may call it; None where it does."""
+        """Return why the shim does not speak to a component, apart from access rules; None where it does."""
 
     def hides_parameters(self, provider: Provider) -> bool:
         """Return whether a provider's file says nothing of parameters that its capabilities may have."""

@@ -121,7 +121,7 @@ def is_schema_list(value: Json) -> bool:
 
 
 def note_of(schema: Mapping[str, Json]) -> Mapping[str, Json]:
-    """Return what stands under the annotation keyword where it has the form of a note, else nothing."""
+    """Return the value of the annotation keyword where it has the form of a note, else nothing."""
     note = schema.get(ANNOTATION)
     if not isinstance(note, Mapping) or note.keys() - _NOTE_CHECKS.keys():
         return NOTHING

@@ -60,7 +60,7 @@ class BindingPermissions(Frozen):
 
     Attributes:
         component: `android:permission` of every component.
-        caller: The permission that Android requires of whoever calls.
+        caller: The permission that Android requires of callers.
     """
 
     component: str
@@ -158,7 +158,7 @@ def load_table(name: str, model: type[Table], check: Callable[[Table], None] | N
         if check is not None:
             check(table)
     except ValueError as error:
-        message = f"mappings/{name}: {error}"
+        message = f"droidgate_mappings/tables/{name}: {error}"
         raise ValueError(message) from error
     return table
 
@@ -217,7 +217,7 @@ def load_divergences() -> dict[str, DivergenceRow]:
     """Return the divergence registry by id: the rows of `divergences/*.toml`, files in order of name.
 
     Raises:
-        ValueError: a row does not fit the schema, or an id stands twice.
+        ValueError: a row does not fit the schema, or an id is there twice.
     """
     rows: dict[str, DivergenceRow] = {}
     folder = files("droidgate_mappings.tables").joinpath("divergences")

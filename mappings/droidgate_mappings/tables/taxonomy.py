@@ -137,7 +137,7 @@ def load_taxonomy() -> Taxonomy:
     """Return the app types and use cases.
 
     Raises:
-        ValueError: the TOML does not fit the schema, an id stands twice, or a cue names an unknown meaning.
+        ValueError: the TOML does not fit the schema, an id is there twice, or a cue names an unknown meaning.
     """
     return load_table("taxonomy.toml", Taxonomy, _check)
 

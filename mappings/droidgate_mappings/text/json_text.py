@@ -137,7 +137,7 @@ def parse_json(
 
 
 def refuse_lone_surrogates(text: str, *, path: str, line: int = 1) -> None:
-    """Refuse a document in which half of a surrogate pair stands, as an escape or as a character.
+    """Refuse a document with half of a surrogate pair, as an escape or as a character.
 
     Raises:
         InputError: one does, with its line.
@@ -235,7 +235,7 @@ def read_members(pairs: list[tuple[str, Json]]) -> dict[str, Json]:
     """Return an object's members; for `object_pairs_hook`.
 
     Raises:
-        DuplicateKeyError: a key stands twice.
+        DuplicateKeyError: a key is there twice.
     """
     read = dict(pairs)
     if len(read) != len(pairs):

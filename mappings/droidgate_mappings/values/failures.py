@@ -1,4 +1,4 @@
-"""Failures of calls: a token of `mappings`, what happened, and the source's own number."""
+"""Failures of calls: a token of `failure_tokens.toml`, what happened, and the source's own number."""
 
 from __future__ import annotations
 

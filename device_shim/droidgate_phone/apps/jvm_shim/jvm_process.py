@@ -157,7 +157,7 @@ class JvmProcess:
         return number
 
     def certificates_of(self, name: str) -> list[str]:
-        """Return the signing certificates of a package, whoever may see it, in hexadecimal."""
+        """Return the signing certificates of a package, visible to the asking app or not, in hexadecimal."""
         package = self._package(name)
         return [] if package is None else _certificates(package, self._system.release.sdk)
 

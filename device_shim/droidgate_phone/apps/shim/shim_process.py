@@ -248,7 +248,7 @@ class Bindings:
 def _name_of(origin: Origin) -> str:
     """Return what no other caller has: the uid, an unseen package's name and certificate, or nothing.
 
-    The sender of a start is unknown, whoever made its callback.
+    The sender of a start is unknown, even if the creator of its callback is known.
     """
     if not origin.is_sender:
         return ""

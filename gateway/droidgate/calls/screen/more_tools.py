@@ -181,8 +181,6 @@ class MoreCall(UfoCall):
     def take_screenshot(
         self, max_size: int = 1024, format: Literal["jpeg", "png"] = "jpeg", *, boxes: bool = False
     ) -> Json:
-        # A run without pictures does not need Pillow.
-
         controls: tuple[Control, ...] = ()
         facts: dict[str, Json] = {}
         try:

@@ -11,7 +11,7 @@ from droidgate.coverage.match.match_words import Vocabulary
 from droidgate_mappings.tables.taxonomy import Cue, load_taxonomy, load_words
 
 LEAST_SCORE: Final = 0.45
-"""A lower one is not told."""
+"""Lower scores are not reported."""
 
 _SECOND_ACTION: Final = 0.55
 _ALIKE: Final = 0.5

@@ -20,7 +20,7 @@ class Anchor(Frozen):
     Attributes:
         kind: Kind of the component.
         actions: Actions, any of which an intent filter names.
-        authority_suffix: What stands behind the package name in a content provider's authority.
+        authority_suffix: What follows the package name in a content provider's authority.
         flag: Name of a meta-data that is true.
     """
 
