@@ -22,7 +22,7 @@ def timed_step(text: str) -> Iterator[None]:
     """Log a step with its milliseconds when it ends, also where it fails.
 
     Args:
-        text: What is done, such as `read app.apk`. It may be untrusted: the code that prints it makes it safe.
+        text: What is done, such as `read app.apk`. It may be untrusted; printing makes it safe.
     """
     if not LOGGER.isEnabledFor(logging.INFO):
         yield

@@ -1,6 +1,6 @@
 """Every loss of a conversion: its code, its level, its words and its hint.
 
-A row of the table says all of one loss; code that reports the loss names the row. Levels go by the values that
+A row of the table says all of one loss; code that reports a loss names its row. Levels go by the values that
 the target accepts (docs/concepts/levels.md): a target that accepts more than the source is `widened`, one
 that accepts fewer is `narrowed`, also where a description names the limit. Texts and annotations that are
 now in a description are `moved`. Where the level depends on what is lost, the row has a function.
