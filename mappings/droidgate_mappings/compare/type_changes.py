@@ -2,7 +2,7 @@
 
 A difference says how the set of allowed values changed; whether that hurts depends on the direction. Callers
 give inputs, so a narrower input breaks them; callers take outputs, so a wider output does. Objects are read
-as callers use them: an optional property more hurts nobody, a missing one hurts a caller that gave or read it.
+as callers use them: one more optional property hurts nobody, a missing one hurts who gave or read it.
 The alternatives of an exclusive choice are taken to be apart from each other.
 
 Every keyword of a schema that the types keep verbatim restricts its values apart from the others, so a
