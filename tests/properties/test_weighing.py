@@ -15,7 +15,8 @@ from droidgate_mappings.model.findings import CONVERSION_LEVELS, Finding, Level
 from droidgate_mappings.model.json_values import pointer_token
 from strategies import providers, random_provider
 
-TARGETS = sorted(targets())
+TARGETS = sorted(name for name, (item, _) in targets().items() if item.find_losses is not None)
+"""Without `find_losses`, a scan asks `write` itself."""
 WILD_TEXTS = ("\0", "\ud800", "\ufffe", "a\x1bb", "\U0001f600", "%s ${x} @string/y", "")
 
 
