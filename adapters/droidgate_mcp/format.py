@@ -16,6 +16,6 @@ FORMAT: Final = Format(
     write=lazily("droidgate_mcp.write:write"),
     find_losses=lazily("droidgate_mcp.write:find_losses"),
     lint_file=lazily("droidgate_mcp.lint:lint_file"),
-    size_for_models=lazily("droidgate_mcp.sizes:size_for_models"),
+    size_for_models=lazily("droidgate_mcp.write:size_for_models"),
     endings=(".json",),
 )
