@@ -233,26 +233,14 @@ def indexing_finding(
     )
 
 
-_SCHEMA_REASONS: Final = frozenset(
-    {
-        "too-many-types",
-        "bad-property-name",
-        "unsupported-type",
-        "bad-attribute",
-        "no-function-type",
-        "undefined-type",
-    }
-)
-_MANIFEST_REASONS: Final = frozenset(
-    {
-        "missing-file",
-        "not-a-file-property",
-        "missing-permission",
-        "another-service",
-        "no-file",
-        "different-schemas",
-    }
-)
+_SCHEMA_REASONS: Final = frozenset({
+    "too-many-types", "bad-property-name", "unsupported-type", "bad-attribute", "no-function-type",
+    "undefined-type",
+})  # fmt: skip
+_MANIFEST_REASONS: Final = frozenset({
+    "missing-file", "not-a-file-property", "missing-permission", "another-service", "no-file",
+    "different-schemas",
+})  # fmt: skip
 
 
 _UNKNOWN_TAG = "unknown-tag"

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import math
 import struct
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from decimal import Decimal
 from typing import Final, Literal, TypeAlias
@@ -45,23 +45,10 @@ MAX_STEPS: Final = 500_000
 Definitions: TypeAlias = Mapping[str, Type]
 
 WireProblem = Literal[
-    "bytes",
-    "opaque",
-    "wrong-kind",
-    "out-of-range",
-    "unknown-key",
-    "empty-name",
-    "empty-array",
-    "nested-array",
-    "null-item",
-    "no-alternative",
-    "unknown-reference",
-    "not-an-object",
-    "not-a-list",
-    "no-result",
-    "too-deep",
-    "too-much",
-]
+    "bytes", "opaque", "wrong-kind", "out-of-range", "unknown-key", "empty-name", "empty-array",
+    "nested-array", "null-item", "no-alternative", "unknown-reference", "not-an-object", "not-a-list",
+    "no-result", "too-deep", "too-much",
+]  # fmt: skip
 
 INTEGER_BITS: Final = {"int32": 32, "int64": 64}
 LONG_BITS: Final = 64
@@ -112,19 +99,6 @@ class Walk:
     def wrong_kind(self, expected: str, value: Json, pointer: str) -> AppFunctionWireError:
         """Return the error of a value of another kind than declared."""
         return self.error("wrong-kind", f"{expected} is declared and {name_kind(value)} is given", pointer)
-
-    def convert_input(
-        self, values: Json, input_type: Type, convert: Callable[[Json, Type, str, int], Json]
-    ) -> dict[str, Json]:
-        """Return the parameters of a call, converted as the declared input says.
-
-        Raises:
-            AppFunctionWireError: they are not an object, or do not fit.
-        """
-        converted = convert(values, self.resolve(input_type, ""), "", 0)
-        if not isinstance(converted, dict):
-            raise self.error("not-an-object", "the parameters are not an object", "")
-        return converted
 
     def check_depth(self, pointer: str, depth: int) -> None:
         """Refuse a value or type that is nested too deep.
@@ -372,8 +346,11 @@ def write_parameters(
     Raises:
         AppFunctionWireError: a value that is none of the declared type, or that the shell cannot carry.
     """
-    writer = _ParameterWriter(Walk(definitions, _PARAMETER_TOKEN), losses)
-    return writer.walk.convert_input(values, input_type, writer.write)
+    walk = Walk(definitions, _PARAMETER_TOKEN)
+    written = _ParameterWriter(walk, losses).write(values, walk.resolve(input_type, ""), "", 0)
+    if not isinstance(written, dict):
+        raise walk.error("not-an-object", "the parameters are not an object", "")
+    return written
 
 
 @dataclass(frozen=True, slots=True)

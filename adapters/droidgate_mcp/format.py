@@ -5,14 +5,13 @@ from __future__ import annotations
 from typing import Final
 
 from droidgate_mappings.formats.format import Format, lazily
-from droidgate_mcp.read import detect, read_application, read_file
+from droidgate_mcp.read import detect, read_file
 from droidgate_mcp.tool_facts import TABLES
 
 FORMAT: Final = Format(
     tables=TABLES,
     detect=detect,
     read_file=read_file,
-    read_application=read_application,
     write=lazily("droidgate_mcp.write:write"),
     find_losses=lazily("droidgate_mcp.write:find_losses"),
     lint_file=lazily("droidgate_mcp.lint:lint_file"),

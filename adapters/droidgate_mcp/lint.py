@@ -65,19 +65,10 @@ PAGE: Final = _note("mcp-page", "server/utilities/pagination", "A list is comple
 
 
 _NAME: Final = re.compile(r"[A-Za-z0-9_.-]{1,128}")
-_MEMBERS: Final = frozenset(
-    {
-        "name",
-        "title",
-        "description",
-        "inputSchema",
-        "outputSchema",
-        "annotations",
-        "icons",
-        "execution",
-        "_meta",
-    }
-)
+_MEMBERS: Final = frozenset({
+    "name", "title", "description", "inputSchema", "outputSchema", "annotations", "icons", "execution",
+    "_meta",
+})  # fmt: skip
 
 
 def lint_file(source: SourceFile) -> tuple[Finding, ...]:
