@@ -10,17 +10,18 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
+from functools import partial
 from typing import Final
 
 from droidgate_android.handlers.java import (
+    fill_template,
     java_string,
-    read_template,
     write_capabilities_class,
     write_shared_classes,
 )
 from droidgate_android.handlers.kotlin import KOTLIN_TYPES, kotlin_comment, kotlin_string
 from droidgate_android.handlers.methods import RESERVED_WORDS, identifiers
-from droidgate_android.handlers.places import MARK, ClassPlace, place_classes
+from droidgate_android.handlers.places import ClassPlace, place_classes
 from droidgate_appfunctions.file_constants import APP_LEVEL, NAMES, PLATFORM, V1, asset_name
 from droidgate_mappings.formats.format import Artifact, HandlerCode
 from droidgate_mappings.model.capability import Capability, Provider
@@ -51,6 +52,7 @@ _ARRAYS: Final = {
     "float": "FloatArray",
     "double": "DoubleArray",
 }
+_fill: Final = partial(fill_template, "droidgate_appfunctions")
 _IMPORTS: Final = {
     "AppFunctionDeclaration": "androidx.appfunctions.AppFunctionDeclaration",
     "AppFunctionIntValueConstraint": "androidx.appfunctions.AppFunctionIntValueConstraint",
@@ -336,10 +338,11 @@ def write_handlers(provider: Provider, dialect: DialectTable, language: str, nam
         )
     if dialect.id == V1:
         provider = _with_unknown_inputs(provider)
+    return_key = java_string(NAMES["return_value"])
     artifacts = (
         *write_shared_classes(provider, place),
-        place.java("Documents", _write_documents(place)),
-        place.file(f"{place.component}.java", _write_service(place)),
+        place.java("Documents", _fill("Documents.java", place, return_key=return_key)),
+        place.file(f"{place.component}.java", _fill("Service.java", place, codes="\n".join(_codes()))),
         write_capabilities_class(provider, place),
     )
     return HandlerCode(artifacts, component=place.component_name, notes=_JAVA_NOTES)
@@ -351,25 +354,6 @@ def _with_unknown_inputs(provider: Provider) -> Provider:
         capability.model_copy(update={"input": AnyType()}) for capability in provider.capabilities
     )
     return provider.model_copy(update={"capabilities": capabilities})
-
-
-def _write_documents(place: ClassPlace) -> str:
-    return read_template("droidgate_appfunctions", "Documents.java").substitute(
-        package=place.package,
-        prefix=place.prefix,
-        mark=MARK,
-        return_key=java_string(NAMES["return_value"]),
-    )
-
-
-def _write_service(place: ClassPlace) -> str:
-    return read_template("droidgate_appfunctions", "Service.java").substitute(
-        package=place.package,
-        prefix=place.prefix,
-        component=place.component,
-        mark=MARK,
-        codes="\n".join(_codes()),
-    )
 
 
 def _codes() -> Iterator[str]:

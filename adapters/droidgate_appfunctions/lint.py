@@ -99,196 +99,100 @@ _warning = partial(_BOOK.declare, Level.WARNING)
 _note = partial(_BOOK.declare, Level.NOTE)
 
 
-META_DATA: Final = _error(
-    "meta-data", "1.1", "A <meta-data> holds what Android reads from <property>", "write <property>"
-)
-SERVICE_ACTION: Final = _error(
-    "service-action",
-    "1.1",
+# fmt: off
+META_DATA: Final = _error("meta-data", "1.1", "A <meta-data> holds what Android reads from <property>",
+    "write <property>")
+SERVICE_ACTION: Final = _error("service-action", "1.1",
     "A service that is meant for app functions has no intent filter for them",
-    "add an intent filter with the action android.app.appfunctions.AppFunctionService",
-)
-SERVICE_DISABLED: Final = _warning(
-    "service-disabled",
-    "5.2",
+    "add an intent filter with the action android.app.appfunctions.AppFunctionService")
+SERVICE_DISABLED: Final = _warning("service-disabled", "5.2",
     "A service with function files is disabled, so its functions cannot be called",
-    "remove android:enabled, or enable the service before it is called",
-)
-NO_SCHEMA: Final = _error(
-    "no-schema",
-    "1.2",
+    "remove android:enabled, or enable the service before it is called")
+NO_SCHEMA: Final = _error("no-schema", "1.2",
     "A file of version 2 comes without a schema file, so no release reads its functions completely",
-    "add the property android.app.appfunctions.schema with app_functions_schema.xsd",
-)
-APPLICATION_LEVEL: Final = _note(
-    "application-level",
-    "1.2",
-    "Functions of the application are read from Android 17 on",
-    "older releases see functions of a service",
-)
-METADATA_PLACE: Final = _warning(
-    "metadata-place",
-    "1.1",
+    "add the property android.app.appfunctions.schema with app_functions_schema.xsd")
+APPLICATION_LEVEL: Final = _note("application-level", "1.2",
+    "Functions of the application are read from Android 17 on", "older releases see functions of a service")
+METADATA_PLACE: Final = _warning("metadata-place", "1.1",
     "The app's guidance for agents is not where Android looks for it",
-    "put the property android.app.appfunctions.app_metadata with android:resource into <application>",
-)
-METADATA_MISSING: Final = _warning(
-    "metadata-missing",
-    "1.1",
+    "put the property android.app.appfunctions.app_metadata with android:resource into <application>")
+METADATA_MISSING: Final = _warning("metadata-missing", "1.1",
     "The resource with the app's guidance for agents does not exist",
-    "add the file below res/xml, or name the one that exists",
-)
-METADATA_CONTENT: Final = _warning(
-    "metadata-content",
-    "2.g",
+    "add the file below res/xml, or name the one that exists")
+METADATA_CONTENT: Final = _warning("metadata-content", "2.g",
     "The app's guidance for agents has no description that Android finds",
-    "write <AppFunctionAppMetadata> with a description in the namespace of res-auto or androidx.appfunctions",
-)
-METADATA_FILE: Final = _error(
-    "metadata-file",
-    "2.g",
+    "write <AppFunctionAppMetadata> with a description in the namespace of res-auto or androidx.appfunctions")
+METADATA_FILE: Final = _error("metadata-file", "2.g",
     "The file with the app's guidance for agents is not one that Android reads",
-    "make <AppFunctionAppMetadata> the root element of a well-formed XML document",
-)
-METADATA_ATTRIBUTES: Final = _warning(
-    "metadata-attributes",
-    "2.g",
+    "make <AppFunctionAppMetadata> the root element of a well-formed XML document")
+METADATA_ATTRIBUTES: Final = _warning("metadata-attributes", "2.g",
     "The application element has attributes of app_metadata, which neither Android nor Jetpack reads",
-    "move them into the file that android.app.appfunctions.app_metadata names",
-)
-METADATA_GUIDANCE: Final = _note(
-    "metadata-guidance",
-    "2.g",
+    "move them into the file that android.app.appfunctions.app_metadata names")
+METADATA_GUIDANCE: Final = _note("metadata-guidance", "2.g",
     "The app has a text for its users and no guidance for agents",
-    "add a description to <AppFunctionAppMetadata>, if agents need guidance",
-)
-ID_DIFFERS: Final = _warning(
-    "id-differs",
-    "3.2",
+    "add a description to <AppFunctionAppMetadata>, if agents need guidance")
+ID_DIFFERS: Final = _warning("id-differs", "3.2",
     "A function's <id> and <functionId> differ, so releases call it by different names",
-    "write the same text into both",
-)
-NO_FUNCTION_ID: Final = _warning(
-    "no-function-id",
-    "3.2",
+    "write the same text into both")
+NO_FUNCTION_ID: Final = _warning("no-function-id", "3.2",
     "A function has no <functionId>, so releases before 17 cannot call it",
-    "write <functionId> with the text of <id>",
-)
-ENABLED_UNSAID: Final = _warning(
-    "enabled-not-stated",
-    "3.2",
+    "write <functionId> with the text of <id>")
+ENABLED_UNSAID: Final = _warning("enabled-not-stated", "3.2",
     "A function does not state whether it is enabled; releases treat that differently",
-    "write <enabledByDefault>true</enabledByDefault>",
-)
-NO_SIGNATURE: Final = _warning(
-    "no-signature",
-    "3.3",
+    "write <enabledByDefault>true</enabledByDefault>")
+NO_SIGNATURE: Final = _warning("no-signature", "3.3",
     "A function has neither a response nor a predefined schema, so Jetpack's agents do not see it",
-    "describe parameters and response in a file of version 2",
-)
-SCHEMA_TRIPLE: Final = _warning(
-    "schema-triple",
-    "2.c",
+    "describe parameters and response in a file of version 2")
+SCHEMA_TRIPLE: Final = _warning("schema-triple", "2.c",
     "A predefined schema has no category, name or version, so it is ignored",
-    "write all three, the version above 0, or none",
-)
-NO_DESCRIPTION: Final = _note(
-    "no-description",
-    "9.6",
-    "A function has no description",
-    "describe in a sentence what the function does; agents choose by it",
-)
-UNKNOWN_TYPE: Final = _warning(
-    "unknown-type",
-    "2.c",
+    "write all three, the version above 0, or none")
+NO_DESCRIPTION: Final = _note("no-description", "9.6", "A function has no description",
+    "describe in a sentence what the function does; agents choose by it")
+UNKNOWN_TYPE: Final = _warning("unknown-type", "2.c",
     "Jetpack does not know a data type's number, so its agents do not see the function",
-    "use one of 0 to 8 and 10 to 14",
-)
-EMPTY_OBJECT: Final = _warning(
-    "empty-object",
-    "2.c",
+    "use one of 0 to 8 and 10 to 14")
+EMPTY_OBJECT: Final = _warning("empty-object", "2.c",
     "An object has no properties, so Jetpack's agents do not see the function",
-    "give it at least one property",
-)
-UNNAMED_ONE_OF: Final = _warning(
-    "unnamed-one-of",
-    "2.c",
+    "give it at least one property")
+UNNAMED_ONE_OF: Final = _warning("unnamed-one-of", "2.c",
     "A choice of types has no objectQualifiedName, so Jetpack's agents do not see the function",
-    "write <objectQualifiedName>",
-)
-BAD_INT_ENUM: Final = _warning(
-    "bad-int-enum",
-    "2.c",
+    "write <objectQualifiedName>")
+BAD_INT_ENUM: Final = _warning("bad-int-enum", "2.c",
     "An enum value of an integer is not a 32-bit integer, so Jetpack's agents do not see the function",
-    "write digits only, up to 2147483647",
-)
-DANGLING_REFERENCE: Final = _warning(
-    "dangling-reference",
-    "2.c",
+    "write digits only, up to 2147483647")
+DANGLING_REFERENCE: Final = _warning("dangling-reference", "2.c",
     "A reference names no data type of the app's components",
-    "declare it under <dataTypes> of an <AppFunctionComponentMetadataDocument>",
-)
+    "declare it under <dataTypes> of an <AppFunctionComponentMetadataDocument>")
 UNTYPED_ARRAY: Final = _warning("untyped-array", "2.c", "A list has no item type", "write <itemType>")
-UNTYPED: Final = _warning(
-    "untyped",
-    "2.c",
-    "A parameter, property or response has no data type",
-    "write <dataTypeMetadata>, or <valueType> in a response",
-)
-UNNAMED_PARAMETER: Final = _warning(
-    "unnamed-parameter", "2.c", "A parameter or property has no name", "write <name>"
-)
-TWIN_PARAMETERS: Final = _warning(
-    "duplicate-parameter", "2.c", "Two parameters or properties have one name", "rename one"
-)
-UNREADABLE_NAME: Final = _warning(
-    "unreadable-name",
-    "4",
+UNTYPED: Final = _warning("untyped", "2.c", "A parameter, property or response has no data type",
+    "write <dataTypeMetadata>, or <valueType> in a response")
+UNNAMED_PARAMETER: Final = _warning("unnamed-parameter", "2.c", "A parameter or property has no name",
+    "write <name>")
+TWIN_PARAMETERS: Final = _warning("duplicate-parameter", "2.c", "Two parameters or properties have one name",
+    "rename one")
+UNREADABLE_NAME: Final = _warning("unreadable-name", "4",
     "A name has a character of AppSearch's paths, so the app cannot read the value by it",
-    "use a name without . and [",
-)
-UNKNOWN_REQUIRED: Final = _warning(
-    "unknown-required",
-    "2.c",
-    "A required property is not one of the object's properties",
-    "remove it from <required>, or declare it",
-)
-ACCESS_LEVEL: Final = _warning(
-    "access-level", "2.c", "Jetpack does not know the access level", "write self, system or androidTrusted"
-)
-PATTERN_TYPE: Final = _warning(
-    "pattern-type",
-    "2.c",
-    "A pattern's type is not a constant of PatternMatcher, so the function is ignored",
-    "use 0 to 4",
-)
-UNEVEN_LISTS: Final = _warning(
-    "uneven-lists",
-    "2.d",
+    "use a name without . and [")
+UNKNOWN_REQUIRED: Final = _warning("unknown-required", "2.c",
+    "A required property is not one of the object's properties", "remove it from <required>, or declare it")
+ACCESS_LEVEL: Final = _warning("access-level", "2.c", "Jetpack does not know the access level",
+    "write self, system or androidTrusted")
+PATTERN_TYPE: Final = _warning("pattern-type", "2.c",
+    "A pattern's type is not a constant of PatternMatcher, so the function is ignored", "use 0 to 4")
+UNEVEN_LISTS: Final = _warning("uneven-lists", "2.d",
     "paramNames, paramTypes and paramRequired are of different length and go by position",
-    "write one of each for every parameter",
-)
-DUPLICATE_PROPERTY: Final = _warning(
-    "duplicate-property",
-    "2.f",
-    "The schema declares a property of a type twice; the first counts",
-    "remove one",
-)
-ASSUMED: Final = _note(
-    "assumed",
-    "1.2",
+    "write one of each for every parameter")
+DUPLICATE_PROPERTY: Final = _warning("duplicate-property", "2.f",
+    "The schema declares a property of a type twice; the first counts", "remove one")
+ASSUMED: Final = _note("assumed", "1.2",
     "A file alone does not state its schema and its place in the manifest; the usual ones are assumed",
-    "lint the app's folder or APK to be sure",
-)
-NOT_FUNCTIONS: Final = _warning(
-    "not-functions",
-    "3.2",
+    "lint the app's folder or APK to be sure")
+NOT_FUNCTIONS: Final = _warning("not-functions", "3.2",
     "The file has elements, and none is a function that Android reads",
-    "write each function as <appfunction>, or let Jetpack's compiler write the file",
-)
-NO_FUNCTIONS: Final = _note(
-    "no-functions", "3.2", "The file declares no functions", "nothing to do if this is intended"
-)
+    "write each function as <appfunction>, or let Jetpack's compiler write the file")
+NO_FUNCTIONS: Final = _note("no-functions", "3.2", "The file declares no functions",
+    "nothing to do if this is intended")
+# fmt: on
 
 
 def level_of(releases: Iterable[Release], among: Iterable[Release]) -> Level:
@@ -329,26 +233,14 @@ def indexing_finding(
     )
 
 
-_SCHEMA_REASONS: Final = frozenset(
-    {
-        "too-many-types",
-        "bad-property-name",
-        "unsupported-type",
-        "bad-attribute",
-        "no-function-type",
-        "undefined-type",
-    }
-)
-_MANIFEST_REASONS: Final = frozenset(
-    {
-        "missing-file",
-        "not-a-file-property",
-        "missing-permission",
-        "another-service",
-        "no-file",
-        "different-schemas",
-    }
-)
+_SCHEMA_REASONS: Final = frozenset({
+    "too-many-types", "bad-property-name", "unsupported-type", "bad-attribute", "no-function-type",
+    "undefined-type",
+})  # fmt: skip
+_MANIFEST_REASONS: Final = frozenset({
+    "missing-file", "not-a-file-property", "missing-permission", "another-service", "no-file",
+    "different-schemas",
+})  # fmt: skip
 
 
 _UNKNOWN_TAG = "unknown-tag"

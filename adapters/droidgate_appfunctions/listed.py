@@ -183,7 +183,7 @@ class ListingReader:
         try:
             document = self._document_of(function, dialect, pointer)
             source = ElementSource(self.place.path, self.context)
-            capability = FunctionReader(source, dialect, in_service=dialect != APP_LEVEL).read(document)
+            capability = FunctionReader(source, dialect).read(document)
         except InputError as error:
             message = f"the signature of {function.id!r} cannot be read: {error.message}"
             self.problems.append(InputError(message, place=str(self.place), hint=error.hint))

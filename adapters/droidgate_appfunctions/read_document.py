@@ -278,7 +278,7 @@ def read_functions_file(
     functions, components, unknown = find_documents(root)
     dialect = APP_LEVEL if level == "application" else detect_dialect(functions, components, level)
     file = FunctionsFile(dialect=dialect, place=Place(path=source.path, line=root.sourceline))
-    reader = FunctionReader(source, dialect, in_service=level == "service")
+    reader = FunctionReader(source, dialect)
     pairs = source.context.read_each(
         functions,
         lambda each: (each, reader.read(each)),
@@ -351,7 +351,6 @@ class FunctionReader:
 
     source: ElementSource
     dialect: str
-    in_service: bool = False
 
     def read(self, element: Element) -> Capability:
         """Read one function.

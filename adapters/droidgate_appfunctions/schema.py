@@ -31,13 +31,8 @@ _DOCUMENT_TYPE: Final = "xs:documentType"
 _FLAG: Final = "shouldIndexNestedProperties"
 _PROPERTY_NAME = re.compile(r"[A-Za-z0-9]+")
 _ATTRIBUTE_ORDER: Final = (
-    "type",
-    "cardinality",
-    "indexingType",
-    "tokenizerType",
-    "joinableValueType",
-    _FLAG,
-)
+    "type", "cardinality", "indexingType", "tokenizerType", "joinableValueType", _FLAG,
+)  # fmt: skip
 
 
 def is_schema(text: str) -> bool:

@@ -10,6 +10,7 @@ from droidgate_android.apk.apk_budgets import MAX_XML_BYTES
 from droidgate_android.apk.reader import Apk
 from droidgate_appfunctions.file_constants import NAMES, V1
 from droidgate_mappings.formats.application import Component, MetaData
+from droidgate_mappings.formats.shim_backend import ShimBackend
 from droidgate_mappings.model.capability import Capability, Provider
 from droidgate_mappings.model.errors import InputError
 from droidgate_mappings.model.json_values import Json
@@ -17,17 +18,8 @@ from droidgate_mappings.model.json_values import Json
 _PROPERTIES: Final = tuple(NAMES[name] for name in ("property_v2", "property_v1", "property_schema"))
 
 
-class AppFunctionBackend:
+class AppFunctionBackend(ShimBackend[Apk]):
     """Calls by Android's service for app functions."""
-
-    is_native = False
-    answers_undeclared = True
-    listing = None
-
-    def why_not_called(self, provider: Provider, component: Component | None) -> str | None:
-        """Return None: Android calls every form of function."""
-        del provider, component
-        return None
 
     def hides_parameters(self, provider: Provider) -> bool:
         """Return whether the file is of the first form, which does not declare parameters."""
@@ -54,11 +46,6 @@ class AppFunctionBackend:
     def target(self, provider: Provider, capability: Capability) -> Mapping[str, Json]:
         """Return the package and the function."""
         return {"kind": "app-function", "package": provider.package, "function": capability.id}
-
-    def longest_ms(self, provider: Provider) -> int | None:
-        """Return None: Android sets no limit."""
-        del provider
-        return None
 
 
 def _asset_names(stated: MetaData) -> list[str]:

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import math
 import struct
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from decimal import Decimal
 from typing import Final, Literal, TypeAlias
@@ -45,23 +45,10 @@ MAX_STEPS: Final = 500_000
 Definitions: TypeAlias = Mapping[str, Type]
 
 WireProblem = Literal[
-    "bytes",
-    "opaque",
-    "wrong-kind",
-    "out-of-range",
-    "unknown-key",
-    "empty-name",
-    "empty-array",
-    "nested-array",
-    "null-item",
-    "no-alternative",
-    "unknown-reference",
-    "not-an-object",
-    "not-a-list",
-    "no-result",
-    "too-deep",
-    "too-much",
-]
+    "bytes", "opaque", "wrong-kind", "out-of-range", "unknown-key", "empty-name", "empty-array",
+    "nested-array", "null-item", "no-alternative", "unknown-reference", "not-an-object", "not-a-list",
+    "no-result", "too-deep", "too-much",
+]  # fmt: skip
 
 INTEGER_BITS: Final = {"int32": 32, "int64": 64}
 LONG_BITS: Final = 64
@@ -112,19 +99,6 @@ class Walk:
     def wrong_kind(self, expected: str, value: Json, pointer: str) -> AppFunctionWireError:
         """Return the error of a value of another kind than declared."""
         return self.error("wrong-kind", f"{expected} is declared and {name_kind(value)} is given", pointer)
-
-    def convert_input(
-        self, values: Json, input_type: Type, convert: Callable[[Json, Type, str, int], Json]
-    ) -> dict[str, Json]:
-        """Return the parameters of a call, converted as the declared input says.
-
-        Raises:
-            AppFunctionWireError: they are not an object, or do not fit.
-        """
-        converted = convert(values, self.resolve(input_type, ""), "", 0)
-        if not isinstance(converted, dict):
-            raise self.error("not-an-object", "the parameters are not an object", "")
-        return converted
 
     def check_depth(self, pointer: str, depth: int) -> None:
         """Refuse a value or type that is nested too deep.
@@ -372,26 +346,11 @@ def write_parameters(
     Raises:
         AppFunctionWireError: a value that is none of the declared type, or that the shell cannot carry.
     """
-    writer = _ParameterWriter(Walk(definitions, _PARAMETER_TOKEN), losses)
-    return writer.walk.convert_input(values, input_type, writer.write)
-
-
-def read_parameters(document: Json, input_type: Type, definitions: Definitions) -> dict[str, Json]:
-    """Return the values that a provider gets from a `--parameters` object: the inverse of `write_parameters`.
-
-    A number has to be of the declared kind, as on a device: `5` is not a double and `5.0` not an integer. The
-    alternative of a one-of is kept under `schemaType`.
-
-    Args:
-        document: The parsed object.
-        input_type: The declared input.
-        definitions: The provider's definitions.
-
-    Raises:
-        AppFunctionWireError: a value that the provider could not read.
-    """
-    reader = _ParameterReader(Walk(definitions, _PARAMETER_TOKEN))
-    return reader.walk.convert_input(document, input_type, reader.read)
+    walk = Walk(definitions, _PARAMETER_TOKEN)
+    written = _ParameterWriter(walk, losses).write(values, walk.resolve(input_type, ""), "", 0)
+    if not isinstance(written, dict):
+        raise walk.error("not-an-object", "the parameters are not an object", "")
+    return written
 
 
 @dataclass(frozen=True, slots=True)
@@ -519,98 +478,10 @@ def _align_kinds(walk: Walk, items: list[Json], pointer: str) -> list[Json]:
     return items
 
 
-@dataclass(frozen=True, slots=True)
-class _ParameterReader:
-    walk: Walk
-
-    def read(self, value: Json, declared: Type | None, pointer: str, depth: int) -> Json:
-        self.walk.check_depth(pointer, depth)
-        resolved = None if declared is None else self.walk.resolve(declared, pointer)
-        match resolved:
-            case ScalarType():
-                self._check_number(value, resolved, pointer)
-                return read_scalar(self.walk, value, resolved, pointer)
-            case ArrayType():
-                return self._read_list(value, resolved.items, pointer, depth)
-            case ObjectType():
-                return self._read_object(value, resolved, pointer, depth)
-            case OneOfType():
-                return self._read_one_of(value, resolved, pointer, depth)
-            case OpaqueType():
-                raise self.walk.error("opaque", "a platform object cannot come through the shell", pointer)
-        if isinstance(value, Mapping):
-            return self._read_object(value, ObjectType(), pointer, depth)
-        if isinstance(value, list):
-            return self._read_list(value, None, pointer, depth)
-        return check_scalar(self.walk, value, pointer)
-
-    def _check_number(self, value: Json, declared: ScalarType, pointer: str) -> None:
-        is_real = isinstance(value, float | Decimal)
-        if declared.kind in {"int32", "int64"} and is_real:
-            raise self.walk.wrong_kind("a whole number", value, pointer)
-        if declared.kind in {"float", "double"} and not is_real:
-            raise self.walk.wrong_kind("a number with a fraction", value, pointer)
-
-    def _read_object(self, value: Json, declared: ObjectType, pointer: str, depth: int) -> dict[str, Json]:
-        if not isinstance(value, Mapping):
-            raise self.walk.wrong_kind("an object", value, pointer)
-        read: dict[str, Json] = {}
-        for name, item in value.items():
-            here = point(pointer, name)
-            if not name:
-                raise self.walk.error("empty-name", "a property's name is not empty", here)
-            known = declared.properties.get(name)
-            if self._vanishes(item) or (known is None and declared.properties):
-                continue
-            read[name] = self.read(item, None if known is None else known.type, here, depth + 1)
-        return read
-
-    @staticmethod
-    def _vanishes(value: Json) -> bool:
-        """Return whether the shell drops a value: null, an empty list, or one with null or a list first."""
-        return value is None or (
-            isinstance(value, list) and (not value or value[0] is None or isinstance(value[0], list))
-        )
-
-    def _read_list(self, value: Json, items: Type | None, pointer: str, depth: int) -> list[Json]:
-        if not isinstance(value, list):
-            raise self.walk.wrong_kind("a list", value, pointer)
-        return [self.read(item, items, point(pointer, index), depth + 1) for index, item in enumerate(value)]
-
-    def _read_one_of(self, value: Json, declared: OneOfType, pointer: str, depth: int) -> dict[str, Json]:
-        if not isinstance(value, Mapping):
-            raise self.walk.wrong_kind("an object", value, pointer)
-        named = value.get(SCHEMA_TYPE_KEY)
-        for name, item in self.walk.alternatives(declared, pointer):
-            if isinstance(item, ObjectType) and name == named:
-                read = self._read_object(value, item, pointer, depth)
-                return {**read, SCHEMA_TYPE_KEY: name} if name is not None else read
-        message = f"{SCHEMA_TYPE_KEY} {named!r} names none of the declared alternatives"
-        raise self.walk.error("no-alternative", message, pointer)
-
-
 RETURN_KEY: Final = NAMES["return_value"]
 """Property of the response that holds the result (ExecuteAppFunctionResponse.PROPERTY_RETURN_VALUE)."""
 
 _RESULT_TOKEN: Final = "malformed_response"  # noqa: S105 - a failure token, no secret
-
-
-def write_result(value: Json, output_type: Type | None, definitions: Definitions) -> dict[str, Json]:
-    """Return the response document of a value, as the shell prints it: every property a list.
-
-    Args:
-        value: The result; None for void, null and a platform object.
-        output_type: The declared output, None where nothing is declared.
-        definitions: The provider's definitions.
-
-    Raises:
-        AppFunctionWireError: a value is not of the declared type, or a GenericDocument cannot hold it.
-    """
-    writer = _ResultWriter(Walk(definitions, _RESULT_TOKEN))
-    if value is None:
-        return {}
-    written = writer.write(value, output_type, "", 0)
-    return {} if written is None else {RETURN_KEY: written}
 
 
 def read_result(document: Json, output_type: Type | None, definitions: Definitions) -> Json:
@@ -634,90 +505,6 @@ def read_result(document: Json, output_type: Type | None, definitions: Definitio
 
 def _is_void(declared: Type) -> bool:
     return isinstance(declared, OpaqueType) or (isinstance(declared, ScalarType) and declared.kind == "null")
-
-
-@dataclass(frozen=True, slots=True)
-class _ResultWriter:
-    walk: Walk
-
-    def write(self, value: Json, declared: Type | None, pointer: str, depth: int) -> list[Json] | None:
-        """Return a property's list; None where the property is not set."""
-        resolved = None if declared is None else self.walk.resolve(declared, pointer)
-        if value is None or (resolved is not None and _is_void(resolved)):
-            return None
-        if isinstance(resolved, ArrayType):
-            items = resolved.items
-        elif resolved is None or resolved.kind == "any":
-            if not isinstance(value, list | tuple):
-                return [self._write_item(value, resolved, pointer, depth)]
-            items = None
-        else:
-            return [self._write_item(value, resolved, pointer, depth)]
-        if not isinstance(value, list | tuple):
-            raise self.walk.wrong_kind("a list", value, pointer)
-        return [
-            self._write_item(item, items, point(pointer, index), depth) for index, item in enumerate(value)
-        ]
-
-    def _write_item(self, value: Json, declared: Type | None, pointer: str, depth: int) -> Json:
-        self.walk.check_depth(pointer, depth)
-        resolved = None if declared is None else self.walk.resolve(declared, pointer)
-        if value is None:
-            raise self.walk.error("null-item", "a list holds no null on this wire", pointer)
-        if isinstance(value, list | tuple) and not isinstance(resolved, ScalarType | ObjectType):
-            raise self.walk.error("nested-array", "a list holds no lists on this wire", pointer)
-        match resolved:
-            case ScalarType():
-                return _print_number(read_scalar(self.walk, value, resolved, pointer))
-            case ObjectType():
-                return self._write_object(value, resolved, pointer, depth)
-            case OneOfType():
-                return self._write_one_of(value, resolved, pointer, depth)
-            case OpaqueType():
-                raise self.walk.error("opaque", "a platform object has no place in a document", pointer)
-        if isinstance(value, Mapping):
-            return self._write_object(value, ObjectType(), pointer, depth)
-        return _print_number(check_scalar(self.walk, value, pointer))
-
-    def _write_object(self, value: Json, declared: ObjectType, pointer: str, depth: int) -> dict[str, Json]:
-        if not isinstance(value, Mapping):
-            raise self.walk.wrong_kind("an object", value, pointer)
-        written: dict[str, Json] = {}
-        for name, item in value.items():
-            here = point(pointer, name)
-            known = declared.properties.get(name)
-            if not isinstance(name, str) or not name:
-                raise self.walk.error("empty-name", "a property's name is not empty", here)
-            if known is None and declared.properties:
-                raise self.walk.error("unknown-key", f"nothing named {name!r} is declared", here)
-            entry = self.write(item, None if known is None else known.type, here, depth + 1)
-            if entry is not None:
-                written[name] = entry
-        return written
-
-    def _write_one_of(self, value: Json, declared: OneOfType, pointer: str, depth: int) -> Json:
-        named = value.get(SCHEMA_TYPE_KEY) if isinstance(value, Mapping) else None
-        for name, item in self.walk.alternatives(declared, pointer):
-            if isinstance(named, str) and named != name:
-                continue
-            own_key = isinstance(item, ObjectType) and SCHEMA_TYPE_KEY in item.properties
-            members = without(value, SCHEMA_TYPE_KEY) if isinstance(value, Mapping) and not own_key else value
-            try:
-                written = self._write_item(members, item, pointer, depth)
-            except AppFunctionWireError as error:
-                if error.problem == "too-much":
-                    raise
-                continue
-            if not isinstance(item, ObjectType) or has_required(members, item):
-                return written
-        raise self.walk.error("no-alternative", "no alternative of the declared ones fits", pointer)
-
-
-def _print_number(value: Json) -> Json:
-    """Return a number as org.json prints it: a double without a fraction as a whole number."""
-    if isinstance(value, float) and value.is_integer() and abs(value) < 1 << (LONG_BITS - 1):
-        return value if math.copysign(1.0, value) < 0 and value == 0 else int(value)
-    return value
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from droidgate_function_calling.read import detect, read_application, read_file
+from droidgate_function_calling.read import detect, read_file
 from droidgate_function_calling.vendor_shapes import TABLES
 from droidgate_mappings.formats.format import Format, lazily
 
@@ -12,7 +12,6 @@ FORMAT: Final = Format(
     tables=TABLES,
     detect=detect,
     read_file=read_file,
-    read_application=read_application,
     write=lazily("droidgate_function_calling.write:write"),
     read_call=lazily("droidgate_function_calling.calls:read_call"),
     endings=(".json",),

@@ -19,7 +19,6 @@ from droidgate_function_calling.vendor_shapes import (
     find_no_tools,
     find_tools,
 )
-from droidgate_mappings.formats.application import Application
 from droidgate_mappings.formats.format import Reading, SourceFile
 from droidgate_mappings.formats.leniency import ReadingContext
 from droidgate_mappings.json_schema import Schema, read_schema
@@ -176,12 +175,6 @@ def read_file(source: SourceFile, context: ReadingContext) -> Reading:
     if reader.problems and not provider.capabilities:
         raise InputError.first_of(reader.problems)
     return Reading((provider,), tuple(context.findings), tuple(reader.problems))
-
-
-def read_application(application: Application, context: ReadingContext) -> Reading:
-    """Return nothing: no Android component declares such a list."""
-    del application, context
-    return Reading()
 
 
 @dataclass(slots=True)

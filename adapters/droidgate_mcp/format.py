@@ -5,17 +5,16 @@ from __future__ import annotations
 from typing import Final
 
 from droidgate_mappings.formats.format import Format, lazily
-from droidgate_mcp.read import detect, read_application, read_file
+from droidgate_mcp.read import detect, read_file
 from droidgate_mcp.tool_facts import TABLES
 
 FORMAT: Final = Format(
     tables=TABLES,
     detect=detect,
     read_file=read_file,
-    read_application=read_application,
     write=lazily("droidgate_mcp.write:write"),
     find_losses=lazily("droidgate_mcp.write:find_losses"),
     lint_file=lazily("droidgate_mcp.lint:lint_file"),
-    size_for_models=lazily("droidgate_mcp.sizes:size_for_models"),
+    size_for_models=lazily("droidgate_mcp.write:size_for_models"),
     endings=(".json",),
 )

@@ -7,7 +7,6 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final, TypeVar
 
-from droidgate_mappings.formats.application import Application
 from droidgate_mappings.formats.format import Reading, SourceFile
 from droidgate_mappings.formats.leniency import ReadingContext
 from droidgate_mappings.json_schema import read_schema
@@ -95,12 +94,6 @@ def read_file(source: SourceFile, context: ReadingContext) -> Reading:
     if reader.problems and not provider.capabilities:
         raise InputError.first_of(reader.problems)
     return Reading((provider,), tuple(context.findings), tuple(reader.problems))
-
-
-def read_application(application: Application, context: ReadingContext) -> Reading:
-    """Return nothing: MCP has no descriptor inside an app."""
-    del application, context
-    return Reading()
 
 
 @dataclass(slots=True)

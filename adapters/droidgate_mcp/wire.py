@@ -1,4 +1,4 @@
-"""Results on the wire, as JSON values: `tools/call` in both revisions, and JSON-RPC errors.
+"""Results to write on the wire, as JSON values: `tools/call` in both revisions, and JSON-RPC errors.
 
 Nothing here sends anything. Up to 2025-11-25 structured content is an object, so any other value is under
 `result` in it, as the tool's output schema was written. 2026-07-28 takes every JSON value, but the official
@@ -13,14 +13,12 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from droidgate_mappings.fit import is_always_object, may_be_null
-from droidgate_mappings.model.errors import InputError
 from droidgate_mappings.model.json_values import Json, canonical_json
 from droidgate_mappings.model.types import Type
-from droidgate_mappings.tables.failure_tokens import load_failure_tokens, read_failure, write_failure
-from droidgate_mcp.tool_facts import HANDSHAKE, MODERN, TABLES
+from droidgate_mappings.tables.failure_tokens import load_failure_tokens, write_failure
+from droidgate_mcp.tool_facts import HANDSHAKE, MODERN
 
 INTERNAL_ERROR: Final = -32603
-UNKNOWN_FAILURE: Final = "backend_failure"
 
 _DONE: Final = "Done."
 _RESULT: Final = "result"
@@ -117,75 +115,8 @@ def text_of(value: Json, declared: DeclaredOutput | None) -> str:
     return value if isinstance(value, str) and value else canonical_json(value)
 
 
-def read_result(result: Json, revision: str, declared: DeclaredOutput | None = None) -> McpToolResult:
-    """Read a `tools/call` result.
-
-    Without structured content the texts are the value. A result that asks for more input is a failure that
-    needs the user.
-
-    Raises:
-        InputError: no result.
-    """
-    if not isinstance(result, Mapping):
-        raise InputError("a result is not a JSON object", place="result")
-    content = result.get("content", [])
-    if not isinstance(content, list) or not all(isinstance(block, Mapping) for block in content):
-        raise InputError("the content of a result is not a list of blocks", place="result")
-    if result.get("resultType", _COMPLETE) != _COMPLETE:
-        return McpToolResult(
-            failure=McpToolFailure("needs_user", f"the tool answered {result['resultType']!r}")
-        )
-    texts = [block["text"] for block in content if _is_text(block)]
-    others = tuple(block for block in content if not _is_text(block))
-    if result.get("isError"):
-        token, text = read_failure("\n".join(texts))
-        return McpToolResult(failure=McpToolFailure(token or UNKNOWN_FAILURE, text), content=others)
-    if "structuredContent" not in result:
-        return McpToolResult("\n".join(texts) if texts else None, content=others)
-    value = result["structuredContent"]
-    is_wrapped = declared is not None and declared.output is not None and declared.is_wrapped(revision)
-    if is_wrapped and isinstance(value, Mapping):
-        value = value.get(_RESULT) if value.keys() <= {_RESULT} else dict(value)
-    return McpToolResult(value, content=others)
-
-
-def _is_text(block: Mapping[str, Json]) -> bool:
-    return block.get("type") == "text" and isinstance(block.get("text"), str)
-
-
-def write_response(
-    request_id: str | int, result: McpToolResult, revision: str, declared: DeclaredOutput | None = None
-) -> dict[str, Json]:
-    """Return the JSON-RPC response to a call: an error where its token is the protocol's."""
-    response: dict[str, Json] = {"jsonrpc": "2.0", "id": request_id}
-    if result.failure is not None and load_failure_tokens()[result.failure.token].mcp_error != "result":
-        return {**response, "error": write_error(result.failure)}
-    return {**response, "result": write_result(result, revision, declared)}
-
-
-def read_response(response: Json, revision: str, declared: DeclaredOutput | None = None) -> McpToolResult:
-    """Read the JSON-RPC response to a call.
-
-    Raises:
-        InputError: it has neither a result nor an error.
-    """
-    if isinstance(response, Mapping) and isinstance(response.get("error"), Mapping):
-        return McpToolResult(failure=read_error(response["error"]))
-    if not isinstance(response, Mapping) or "result" not in response:
-        raise InputError("a response has neither result nor error", place="response")
-    return read_result(response["result"], revision, declared)
-
-
 def write_error(failure: McpToolFailure) -> dict[str, Json]:
     """Return a JSON-RPC error object for a failure."""
     code = load_failure_tokens()[failure.token].mcp_error
     message = write_failure(failure.token, failure.message)
     return {"code": INTERNAL_ERROR if code == "result" else code, "message": message}
-
-
-def read_error(error: Mapping[str, Json]) -> McpToolFailure:
-    """Read a JSON-RPC error object: by the token at the head of its message, else by its code."""
-    message = error.get("message")
-    token, text = read_failure(message if isinstance(message, str) else "")
-    code = error.get("code")
-    return McpToolFailure(token or TABLES.names.get(f"error {code}", UNKNOWN_FAILURE), text)

@@ -1,4 +1,4 @@
-"""Writing lists of MCP tools.
+"""Writing lists of MCP tools, and how many bytes of them a model is given.
 
 A reference such as `#` names a definition by its place in the schema. Where the written schema has something
 else at that place, the definition goes into `$defs`.
@@ -19,12 +19,13 @@ from droidgate_mappings.json_schema import (
     write_schema,
 )
 from droidgate_mappings.model.capability import Capability, Provider, reachable_definitions
-from droidgate_mappings.model.errors import WriteError
+from droidgate_mappings.model.errors import DroidgateError, WriteError
 from droidgate_mappings.model.findings import Finding
-from droidgate_mappings.model.json_values import Json, readable_json
+from droidgate_mappings.model.json_values import Json, canonical_json, readable_json
 from droidgate_mappings.model.leaves import different_leaves, leaves_of_provider
 from droidgate_mappings.model.types import AnyType, Extensions, Type
 from droidgate_mappings.tables.loading import DialectTable
+from droidgate_mappings.text.json_text import WRITTEN, parse_json
 from droidgate_mcp.tool_facts import (
     ANNOTATIONS_FACT,
     ANNOTATIONS_POINTER,
@@ -33,6 +34,7 @@ from droidgate_mcp.tool_facts import (
     META_POINTER,
     MODERN,
     PROVIDER_META,
+    TABLES,
     TITLE_FACT,
     TOOL_META,
     document_fact,
@@ -277,3 +279,25 @@ def _write_annotations(capability: Capability, own: Mapping[str, Json]) -> dict[
         if hint is not None:
             annotations[word] = hint
     return annotations if annotations or ANNOTATIONS_FACT in own else None
+
+
+def size_for_models(provider: Provider, writing: Writing) -> tuple[int, ...] | None:
+    """Return the bytes of each tool's canonical JSON without `_meta`; None where it cannot be written.
+
+    Args:
+        provider: What was written.
+        writing: What became of it in the default dialect.
+    """
+    if provider.protocol == FORMAT_ID and provider.extensions:
+        # Written back as the kind of document that it was read from; without these facts it is a result.
+        try:
+            writing = write(provider.changed({"extensions": {}}), TABLES.dialects[0])
+        except DroidgateError:
+            return None
+    tools = parse_json(writing.artifacts[0].text, limits=WRITTEN)["tools"]
+    return tuple(map(_size_of, tools))
+
+
+def _size_of(tool: Mapping[str, Json]) -> int:
+    shown = {name: value for name, value in tool.items() if name != "_meta"}
+    return len(canonical_json(shown).encode("utf-8", "surrogatepass"))

@@ -9,13 +9,13 @@ from typing import Final
 from xml.sax.saxutils import quoteattr
 
 from droidgate_android.handlers.java import (
+    fill_template,
     java_string,
     java_string_parts,
-    read_template,
     write_shared_classes,
 )
 from droidgate_android.handlers.kotlin import write_author_class
-from droidgate_android.handlers.places import MARK, ClassPlace, place_classes
+from droidgate_android.handlers.places import ClassPlace, caller_notes, place_classes
 from droidgate_mappings.formats.format import Artifact, HandlerCode
 from droidgate_mappings.model.capability import Provider
 from droidgate_mappings.model.json_values import Json
@@ -80,29 +80,16 @@ def write_handlers(provider: Provider, dialect: DialectTable, language: str, nam
     else:
         who = "starts the activity"
         artifacts.append(Artifact("AndroidManifest.xml", _write_manifest(provider, place), "manifest"))
-    return HandlerCode(
-        tuple(artifacts), component=place.component_name, notes=_caller_notes(provider, place, who)
-    )
-
-
-def _caller_notes(provider: Provider, place: ClassPlace, who: str) -> tuple[str, ...]:
-    """Return a note about callers; nothing for a component that only its own app can call."""
-    access = provider.access
-    if access.exported is False:
-        return ()
-    callers = f"an app that holds {access.permission}" if access.permission else "any app on the phone"
-    note = (
-        f"The caller that {who} cannot be identified for certain: do nothing in "
-        f"{place.prefix}Capabilities that {callers} must not make happen without asking the user."
-    )
-    return (note,)
+    fact = f"The caller that {who} cannot be identified for certain"
+    notes = caller_notes(provider.access, place, fact)
+    return HandlerCode(tuple(artifacts), component=place.component_name, notes=notes)
 
 
 def _write_requests(provider: Provider, place: ClassPlace, *, broadcast: bool) -> str:
-    return read_template("droidgate_mmcp", "Requests.java").substitute(
-        package=place.package,
-        prefix=place.prefix,
-        mark=MARK,
+    return fill_template(
+        "droidgate_mmcp",
+        "Requests.java",
+        place,
         # A broadcast's client sends every value as a text (row M49).
         texts_count="true" if broadcast else "false",
         text_of=_RESULT_TEXT + _tools(write_discovery(provider)) if broadcast else _RESULT_OBJECT,
@@ -137,18 +124,21 @@ def _tools(extras: dict[str, Json]) -> str:
 
 
 def _write_component(place: ClassPlace, *, broadcast: bool) -> str:
-    filled = {"package": place.package, "prefix": place.prefix, "component": place.component, "mark": MARK}
     if broadcast:
-        return read_template("droidgate_mmcp", "Receiver.java").substitute(
-            filled,
+        return fill_template(
+            "droidgate_mmcp",
+            "Receiver.java",
+            place,
             discovery_action=java_string(NAMES["discovery_action"]),
             invoke_action=java_string(NAMES["invoke_action"]),
             tool_extra=java_string(NAMES["broadcast_tool_extra"]),
             parameters_extra=java_string(NAMES["broadcast_parameters_extra"]),
             tools_extra=java_string(NAMES["broadcast_tools_extra"]),
         )
-    return read_template("droidgate_mmcp", "Activity.java").substitute(
-        filled,
+    return fill_template(
+        "droidgate_mmcp",
+        "Activity.java",
+        place,
         call_action=java_string(NAMES["call_action"]),
         tool_extra=java_string(NAMES["tool_extra"]),
         parameters_extra=java_string(NAMES["parameters_extra"]),

@@ -8,7 +8,7 @@ from droidgate_mappings.formats.shell_calls import (
     NotCarriedError,
     OrderedBroadcast,
     ShellCall,
-    ShellCommand,
+    ShellCalls,
     ShellOutput,
     ShellResult,
 )
@@ -17,8 +17,8 @@ from droidgate_mmcp.type_words import NAMES
 from droidgate_mmcp.wire import MmcpToolCall, read_broadcast_result, write_broadcast_call
 
 
-class BroadcastShellCalls:
-    """How Android's shell calls the tools of a receiver."""
+class BroadcastShellCalls(ShellCalls):
+    """How Android's shell calls the tools of a receiver, which have no state."""
 
     route_id = BROADCAST_ROUTE
 
@@ -44,13 +44,3 @@ class BroadcastShellCalls:
             return ShellResult(token=result.failure.token, message=result.failure.message)
         note = None if result.hint is None else f"the text resembles a failure ({result.hint})"
         return ShellResult(result.value, note=note)
-
-    def write_enabled_query(self, call: ShellCall) -> ShellCommand | None:
-        """Return None: a receiver's tools have no state."""
-        del call
-        return None
-
-    def read_enabled(self, output: ShellOutput) -> bool | None:
-        """Return None: a receiver's tools have no state."""
-        del output
-        return None

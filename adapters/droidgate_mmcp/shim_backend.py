@@ -11,7 +11,7 @@ from droidgate_android.apk.file_kinds import is_binary_xml
 from droidgate_android.apk.reader import Apk
 from droidgate_mappings.formats.application import Component
 from droidgate_mappings.formats.leniency import ReadingContext
-from droidgate_mappings.formats.shim_backend import DiscoveredTool
+from droidgate_mappings.formats.shim_backend import DiscoveredTool, ShimBackend
 from droidgate_mappings.model.capability import Capability, Place, Provider
 from droidgate_mappings.model.errors import InputError
 from droidgate_mappings.model.json_values import Json, canonical_json
@@ -56,11 +56,9 @@ class BroadcastListing:
         return recipe_digest("broadcast", canonical_json({"tools": entries}).encode("utf-8", "surrogatepass"))
 
 
-class MmcpBackend:
+class MmcpBackend(ShimBackend[Apk]):
     """Calls of activities, and of receivers of broadcasts."""
 
-    is_native = False
-    answers_undeclared = True
     listing = BroadcastListing()
 
     def why_not_called(self, provider: Provider, component: Component | None) -> str | None:
@@ -69,11 +67,6 @@ class MmcpBackend:
         if component is None or component.kind != "service":
             return None
         return f"{component.name} is a service, and calls of mMCP are made to activities"
-
-    def hides_parameters(self, provider: Provider) -> bool:
-        """Return false: each tool lists its parameters."""
-        del provider
-        return False
 
     def digest(self, apk: Apk, component: Component) -> str:
         """Return the digest of a component's `mMCP_manifest`.

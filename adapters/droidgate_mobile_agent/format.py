@@ -6,13 +6,12 @@ from typing import Final
 
 from droidgate_mappings.formats.format import Format
 from droidgate_mobile_agent.command_tables import TABLES
-from droidgate_mobile_agent.read import built_in, detect, read_application, read_file
+from droidgate_mobile_agent.read import built_in, detect, read_file
 
 FORMAT: Final = Format(
     tables=TABLES,
     detect=detect,
     read_file=read_file,
-    read_application=read_application,
     built_in=built_in,
     endings=(".json",),
 )

@@ -7,7 +7,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
-from droidgate_mappings.formats.application import Application
 from droidgate_mappings.formats.format import Reading, SourceFile
 from droidgate_mappings.formats.leniency import ReadingContext
 from droidgate_mappings.json_schema import read_schema
@@ -123,12 +122,6 @@ def _server_of(tool: Json) -> str:
     """Return a key that tools of one server share: UFO lists the tools of all its servers together."""
     stated = [tool.get(name) for name in _SERVER_FACTS] if isinstance(tool, Mapping) else []
     return canonical_json(stated)
-
-
-def read_application(application: Application, context: ReadingContext) -> Reading:
-    """Return nothing: MobileAgent works on the screens of apps, and no app declares that."""
-    del application, context
-    return Reading()
 
 
 def built_in() -> Provider:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import uuid
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Final, Literal
 
 from droidgate_mappings.model.errors import InputError
@@ -77,13 +77,7 @@ class AgentCommandResult:
 
     def record(self) -> dict[str, Json]:
         """Return the record, with every member that UFO's has."""
-        return {
-            "status": self.status,
-            "error": self.error,
-            "result": self.result,
-            "namespace": self.namespace,
-            "call_id": self.call_id,
-        }
+        return asdict(self)
 
 
 def read_command(value: Json, place: str) -> AgentCommand:

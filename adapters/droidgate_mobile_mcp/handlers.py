@@ -11,13 +11,13 @@ from typing import Final
 from xml.sax.saxutils import quoteattr
 
 from droidgate_android.handlers.java import (
+    fill_template,
     java_string,
     java_string_parts,
-    read_template,
     write_shared_classes,
 )
 from droidgate_android.handlers.kotlin import write_author_class
-from droidgate_android.handlers.places import MARK, ClassPlace, place_classes
+from droidgate_android.handlers.places import ClassPlace, caller_notes, place_classes
 from droidgate_mappings.formats.format import Artifact, HandlerCode
 from droidgate_mappings.model.capability import Provider
 from droidgate_mappings.model.types import ObjectType
@@ -36,10 +36,7 @@ _PERMISSIONS: Final = (
     "android.permission.FOREGROUND_SERVICE_DATA_SYNC",
 )
 _FOREGROUND_TYPE: Final = "dataSync"
-_NOTE: Final = (
-    "The caller that starts the service cannot be identified: do nothing in {}Capabilities that "
-    "{} must not make happen without asking the user."
-)
+_CALLER: Final = "The caller that starts the service cannot be identified"
 
 
 def write_handlers(provider: Provider, dialect: DialectTable, language: str, namespace: str) -> HandlerCode:
@@ -65,16 +62,9 @@ def write_handlers(provider: Provider, dialect: DialectTable, language: str, nam
         write_author_class(provider, place, language),
         Artifact("AndroidManifest.xml", _write_manifest(provider, place), "manifest"),
     )
-    return HandlerCode(artifacts, component=place.component_name, notes=_caller_notes(provider, place))
-
-
-def _caller_notes(provider: Provider, place: ClassPlace) -> tuple[str, ...]:
-    """Return a note about callers; nothing for a service that only its own app can call."""
-    access = provider.access
-    if access.exported is False:
-        return ()
-    callers = f"an app that holds {access.permission}" if access.permission else "any app on the phone"
-    return (_NOTE.format(place.prefix, callers),)
+    return HandlerCode(
+        artifacts, component=place.component_name, notes=caller_notes(provider.access, place, _CALLER)
+    )
 
 
 def _write_requests(provider: Provider, dialect: DialectTable, place: ClassPlace) -> str:
@@ -85,10 +75,10 @@ def _write_requests(provider: Provider, dialect: DialectTable, place: ClassPlace
         for capability in provider.capabilities
         if isinstance(capability.output, ObjectType)
     }
-    return read_template("droidgate_mobile_mcp", "Requests.java").substitute(
-        package=place.package,
-        prefix=place.prefix,
-        mark=MARK,
+    return fill_template(
+        "droidgate_mobile_mcp",
+        "Requests.java",
+        place,
         wrapped="false" if dialect.id in _UNWRAPPED else "true",
         usually_a_list="true" if dialect.id in _OUTPUT_IS_LIST else "false",
         version=java_string(NAMES["version"]),
@@ -103,11 +93,10 @@ def _write_service(dialect: DialectTable, place: ClassPlace) -> str:
     if dialect.id in _UNWRAPPED:
         pairs.reverse()
     rows = [f"        {{{java_string(NAMES[item])}, {java_string(NAMES[other])}}}," for item, other in pairs]
-    return read_template("droidgate_mobile_mcp", "Service.java").substitute(
-        package=place.package,
-        prefix=place.prefix,
-        component=place.component,
-        mark=MARK,
+    return fill_template(
+        "droidgate_mobile_mcp",
+        "Service.java",
+        place,
         message_request=NAMES["message_invoke"],
         message_response=NAMES["message_result"],
         callback_extra=java_string(NAMES["callback_extra"]),

@@ -9,6 +9,7 @@ from droidgate_android.apk.declared_digests import entry_behind, events_of_entry
 from droidgate_android.apk.file_kinds import is_binary_xml
 from droidgate_android.apk.reader import Apk
 from droidgate_mappings.formats.application import Component
+from droidgate_mappings.formats.shim_backend import ShimBackend
 from droidgate_mappings.model.capability import Capability, Provider
 from droidgate_mappings.model.errors import InputError
 from droidgate_mappings.model.json_values import Json
@@ -16,12 +17,11 @@ from droidgate_mobile_mcp.protocol_names import FORMAT_ID, KEYS
 from droidgate_mobile_mcp.wire import WIRE_OF_DIALECT
 
 
-class MobileMcpBackend:
+class MobileMcpBackend(ShimBackend[Apk]):
     """Calls of services by messages."""
 
     is_native = True
     answers_undeclared = False
-    listing = None
 
     def why_not_called(self, provider: Provider, component: Component | None) -> str | None:
         """Return that no served wire dialect belongs to a descriptor's dialect."""
@@ -29,11 +29,6 @@ class MobileMcpBackend:
         if any(item.served for item in WIRE_OF_DIALECT.get(provider.dialect or "", ())):
             return None
         return f"the dialect {provider.dialect} of Mobile-MCP is read, and not called by the shim"
-
-    def hides_parameters(self, provider: Provider) -> bool:
-        """Return false: each capability lists its parameters."""
-        del provider
-        return False
 
     def digest(self, apk: Apk, component: Component) -> str:
         """Return the digest of a service's capabilities XML.
@@ -55,8 +50,3 @@ class MobileMcpBackend:
         dialect = next(wire.id for wire in WIRE_OF_DIALECT[provider.dialect or ""] if wire.served)
         component = f"{provider.package}/{provider.component}"
         return {"kind": FORMAT_ID, "component": component, "capability": capability.id, "dialect": dialect}
-
-    def longest_ms(self, provider: Provider) -> int | None:
-        """Return None: a service may answer at any time."""
-        del provider
-        return None

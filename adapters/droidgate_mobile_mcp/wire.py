@@ -20,34 +20,86 @@ from droidgate_mappings.model.types import ObjectType, Type
 from droidgate_mappings.tables.failure_tokens import read_failure, write_failure
 from droidgate_mappings.text.json_text import JsonParser
 from droidgate_mobile_mcp.extension_facts import facts_of
-from droidgate_mobile_mcp.protocol_names import NAMES, WORDS
-from droidgate_mobile_mcp.wire_dialects import (
-    MM_0,
-    MM_1,
-    MM_2,
-    MM_2B,
-    MM_3,
-    MM_4,
-    MM_5,
-    MM_6,
-    MM_6_ARGS,
-    S0,
-    S1,
-    WIRE_DIALECTS,
-    WIRE_OF_DIALECT,
-    WireDialect,
-)
-
-MESSAGE_INVOKE: Final = int(NAMES["message_invoke"])
-"""`Message.what` of a request over a Messenger."""
-MESSAGE_RESULT: Final = int(NAMES["message_result"])
-"""`Message.what` of its response."""
+from droidgate_mobile_mcp.protocol_names import NAMES, TABLES, WORDS
 
 REQUEST_EXTRAS: Final = (NAMES["request_extra"], NAMES["prototype_request_extra"], NAMES["command_extra"])
 RESPONSE_EXTRAS: Final = (NAMES["response_extra"], NAMES["prototype_response_extra"], NAMES["result_extra"])
 VERSION: Final = NAMES["version"]
 Extras = Mapping[str, Json]
 Carrier = Literal["start", "bind"]
+
+
+@dataclass(frozen=True, slots=True)
+class WireDialect:
+    """One of the forms that requests and responses have had (reference mobile-mcp-and-mmcp 1, 2.4, 2.5).
+
+    Attributes:
+        id: Stable id, as in the reference.
+        arguments_key: The capability's key that holds the arguments; None where they are next to the
+            capability's id.
+        wrapped: Request and response are in a document that names their version.
+        request_extra: Extra or Bundle key of the request; None where the text itself is the argument of a
+            call.
+        response_extra: The same of the response.
+        not_served_because: Why droidgate neither sends nor answers it; None where it does.
+    """
+
+    id: str
+    arguments_key: Literal["args", "input"] | None = None
+    wrapped: bool = False
+    request_extra: str | None = None
+    response_extra: str | None = None
+    not_served_because: str | None = None
+
+    @property
+    def served(self) -> bool:
+        """Whether droidgate sends and answers it."""
+        return self.not_served_because is None
+
+    @property
+    def outputs_as_list(self) -> bool:
+        """Outputs are a list of name, type and value; else an object."""
+        return self.arguments_key == "args"
+
+    @property
+    def arguments_as_text(self) -> bool:
+        """The arguments are JSON text inside the JSON."""
+        return self.arguments_key is not None and not self.wrapped
+
+
+_SPECIFIED: Final = (True, REQUEST_EXTRAS[0], RESPONSE_EXTRAS[0])
+_PROTOTYPE: Final = (False, REQUEST_EXTRAS[1], RESPONSE_EXTRAS[1])
+_PRE_SPEC: Final = (None, False, REQUEST_EXTRAS[2], RESPONSE_EXTRAS[2])
+_BY_AIDL: Final = (None, False, None, None)
+
+# fmt: off
+S0: Final = WireDialect("S0", "args", *_SPECIFIED)
+S1: Final = WireDialect("S1", "input", *_SPECIFIED)
+MM_4: Final = WireDialect("MM-4", "args", *_PROTOTYPE)
+MM_5: Final = WireDialect("MM-5", "input", *_PROTOTYPE)
+MM_6: Final = WireDialect("MM-6", "input", *_PROTOTYPE)
+MM_6_ARGS: Final = WireDialect("MM-6-args", "args", *_PROTOTYPE)
+MM_0: Final = WireDialect("MM-0", *_BY_AIDL,
+    "its interface is private to the prototype, and a call returns nothing")
+MM_1: Final = WireDialect("MM-1", *_BY_AIDL,
+    "its interface is private to the prototype, and requests have no id")
+MM_2: Final = WireDialect("MM-2", *_PRE_SPEC,
+    "the prototype had it for days before the specification, and arguments mix with the capability's id")
+MM_2B: Final = WireDialect("MM-2b", *_PRE_SPEC,
+    "a benchmark's form: two callbacks answer each request")
+MM_3: Final = WireDialect("MM-3", *_PRE_SPEC,
+    "a branch of the prototype had it for days, and a dropped connection leaves requests open")
+# fmt: on
+
+WIRE_DIALECTS: Final[dict[str, WireDialect]] = {
+    item.id: item for item in (S0, S1, MM_4, MM_5, MM_6, MM_6_ARGS, MM_0, MM_1, MM_2, MM_2B, MM_3)
+}
+"""Every wire dialect by id, those that are served first."""
+
+WIRE_OF_DIALECT: Final[dict[str, tuple[WireDialect, ...]]] = {
+    dialect.id: tuple(WIRE_DIALECTS[item] for item in dialect.wire) for dialect in TABLES.dialects
+}
+"""Dialect of the descriptor -> its wire dialects, most usual first (table `formats/mobile-mcp.toml`)."""
 
 
 class MobileMcpWireError(DroidgateError):
@@ -137,7 +189,6 @@ class MobileMcpResponse:
         message: Its text; a failure's without the token.
         token: A failure's token, None where it has none that is known.
         capability_id: The capability it names, None where it names none.
-        output_types: Name -> type word, for outputs that came with one.
         dialect: The wire dialect it was read in; None for one that is to be written.
         extra_key: The extra that held it.
     """
@@ -148,7 +199,6 @@ class MobileMcpResponse:
     message: str | None = None
     token: str | None = None
     capability_id: str | None = None
-    output_types: Mapping[str, str] = field(default_factory=dict)
     dialect: WireDialect | None = None
     extra_key: str | None = None
 
@@ -215,7 +265,6 @@ def read_request(
     context: ReadingContext | None = None,
     *,
     carrier: Carrier = "start",
-    usual: WireDialect = S0,
 ) -> MobileMcpRequest:
     """Read a request.
 
@@ -223,7 +272,6 @@ def read_request(
         given: The intent's extras (or the message's Bundle), or the bare text of a call.
         context: Takes the deviations that were accepted; a strict one refuses them.
         carrier: Whether it came in a started service's intent or in a bound service's message.
-        usual: The dialect of a wrapped request without arguments, whose text does not say which; S0 or S1.
 
     Returns:
         The request. One of the forms before the specification is read and named; `dialect.served` is false
@@ -233,7 +281,7 @@ def read_request(
         MalformedRequestError: it is not a request; `request` holds what an answer needs.
         UnsupportedVersionError: it names another version.
     """
-    return _RequestReader(context or ReadingContext(), carrier, usual).read(given)
+    return _RequestReader(context or ReadingContext(), carrier).read(given)
 
 
 def identify_request(
@@ -241,7 +289,6 @@ def identify_request(
     extra_key: str | None,
     *,
     carrier: Carrier = "start",
-    usual: WireDialect = S0,
 ) -> MobileMcpRequest:
     """Return the form, the ids and the version of a request, as far as the document has them.
 
@@ -249,19 +296,17 @@ def identify_request(
         document: The request, which may be incomplete or wrong anywhere.
         extra_key: The extra that held it.
         carrier: Whether it came in a started service's intent or in a bound service's message.
-        usual: The dialect of a wrapped request without arguments.
 
     Returns:
         What an answer needs: the ids are empty where the document has none that can be used.
     """
-    return _RequestReader(ReadingContext(), carrier, usual).identify(document, extra_key)
+    return _RequestReader(ReadingContext(), carrier).identify(document, extra_key)
 
 
 @dataclass(slots=True)
 class _RequestReader:
     context: ReadingContext
     carrier: Carrier
-    usual: WireDialect
     seen: MobileMcpRequest | None = None
 
     def read(self, given: Extras | str) -> MobileMcpRequest:
@@ -285,7 +330,7 @@ class _RequestReader:
             return MM_6 if self.carrier == "bind" else MM_5
         if extra_key == NAMES["command_extra"]:
             return MM_3 if self.carrier == "bind" else MM_2
-        return self.usual
+        return S0
 
     def id_of_extra(self, extra_key: str | None, given: Extras | str) -> str:
         """Return the id in an extra of its own, as in the forms before the specification."""
@@ -333,7 +378,7 @@ class _RequestReader:
 
     def dialect_of(self, key: str | None, *, wrapped: bool) -> WireDialect:
         if wrapped:
-            return {"args": S0, "input": S1}.get(key or "", self.usual)
+            return S1 if key == "input" else S0
         if self.carrier == "bind":
             return MM_6_ARGS if key == "args" else MM_6
         return MM_4 if key == "args" else MM_5
@@ -574,7 +619,7 @@ class _ResponseReader:
         if old:
             output = response["data"]
         as_list = isinstance(output, list)
-        outputs, types = self.read_outputs(output)
+        outputs = self.read_outputs(output)
         outcome = self.find_outcome(response)
         message = outcome.get("message")
         succeeded = self.read_status(outcome, outputs)
@@ -586,7 +631,6 @@ class _ResponseReader:
             message=text if isinstance(text, str) else None,
             token=token,
             capability_id=capability_id if isinstance(capability_id, str) else None,
-            output_types=types,
             dialect=self.dialect_of(wrapped=wrapped, as_list=as_list, has_output=output is not None),
             extra_key=self.extra_key,
         )
@@ -620,16 +664,15 @@ class _ResponseReader:
             self.context.allow("M27", "the response has no id; the id of its own extra is used")
         return id_value
 
-    def read_outputs(self, output: Json) -> tuple[dict[str, Json] | None, dict[str, str]]:
+    def read_outputs(self, output: Json) -> dict[str, Json] | None:
         if output is None:
-            return None, {}
+            return None
         if isinstance(output, dict):
-            return output, {}
+            return output
         if not isinstance(output, list):
             message = "the output is neither a list nor an object"
             raise InputError(message)
         outputs: dict[str, Json] = {}
-        types: dict[str, str] = {}
         for entry in output:
             name = entry.get("name") if isinstance(entry, dict) else None
             if not isinstance(name, str):
@@ -641,12 +684,9 @@ class _ResponseReader:
                 self.context.allow("M18", f"the output {name!r} comes without a value and counts as missing")
                 continue
             outputs[name] = entry["value"]
-            word = entry.get("type")
-            if isinstance(word, str):
-                types[name] = word
-            else:
+            if not isinstance(entry.get("type"), str):
                 self.context.allow("M18", f"the output {name!r} comes without a type")
-        return outputs, types
+        return outputs
 
     def find_outcome(self, response: Mapping[str, Json]) -> Mapping[str, Json]:
         """Return the object that holds status and message: one edit of the specification had them inside the
@@ -771,27 +811,3 @@ def _word_of_value(value: Json) -> str:
     if isinstance(value, list):
         return WORDS.write["array"]
     return WORDS.write["object" if isinstance(value, dict) else "double"]
-
-
-__all__ = [
-    "MESSAGE_INVOKE",
-    "MESSAGE_RESULT",
-    "WIRE_DIALECTS",
-    "WIRE_OF_DIALECT",
-    "MalformedRequestError",
-    "MalformedResponseError",
-    "MobileMcpRequest",
-    "MobileMcpResponse",
-    "MobileMcpWireError",
-    "RequestError",
-    "UnsupportedVersionError",
-    "WireDialect",
-    "classify_failure",
-    "identify_request",
-    "is_id",
-    "is_trace",
-    "read_request",
-    "read_response",
-    "write_request",
-    "write_response",
-]

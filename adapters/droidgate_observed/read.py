@@ -140,6 +140,12 @@ class _Reader:
         self.declared.definitions.update(definitions)
         return read
 
+    def tool(self, tool: Mapping[str, Json], key: str) -> Capability:
+        """Return a tool whose schema is under a key; without one, it takes any object."""
+        given = tool.get(key)
+        schema = _OPEN_OBJECT if given is None else self.schema(given)
+        return self.capability(tool, schema, frozenset({"name", "description", key}))
+
     def capability(self, tool: Mapping[str, Json], given: Type, used: frozenset[str]) -> Capability:
         """Return a tool with name and description; members outside of `used` are kept."""
         rest = {key: value for key, value in tool.items() if key not in used}
@@ -262,14 +268,10 @@ def read_functions(text: str, place: Place) -> ToolDeclarations:
         InputError: no JSON array.
     """
     reader = _Reader(place)
-    used = frozenset({"name", "description", "parameters"})
-
-    def read(tool: Mapping[str, Json]) -> Capability:
-        function = _object(tool.get("function", tool), "the function")
-        given = function.get("parameters")
-        return reader.capability(function, _OPEN_OBJECT if given is None else reader.schema(given), used)
-
-    reader.add_each(parse_json(text, path=place.path), read)
+    reader.add_each(
+        parse_json(text, path=place.path),
+        lambda tool: reader.tool(_object(tool.get("function", tool), "the function"), "parameters"),
+    )
     return reader.declared
 
 
@@ -285,13 +287,7 @@ def read_flint(text: str, place: Place) -> ToolDeclarations:
     reader.declared.facts = {
         key: value for key, value in root.items() if key not in {"protocol", "name", "tools"}
     }
-    used = frozenset({"name", "description", "inputSchema"})
-
-    def read(tool: Mapping[str, Json]) -> Capability:
-        given = tool.get("inputSchema")
-        return reader.capability(tool, _OPEN_OBJECT if given is None else reader.schema(given), used)
-
-    reader.add_each(root.get("tools"), read)
+    reader.add_each(root.get("tools"), lambda tool: reader.tool(tool, "inputSchema"))
     return reader.declared
 
 

@@ -138,7 +138,3 @@ class IndexingReport:
         """Return the functions' documents by the id that a call names."""
         found = ((document.function_id, document) for document in self.documents.values())
         return {function_id: item for function_id, item in found if function_id is not None}
-
-    def function_properties(self) -> dict[str, Properties]:
-        """Return the functions' properties by the id that a call names."""
-        return {function_id: function.properties for function_id, function in self.functions().items()}

@@ -17,15 +17,9 @@ from droidgate_mappings.model.types import (
 )
 
 _LIMITS: Final = (
-    "minimum",
-    "maximum",
-    "exclusiveMinimum",
-    "exclusiveMaximum",
-    "minLength",
-    "maxLength",
-    "minItems",
+    "minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "minLength", "maxLength", "minItems",
     "maxItems",
-)
+)  # fmt: skip
 
 
 def write_shapes(provider: Provider) -> dict[str, Json]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from functools import cache
 from importlib.resources import files
 from string import Template
 from typing import Final
@@ -127,11 +126,11 @@ def java_return_type(method: Method) -> str:
     return _TYPES[method.returns][1 if method.returns_null else 0]
 
 
-@cache
-def read_template(package: str, name: str) -> Template:
-    """Return a template of Java code from a package's `templates` folder."""
-    folder = files(package).joinpath("templates")
-    return Template(folder.joinpath(f"{name}.template").read_text(encoding="utf-8"))
+def fill_template(package: str, name: str, place: ClassPlace, **words: str) -> str:
+    """Return the Java code of a template in a package's `templates` folder, for the classes of a place."""
+    template = files(package).joinpath("templates", f"{name}.template").read_text(encoding="utf-8")
+    names = {"package": place.package, "prefix": place.prefix, "component": place.component, "mark": MARK}
+    return Template(template).substitute(names, **words)
 
 
 def write_shared_classes(provider: Provider, place: ClassPlace) -> tuple[Artifact, ...]:
@@ -143,16 +142,13 @@ def write_shared_classes(provider: Provider, place: ClassPlace) -> tuple[Artifac
     methods = methods_of(provider)
     shapes = one_line_json(write_shapes(provider))
     filled = {
-        "package": place.package,
-        "prefix": place.prefix,
-        "mark": MARK,
         "shapes": java_string_parts(shapes, " " * 12),
         "interface": "\n".join(_capabilities_interface(methods)),
         "cases": "\n".join(_cases(methods)),
         "callers": "\n".join(["", *(line for method in methods for line in [*_caller(method), ""])]),
     }
     return tuple(
-        place.java(name, read_template("droidgate_android.handlers", f"{name}.java").substitute(filled))
+        place.java(name, fill_template("droidgate_android.handlers", f"{name}.java", place, **filled))
         for name in ("Json", "Shapes", "Calls")
     )
 

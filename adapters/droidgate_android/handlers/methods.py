@@ -27,99 +27,23 @@ ValueKind = Literal[
 ]
 
 _IDENTIFIER: Final = NameRule(allowed="[A-Za-z0-9_]", first="[A-Za-z_]", max_length=100)
-RESERVED_WORDS: Final = frozenset(
-    # Java (JLS 3.9) and Kotlin hard keywords together, so that both languages use the same names.
-    [
-        "abstract",
-        "as",
-        "assert",
-        "boolean",
-        "break",
-        "byte",
-        "case",
-        "catch",
-        "char",
-        "class",
-        "const",
-        "continue",
-        "default",
-        "do",
-        "double",
-        "else",
-        "enum",
-        "extends",
-        "false",
-        "final",
-        "finally",
-        "float",
-        "for",
-        "fun",
-        "goto",
-        "if",
-        "implements",
-        "import",
-        "in",
-        "instanceof",
-        "int",
-        "interface",
-        "is",
-        "long",
-        "native",
-        "new",
-        "null",
-        "object",
-        "package",
-        "private",
-        "protected",
-        "public",
-        "return",
-        "short",
-        "static",
-        "strictfp",
-        "super",
-        "switch",
-        "synchronized",
-        "this",
-        "throw",
-        "throws",
-        "transient",
-        "true",
-        "try",
-        "typealias",
-        "typeof",
-        "val",
-        "var",
-        "void",
-        "volatile",
-        "when",
-        "while",
-        "yield",
-        "_",
-    ]
-)
+# Java (JLS 3.9) and Kotlin hard keywords together, so that both languages use the same names.
+RESERVED_WORDS: Final = frozenset([
+    "abstract", "as", "assert", "boolean", "break", "byte", "case", "catch", "char", "class", "const",
+    "continue", "default", "do", "double", "else", "enum", "extends", "false", "final", "finally", "float",
+    "for", "fun", "goto", "if", "implements", "import", "in", "instanceof", "int", "interface", "is",
+    "long", "native", "new", "null", "object", "package", "private", "protected", "public", "return",
+    "short", "static", "strictfp", "super", "switch", "synchronized", "this", "throw", "throws",
+    "transient", "true", "try", "typealias", "typeof", "val", "var", "void", "volatile", "when", "while",
+    "yield", "_",
+])  # fmt: skip
 """Words that can be no name in Java or in Kotlin."""
 
-_TAKEN: Final = RESERVED_WORDS | frozenset(
-    # Methods that every class has, and members of the generated ones.
-    [
-        "getClass",
-        "hashCode",
-        "equals",
-        "notify",
-        "notifyAll",
-        "toString",
-        "wait",
-        "finalize",
-        "clone",
-        "call",
-        "dispatch",
-        "plain",
-        "given",
-        "context",
-        "arguments",
-        "capabilities",
-    ]
-)
+# Methods that every class has, and members of the generated ones.
+_TAKEN: Final = RESERVED_WORDS | frozenset([
+    "getClass", "hashCode", "equals", "notify", "notifyAll", "toString", "wait", "finalize", "clone",
+    "call", "dispatch", "plain", "given", "context", "arguments", "capabilities",
+])  # fmt: skip
 _MOST_PARAMETERS: Final = 100
 """Java allows 255 slots; nobody reads a hundred."""
 _LONGEST_DESCRIPTION: Final = 400

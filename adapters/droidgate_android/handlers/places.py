@@ -8,6 +8,7 @@ from typing import Final, Literal
 
 from droidgate_android.handlers.methods import RESERVED_WORDS
 from droidgate_mappings.formats.format import Artifact
+from droidgate_mappings.model.capability import ComponentAccess
 from droidgate_mappings.model.errors import WriteError
 
 MARK: Final = "Made by droidgate, and made anew by it."
@@ -45,6 +46,24 @@ class ClassPlace:
     def file(self, name: str, text: str, *, role: Literal["code", "skeleton"] = "code") -> Artifact:
         """Return a source file of the package."""
         return Artifact(f"java/{self.package.replace('.', '/')}/{name}", text, role)
+
+
+def caller_notes(access: ComponentAccess, place: ClassPlace, fact: str) -> tuple[str, ...]:
+    """Return a note about callers; nothing for a component that only its own app can call.
+
+    Args:
+        access: Who may call the component.
+        place: Where its classes are.
+        fact: What is not known of a caller, as the beginning of a sentence.
+    """
+    if access.exported is False:
+        return ()
+    callers = f"an app that holds {access.permission}" if access.permission else "any app on the phone"
+    note = (
+        f"{fact}: do nothing in {place.prefix}Capabilities that {callers} must not make happen "
+        "without asking the user."
+    )
+    return (note,)
 
 
 def place_classes(component: str | None, fallback: str, namespace: str) -> ClassPlace:

@@ -208,6 +208,12 @@ class CodeReader:
     assets: Callable[[Provider], frozenset[str]] | None = None
 
 
+def no_descriptors(application: Application, context: ReadingContext) -> Reading:
+    """Return nothing: no app declares anything in such a format."""
+    del application, context
+    return Reading()
+
+
 @dataclass(frozen=True, slots=True, repr=False)
 class Format:
     """A protocol's descriptor format, as an adapter registers it.
@@ -216,7 +222,7 @@ class Format:
         tables: Id, title, dialects and what each can carry, from `mappings` or the adapter's own data.
         detect: How sure a file's content makes us that it is of this format: 0 no, up to 100.
         read_file: Reads one descriptor file. Raises `InputError`.
-        read_application: Finds the format's providers in an application. Raises `InputError`
+        read_application: Finds the format's providers in an application; none by default. Raises `InputError`
             where none can be read.
         write: Writes one provider in one dialect. Raises `WriteError`.
         find_losses: The findings that `write` has for a provider of another format that holds no facts of
@@ -256,7 +262,7 @@ class Format:
     tables: FormatTables
     detect: Callable[[SourceFile], int]
     read_file: Callable[[SourceFile, ReadingContext], Reading]
-    read_application: Callable[[Application, ReadingContext], Reading]
+    read_application: Callable[[Application, ReadingContext], Reading] = no_descriptors
     write: Callable[[Provider, DialectTable], Writing] | None = None
     find_losses: Callable[[Provider, DialectTable], tuple[Finding, ...]] | None = None
     lint_file: Callable[[SourceFile], tuple[Finding, ...]] | None = None

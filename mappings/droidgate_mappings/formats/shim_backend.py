@@ -43,25 +43,27 @@ class ToolListing(Protocol):
 
 
 class ShimBackend(Protocol[AppFiles_contra]):
-    """How a shim calls the capabilities of one format."""
+    """How a shim calls the capabilities of one format; a format's own class says what differs from here.
 
-    @property
-    def is_native(self) -> bool:
-        """The agents of every shim speak the format, so they reach its apps by themselves."""
+    Attributes:
+        is_native: The agents of every shim speak the format, so they reach its apps by themselves.
+        answers_undeclared: A capability that declares no result answers with text nevertheless.
+        listing: How tools are listed on request; None where files have them all.
+    """
 
-    @property
-    def answers_undeclared(self) -> bool:
-        """A capability that declares no result answers with text nevertheless."""
-
-    @property
-    def listing(self) -> ToolListing | None:
-        """How tools are listed on request; None where files have them all."""
+    is_native: bool = False
+    answers_undeclared: bool = True
+    listing: ToolListing | None = None
 
     def why_not_called(self, provider: Provider, component: Component | None) -> str | None:
         """Return why the shim does not speak to a component, apart from access rules; None where it does."""
+        del provider, component
+        return None
 
     def hides_parameters(self, provider: Provider) -> bool:
         """Return whether a provider's file says nothing of parameters that its capabilities may have."""
+        del provider
+        return False
 
     def digest(self, apk: AppFiles_contra, component: Component) -> str:
         """Return the digest of what a component declares, as the shim on the phone makes it.
@@ -75,3 +77,5 @@ class ShimBackend(Protocol[AppFiles_contra]):
 
     def longest_ms(self, provider: Provider) -> int | None:
         """Return after how many milliseconds Android itself ends a call, None where it does not."""
+        del provider
+        return None

@@ -105,7 +105,7 @@ def test_a_function_becomes_a_document_with_what_the_indexer_adds() -> None:
 
 def test_before_17_the_indexer_adds_only_package_and_application() -> None:
     for release in BEFORE_17:
-        properties = index(functions(function()), release).function_properties()[ADD]
+        properties = index(functions(function()), release).functions()[ADD].properties
         assert not properties.keys() & {"serviceName", "scope", "packageNameHash"}
 
 
@@ -241,7 +241,7 @@ def test_a_second_element_at_the_documents_level_is_accepted() -> None:
 
 def test_comments_and_cdata_do_not_break_a_text() -> None:
     text = functions(function(description="<description>a <!-- x -->b<![CDATA[ <c>]]></description>"))
-    assert index(text, "17").function_properties()[ADD]["description"] == ["a b <c>"]
+    assert index(text, "17").functions()[ADD].properties["description"] == ["a b <c>"]
 
 
 def test_no_more_than_the_limit_is_kept_and_the_last_are_lost() -> None:
@@ -331,9 +331,9 @@ def test_an_app_is_read(
 
 
 def test_on_17_a_function_has_its_own_service_and_without_a_schema_no_signature() -> None:
-    more = simulate_indexing(TWO_SERVICES, "17").function_properties()["a#more"]
+    more = simulate_indexing(TWO_SERVICES, "17").functions()["a#more"].properties
     assert more["serviceName"] == [f"{PACKAGE}.Second"]
-    properties = simulate_indexing(NO_SCHEMA, "17").function_properties()[ADD]
+    properties = simulate_indexing(NO_SCHEMA, "17").functions()[ADD].properties
     assert not properties.keys() & {"description", "parameters", "response"}
 
 
@@ -346,7 +346,7 @@ def test_services_with_different_schemas_get_the_platforms_on_17() -> None:
     )
     report = simulate_indexing(two, "17")
     assert [item.reason for item in report.warnings] == ["different-schemas"]
-    assert all("parameters" not in item for item in report.function_properties().values())
+    assert all("parameters" not in item.properties for item in report.functions().values())
 
 
 def test_a_schema_may_use_prefixes_that_nobody_declares() -> None:
@@ -524,7 +524,7 @@ def test_nested_documents_keep_their_values() -> None:
     def parameters(case: str) -> object:
         text = (find("corpus") / "appfunctions" / f"{base}{case}.xml").read_text(encoding="utf-8")
         report = index_file(text, schema_of_the_test(), "17")
-        return report.function_properties()["com.example.utils#print"]["appFunctionParameterMetadata"]
+        return report.functions()["com.example.utils#print"].properties["appFunctionParameterMetadata"]
 
     assert parameters("DocumentProperties") == [{"parameterName": ["test"]}]
     assert parameters("RepeatedProperties") == [

@@ -1,7 +1,6 @@
 """Parameters and results as JSON, the shell's answers and failure tokens (reference appfunctions 5 and 6)."""
 
 import json
-import re
 from contextlib import suppress
 from decimal import Decimal
 from typing import Any
@@ -22,15 +21,12 @@ from droidgate_appfunctions.wire import (
     SCHEMA_TYPE_KEY,
     AppFunctionWireError,
     DroppedValue,
-    read_parameters,
     read_result,
     write_parameters,
-    write_result,
 )
 from droidgate_mappings.model.types import (
     AllOfType,
     AnyType,
-    ArrayType,
     ObjectType,
     OneOfType,
     OpaqueType,
@@ -211,37 +207,13 @@ def test_alternatives_inside_alternatives_end(monkeypatch: pytest.MonkeyPatch) -
     assert problem_of({"p": value}, parameters(p=choice), definitions)[0] == "too-much"
 
 
-@pytest.mark.parametrize(("values", "declared", "message"), [
-    ({"d": 5}, parameters(d=float64()), None),
-    ({"i": 5.0}, parameters(i=int32()), None),
-    ({"shape": {"side": 1.0, SCHEMA_TYPE_KEY: "com.x.Other"}}, NAMED, "none of the declared"),
-])  # fmt: skip
-def test_the_provider_refuses_a_number_or_an_alternative_of_another_kind(
-    values: dict[str, Any], declared: Type, message: str | None
-) -> None:
-    with pytest.raises(AppFunctionWireError, match=message):
-        read_parameters(values, declared, SHAPES)
-
-
-def test_the_provider_does_not_get_what_the_shell_drops() -> None:
-    declared = parameters(a=array(string()), b=string(), c=ArrayType(), d=ArrayType())
-    assert read_parameters({"a": [], "b": None, "c": [None], "d": [[1]], "e": 1}, declared, {}) == {}
-    named = {"shape": {"side": 2.0, SCHEMA_TYPE_KEY: "com.x.Shape$Square"}}
-    assert read_parameters(named, NAMED, SHAPES) == named
-
-
 @pytest.mark.requires("corpus")
-def test_the_shells_own_cases_read_as_its_tests_say() -> None:
+def test_the_shells_own_cases_are_given_as_they_are() -> None:
     folder = require("corpus") / "appfunctions"
     prefix = "aosp__frameworks_base__AppSearchDataJsonConverterTest__"
 
-    def case(name: str) -> Any:
-        return parse_json((folder / f"{prefix}{name}.json").read_text())
-
-    assert read_parameters(case("empty_arrays_ignored"), ObjectType(), {}) == {}
     for name in ("array_types", "nested_document"):
-        document = case(name)
-        assert read_parameters(document, ObjectType(), {}) == document
+        document = parse_json((folder / f"{prefix}{name}.json").read_text())
         assert write_parameters(document, ObjectType(), {}) == document
 
 
@@ -268,7 +240,6 @@ def test_what_a_device_printed_is_unwrapped_by_the_declared_type(
     name = f"gptshubham595__Android-App-Functions-Ai-Task-Controller-Compose__cmd_execute_{case}_output.json"
     printed = parse_json((require("corpus") / "appfunctions" / name).read_text())
     assert read_result(printed, declared, {}) == expected
-    assert write_result(expected, declared, {}) == printed
 
 
 @pytest.mark.parametrize(("document", "declared", "value"), [
@@ -297,19 +268,8 @@ def test_a_result_is_read_by_its_declared_type(document: Any, declared: Type | N
     assert read_result(document, declared, DEFINITIONS) == value
 
 
-@pytest.mark.parametrize(("value", "declared", "document"), [
-    *((None, declared, {}) for declared in (None, null(), string(), OpaqueType(), AnyType())),
-    (0.1, float32(), returned(WIDENED)),
-     ({"id": 5, "schemaType": "com.x.Id"}, NOTE_OR_ID, returned({"id": [5]})),
-])  # fmt: skip
-def test_a_result_is_written_as_a_document(value: Any, declared: Type | None, document: Any) -> None:
-    assert write_result(value, declared, DEFINITIONS) == document
-
-
-def test_a_double_without_a_fraction_is_printed_as_org_json_prints_it() -> None:
-    assert json.dumps(write_result(3.0, float64(), {})) == json.dumps(returned(3))
+def test_a_double_that_is_printed_without_a_fraction_stays_a_double() -> None:
     assert repr(read_result(returned(3), float64(), {})) == "3.0"
-    assert repr(write_result(1e19, float64(), {})[RETURN_KEY][0]) == "1e+19"
 
 
 @pytest.mark.parametrize(("document", "declared", "problem"), [
@@ -336,17 +296,6 @@ def test_the_message_names_what_a_response_lacks(document: Any, declared: Type, 
         read_result(document, declared, DEFINITIONS)
 
 
-@pytest.mark.parametrize(("value", "declared", "problem"), [
-    ([[1]], array(array(int32())), "nested-array"), ([None], array(string()), "null-item"),
-    ({"x": 1}, STATS, "unknown-key"), ("x", int32(), "wrong-kind"), ("AAAA", binary(), "bytes"),
-    ([{}], array(OpaqueType()), "opaque"),
-])  # fmt: skip
-def test_a_result_that_a_document_cannot_hold_is_refused(value: Any, declared: Type, problem: str) -> None:
-    with pytest.raises(AppFunctionWireError) as caught:
-        write_result(value, declared, {})
-    assert caught.value.problem == problem
-
-
 # Any value
 
 ANYTHING: st.SearchStrategy[Any] = st.recursive(
@@ -357,29 +306,34 @@ ANYTHING: st.SearchStrategy[Any] = st.recursive(
 
 
 @given(input_types_with_values())
-def test_values_come_back_through_the_json_text(case: tuple[ObjectType, dict[str, Any]]) -> None:
+def test_values_keep_their_kinds_in_the_json_text(case: tuple[ObjectType, dict[str, Any]]) -> None:
     declared, values = case
-    written = write_parameters(values, declared, DEFINITIONS)
-    assert read_parameters(parse_json(json.dumps(written)), declared, DEFINITIONS) == values
+    written = json.dumps(write_parameters(values, declared, DEFINITIONS), sort_keys=True)
+    assert written == json.dumps(values, sort_keys=True)
+
+
+def printed(value: Any) -> list[Any]:
+    """Return a property's list as the shell prints it, without the class of a one-of."""
+    if isinstance(value, list):
+        return [item for inner in value for item in printed(inner)]
+    if isinstance(value, dict):
+        return [{name: printed(item) for name, item in value.items() if name != SCHEMA_TYPE_KEY}]
+    return [int(value) if isinstance(value, float) and value.is_integer() and abs(value) < 1e18 else value]
 
 
 @given(output_types_with_values())
-def test_results_come_back_through_the_json_text(case: tuple[Type, Any]) -> None:
+def test_results_come_back_from_what_the_shell_prints(case: tuple[Type, Any]) -> None:
     declared, value = case
-    written = write_result(value, declared, DEFINITIONS)
-    assert re.fullmatch(r"(\{\}|\{\"androidAppfunctionsReturnValue\": \[.*\]\})", json.dumps(written))
-    assert read_result(parse_json(json.dumps(written)), declared, DEFINITIONS) == value
+    document = parse_json(json.dumps({RETURN_KEY: printed(value)}))
+    assert read_result(document, declared, DEFINITIONS) == value
 
 
 @given(input_types_with_values(), ANYTHING)
-def test_any_value_is_written_and_read_or_refused(
-    case: tuple[ObjectType, dict[str, Any]], hostile: Any
-) -> None:
+def test_any_value_is_written_or_refused(case: tuple[ObjectType, dict[str, Any]], hostile: Any) -> None:
     declared, values = case
     for given_values in (hostile, dict.fromkeys(values, hostile)):
-        for cross in (write_parameters, read_parameters):
-            with suppress(AppFunctionWireError):
-                cross(given_values, declared, DEFINITIONS)
+        with suppress(AppFunctionWireError):
+            write_parameters(given_values, declared, DEFINITIONS)
 
 
 @given(output_types_with_values(), ANYTHING)
@@ -387,9 +341,8 @@ def test_any_document_is_read_or_refused(case: tuple[Type, Any], hostile: Any) -
     declared, _ = case
     for document in (hostile, {RETURN_KEY: hostile}, {RETURN_KEY: [hostile]}):
         for item in (declared, None):
-            for cross in (read_result, write_result):
-                with suppress(AppFunctionWireError):
-                    cross(document, item, DEFINITIONS)
+            with suppress(AppFunctionWireError):
+                read_result(document, item, DEFINITIONS)
 
 
 # Failure tokens, whose codes are typed from reference appfunctions 5.1

@@ -14,7 +14,7 @@ from droidgate.sources.catalogs.catalog import Catalog
 from droidgate.sources.catalogs.rows import read_part
 from droidgate_mappings.model.capability import Provider
 from droidgate_mappings.model.errors import InputError
-from droidgate_mcp import read as mcp_reader, sizes
+from droidgate_mcp import read as mcp_reader, write as mcp_writer
 from gateway.cli.program_runs import Run, run_process
 from gateway.cli.samples import write_bare_project
 
@@ -134,8 +134,8 @@ class TestACrashAtOneCapability:
         assert problems == ["a capability is left out: internal error: ValueError: made up"]
 
     def test_while_its_rows_are_made(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-        crash = self.crashing(sizes._size_of, lambda tool: str(tool["name"]))
-        monkeypatch.setattr(sizes, "_size_of", crash)
+        crash = self.crashing(mcp_writer._size_of, lambda tool: str(tool["name"]))
+        monkeypatch.setattr(mcp_writer, "_size_of", crash)
         names, problems = self.scanned(tmp_path)
         assert names == ["good"]
         assert problems == ['the capability "bad" is left out: internal error: ValueError: made up']
