@@ -8,6 +8,7 @@ writer writes both as `null`.
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Mapping
 from typing import Any, Final
 
@@ -32,6 +33,10 @@ _LARGEST_LONG: Final = (1 << _LONG_BITS) - 1
 _DIGITS: Final = "0123456789abcdef"
 _LITERAL_END: Final = frozenset("{}[]/\\:,=;# \t\f")
 _BLANKS: Final = frozenset("\t \n\r")
+_TRIMMED: Final = "".join(map(chr, range(33)))
+_DOUBLE: Final = re.compile(
+    r"([-+]?(?:NaN|Infinity|(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][-+]?[0-9]+)?))(?:(?<![yN])[dDfF])?"
+)
 _ESCAPES: Final = {"t": "\t", "b": "\b", "n": "\n", "r": "\r", "f": "\f"}
 _MAXIMUM_DEPTH: Final = 200
 
@@ -258,16 +263,8 @@ def _java_long(digits: str, base: int) -> int | None:
 
 def _java_number(literal: str) -> Any:
     """Return what `Double.valueOf` reads, the text itself where it throws."""
-    plain = literal.lstrip("+-")
-    if plain in ("NaN", "Infinity"):
-        return float(literal.replace("Infinity", "inf"))
-    if "_" in literal or plain.lower().startswith(("nan", "inf")):
-        return literal
-    trimmed = literal[:-1] if literal[-1:] in ("d", "D", "f", "F") else literal
-    try:
-        return float(trimmed)
-    except ValueError:
-        return literal
+    number = _DOUBLE.fullmatch(literal.strip(_TRIMMED))
+    return float(number[1]) if number else literal
 
 
 def write_json(value: Any, indent: int = 0) -> str:
