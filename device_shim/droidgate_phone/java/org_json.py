@@ -11,6 +11,7 @@ import math
 import re
 from collections.abc import Mapping
 from typing import Any, Final
+from unicodedata import decimal
 
 from droidgate_phone.java.java_text import java_double, text_of_units, units_of
 
@@ -84,9 +85,11 @@ def java_text(value: Any) -> str:
 def _mismatch(value: Any, expected_type: str, where: str = "") -> str:
     if value is None:
         return f"Value{where} is null."
-    return (
-        f"Value {java_text(value)}{where} of type {java_class(value)} cannot be converted to {expected_type}"
-    )
+    try:
+        text = java_text(value)
+    except JsonError:
+        text = "null"  # What `toString()` gives where a number in it is not finite.
+    return f"Value {text}{where} of type {java_class(value)} cannot be converted to {expected_type}"
 
 
 def mismatch_at(value: Any, index: int, expected_type: str) -> JsonError:
@@ -252,6 +255,8 @@ def _read_number(literal: str) -> Any:
 
 def _java_long(digits: str, base: int) -> int | None:
     """Return what `Long.parseLong` reads, None where it throws."""
+    # It takes the decimal digits of any script, one unit of UTF-16 each; `Double.valueOf` takes ASCII's.
+    digits = "".join(str(decimal(char, char)) if char <= "\uffff" else char for char in digits)
     plain = digits[1:] if digits[:1] in ("-", "+") else digits
     # Python takes underscores and prefixes such as 0x, Java does not; more digits than these do not fit.
     has_digits = bool(plain) and set(plain.lower()) <= set(_DIGITS[:base])
