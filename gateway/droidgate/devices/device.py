@@ -477,21 +477,17 @@ class Device:
         with self.files(deadline=DEFAULT_SECONDS) as session:
             return session.status(path)
 
-    def push(
-        self, source: BinaryIO | bytes, path: str, *, mode: int = 0o644, deadline: float = TRANSFER_SECONDS
-    ) -> int:
+    def push(self, source: BinaryIO | bytes, path: str) -> int:
         """Write a file on the device and return its length in bytes.
 
         Raises:
             TransferError: the device cannot write it.
             DeviceError: the device cannot be reached.
         """
-        with self.files(deadline=deadline) as session:
-            return session.send(source, path, mode=mode)
+        with self.files() as session:
+            return session.send(source, path)
 
-    def pull(
-        self, path: str, sink: BinaryIO, *, limit: int | None = None, deadline: float = TRANSFER_SECONDS
-    ) -> int:
+    def pull(self, path: str, sink: BinaryIO, *, limit: int | None = None) -> int:
         """Copy a file of the device into a sink and return its length in bytes.
 
         Raises:
@@ -499,7 +495,7 @@ class Device:
             OutputLimitError: it is longer than the limit.
             DeviceError: the device cannot be reached.
         """
-        with self.files(deadline=deadline) as session:
+        with self.files() as session:
             return session.receive(path, sink.write, limit=limit)
 
     def _deadline(self, seconds: float, doing: str) -> Deadline:

@@ -6,7 +6,7 @@ import base64
 import stat
 import threading
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, Final, cast
+from typing import TYPE_CHECKING, Any, Final
 
 from droidgate_android.apk.signatures import read_certificates
 from droidgate_mappings.model.errors import UsageError
@@ -39,8 +39,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from droidgate_phone.system.android_system import AndroidSystem
-    from droidgate_phone.system.app_context import AppContext
-    from droidgate_phone.system.behaviour import Activity, Context, Platform
+    from droidgate_phone.system.app_context import Context, Platform
+    from droidgate_phone.system.behaviour import Activity
     from droidgate_phone.system.package_records import InstalledPackage
 
 _KEY: Final = "jvm"
@@ -55,7 +55,7 @@ def process_of(context: Context) -> JvmProcess:
         statics = context.platform.statics
         found = statics.get(_KEY)
         if not isinstance(found, JvmProcess):
-            found = statics[_KEY] = JvmProcess(shared_machine(), cast("AppContext", context))
+            found = statics[_KEY] = JvmProcess(shared_machine(), context)
         return found
 
 
@@ -67,7 +67,7 @@ class JvmProcess:
         context: A context of the process.
     """
 
-    def __init__(self, machine: Machine, context: AppContext) -> None:
+    def __init__(self, machine: Machine, context: Context) -> None:
         self._machine = machine
         self._context = context
         self._system: AndroidSystem = context.system

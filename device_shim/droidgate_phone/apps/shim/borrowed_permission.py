@@ -15,7 +15,7 @@ from droidgate_mappings.values.failures import Failure
 from droidgate_phone.apps.shim.app_function_frontend import EXECUTE, FunctionRequest, OnAnswer, run_function
 from droidgate_phone.java.app_values import AndroidError, Binding, Message, ServiceConnection
 from droidgate_phone.java.intents import Bundle, ComponentName, Intent
-from droidgate_phone.system.behaviour import Context, Platform
+from droidgate_phone.system.app_context import Context, Platform
 from droidgate_shim.engine.backends import FunctionAnswer
 from droidgate_shim.engine.strict_json import BUILT, parse_strict, write_strict
 

@@ -37,7 +37,7 @@ from droidgate_phone.apps.shim.shim_core import Core, Receipt
 from droidgate_phone.apps.shim.shim_discovery import Discoveries
 from droidgate_phone.java.app_values import AndroidError, Binding, Message, ServiceConnection
 from droidgate_phone.java.intents import Bundle, ComponentName, Extra, Intent
-from droidgate_phone.system.behaviour import Context
+from droidgate_phone.system.app_context import Context
 from droidgate_shim.engine.backends import AppFunctionCall, ExtrasCall, FunctionAnswer, ResponseAnswer
 from droidgate_shim.engine.engine import Ask, Send
 from droidgate_shim.engine.routes import CapabilityBackend, FunctionBackend
