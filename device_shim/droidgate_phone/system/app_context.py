@@ -19,7 +19,6 @@ from droidgate_phone.java.app_values import (
     ActivityResult,
     AndroidError,
     AppFunctionError,
-    Binding,
     BroadcastResult,
     FunctionOutcome,
     Message,
@@ -41,7 +40,7 @@ from droidgate_phone.system.manifests import SERVICE_TYPES, PartKind
 from droidgate_phone.system.messengers import PendingIntentRecord
 from droidgate_phone.system.package_records import InstalledPackage
 from droidgate_phone.system.processes import AndroidNotModelledError, AppProcess, is_isolated
-from droidgate_phone.system.service_records import ServiceRefusedError
+from droidgate_phone.system.service_records import BoundService, ServiceRefusedError
 
 _ERROR_SYSTEM: Final = 2000
 _ERROR_CANCELLED: Final = 2001
@@ -124,7 +123,7 @@ class Platform:
         found = self._find(package)
         return None if found is None else _read_entry(found.apk, f"assets/{name}")
 
-    def bind(self, intent: Intent, connection: ServiceConnection) -> Binding | None:
+    def bind(self, intent: Intent, connection: ServiceConnection) -> BoundService | None:
         """Bind a service; the connection reports the outcome later. None for an unknown service.
 
         Raises:
@@ -661,7 +660,7 @@ class Context:
         on_disconnected: Callable[[], None] | None = None,
         *,
         flags: int = 0,
-    ) -> Binding | None:
+    ) -> BoundService | None:
         """Bind a service and wait for it; None where it gives no binder. `on_message` receives its answers.
 
         `on_disconnected` is called once where the service's process ends while it is bound. Of the flags

@@ -477,17 +477,19 @@ class Device:
         with self.files(deadline=DEFAULT_SECONDS) as session:
             return session.status(path)
 
-    def push(self, source: BinaryIO | bytes, path: str) -> int:
+    def push(self, source: BinaryIO | bytes, path: str, *, deadline: float = TRANSFER_SECONDS) -> int:
         """Write a file on the device and return its length in bytes.
 
         Raises:
             TransferError: the device cannot write it.
             DeviceError: the device cannot be reached.
         """
-        with self.files() as session:
+        with self.files(deadline=deadline) as session:
             return session.send(source, path)
 
-    def pull(self, path: str, sink: BinaryIO, *, limit: int | None = None) -> int:
+    def pull(
+        self, path: str, sink: BinaryIO, *, limit: int | None = None, deadline: float = TRANSFER_SECONDS
+    ) -> int:
         """Copy a file of the device into a sink and return its length in bytes.
 
         Raises:
@@ -495,7 +497,7 @@ class Device:
             OutputLimitError: it is longer than the limit.
             DeviceError: the device cannot be reached.
         """
-        with self.files() as session:
+        with self.files(deadline=deadline) as session:
             return session.receive(path, sink.write, limit=limit)
 
     def _deadline(self, seconds: float, doing: str) -> Deadline:

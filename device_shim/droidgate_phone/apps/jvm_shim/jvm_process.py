@@ -25,7 +25,6 @@ from droidgate_phone.java.app_values import (
     ActivityResult,
     AndroidError,
     AppFunctionError,
-    Binding,
     BroadcastResult,
     FunctionOutcome,
     Message,
@@ -34,6 +33,7 @@ from droidgate_phone.java.app_values import (
 )
 from droidgate_phone.java.intents import Intent
 from droidgate_phone.system.behaviour import PendingBroadcast
+from droidgate_phone.system.service_records import BoundService
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -72,7 +72,7 @@ class JvmProcess:
         self._context = context
         self._system: AndroidSystem = context.system
         self._lock = threading.Lock()
-        self._bindings: dict[int, Binding] = {}
+        self._bindings: dict[int, BoundService] = {}
         self._notifications: dict[str, int] = {}
         self._windows: dict[str, Intent] = {}
         self._activities: dict[int, Activity] = {}
