@@ -15,7 +15,8 @@ from droidgate_mappings.model.json_values import Json
 from droidgate_phone.apps.document_arguments import Arguments, DateTime
 from droidgate_phone.java.app_values import AppFunctionError, View
 from droidgate_phone.java.java_text import units_of
-from droidgate_phone.system.behaviour import Activity, App, AppFiles, AppFunctionService, Context
+from droidgate_phone.system.app_context import AppFiles, Context
+from droidgate_phone.system.behaviour import Activity, App, AppFunctionService
 
 STATES: Final = ("ACTIVE", "PINNED", "ARCHIVED")
 PRIORITIES: Final = ("LOW", "NORMAL", "HIGH")

@@ -410,14 +410,14 @@ class VirtualFiles:
                 raise VirtualFileError(errno.EINVAL, path)
             return node.target
 
-    def real_path(self, path: str, *, uid: int = ROOT_UID) -> str:
+    def real_path(self, path: str) -> str:
         """Return the path without links, `.` and `..`.
 
         Raises:
-            VirtualFileError: it is not there, or something on the way may not be searched.
+            VirtualFileError: it is not there.
         """
         with self.lock:
-            return self._existing(path, uid).path()
+            return self._existing(path, ROOT_UID).path()
 
     def read(self, path: str, offset: int = 0, length: int = -1, *, uid: int = ROOT_UID) -> bytes:
         """Return `length` bytes from `offset`, fewer at the end; -1 for all the rest.
@@ -526,10 +526,10 @@ class VirtualFiles:
         node.charged = 0
         node.content = b""
 
-    def make_device(self, path: str, read: Callable[[int], bytes], *, mode: int = 0o666) -> None:
+    def make_device(self, path: str, read: Callable[[int], bytes]) -> None:
         """Make a character device: `read(limit)` gives its bytes; what is written to it is gone."""
         with self.lock:
-            node = self._create(self._find(path, ROOT_UID), stat.S_IFCHR | mode, ROOT_UID, None, path)
+            node = self._create(self._find(path, ROOT_UID), stat.S_IFCHR | 0o666, ROOT_UID, None, path)
             node.device = read
 
     def make_directory(

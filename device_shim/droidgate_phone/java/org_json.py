@@ -8,8 +8,10 @@ writer writes both as `null`.
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Mapping
 from typing import Any, Final
+from unicodedata import decimal
 
 from droidgate_phone.java.java_text import java_double, text_of_units, units_of
 
@@ -32,6 +34,10 @@ _LARGEST_LONG: Final = (1 << _LONG_BITS) - 1
 _DIGITS: Final = "0123456789abcdef"
 _LITERAL_END: Final = frozenset("{}[]/\\:,=;# \t\f")
 _BLANKS: Final = frozenset("\t \n\r")
+_TRIMMED: Final = "".join(map(chr, range(33)))
+_DOUBLE: Final = re.compile(
+    r"([-+]?(?:NaN|Infinity|(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][-+]?[0-9]+)?))(?:(?<![yN])[dDfF])?"
+)
 _ESCAPES: Final = {"t": "\t", "b": "\b", "n": "\n", "r": "\r", "f": "\f"}
 _MAXIMUM_DEPTH: Final = 200
 
@@ -79,9 +85,11 @@ def java_text(value: Any) -> str:
 def _mismatch(value: Any, expected_type: str, where: str = "") -> str:
     if value is None:
         return f"Value{where} is null."
-    return (
-        f"Value {java_text(value)}{where} of type {java_class(value)} cannot be converted to {expected_type}"
-    )
+    try:
+        text = java_text(value)
+    except JsonError:
+        text = "null"  # What `toString()` gives where a number in it is not finite.
+    return f"Value {text}{where} of type {java_class(value)} cannot be converted to {expected_type}"
 
 
 def mismatch_at(value: Any, index: int, expected_type: str) -> JsonError:
@@ -247,6 +255,8 @@ def _read_number(literal: str) -> Any:
 
 def _java_long(digits: str, base: int) -> int | None:
     """Return what `Long.parseLong` reads, None where it throws."""
+    # It takes the decimal digits of any script, one unit of UTF-16 each; `Double.valueOf` takes ASCII's.
+    digits = "".join(str(decimal(char, char)) if char <= "\uffff" else char for char in digits)
     plain = digits[1:] if digits[:1] in ("-", "+") else digits
     # Python takes underscores and prefixes such as 0x, Java does not; more digits than these do not fit.
     has_digits = bool(plain) and set(plain.lower()) <= set(_DIGITS[:base])
@@ -258,16 +268,8 @@ def _java_long(digits: str, base: int) -> int | None:
 
 def _java_number(literal: str) -> Any:
     """Return what `Double.valueOf` reads, the text itself where it throws."""
-    plain = literal.lstrip("+-")
-    if plain in ("NaN", "Infinity"):
-        return float(literal.replace("Infinity", "inf"))
-    if "_" in literal or plain.lower().startswith(("nan", "inf")):
-        return literal
-    trimmed = literal[:-1] if literal[-1:] in ("d", "D", "f", "F") else literal
-    try:
-        return float(trimmed)
-    except ValueError:
-        return literal
+    number = _DOUBLE.fullmatch(literal.strip(_TRIMMED))
+    return float(number[1]) if number else literal
 
 
 def write_json(value: Any, indent: int = 0) -> str:

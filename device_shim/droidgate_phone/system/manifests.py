@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final, Literal
 
 from droidgate_android.apk.xml_tree import ANDROID_NAMESPACE, TypedValue, ValueType, XmlElement
+from droidgate_mappings.model.names import qualified_class
 
 if TYPE_CHECKING:
     from droidgate_android.apk.reader import Apk
@@ -182,14 +183,9 @@ class _ManifestReader:
             legacy_storage=self._read.flag(body, "requestLegacyExternalStorage"),
             application_enabled=self._read.flag(body, "enabled") is not False,
             instrumentations=tuple(
-                self._qualify(name) for name in self._names(self._root, "instrumentation")
+                qualified_class(name, self._package) for name in self._names(self._root, "instrumentation")
             ),
         )
-
-    def _qualify(self, name: str) -> str:
-        if name.startswith("."):
-            return self._package + name
-        return name if "." in name else f"{self._package}.{name}"
 
     def _requested(self) -> Iterator[str]:
         for tag in ("uses-permission", "uses-permission-sdk-23"):
@@ -217,7 +213,7 @@ class _ManifestReader:
             kind = _TAGS.get(element.tag)
             name = self._read.text(element, "name")
             if kind is not None and name:
-                yield self._read_component(element, kind, self._qualify(name), everywhere)
+                yield self._read_component(element, kind, qualified_class(name, self._package), everywhere)
 
     def _read_component(
         self, element: XmlElement, kind: PartKind, name: str, everywhere: str | None
@@ -243,7 +239,7 @@ class _ManifestReader:
             filters=filters,
             service_types=self._service_types(element),
             launch_mode=_word(read.number(element, "launchMode"), _LAUNCH_MODES),
-            code_class=self._qualify(target) if target else name,
+            code_class=qualified_class(target, self._package) if target else name,
             label=read.text(element, "label"),
             isolated=kind == "service" and bool(read.flag(element, "isolatedProcess")),
             line=element.line,

@@ -101,7 +101,6 @@ VERSION_NAME: Final = "1"
 TOOL_SERVICE: Final = frontend_class("ToolService")
 
 INSTRUMENTATION: Final = f"{SHIM_PACKAGE}.backends.ShellIdentityInstrumentation"
-IDENTITY_SERVICE: Final = f"{SHIM_PACKAGE}.backends.ShellIdentityService"
 
 EXECUTE_FUNCTIONS: Final = "android.permission.EXECUTE_APP_FUNCTIONS"
 OVERLAYS: Final = "android.permission.SYSTEM_ALERT_WINDOW"
@@ -305,7 +304,7 @@ _INSTRUMENTATION: Final = (
 )
 _IDENTITY_SERVICE: Final = (
     "        <service",
-    f'            android:name="{IDENTITY_SERVICE}"',
+    f'            android:name="{SHIM_PACKAGE}.backends.ShellIdentityService"',
     '            android:exported="true" />',
 )
 _TOOL_SERVICE: Final = (

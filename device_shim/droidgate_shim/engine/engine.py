@@ -9,7 +9,7 @@ from __future__ import annotations
 import uuid
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Final, Protocol, TypeAlias
+from typing import Final, TypeAlias
 
 from droidgate_mappings.model.json_values import Json
 from droidgate_mappings.values.coercion import fit_arguments
@@ -41,12 +41,8 @@ ReplyTo: TypeAlias = object
 """Where an answer goes, such as a PendingIntent or a Messenger: the engine returns it and never looks."""
 
 
-class Targets(Protocol):
-    """Looks up what is installed."""
-
-    def __call__(self, target: Target, /) -> Target | None:
-        """Return the facts of a target's installed package, None if it is not installed."""
-        ...
+Targets: TypeAlias = Callable[[Target], Target | None]
+"""Returns the facts of a target's installed package, None if it is not installed."""
 
 
 @dataclass(frozen=True, slots=True)

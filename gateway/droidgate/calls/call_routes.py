@@ -6,10 +6,9 @@ import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Any
 
 from droidgate.calls.call_requests import Hop, ProgressReports
-from droidgate.calls.targets import CallTarget
 from droidgate.calls.traces import NO_TRACE, Trace
 from droidgate.devices.device import Condition, Device
 from droidgate_mappings.formats.installed import DeviceFacts
@@ -94,44 +93,3 @@ class RawResult:
     declared: Capability | None
     definitions: Mapping[str, Type] = field(default_factory=dict)
     note: str | None = None
-
-
-class CapabilityRoute(Protocol):
-    """A way to a capability."""
-
-    @property
-    def id(self) -> str:
-        """Stable id, such as `am-broadcast`."""
-        ...
-
-    @property
-    def title(self) -> str:
-        """The way, in a few words."""
-        ...
-
-    def plan(self, target: CallTarget, arguments: Mapping[str, Json], link: CallLink) -> RoutePlan:
-        """Return what would be sent; nothing is.
-
-        Args:
-            target: What is called.
-            arguments: Name -> value, fitted to the declared input.
-            link: The call; only reads are made of its phone.
-
-        Raises:
-            NotCarriedError: this way cannot carry the arguments.
-            CallError: the capability cannot be called this way.
-        """
-        ...
-
-    def check_enabled(self, plan: RoutePlan, link: CallLink) -> bool | None:
-        """Return whether the capability is enabled now; None where the phone does not say."""
-        ...
-
-    def send(self, plan: RoutePlan, target: CallTarget, link: CallLink) -> RawResult:
-        """Call the capability, once.
-
-        Raises:
-            CallError: the call failed.
-            DeviceError: the device failed; whether the call was made is not known.
-        """
-        ...

@@ -18,7 +18,7 @@ from droidgate.calls.approvals import ApprovalRequest, Approver, refuse, refuse_
 from droidgate.calls.audit_log import AuditLog, StartedCall
 from droidgate.calls.call_files import PlacedFile, placed_files, placing_commands, plan_files
 from droidgate.calls.call_requests import CallRequest, CallResult, ProgressReports, ProgressSink, outputs_of
-from droidgate.calls.call_routes import CallLink, CapabilityRoute, Command, RawResult, RoutePlan
+from droidgate.calls.call_routes import CallLink, Command, RawResult, RoutePlan
 from droidgate.calls.pins import PinState, PinStore
 from droidgate.calls.policy import Decision, Policy
 from droidgate.calls.screen.screen_tools import MobileAgentTools
@@ -66,6 +66,9 @@ RESULT_DOUBTFUL: Final = _code(
 END_NOT_RECORDED: Final = _code(
     "call-end-not-recorded", "A call was made, and its end could not be written to the audit log"
 )
+
+CapabilityRoute = ShellRoute | ShimRoute | ScreenRoute
+"""A way to a capability: it plans a call, sees whether the capability is enabled, and sends the call once."""
 
 _UNREACHED: Final = (ServerUnreachableError, NoDeviceError, DeviceStateError)
 _CANCELED: Final = "the call was canceled; the app may have finished it"

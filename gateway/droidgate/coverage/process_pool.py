@@ -190,11 +190,6 @@ class ProcessPool:
         """Look after the deadlines of the workers, in a thread."""
         threading.Thread(target=self._watch, daemon=True).start()
 
-    def process_ids(self) -> list[int]:
-        """Return the process ids of the workers that run now."""
-        with self._lock:
-            return [worker.process_id for worker in self._workers.values()]
-
     def taken(self) -> list[PoolAnswer]:
         """Return the answers that wait."""
         answers: list[PoolAnswer] = []

@@ -188,8 +188,8 @@ class Connection:
         self._selector.modify(self._socket, selectors.EVENT_WRITE)
         self.deadline.wait(self._selector)
 
-    def receive_some(self, limit: int = _PIECE) -> bytes:
-        """Return up to `limit` bytes as soon as there are any; b"" at the end.
+    def receive_some(self) -> bytes:
+        """Return bytes as soon as there are any; b"" at the end.
 
         Raises:
             DeviceGoneError: the connection was reset.
@@ -199,10 +199,10 @@ class Connection:
             # A device that never stops sending must not outlive the deadline.
             self.deadline.remaining()
             if self._received:
-                piece, self._received = self._received[:limit], self._received[limit:]
+                piece, self._received = self._received[:_PIECE], self._received[_PIECE:]
                 return piece
             try:
-                return self._socket.recv(limit)
+                return self._socket.recv(_PIECE)
             except BlockingIOError:
                 self.wait(writing=False)
             except OSError as error:

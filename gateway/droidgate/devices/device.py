@@ -477,9 +477,7 @@ class Device:
         with self.files(deadline=DEFAULT_SECONDS) as session:
             return session.status(path)
 
-    def push(
-        self, source: BinaryIO | bytes, path: str, *, mode: int = 0o644, deadline: float = TRANSFER_SECONDS
-    ) -> int:
+    def push(self, source: BinaryIO | bytes, path: str, *, deadline: float = TRANSFER_SECONDS) -> int:
         """Write a file on the device and return its length in bytes.
 
         Raises:
@@ -487,7 +485,7 @@ class Device:
             DeviceError: the device cannot be reached.
         """
         with self.files(deadline=deadline) as session:
-            return session.send(source, path, mode=mode)
+            return session.send(source, path)
 
     def pull(
         self, path: str, sink: BinaryIO, *, limit: int | None = None, deadline: float = TRANSFER_SECONDS

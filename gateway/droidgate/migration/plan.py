@@ -38,6 +38,7 @@ from droidgate_mappings.formats.reachability import Protection, enabled_words, p
 from droidgate_mappings.model.capability import Provider
 from droidgate_mappings.model.errors import UsageError, WriteError
 from droidgate_mappings.model.findings import Finding, Level
+from droidgate_mappings.model.names import qualified_class
 from droidgate_mappings.model.types import Frozen
 from droidgate_mappings.tables.loading import DialectTable, find_binding
 from droidgate_mappings.text.xml_text import ANDROID, Element, child_elements, parse_xml
@@ -193,7 +194,9 @@ class ExistingApp:
 def _values(application: Element, namespace: str) -> Iterator[tuple[str, str]]:
     """Yield each attribute value that may name a file, string or boolean, with its component."""
     for child in child_elements(application):
-        owner = _qualified(child.get(_NAME) or "", namespace) if child.tag in COMPONENTS else _APPLICATION
+        owner = (
+            qualified_class(child.get(_NAME) or "", namespace) if child.tag in COMPONENTS else _APPLICATION
+        )
         for element in child.iter(etree.Element):
             for key in ("value", "resource", "enabled"):
                 value = element.get(f"{ANDROID}{key}")
@@ -204,12 +207,8 @@ def _values(application: Element, namespace: str) -> Iterator[tuple[str, str]]:
 def _component_of(roots: list[Element], namespace: str) -> str:
     for root in roots:
         for element in root.iter(*COMPONENTS):
-            return _qualified(element.get(_NAME) or "", namespace)
+            return qualified_class(element.get(_NAME) or "", namespace)
     return _APPLICATION
-
-
-def _qualified(name: str, namespace: str) -> str:
-    return f"{namespace}.{name.lstrip('.')}" if name.startswith(".") or "." not in name else name
 
 
 def _reference(path: str) -> str | None:

@@ -210,10 +210,6 @@ class HostClient:
             raise self._malformed("history", "`calls` is not a list")
         return tuple(self._read(PastCall, call, "history") for call in calls)
 
-    def clear_history(self) -> None:
-        """Forget the last calls."""
-        self._call("clear-history", {})
-
     def _call_by_frames(self, request: str, uri: str, seconds: float) -> str:
         try:
             write_content(self.device, uri, write_frame(request), user=self.user, deadline=SECONDS)

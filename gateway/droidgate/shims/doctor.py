@@ -113,26 +113,6 @@ TOOL_START: Final = CheckKind(
 )
 CONSENT: Final = CheckKind("consent", 24, "it can ask the user, and how")
 
-CHECKS: Final = (
-    OS_LEVEL,
-    SCREEN_LOCK,
-    INSTALLED,
-    HANDSHAKE,
-    VISIBILITY,
-    TARGETS,
-    STOPPED,
-    BATTERY,
-    NOTIFICATIONS,
-    START_ROUTE,
-    FLAGS,
-    APP_FUNCTIONS,
-    GRANTS,
-    ACCESSIBILITY,
-    TOOL_START,
-    CONSENT,
-)
-"""Every check, in the order of their steps."""
-
 
 @dataclass(frozen=True, slots=True)
 class Situation:
@@ -371,8 +351,6 @@ def _holder_problem(seen: Situation, name: str) -> tuple[str, str] | None:
     if facts is not None and own is not None and facts.signer != own.signer:
         fix = f"{_REMOVE} those of the other key, then {_INSTALL_AGAIN} --from adb: --key FILE"
         return f"{SHIM_PACKAGE} is signed with another key, and serves only shims of that key", fix
-    if facts is not None and not facts.serves_shims:
-        return f"{SHIM_PACKAGE} is from an earlier version, and serves no other shims", _SYNC
     if not holder.status.access.execute_app_functions:
         found = f"the instrumentation of {SHIM_PACKAGE} does not run, as after a restart, or cannot borrow"
         return found, _INSTALL_AGAIN

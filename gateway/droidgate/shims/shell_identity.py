@@ -53,7 +53,6 @@ _REMOVE_IT: Final = (
     f"remove it with `droidgate shim uninstall {SHIM_PACKAGE}`, then install all shims with one key (--key)"
 )
 _ONLY_KEY: Final = "only the key that signed the shims can sign it; name it with --key"
-_OLD: Final = "it is from an earlier version of droidgate; replace it with `droidgate shim sync`"
 
 
 def needs_identity(place: ShimPlace, shims: Iterable[ShimFacts]) -> bool:
@@ -167,12 +166,9 @@ def _be_installed(place: ShimPlace, signers: Collection[str], key: SigningKey | 
     if installed is not None and installed.signer not in signers:
         return _refuse(f"it is installed, signed with another key than the shims; {_REMOVE_IT}")
     if installed is not None and not installed.is_bare:
-        if not installed.serves_shims:
-            return _refuse(_OLD)
         return not_needed(INSTALL, "it is installed"), installed.signer
     built = None if own is None else build_bare_shim(own)
-    is_current = installed is not None and installed.serves_shims
-    if installed is not None and is_current and (built is None or built.build == installed.build):
+    if installed is not None and (built is None or built.build == installed.build):
         return not_needed(INSTALL, "it is installed"), installed.signer
     if built is None or own is None:
         return _refuse(_ONLY_KEY)

@@ -16,7 +16,6 @@ from droidgate_android.apk.reader import Apk, Source, open_apk
 from droidgate_mappings.formats.installed import SHIM_PACKAGE, is_shim
 from droidgate_mappings.model.errors import InputError
 from droidgate_mappings.model.json_values import Json
-from droidgate_shim.builder.shim_manifest import IDENTITY_SERVICE
 from droidgate_shim.builder.shims import BuiltShim
 from droidgate_shim.engine.routes import RouteTable, read_route_table
 from droidgate_shim.engine.strict_json import BUILT, parse_strict
@@ -40,7 +39,6 @@ class ShimFacts:
         signer: SHA-256 of its certificate, hexadecimal.
         read_only: Ids of the capabilities that are declared to change nothing.
         services: Mobile-MCP services that its routes call, each as `package/class`.
-        serves_shims: It has the service by which the other shims call app functions.
     """
 
     application_id: str
@@ -51,7 +49,6 @@ class ShimFacts:
     signer: str
     read_only: tuple[str, ...] = ()
     services: tuple[str, ...] = ()
-    serves_shims: bool = False
 
     @property
     def calls_functions(self) -> bool:
@@ -75,7 +72,6 @@ def facts_of(built: BuiltShim, signer: str) -> ShimFacts:
         signer=signer,
         read_only=_read_only(built.routes),
         services=_services(built.routes),
-        serves_shims=built.application_id == SHIM_PACKAGE,
     )
 
 
@@ -124,10 +120,6 @@ def read_shim_facts(source: Source, *, name: str, installed_on: int | None = Non
             signer=signers[0],
             read_only=_read_only(routes),
             services=_services(routes),
-            serves_shims=any(
-                application.qualified_name(component) == IDENTITY_SERVICE
-                for component in application.of_kind("service")
-            ),
         )
 
 

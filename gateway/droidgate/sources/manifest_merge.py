@@ -18,6 +18,7 @@ from typing import Final
 from droidgate_android.projects.manifest_limits import MAX_META_DATA
 from droidgate_mappings.model.capability import Place
 from droidgate_mappings.model.findings import Finding, Level, finding_code
+from droidgate_mappings.model.names import qualified_class
 from droidgate_mappings.text.xml_text import ANDROID, TOOLS, Element, child_elements
 
 MERGE_CONFLICT: Final = finding_code(
@@ -236,7 +237,7 @@ def _is_relative(name: str) -> bool:
 def _qualified(name: str, namespace: str | None) -> str:
     if namespace is None or not _is_relative(name):
         return name
-    return namespace + name if name.startswith(".") else f"{namespace}.{name}"
+    return qualified_class(name, namespace)
 
 
 def _content_of(element: Element) -> str:

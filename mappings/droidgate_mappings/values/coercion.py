@@ -564,7 +564,6 @@ def fit_arguments(
     capability: Capability,
     definitions: Definitions,
     *,
-    exact: bool = False,
     parse: JsonParser = parse_json,
 ) -> FittedArguments:
     """Validate a call's arguments and bring them into the declared types.
@@ -578,19 +577,16 @@ def fit_arguments(
         arguments: Name -> JSON value.
         capability: What is called.
         definitions: Its provider's definitions.
-        exact: Nothing is bent.
         parse: Reads the JSON that a text spells.
 
     Raises:
         CallError: with the token `invalid_argument`, and the pointer of the argument.
     """
-    fitter = ValueFitter(definitions, exact=exact, parse=parse)
+    fitter = ValueFitter(definitions, parse=parse)
     declared = type_behind(capability.input, definitions)
     given, unknown, left_out = _named_values(arguments, declared)
     if unknown:
         raise unknown[0]
-    if exact and left_out:
-        raise _invalid(left_out[0].pointer, left_out[0].message)
     try:
         fitted = fitter.fit(given, capability.input)
     except UnfitValueError as error:
@@ -644,7 +640,6 @@ def fit_result(
     capability: Capability,
     definitions: Definitions,
     *,
-    exact: bool = False,
     parse: JsonParser = parse_json,
 ) -> FittedResult:
     """Bring a result into the type that the capability declares.
@@ -653,7 +648,6 @@ def fit_result(
         value: What the callee answered.
         capability: What was called; one without a declared output takes any value.
         definitions: Its provider's definitions.
-        exact: Nothing is bent.
         parse: Reads the JSON that a text spells.
 
     Raises:
@@ -664,10 +658,8 @@ def fit_result(
         return FittedResult(value)
     if isinstance(declared, ScalarType) and declared.kind == "null":
         dropped = () if value in (None, {}) else (Coercion("", "a value came where none is declared"),)
-        if dropped and exact:
-            raise _malformed("", dropped[0].message)
         return FittedResult(None, dropped)
-    fitter = ValueFitter(definitions, exact=exact, parse=parse)
+    fitter = ValueFitter(definitions, parse=parse)
     try:
         return FittedResult(fitter.fit(value, declared), tuple(fitter.coercions))
     except UnfitValueError as error:

@@ -2,7 +2,7 @@ import hashlib
 import random
 import sys
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 import pytest
 from hypothesis import given, strategies as st
@@ -14,9 +14,15 @@ from droidgate.coverage.match.capability_groups import (
     WEIGHTS,
     Matching,
     Scorer,
-    match_capabilities,
+    match_reading,
 )
-from droidgate.coverage.match.features import CapabilityText, declared_text, features_of, parts_of
+from droidgate.coverage.match.features import (
+    CapabilityText,
+    declared_text,
+    features_of,
+    parts_of,
+    read_capabilities,
+)
 from droidgate.coverage.match.match_words import Vocabulary
 from droidgate_mappings.model.errors import UsageError
 from gateway.coverage_match.fitting import are_siblings, fitted_weights, prepared_half
@@ -39,9 +45,13 @@ def _capability(
     return CapabilityText(key, package or f"com.{key}", protocol, name, description, parameters)
 
 
+def match_all(capabilities: Iterable[CapabilityText]) -> Matching:
+    return match_reading(read_capabilities(capabilities))
+
+
 def _match_half(half: str) -> Matching:
     sides = [side for pair in labelled_pairs(half) for side in (pair.left, pair.right)]
-    return match_capabilities(capability_text(side) for side in sides)
+    return match_all(capability_text(side) for side in sides)
 
 
 def _figures(half: str, way: str) -> tuple[int, int, int]:
@@ -110,7 +120,7 @@ def test_the_weights_are_what_fitting_the_tuned_half_gives() -> None:
 
 
 def test_a_match_crosses_protocols_and_says_why() -> None:
-    matching = match_capabilities(
+    matching = match_all(
         [
             _capability(
                 "a", "create_note", "Makes a note.", "title:string, body:string", protocol="mobile-mcp"
@@ -135,8 +145,8 @@ def test_an_app_does_not_list_one_thing_twice_under_names_of_other_meaning() -> 
             _capability("b", "open_sports_page", "Opens the page.", package=package),
         ]
 
-    assert match_capabilities(listed("com.tv")).groups == ()
-    assert match_capabilities([*listed("com.tv"), _capability("c", "open_films_page", "Opens it.")]).links
+    assert match_all(listed("com.tv")).groups == ()
+    assert match_all([*listed("com.tv"), _capability("c", "open_films_page", "Opens it.")]).links
 
 
 @pytest.mark.parametrize(("first", "other"), [
@@ -147,7 +157,7 @@ def test_an_app_does_not_list_one_thing_twice_under_names_of_other_meaning() -> 
     ("lock_door", "unlock_door"),
 ])  # fmt: skip
 def test_shared_words_are_no_match_where_the_meaning_differs(first: str, other: str) -> None:
-    assert match_capabilities([_capability("a", first), _capability("b", other)]).groups == ()
+    assert match_all([_capability("a", first), _capability("b", other)]).groups == ()
 
 
 def test_one_app_in_two_protocols_is_the_same_app_twice() -> None:
@@ -155,7 +165,7 @@ def test_one_app_in_two_protocols_is_the_same_app_twice() -> None:
         _capability("a", "set_alarm", "Sets an alarm.", package="com.clock", protocol="mmcp"),
         _capability("b", "setAlarm", "Sets an alarm.", package="com.clock", protocol="appfunctions"),
     ]
-    (link,) = match_capabilities(both).links
+    (link,) = match_all(both).links
     assert link.kind == "same-app-twice"
 
 
@@ -165,7 +175,7 @@ def test_an_edition_of_another_package_is_a_near_duplicate() -> None:
         _capability("a", "book_table", words, "time:string"),
         _capability("b", "book_table", words, "time:string, guests?:int32"),
     ]
-    (link,) = match_capabilities(both).links
+    (link,) = match_all(both).links
     assert link.kind == "near-duplicate"
 
 
@@ -174,7 +184,7 @@ def test_unknown_words_match_too() -> None:
         _capability("a", "transpose_score", "Transposes a musical score.", "semitones:int32"),
         _capability("b", "transposeScore", "Transposes the score.", "semitones:int32"),
     ]
-    assert len(match_capabilities(both).groups) == 1
+    assert len(match_all(both).groups) == 1
 
 
 def test_every_member_but_the_leader_has_one_link_within_its_group() -> None:
@@ -190,7 +200,7 @@ def test_the_outcome_does_not_depend_on_the_order() -> None:
     texts = [capability_text(side) for pair in labelled_pairs("tune") for side in (pair.left, pair.right)]
     shuffled = texts[:]
     random.Random(5).shuffle(shuffled)
-    assert match_capabilities(texts) == match_capabilities(shuffled)
+    assert match_all(texts) == match_all(shuffled)
 
 
 @pytest.mark.slow
@@ -198,7 +208,7 @@ def test_reading_faster_changes_no_result() -> None:
     """A change of a digest is one of meaning; the last ones: words count in their own forms, not by stems."""
     assert _digest(_match_half("tune")) == "79cfb848739a24b1"
     assert _digest(_match_half("held-out")) == "ea11c2eb030523db"
-    assert _digest(match_capabilities(_made_capabilities(20_000))) == "d56755b12e179e62"
+    assert _digest(match_all(_made_capabilities(20_000))) == "d56755b12e179e62"
 
 
 def _made_capabilities(count: int) -> Iterator[CapabilityText]:
@@ -221,7 +231,7 @@ def _digest(matching: Matching) -> str:
 def test_a_name_that_everybody_has_costs_no_more_for_each() -> None:
     def alike(count: int) -> Matching:
         words = [f"w{chr(97 + n % 26)}{chr(97 + n // 26 % 26)}{chr(97 + n // 676)}x" for n in range(count)]
-        return match_capabilities(
+        return match_all(
             _capability(f"k{n:05}", f"get_{word}_item", f"Gets the {word} {word[::-1]}.", "id:string")
             for n, word in enumerate(words)
         )
@@ -232,7 +242,7 @@ def test_a_name_that_everybody_has_costs_no_more_for_each() -> None:
 
 
 def test_nothing_matches_nothing() -> None:
-    matching = match_capabilities([])
+    matching = match_all([])
     assert (matching.groups, matching.links, matching.capabilities) == ((), (), 0)
 
 
@@ -243,7 +253,7 @@ def test_nothing_matches_nothing() -> None:
 )
 def test_any_text_is_matched_without_an_error(texts: list[tuple[str, str | None, str]]) -> None:
     made = [_capability(f"k{place}", *item) for place, item in enumerate(texts)]
-    matching = match_capabilities(made)
+    matching = match_all(made)
     counted = Counter(key for keys in matching.groups for key in keys)
     assert all(count == 1 for count in counted.values())
 
@@ -251,7 +261,7 @@ def test_any_text_is_matched_without_an_error(texts: list[tuple[str, str | None,
 def test_without_rapidfuzz_the_way_to_it_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "rapidfuzz.fuzz", None)
     with pytest.raises(UsageError, match=r"\[coverage\]"):
-        match_capabilities([_capability("a", "x")])
+        match_all([_capability("a", "x")])
 
 
 # Texts that nobody is meant to read: they cost no more than others, and empty ones are in no group
@@ -259,7 +269,7 @@ def test_without_rapidfuzz_the_way_to_it_is_reported(monkeypatch: pytest.MonkeyP
 
 def _match(*said: tuple[str, str | None, str]) -> Matching:
     """Match capabilities of name, description and parameters, each of an app of its own."""
-    return match_capabilities(
+    return match_all(
         CapabilityText(f"k{number:05}", f"com.app{number}", "mmcp", *item) for number, item in enumerate(said)
     )
 

@@ -5,8 +5,9 @@ import pytest
 
 from droidgate.coverage.figures import Figures
 from droidgate.coverage.match import features
-from droidgate.coverage.match.features import CapabilityText, parts_of
-from droidgate.coverage.match.use_cases import UseCases
+from droidgate.coverage.match.features import CapabilityText, declared_text, features_of, parts_of
+from droidgate.coverage.match.match_words import Vocabulary
+from droidgate.coverage.match.use_cases import ServedUseCase, UseCases
 from droidgate.coverage.overlaps import find_overlaps
 from droidgate_mappings.tables.taxonomy import load_taxonomy
 from gateway.coverage_compare.made_catalogs import App, Tool, functions, make_catalog, mmcp
@@ -20,16 +21,19 @@ from gateway.coverage_match.labelled_pairs import (
 from gateway.coverage_match.test_matching import DOCUMENT
 
 
+def served_by(capability: CapabilityText) -> tuple[ServedUseCase, ...]:
+    return UseCases().served_in(features_of(declared_text(capability), Vocabulary()).sense)
+
+
 def _labelled(*halves: str) -> list[dict[str, Any]]:
     return [line for line in read_lines("use_cases") if line["half"] in halves]
 
 
 def _answers(*halves: str) -> list[tuple[set[str], set[str]]]:
     """Return the use cases told, and those meant, of each capability."""
-    use_cases = UseCases()
     return [
         (
-            {item.use_case for item in use_cases.served_by(capability_text(labelled["capability"]))},
+            {item.use_case for item in served_by(capability_text(labelled["capability"]))},
             set(labelled["use_cases"]),
         )
         for labelled in _labelled(*halves)
@@ -66,19 +70,19 @@ def test_the_document_says_how_well_each_part_is_assigned(app_type: str) -> None
 
 
 def test_a_use_case_comes_with_its_reason() -> None:
-    (served,) = UseCases().served_by(CapabilityText("k", "p", "mmcp", "notiz_anlegen"))
+    (served,) = served_by(CapabilityText("k", "p", "mmcp", "notiz_anlegen"))
     assert (served.use_case, served.action, served.object) == ("notes.create", "create", "note")
     assert 0.45 <= served.score <= 1
 
 
 def test_one_capability_may_serve_several_use_cases() -> None:
     capability = CapabilityText("k", "p", "mmcp", "crop_photo", "Cuts a photo.")
-    assert {item.use_case for item in UseCases().served_by(capability)} >= {"creativity.edit", "media.edit"}
+    assert {item.use_case for item in served_by(capability)} >= {"creativity.edit", "media.edit"}
 
 
 def test_what_the_guideline_does_not_name_serves_none() -> None:
     for name in ("get_balance", "current_weather", "xyzzy"):
-        assert UseCases().served_by(CapabilityText("k", "p", "mmcp", name)) == ()
+        assert served_by(CapabilityText("k", "p", "mmcp", name)) == ()
 
 
 @pytest.mark.parametrize(
@@ -98,7 +102,7 @@ def test_what_the_guideline_does_not_name_serves_none() -> None:
     ],
 )
 def test_words_that_look_alike_say_no_use_case(name: str, description: str, use_cases: set[str]) -> None:
-    served = UseCases().served_by(CapabilityText("k", "p", "mmcp", name, description))
+    served = served_by(CapabilityText("k", "p", "mmcp", name, description))
     assert {item.use_case for item in served} == use_cases
 
 
@@ -110,7 +114,6 @@ def test_a_report_reads_each_text_only_once_for_all(tmp_path: Path, monkeypatch:
         return parts_of(text, vocabulary)
 
     monkeypatch.setattr(features, "parts_of", watched)
-    monkeypatch.setattr(UseCases, "served_by", None)
     tools = [Tool("create_note", "Makes a note."), Tool("crop_photo", "Cuts a photo."), Tool("xyzzy", None)]
     apps = [App(f"com.app{number}", [mmcp(*tools)]) for number in range(4)]
     with Figures(make_catalog(tmp_path / "catalog", *apps)) as figures:
@@ -126,7 +129,7 @@ def test_an_app_that_serves_a_use_case_in_two_protocols_counts_once(tmp_path: Pa
     with Figures(make_catalog(tmp_path / "catalog", *apps)) as figures:
         overlaps = find_overlaps(figures)
     (counted,) = [item for kept in overlaps.coverage for item in kept.use_cases if item.apps]
-    (alone,) = UseCases().served_by(CapabilityText("k", "p", "mmcp", "create_note", "Makes a note."))
+    (alone,) = served_by(CapabilityText("k", "p", "mmcp", "create_note", "Makes a note."))
     assert (counted.id, counted.apps, counted.capabilities) == (alone.use_case, 1, 2)
     assert {item.name: item.count for item in counted.protocols} == {"appfunctions": 1, "mmcp": 1}
     assert [item.kind for item in overlaps.matching.links] == ["same-app-twice"]

@@ -5,13 +5,14 @@ from xml.etree import ElementTree as ET
 import pytest
 from pydantic import ValidationError
 
-from droidgate.coverage.match.capability_groups import Scorer, match_capabilities
+from droidgate.coverage.match.capability_groups import Scorer
 from droidgate.coverage.match.features import CapabilityText, declared_text, features_of
 from droidgate.coverage.match.match_words import Vocabulary, actions_alike, stem_of
-from droidgate.coverage.match.use_cases import UseCases
 from droidgate_mappings.tables.taxonomy import WordsOfCapabilities, load_taxonomy, load_words
+from gateway.coverage_match.fitting import signals
 from gateway.coverage_match.labelled_pairs import row_of_use_cases
-from gateway.coverage_match.test_matching import DOCUMENT
+from gateway.coverage_match.test_matching import DOCUMENT, match_all
+from gateway.coverage_match.test_use_cases import served_by
 from gateway.synthetic_ecosystem.names import Names
 from requirements_of_tests import CHECKOUT
 
@@ -34,14 +35,12 @@ def _said(*names: str, description: bool = False) -> list[CapabilityText]:
 
 def _groups(*names: str, description: bool = False) -> set[frozenset[str]]:
     kept = {item.key: item.name for item in _said(*names, description=description)}
-    matching = match_capabilities(_said(*names, description=description))
+    matching = match_all(_said(*names, description=description))
     return {frozenset(kept[key] for key in keys) for keys in matching.groups}
 
 
 def _served(name: str, description: str | None = None) -> set[str]:
-    return {
-        item.use_case for item in UseCases().served_by(CapabilityText("k", "p", "mmcp", name, description))
-    }
+    return {item.use_case for item in served_by(CapabilityText("k", "p", "mmcp", name, description))}
 
 
 def test_the_document_says_how_well_the_table_by_hand_is_met() -> None:
@@ -105,9 +104,7 @@ def test_getting_rid_of_a_thing_is_deleting_it_and_not_getting_it() -> None:
 
 
 def test_a_thing_without_a_verb_is_reported_by_the_thing_where_that_is_enough() -> None:
-    (served,) = UseCases().served_by(
-        CapabilityText("k", "p", "mmcp", "battery_level", "Level of the battery.")
-    )
+    (served,) = served_by(CapabilityText("k", "p", "mmcp", "battery_level", "Level of the battery."))
     assert (served.use_case, served.action, served.object) == ("tools.device", None, "battery")
 
 
@@ -144,7 +141,7 @@ def test_names_that_begin_with_one_unknown_word_are_not_surely_the_same() -> Non
     features = [features_of(declared_text(item), vocabulary) for item in _said(*names)]
     scorer = Scorer(features)
     first, *others = map(scorer.prepare, features)
-    assert [scorer.signals(first, other).actions for other in others] == [0.4, 0.0, 0.0]
+    assert [signals(scorer, first, other)[0] for other in others] == [0.4, 0.0, 0.0]
 
 
 def test_no_group_of_many_made_up_capabilities_contradicts_itself() -> None:
@@ -166,7 +163,7 @@ def test_no_group_of_many_made_up_capabilities_contradicts_itself() -> None:
         {"edit", "update"},
         {"export"},
     ]
-    groups = match_capabilities(texts).groups
+    groups = match_all(texts).groups
     assert len(groups) >= 100
     for keys in groups:
         met = [family for family in families if family & {verbs[key] for key in keys}]
@@ -186,7 +183,7 @@ def test_the_sample_app_that_clocks_in_lists_nothing_twice() -> None:
         for item in ET.parse(CLOCK_IN).getroot().findall("capability")
     ]
     assert {item.name for item in texts} == {"clock_in_today", "make_up_clock_in", "query_clock_in"}
-    assert match_capabilities(texts).groups == ()
+    assert match_all(texts).groups == ()
 
 
 def test_of_a_text_that_many_apps_share_each_app_is_asked_for_its_own_list() -> None:
@@ -199,7 +196,7 @@ def test_of_a_text_that_many_apps_share_each_app_is_asked_for_its_own_list() -> 
         for n in range(12)
     ]
     both = [CapabilityText("c", "com.b11", "mmcp", "find_note", "Finds a note.")]
-    groups = match_capabilities([*finding, *searching, *both]).groups
+    groups = match_all([*finding, *searching, *both]).groups
     package = {item.key: item.package for item in (*finding, *searching, *both)}
     (largest,) = groups
     assert len(largest) == 32

@@ -172,7 +172,7 @@ async def test_a_long_call_reports_what_it_waits_for_and_a_cancel_ends_it_on_the
 ) -> None:
     monkeypatch.setattr("droidgate.calls.call_requests.EVERY_SECONDS", 0.05)
     shim = HostClient(phone.device, "dev.droidgate.shim.of.dev.droidgate.sample.clockin")
-    shim.clear_history()
+    shim._call("clear-history", {})
     reports: list[tuple[float, float | None, str | None]] = []
 
     def wait_for_cancel() -> None:

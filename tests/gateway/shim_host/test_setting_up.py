@@ -168,7 +168,7 @@ BARE = build_bare_shim(KEY)
 BARE_FACTS = facts_of(BARE, KEY.digest)
 SHIM = ShimFacts(APPLICATION_ID, "1" * 64, ("f",), frozenset({"app-function"}), ("a.b",), KEY.digest)
 SECOND = replace(SHIM, application_id="dev.droidgate.shim.of.c.d")
-AGGREGATE = replace(SHIM, application_id=SHIM_PACKAGE, kinds=frozenset({"mmcp-activity"}), serves_shims=True)
+AGGREGATE = replace(SHIM, application_id=SHIM_PACKAGE, kinds=frozenset({"mmcp-activity"}))
 INSTRUMENT = (
     "am instrument -w --user 0 'dev.droidgate.shim/dev.droidgate.shim.backends.ShellIdentityInstrumentation'"
     " </dev/null >/dev/null 2>&1 &"
@@ -271,11 +271,8 @@ def test_after_a_restart_it_is_started_again(phone: Phone) -> None:
     assert outcomes_of(done) == {INSTALL: "not-needed", LEND: "done"}
 
 
-@pytest.mark.parametrize(
-    "kept", [replace(BARE_FACTS, build="0" * 64), replace(BARE_FACTS, serves_shims=False)]
-)
-def test_one_of_another_version_is_replaced(phone: Phone, kept: ShimFacts) -> None:
-    phone.installed[SHIM_PACKAGE] = kept
+def test_one_of_another_version_is_replaced(phone: Phone) -> None:
+    phone.installed[SHIM_PACKAGE] = replace(BARE_FACTS, build="0" * 64)
     phone.runs = True
     assert outcomes_of(set_up_identity(phone.place(), [SHIM], KEY))[INSTALL] == "done"
     assert phone.archives == [BARE.apk]
@@ -284,10 +281,6 @@ def test_one_of_another_version_is_replaced(phone: Phone, kept: ShimFacts) -> No
 def test_the_shim_of_several_apps_calls_for_the_others_too(phone: Phone) -> None:
     phone.installed[SHIM_PACKAGE] = AGGREGATE
     assert outcomes_of(set_up_identity(phone.place(), [SHIM], KEY)) == {INSTALL: "not-needed", LEND: "done"}
-    phone.installed[SHIM_PACKAGE] = replace(AGGREGATE, serves_shims=False)
-    done = set_up_identity(phone.place(), [SHIM], KEY)
-    assert (outcomes_of(done), done.works) == ({INSTALL: "refused"}, False)
-    assert "droidgate shim sync" in done.steps[0].why
     assert phone.archives == []
 
 
@@ -443,7 +436,7 @@ def test_the_bare_shim_is_left_alone() -> None:
 
 
 BARE_SHIM = BuiltShim("dev.droidgate.shim", "droidgate", b"", {}, {}, build="1")
-INSTALLED = ShimFacts("dev.droidgate.shim", "1", (), frozenset(), (), "ab" * 32, serves_shims=True)
+INSTALLED = ShimFacts("dev.droidgate.shim", "1", (), frozenset(), (), "ab" * 32)
 
 
 @pytest.mark.parametrize(("kept", "is_lending", "kind"), [

@@ -136,8 +136,8 @@ def test_a_text_that_spells_the_declared_kind_is_read_as_it_and_noted(
     assert fitted.values == {"x": expected}
     assert type(fitted.values["x"]) is type(expected)
     assert fitted.coercions
-    with pytest.raises(CallError, match="invalid_argument"):
-        fit_arguments({"x": given_value}, capability(x=required(declared)), {}, exact=True)
+    with pytest.raises(UnfitValueError):
+        ValueFitter({}, exact=True).fit(given_value, declared)
 
 
 @pytest.mark.parametrize(("declared", "given_value"), [
@@ -247,8 +247,6 @@ def test_a_missing_required_value_is_refused_unless_it_may_be_null() -> None:
         fit_arguments({}, capability(x=required(string())), {})
     nullable = required(string(nullable=True))
     assert fit_arguments({}, capability(x=nullable), {}).coercions
-    with pytest.raises(CallError):
-        fit_arguments({}, capability(x=nullable), {}, exact=True)
 
 
 def test_a_recursive_type_is_followed_and_bounded() -> None:
@@ -286,8 +284,6 @@ def test_a_result_without_a_declaration_is_taken_as_it_is_and_a_void_has_none() 
     assert fit_result({}, void, {}).coercions == ()
     assert fit_result("done", void, {}).value is None
     assert fit_result("done", void, {}).coercions
-    with pytest.raises(CallError):
-        fit_result("done", void, {}, exact=True)
 
 
 def test_every_problem_of_the_arguments_is_found_with_its_pointer() -> None:

@@ -43,20 +43,19 @@ class ConfigurationFile:
     lines: Mapping[str, int] = field(default_factory=dict)
 
 
-def find_configuration(folder: Path | None = None, *, with_lines: bool = False) -> ConfigurationFile:
+def find_configuration(*, with_lines: bool = False) -> ConfigurationFile:
     """Return the settings of the closest file: in the working folder or above it.
 
     The search ends at the root of a repository and at the home folder; both are looked at.
 
     Args:
-        folder: Where it starts; the working folder by default.
         with_lines: Find the line of each value, too.
 
     Raises:
         UsageError: the file cannot be read, or sets what it cannot set.
     """
     try:
-        start = Path.cwd() if folder is None else folder
+        start = Path.cwd()
     except OSError:
         # The working folder is gone.
         return ConfigurationFile()

@@ -20,12 +20,10 @@ from typing import Final, Literal, TypeAlias
 from droidgate.computer.optional_packages import need
 from droidgate.coverage.match.features import (
     UNKNOWN_VERB,
-    CapabilityText,
     CapabilityTexts,
     Features,
     Sense,
     local_name,
-    read_capabilities,
     without_collections,
 )
 from droidgate.coverage.match.match_words import actions_alike
@@ -44,27 +42,6 @@ _SATURATION: Final = 1.2
 _NOTHING: Final[frozenset[str]] = frozenset()
 _STEPS: Final = 1 << 32
 """Rarities are multiples of its inverse: so their sum is exact, in whatever order a set yields them."""
-
-
-@dataclass(frozen=True, slots=True)
-class Signals:
-    """What speaks for and against a match, each from 0 to 1.
-
-    Attributes:
-        actions: They do the same; 0.4 where one does not say what it does.
-        objects: They do it to the same.
-        text: BM25 of one's words in the other's, as a part of what it has in its own.
-        parameters: Part of the parameters' roles that both have.
-        other_action: 1 where both say what they do, and it is not the same.
-        other_object: Part of what both do it to that is not the same, 0 where one does not say.
-    """
-
-    actions: float
-    objects: float
-    text: float
-    parameters: float
-    other_action: float
-    other_object: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,18 +144,6 @@ class Scorer:
             norm=math.sqrt(sum([weight * weight for weight in objects.values()])),
         )
         return prepared
-
-    def signals(self, left: PreparedFeatures, right: PreparedFeatures) -> Signals:
-        """Return what speaks for and against a match."""
-        actions = _likeness_of_actions(left.sense, right.sense)
-        return Signals(
-            actions=_UNKNOWN if actions is None else actions,
-            objects=_likeness_of_objects(left.sense, right.sense),
-            text=self._likeness_of_texts(left, right),
-            parameters=_likeness_of_roles(left.features.roles, right.features.roles),
-            other_action=float(actions == 0),
-            other_object=_difference_of_heads(left.sense.sense.heads, right.sense.sense.heads),
-        )
 
     def score(self, left: PreparedFeatures, right: PreparedFeatures, *, siblings: bool = False) -> float:
         """Return how surely two capabilities serve one use case, from 0 to 1; 0 where they do not match.
@@ -341,20 +306,6 @@ class Matching:
     capabilities: int
     compared: int
     full_blocks: int
-
-
-def match_capabilities(capabilities: Iterable[CapabilityText]) -> Matching:
-    """Match capabilities across apps and protocols.
-
-    The outcome depends on the set of capabilities alone, not on their order.
-
-    Args:
-        capabilities: All of them; a key that comes twice is taken once.
-
-    Raises:
-        UsageError: rapidfuzz is not installed.
-    """
-    return match_reading(read_capabilities(capabilities))
 
 
 def match_reading(reading: CapabilityTexts) -> Matching:

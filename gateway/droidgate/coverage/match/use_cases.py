@@ -6,8 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
 
-from droidgate.coverage.match.features import CapabilityText, Sense, declared_text, features_of
-from droidgate.coverage.match.match_words import Vocabulary
+from droidgate.coverage.match.features import Sense
 from droidgate_mappings.tables.taxonomy import Cue, load_taxonomy, load_words
 
 LEAST_SCORE: Final = 0.45
@@ -37,11 +36,10 @@ class ServedUseCase:
 
 
 class UseCases:
-    """Assigns capabilities to use cases; texts are looked up in one vocabulary."""
+    """Assigns capabilities to use cases by their sense."""
 
     def __init__(self) -> None:
         """Begin."""
-        self._vocabulary = Vocabulary()
         # To move is to edit, but to edit is not to move: here it goes one way.
         self._like = {action.id: frozenset(action.like) for action in load_words().actions}
         self._cues: dict[str, list[tuple[str, Cue]]] = {}
@@ -49,10 +47,6 @@ class UseCases:
             for cue in use_case.cues:
                 for thing in cue.objects:
                     self._cues.setdefault(thing, []).append((use_case.id, cue))
-
-    def served_by(self, capability: CapabilityText) -> tuple[ServedUseCase, ...]:
-        """Return the use cases that a capability serves, the surest first; mostly one, often none."""
-        return self.served_in(features_of(declared_text(capability), self._vocabulary).sense)
 
     def served_in(self, sense: Sense) -> tuple[ServedUseCase, ...]:
         """Return the use cases that a capability of this sense serves, the surest first."""
