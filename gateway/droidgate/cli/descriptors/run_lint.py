@@ -1,0 +1,39 @@
+"""What `lint` does."""
+
+from __future__ import annotations
+
+from droidgate.cli.descriptors.descriptor_options import Lint
+from droidgate.cli.exit_codes import ExitCode
+from droidgate.cli.output.grouped_findings import count_levels, counted, findings_table
+from droidgate.cli.output.json_documents import LintDocument
+from droidgate.cli.output.pages import Line
+from droidgate.cli.output.reports import Report
+from droidgate.cli.read_sources import print_problem
+from droidgate.sources.linting import LintReport, lint
+from droidgate_mappings.model.findings import Level, at_least
+
+
+def lint_sources(options: Lint) -> Report:
+    """Check the sources and report what they break."""
+    report = lint(*options.sources, formats=options.only, strict=options.strict)
+    for problem in report.problems:
+        print_problem(problem)
+    findings = report.findings
+    reached = any(at_least(finding.level, Level(options.fail_on.value)) for finding in findings)
+    return Report(
+        lambda: [*findings_table(findings, places=True), Line(_summary(report))],
+        lambda: LintDocument.of(report, counts=count_levels(findings)),
+        ExitCode.FINDINGS if reached else ExitCode.OK,
+        findings=lambda: findings,
+    )
+
+
+def _summary(report: LintReport) -> str:
+    """Return the counts of the findings, and the formats that have no rules by which one could be found."""
+    found = counted(count_levels(report.findings))
+    if not report.without_rules:
+        return found or "no problems found"
+    unchecked = f"no rules for {', '.join(report.without_rules)}"
+    if not found and report.checked:
+        found = "no problems found"
+    return f"{found}; {unchecked}" if found else unchecked
