@@ -163,7 +163,7 @@ def test_a_run_of_tests_leaves_the_home_folder_as_it_is(tmp_path: Path) -> None:
     kept.pop(HOME_VARIABLE, None)
     # The cache of the files of a phone's apps is the first thing a reading of a phone makes.
     command = [sys.executable, "-m", "pytest", "--quiet", "-p", "no:cacheprovider"]
-    command.append("tests/gateway/devices/test_remote_apk.py")
+    command.append("tests/gateway/devices/test_device.py")
     environment = {**kept, "HOME": str(tmp_path)}
     subprocess.run(command, cwd=CHECKOUT, env=environment, capture_output=True, check=True)
     assert list(tmp_path.iterdir()) == []

@@ -10,11 +10,11 @@ from typing import Final
 
 from droidgate.cli.descriptors.descriptor_options import Convert
 from droidgate.cli.exit_codes import ExitCode
-from droidgate.cli.options import ConversionThreshold
 from droidgate.cli.output.grouped_findings import (
     count_levels,
     counted,
     findings_table,
+    reaches,
     security_blocks,
     security_page,
 )
@@ -92,13 +92,6 @@ def _marks_of(converted: Conversion) -> Iterator[Finding]:
 def all_findings(read: Providers, converted: Conversion) -> list[Finding]:
     """Return the findings of reading and writing, which count alike for `--fail-on`."""
     return [*read.findings, *converted.findings]
-
-
-def reaches(findings: Sequence[Finding], threshold: ConversionThreshold | None) -> bool:
-    """Return whether a finding reaches a threshold."""
-    return threshold is not None and any(
-        at_least(finding.level, Level(threshold.value)) for finding in findings
-    )
 
 
 def write_conversion(read: Providers, converted: Conversion, out: Path, *, force: bool) -> dict[Path, Status]:

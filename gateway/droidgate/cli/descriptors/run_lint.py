@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from droidgate.cli.descriptors.descriptor_options import Lint
 from droidgate.cli.exit_codes import ExitCode
-from droidgate.cli.output.grouped_findings import count_levels, counted, findings_table
+from droidgate.cli.output.grouped_findings import count_levels, counted, findings_table, reaches
 from droidgate.cli.output.json_documents import LintDocument
 from droidgate.cli.output.pages import Line
 from droidgate.cli.output.reports import Report
 from droidgate.cli.read_sources import print_problem
 from droidgate.sources.linting import LintReport, lint
-from droidgate_mappings.model.findings import Level, at_least
 
 
 def lint_sources(options: Lint) -> Report:
@@ -19,11 +18,10 @@ def lint_sources(options: Lint) -> Report:
     for problem in report.problems:
         print_problem(problem)
     findings = report.findings
-    reached = any(at_least(finding.level, Level(options.fail_on.value)) for finding in findings)
     return Report(
         lambda: [*findings_table(findings, places=True), Line(_summary(report))],
         lambda: LintDocument.of(report, counts=count_levels(findings)),
-        ExitCode.FINDINGS if reached else ExitCode.OK,
+        ExitCode.FINDINGS if reaches(findings, options.fail_on) else ExitCode.OK,
         findings=lambda: findings,
     )
 

@@ -7,8 +7,9 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from droidgate.cli.descriptors.descriptor_options import Migrate
-from droidgate.cli.descriptors.run_convert import conversion_page, fidelity_document, reaches
+from droidgate.cli.descriptors.run_convert import conversion_page, fidelity_document
 from droidgate.cli.exit_codes import ExitCode
+from droidgate.cli.output.grouped_findings import reaches
 from droidgate.cli.output.json_documents import ChangedFile, MigrationDocument
 from droidgate.cli.output.page_length import shows_details
 from droidgate.cli.output.pages import (

@@ -7,12 +7,12 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
 
-from droidgate.cli.descriptors.run_convert import reaches
 from droidgate.cli.exit_codes import ExitCode
 from droidgate.cli.output.grouped_findings import (
     count_levels,
     counted,
     findings_table,
+    reaches,
     security_blocks,
     security_page,
 )

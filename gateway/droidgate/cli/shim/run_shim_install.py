@@ -6,9 +6,14 @@ import sys
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Final
 
-from droidgate.cli.descriptors.run_convert import reaches
 from droidgate.cli.exit_codes import ExitCode
-from droidgate.cli.output.grouped_findings import count_levels, counted, security_blocks, security_page
+from droidgate.cli.output.grouped_findings import (
+    count_levels,
+    counted,
+    reaches,
+    security_blocks,
+    security_page,
+)
 from droidgate.cli.output.page_length import shows_details
 from droidgate.cli.output.pages import Block, Heading, Line, Table, amount, noun, print_note, show
 from droidgate.cli.output.reports import Report
