@@ -340,7 +340,7 @@ UNUSED_BY_A_PLAIN_REPORT = {
         "droidgate_android.app_search",
         "droidgate_android.apk.reader",
         "droidgate_mappings.compare",
-        "droidgate.cli.output.json_documents",
+        "droidgate.cli.descriptors.inspect_documents",
     ),
     *(
         "droidgate.coverage",

@@ -1,4 +1,4 @@
-"""What `catalog sql` does, and what it, `scan` and `coverage` print with `--json`."""
+"""What `catalog sql` does, and its document."""
 
 from __future__ import annotations
 
@@ -13,7 +13,6 @@ from droidgate.cli.exit_codes import ExitCode
 from droidgate.cli.output.json_output import Document, PublishedDocument, print_json_with_rows
 from droidgate.cli.output.pages import Line, Table, amount, show
 from droidgate.cli.output.safe_text import visible
-from droidgate.coverage.coverage_document import Report
 from droidgate.sources.catalogs.catalog import FORMULA_BEGINNINGS, Answered, Catalog, query
 from droidgate_mappings.model.errors import UsageError
 from droidgate_mappings.model.json_values import Json, one_line_json
@@ -80,26 +79,6 @@ def _print_document(answered: Answered) -> None:
     print_json_with_rows(AnswerDocument(columns=columns, rows=()), rows)
 
 
-class ScanDocument(PublishedDocument, schema="droidgate.scan/1"):
-    """What `scan --json` prints: what came of a scan.
-
-    Attributes:
-        catalog: The folder.
-        outcomes: How many sources of the catalog have which outcome.
-        resumed: How many had their result from an earlier run that did not end.
-        known: How many were not read, since a catalog has their content.
-        rows: How many rows each table has.
-        targets: The dialects of its conversions.
-    """
-
-    catalog: str
-    outcomes: dict[str, int]
-    resumed: int
-    known: int
-    rows: dict[str, int]
-    targets: tuple[str, ...]
-
-
 class AnswerColumn(Document):
     """A column of an answer, with DuckDB's name of its type."""
 
@@ -112,13 +91,3 @@ class AnswerDocument(PublishedDocument, schema="droidgate.catalog-sql/1"):
 
     columns: tuple[AnswerColumn, ...]
     rows: tuple[tuple[Json, ...], ...]
-
-
-class CoverageDocument(PublishedDocument, schema="droidgate.coverage/2"):
-    """What `coverage --json` prints: who exposes what, who can reach it, and what changed.
-
-    Attributes:
-        report: The report; its details are there with `--details`.
-    """
-
-    report: Report

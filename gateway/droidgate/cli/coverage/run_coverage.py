@@ -1,13 +1,14 @@
-"""What `coverage` does, and what it shows."""
+"""What `coverage` does and shows, and its document."""
 
 from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from droidgate.cli.coverage import coverage_options
+from droidgate.cli.output.json_output import PublishedDocument
 from droidgate.cli.output.page_length import PageLength, choose_page_length
 from droidgate.cli.output.pages import Block, Heading, Line, Table, amount, noun, print_warning
 from droidgate.cli.output.reports import Report as PrintedReport
@@ -38,11 +39,18 @@ from droidgate.sources.catalogs.rows import LEFT_OUT
 from droidgate_mappings.formats.format import load_formats
 from droidgate_mappings.model.errors import UsageError, WriteError
 
-if TYPE_CHECKING:
-    from droidgate.cli.coverage.run_catalog_sql import CoverageDocument
-
 MOST_SARIF_RESULTS: Final = 25_000
 """Most results of one run that code-scanning services take."""
+
+
+class CoverageDocument(PublishedDocument, schema="droidgate.coverage/2"):
+    """What `coverage --json` prints: who exposes what, who can reach it, and what changed.
+
+    Attributes:
+        report: The report; its details are there with `--details`.
+    """
+
+    report: Report
 
 
 def cover(options: coverage_options.Coverage) -> PrintedReport:
@@ -69,8 +77,6 @@ def cover(options: coverage_options.Coverage) -> PrintedReport:
 
 
 def _document(report: Report, *, has_details: bool) -> CoverageDocument:
-    from droidgate.cli.coverage.run_catalog_sql import CoverageDocument
-
     return CoverageDocument(report=report if has_details else report.model_copy(update={"details": None}))
 
 

@@ -1,4 +1,4 @@
-"""What `scan` does."""
+"""What `scan` does, and its document."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Final, Self
 
 from droidgate.cli.coverage.coverage_options import Scan
 from droidgate.cli.exit_codes import ExitCode
+from droidgate.cli.output.json_output import PublishedDocument
 from droidgate.cli.output.page_length import shows_details
 from droidgate.cli.output.pages import Block, Line, Table, amount, print_note
 from droidgate.cli.output.reports import Report
@@ -23,8 +24,6 @@ from droidgate_mappings.model.errors import InputError
 
 if TYPE_CHECKING:
     from rich.progress import Progress
-
-    from droidgate.cli.coverage.run_catalog_sql import ScanDocument
 
 _REDRAWN_EACH: Final = 0.2
 _MOST_REASONS: Final = 5
@@ -42,6 +41,26 @@ JOIN providers w ON w.unit = o.unit AND w.provider = o.provider AND w.component 
 
 _NOTHING_WRONG: Final = frozenset({"read", KNOWN, PART, LEFT_OUT, "no-descriptor"})
 _SHOWN_TABLES: Final = ("apps", "providers", "capabilities", "conversions", "findings", "problems")
+
+
+class ScanDocument(PublishedDocument, schema="droidgate.scan/1"):
+    """What `scan --json` prints: what came of a scan.
+
+    Attributes:
+        catalog: The folder.
+        outcomes: How many sources of the catalog have which outcome.
+        resumed: How many had their result from an earlier run that did not end.
+        known: How many were not read, since a catalog has their content.
+        rows: How many rows each table has.
+        targets: The dialects of its conversions.
+    """
+
+    catalog: str
+    outcomes: dict[str, int]
+    resumed: int
+    known: int
+    rows: dict[str, int]
+    targets: tuple[str, ...]
 
 
 def scan_sources(options: Scan) -> int:
@@ -215,8 +234,6 @@ def _bar(total: int, done: int) -> Progress:
 
 
 def _document(result: ScanResult) -> ScanDocument:
-    from droidgate.cli.coverage.run_catalog_sql import ScanDocument
-
     return ScanDocument.of(
         result,
         catalog=str(result.catalog.folder),

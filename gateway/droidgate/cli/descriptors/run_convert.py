@@ -1,4 +1,4 @@
-"""What `convert` does."""
+"""What `convert` does, and its document."""
 
 from __future__ import annotations
 
@@ -18,16 +18,7 @@ from droidgate.cli.output.grouped_findings import (
     security_blocks,
     security_page,
 )
-from droidgate.cli.output.json_documents import (
-    ConversionTarget,
-    FidelityDocument,
-    NameMap,
-    NamesDocument,
-    Origin,
-    ProviderConversion,
-    WrittenFile,
-)
-from droidgate.cli.output.json_output import json_text, json_value
+from droidgate.cli.output.json_output import Document, Problem, PublishedDocument, json_text, json_value
 from droidgate.cli.output.marking import marks_page
 from droidgate.cli.output.pages import Block, Heading, Line, show
 from droidgate.cli.output.reports import Report
@@ -42,13 +33,92 @@ from droidgate_mappings.formats.format import Artifact, find_format
 from droidgate_mappings.model.capability import Provider
 from droidgate_mappings.model.errors import UsageError, WriteError
 from droidgate_mappings.model.findings import Finding, Level, at_least
-from droidgate_mappings.text_safety.marks import text_marks
+from droidgate_mappings.model.names import NameEntry
+from droidgate_mappings.text_safety.marks import TextMark, text_marks
 from droidgate_mappings.translate import Translation, provider_name
 
 FIDELITY_FILE: Final = "fidelity.json"
 NAMES_FILE: Final = "names.json"
 
 _STANDARD_OUTPUT: Final = Path("-")
+
+
+class ConversionTarget(Document):
+    """What a conversion writes."""
+
+    format: str
+    dialect: str
+
+
+class Origin(Document):
+    """The provider that was converted."""
+
+    protocol: str
+    dialect: str | None
+    package: str | None
+    component: str | None
+    place: str | None
+    digest: str
+
+
+class WrittenFile(Document):
+    """A file of a conversion: its path below the output folder, what it is, and the digest of its bytes."""
+
+    path: str
+    role: str
+    sha256: str
+
+
+class ProviderConversion(Document):
+    """What became of one provider.
+
+    Attributes:
+        source: The provider.
+        capabilities: How many capabilities it has; with none there is nothing to lose.
+        files: What was written, paths below the output folder.
+        digest: Digest of the declaration as the target holds it.
+        counts: How many findings there are of each level.
+        findings: Each difference between the source and what was written, at its leaf.
+        marks: What deserves a second look in the texts of the source.
+    """
+
+    source: Origin
+    capabilities: int
+    files: tuple[WrittenFile, ...]
+    digest: str
+    counts: dict[str, int]
+    findings: tuple[Finding, ...]
+    marks: tuple[TextMark, ...] = ()
+
+
+class FidelityDocument(PublishedDocument, schema="droidgate.fidelity/2"):
+    """`fidelity.json`, and what `convert --json` prints: what a conversion cost.
+
+    Attributes:
+        reading: What the readers had to bend.
+        problems: What could not be read, and the providers that could not be written.
+        conversions: One for each provider that was written.
+    """
+
+    target: ConversionTarget
+    reading: tuple[Finding, ...]
+    problems: tuple[Problem, ...]
+    conversions: tuple[ProviderConversion, ...]
+
+
+class NameMap(Document):
+    """The name of each capability of one provider, and the renamed things."""
+
+    source: Origin
+    capabilities: tuple[NameEntry, ...]
+    names: tuple[NameEntry, ...]
+
+
+class NamesDocument(PublishedDocument, schema="droidgate.names/1"):
+    """`names.json`: the name map of a conversion, from each written name back to the source's."""
+
+    target: ConversionTarget
+    providers: tuple[NameMap, ...]
 
 
 def convert_sources(options: Convert) -> Report | int:

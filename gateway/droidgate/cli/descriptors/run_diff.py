@@ -1,4 +1,4 @@
-"""What `diff` does."""
+"""What `diff` does, and its document."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Final
 from droidgate.cli.descriptors.descriptor_options import Diff
 from droidgate.cli.exit_codes import ExitCode
 from droidgate.cli.output.grouped_findings import counted, findings_table, security_blocks, security_page
-from droidgate.cli.output.json_documents import DiffDocument
+from droidgate.cli.output.json_output import Problem, PublishedDocument
 from droidgate.cli.output.pages import Block, Heading, Line, Table
 from droidgate.cli.output.reports import Report
 from droidgate.cli.output.safe_text import one_line
@@ -25,6 +25,22 @@ from droidgate_mappings.compare import (
 from droidgate_mappings.model.errors import UsageError
 
 _OPENED_HINT: Final = "hint: check that these callers may call it, or restore the rule"
+
+
+class DiffDocument(PublishedDocument, schema="droidgate.diff/1"):
+    """What `diff --json` prints.
+
+    Attributes:
+        weight: The heaviest change, None where nothing changed.
+        counts: How many changes there are of each weight.
+        comparison: Every change.
+        problems: What could not be read on either side.
+    """
+
+    weight: Weight | None
+    counts: dict[str, int]
+    comparison: Comparison
+    problems: tuple[Problem, ...]
 
 
 def diff_sources(options: Diff) -> Report:

@@ -1,15 +1,68 @@
-"""What `formats` does."""
+"""What `formats` does, and its document."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
 from droidgate.cli.descriptors.descriptor_options import Formats
-from droidgate.cli.output.json_documents import DialectRecord, FormatRecord, FormatsDocument, Matrix
+from droidgate.cli.output.json_output import Document, PublishedDocument
 from droidgate.cli.output.pages import Block, Heading, Line, Table
 from droidgate.cli.output.reports import Report
 from droidgate_mappings.formats.format import Format, load_formats
 from droidgate_mappings.formats.support_matrix import SupportMatrix, cell_text, make_matrix
+from droidgate_mappings.tables.capacity import Capacity
+
+
+class DialectRecord(Document):
+    """One dialect: whether it is read and written, and why where it is not."""
+
+    id: str
+    summary: str
+    wire: tuple[str, ...]
+    read: bool
+    written: bool
+    not_read_because: str | None
+    not_written_because: str | None
+    capacity: Capacity | None
+
+
+class FormatRecord(Document):
+    """One format; its first dialect is the default for writing."""
+
+    id: str
+    title: str
+    dialects: tuple[DialectRecord, ...]
+
+
+class MatrixCell(Document):
+    """What becomes of one feature in one dialect: `yes`, or a level of finding, and what is written
+    instead.
+    """
+
+    value: str
+    note: str | None
+
+
+class MatrixRow(Document):
+    """One feature; a cell for each column."""
+
+    group: str
+    feature: str
+    cells: tuple[MatrixCell, ...]
+
+
+class Matrix(Document):
+    """The support matrix; columns are written as `--to` takes them."""
+
+    columns: tuple[str, ...]
+    rows: tuple[MatrixRow, ...]
+
+
+class FormatsDocument(PublishedDocument, schema="droidgate.formats/1"):
+    """What `formats --json` prints."""
+
+    formats: tuple[FormatRecord, ...]
+    matrix: Matrix
 
 
 def list_formats(options: Formats) -> Report:

@@ -20,7 +20,7 @@ from droidgate_mappings.formats.format import load_formats
 from droidgate_mappings.model.capability import CapabilitySet
 
 if TYPE_CHECKING:
-    from droidgate.cli.output.json_documents import InspectDocument, InspectedApp
+    from droidgate.cli.descriptors.inspect_documents import InspectDocument, InspectedApp
 
 
 _MOST_APPS: Final = 10
@@ -46,7 +46,7 @@ def is_signed(app: Application) -> bool:
 
 def app_records(applications: Sequence[Application], read: Providers) -> tuple[InspectedApp, ...]:
     """Return the records of the applications for `--json`."""
-    from droidgate.cli.output.json_documents import AppQuery, InspectedApp
+    from droidgate.cli.descriptors.inspect_documents import AppQuery, InspectedApp
 
     protocols = _protocols_by_action()
     declaring = _declaring_packages(read)
@@ -156,7 +156,7 @@ def inspect_sources(options: Inspect) -> Report:
 
 
 def _document(read: Providers, applications: Sequence[Application]) -> InspectDocument:
-    from droidgate.cli.output.json_documents import AppSigners, InspectDocument
+    from droidgate.cli.descriptors.inspect_documents import AppSigners, InspectDocument
 
     signers = (
         AppSigners.of(

@@ -1,15 +1,30 @@
-"""What `lint` does."""
+"""What `lint` does, and its document."""
 
 from __future__ import annotations
 
 from droidgate.cli.descriptors.descriptor_options import Lint
 from droidgate.cli.exit_codes import ExitCode
 from droidgate.cli.output.grouped_findings import count_levels, counted, findings_table, reaches
-from droidgate.cli.output.json_documents import LintDocument
+from droidgate.cli.output.json_output import PublishedDocument
 from droidgate.cli.output.pages import Line
 from droidgate.cli.output.reports import Report
 from droidgate.cli.read_sources import print_problem
 from droidgate.sources.linting import LintReport, lint
+from droidgate_mappings.model.findings import Finding
+
+
+class LintDocument(PublishedDocument, schema="droidgate.lint/1"):
+    """What `lint --json` prints.
+
+    Attributes:
+        counts: How many findings there are of each level.
+        findings: What is wrong.
+        without_rules: Formats of what was read that have no rules.
+    """
+
+    counts: dict[str, int]
+    findings: tuple[Finding, ...]
+    without_rules: tuple[str, ...]
 
 
 def lint_sources(options: Lint) -> Report:

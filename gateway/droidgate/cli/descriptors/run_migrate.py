@@ -1,4 +1,4 @@
-"""What `migrate` does."""
+"""What `migrate` does, and its document."""
 
 from __future__ import annotations
 
@@ -7,10 +7,15 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from droidgate.cli.descriptors.descriptor_options import Migrate
-from droidgate.cli.descriptors.run_convert import conversion_page, fidelity_document
+from droidgate.cli.descriptors.run_convert import (
+    ConversionTarget,
+    ProviderConversion,
+    conversion_page,
+    fidelity_document,
+)
 from droidgate.cli.exit_codes import ExitCode
 from droidgate.cli.output.grouped_findings import reaches
-from droidgate.cli.output.json_documents import ChangedFile, MigrationDocument
+from droidgate.cli.output.json_output import Document, Problem, PublishedDocument
 from droidgate.cli.output.page_length import shows_details
 from droidgate.cli.output.pages import (
     LEFT_TO_DO,
@@ -30,6 +35,38 @@ from droidgate.migration.plan import Migration, migrate
 from droidgate.sources.source_results import Providers, provider_label
 from droidgate_mappings import text_safety
 from droidgate_mappings.model.errors import UsageError
+from droidgate_mappings.model.findings import Finding
+
+
+class ChangedFile(Document):
+    """One file that a migration changes: its path below the project, and the change as a unified diff."""
+
+    path: str
+    is_new: bool
+    diff: str
+
+
+class MigrationDocument(PublishedDocument, schema="droidgate.migration/2"):
+    """What `migrate --json` prints.
+
+    Attributes:
+        project: The project folder.
+        written: The changes were applied.
+        reading: What the readers had to bend.
+        problems: What could not be read.
+        conversions: What became of the provider.
+        changes: The files that are changed or made; empty where all is there already.
+        notes: What its author still has to do; each access rule that nothing enforces comes first.
+    """
+
+    target: ConversionTarget
+    project: str
+    written: bool
+    reading: tuple[Finding, ...]
+    problems: tuple[Problem, ...]
+    conversions: tuple[ProviderConversion, ...]
+    changes: tuple[ChangedFile, ...]
+    notes: tuple[str, ...]
 
 
 def migrate_source(options: Migrate) -> Report | int:

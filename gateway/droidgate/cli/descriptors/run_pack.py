@@ -1,4 +1,4 @@
-"""What `pack` does."""
+"""What `pack` does, and its document."""
 
 from __future__ import annotations
 
@@ -7,14 +7,63 @@ from pathlib import Path
 
 from droidgate.cli.descriptors.descriptor_options import Pack
 from droidgate.cli.exit_codes import ExitCode
-from droidgate.cli.output.json_documents import PackDocument, PackedFile, SignerRecord
+from droidgate.cli.output.json_output import Document, Problem, PublishedDocument
 from droidgate.cli.output.pages import Block, Heading, Line, Table
 from droidgate.cli.output.reports import Report
 from droidgate.cli.read_sources import print_problem
 from droidgate.computer.output_folder import check_folder
 from droidgate.migration import project_packing
 from droidgate.migration.project_packing import PackedApp
+from droidgate_mappings.model.findings import Finding
 from droidgate_mappings.tables.android_names import android_name
+
+
+class PackedFile(Document):
+    """One entry of an APK, and its size before compression."""
+
+    path: str
+    size: int
+
+
+class SignerRecord(Document):
+    """Who signed: the kind of key, and the SHA-256 of the certificate by which Android knows the signer."""
+
+    key_type: str
+    digest: str
+
+
+class PackDocument(PublishedDocument, schema="droidgate.pack/1"):
+    """What `pack --json` prints.
+
+    Attributes:
+        project: The project folder.
+        apk: The file that was written.
+        size: Its bytes.
+        sha256: Their digest.
+        package: Application id.
+        version_code: As the manifest says it.
+        version_name: As the manifest says it.
+        minimum_sdk: The oldest Android that it installs on, as an API level.
+        target_sdk: The release that it is written for, as an API level.
+        signer: Whose key signed it.
+        files: Its entries, the signatures left out.
+        findings: What is not in it as it is in the source.
+        problems: What cannot be read of the source.
+    """
+
+    project: str
+    apk: str
+    size: int
+    sha256: str
+    package: str | None
+    version_code: int | None
+    version_name: str | None
+    minimum_sdk: int | None
+    target_sdk: int | None
+    signer: SignerRecord
+    files: tuple[PackedFile, ...]
+    findings: tuple[Finding, ...]
+    problems: tuple[Problem, ...]
 
 
 def pack_project(options: Pack) -> Report:

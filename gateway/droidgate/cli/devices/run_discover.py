@@ -26,7 +26,7 @@ from droidgate_mappings.tables.android_names import android_name
 from droidgate_mappings.text_safety.marks import text_marks
 
 if TYPE_CHECKING:
-    from droidgate.cli.output.json_documents import DiscoverDocument
+    from droidgate.cli.devices.discover_documents import DiscoverDocument
 
 _COLUMNS: Final = ("PACKAGE", "COMPONENT", "PROTOCOL", "CAPABILITIES", "CALLS")
 _LONGEST: Final = {"PACKAGE": 40, "COMPONENT": 40}
@@ -201,7 +201,7 @@ def counts_line(phone: PhoneReading) -> str:
 
 
 def _document(phone: PhoneReading, problems: Sequence[InputError]) -> DiscoverDocument:
-    from droidgate.cli.output.json_documents import (
+    from droidgate.cli.devices.discover_documents import (
         ClosedCapability,
         DiscoverDocument,
         DiscoveredApp,

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final, Literal
 
-from droidgate.cli.output.json_documents import Problem
-from droidgate.cli.output.json_output import Document, PublishedDocument
+from droidgate.cli.output.json_output import Document, Problem, PublishedDocument
 from droidgate.cli.output.safe_text import one_line
 from droidgate.shims.answers import Status
 from droidgate_mappings.formats.installed import SHIM_PREFIX
