@@ -100,7 +100,7 @@ _AREAS = {
     "droidgate_mappings.fit": "Conversion from one protocol to another",
     "droidgate_mappings.compare": "Differences between two versions",
     "droidgate_mappings.text_safety": "Marks on texts",
-    "droidgate.coverage.coverage_document": "Security marks of a scan",
+    "droidgate.coverage.security_findings": "Security marks of a scan",
     "droidgate_shim.builder": "Building a shim",
     "droidgate.shims.source_apps": "Building a shim",
     "droidgate.calls": "Calls",
