@@ -39,7 +39,7 @@ def key_record(key: Key) -> ShimKey:
     return ShimKey(path=str(key.path), signer=key.signing.digest)
 
 
-def build_and_report(options: shim_options.ShimBuild) -> Report:
+def build_and_report(options: shim_options.ShimBuildCommand) -> Report:
     """Build, write and report.
 
     Raises:

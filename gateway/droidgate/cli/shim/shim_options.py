@@ -37,7 +37,7 @@ CAPABILITY_IDS: Final = option(
 )
 
 
-class BuildOptions(Options):
+class ShimBuildOptions(Options):
     """How shims are made; the names are those of `droidgate.shims.building.BuildOptions`."""
 
     protocols: list[str] | None = option(
@@ -64,7 +64,7 @@ class BuildOptions(Options):
         return {name: value for name, value in vars(self).items() if value is not None}
 
 
-class ShimBuild(
+class ShimBuildCommand(
     BoundedCommand,
     ReportingCommand,
     short="Make signed APKs that offer other apps' capabilities",
@@ -79,7 +79,7 @@ class ShimBuild(
     """
 
     sources: list[str] = option("--from SRC", f"{_APP_HELP}; may be repeated", ...)
-    options: BuildOptions
+    options: ShimBuildOptions
     out: Path = option("--output -o DIR", "Folder for the APKs", Path("shims"))
     force: bool = flag("--force", "Replace files that are there and differ")
     fail_on: ConversionThreshold | None = FAIL_ON
@@ -112,7 +112,7 @@ class ShimInstall(
         "Let every app on the phone use the shims, or take that back; else a terminal asks, and "
         "without one it stays as it is: nobody, until somebody says yes",
     )
-    options: BuildOptions
+    options: ShimBuildOptions
     fail_on: ConversionThreshold | None = FAIL_ON
     as_json: bool = AS_JSON
 
