@@ -25,7 +25,7 @@ from typing import Any, Final
 
 import typer
 
-from droidgate.cli.descriptors.listing_formats import can_write
+from droidgate.cli.descriptors.run_formats import can_write
 from droidgate.cli.exit_codes import ExitCode
 from droidgate.cli.program import build_app
 from droidgate_mappings.formats.format import load_formats
@@ -94,13 +94,13 @@ Python traceback is printed too.
 _AREAS = {
     "droidgate_mappings.formats.leniency": "Reading",
     "droidgate.sources": "Reading",
-    "droidgate.cli.descriptors.lint_report": "Checking",
+    "droidgate.cli.descriptors.run_lint": "Checking",
     "droidgate.migration.project_packing": "Packing",
     "droidgate_android.apk.pack": "Packing",
     "droidgate_mappings.fit": "Conversion from one protocol to another",
     "droidgate_mappings.compare": "Differences between two versions",
     "droidgate_mappings.text_safety": "Marks on texts",
-    "droidgate.coverage.coverage_document": "Security marks of a scan",
+    "droidgate.coverage.security_findings": "Security marks of a scan",
     "droidgate_shim.builder": "Building a shim",
     "droidgate.shims.source_apps": "Building a shim",
     "droidgate.calls": "Calls",

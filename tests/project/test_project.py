@@ -87,10 +87,10 @@ def test_every_module_of_the_wheel_is_reached() -> None:
 NAMED = {
     # Shows one migration, to one protocol; the names of Python packages; words of an option, for --help.
     *(
-        "cli/demo/demonstrating",
-        "cli/serve/serving",
-        "cli/serve/serving_mobile_agent",
-        "cli/shim/shim_command",
+        "cli/demo/run_demo",
+        "cli/serve/run_serve",
+        "cli/serve/run_serve_mobile_agent",
+        "cli/shim/shim_options",
     ),
     # Kinds of the engine's backends, as routes.json has them.
     *("builder/shim_manifest", "engine/routes", "shims/shim_facts"),
@@ -99,7 +99,7 @@ NAMED = {
 
 IMPORTED = {
     # MobileAgent's commands, those of the phone itself, and what they did; a call over the host route.
-    *("calls/commands", "calls/targets", "cli/calls/calling_batch", "shims/calling"),
+    *("calls/commands", "calls/targets", "cli/calls/batch_calls", "shims/calling"),
     # An MCP server speaks MCP by that adapter's wire.
     *("serving/phone_tools", "serving/questions", "serving/search", "serving/server_application"),
     *("serving/tool_documents", "serving/tool_results", "serving/tools"),
@@ -163,7 +163,7 @@ def test_a_run_of_tests_leaves_the_home_folder_as_it_is(tmp_path: Path) -> None:
     kept.pop(HOME_VARIABLE, None)
     # The cache of the files of a phone's apps is the first thing a reading of a phone makes.
     command = [sys.executable, "-m", "pytest", "--quiet", "-p", "no:cacheprovider"]
-    command.append("tests/gateway/devices/test_remote_apk.py")
+    command.append("tests/gateway/devices/test_device.py")
     environment = {**kept, "HOME": str(tmp_path)}
     subprocess.run(command, cwd=CHECKOUT, env=environment, capture_output=True, check=True)
     assert list(tmp_path.iterdir()) == []

@@ -1,4 +1,9 @@
-"""The command line."""
+"""The command line.
+
+In the folder of a noun, `NOUN_options.py` declares its commands with their options, and `run_NAME.py` does
+the work of the command NAME, or of several commands of the noun, and has their documents. Files of other
+names are helpers of these.
+"""
 
 from __future__ import annotations
 

@@ -121,7 +121,10 @@ def _parameter(name: str, annotation: Any, default: Any) -> Parameter:
 
 
 class Command(Options):
-    """A command; its docstring is its help, and the words of its class name are its own."""
+    """A command; its docstring is its help, and the words of its class name are its own.
+
+    An ending `Command` does not count: a class has it where the Python API has a class of the other name.
+    """
 
     _short_help: ClassVar[str] = ""
     _work: ClassVar[str]
@@ -196,7 +199,8 @@ def add_commands(app: typer.Typer, modules: Iterable[ModuleType], groups: Mappin
     below = {name: typer.Typer(no_args_is_help=True, rich_markup_mode=None) for name in groups}
     for command in (item for module in modules for item in vars(module).values()):
         if isinstance(command, type) and issubclass(command, Command) and command._short_help:  # noqa: SLF001
-            words = re.sub(r"(?<!^)(?=[A-Z])", "-", command.__name__).lower()
+            name = command.__name__.removesuffix("Command")
+            words = re.sub(r"(?<!^)(?=[A-Z])", "-", name).lower()
             first, _, others = words.partition("-")
             group, name = (below[first], others) if first in groups else (app, words)
             group.command(name, short_help=command._short_help)(_body_of(command))  # noqa: SLF001

@@ -16,40 +16,40 @@ from typing import Annotated, Any, Final
 import typer
 from typer.core import TyperGroup
 
-from droidgate.cli.audit import audit_command
-from droidgate.cli.calls import call_command
-from droidgate.cli.clients import install_client_command
+from droidgate.cli.audit import audit_options
+from droidgate.cli.calls import call_options
+from droidgate.cli.clients import client_options
 from droidgate.cli.command_classes import Command, add_commands
 from droidgate.cli.completing import complete_commands
-from droidgate.cli.config import config_command
+from droidgate.cli.config import config_options
 from droidgate.cli.config.settings import bind_settings
-from droidgate.cli.coverage import catalog_commands
-from droidgate.cli.demo import demo_command
-from droidgate.cli.descriptors import descriptor_commands
-from droidgate.cli.devices import device_commands
+from droidgate.cli.coverage import coverage_options
+from droidgate.cli.demo import demo_options
+from droidgate.cli.descriptors import descriptor_options
+from droidgate.cli.devices import device_options
 from droidgate.cli.exit_codes import ExitCode
 from droidgate.cli.failure_texts import guard
 from droidgate.cli.output.page_length import PageLength, choose_page_length
 from droidgate.cli.output.verbosity import Quiet, Verbose, add_verbosity, usual_verbosity
-from droidgate.cli.phone import phone_command
-from droidgate.cli.pins import pins_command
-from droidgate.cli.serve import serving_commands
-from droidgate.cli.shim import shim_command
+from droidgate.cli.phone import phone_options
+from droidgate.cli.pins import pin_options
+from droidgate.cli.serve import serve_options
+from droidgate.cli.shim import shim_options
 from droidgate_mappings.model.errors import UsageError
 
 _COMMANDS: Final = (
-    descriptor_commands,
-    device_commands,
-    install_client_command,
-    call_command,
-    catalog_commands,
-    pins_command,
-    audit_command,
-    shim_command,
-    phone_command,
-    serving_commands,
-    demo_command,
-    config_command,
+    descriptor_options,
+    device_options,
+    client_options,
+    call_options,
+    coverage_options,
+    pin_options,
+    audit_options,
+    shim_options,
+    phone_options,
+    serve_options,
+    demo_options,
+    config_options,
 )
 _GROUPS: Final = {
     "catalog": "Catalogs that `scan` has made",

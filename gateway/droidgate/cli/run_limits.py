@@ -145,7 +145,7 @@ def _memory(memory: int) -> Iterator[None]:
     except ImportError:
         yield
         return
-    from droidgate.coverage.memory import limit_memory
+    from droidgate.computer.memory_limit import limit_memory
 
     before = resource.getrlimit(resource.RLIMIT_AS)
     limit_memory(memory)

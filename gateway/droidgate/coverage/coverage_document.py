@@ -8,15 +8,11 @@ it makes it safe. Marks say what deserves a second look before a model uses it; 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from typing import Final, Literal, TypeAlias
 
 from droidgate_mappings.compare import Change
-from droidgate_mappings.formats.reachability import ComponentFacts
-from droidgate_mappings.model.capability import Provider
-from droidgate_mappings.model.findings import Finding, Level, finding_code
 from droidgate_mappings.model.types import Frozen
-from droidgate_mappings.text_safety.marks import text_marks
 
 Reach: TypeAlias = Literal["native", "gateway", "ui-only", "none"]
 """How an agent gets at a capability: by itself, through the gateway, only by the app's screens, not at
@@ -777,37 +773,6 @@ class Details(Frozen):
     findings: tuple[FindingDetail, ...]
     groups: tuple[Group, ...]
     translations: tuple[DialectTranslation, ...]
-
-
-EXPORTED_WITHOUT_PERMISSION: Final = finding_code(
-    "exported-without-permission",
-    "Every app on the phone can call this component: it is exported and asks for no permission",
-    __name__,
-)
-
-
-def marks_of(provider: Provider, facts: ComponentFacts) -> Iterator[Finding]:
-    """Yield the security marks of a provider.
-
-    Args:
-        provider: What is declared.
-        facts: What decides whether other apps may call the component that declares it.
-    """
-    if _is_open(facts):
-        yield Finding(
-            code=EXPORTED_WITHOUT_PERMISSION,
-            level=Level.WARNING,
-            pointer="/component",
-            message=f"every app on the phone can call {provider.component}",
-            hint="name a permission in android:permission, or check who calls",
-        )
-    yield from (text_mark.as_finding(with_place=False) for text_mark in text_marks(provider))
-
-
-def _is_open(facts: ComponentFacts) -> bool:
-    is_component = facts.kind not in {None, "application"}
-    is_enabled = facts.is_app_enabled and facts.is_enabled
-    return is_component and is_enabled and facts.is_exported and facts.permission is None
 
 
 _WORDS: Final[Mapping[str, tuple[str, str]]] = {

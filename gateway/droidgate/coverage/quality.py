@@ -22,6 +22,7 @@ from droidgate.coverage.coverage_document import (
     ReleaseCount,
 )
 from droidgate.coverage.figures import Figures
+from droidgate.coverage.security_findings import SECURITY_ORIGIN
 from droidgate_mappings.formats.format import load_linters
 from droidgate_mappings.model.findings import FINDING_CODES
 from droidgate_mappings.tables.app_functions import load_indexing
@@ -72,12 +73,13 @@ CREATE TABLE described AS
         coalesce(sum(c.token_estimate), 0)::BIGINT AS tokens
     FROM capabilities c JOIN provider_fact p USING (unit, provider) GROUP BY p.entry
 """,
-    """
+    f"""
 CREATE TABLE objected AS
     SELECT entry, count(*) FILTER (origin = 'lint' AND level = 'error') AS lint_errors,
         count(*) FILTER (origin = 'lint' AND level = 'warning') AS lint_warnings,
         count(*) FILTER (origin = 'lint' AND level = 'note') AS lint_notes,
-        count(*) FILTER (origin = 'reading') AS bent, count(*) FILTER (origin = 'security') AS marks
+        count(*) FILTER (origin = 'reading') AS bent,
+        count(*) FILTER (origin = '{SECURITY_ORIGIN}') AS marks
     FROM finding_fact GROUP BY entry
 """,
 )

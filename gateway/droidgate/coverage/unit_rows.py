@@ -11,8 +11,8 @@ from functools import cache
 from typing import Final
 
 from droidgate.coverage.conversions import LEVELS, ConvertedProvider, estimate_conversions, estimate_tokens
-from droidgate.coverage.coverage_document import marks_of
 from droidgate.coverage.scanned import UnitRows
+from droidgate.coverage.security_findings import SECURITY_ORIGIN, security_findings
 from droidgate.sources.catalogs.rows import AppRow, CapabilityRow, FindingRow, ProblemRow, ProviderRow, Row
 from droidgate.sources.source_results import Providers
 from droidgate_mappings.formats.application import Application, Component
@@ -260,7 +260,7 @@ class _UnitRows:
             list(self._capability_rows(number, provider, converted.tool_bytes)),
             list(_numbers_of(number, converted)),
         )
-        self._marks[number] = tuple(dict.fromkeys(marks_of(provider, self._facts[number])))
+        self._marks[number] = tuple(dict.fromkeys(security_findings(provider, self._facts[number])))
         return rows
 
     def _find_component(self, provider: Provider) -> tuple[int | None, Component | None]:
@@ -383,7 +383,7 @@ class _UnitRows:
 
     def _finding_rows(self) -> Iterator[FindingRow]:
         for number, (origin, provider, item) in enumerate(self._findings()):
-            found = _OF_CAPABILITY.match(item.pointer) if origin == "security" else None
+            found = _OF_CAPABILITY.match(item.pointer) if origin == SECURITY_ORIGIN else None
             yield FindingRow(
                 unit=self._unit.id,
                 finding=number,
@@ -407,7 +407,7 @@ class _UnitRows:
         for fromkey in dict.fromkeys(self._unit.findings):
             yield "lint", self._provider_at(fromkey.source), fromkey
         for number in range(len(self._providers)):
-            yield from (("security", number, mark) for mark in self._marks[number])
+            yield from ((SECURITY_ORIGIN, number, mark) for mark in self._marks[number])
 
     def _provider_at(self, place: Place | None) -> int | None:
         """Return the only provider that is declared in a place's file, None where it is not the only one."""

@@ -17,9 +17,9 @@ from dataclasses import dataclass
 from importlib import import_module
 from typing import BinaryIO, Final
 
+from droidgate.computer.memory_limit import limit_memory
 from droidgate.coverage.inputs import Item
 from droidgate.coverage.known import KnownUnits
-from droidgate.coverage.memory import limit_memory
 from droidgate.coverage.scan_one import load_ahead
 from droidgate.coverage.scanned import Scanned, read_frame, write_frames
 

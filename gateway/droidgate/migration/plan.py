@@ -26,7 +26,7 @@ from droidgate.migration.source_sets import (
     find_source_file,
     find_source_set,
     read_text_file,
-    replace_file,
+    replace_text,
 )
 from droidgate.sources import check_convertible, read
 from droidgate.sources.source_results import Providers, check_package
@@ -448,7 +448,7 @@ class MigrationPlan:
         for change, path in sorted(
             zip(self.changes, paths, strict=True), key=lambda pair: pair[1].name == MANIFEST
         ):
-            replace_file(path.resolve(), change.after, change.encoding)
+            replace_text(path.resolve(), change.after, change.encoding)
 
 
 def plan_migration(

@@ -13,9 +13,9 @@ import pytest
 from droidgate.calls.batches import BatchRequest
 from droidgate.calls.call_requests import CallRequest
 from droidgate.calls.caller import Caller
-from droidgate.cli.calls.call_command import Call
-from droidgate.cli.calls.calling_batch import _Callers, call_batch
-from droidgate.cli.calls.one_call import call_and_report
+from droidgate.cli.calls.batch_calls import _Callers, call_batch
+from droidgate.cli.calls.call_options import Call
+from droidgate.cli.calls.run_call import call_and_report
 from droidgate_mappings.model.errors import DeviceError
 from droidgate_mappings.user_folders import configuration_folder
 from droidgate_mappings.values.failures import Failure, call_error

@@ -35,7 +35,7 @@ from droidgate.calls.phones import Phone
 from droidgate.calls.policy import Policy
 from droidgate.calls.shell_route import ShellRoute
 from droidgate.calls.subjects import EVERY_CAPABILITY, NamePattern
-from droidgate.cli.devices.discover_report import discovery_page
+from droidgate.cli.devices.run_discover import discovery_page
 from droidgate.cli.output.pages import Line
 from droidgate.shims.installing import install_archive
 from droidgate.shims.place import place_of

@@ -26,7 +26,7 @@ from droidgate.calls.subjects import (
     literal_pattern,
 )
 from droidgate.calls.targets import hidden_in_id, refused_names
-from droidgate.cli.calls.asking import ask_on_terminal
+from droidgate.cli.calls.terminal_approval import ask_on_terminal
 from droidgate.serving.client_questions import question_of
 from droidgate_mappings.model.capability import Capability, Effects
 from droidgate_mappings.model.errors import DroidgateError, InputError
@@ -423,7 +423,7 @@ def asked_on_terminal(
         patch("sys.stdin", Terminal(typed)),
         patch("sys.stderr", shown),
         patch.dict("os.environ", {"COLUMNS": str(width), "NO_COLOR": "1"}),
-        patch("droidgate.cli.calls.asking._forget_typed"),
+        patch("droidgate.cli.calls.terminal_approval._forget_typed"),
     ):
         answer = ask_on_terminal(request_of(arguments, is_asked_anew=is_asked_anew))
     return shown.getvalue(), answer.allowed, answer.remember

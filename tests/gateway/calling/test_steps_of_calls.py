@@ -24,8 +24,8 @@ from droidgate.calls.approvals import refuse
 from droidgate.calls.call_files import fetch_files
 from droidgate.calls.call_requests import CallProgress, CallRequest, CallResult, ProgressReports
 from droidgate.calls.traces import Trace, open_trace
-from droidgate.cli.calls.call_command import Call
-from droidgate.cli.calls.one_call import call_and_report
+from droidgate.cli.calls.call_options import Call
+from droidgate.cli.calls.run_call import call_and_report
 from droidgate.cli.output.json_output import schema_of
 from droidgate.cli.published import PUBLISHED
 from droidgate.devices.device import Device
@@ -313,7 +313,7 @@ def test_ctrl_c_while_files_are_fetched_does_not_take_the_result(
     def press_ctrl_c(*_arguments: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("droidgate.cli.calls.one_call.fetch_files", press_ctrl_c)
+    monkeypatch.setattr("droidgate.cli.calls.run_call.fetch_files", press_ctrl_c)
     options = Call(serial=reached.phone.serial, approved=True, pull=tmp_path / "out")
     with pytest.raises(KeyboardInterrupt):
         call_and_report(CallRequest("page_count", files={"path": report}), options)

@@ -13,11 +13,11 @@ import sys
 from typing import IO, Any
 
 MODULES = (
-    "droidgate.cli.program", "droidgate.cli.calls.one_call", "droidgate.cli.coverage.scan_report",
-    "droidgate.cli.descriptors.converting", "droidgate.cli.descriptors.diffing",
-    "droidgate.cli.descriptors.inspecting", "droidgate.cli.descriptors.lint_report",
-    "droidgate.cli.descriptors.migration_report", "droidgate.cli.descriptors.packing_report",
-    "droidgate.cli.devices.discover_report", "droidgate.cli.shim.shim_builds",
+    "droidgate.cli.program", "droidgate.cli.calls.run_call", "droidgate.cli.coverage.run_scan",
+    "droidgate.cli.descriptors.run_convert", "droidgate.cli.descriptors.run_diff",
+    "droidgate.cli.descriptors.run_inspect", "droidgate.cli.descriptors.run_lint",
+    "droidgate.cli.descriptors.run_migrate", "droidgate.cli.descriptors.run_pack",
+    "droidgate.cli.devices.run_discover", "droidgate.cli.shim.run_shim_build",
 )  # fmt: skip
 
 

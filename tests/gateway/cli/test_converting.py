@@ -13,8 +13,8 @@ import pytest
 
 from conftest import Golden
 from device_shim.shim_builder.built_samples import KEY
-from droidgate.cli.descriptors.converting import conversion_page
-from droidgate.cli.descriptors.diffing import diff_page
+from droidgate.cli.descriptors.run_convert import conversion_page
+from droidgate.cli.descriptors.run_diff import diff_page
 from droidgate.cli.output.grouped_findings import findings_table, group_findings, security_blocks
 from droidgate.cli.output.pages import Heading, Line, Table
 from droidgate.migration.conversion import Conversion, convert

@@ -23,7 +23,7 @@ import pytest
 import typer
 from typer.main import get_command
 
-from droidgate.cli.descriptors import inspecting
+from droidgate.cli.descriptors import run_inspect
 from droidgate.cli.exit_codes import ExitCode
 from droidgate.cli.failure_texts import guard
 from droidgate.cli.options import ConversionThreshold, DiffThreshold, LintThreshold
@@ -233,13 +233,13 @@ cli.main()
 """
 PROGRAMS_THAT_PRESS_CTRL_C = {
     "a library turns it into another failure": """
-from droidgate.cli.descriptors import inspecting
+from droidgate.cli.descriptors import run_inspect
 def inspect(*arguments, **options):
     try:
         press()
     except KeyboardInterrupt as pressed:
         raise ValueError(repr(pressed)) from None
-inspecting.inspect_sources = inspect
+run_inspect.inspect_sources = inspect
 """,
     "an import turns it into another failure": """
 def run():
@@ -251,13 +251,13 @@ cli.run = run
 """,
     "a callback cannot raise it": """
 import weakref
-from droidgate.cli.descriptors import inspecting
+from droidgate.cli.descriptors import run_inspect
 def inspect(*arguments, **options):
     thing = type("Thing", (), {})()
     callback = weakref.ref(thing, lambda _: press())
     del thing
     time.sleep(60)
-inspecting.inspect_sources = inspect
+run_inspect.inspect_sources = inspect
 """,
     "the command has ended": """
 import atexit
@@ -340,7 +340,7 @@ UNUSED_BY_A_PLAIN_REPORT = {
         "droidgate_android.app_search",
         "droidgate_android.apk.reader",
         "droidgate_mappings.compare",
-        "droidgate.cli.output.json_documents",
+        "droidgate.cli.descriptors.inspect_documents",
     ),
     *(
         "droidgate.coverage",
@@ -397,7 +397,7 @@ def test_a_mistake_of_ours_is_one_line(droidgate: Runner, monkeypatch: pytest.Mo
     def explode(*_arguments: object, **_options: object) -> int:
         raise ValueError("wires\ncrossed \x1b[31m")
 
-    monkeypatch.setattr(inspecting, "inspect_sources", explode)
+    monkeypatch.setattr(run_inspect, "inspect_sources", explode)
     run = droidgate("inspect", "x")
     assert run.code == 70
     assert run.err.splitlines() == [
@@ -412,7 +412,7 @@ def test_ctrl_c_ends_quietly(droidgate: Runner, monkeypatch: pytest.MonkeyPatch)
     def interrupt(*_arguments: object, **_options: object) -> int:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(inspecting, "inspect_sources", interrupt)
+    monkeypatch.setattr(run_inspect, "inspect_sources", interrupt)
     run = droidgate("inspect", "x")
     assert (run.code, run.out, run.err) == (130, "", "")
 

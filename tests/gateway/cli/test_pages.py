@@ -35,7 +35,7 @@ from droidgate.cli.output.pages import (
     short_page,
 )
 from droidgate.cli.output.summaries import provider_page
-from droidgate.cli.shim.shim_builds import built_record, shim_blocks
+from droidgate.cli.shim.run_shim_build import built_record, shim_blocks
 from droidgate_mappings.model.capability import Capability, CapabilityAccess, ComponentAccess, Place, Provider
 from droidgate_mappings.model.findings import Finding, Level
 from droidgate_mappings.tables.android_names import android_name

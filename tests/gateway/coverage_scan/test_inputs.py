@@ -19,7 +19,7 @@ from pathlib import Path
 
 import pytest
 
-from droidgate.cli.coverage.scan_report import ProgressLine
+from droidgate.cli.coverage.run_scan import ProgressLine
 from droidgate.computer.optional_packages import install_command
 from droidgate.coverage import cluster, remote
 from droidgate.coverage.inputs import Item, list_inputs

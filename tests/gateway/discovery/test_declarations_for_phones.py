@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from device_shim.shim_builder.built_samples import KEY
-from droidgate.cli.devices.discover_report import discovery_page
+from droidgate.cli.devices.run_discover import discovery_page
 from droidgate.cli.output.pages import Line, Table
 from droidgate.sources import application_from_tree, read_source
 from droidgate.sources.phone_source import InstalledApp, PhoneReading, callability_of

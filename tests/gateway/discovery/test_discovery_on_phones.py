@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from droidgate.cli.devices.discover_report import discovery_page
+from droidgate.cli.devices.run_discover import discovery_page
 from droidgate.cli.output.pages import Table
 from droidgate.cli.output.summaries import capability_name
 from droidgate.cli.program import run

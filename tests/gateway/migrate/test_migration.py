@@ -9,7 +9,7 @@ import pytest
 from adapters.handlers.jvm import compile_java, resource_classes
 from adapters.handlers.providers import WEATHER, sample_provider
 from droidgate.migration.plan import plan_migration
-from droidgate.migration.source_sets import find_source_set, read_text_file, replace_file
+from droidgate.migration.source_sets import find_source_set, read_text_file, replace_text
 from droidgate_mappings.formats.format import find_format
 from droidgate_mappings.model.capability import Capability, CapabilityAccess, ComponentAccess, Provider
 from droidgate_mappings.model.errors import DroidgateError, InputError, UsageError, WriteError
@@ -374,7 +374,7 @@ def test_what_is_read_and_written_back_has_the_same_bytes(data: bytes, tmp_path:
     path.chmod(0o640)
     file = read_text_file(path, tmp_path)
     assert data == b"" or "früh" in file.text
-    replace_file(path, file.text, file.encoding)
+    replace_text(path, file.text, file.encoding)
     assert path.read_bytes() == data
     assert path.stat().st_mode & 0o777 == 0o640
     assert [item.name for item in tmp_path.iterdir()] == ["file"]
@@ -411,7 +411,7 @@ def test_bytes_of_another_encoding_are_refused(tmp_path: Path) -> None:
 def test_a_file_in_place_of_a_folder_is_reported(tmp_path: Path) -> None:
     (tmp_path / "res").write_text("")
     with pytest.raises(WriteError, match="cannot be written"):
-        replace_file(tmp_path / "res/values/a.xml", "", "utf-8")
+        replace_text(tmp_path / "res/values/a.xml", "", "utf-8")
 
 
 # Each sample app goes into every other one's project and into its own: written once, found, then still

@@ -9,8 +9,9 @@ from pathlib import Path
 import pytest
 from hypothesis import given, strategies as st
 
-from droidgate.sources import UNREFERENCED_DESCRIPTOR, Providers, folder_files, read_source
+from droidgate.sources import Providers, folder_files, read_source
 from droidgate.sources.build_layout import BUILD_STATEMENT_UNREAD, PROJECT_NOT_MERGED
+from droidgate.sources.file_reader import UNREFERENCED_DESCRIPTOR
 from droidgate.sources.linting import check_reading
 from droidgate.sources.manifest_merge import UNKNOWN_NAMESPACE
 from droidgate_mappings.formats.format import find_format

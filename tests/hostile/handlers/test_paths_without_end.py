@@ -104,14 +104,14 @@ class TestBudgets:
     }
     COMMANDS = {
         "migrate": (
-            "droidgate.cli.descriptors.migration_report",
+            "droidgate.cli.descriptors.run_migrate",
             "migrate_source",
             ["x.json", "--to", "mmcp", "--into", "."],
         ),
         "pack": ("droidgate.migration.project_packing", "pack", [".", "--output", "x.apk"]),
-        "shim build": ("droidgate.cli.shim.shim_builds", "build_and_report", ["--from", "x.apk"]),
+        "shim build": ("droidgate.cli.shim.run_shim_build", "build_and_report", ["--from", "x.apk"]),
         "catalog sql": (
-            "droidgate.cli.coverage.coverage_outputs",
+            "droidgate.cli.coverage.run_catalog_sql",
             "ask_catalog",
             ["SELECT 1", "--catalog", "x"],
         ),

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 from counted_work import count_calls
-from droidgate.cli.phone import starting_phones
+from droidgate.cli.phone import run_phone_start
 from droidgate.sources import folders
 from droidgate.sources.android_project import application_from_tree
 from droidgate.sources.folder_files import MAX_LEVELS
@@ -184,7 +184,7 @@ class TestLogOfThePhone:
 
     @staticmethod
     def open_log(log: Path) -> None:
-        os.close(starting_phones._open_log(log))
+        os.close(run_phone_start._open_log(log))
 
     @pytest.mark.slow
     @pytest.mark.parametrize("kind", ["link", "dangling", "hard link", "fifo", "folder", "device"])

@@ -16,8 +16,8 @@ from typing import Any, Final, NamedTuple
 
 import pytest
 
-from droidgate.cli.coverage.coverage_outputs import _cell
-from droidgate.cli.descriptors import migration_report
+from droidgate.cli.coverage.run_catalog_sql import _cell
+from droidgate.cli.descriptors import run_migrate
 from droidgate.cli.output.json_output import json_text
 from droidgate.cli.output.pages import Line, Table, show
 from droidgate.cli.output.sarif import sarif_log
@@ -141,7 +141,7 @@ def test_json_keeps_its_meaning() -> None:
 
 
 def test_a_piped_diff_shows_what_is_hidden(capsys: pytest.CaptureFixture[str]) -> None:
-    migration_report._print_diff("+a\x9b31m\u202eb\n")
+    run_migrate._print_diff("+a\x9b31m\u202eb\n")
     printed = capsys.readouterr()
     assert printed.out == "+a\\x9b31m\\u202eb\n"
     assert "cannot be applied" in printed.err
@@ -149,7 +149,7 @@ def test_a_piped_diff_shows_what_is_hidden(capsys: pytest.CaptureFixture[str]) -
 
 def test_a_piped_diff_without_hidden_characters_is_as_it_is(capsys: pytest.CaptureFixture[str]) -> None:
     diff = "".join(f"+{item}\r\n" for item in NORMAL.values())
-    migration_report._print_diff(diff)
+    run_migrate._print_diff(diff)
     printed = capsys.readouterr()
     assert (printed.out, printed.err) == (diff, "")
 

@@ -6,9 +6,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from droidgate.cli.options import ConversionThreshold, LintThreshold
 from droidgate.cli.output.pages import Block, Heading, Line, Table
 from droidgate.cli.output.safe_text import one_line
-from droidgate_mappings.model.findings import CONVERSION_LEVELS, LINT_LEVELS, Finding, Level
+from droidgate_mappings.model.findings import CONVERSION_LEVELS, LINT_LEVELS, Finding, Level, at_least
 
 _ORDER: Final = {
     level: position for scale in (CONVERSION_LEVELS, LINT_LEVELS) for position, level in enumerate(scale)
@@ -53,6 +54,13 @@ class FindingGroup:
         return ", ".join(
             f"{path}:{','.join(map(str, numbers))}" if numbers else path for path, numbers in lines.items()
         )
+
+
+def reaches(findings: Iterable[Finding], threshold: ConversionThreshold | LintThreshold | None) -> bool:
+    """Return whether a finding reaches the threshold of `--fail-on`."""
+    return threshold is not None and any(
+        at_least(finding.level, Level(threshold.value)) for finding in findings
+    )
 
 
 def group_findings(findings: Iterable[Finding], subjects: Sequence[str] = ()) -> list[FindingGroup]:

@@ -45,8 +45,18 @@ class Document(Frozen):
         return cls.model_validate({**taken, **values}, from_attributes=True)
 
 
+class Problem(Document):
+    """Something that could not be read or written; the rest was."""
+
+    message: str
+    place: str | None
+    hint: str | None
+
+
 class PublishedDocument(Document):
     """Base of a whole document, whose class names its schema: `schema="droidgate.lint/1"`.
+
+    The version rises when a reader of the old form would break. `published.py` has the list of these classes.
 
     Attributes:
         schema_id: The schema's name, `droidgate.NAME/VERSION`; `schema` in JSON.

@@ -1,0 +1,213 @@
+"""What `audit show` and `audit verify` do, and their documents."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Final, Literal
+
+from pydantic import ValidationError
+
+from droidgate.calls.audit_log import AuditLog
+from droidgate.calls.audit_reading import LoggedCall, Verification, read_calls, verify
+from droidgate.calls.subjects import CapabilityKey, NamePattern
+from droidgate.cli.audit.audit_options import AuditShow, AuditVerify
+from droidgate.cli.calls.typed_arguments import read_arguments
+from droidgate.cli.exit_codes import ExitCode
+from droidgate.cli.output.json_output import Document, PublishedDocument
+from droidgate.cli.output.pages import Block, Line, Table, amount
+from droidgate.cli.output.reports import Report
+from droidgate.cli.output.safe_text import one_line
+from droidgate_mappings.model.errors import InputError
+
+
+class AuditedCall(Document):
+    """A call in the log.
+
+    Attributes:
+        call: Its id.
+        started_at: In UTC, ISO 8601.
+        client: Who called.
+        serial: The phone, as adb calls it.
+        user: Android user number.
+        package, component, protocol, capability: What was called.
+        effect: What a call may do, by the policy.
+        pin: Digest of the pin, null where it was not known.
+        arguments: Digest of the arguments, by the key of this computer.
+        decision: The policy's.
+        rule: What decided.
+        route: How it was sent; null where nothing was sent or the call has no end.
+        result: `ok` or a failure token; null where the call has no end.
+        duration_ms: Elapsed time in milliseconds.
+    """
+
+    call: str
+    started_at: str
+    client: str
+    serial: str
+    user: int
+    package: str
+    component: str
+    protocol: str
+    capability: str
+    effect: Literal["reads", "writes", "unknown"]
+    pin: str | None
+    arguments: str
+    decision: Literal["allow", "ask", "deny"]
+    rule: str
+    route: str | None
+    result: str | None
+    duration_ms: int | None
+
+
+class AuditShowDocument(PublishedDocument, schema="droidgate.audit-show/1"):
+    """What `audit show --json` prints; the oldest call comes first."""
+
+    folder: str
+    calls: tuple[AuditedCall, ...]
+
+
+class BreakRecord(Document):
+    """The first place where the chain does not hold.
+
+    Attributes:
+        kind: What is wrong.
+        place: `FILE:LINE`, or the folder.
+        message: The same in a sentence.
+    """
+
+    kind: Literal["changed", "removed", "reordered", "repeated", "cut-off", "not-found"]
+    place: str
+    message: str
+
+
+class AuditVerifyDocument(PublishedDocument, schema="droidgate.audit-verify/1"):
+    """What `audit verify --json` prints.
+
+    Attributes:
+        folder: Of the log.
+        files: How many files it has.
+        records: How many records are in order.
+        first: Number of the first record.
+        last: Number of the last record in order.
+        digest: Of that record.
+        broken: Null where the chain holds.
+        notes: What is not wrong and worth knowing.
+    """
+
+    folder: str
+    files: int
+    records: int
+    first: int | None
+    last: int | None
+    digest: str
+    broken: BreakRecord | None
+    notes: tuple[str, ...]
+
+
+_COLUMNS: Final = ("TIME (UTC)", "CAPABILITY", "CLIENT", "PHONE", "DECISION", "RESULT", "MS")
+_SECONDS: Final = 19
+
+
+def show_calls(options: AuditShow) -> Report:
+    """Report the newest calls of the log.
+
+    Raises:
+        InputError: the log, or the key of its digests, cannot be read.
+        UsageError: the arguments are not a JSON object.
+    """
+    arguments = None if options.arguments is None else read_arguments(options.arguments)
+    patterns = options.patterns or ()
+    folder = _folder(options.folder)
+    found = _named(read_calls(folder), patterns, folder)
+    if arguments is not None:
+        digest_of = AuditLog().argument_digest
+        found = (call for call in found if call.arguments == digest_of(call.call, arguments))
+    calls = tuple(deque(found, options.last))
+    is_chosen = bool(patterns) or arguments is not None
+    return Report(
+        lambda: calls_page(calls, is_chosen=is_chosen),
+        lambda: AuditShowDocument(folder=str(folder), calls=calls),
+    )
+
+
+def calls_page(calls: Sequence[AuditedCall], *, is_chosen: bool) -> list[Block]:
+    """Return what `audit show` shows of all calls, or of some that are chosen."""
+    if not calls:
+        return [Line("no such call is in the log" if is_chosen else "no call is in the log")]
+    rows = [
+        (
+            call.started_at[:_SECONDS].replace("T", " "),
+            one_line(f"{call.package}/{call.capability}"),
+            one_line(call.client),
+            one_line(call.serial),
+            call.decision,
+            one_line(call.result or "no end"),
+            "-" if call.duration_ms is None else str(call.duration_ms),
+        )
+        for call in calls
+    ]
+    return [Table(_COLUMNS, rows), Line(), Line(amount(len(calls), "call"))]
+
+
+def verify_log(options: AuditVerify) -> Report:
+    """Check the chain and report the first place where it breaks; the code is 1 if there is one.
+
+    Raises:
+        InputError: the log cannot be read.
+    """
+    folder = _folder(options.folder)
+    verification = verify(folder, expected=options.expected, after=options.after)
+    return Report(
+        lambda: verification_page(verification),
+        lambda: AuditVerifyDocument.of(verification, folder=str(folder)),
+        ExitCode.OK if verification.broken is None else ExitCode.FINDINGS,
+    )
+
+
+def verification_page(verification: Verification) -> list[Block]:
+    """Return what `audit verify` shows."""
+    records, files = amount(verification.records, "record"), amount(verification.files, "file")
+    blocks: list[Block] = []
+    broken = verification.broken
+    if broken is not None:
+        blocks.append(Line(f"{one_line(broken.place)}: {broken.kind}: {one_line(broken.message)}"))
+    if verification.records:
+        numbers = f"numbers {verification.first} to {verification.last}"
+        state = "in order" if broken is None else "in order before that place"
+        blocks.append(Line(f"{records} in {files} {state}: {numbers}"))
+        blocks.append(Line(f"digest of record {verification.last}: {verification.digest}"))
+    elif broken is None:
+        blocks.append(Line("the log is empty"))
+    return blocks + [Line(f"note: {one_line(note)}") for note in verification.notes]
+
+
+def _folder(folder: Path | None) -> Path:
+    if folder is None:
+        return AuditLog().folder
+    if not folder.is_dir():
+        hint = "the first call that is recorded makes it; without --folder the usual one is read"
+        raise InputError("the folder of the log does not exist", place=str(folder), hint=hint)
+    return folder
+
+
+def _named(calls: Iterable[LoggedCall], patterns: Sequence[str], folder: Path) -> Iterable[AuditedCall]:
+    parsed = [NamePattern.parse(text) for text in patterns]
+    for logged in calls:
+        call = _call_of(logged, folder)
+        key = CapabilityKey(call.user, call.package, call.component, call.protocol, call.capability)
+        if not parsed or any(pattern.matches(key) for pattern in parsed):
+            yield call
+
+
+def _call_of(logged: LoggedCall, folder: Path) -> AuditedCall:
+    end = logged.end or {}
+    values = {name: logged.start.get(name) for name in AuditedCall.model_fields}
+    values |= {name: end.get(name) for name in ("route", "result", "duration_ms")}
+    values["started_at"] = logged.start.get("time")
+    try:
+        return AuditedCall.model_validate(values)
+    except ValidationError:
+        message = "a record of the log has other fields than droidgate writes"
+        raise InputError(message, place=str(folder), hint="run: droidgate audit verify") from None

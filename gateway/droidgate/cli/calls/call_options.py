@@ -1,0 +1,69 @@
+"""`droidgate call`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from droidgate.cli.command_classes import Command, argument, flag, option
+from droidgate.cli.completing import complete_declared
+from droidgate.cli.options import AS_JSON, SERIAL
+
+
+class Call(Command, short="Call a capability of a phone's app", work="droidgate.cli.calls.run_call:call"):
+    """Call a capability that an app of a phone declares, whatever its protocol.
+
+    App functions and the receivers of broadcasts are called by Android's own shell, everything else through a
+    shim (`droidgate shim install`). Arguments and result are checked against what the capability declares.
+
+    A capability that you have not approved is asked about on the terminal; answer `a` to approve it until its
+    declaration changes. Each call is recorded in the audit log, without the values of its arguments; a trace
+    has the values of arguments and result.
+
+    A batch asks nothing: approve its capabilities first (`droidgate pins approve`), or say --yes. An app gets
+    one call at a time. A call whose end is not known is never made again.
+
+    Commands are those of UFO's MobileAgent, in either of its two forms. They run in order on one phone; after
+    one without an answer, the others are skipped. The record of each is printed, a JSON object a line.
+    """
+
+    capability: str | None = argument(
+        "[CAPABILITY]", "Its id, the end of its id, APP.ID, or PACKAGE/ID", autocompletion=complete_declared
+    )
+    arguments: str = option(
+        "--args JSON", "The arguments, as a JSON object; - reads it from standard input", "{}"
+    )
+    pairs: list[str] | None = option("--arg NAME=VALUE", "One argument; may be repeated")
+    files: list[str] | None = option(
+        "--file NAME=@FILE", "Put a file where the app can read it; the argument is its path. May be repeated"
+    )
+    pull: Path | None = option("--pull DIR", "Fetch the files that the result names")
+    serial: str | None = SERIAL
+    package: str | None = option("--app PACKAGE", "Only capabilities of this app")
+    protocol: str | None = option("--protocol FORMAT", "Only capabilities of this format")
+    deadline: float = option("--deadline SECONDS", "How long it may take", 30.0, min=1, max=150)
+    approved: bool = flag("--yes", "Call it without asking; what the policy denies is not called")
+    explain: bool = flag("--explain", "Show the route and the device commands, and call nothing")
+    trace: Path | None = option(
+        "--trace FILE", "Write each step with its values into a new file, a JSON object a line"
+    )
+    force: bool = flag("--force", "Replace the file of --trace")
+    signed_by: str | None = option(
+        "--signed-by SHA256", "Trust a shim that another key than yours signed: its certificate's digest"
+    )
+    batch: Path | None = option(
+        "--batch FILE",
+        "Make the calls of a file, in place of one: a JSON object a line, with `capability`, "
+        "`arguments`, `id`, `device`",
+    )
+    commands: Path | None = option(
+        "--commands FILE",
+        "Run a list of MobileAgent's commands on the phone's screen, in place of one call: JSON, or "
+        "one command a line",
+    )
+    keep_going: bool = flag("--keep-going", "Run the commands that follow a failed one, too")
+    results: Path | None = option(
+        "--results FILE",
+        "Where the results of a batch go; next to its file by default. A second run goes on with it",
+    )
+    parallel: int = option("--parallel", "How many calls of a batch are made at once", 4, min=1, max=32)
+    as_json: bool = AS_JSON

@@ -1,0 +1,349 @@
+"""What `call` does, and its documents; also the line on a terminal that says what a call waits for."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sys
+import threading
+from collections.abc import Mapping
+from dataclasses import replace
+from itertools import zip_longest
+from typing import Final, Literal, Self
+
+from pydantic import Field
+
+from droidgate.calls.approvals import Approval, ApprovalRequest
+from droidgate.calls.call_files import fetch_files
+from droidgate.calls.call_requests import CallProgress, CallRequest, CallResult
+from droidgate.calls.caller import Caller, CallPlan
+from droidgate.calls.subjects import EVERY_CAPABILITY, CapabilityKey
+from droidgate.calls.traces import SCHEMA_ID, TracedEvent, open_trace
+from droidgate.cli.calls.call_options import Call
+from droidgate.cli.calls.terminal_approval import ask_on_terminal
+from droidgate.cli.calls.typed_arguments import output_lines, read_arguments, read_files
+from droidgate.cli.exit_codes import ExitCode
+from droidgate.cli.output.json_output import Document, PublishedDocument
+from droidgate.cli.output.pages import Line, print_note, print_warning
+from droidgate.cli.output.reports import Report
+from droidgate.cli.output.safe_text import one_line
+from droidgate.cli.output.verbosity import shows_notes
+from droidgate.devices.device import connect_device
+from droidgate.devices.quoting import join_command, quote_argument
+from droidgate_mappings.model.errors import DeviceError, InputError, UsageError
+from droidgate_mappings.model.findings import Finding, Level
+from droidgate_mappings.model.json_values import Json, one_line_json
+from droidgate_mappings.values.failures import CallError
+
+_CLEAR: Final = "\r\x1b[K"
+
+
+class WaitingLine:
+    """One line on standard error that each report replaces, and that is gone at the end.
+
+    A call that is answered within a second has no line; where standard error is not a terminal, no call has.
+    """
+
+    def __init__(self) -> None:
+        self._is_shown = shows_notes() and sys.stderr.isatty() and os.environ.get("TERM") != "dumb"
+        self._is_there = False
+        self._lock = threading.Lock()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.clear()
+
+    def show(self, progress: CallProgress) -> None:
+        """Show a report."""
+        if not self._is_shown:
+            return
+        columns = shutil.get_terminal_size().columns
+        seconds = f" ({progress.seconds:.0f} s)"
+        text = one_line(progress.text)[: max(0, columns - len(seconds) - 1)]
+        with self._lock:
+            self._is_there = True
+            print(f"{_CLEAR}{text}{seconds}", end="", file=sys.stderr, flush=True)
+
+    def clear(self) -> None:
+        """Remove the line."""
+        with self._lock:
+            if self._is_there:
+                self._is_there = False
+                print(_CLEAR, end="", file=sys.stderr, flush=True)
+
+
+class CalledCapability(Document):
+    """Which capability of which phone is meant.
+
+    Attributes:
+        serial: The phone.
+        user: Android user number.
+        package: Application id.
+        component: Class name with its package; empty where the app as a whole declares the capability.
+        protocol: Id of the format.
+        id: The capability's id.
+    """
+
+    serial: str
+    user: int
+    package: str
+    component: str
+    protocol: str
+    id: str
+
+
+class CallHop(Document):
+    """One step of a call, with the device commands that it ran, each as its arguments before quoting."""
+
+    name: str
+    milliseconds: float
+    commands: tuple[tuple[str, ...], ...]
+
+
+class CallDocument(PublishedDocument, schema="droidgate.call/1"):
+    """What `call --json` prints of a call that succeeded.
+
+    Attributes:
+        capability: What was called.
+        route: Id of the way: the format's own, such as `app-function-shell`, or `shim`.
+        value: The result as the capability declares it.
+        outputs: The same by name: an object's members; any other value is `result`.
+        findings: What was coerced, and what is doubtful about the result.
+        milliseconds: How long all of it took.
+        hops: The steps in order.
+    """
+
+    capability: CalledCapability
+    route: str
+    value: Json
+    outputs: Mapping[str, Json]
+    findings: tuple[Finding, ...]
+    milliseconds: float
+    hops: tuple[CallHop, ...]
+
+
+class CallTraceDocument(Document):
+    """A line of the file that `call --trace` and `serve --trace` write.
+
+    Attributes:
+        call: Number of the call in the file, from 1.
+        milliseconds: Since the call began.
+        event: What happened; commands and steps are written when they end.
+    """
+
+    schema_id: Literal["droidgate.call-trace/1"] = Field(default=SCHEMA_ID, alias="schema")
+    call: int
+    milliseconds: float
+    event: TracedEvent
+
+
+class CallFile(Document):
+    """A file on this computer, and its path on the phone for the time of the call."""
+
+    argument: str
+    source: str
+    path: str
+
+
+class CallPlanDocument(PublishedDocument, schema="droidgate.call-plan/1"):
+    """What `call --explain --json` prints of a call that was not made.
+
+    Attributes:
+        capability: What would be called.
+        arguments: As they would be sent.
+        effect: What the call may do, as far as it is known.
+        decision: The policy's: `allow`, `ask` or `deny`.
+        rule: The rule that decides.
+        approval: Whether the capability is approved as it is declared now: `approved`, `new` or `changed`.
+        route: Id of the way.
+        title: The way, in a few words.
+        commands: The device commands in order, each as its arguments before quoting; those of files included.
+        passed_over: Why earlier ways cannot carry the call.
+        findings: What would be coerced.
+        files: What would be put on the phone first.
+        unmatched_rules: Rules of the policy that match nothing on the phone.
+    """
+
+    capability: CalledCapability
+    arguments: Mapping[str, Json]
+    effect: Literal["reads", "writes", "unknown"]
+    decision: Literal["allow", "ask", "deny"]
+    rule: str
+    approval: Literal["approved", "new", "changed"]
+    route: str
+    title: str
+    commands: tuple[tuple[str, ...], ...]
+    passed_over: tuple[str, ...]
+    findings: tuple[Finding, ...]
+    files: tuple[CallFile, ...]
+    unmatched_rules: tuple[str, ...]
+
+
+def call_document(result: CallResult) -> CallDocument:
+    """Return the document of a result."""
+    return CallDocument.of(
+        result,
+        capability=_called(result.key, result.serial),
+        milliseconds=round(result.milliseconds, 3),
+        hops=tuple(CallHop.of(hop, milliseconds=round(hop.milliseconds, 3)) for hop in result.hops),
+    )
+
+
+def plan_document(plan: CallPlan) -> CallPlanDocument:
+    """Return the document of a plan."""
+    return CallPlanDocument.of(
+        plan,
+        capability=_called(plan.subject.key, plan.subject.serial),
+        effect=plan.subject.effect.value,
+        decision=plan.decision.kind,
+        rule=plan.decision.rule,
+        approval=plan.pin.kind,
+        route=plan.route.route,
+        title=plan.route.title,
+        files=tuple(CallFile.of(file, source=str(file.source)) for file in plan.files),
+    )
+
+
+def _called(key: CapabilityKey, serial: str) -> CalledCapability:
+    return CalledCapability.of(key, serial=serial, id=key.capability)
+
+
+def call(options: Call) -> int:
+    """Make, or explain, the call or the calls that are asked for.
+
+    Raises:
+        UsageError: options exclude each other, or no capability is named.
+    """
+    of_one_call = (options.capability, options.pairs, options.files, options.pull, options.explain)
+    is_one_call = any((*of_one_call, options.trace, options.as_json, options.arguments != "{}"))
+    if options.commands is not None:
+        of_a_batch = (options.batch, options.results, options.package, options.protocol, options.signed_by)
+        if is_one_call or any(of_a_batch):
+            message = "--commands excludes every option but --serial, --deadline, --yes and --keep-going"
+            raise UsageError(message, hint="write each command with its arguments into the file")
+        from droidgate.cli.calls.batch_calls import call_commands
+
+        return call_commands(options.commands, options)
+    if options.keep_going:
+        raise UsageError("--keep-going is for --commands", hint="name a file of commands")
+    if options.batch is not None:
+        if is_one_call:
+            message = (
+                "--batch excludes CAPABILITY, --args, --arg, --file, --pull, --explain, --trace and --json"
+            )
+            raise UsageError(message, hint="write each call with its arguments into the file")
+        from droidgate.cli.calls.batch_calls import call_batch
+
+        return call_batch(options.batch, options)
+    if options.explain and options.trace is not None:
+        raise UsageError("--explain excludes --trace", hint="nothing is called, so there is nothing to trace")
+    if options.capability is None:
+        raise UsageError("missing argument CAPABILITY", hint="name a capability, or a file with --batch")
+    given = read_arguments(options.arguments, options.pairs or ())
+    files = read_files(options.files or (), given)
+    request = CallRequest(
+        options.capability, given, options.package, options.protocol, options.deadline, files=files
+    )
+    return explain_and_report(request, options) if options.explain else call_and_report(request, options)
+
+
+def call_and_report(request: CallRequest, options: Call) -> int:
+    """Call a capability and print its outputs.
+
+    Raises:
+        UsageError: no capability, or more than one, is named so.
+        CallError: the call failed; 6 where it is not allowed, else 5.
+        InputError: the policy, the pins or the audit log cannot be used, or files cannot be fetched there.
+        DeviceError: the phone fails.
+        WriteError: the trace cannot be written, or there is a file of its name.
+    """
+    if options.pull is not None and options.pull.exists() and not options.pull.is_dir():
+        raise InputError("it is not a folder", place=str(options.pull), hint="name a folder with --pull")
+    caller = _caller(options)
+    with open_trace(options.trace, force=options.force) as steps, WaitingLine() as line:
+
+        def ask(asked: ApprovalRequest) -> Approval:
+            line.clear()
+            return ask_on_terminal(asked)
+
+        allowed = EVERY_CAPABILITY if options.approved else ()
+        try:
+            result = caller.call(request, approver=ask, allowed=allowed, trace=steps, progress=line.show)
+        except CallError as error:
+            _point_to_parameters(error, options.serial)
+            raise
+        except DeviceError as error:
+            if error.is_of_sent_call:
+                error.message = f"the app may have finished the call: {error.message}"
+            raise
+        except KeyboardInterrupt:
+            print_warning("stopped; `droidgate audit show --last 1` names the call if it was sent")
+            raise
+    try:
+        if options.pull is not None:
+            fetched = fetch_files(result.value, options.pull, caller.device)
+            result = replace(result, findings=(*result.findings, *fetched.findings))
+            for copy in fetched.copies:
+                print_note(f"created: {copy}")
+    finally:
+        # The call was made, so Ctrl-C while its files are fetched must not take its result.
+        _show(result, as_json=options.as_json)
+    return ExitCode.OK
+
+
+def _show(result: CallResult, *, as_json: bool) -> None:
+    _warn(result.findings)
+    report = Report(lambda: output_lines(result.outputs), lambda: call_document(result), is_data=True)
+    report.print(as_json=as_json)
+
+
+def explain_and_report(request: CallRequest, options: Call) -> int:
+    """Print what a call would do; nothing is called.
+
+    Raises:
+        UsageError, CallError, InputError, DeviceError: as `call_and_report`.
+    """
+    plan = _caller(options).explain(request)
+    report = Report(lambda: _plan_lines(plan), lambda: plan_document(plan), is_data=True)
+    return report.print(as_json=options.as_json)
+
+
+def _point_to_parameters(error: CallError, serial: str | None) -> None:
+    """Add to the last problem of the arguments how the declared parameters are listed."""
+    last = (error, *error.others)[-1]
+    if error.failure.token == "invalid_argument" and last.hint is None:  # noqa: S105
+        last.hint = f"`droidgate inspect adb:{serial or ''}` lists the parameters"
+
+
+def _caller(options: Call) -> Caller:
+    return Caller(connect_device(options.serial), signed_by=options.signed_by)
+
+
+def _plan_lines(plan: CallPlan) -> list[Line]:
+    subject = plan.subject
+    # The first command makes a folder, the next ones read a file each.
+    reads = ["", *(f" <{quote_argument(str(file.source))}" for file in plan.files)]
+    adb = f"adb -s {quote_argument(subject.serial)} shell"
+    return [
+        Line(f"{subject.capability} of {subject.package} ({subject.protocol})"),
+        Line(f"arguments: {one_line_json(dict(plan.arguments))}"),
+        Line(f"effect: {subject.effect.value}"),
+        Line(f"policy: {plan.decision.kind} ({plan.decision.rule}: {plan.decision.reason})"),
+        *(Line(f"warning: {text}", 1) for text in plan.unmatched_rules),
+        Line(f"approval: {plan.pin.kind}"),
+        Line(f"route: {plan.route.title}"),
+        *(Line(f"not by {reason}", 1) for reason in plan.passed_over),
+        Line("commands, not run:"),
+        *(
+            Line(f"{adb} {quote_argument(join_command(command))}{source}", 1)
+            for command, source in zip_longest(plan.commands, reads, fillvalue="")
+        ),
+    ]
+
+
+def _warn(findings: tuple[Finding, ...]) -> None:
+    for finding in findings:
+        if finding.level is not Level.NOTE:
+            print_warning(f"warning: {finding.message}")

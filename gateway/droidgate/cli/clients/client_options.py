@@ -1,0 +1,42 @@
+"""`droidgate install-client`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from droidgate.cli.command_classes import Command, argument, flag, option
+from droidgate.cli.completing import complete_clients, complete_serials
+from droidgate.cli.options import AS_JSON
+
+
+class InstallClient(
+    Command, short="Make an MCP client use droidgate", work="droidgate.cli.clients.run_install_client:install"
+):
+    """Make an MCP client start droidgate's server, so that its model can call what the phone's apps declare.
+
+    Everything else in the client's settings stays, comments included; a copy of them is kept next to the
+    file. With --url, the file names the environment variable that has the token, never the token.
+    """
+
+    client: str = argument(
+        "CLIENT",
+        "claude-desktop, claude-code, cursor, vscode, gemini-cli or goose",
+        ...,
+        autocompletion=complete_clients,
+    )
+    serials: list[str] | None = option(
+        "--serial",
+        "A phone to serve; may be repeated. The only one by default",
+        autocompletion=complete_serials,
+    )
+    name: str = option("--name", "Name of the server in the client", "droidgate")
+    project: Path | None = option(
+        "--project FOLDER", "Change the settings of the project in FOLDER, not the user's"
+    )
+    url: str | None = option("--url", "Use the running server at this address")
+    variable: str = option(
+        "--variable NAME", "Environment variable with the server's token", "DROIDGATE_TOKEN"
+    )
+    is_printed: bool = flag("--print", "Print the entry and change nothing")
+    remove: bool = flag("--remove", "Remove the server from the client")
+    as_json: bool = AS_JSON

@@ -1,0 +1,109 @@
+"""`droidgate scan`, `coverage` and `catalog sql`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from droidgate.cli.command_classes import Command, ReportingCommand, argument, flag, option
+from droidgate.cli.options import AS_JSON, INCLUDE_SHIMS
+from droidgate.cli.run_limits import BoundedCommand, Deadline, Memory
+
+
+class Scan(
+    ReportingCommand,
+    short="Read many apps into a catalog",
+    work="droidgate.cli.coverage.run_scan:scan_sources",
+):
+    """Read many apps into a catalog.
+
+    The catalog afterwards holds exactly the given sources: what they declare in every protocol, what the
+    linters say, what each conversion would cost. A file that cannot be read is a row with its reason. A scan
+    that was stopped goes on where it was, and a repeated one reads only what is new.
+    """
+
+    sources: list[str] = argument(
+        "SRC",
+        "An APK, container of splits, descriptor, project, folder of any of these, @LIST of paths, "
+        "URL, adb:[SERIAL] or another catalog",
+        ...,
+    )
+    catalog: Path = option("--catalog --output -o DIR", "Folder of the catalog", ...)
+    known: list[str] | None = option(
+        "--known DIR", "An earlier catalog: content that it has is not read again; may be repeated"
+    )
+    workers: int | None = option("--workers", "Processes; as many as there are cores", min=1)
+    memory: int = option("--memory MIB", "MiB of memory that one file may take", 1024, min=64, max=1 << 24)
+    deadline: float = option("--deadline SECONDS", "Seconds that one file may take", 60.0, min=0.1, max=1e6)
+    cluster: str | None = option(
+        "--cluster ADDRESS",
+        "Scan on the Dask cluster with this scheduler, such as tls://HOST:8786; it can run code here",
+    )
+    trust_scheduler: bool = flag(
+        "--trust-scheduler",
+        "Accept a --cluster that is neither tls:// nor on this machine: who answers can run code here",
+    )
+    keep_log: bool = flag("--keep-log", "Leave the log of the scan next to the catalog")
+    include_shims: bool = INCLUDE_SHIMS
+    as_json: bool = AS_JSON
+
+
+class Coverage(
+    Command,
+    short="Report who exposes what, and who can reach it",
+    work="droidgate.cli.coverage.run_coverage:cover",
+):
+    """Report who exposes what, who can reach it, and what changed.
+
+    Which apps declare which capabilities in which protocol; what each kind of agent reaches natively, through
+    the gateway, by screens only or not at all, and at what loss; what overlaps and what is missing; how well
+    it is described; and, with --since, what came, went and changed.
+    """
+
+    catalog: Path = argument("CATALOG", "Folder that `scan` has filled", ...)
+    since: list[Path] | None = option(
+        "--since OLD",
+        "An earlier catalog: report what changed; may be repeated, the oldest first: catalogs have "
+        "no time, so the order is taken as it is given",
+    )
+    no_match: bool = flag("--no-match", "Leave out what overlaps and the use cases, which take longest")
+    details: bool = flag(
+        "--details", "The whole page; in the JSON document every app, capability and finding"
+    )
+    translate: list[str] | None = option(
+        "--translate PACKAGE",
+        "Show the translations of these apps in page and details; `*` matches anything; may be repeated",
+    )
+    html: Path | None = option("--html FILE", "Write the report as one HTML page")
+    csv: Path | None = option("--csv DIR", "Write the tables behind it as CSV")
+    parquet: Path | None = option("--parquet DIR", "Write the tables behind it as Parquet")
+    sarif: Path | None = option("--sarif FILE", "Write what could be better as a SARIF 2.1.0 log")
+    force: bool = flag("--force", "Overwrite files that are there and differ")
+    include_shims: bool = INCLUDE_SHIMS
+    as_json: bool = AS_JSON
+
+
+class CatalogSql(
+    BoundedCommand,
+    short="Ask a catalog a question in SQL",
+    work="droidgate.cli.coverage.run_catalog_sql:ask_catalog",
+):
+    """Ask a catalog a question in SQL.
+
+    One SELECT is run; it can write nothing, and read nothing but the catalog. `SHOW TABLES` lists the tables,
+    `DESCRIBE apps` the columns of one; docs/reference/catalog.md says what they mean.
+
+    "SELECT protocol, count(*) FROM capabilities GROUP BY ALL" counts the capabilities of each protocol.
+
+    "SELECT source, reason FROM sources WHERE reason IS NOT NULL" lists what could not be read, and why.
+    """
+
+    # DuckDB keeps to the budget by itself; the outer one is for what is done with its rows.
+    _margin = 5.0
+    _more = 2048
+
+    query: str = argument("SELECT", "The query, as DuckDB understands it", ...)
+    catalog: Path = option("--catalog DIR", "Folder of the catalog", ...)
+    as_csv: bool = flag("--csv", "Print CSV with a line of names instead of text")
+    memory: Memory = 1024
+    deadline: Deadline = 60.0
+    as_json: bool = AS_JSON

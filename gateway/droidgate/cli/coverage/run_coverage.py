@@ -1,0 +1,567 @@
+"""What `coverage` does and shows, and its document."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import Final
+
+from droidgate.cli.coverage import coverage_options
+from droidgate.cli.output.json_output import PublishedDocument
+from droidgate.cli.output.page_length import PageLength, choose_page_length
+from droidgate.cli.output.pages import Block, Heading, Line, Table, amount, noun, print_warning
+from droidgate.cli.output.reports import Report as PrintedReport
+from droidgate.cli.output.safe_text import one_line
+from droidgate.cli.output.summaries import left_out_line
+from droidgate.computer.output_folder import Status, write_files
+from droidgate.coverage.coverage_document import (
+    REACHES,
+    AgentFacts,
+    AgentReach,
+    AppTypeCoverage,
+    ChangeCounts,
+    ChangedApp,
+    Counted,
+    History,
+    MatchingSummary,
+    Quality,
+    QualityFigures,
+    Report,
+    Totals,
+    UnreadCounts,
+    outcomes_in_words,
+)
+from droidgate.coverage.export import Form
+from droidgate.coverage.reach import obstacle_of
+from droidgate.coverage.report import Coverage, ReportOptions, open_snapshot
+from droidgate.sources.catalogs.rows import LEFT_OUT
+from droidgate_mappings.formats.format import load_formats
+from droidgate_mappings.model.errors import UsageError, WriteError
+
+MOST_SARIF_RESULTS: Final = 25_000
+"""Most results of one run that code-scanning services take."""
+
+
+class CoverageDocument(PublishedDocument, schema="droidgate.coverage/2"):
+    """What `coverage --json` prints: who exposes what, who can reach it, and what changed.
+
+    Attributes:
+        report: The report; its details are there with `--details`.
+    """
+
+    report: Report
+
+
+def cover(options: coverage_options.Coverage) -> PrintedReport:
+    """Make the report of a catalog, and write the requested files."""
+    choose_page_length(PageLength.WHOLE if options.details else PageLength.SHORT)
+    if options.translate and not (options.details or options.html):
+        message = "--translate is for the page and the details"
+        raise UsageError(message, hint="give --html FILE, or --json with --details")
+    report_options = ReportOptions(
+        matching=not options.no_match,
+        details=options.details or options.html is not None,
+        translate=tuple(options.translate or ()),
+    )
+    earlier = [open_snapshot(item, own_apps=options.include_shims) for item in options.since or ()]
+    snapshot = open_snapshot(options.catalog, own_apps=options.include_shims)
+    with Coverage(snapshot, earlier, report_options) as coverage:
+        statuses = {**_write_texts(coverage, options), **_write_tables(coverage, options)}
+        report = coverage.report
+    return PrintedReport(
+        lambda: [*coverage_page(report), *([Line()] if statuses else [])],
+        lambda: _document(report, has_details=options.details),
+        files=statuses,
+    )
+
+
+def _document(report: Report, *, has_details: bool) -> CoverageDocument:
+    return CoverageDocument(report=report if has_details else report.model_copy(update={"details": None}))
+
+
+def _write_texts(coverage: Coverage, options: coverage_options.Coverage) -> dict[Path, Status]:
+    files: dict[Path, bytes] = {}
+    if options.html is not None:
+        from droidgate.coverage.html.page import render_page
+
+        files[options.html] = render_page(coverage.report).encode("utf-8", "replace")
+    if options.sarif is not None:
+        from droidgate.cli.output.json_output import json_text, json_value
+        from droidgate.cli.output.sarif import sarif_log
+
+        findings = list(coverage.findings(MOST_SARIF_RESULTS + 1))
+        if len(findings) > MOST_SARIF_RESULTS:
+            print_warning(f"the SARIF log has the first {MOST_SARIF_RESULTS:,} results, the gravest first")
+        log = json_text(json_value(sarif_log(findings[:MOST_SARIF_RESULTS])))
+        files[options.sarif] = log.encode("utf-8", "backslashreplace")
+    return write_files(files, force=options.force, makes_folders=False)
+
+
+def _write_tables(coverage: Coverage, options: coverage_options.Coverage) -> dict[Path, Status]:
+    statuses: dict[Path, Status] = {}
+    forms: tuple[tuple[Path | None, Form], ...] = ((options.csv, "csv"), (options.parquet, "parquet"))
+    for folder, form in forms:
+        if folder is not None:
+            earlier = _digests(folder, form, force=options.force)
+            for path in coverage.write_tables(folder, form):
+                is_same = earlier.get(path) == _digest(path)
+                statuses[path] = "created" if path not in earlier else "unchanged" if is_same else "updated"
+    return statuses
+
+
+def _digests(folder: Path, ending: str, *, force: bool) -> dict[Path, bytes]:
+    """Return the digests of the files of a folder with an ending.
+
+    Raises:
+        WriteError: it is not a folder, or has such files and they may not be overwritten.
+    """
+    if folder.exists() and not folder.is_dir():
+        raise WriteError(
+            "it is not a folder", place=str(folder), hint="name a folder: each table is a file in it"
+        )
+    existing = sorted(folder.glob(f"*.{ending}"))
+    if existing and not force:
+        message = f"the folder has {ending} files already"
+        raise WriteError(message, place=str(folder), hint="choose another folder, or overwrite with --force")
+    return {path: _digest(path) for path in existing if path.is_file()}
+
+
+def _digest(path: Path) -> bytes:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").digest()
+
+
+_MOST_ROWS: Final = 10
+_MOST_APPS: Final = 15
+_MOST_OBSTACLES: Final = 5
+_LONGEST: Final = 60
+_GRAVEST: Final = {"error": 0, "warning": 1, "note": 2}
+_EXACT: Final = "exact"
+_DROPPED: Final = "dropped"
+
+
+def coverage_page(report: Report) -> list[Block]:
+    """Return what `coverage` shows."""
+    parts: list[list[Block]] = [
+        _head(report),
+        _unread(report.unread),
+        [] if report.history is None else _history(report.history),
+        *(_of_apps(report) if report.totals.apps else [_why_nothing(report)]),
+        [*map(Line, report.notes)],
+    ]
+    blocks: list[Block] = []
+    for part in parts:
+        if part:
+            blocks += [*([Line()] if blocks else []), *part]
+    return blocks
+
+
+def _of_apps(report: Report) -> list[list[Block]]:
+    return [
+        _protocols(report),
+        _reach(report),
+        _fidelity(report),
+        [] if report.use_cases is None else _use_cases(report.use_cases),
+        [] if report.matching is None else _matching(report.matching),
+        _quality(report.quality),
+    ]
+
+
+def _why_nothing(report: Report) -> list[Block]:
+    found = "no app was read" if report.catalog.outcomes else "the scan found nothing to read"
+    return [Line(found, 1)]
+
+
+def _unread(unread: UnreadCounts) -> list[Block]:
+    counts = ((unread.sources, "source"), (unread.parts, "part of a source", "parts of sources"))
+    what = ", ".join(amount(*count) for count in counts if count[0])
+    if not what:
+        return []
+    shown = unread.inputs[:_MOST_ROWS]
+    rows = [
+        (
+            one_line(item.source if item.place is None else f"{item.source}: {item.place}"),
+            one_line(item.reason),
+        )
+        for item in shown
+    ]
+    blocks: list[Block] = [Heading(f"Not read: {what}")]
+    repeated = [reason for reason in unread.reasons[:_MOST_ROWS] if reason.count > 1]
+    blocks += [Line(f"{item.count:>10,} {one_line(item.name)}") for item in repeated]
+    blocks.append(Table(("INPUT", "REASON"), rows, {"INPUT": _LONGEST}))
+    more = unread.sources + unread.parts - len(shown)
+    return [*blocks, *([Line(f"and {more:,} more, in --json", 1)] if more else [])]
+
+
+def _head(report: Report) -> list[Block]:
+    totals = report.totals
+    sources = sum(outcome.count for outcome in report.catalog.outcomes)
+    outcomes = outcomes_in_words(report.catalog.outcomes)
+    where = amount(totals.providers, "component or descriptor", "components and descriptors")
+    rows = [
+        (totals.apps, noun(totals.apps, "app")),
+        *((count, f"  {words}") for count, words in _app_counts(totals) if count),
+        (totals.capabilities, f"{noun(totals.capabilities, 'capability', 'capabilities')} in {where}"),
+    ]
+    if totals.tokens:
+        rows.append((totals.tokens, "  tokens to describe all of them to a model, estimated"))
+    rows.append((sources, f"{noun(sources, 'source')}: {outcomes or 'none'}"))
+    left_out = [item.count for item in report.catalog.outcomes if item.name == LEFT_OUT]
+    return [
+        Heading(f"Coverage of {one_line(report.catalog.name)}"),
+        *(Line(f"{_count(count):>10} {words}") for count, words in rows),
+        *(Line(left_out_line(count), 1) for count in left_out),
+    ]
+
+
+def _app_counts(totals: Totals) -> Iterator[tuple[int, str]]:
+    declares = noun(totals.declaring_apps, "declares", "declare")
+    yield totals.declaring_apps, f"{declares} something for agents"
+    silent = noun(totals.silent_apps, "lists its", "list their")
+    yield totals.silent_apps, f"of them {silent} tools only when asked"
+    several = noun(totals.several_protocols_apps, "does", "do")
+    yield totals.several_protocols_apps, f"of them {several} so in two protocols or more"
+    yield (
+        totals.descriptors,
+        f"of them {noun(totals.descriptors, 'is a descriptor', 'are descriptors')} alone",
+    )
+    yield totals.ui_only_apps, f"{noun(totals.ui_only_apps, 'has', 'have')} screens only"
+    yield totals.mute_apps, f"{noun(totals.mute_apps, 'has', 'have')} neither"
+    yield (
+        totals.unread_apps,
+        f"{noun(totals.unread_apps, 'is', 'are')} not read whole, and may declare something",
+    )
+
+
+def _protocols(report: Report) -> list[Block]:
+    rows = [
+        (protocol.protocol, protocol.dialect or "-", _count(protocol.apps), _count(protocol.capabilities))
+        for protocol in report.protocols
+    ]
+    blocks: list[Block] = [
+        Heading("Protocols"),
+        Table(("PROTOCOL", "DIALECT", "APPS", "CAPABILITIES"), rows)
+        if rows
+        else Line("no app declares anything", 1),
+    ]
+    overlapping = [item for item in report.overlap if len(item.protocols) > 1]
+    blocks += [
+        Line(f"{amount(item.apps, 'app')} in {' + '.join(item.protocols)}", 1)
+        for item in overlapping[:_MOST_ROWS]
+    ]
+    if rows and not overlapping:
+        blocks.append(Line("no app is in more than one of them", 1))
+    return blocks
+
+
+def _reach(report: Report) -> list[Block]:
+    agents = {agent.id: agent for agent in report.agents}
+    total = report.totals.capabilities
+    columns = ("AGENT", "NATIVE", "GATEWAY", "SCREENS ONLY", "NOT AT ALL")
+    by_capability = [
+        (agents[item.agent].title, *(_share(count, total) for count in item.capabilities))
+        for item in report.reach
+    ]
+    by_app = [(agents[item.agent].title, *map(_count, item.apps)) for item in report.reach]
+    losses = [
+        (agents[item.agent].title, _loss(item))
+        for item in report.reach
+        if item.capabilities[REACHES.index("gateway")]
+    ]
+    blocks: list[Block] = [Heading("Who reaches which capabilities"), Table(columns, by_capability)]
+    obstacles = _obstacles(report)
+    if obstacles:
+        heading = Heading("Why the others cannot be called, the most frequent reasons")
+        blocks += [Line(), heading, *obstacles]
+    if losses:
+        lost = Table(("AGENT", "THROUGH THE GATEWAY"), losses)
+        blocks += [Line(), Heading("What is lost on the way through the gateway", is_detail=True), lost]
+    return [
+        *blocks,
+        Line(),
+        Heading("Who reaches which apps, at best", is_detail=True),
+        Table(columns, by_app),
+    ]
+
+
+def _obstacles(report: Report) -> list[Block]:
+    """Return the most frequent reasons of each agent; agents with the same reasons are listed together."""
+    alike: dict[tuple[tuple[int, str], ...], list[str]] = {}
+    for agent, reach in zip(report.agents, report.reach, strict=True):
+        reasons = tuple(_obstacles_of(agent, reach))
+        if reasons:
+            alike.setdefault(reasons, []).append(agent.title)
+    return [
+        block
+        for reasons, titles in alike.items()
+        for block in (
+            Line(", ".join(titles), 1),
+            *(Line(f"{count:>10,} {one_line(reason)}") for count, reason in reasons),
+        )
+    ]
+
+
+def _obstacles_of(agent: AgentFacts, reach: AgentReach) -> Iterator[tuple[int, str]]:
+    """Yield the most frequent reasons why an agent does not call capabilities, with their counts."""
+    counts: dict[str, int] = {}
+    for reason in reach.reasons:
+        obstacle = obstacle_of(reason.name)
+        if obstacle is not None:
+            counts[obstacle] = counts.get(obstacle, 0) + reason.count
+    rest = _unreached(agent, reach)
+    ordered = sorted(counts.items(), key=lambda pair: (-pair[1], pair[0]))
+    for obstacle, count in ordered[:_MOST_OBSTACLES]:
+        rest -= count
+        yield count, obstacle
+    if rest:
+        yield rest, "other reasons, in --json --details"
+
+
+def _unreached(agent: AgentFacts, reach: AgentReach) -> int:
+    """Return how many capabilities an agent does not call, or does not reach by screens if it uses these."""
+    counts = dict(zip(REACHES, reach.capabilities, strict=True))
+    return counts["none"] + (0 if agent.uses_screens else counts["ui-only"])
+
+
+def _loss(reach: AgentReach) -> str:
+    """Return what an agent loses through the gateway."""
+    lossy = sum(level.count for level in reach.levels if level.name == _DROPPED)
+    text = f"{lossy:,} with parts dropped" if lossy else "nothing dropped"
+    if reach.version_alone:
+        whose = "all" if reach.version_alone == lossy else f"{reach.version_alone:,}"
+        text += f", of {whose} only the version"
+    return text
+
+
+def _fidelity(report: Report) -> list[Block]:
+    """Return what a conversion costs from each protocol to the dialect that each format is written in."""
+    defaults = {f"{format_.id}+{format_.dialects[0].id}": format_.id for format_ in load_formats().values()}
+    shown = {other: defaults[other] for other in report.targets if other in defaults}
+    sums: dict[str, dict[str, list[int]]] = {}
+    for cell in report.fidelity:
+        if cell.target in shown:
+            counts = sums.setdefault(cell.protocol, {}).setdefault(cell.target, [0] * len(report.levels))
+            counts[:] = map(sum, zip(counts, cell.levels, strict=True))
+    if not sums:
+        return []
+    unenforced = sum(cell.security for cell in report.fidelity if cell.target in shown)
+    rows = [
+        (protocol, *(_kept(report, by_target.get(target, ())) for target in shown))
+        for protocol, by_target in sums.items()
+    ]
+    return [
+        Heading("What a conversion costs: % exact / changed / dropped or impossible"),
+        Table(("FROM", *(f"TO {item}" for item in shown.values())), rows),
+        *([Line(_unenforced_line(unenforced), 1)] if unenforced else []),
+    ]
+
+
+def _unenforced_line(count: int) -> str:
+    noun = "conversion of a capability drops" if count == 1 else "conversions of a capability drop"
+    return f"security: {count:,} {noun} an access rule that the target does not enforce"
+
+
+def _kept(report: Report, counts: Sequence[int]) -> str:
+    total = sum(counts)
+    if not total:
+        return "-"
+    exact, dropped = report.levels.index(_EXACT) + 1, report.levels.index(_DROPPED)
+    parts = (counts[:exact], counts[exact:dropped], counts[dropped:])
+    return " / ".join(f"{100 * sum(part) / total:.0f}" for part in parts)
+
+
+def _use_cases(coverage: Sequence[AppTypeCoverage]) -> list[Block]:
+    rows = [
+        (
+            item.title,
+            f"{item.covered} of {len(item.use_cases)}",
+            _count(item.apps),
+            ", ".join(use_case.title for use_case in item.use_cases if not use_case.apps) or "-",
+        )
+        for item in coverage
+    ]
+    table = Table(("APP TYPE", "USE CASES", "APPS", "GAPS"), rows)
+    return [Heading("Use cases of Android's guideline"), table]
+
+
+def _matching(matching: MatchingSummary) -> list[Block]:
+    if not matching.groups:
+        return [Heading("Overlaps"), Line("no two capabilities do the same", 1)]
+    kinds = ", ".join(f"{kind.count:,} {kind.name}" for kind in matching.kinds)
+    rows = [
+        (
+            one_line(item.name),
+            _count(item.apps),
+            _count(item.capabilities),
+            _listed(item.protocols),
+        )
+        for item in matching.largest[:_MOST_ROWS]
+    ]
+    capabilities = amount(matching.capabilities, "capability", "capabilities")
+    groups = amount(matching.groups, "group")
+    links = amount(sum(kind.count for kind in matching.kinds), "link")
+    return [
+        Heading("Overlaps"),
+        Line(f"{capabilities} in {groups} that do the same, by {links}: {kinds}", 1),
+        Table(("LIKE", "APPS", "CAPABILITIES", "PROTOCOLS"), rows, {"LIKE": _LONGEST}),
+    ]
+
+
+def _quality(quality: Quality) -> list[Block]:
+    if not quality.all.capabilities:
+        return []
+    worst = [
+        (
+            "-" if item.figures.score is None else str(item.figures.score),
+            one_line(item.package or item.source or item.key),
+            _faults(item.figures),
+        )
+        for item in quality.worst[:_MOST_ROWS]
+    ]
+    blocks: list[Block] = [
+        Heading(f"How well it is described: {quality.all.score} of 100"),
+        Line(_faults(quality.all), 1),
+    ]
+    if worst:
+        table = Table(("SCORE", "APP", "WHY"), worst, {"APP": _LONGEST})
+        blocks += [Line(), Heading("The lowest scores"), table]
+    return [*blocks, *_findings(quality), *_releases(quality)]
+
+
+def _findings(quality: Quality) -> list[Block]:
+    found = [
+        (finding.level, finding.protocol or "-", _count(finding.findings), _count(finding.apps), finding.code)
+        for finding in sorted(
+            quality.findings, key=lambda finding: _GRAVEST.get(finding.level, len(_GRAVEST))
+        )
+        if finding.origin != "reading"
+    ]
+    if not found:
+        return []
+    columns = ("LEVEL", "PROTOCOL", "FINDINGS", "APPS", "CODE")
+    more = len(found) - _MOST_ROWS
+    return [
+        Line(),
+        Heading("Findings, the gravest first"),
+        Table(columns, found[:_MOST_ROWS]),
+        *([Line(f"and {amount(more, 'kind')} more, in --json", 1)] if more > 0 else []),
+    ]
+
+
+def _releases(quality: Quality) -> list[Block]:
+    rows = [
+        (
+            release.release,
+            release.protocol or "-",
+            _count(release.errors),
+            _count(release.warnings),
+            _count(release.apps),
+        )
+        for release in quality.releases
+    ]
+    if not rows:
+        return []
+    columns = ("RELEASE", "PROTOCOL", "ERRORS", "WARNINGS", "APPS")
+    return [Line(), Heading("Findings that depend on the Android release"), Table(columns, rows)]
+
+
+def _faults(figures: QualityFigures) -> str:
+    capabilities = noun(figures.capabilities, "capability", "capabilities")
+    parameters = noun(figures.parameters, "parameter")
+    shares = [
+        (figures.undescribed_capabilities, figures.capabilities, f"{capabilities} undescribed"),
+        (figures.undescribed_parameters, figures.parameters, f"{parameters} undescribed"),
+        (figures.untyped_parameters, figures.parameters, f"{parameters} untyped"),
+    ]
+    faults = [f"{count:,} of {of:,} {what}" for count, of, what in shares if count]
+    counted = [
+        (figures.poor_names, "poor name"),
+        (figures.lint_errors, "error"),
+        (figures.marks, "security mark"),
+    ]
+    faults += [amount(count, what) for count, what in counted if count]
+    return ", ".join(faults) or "no problems found"
+
+
+def _history(history: History) -> list[Block]:
+    rows = [
+        (
+            "re-signed" if app.resigned else app.weight or "-",
+            app.status,
+            one_line(app.package),
+            _versions(app),
+            _capability_changes(app),
+        )
+        for app in history.apps[:_MOST_APPS]
+    ]
+    blocks: list[Block] = [
+        Heading(f"Since {one_line(history.since)}"),
+        Line(_changes(history.counts), 1),
+    ]
+    if rows:
+        columns = ("WEIGHT", "APP", "PACKAGE", "VERSION", "CAPABILITIES")
+        blocks.append(Table(columns, rows, {"PACKAGE": _LONGEST}))
+    more = len(history.apps) + history.left_out - len(rows)
+    if more:
+        blocks.append(Line(f"and {amount(more, 'app')} more, in --json", 1))
+    trend = [
+        (
+            one_line(item.name),
+            _count(item.apps),
+            _count(item.declaring_apps),
+            _count(item.capabilities),
+            "-" if item.since_last is None else _capability_sum(item.since_last),
+        )
+        for item in history.trend
+    ]
+    named = ("CATALOG", "APPS", "DECLARING", "CAPABILITIES", "CAME, WENT, CHANGED")
+    return [
+        *blocks,
+        Line(),
+        Heading("Trend, the oldest catalog first; of an app in several versions the newest counts"),
+        Table(named, trend),
+    ]
+
+
+def _changes(counts: ChangeCounts) -> str:
+    apps = f"apps: {counts.apps_added:,} came, {counts.apps_removed:,} went, {counts.apps_changed:,} changed"
+    if counts.apps_resigned:
+        apps += f", {counts.apps_resigned:,} signed by somebody else"
+    opened = amount(counts.security, "access rule accepts", "access rules accept")
+    security = f"; security: {opened} other callers" if counts.security else ""
+    return (
+        f"{apps}; capabilities: {counts.capabilities_added:,} came, {counts.capabilities_removed:,} went, "
+        f"{counts.capabilities_changed:,} changed, {counts.unchanged:,} as before; "
+        f"{amount(counts.breaking, 'capability breaks', 'capabilities break')} callers{security}"
+    )
+
+
+def _capability_sum(counts: ChangeCounts) -> str:
+    return f"+{counts.capabilities_added:,} -{counts.capabilities_removed:,} ~{counts.capabilities_changed:,}"
+
+
+def _capability_changes(app: ChangedApp) -> str:
+    counts = (
+        f"+{app.capabilities_added:,}" if app.capabilities_added else "",
+        f"-{app.capabilities_removed:,}" if app.capabilities_removed else "",
+        f"~{app.capabilities_changed:,}" if app.capabilities_changed else "",
+    )
+    return " ".join(filter(None, counts)) or "-"
+
+
+def _versions(app: ChangedApp) -> str:
+    versions = [one_line(item) for item in (app.old_version, app.new_version) if item is not None]
+    return " to ".join(dict.fromkeys(versions)) or "-"
+
+
+def _listed(counts: Iterable[Counted]) -> str:
+    return ", ".join(f"{count.count:,} {count.name}" for count in counts)
+
+
+def _count(count: int) -> str:
+    return f"{count:,}"
+
+
+def _share(count: int, total: int) -> str:
+    return f"{count:,} ({count / total:.0%})" if count else "-"

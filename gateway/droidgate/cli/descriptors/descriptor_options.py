@@ -1,0 +1,205 @@
+"""`droidgate inspect`, `lint`, `formats`, `diff`, `convert`, `migrate` and `pack`."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from pathlib import Path
+
+from droidgate.cli.command_classes import PagedCommand, ReportingCommand, argument, flag, option
+from droidgate.cli.options import (
+    AS_JSON,
+    AS_SARIF,
+    CHOSEN_PROVIDERS,
+    ONLY_FORMATS,
+    PROVIDER_DESCRIPTION,
+    PROVIDER_NAME,
+    SOURCE_HELP,
+    SOURCES,
+    STRICT,
+    TARGET,
+    ConversionThreshold,
+    DiffThreshold,
+    LintThreshold,
+)
+from droidgate.cli.run_limits import BoundedCommand, Deadline, Memory
+
+
+class Inspect(
+    PagedCommand,
+    short="Show what apps declare for agents",
+    work="droidgate.cli.descriptors.run_inspect:inspect_sources",
+):
+    """Show what apps declare for agents.
+
+    Reads every descriptor of every known protocol in the sources, and shows providers, capabilities and what
+    the readers had to bend.
+    """
+
+    sources: list[str] = SOURCES
+    only: list[str] | None = ONLY_FORMATS
+    strict: bool = STRICT
+    as_json: bool = AS_JSON
+
+
+class Convert(
+    ReportingCommand,
+    short="Write what apps declare in another protocol",
+    work="droidgate.cli.descriptors.run_convert:convert_sources",
+):
+    """Write what apps declare in another protocol, and say what it costs.
+
+    Also writes `fidelity.json`, every difference between the source and what was written, and
+    `names.json`, the map of renamed things. Several providers get one folder each. --name, --package and
+    --description replace what the source states, of one provider.
+    """
+
+    sources: list[str] = SOURCES
+    target: str = TARGET
+    out: Path = option(
+        "--output -o OUT", "Folder to write into, file for a single artifact, or - for standard output", ...
+    )
+    only: list[str] | None = ONLY_FORMATS
+    providers: list[str] | None = CHOSEN_PROVIDERS
+    name: str | None = PROVIDER_NAME
+    package: str | None = option("--package PACKAGE", "Application id of the provider that is written")
+    description: str | None = PROVIDER_DESCRIPTION
+    strict: bool = STRICT
+    force: bool = flag("--force", "Overwrite files that are there and differ")
+    fail_on: ConversionThreshold | None = option(
+        "--fail-on", "Exit with 1 from this level on; everything is written all the same"
+    )
+    as_json: bool = AS_JSON
+    as_sarif: bool = AS_SARIF
+
+
+class Language(StrEnum):
+    """What `--language` takes."""
+
+    JAVA = "java"
+    KOTLIN = "kotlin"
+    NONE = "none"
+
+
+class Migrate(
+    BoundedCommand,
+    ReportingCommand,
+    short="Put a descriptor and its handler into an app's source tree",
+    work="droidgate.cli.descriptors.run_migrate:migrate_source",
+):
+    """Put what an app declares into an Android project, in another protocol.
+
+    Prints the changes of the project as a unified diff, and on standard error what the conversion costs, what
+    is left to do, and the files. With --write, this report goes to standard output, and no diff is printed.
+    The manifest is edited in place; descriptors and a handler with one typed method for each capability are
+    added. A second run changes nothing.
+    """
+
+    source: str = argument("SRC", SOURCE_HELP, ...)
+    target: str = TARGET
+    project: Path = option("--into PROJECT", "Folder of the Android project, or of its module", ...)
+    package: str | None = option(
+        "--package PACKAGE",
+        "Java package of the app, where neither build.gradle nor the manifest names it; also written",
+    )
+    language: Language | None = option(
+        "--language",
+        "Language of the handler to fill in; the one that most of the app is written in by default",
+    )
+    name: str | None = PROVIDER_NAME
+    description: str | None = PROVIDER_DESCRIPTION
+    write: bool = flag("--write", "Apply the changes; without it they are only shown")
+    only: list[str] | None = ONLY_FORMATS
+    providers: list[str] | None = CHOSEN_PROVIDERS
+    strict: bool = STRICT
+    fail_on: ConversionThreshold | None = option(
+        "--fail-on", "Exit with 1, and write nothing, from this level on"
+    )
+    memory: Memory = 1024
+    deadline: Deadline = 60.0
+    as_json: bool = AS_JSON
+
+
+class KeyTypeOption(StrEnum):
+    """What `--key-type` takes."""
+
+    EC = "ec"
+    RSA = "rsa"
+
+
+class Pack(
+    BoundedCommand,
+    short="Make a signed APK of an app's source tree",
+    work="droidgate.cli.descriptors.run_pack:pack_project",
+):
+    """Make an APK that installs from the manifest, resources and assets of a source tree.
+
+    It needs none of Android's tools. Code is what `--dex` gives; without it the app installs, and agents find
+    what it declares, but nothing in it runs. Libraries from Maven are not packed. Agents find functions that
+    only Kotlin sources declare where `--generate` writes their descriptors.
+    """
+
+    project: Path = argument(
+        "PROJECT", "Folder of an Android project, of its module, or with an AndroidManifest.xml", ...
+    )
+    out: Path = option("--output -o APK", "The file to write", ...)
+    dex: list[Path] | None = option("--dex FILE", "Compiled code; may be repeated, classes.dex first")
+    key_type: KeyTypeOption = option(
+        "--key-type", "Kind of the key that is made and kept at the first run", KeyTypeOption.EC
+    )
+    key: Path | None = option(
+        "--key FILE", "Sign with this key: PEM, the PKCS#8 key without a password and its certificate"
+    )
+    package: str | None = option("--package ID", "Application id, in place of what the project says")
+    version_code: int | None = option("--version-code N", "In place of what the project says")
+    minimum_sdk: int | None = option("--min-sdk N", "In place of what the project says")
+    target_sdk: int | None = option("--target-sdk N", "In place of what the project says")
+    generate: bool = flag("--generate", "Write the descriptors of functions that Kotlin sources declare")
+    force: bool = flag("--force", "Replace a file that is there and differs")
+    memory: Memory = 4096
+    deadline: Deadline = 300.0
+    as_json: bool = AS_JSON
+
+
+class Lint(
+    PagedCommand,
+    short="Check descriptors against their specification",
+    work="droidgate.cli.descriptors.run_lint:lint_sources",
+):
+    """Check descriptors against the rules of their protocol's specification."""
+
+    sources: list[str] = SOURCES
+    only: list[str] | None = ONLY_FORMATS
+    strict: bool = STRICT
+    fail_on: LintThreshold = option("--fail-on", "Exit with 1 from this level on", LintThreshold.ERROR)
+    as_json: bool = AS_JSON
+    as_sarif: bool = AS_SARIF
+
+
+class Diff(
+    PagedCommand,
+    short="Report what changed, and whether it breaks callers",
+    work="droidgate.cli.descriptors.run_diff:diff_sources",
+):
+    """Report what changed between two versions, and whether it breaks callers.
+
+    An access rule that refuses callers is `breaking`; one that accepts other callers is `security`, comes
+    first and reaches every threshold. A replaced permission is both.
+    """
+
+    old: str = argument("OLD", SOURCE_HELP, ...)
+    new: str = argument("NEW", "What it became", ...)
+    only: list[str] | None = ONLY_FORMATS
+    strict: bool = STRICT
+    fail_on: DiffThreshold | None = option("--fail-on", "Exit with 1 from this weight on")
+    as_json: bool = AS_JSON
+
+
+class Formats(
+    PagedCommand,
+    short="List formats, dialects, and what each can carry",
+    work="droidgate.cli.descriptors.run_formats:list_formats",
+):
+    """List the formats and dialects that are read and written."""
+
+    matrix: bool = flag("--matrix", "Show what each dialect can carry, and what becomes of the rest")
+    as_json: bool = AS_JSON

@@ -1,0 +1,299 @@
+"""What `convert` does, and its document."""
+
+from __future__ import annotations
+
+import hashlib
+import sys
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Final
+
+from droidgate.cli.descriptors.descriptor_options import Convert
+from droidgate.cli.exit_codes import ExitCode
+from droidgate.cli.output.grouped_findings import (
+    count_levels,
+    counted,
+    findings_table,
+    reaches,
+    security_blocks,
+    security_page,
+)
+from droidgate.cli.output.json_output import Document, Problem, PublishedDocument, json_text, json_value
+from droidgate.cli.output.marking import marks_page
+from droidgate.cli.output.pages import Block, Heading, Line, show
+from droidgate.cli.output.reports import Report
+from droidgate.cli.output.safe_text import visible
+from droidgate.cli.output.summaries import dialect_name
+from droidgate.cli.read_sources import print_problem, read_all
+from droidgate.computer.output_folder import Status, check_output_name, path_below, write_files
+from droidgate.migration.conversion import Conversion, convert
+from droidgate.sources import check_convertible
+from droidgate.sources.source_results import Providers
+from droidgate_mappings.formats.format import Artifact, find_format
+from droidgate_mappings.model.capability import Provider
+from droidgate_mappings.model.errors import UsageError, WriteError
+from droidgate_mappings.model.findings import Finding, Level, at_least
+from droidgate_mappings.model.names import NameEntry
+from droidgate_mappings.text_safety.marks import TextMark, text_marks
+from droidgate_mappings.translate import Translation, provider_name
+
+FIDELITY_FILE: Final = "fidelity.json"
+NAMES_FILE: Final = "names.json"
+
+_STANDARD_OUTPUT: Final = Path("-")
+
+
+class ConversionTarget(Document):
+    """What a conversion writes."""
+
+    format: str
+    dialect: str
+
+
+class Origin(Document):
+    """The provider that was converted."""
+
+    protocol: str
+    dialect: str | None
+    package: str | None
+    component: str | None
+    place: str | None
+    digest: str
+
+
+class WrittenFile(Document):
+    """A file of a conversion: its path below the output folder, what it is, and the digest of its bytes."""
+
+    path: str
+    role: str
+    sha256: str
+
+
+class ProviderConversion(Document):
+    """What became of one provider.
+
+    Attributes:
+        source: The provider.
+        capabilities: How many capabilities it has; with none there is nothing to lose.
+        files: What was written, paths below the output folder.
+        digest: Digest of the declaration as the target holds it.
+        counts: How many findings there are of each level.
+        findings: Each difference between the source and what was written, at its leaf.
+        marks: What deserves a second look in the texts of the source.
+    """
+
+    source: Origin
+    capabilities: int
+    files: tuple[WrittenFile, ...]
+    digest: str
+    counts: dict[str, int]
+    findings: tuple[Finding, ...]
+    marks: tuple[TextMark, ...] = ()
+
+
+class FidelityDocument(PublishedDocument, schema="droidgate.fidelity/2"):
+    """`fidelity.json`, and what `convert --json` prints: what a conversion cost.
+
+    Attributes:
+        reading: What the readers had to bend.
+        problems: What could not be read, and the providers that could not be written.
+        conversions: One for each provider that was written.
+    """
+
+    target: ConversionTarget
+    reading: tuple[Finding, ...]
+    problems: tuple[Problem, ...]
+    conversions: tuple[ProviderConversion, ...]
+
+
+class NameMap(Document):
+    """The name of each capability of one provider, and the renamed things."""
+
+    source: Origin
+    capabilities: tuple[NameEntry, ...]
+    names: tuple[NameEntry, ...]
+
+
+class NamesDocument(PublishedDocument, schema="droidgate.names/1"):
+    """`names.json`: the name map of a conversion, from each written name back to the source's."""
+
+    target: ConversionTarget
+    providers: tuple[NameMap, ...]
+
+
+def convert_sources(options: Convert) -> Report | int:
+    """Read, convert and write, and report what it cost.
+
+    The code is 3 where a source cannot be read or a provider cannot be written; the others are written.
+    """
+    find_format(options.target)
+    read = read_all(options.sources, only=options.only, strict=options.strict, keep_going=True)
+    place = " ".join(options.sources)
+    check_convertible(read, place)
+    read = read.choose(*(options.providers or ())).described(
+        name=options.name, package=options.package, description=options.description
+    )
+    converted = convert(read, options.target)
+    for failure in converted.failures:
+        print_problem(failure.error)
+    if not converted.translations:
+        message = f"none of the {len(converted.failures)} providers can be written"
+        raise WriteError(message, place=place, hint="each provider is named above, with the reason")
+    findings = all_findings(read, converted)
+    code = ExitCode.FINDINGS if reaches(findings, options.fail_on) else ExitCode.OK
+    if converted.failures or read.problems:
+        code = ExitCode.INPUT
+    if options.out == _STANDARD_OUTPUT:
+        _print_artifact(read, converted, options)
+        return code
+    return Report(
+        lambda: conversion_page(converted, read.findings),
+        lambda: fidelity_document(read, converted),
+        code,
+        write_conversion(read, converted, options.out, force=options.force),
+        lambda: [*findings, *_marks_of(converted)],
+    )
+
+
+def _marks_of(converted: Conversion) -> Iterator[Finding]:
+    return (mark.as_finding() for item in converted.translations for mark in text_marks(item.source))
+
+
+def all_findings(read: Providers, converted: Conversion) -> list[Finding]:
+    """Return the findings of reading and writing, which count alike for `--fail-on`."""
+    return [*read.findings, *converted.findings]
+
+
+def write_conversion(read: Providers, converted: Conversion, out: Path, *, force: bool) -> dict[Path, Status]:
+    """Write the artifacts, the fidelity report and the name map.
+
+    Raises:
+        UsageError: several artifacts should go into one file.
+        WriteError: see `write_files`.
+    """
+    artifacts = [pair for files in converted.artifacts for pair in files]
+    if _names_a_file(out, artifacts):
+        check_output_name(out, len(artifacts))
+        data = {out: artifacts[0][1].text.encode()}
+        reports = {name: out.with_name(f"{out.stem}.{name}") for name in (FIDELITY_FILE, NAMES_FILE)}
+    else:
+        data = {path_below(out, path): artifact.text.encode() for path, artifact in artifacts}
+        reports = {name: out / name for name in (FIDELITY_FILE, NAMES_FILE)}
+    data[reports[FIDELITY_FILE]] = json_text(json_value(fidelity_document(read, converted))).encode()
+    data[reports[NAMES_FILE]] = json_text(json_value(_names_document(converted))).encode()
+    return write_files(data, force=force)
+
+
+def _names_a_file(out: Path, artifacts: Sequence[tuple[str, Artifact]]) -> bool:
+    suffixes = {Path(path).suffix for path, _ in artifacts}
+    return not out.is_dir() and (out.is_file() or out.suffix in suffixes - {""})
+
+
+def _print_artifact(read: Providers, converted: Conversion, options: Convert) -> None:
+    artifacts = [pair for files in converted.artifacts for pair in files]
+    if options.as_json or options.as_sarif:
+        message = "standard output takes the artifact, so it cannot take the report"
+        raise UsageError(message, hint="write into a folder with -o OUT")
+    check_output_name(_STANDARD_OUTPUT, len(artifacts))
+    _print_file(artifacts[0][1].text)
+    show(conversion_page(converted, read.findings), sys.stderr)
+
+
+def _print_file(text: str) -> None:
+    """Print a file as its bytes would be, or safe to look at where a terminal shows it."""
+    if sys.stdout.isatty():
+        print("\n".join(visible(line) for line in text.splitlines()))
+    else:
+        sys.stdout.buffer.write(text.encode())
+
+
+def conversion_page(converted: Conversion, reading: Sequence[Finding] = ()) -> list[Block]:
+    """Return what `convert` shows of a conversion's cost."""
+    blocks = security_page(
+        [line for translation in converted.translations for line in _security_of(translation)]
+    )
+    lost_in_reading = [finding for finding in reading if at_least(finding.level, Level.RENAMED)]
+    if reading:
+        blocks += [Heading("Remarks of the readers"), *findings_table(reading, places=True), Line()]
+    sources = [provider_name(translation.source) for translation in converted.translations]
+    marks = [tuple(text_marks(translation.source)) for translation in converted.translations]
+    blocks += marks_page(zip(sources, marks, strict=True))
+    for translation in converted.translations:
+        writing = translation.writing
+        name = provider_name(translation.source)
+        blocks.append(
+            Heading(f"{name}  {dialect_name(translation.source)} -> {dialect_name(writing.provider)}")
+        )
+        table = findings_table(writing.findings, _subjects_of(translation))
+        if not translation.source.capabilities:
+            table = [*table, Line("the source has no capabilities, so none were converted", 1)]
+        elif not table:
+            is_lossless = not writing.findings and not lost_in_reading
+            table = [Line("nothing is lost" if is_lossless else "nothing else is lost", 1)]
+        blocks += [*table, Line()]
+    every = [*lost_in_reading, *converted.findings]
+    blocks.append(Line(f"findings: {counted(count_levels(every)) or 'none'}"))
+    return blocks
+
+
+def _security_of(translation: Translation) -> list[Block]:
+    return security_blocks(
+        translation.writing.findings, _subjects_of(translation), provider=provider_name(translation.source)
+    )
+
+
+def _subjects_of(translation: Translation) -> list[str]:
+    return [capability.id for capability in translation.source.capabilities]
+
+
+def fidelity_document(read: Providers, converted: Conversion) -> FidelityDocument:
+    """Return what a conversion cost, as `fidelity.json` has it."""
+    conversions = zip(converted.translations, converted.artifacts, strict=True)
+    return FidelityDocument.of(
+        read,
+        target=_target_of(converted),
+        reading=read.findings,
+        problems=[*read.problems, *(failure.error for failure in converted.failures)],
+        conversions=tuple(_conversion(item, files) for item, files in conversions),
+    )
+
+
+def _names_document(converted: Conversion) -> NamesDocument:
+    maps = (
+        NameMap(
+            source=_origin(translation.source),
+            capabilities=translation.capability_names,
+            names=translation.writing.names,
+        )
+        for translation in converted.translations
+    )
+    return NamesDocument(target=_target_of(converted), providers=tuple(maps))
+
+
+def _target_of(converted: Conversion) -> ConversionTarget:
+    return ConversionTarget(format=converted.target.id, dialect=converted.dialect.id)
+
+
+def _conversion(translation: Translation, files: Sequence[tuple[str, Artifact]]) -> ProviderConversion:
+    return ProviderConversion(
+        source=_origin(translation.source),
+        capabilities=len(translation.source.capabilities),
+        files=tuple(
+            WrittenFile(
+                path=path, role=artifact.role, sha256=hashlib.sha256(artifact.text.encode()).hexdigest()
+            )
+            for path, artifact in files
+        ),
+        digest=translation.writing.provider.content_digest(),
+        counts=count_levels(translation.writing.findings),
+        findings=translation.writing.findings,
+        marks=tuple(text_marks(translation.source)),
+    )
+
+
+def _origin(provider: Provider) -> Origin:
+    return Origin.of(
+        provider,
+        place=str(provider.source) if provider.source is not None else None,
+        digest=provider.content_digest(),
+    )

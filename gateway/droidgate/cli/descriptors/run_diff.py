@@ -1,0 +1,162 @@
+"""What `diff` does, and its document."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Final
+
+from droidgate.cli.descriptors.descriptor_options import Diff
+from droidgate.cli.exit_codes import ExitCode
+from droidgate.cli.output.grouped_findings import counted, findings_table, security_blocks, security_page
+from droidgate.cli.output.json_output import Problem, PublishedDocument
+from droidgate.cli.output.pages import Block, Heading, Line, Table
+from droidgate.cli.output.reports import Report
+from droidgate.cli.output.safe_text import one_line
+from droidgate.cli.read_sources import read_all
+from droidgate.sources.differences import diff
+from droidgate_mappings.compare import (
+    WEIGHTS,
+    Change,
+    Comparison,
+    ProtocolChange,
+    ProviderComparison,
+    Weight,
+)
+from droidgate_mappings.model.errors import UsageError
+
+_OPENED_HINT: Final = "hint: check that these callers may call it, or restore the rule"
+
+
+class DiffDocument(PublishedDocument, schema="droidgate.diff/1"):
+    """What `diff --json` prints.
+
+    Attributes:
+        weight: The heaviest change, None where nothing changed.
+        counts: How many changes there are of each weight.
+        comparison: Every change.
+        problems: What could not be read on either side.
+    """
+
+    weight: Weight | None
+    counts: dict[str, int]
+    comparison: Comparison
+    problems: tuple[Problem, ...]
+
+
+def diff_sources(options: Diff) -> Report:
+    """Read both sources and report what changed."""
+    if options.old == options.new == "-":
+        message = "standard input cannot be both sides"
+        raise UsageError(message, hint="name a file for one of them")
+    before = read_all([options.old], only=options.only, strict=options.strict)
+    after = read_all([options.new], only=options.only, strict=options.strict)
+    comparison = diff(before, after)
+    weight, threshold = comparison.weight(), options.fail_on
+    reached = threshold is not None and weight is not None and weight >= Weight(threshold.value)
+    return Report(
+        lambda: diff_page(comparison),
+        lambda: DiffDocument.of(
+            after,
+            weight=weight,
+            counts=count_weights(comparison.all_changes()),
+            comparison=comparison,
+            problems=[*before.problems, *after.problems],
+        ),
+        ExitCode.FINDINGS if reached else ExitCode.OK,
+    )
+
+
+def diff_page(comparison: Comparison) -> list[Block]:
+    """Return what `diff` shows."""
+    blocks: list[Block] = []
+    opened = [line for provider in comparison.providers for line in _opened_lines(provider)]
+    if opened:
+        blocks += [Heading("Security: access rules that accept other callers now"), *opened, Line()]
+    for protocol_change in comparison.protocol_changes:
+        blocks += [*_protocol_page(protocol_change), Line()]
+    for provider in comparison.providers:
+        blocks += [*_provider_page(provider), Line()]
+    count = comparison.unchanged_capabilities
+    unchanged = "1 capability is as it was" if count == 1 else f"{count} capabilities are as they were"
+    counts = counted(count_weights(comparison.all_changes()))
+    summary = f"{counts}; {unchanged}" if counts else f"nothing changed; {unchanged}"
+    left_out = comparison.not_compared
+    if left_out:
+        rows = [
+            (one_line(item.id), item.missing_from, one_line(f"{item.place}: {item.reason}"))
+            for item in left_out
+        ]
+        blocks += [
+            Heading("Not compared"),
+            Table(("CAPABILITY", "UNREAD IN", "REASON"), rows),
+            Line(),
+        ]
+        summary += f"; {len(left_out)} not compared"
+    blocks.append(Line(summary))
+    return blocks
+
+
+def _protocol_page(item: ProtocolChange) -> list[Block]:
+    heading = f"{_name_of(item)}  {item.old_protocol} -> {item.protocol}: because of the protocol"
+    change = Line(one_line(f"{item.change.weight.value}: {item.change.message}"), 1)
+    table = findings_table(item.findings, item.capabilities)
+    security = security_page(security_blocks(item.findings, item.capabilities))
+    return [Heading(heading), change, *(security + table or [Line("nothing is lost", 1)])]
+
+
+def count_weights(changes: Iterable[Change]) -> dict[str, int]:
+    """Return how many changes there are of each weight that occurs, heaviest first."""
+    weights = [change.weight for change in changes]
+    return {weight.value: weights.count(weight) for weight in reversed(WEIGHTS) if weight in weights}
+
+
+def _opened_lines(provider: ProviderComparison) -> Iterator[Line]:
+    """Yield each security change by itself."""
+    for subject, changes in _subjects_of(provider):
+        for change in changes:
+            if change.weight is Weight.SECURITY:
+                where = f"{one_line(subject)} {_shortened(change.new_pointer, subject)}".strip()
+                yield Line(f"{_name_of(provider)}  {where}: {change.code}", 1)
+                yield Line(one_line(change.message), 2)
+                yield Line(_OPENED_HINT, 2)
+
+
+def _subjects_of(provider: ProviderComparison) -> list[tuple[str, Sequence[Change]]]:
+    return [
+        ("", provider.changes),
+        *((capability.id, capability.changes) for capability in provider.capabilities),
+    ]
+
+
+def _name_of(provider: ProviderComparison | ProtocolChange) -> str:
+    name = "/".join(part for part in (provider.package, provider.component) if part is not None)
+    return one_line(name) or "(no name)"
+
+
+def _provider_page(provider: ProviderComparison) -> list[Block]:
+    heading = Heading(f"{_name_of(provider)}  {one_line(provider.protocol)}: {provider.status}")
+    rows = [
+        (
+            change.weight.value,
+            one_line(subject) or "-",
+            change.code,
+            _shortened(change.new_pointer if change.new_pointer is not None else change.old_pointer, subject),
+            one_line(change.message),
+        )
+        for subject, changes in _subjects_of(provider)
+        for change in sorted(changes, key=lambda change: change.weight, reverse=True)
+        if change.weight is not Weight.SECURITY
+    ]
+    if not rows:
+        return [heading, Line("nothing else changed", 1)]
+    return [heading, Table(("WEIGHT", "CAPABILITY", "CODE", "WHERE", "MESSAGE"), rows)]
+
+
+def _shortened(pointer: str | None, subject: str) -> str:
+    """Return a pointer below its capability."""
+    if pointer is None:
+        return "/"
+    tokens = pointer.split("/")
+    if subject and tokens[1:2] == ["capabilities"]:
+        tokens = ["", *tokens[3:]]
+    return one_line("/".join(tokens)) or "/"

@@ -1,0 +1,198 @@
+"""What `inspect` does."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Final
+
+from droidgate.cli.descriptors.descriptor_options import Inspect
+from droidgate.cli.exit_codes import ExitCode
+from droidgate.cli.output.grouped_findings import findings_table
+from droidgate.cli.output.marking import marks_of_all, provider_marks_page
+from droidgate.cli.output.pages import Block, Heading, Line, amount
+from droidgate.cli.output.reports import Report
+from droidgate.cli.output.safe_text import one_line
+from droidgate.cli.output.summaries import provider_page
+from droidgate.cli.read_sources import read_all
+from droidgate.sources.source_results import Providers
+from droidgate_mappings.formats.application import Application, Query
+from droidgate_mappings.formats.format import load_formats
+from droidgate_mappings.model.capability import CapabilitySet
+
+if TYPE_CHECKING:
+    from droidgate.cli.descriptors.inspect_documents import InspectDocument, InspectedApp
+
+
+_MOST_APPS: Final = 10
+_MOST_QUERIES: Final = 8
+_LONGEST: Final = 300
+
+
+def applications_of(read: Providers) -> list[Application]:
+    """Return the applications that were read, those of APKs with their signature verified."""
+    applications = list(read.applications)
+    # Only what was read from an APK has the archive at hand, and needs the modules that read it.
+    if any(hasattr(app.resources, "apk") for app in applications):
+        from droidgate_android.apk.apk_application import verify_signers
+
+        applications = [verify_signers(app) for app in applications]
+    return applications
+
+
+def is_signed(app: Application) -> bool:
+    """Return whether somebody signed an application, or tried to."""
+    return bool(app.signers) or app.signers_verified is not None
+
+
+def app_records(applications: Sequence[Application], read: Providers) -> tuple[InspectedApp, ...]:
+    """Return the records of the applications for `--json`."""
+    from droidgate.cli.descriptors.inspect_documents import AppQuery, InspectedApp
+
+    protocols = _protocols_by_action()
+    declaring = _declaring_packages(read)
+    return tuple(
+        InspectedApp.of(
+            app,
+            place=str(app.place),
+            declares=app.package in declaring,
+            queries=tuple(
+                AppQuery.of(query, protocols=_protocols_of(query, protocols)) for query in app.queries
+            ),
+        )
+        for app in applications
+    )
+
+
+def apps_page(applications: Sequence[Application], read: Providers) -> list[Block]:
+    """Return what `inspect` shows of the applications; of many, only those that declare something."""
+    declaring = _declaring_packages(read)
+    shown = list(applications)
+    if len(shown) > _MOST_APPS:
+        shown = [app for app in shown if app.package in declaring or app.queries]
+    if not applications:
+        return []
+    protocols = _protocols_by_action()
+    blocks: list[Block] = [Heading("Apps", is_detail=len(applications) > 1)]
+    for app in shown:
+        blocks += _app_lines(app, protocols)
+        if app.package not in declaring:
+            words = "no capabilities could be read" if read.problems else "declares no capabilities"
+            blocks.append(Line(words, 2))
+    left = len(applications) - len(shown)
+    if left:
+        blocks.append(Line(f"{left} more apps declare nothing", 1))
+    return [*blocks, Line()]
+
+
+def _declaring_packages(read: Providers) -> Collection[str | None]:
+    return {provider.package for provider in read.providers if provider.capabilities}
+
+
+def _app_lines(app: Application, protocols: Mapping[str, str]) -> Iterator[Block]:
+    yield Line(one_line(", ".join(_identity(app))), 1)
+    yield Line(f"at {app.place}", 2)
+    if is_signed(app):
+        yield Line(one_line(_signer_words(app)), 2)
+    if app.queries:
+        words = [_query_words(query, protocols) for query in app.queries[:_MOST_QUERIES]]
+        if len(app.queries) > _MOST_QUERIES:
+            words.append(f"{len(app.queries) - _MOST_QUERIES} more")
+        yield Line(one_line(f"queries: {'; '.join(words)}"), 2, longest=_LONGEST)
+
+
+def _identity(app: Application) -> Iterator[str]:
+    label = f' "{app.label}"' if app.label else ""
+    yield f"{app.package or '(unknown package)'}{label}"
+    if app.version_name or app.version_code is not None:
+        code = "" if app.version_code is None else f"({app.version_code})"
+        yield " ".join(filter(None, ("version", app.version_name, code)))
+    for word, level in (("minSdk", app.minimum_sdk), ("targetSdk", app.target_sdk)):
+        if level is not None:
+            yield f"{word} {level}"
+
+
+def _signer_words(app: Application) -> str:
+    digests = ", ".join(app.signers) or "unknown signer"
+    states = {
+        True: "verified",
+        False: f"not verified: {app.signature_problem}",
+        None: "verified by the phone at installation",
+    }
+    return f"signer: {digests} ({states[app.signers_verified]})"
+
+
+def _protocols_by_action() -> dict[str, str]:
+    return {
+        query.action: format_.title
+        for format_ in load_formats().values()
+        for query in format_.looks_for
+        if query.action is not None
+    }
+
+
+def _protocols_of(query: Query, protocols: Mapping[str, str]) -> tuple[str, ...]:
+    """Return the protocols whose components an intent of `<queries>` looks for."""
+    if query.kind != "intent":
+        return ()
+    return tuple(dict.fromkeys(protocols[name] for name in query.names if name in protocols))
+
+
+def _query_words(query: Query, protocols: Mapping[str, str]) -> str:
+    words = f"{query.kind} {', '.join((*query.names, *query.data))}".rstrip()
+    known = _protocols_of(query, protocols)
+    return f"{words} ({', '.join(known)})" if known else words
+
+
+def inspect_sources(options: Inspect) -> Report:
+    """Read the sources and report what is in them; the code is 3 where all that was found cannot be read."""
+    read = read_all(options.sources, only=options.only, strict=options.strict)
+    applications = applications_of(read)
+    nothing_was_read = bool(read.problems) and not read.providers
+    return Report(
+        lambda: inspect_page(read, applications),
+        lambda: _document(read, applications),
+        ExitCode.INPUT if nothing_was_read else ExitCode.OK,
+    )
+
+
+def _document(read: Providers, applications: Sequence[Application]) -> InspectDocument:
+    from droidgate.cli.descriptors.inspect_documents import AppSigners, InspectDocument
+
+    signers = (
+        AppSigners.of(
+            application,
+            place=str(application.place),
+            digests=application.signers,
+            verified=application.signers_verified,
+            problem=application.signature_problem,
+        )
+        for application in applications
+        if is_signed(application)
+    )
+    return InspectDocument.of(
+        read,
+        digest=CapabilitySet(providers=read.providers).content_digest(),
+        applications=app_records(applications, read),
+        signers=tuple(signers),
+        marks=marks_of_all(read.providers),
+    )
+
+
+def inspect_page(read: Providers, applications: Sequence[Application] = ()) -> list[Block]:
+    """Return what `inspect` shows."""
+    apps = apps_page(applications, read)
+    is_single = len(applications) == 1
+    blocks: list[Block] = apps if is_single else []
+    for provider in read.providers:
+        blocks += [*provider_page(provider), Line()]
+    blocks += provider_marks_page(read.providers)
+    if read.findings:
+        blocks += [Heading("Remarks of the readers"), *findings_table(read.findings, places=True), Line()]
+    blocks += [] if is_single else apps
+    counts = (
+        amount(len(read.providers), "provider"),
+        amount(sum(len(other.capabilities) for other in read.providers), "capability", "capabilities"),
+        amount(len(read.findings), "remark"),
+    )
+    blocks.append(Line(", ".join(counts)))
+    return blocks

@@ -1,0 +1,52 @@
+"""What `lint` does, and its document."""
+
+from __future__ import annotations
+
+from droidgate.cli.descriptors.descriptor_options import Lint
+from droidgate.cli.exit_codes import ExitCode
+from droidgate.cli.output.grouped_findings import count_levels, counted, findings_table, reaches
+from droidgate.cli.output.json_output import PublishedDocument
+from droidgate.cli.output.pages import Line
+from droidgate.cli.output.reports import Report
+from droidgate.cli.read_sources import print_problem
+from droidgate.sources.linting import LintReport, lint
+from droidgate_mappings.model.findings import Finding
+
+
+class LintDocument(PublishedDocument, schema="droidgate.lint/1"):
+    """What `lint --json` prints.
+
+    Attributes:
+        counts: How many findings there are of each level.
+        findings: What is wrong.
+        without_rules: Formats of what was read that have no rules.
+    """
+
+    counts: dict[str, int]
+    findings: tuple[Finding, ...]
+    without_rules: tuple[str, ...]
+
+
+def lint_sources(options: Lint) -> Report:
+    """Check the sources and report what they break."""
+    report = lint(*options.sources, formats=options.only, strict=options.strict)
+    for problem in report.problems:
+        print_problem(problem)
+    findings = report.findings
+    return Report(
+        lambda: [*findings_table(findings, places=True), Line(_summary(report))],
+        lambda: LintDocument.of(report, counts=count_levels(findings)),
+        ExitCode.FINDINGS if reaches(findings, options.fail_on) else ExitCode.OK,
+        findings=lambda: findings,
+    )
+
+
+def _summary(report: LintReport) -> str:
+    """Return the counts of the findings, and the formats that have no rules by which one could be found."""
+    found = counted(count_levels(report.findings))
+    if not report.without_rules:
+        return found or "no problems found"
+    unchecked = f"no rules for {', '.join(report.without_rules)}"
+    if not found and report.checked:
+        found = "no problems found"
+    return f"{found}; {unchecked}" if found else unchecked

@@ -1,0 +1,58 @@
+"""`droidgate pins list`, `diff`, `approve` and `remove`."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from droidgate.cli.command_classes import Command, argument, flag, option
+from droidgate.cli.options import AS_JSON, PATTERN_HELP, SERIAL
+
+PATTERNS: Final = argument("PATTERN...", PATTERN_HELP, ...)
+PATTERNS_OR_ALL: Final = argument("[PATTERN]...", f"{PATTERN_HELP}; all by default")
+
+
+class PinsList(Command, short="List what is approved", work="droidgate.cli.pins.run_pins:list_pins"):
+    """List what is approved: capabilities, who may call them, and since when."""
+
+    patterns: list[str] | None = PATTERNS_OR_ALL
+    as_json: bool = AS_JSON
+
+
+class PinsDiff(
+    Command, short="Show what changed since it was approved", work="droidgate.cli.pins.run_pins:diff_pins"
+):
+    """Show what changed in approved capabilities since they were approved, by what the phone's apps declare.
+
+    A changed capability is not called until it is approved again.
+    """
+
+    patterns: list[str] | None = PATTERNS_OR_ALL
+    serial: str | None = SERIAL
+    as_json: bool = AS_JSON
+
+
+class PinsApprove(
+    Command,
+    short="Approve capabilities as they are declared now",
+    work="droidgate.cli.pins.run_pins:approve_pins",
+):
+    """Read capabilities from the phone, show them, and approve them as they are declared now.
+
+    An approval holds until the app declares the capability otherwise or is signed by another key; other
+    versions of the app keep it. Asks on a terminal; without one, --yes is required.
+    """
+
+    patterns: list[str] = PATTERNS
+    serial: str | None = SERIAL
+    client: str = option(
+        "--client PATTERN", "Who may call on this approval: cli, or an MCP client's name", "*"
+    )
+    yes: bool = flag("--yes -y", "Approve without a question")
+    as_json: bool = AS_JSON
+
+
+class PinsRemove(Command, short="Take approvals back", work="droidgate.cli.pins.run_pins:remove_pins"):
+    """Take approvals back: the next call of these capabilities asks again."""
+
+    patterns: list[str] = PATTERNS
+    as_json: bool = AS_JSON

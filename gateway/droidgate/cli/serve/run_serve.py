@@ -1,0 +1,162 @@
+"""What `serve` does, and its document.
+
+Standard output is the protocol's: nothing here prints to it but `--plan`.
+"""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING, Final, Literal
+
+from droidgate.cli.exit_codes import ExitCode
+from droidgate.cli.output.json_output import Document, PublishedDocument
+from droidgate.cli.output.pages import Line, Table, amount, print_note
+from droidgate.cli.output.reports import Report
+from droidgate.cli.serve.serve_options import Serve
+from droidgate.computer.optional_packages import need
+from droidgate_mappings.model.errors import UsageError
+
+if TYPE_CHECKING:
+    from droidgate.serving.search import SearchTools
+    from droidgate.serving.server_process import Listening
+
+
+class PlannedAppPart(Document):
+    """The tools of one app.
+
+    Attributes:
+        app: Its package, after its phone's serial number and a slash where several phones are served.
+        tools: How many.
+        tokens: Estimate of what a model is given for them: the bytes of their JSON divided by four.
+    """
+
+    app: str
+    tools: int
+    tokens: int
+
+
+class ServedPart(Document):
+    """What a client is given.
+
+    Attributes:
+        mode: `all` for every tool by itself, `search` for three that find, describe and call the others.
+        tools: How many.
+        tokens: Estimate of what a model is given for them.
+    """
+
+    mode: Literal["all", "search"]
+    tools: int
+    tokens: int
+
+
+class ServePlanDocument(PublishedDocument, schema="droidgate.serve-plan/1"):
+    """What serving the apps of phones costs a model.
+
+    Attributes:
+        apps: The apps, the most expensive first.
+        tools: How many tools all of them have.
+        tokens: Estimate for all of them.
+        served: What a client is given.
+    """
+
+    apps: tuple[PlannedAppPart, ...]
+    tools: int
+    tokens: int
+    served: ServedPart
+
+
+_COLUMNS: Final = ("APP", "TOOLS", "TOKENS")
+
+
+def serve(options: Serve) -> int:
+    """Serve until the client leaves or a signal ends it, or print what that would cost a model.
+
+    Raises:
+        DeviceError: a phone is not there, or fails.
+        UsageError: the address cannot be used, or the MCP SDK is not installed.
+        InputError: the token's file or the user's policy cannot be used.
+        WriteError: the trace cannot be written, or there is a file of its name.
+    """
+    if options.as_json and not options.plan:
+        raise UsageError("--json needs --plan", hint="a server prints the protocol only")
+    need("mcp", "serve")
+    return _print_plan(options) if options.plan else _serve(options)
+
+
+def _print_plan(options: Serve) -> int:
+    from droidgate.serving.search import SearchTools
+    from droidgate.serving.server_application import plan_tokens
+    from droidgate.serving.server_process import phone_tools
+
+    tools = phone_tools(options.serials or (), select=options.select or (), screens=options.screens)
+    tools.look(strict=True)
+    provider = SearchTools(tools, always=options.search)
+    apps = plan_tokens(tools.snapshot().tools)
+    served = plan_tokens(provider.snapshot().tools)
+    count, tokens = sum(app.tools for app in apps), sum(app.tokens for app in apps)
+    rows = [(app.group, f"{app.tools:,}", f"{app.tokens:,}") for app in apps]
+    sums = f"{amount(len(apps), 'app')}, {amount(count, 'tool')}, {amount(tokens, 'token')}"
+    report = Report(
+        lambda: [Table(_COLUMNS, rows), Line(f"{sums}; a token is four bytes of a tool's JSON")],
+        lambda: ServePlanDocument(
+            apps=tuple(PlannedAppPart(app=app.group, tools=app.tools, tokens=app.tokens) for app in apps),
+            tools=count,
+            tokens=tokens,
+            served=ServedPart(
+                mode="search" if provider.is_searched else "all",
+                tools=sum(app.tools for app in served),
+                tokens=sum(app.tokens for app in served),
+            ),
+        ),
+    )
+    report.print(as_json=options.as_json)
+    if not options.as_json:
+        _print_mode(provider, options)
+    return ExitCode.OK
+
+
+def _serve(options: Serve) -> int:
+    from droidgate.calls.traces import open_trace
+    from droidgate.serving.http import parse_address
+    from droidgate.serving.search import SearchTools
+    from droidgate.serving.server_process import phone_tools, serve_tools
+
+    address = None if options.http is None else parse_address(options.http)
+    with open_trace(options.trace) as steps:
+        tools = phone_tools(
+            options.serials or (),
+            select=options.select or (),
+            allow=options.allow or (),
+            screens=options.screens,
+            files=options.files or (),
+            trace=steps,
+            app_instructions=options.app_instructions,
+        )
+        # A phone may come later: a client that starts with the computer would otherwise have to be restarted.
+        tools.look()
+        provider = SearchTools(tools, always=options.search)
+        print_note(f"serving {amount(len(tools.snapshot().tools), 'tool')}")
+        _print_mode(provider, options)
+        if address is None and sys.stdin is not None and sys.stdin.isatty():
+            print_note(
+                "waiting for an MCP client on standard input, which is a terminal; "
+                "`droidgate install-client CLIENT` lets a client start this command; Ctrl-C ends it"
+            )
+        serve_tools(provider, address=address, needs_token=not options.no_token, on_listening=_print_address)
+    return ExitCode.OK
+
+
+def _print_mode(provider: SearchTools, options: Serve) -> None:
+    from droidgate.serving.search import MANY_TOOLS
+
+    if provider.is_searched and options.search is None:
+        print_note(
+            f"search mode, since there are more than {MANY_TOOLS} tools: a client gets three that find, "
+            "describe and call them; --select APP serves fewer, --all serves every tool by itself"
+        )
+
+
+def _print_address(listening: Listening) -> None:
+    print_note(f"listening on {listening.url}")
+    if listening.token_file is not None:
+        print_note(f"token: {listening.token_file}")

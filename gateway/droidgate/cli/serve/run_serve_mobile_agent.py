@@ -1,0 +1,62 @@
+"""What `serve-mobile-agent` does."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING, Final
+
+from droidgate.cli.exit_codes import ExitCode
+from droidgate.cli.output.pages import print_note
+from droidgate.cli.serve.serve_options import ServeMobileAgent
+from droidgate.computer.optional_packages import need
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from droidgate.serving.mobile_agent.mobile_agent_process import ListeningServer
+    from droidgate.serving.mobile_agent.mobile_agent_server import Extension
+
+_KEY: Final = "UFO_MCP_API_KEY"
+"""UFO's variable: from 3.0.8 on its clients send the value as their bearer token."""
+
+_ALL: Final = "all"
+
+
+def serve_mobile_agent_and_report(options: ServeMobileAgent) -> int:
+    """Serve until a signal ends it.
+
+    Raises:
+        UsageError: an address, the key or a choice cannot be used, or the MCP SDK is not installed.
+        InputError: a token's file cannot be used.
+    """
+    need("mcp", "serve")
+    from droidgate.serving.mobile_agent.mobile_agent_process import serve_mobile_agent
+
+    serve_mobile_agent(
+        options.serials or (),
+        server=options.server.value,
+        host=options.host,
+        data_port=options.data_port,
+        action_port=options.action_port,
+        seconds=options.timeout,
+        extensions=_chosen(options.extend or ()),
+        token=os.environ.get(_KEY) or options.token,
+        on_listening=_print_address,
+    )
+    return ExitCode.OK
+
+
+def _chosen(names: Sequence[str]) -> Sequence[Extension]:
+    from droidgate.serving.mobile_agent.mobile_agent_server import EXTENSIONS
+
+    return [name for name in EXTENSIONS if name in names or _ALL in names]
+
+
+def _print_address(listening: ListeningServer) -> None:
+    from droidgate.serving.mobile_agent.mobile_agent_server import NAMES
+
+    print_note(f"{NAMES[listening.role]}: {listening.url}")
+    if listening.token_file is not None:
+        print_note(f"token: {listening.token_file}")
+    elif os.environ.get(_KEY):
+        print_note(f"token: the value of {_KEY}")

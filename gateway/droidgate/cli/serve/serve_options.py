@@ -1,0 +1,110 @@
+"""`droidgate serve` and `droidgate serve-mobile-agent`."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from pathlib import Path
+
+from droidgate.cli.command_classes import Command, PagedCommand, flag, option
+from droidgate.cli.completing import complete_serials
+from droidgate.cli.options import AS_JSON
+
+
+class Serve(
+    PagedCommand,
+    short="Give what the apps of phones declare to any MCP client",
+    work="droidgate.cli.serve.run_serve:serve",
+):
+    """Give what the apps of phones declare to any MCP client.
+
+    The client usually starts this command and talks to it over standard input and output. A call needs the
+    user's approval, which the client asks for where it can, unless the policy or --allow gives it. Over
+    HTTP, clients send the token in the file that is named at the start.
+    """
+
+    serials: list[str] | None = option(
+        "--serial", "A phone; may be repeated. The only one by default", autocompletion=complete_serials
+    )
+    http: str | None = option(
+        "--http [HOST:]PORT",
+        "Serve over Streamable HTTP on this address of loopback, not on standard input and output",
+    )
+    no_token: bool = flag("--no-token", "Over HTTP, let in every program of this computer")
+    select: list[str] | None = option(
+        "--select APP", "Serve this app only: its package, or a pattern; may be repeated"
+    )
+    search: bool | None = option(
+        "--search/--all",
+        "Serve three tools that find, describe and call the others, or serve every tool by itself. "
+        "By default above 40 tools the three",
+    )
+    screens: bool = flag(
+        "--screens", "Serve MobileAgent's commands too: they work on the screens of every app"
+    )
+    allow: list[str] | None = option(
+        "--allow PATTERN", "Ask for no approval of these: CAPABILITY or PACKAGE/CAPABILITY; may be repeated"
+    )
+    files: list[Path] | None = option(
+        "--files FOLDER", "Let clients send the files in this folder to apps; may be repeated"
+    )
+    trace: Path | None = option(
+        "--trace FILE",
+        "Write each step of each call with its values into a new file, a JSON object a line",
+        show_default=False,
+    )
+    app_instructions: bool = flag(
+        "--app-instructions",
+        "Put the apps' own texts for models into the server's instructions, marked as theirs",
+    )
+    plan: bool = flag("--plan", "Print what the tools of each app cost a model, and serve nothing")
+    as_json: bool = AS_JSON
+
+
+class ServerChoice(StrEnum):
+    """What `--server` takes."""
+
+    DATA = "data"
+    ACTION = "action"
+    BOTH = "both"
+
+
+class ExtensionChoice(StrEnum):
+    """What `--extend` takes."""
+
+    COMPACT = "compact"
+    FIND = "find"
+    IMAGES = "images"
+    GESTURES = "gestures"
+    ANNOTATIONS = "annotations"
+    ALL = "all"
+
+
+class ServeMobileAgent(
+    Command,
+    short="Serve a phone to UFO's MobileAgent",
+    work="droidgate.cli.serve.run_serve_mobile_agent:serve_mobile_agent_and_report",
+):
+    """Serve a phone to UFO's MobileAgent, in place of UFO's own two servers.
+
+    The data collection server sees the screen, the action server works on it. Where UFO_MCP_API_KEY is set,
+    both ask for its value as UFO's own do; else on loopback they ask for a token only with --token. Ctrl-C
+    ends both.
+    """
+
+    server: ServerChoice = option("--server", "Which of the two servers to run", ServerChoice.BOTH)
+    host: str = option("--host", "Address to listen on; elsewhere than on loopback with tokens", "localhost")
+    data_port: int = option("--data-port", "Port of the data collection server", 8020, min=0, max=65_535)
+    action_port: int = option("--action-port", "Port of the action server", 8021, min=0, max=65_535)
+    serials: list[str] | None = option(
+        "--serial",
+        "A phone; may be repeated. The only one by default",
+        show_default=False,
+        autocompletion=complete_serials,
+    )
+    extend: list[ExtensionChoice] | None = option(
+        "--extend",
+        "Serve tools that UFO does not have, or annotate all tools; may be repeated",
+        show_default=False,
+    )
+    timeout: float = option("--timeout SECONDS", "Longest time of one call, 1 to 600", 30.0)
+    token: bool = flag("--token", "Let in only clients that send the token, on loopback too")

@@ -1,0 +1,136 @@
+"""What `shim build` does."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Final
+
+from droidgate.cli.exit_codes import ExitCode
+from droidgate.cli.output.grouped_findings import (
+    count_levels,
+    counted,
+    findings_table,
+    reaches,
+    security_blocks,
+    security_page,
+)
+from droidgate.cli.output.marking import marks_page
+from droidgate.cli.output.pages import Block, Heading, Line, print_note
+from droidgate.cli.output.reports import Report
+from droidgate.cli.output.safe_text import one_line
+from droidgate.cli.shim import shim_options
+from droidgate.cli.shim.shim_documents import BuiltShimRecord, ShimBuildDocument, ShimKey
+from droidgate.computer.output_folder import path_below, write_files
+from droidgate.shims.building import Key, ShimBuild, build_from, build_request, chosen_key
+from droidgate_mappings.model.findings import Finding
+from droidgate_shim.builder.protocols import LeftOut
+from droidgate_shim.builder.shim_manifest import PermissionUse
+from droidgate_shim.builder.shims import BuiltShim
+from droidgate_shim.builder.source_app import SourceApp
+from droidgate_shim.builder.text_checks import HIDDEN_TEXT
+
+_MOST_NAMED: Final = 4
+
+
+def key_record(key: Key) -> ShimKey:
+    """Return a key as documents have it."""
+    return ShimKey(path=str(key.path), signer=key.signing.digest)
+
+
+def build_and_report(options: shim_options.ShimBuildCommand) -> Report:
+    """Build, write and report.
+
+    Raises:
+        InputError: a source cannot be read, or nothing in it can be offered.
+        WriteError: a file cannot be written.
+    """
+    request = build_request(options.sources, options.options.given())
+    key = chosen_key(request.key, print_note)
+    made = build_from(request, key)
+    paths = {item.application_id: path_below(options.out, item.file_name) for item in made.shims}
+    apks = {paths[item.application_id]: item.apk for item in made.shims}
+    findings = [finding for item in made.shims for finding in item.findings]
+    return Report(
+        lambda: _page(made, findings),
+        lambda: ShimBuildDocument.of(
+            made,
+            key=key_record(key),
+            shims=tuple(built_record(item, paths[item.application_id]) for item in made.shims),
+            left_out=made.left_out.packages,
+        ),
+        ExitCode.FINDINGS if reaches(findings, options.fail_on) else ExitCode.OK,
+        write_files(apks, force=options.force),
+    )
+
+
+def built_record(shim: BuiltShim, path: Path | None) -> BuiltShimRecord:
+    """Return the published record of a shim that was built."""
+    return BuiltShimRecord.of(
+        shim,
+        apk=None if path is None else str(path),
+        size=len(shim.apk),
+        sha256=hashlib.sha256(shim.apk).hexdigest(),
+        counts=count_levels(shim.findings),
+    )
+
+
+def shim_blocks(shim: BuiltShim) -> list[Block]:
+    """Return what is shown of a shim that was built."""
+    heading = f"{shim.application_id}  {one_line(shim.label)}"
+    offered = f"offers {', '.join(map(one_line, shim.capabilities))}"
+    asked = [Line(_permission_line(use, shim.capabilities), 1) for use in shim.permissions]
+    # `marks_page` shows hidden characters field by field.
+    shown = [finding for finding in shim.findings if finding.code != HIDDEN_TEXT]
+    findings = findings_blocks(shown, shim.capabilities)
+    marks = marks_page(
+        (one_line(package), [mark for mark in shim.marks if mark.package == package])
+        for package in shim.packages
+    )
+    return [Heading(heading), Line(offered, 1), *asked, *findings, Line(), *marks]
+
+
+def _permission_line(use: PermissionUse, capabilities: Sequence[str]) -> str:
+    """Return a permission with what it is for; of many capabilities the first ones."""
+    name = use.permission.rpartition(".")[2]
+    named = [one_line(capability) for capability in use.capabilities[:_MOST_NAMED]]
+    more = len(use.capabilities) - len(named)
+    listed = ", ".join(named) + (f" and {more} more" if more else "")
+    whose = "every capability" if use.capabilities == tuple(capabilities) else listed
+    return f"asks for {name}, to {use.why}" + (f": {whose}" if whose else "")
+
+
+def findings_blocks(findings: Sequence[Finding], capabilities: Sequence[str]) -> list[Block]:
+    """Return findings as `convert` shows them."""
+    security = security_page(security_blocks(findings, capabilities))
+    return [*security, *findings_table(findings, capabilities)] or [Line("nothing is lost", 1)]
+
+
+def left_out_lines(left_out: LeftOut) -> list[Block]:
+    """Return the line about what was left out because of its protocol, nothing where nothing was."""
+    return [Line(one_line(left_out.line))] if left_out.packages else []
+
+
+def _page(made: ShimBuild, findings: Sequence[Finding]) -> list[Block]:
+    return [
+        *(block for item in made.shims for block in shim_blocks(item)),
+        *unused_blocks(made.unused),
+        *left_out_lines(made.left_out),
+        Line(f"findings: {counted(count_levels(findings)) or 'none'}"),
+        signed_line(made.key),
+    ]
+
+
+def signed_line(key: Key) -> Line:
+    """Return what signed the shims."""
+    return Line(f"signed with {one_line(str(key.path))}")
+
+
+def unused_blocks(unused: Sequence[SourceApp]) -> list[Block]:
+    """Return what is shown of apps that got no shim."""
+    blocks: list[Block] = []
+    for item in unused:
+        heading = Heading(f"no shim for {one_line(item.package)}")
+        blocks += [heading, *findings_table(item.findings, places=True), Line()]
+    return blocks

@@ -1,0 +1,229 @@
+"""The commands of `droidgate shim`."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from pathlib import Path
+from typing import Any, Final
+
+from droidgate.cli.command_classes import Command, Options, ReportingCommand, argument, flag, option
+from droidgate.cli.completing import complete_capabilities, complete_shims
+from droidgate.cli.options import AS_JSON, SERIAL, ConversionThreshold
+from droidgate.cli.run_limits import BoundedCommand, Deadline, Memory
+
+
+class AdvertisedProtocol(StrEnum):
+    """What `--advertise` takes: protocols by which agents reach the shim in addition to Mobile-MCP."""
+
+    MMCP = "mmcp"
+    MMCP_BROADCAST = "mmcp-broadcast"
+    APP_FUNCTIONS = "appfunctions"
+
+
+_APP_HELP = "An APK, a container or folder of APKs, a project's folder, or a phone as adb:[SERIAL[/PACKAGE]]"
+
+DEADLINE_MS: Final = option("--deadline-ms MS", "How long a call may take", min=1, max=150_000)
+FAIL_ON: Final = option(
+    "--fail-on", "Exit with 1 from this level of a finding on; everything is done all the same"
+)
+SHIM_NAME: Final = option(
+    "--shim ID",
+    "Only this shim: its application id, or the package of its app",
+    autocompletion=complete_shims,
+)
+AGENT: Final = option("--agent PACKAGE", "The agent's package, or any-app for every app", ...)
+CAPABILITY_IDS: Final = option(
+    "--capability ID", "A capability, or '*' for all; may be repeated", autocompletion=complete_capabilities
+)
+
+
+class ShimBuildOptions(Options):
+    """How shims are made; the names are those of `droidgate.shims.building.BuildOptions`."""
+
+    protocols: list[str] | None = option(
+        "--protocol FORMAT",
+        "Make shims for apps of this protocol: appfunctions, mmcp, mobile-mcp or all; may be "
+        "repeated. By default all but mobile-mcp, whose apps agents reach directly; all with --only or "
+        "--advertise",
+    )
+    only: list[str] | None = option("--only CAPABILITY", "Offer this capability only; may be repeated")
+    aggregate: bool = flag("--aggregate", "One shim for all apps, in place of one for each")
+    advertise: list[AdvertisedProtocol] | None = option(
+        "--advertise", "Let agents of this protocol call it too; may be repeated"
+    )
+    deadline_ms: int | None = DEADLINE_MS
+    signer: str | None = option(
+        "--signer SHA256", "Certificate that will sign the app of a project, which has none yet"
+    )
+    key: Path | None = option(
+        "--key FILE", "Sign with this key, PEM; else with one that is made at the first run and kept"
+    )
+
+    def given(self) -> Any:
+        """Return those that a user gave."""
+        return {name: value for name, value in vars(self).items() if value is not None}
+
+
+class ShimBuildCommand(
+    BoundedCommand,
+    ReportingCommand,
+    short="Make signed APKs that offer other apps' capabilities",
+    work="droidgate.cli.shim.run_shim_build:build_and_report",
+):
+    """Make a signed APK for each app, without an Android SDK.
+
+    Agents that speak Mobile-MCP find the shim next to the app, under the app's name, and call the app's
+    capabilities through it. Apps that agents reach by themselves, those of Mobile-MCP, get a shim only on
+    request (--protocol). What they see otherwise than the app declares it is a finding. Each
+    permission that a shim asks for is listed with the capabilities that need it.
+    """
+
+    sources: list[str] = option("--from SRC", f"{_APP_HELP}; may be repeated", ...)
+    options: ShimBuildOptions
+    out: Path = option("--output -o DIR", "Folder for the APKs", Path("shims"))
+    force: bool = flag("--force", "Replace files that are there and differ")
+    fail_on: ConversionThreshold | None = FAIL_ON
+    memory: Memory = 4096
+    deadline: Deadline = 600.0
+    as_json: bool = AS_JSON
+
+
+class ShimInstall(
+    ReportingCommand,
+    short="Install shims on a phone, and set up what adb may",
+    work="droidgate.cli.shim.run_shim_install:install_and_report",
+):
+    """Install shims on a phone, set up what adb may, and say what was done and what is left.
+
+    Without an APK and without --from, the shims that are installed are set up anew, as is needed after a
+    restart of the phone where they call app functions. App functions are called for all shims by
+    dev.droidgate.shim, which is installed with the first shim that needs it. Nothing is granted to other apps
+    unless you say so.
+    """
+
+    apks: list[Path] | None = argument("APK", "Shims that `shim build` made, or their folder")
+    sources: list[str] | None = option(
+        "--from SRC",
+        f"Build the shims of these apps first: {_APP_HELP[0].lower()}{_APP_HELP[1:]}; may be repeated",
+    )
+    serial: str | None = SERIAL
+    any_app: bool | None = option(
+        "--allow-any-app/--no-allow-any-app",
+        "Let every app on the phone use the shims, or take that back; else a terminal asks, and "
+        "without one it stays as it is: nobody, until somebody says yes",
+    )
+    options: ShimBuildOptions
+    fail_on: ConversionThreshold | None = FAIL_ON
+    as_json: bool = AS_JSON
+
+
+class ShimSync(
+    ReportingCommand,
+    short="Build anew what came, changed or went on a phone",
+    work="droidgate.cli.shim.run_shim_install:sync_and_report",
+):
+    """Make the shims of a phone fit its apps: build and install those of apps that came or changed, and
+    remove those of apps that went.
+
+    It looks after the apps that were named at `shim install`, with the options and the key given there, and
+    after dev.droidgate.shim, which calls app functions for the shims.
+    """
+
+    serial: str | None = SERIAL
+    dry_run: bool = flag("--dry-run", "Only say what would be done; nothing stays changed")
+    fail_on: ConversionThreshold | None = FAIL_ON
+    as_json: bool = AS_JSON
+
+
+class ShimStatus(
+    ReportingCommand,
+    short="Show the shims of a phone, who may call them, and their apps",
+    work="droidgate.cli.shim.run_shim_status:report_status",
+):
+    """Show the shims of a phone: their capabilities, who may call them, and what became of their apps."""
+
+    serial: str | None = SERIAL
+    as_json: bool = AS_JSON
+
+
+class ShimDoctor(
+    ReportingCommand,
+    short="Check what keeps agents from the shims, with the fix",
+    work="droidgate.cli.shim.run_shim_status:report_checks",
+):
+    """Check what keeps agents from the apps behind the shims, and say how each problem is solved.
+
+    The steps are those of docs/guides/prove-on-a-phone.md that adb can do.
+    """
+
+    serial: str | None = SERIAL
+    as_json: bool = AS_JSON
+
+
+class ShimCall(
+    Command, short="Call a capability through a shim", work="droidgate.cli.shim.run_shim_call:call_and_report"
+):
+    """Call a capability through the shim that offers it, and print the outputs.
+
+    The call comes from this computer, and needs no grant. Any app may call itself a shim, so one that your
+    key did not sign gets no arguments.
+    """
+
+    capability: str = argument("CAPABILITY", "Its id", ..., autocompletion=complete_capabilities)
+    arguments: str = option(
+        "--args JSON", "The arguments, as a JSON object; - reads it from standard input", "{}"
+    )
+    shim: str | None = SHIM_NAME
+    signed_by: str | None = option(
+        "--signed-by SHA256", "Trust a shim that another key than yours signed: its certificate's digest"
+    )
+    serial: str | None = SERIAL
+    deadline_ms: int | None = DEADLINE_MS
+    as_json: bool = AS_JSON
+
+
+class ShimGrant(
+    Command,
+    short="Let an agent call capabilities, without a question on the phone",
+    work="droidgate.cli.shim.run_shim_call:grant_and_report",
+):
+    """Let an agent call capabilities, without a question on the phone.
+
+    The grant holds for the app with the certificate that it has now. `shim status` lists all grants.
+    """
+
+    agent: str = AGENT
+    capability: list[str] | None = CAPABILITY_IDS
+    shim: str | None = SHIM_NAME
+    serial: str | None = SERIAL
+    as_json: bool = AS_JSON
+
+
+class ShimRevoke(
+    Command, short="Revoke grants of an agent", work="droidgate.cli.shim.run_shim_call:revoke_and_report"
+):
+    """Revoke grants of an agent: those for the named capabilities, or all."""
+
+    agent: str = AGENT
+    capability: list[str] | None = CAPABILITY_IDS
+    shim: str | None = SHIM_NAME
+    serial: str | None = SERIAL
+    as_json: bool = AS_JSON
+
+
+class ShimUninstall(
+    Command,
+    short="Remove shims from a phone",
+    work="droidgate.cli.shim.run_shim_install:uninstall_and_report",
+):
+    """Remove shims from a phone, with everything that was granted to them and by them.
+
+    With the last shim that calls app functions goes dev.droidgate.shim, which calls them for the shims.
+    """
+
+    shims: list[str] | None = argument(
+        "SHIM", "Application ids, or packages of their apps", autocompletion=complete_shims
+    )
+    every_shim: bool = flag("--all", "Remove every shim of the phone")
+    serial: str | None = SERIAL
+    as_json: bool = AS_JSON

@@ -1,0 +1,305 @@
+"""A reader of files, modules of projects, APKs, and folders of these."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from droidgate.sources.android_project import (
+    MAIN,
+    LooseFile,
+    Module,
+    loose_files_of,
+    read_module,
+    read_source_set,
+)
+from droidgate.sources.folders import module_of_manifest, read_bytes, scan_folder
+from droidgate.sources.format_reading import FormatReader
+from droidgate.sources.module_layout import LooseCode
+from droidgate.sources.resources import SourceSet
+from droidgate.sources.source_code import Code, code_of
+from droidgate.sources.spelling import printable, shown_parent
+from droidgate.sources.text_manifest import is_manifest
+from droidgate_android.apk.file_kinds import is_binary_xml, is_zip
+from droidgate_mappings.formats.format import SourceFile, load_formats
+from droidgate_mappings.model.capability import Place, Provider, declaration_of
+from droidgate_mappings.model.errors import BudgetError, InputError
+from droidgate_mappings.model.findings import Finding, Level, finding_code
+from droidgate_mappings.model.json_values import Json
+from droidgate_mappings.text.json_text import parse_json
+from droidgate_mappings.text.xml_text import parse_xml
+
+if TYPE_CHECKING:
+    from droidgate_android.apk.reader import Apk
+
+_code = partial(finding_code, module=__name__)
+
+
+STANDARD_INPUT: Final = "-"
+
+UNREFERENCED_DESCRIPTOR: Final = _code(
+    "unreferenced-descriptor",
+    "A descriptor in a module's assets or resources that no component of it points to; it is read alone",
+)
+
+REPEATED_DECLARATION: Final = _code(
+    "repeated-declaration",
+    "A descriptor in a folder that says what a component of an app in it declares; it is not counted again",
+)
+
+UNREAD_FILE: Final = _code(
+    "unread-file", "A file of a folder may be a descriptor by its name, and is too large to be read"
+)
+
+_UTF_8_MARK: Final = b"\xef\xbb\xbf"
+_UTF_16_MARKS: Final = (b"\xff\xfe", b"\xfe\xff")
+_UTF_16_XML: Final = (b"\xff\xfe<\0", b"\xfe\xff\0<")
+
+
+def _declares_the_same(tied: Provider, loose: Provider) -> bool:
+    def declared(provider: Provider) -> list[dict[str, Json]]:
+        return [declaration_of(part) for part in (*provider.capabilities, *provider.definitions.values())]
+
+    return (
+        tied.protocol == loose.protocol
+        and len(tied.capabilities) == len(loose.capabilities)
+        and tied.definitions.keys() == loose.definitions.keys()
+        and declared(tied) == declared(loose)
+    )
+
+
+class FileReader(FormatReader):
+    """Reads files and folders; what cannot be read in a folder is a problem, not an error."""
+
+    def read_named(self, path: str, data: bytes) -> None:
+        """Read a file that was named itself: its path as a user would write it, and its content.
+
+        Raises:
+            InputError: it is broken, or no format claims it.
+        """
+        place = printable(path)
+        if is_zip(data):
+            self.read_archive(path, data)
+            return
+        if is_binary_xml(data):
+            from droidgate.sources.apk import source_text_of  # noqa: PLC0415
+
+            data = source_text_of(data, place).encode()
+        if is_manifest(data):
+            self.files_read[place] = None
+            self._read_manifest_file(path, data)
+        elif not self.read_file(SourceFile(place, data)) and not self._read_code_file(place, data):
+            raise self._unclaimed(place, data)
+
+    def _read_code_file(self, place: str, data: bytes) -> bool:
+        """Read a file of source code by itself; false where no format reads such files."""
+        if not place.endswith(self.code_endings):
+            return False
+        folder, _, name = place.rpartition("/")
+        known = len(self.providers), len(self.problems)
+        self.read_code_alone(Code((SourceSet({name: data}, folder),)))
+        if known == (len(self.providers), len(self.problems)):
+            return False
+        self.files_read[place] = None
+        return True
+
+    def _unclaimed(self, place: str, data: bytes) -> InputError:
+        """Return why no format claims a file: what is broken in it, or that it is something else."""
+        text = data.removeprefix(_UTF_8_MARK).lstrip()
+        if not text:
+            return InputError("the file is empty", place=place, hint=self._known_formats())
+        try:
+            if text.startswith((b"{", b"[")):
+                parse_json(data, path=place)
+            elif text.startswith(b"<") or data.startswith(_UTF_16_XML):
+                parse_xml(data, path=place)
+            elif data.startswith(_UTF_16_MARKS):
+                return InputError("the file is UTF-16", place=place, hint="save the file as UTF-8")
+        except InputError as error:
+            return error
+        return InputError("no known format claims this file", place=place, hint=self._known_formats())
+
+    def read_folder(self, folder: str) -> None:
+        """Read everything in a folder.
+
+        Raises:
+            InputError: it has no Android project and no descriptor.
+        """
+        scan = scan_folder(folder, folder, self.options.formats)
+        self.files_read = scan.files_read
+        self.note(*scan.problems)
+        for module in scan.modules:
+            self.read_module(module)
+        # Resources and assets are listed as the modules are read.
+        self.note(*scan.problems)
+        loose_code = {place: path for path, place in scan.loose_code}
+        self.read_code_alone(Code((SourceSet(LooseCode(loose_code, folder)),)))
+        for path, place in scan.loose_files:
+            self._read_loose(path, place, root=folder)
+        if scan.archives:
+            self._read_loose_archives(scan.archives)
+        if not (self.applications or self.providers or self.problems):
+            message = "the folder holds no Android project and no descriptor"
+            raise InputError(message, place=printable(folder), hint=self._known_formats())
+
+    def _read_loose_archives(self, archives: Iterable[tuple[str, str]]) -> None:
+        from droidgate.sources.apk import open_loose_archives  # noqa: PLC0415
+
+        problems: list[InputError] = []
+        for apk in open_loose_archives(archives, problems):
+            self.read_apk(apk)
+        self.note(*problems)
+
+    def read_archive(self, path: str, data: bytes | None = None) -> None:
+        """Read an APK or a container; `data` is its content where it is not a file."""
+        from droidgate.sources.apk import open_archive  # noqa: PLC0415
+
+        self.read_apk(open_archive(path, data))
+
+    def read_apk(self, apk: Apk) -> None:
+        """Read an app that is built; what one format cannot read is a problem of the reading."""
+        from droidgate_android.apk.apk_application import read_application  # noqa: PLC0415
+
+        try:
+            application = read_application(apk)
+            self.applications.append(application)
+            self.files_read[application.place.path] = None
+            self.read_application(application)
+        except InputError as error:
+            self.note(error)
+        self.findings.extend(apk.findings)
+        apk.release()
+
+    def _known_formats(self) -> str:
+        formats = self.options.formats
+        if not formats:
+            return "no format is installed"
+        names = ", ".join(f"{format_.title} ({format_.id})" for format_ in formats)
+        if len(formats) < len(load_formats()):
+            return f"it was to be read as {names} only"
+        return f"known formats: {names}"
+
+    def _read_manifest_file(self, path: str, data: bytes) -> None:
+        context = self.context()
+        unlisted: list[InputError] = []
+        if path == STANDARD_INPUT:
+            module, name = Module({"main": SourceSet({path: data}, "", path)}), "main"
+        else:
+            file = Path(path).absolute()
+            shown = shown_parent(Path(path).as_posix())
+            module, name = module_of_manifest(str(file.parent), file.name, shown, self.files_read, unlisted)
+        application = read_source_set(module, name, context)
+        self.note(*unlisted)
+        self.findings.extend(context.findings)
+        self.applications.append(application)
+        known = 0 if not self.options.strict else len(self.problems)
+        self.read_application(application)
+        failed = list(self.problems.values())[known:]
+        if failed and (self.options.strict or not self.providers):
+            raise failed[0] if self.options.strict else InputError.first_of(tuple(failed))
+
+    def read_module(self, module: Module) -> None:
+        """Read the applications of a module, and the descriptors in it that no component points to."""
+        context = self.context()
+        problems: list[InputError] = []
+        found = list(read_module(module, context, problems))
+        applications = [application for _, application in found]
+        self.findings += [*module.findings, *context.findings]
+        self.report_variant_code(module)
+        self.applications.extend(applications)
+        known = len(self.providers)
+        code = code_of(module)
+        for name, application in found:
+            self.read_application(application, code=code if name == MAIN else Code())
+        self.note(*problems)
+        if not any(name == MAIN for name, _ in found) and not module.is_merged:
+            self.read_code_alone(code)
+        read_already = {
+            provider.source.path for provider in self.providers[known:] if provider.source is not None
+        }
+        for loose in loose_files_of(applications):
+            if loose.file.path not in read_already:
+                self._read_untied(loose)
+
+    def _read_untied(self, loose: LooseFile) -> None:
+        path = loose.file.path
+        try:
+            if not self.read_file(SourceFile(path, loose.file.read())):
+                return
+        except BudgetError as error:
+            self._note_unread(path, error)
+            return
+        except InputError as error:
+            self.note(error)
+            return
+        self.findings.append(
+            Finding(
+                code=UNREFERENCED_DESCRIPTOR,
+                level=Level.NOTE,
+                pointer="",
+                message=f"no component of the module points to {loose.name}; it is read without a component",
+                source=Place(path=path),
+                hint="its component may arrive by manifest merging, or the file may be unused",
+            )
+        )
+
+    def _read_loose(self, path: str, place: str, *, root: str) -> None:
+        try:
+            data = read_bytes(path, shown=place, root=root)
+        except BudgetError as error:
+            self._note_unread(place, error)
+            return
+        except InputError as error:
+            self.note(error)
+            return
+        try:
+            if is_manifest(data):
+                self.files_read[place] = None
+                self._read_loose_manifest(place, data)
+            else:
+                known = len(self.providers)
+                self.read_file(SourceFile(place, data))
+                self._leave_out_repeated(known)
+        except InputError as error:
+            self.note(error)
+
+    def _note_unread(self, place: str, error: InputError) -> None:
+        """Report a file that is too large to be read; descriptors are smaller, so it is not a problem."""
+        self.findings.append(
+            Finding(
+                code=UNREAD_FILE,
+                level=Level.NOTE,
+                pointer="",
+                message=f"it is not read: {error.message}",
+                source=Place(path=place),
+                hint=error.hint,
+            )
+        )
+
+    def _leave_out_repeated(self, known: int) -> None:
+        """Leave out the providers from position `known` on that a component of an app declares as well.
+
+        A folder that `convert` wrote has mMCP's tools twice, in the manifest and next to it.
+        """
+        tied = [other for other in self.providers[:known] if other.component is not None]
+        loose, self.providers[known:] = self.providers[known:], []
+        for provider in loose:
+            twin = next((item for item in tied if _declares_the_same(item, provider)), None)
+            if twin is None:
+                self.providers.append(provider)
+                continue
+            self.findings.append(
+                Finding(
+                    code=REPEATED_DECLARATION,
+                    level=Level.NOTE,
+                    pointer="",
+                    message=f"it declares what {twin.component} does, and is not counted again",
+                    source=provider.source,
+                )
+            )
+
+    def _read_loose_manifest(self, place: str, data: bytes) -> None:
+        folder, _, name = place.rpartition("/")
+        self.read_module(Module({"main": SourceSet({name: data}, folder, name)}))
