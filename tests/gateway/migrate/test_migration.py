@@ -46,7 +46,7 @@ def test_a_manifest_without_an_application(tmp_path: Path) -> None:
     assert "no manifest with an application" in refusal(InputError, lambda: find_source_set(tmp_path)).message
 
 
-def test_several_modules(tmp_path: Path) -> None:
+def test_several_modules_with_an_application_are_refused_by_name(tmp_path: Path) -> None:
     make_module(tmp_path / "app")
     make_module(tmp_path / "wear")
     error = refusal(InputError, lambda: find_source_set(tmp_path))
@@ -65,7 +65,7 @@ def test_libraries_and_built_files_do_not_count(tmp_path: Path) -> None:
     assert found.namespace == "dev.example"
 
 
-def test_a_package_that_nobody_says(tmp_path: Path) -> None:
+def test_a_package_that_nobody_says_has_to_be_given(tmp_path: Path) -> None:
     make_module(tmp_path, gradle="")
     assert "--package" in (refusal(InputError, lambda: find_source_set(tmp_path)).hint or "")
     assert find_source_set(tmp_path, "dev.given").namespace == "dev.given"
