@@ -263,7 +263,9 @@ OF_APPS = [  # the same of an app's only provider
 
 
 @pytest.mark.parametrize(("row", "text", "seen", "expected", "lost"), OF_FILES)
-def test_a_file_that_breaks_a_rule_is_read_by_its_row(row: str, text: str, seen: Seen, expected: object, lost: str | None) -> None:
+def test_a_file_that_breaks_a_rule_is_read_by_its_row(
+    row: str, text: str, seen: Seen, expected: object, lost: str | None
+) -> None:
     reading = lenient(text, row)
     assert seen(only(reading)) == expected
     assert losses_of(reading) == ([] if lost is None else [(row, lost, Level.DROPPED)])

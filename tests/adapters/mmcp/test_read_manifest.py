@@ -120,9 +120,9 @@ def test_definitions_of_several_tools_come_together() -> None:
     assert provider.definitions["Place"] == string()
 
 
-def case(mark: pytest.MarkDecorator, value: Json, **expected: Any) -> Any:
+def case(title: str, mark: pytest.MarkDecorator, value: Json, **expected: Any) -> Any:
     """Return the case of a manifest that only the row of a mark lets in, and what is read of it."""
-    return pytest.param(mark.args[0], value, expected, marks=mark)
+    return pytest.param(mark.args[0], value, expected, id=title, marks=mark)
 
 
 M33, M34, M36 = pytest.mark.row("M33"), pytest.mark.row("M34"), pytest.mark.row("M36")
@@ -150,26 +150,34 @@ def draft(returned: Json) -> Json:
 
 
 @pytest.mark.parametrize(("row", "value", "expected"), [
-    *(case(M33, manifest_of(GREET, protocolVersion=text), extensions={"mmcp": {"protocolVersion": text}})
+    *(case(f"the version {text!r}", M33,
+        manifest_of(GREET, protocolVersion=text), extensions={"mmcp": {"protocolVersion": text}})
         for text in ("1.1", "1", 1, 1.0)),
-    case(M34, {"instructions": "Says hello", "tools": [{**GREET, "return": {"a": "String"}}]},
+    case("instructions next to a return type", M34,
+        {"instructions": "Says hello", "tools": [{**GREET, "return": {"a": "String"}}]},
         dialect="draft", description="Says hello", extensions={"mmcp": {"text_key": "instructions"}}),
-    case(M34, {"appDescription": "Hello", "instructions": "Be kind", "tools": [GREET]},
+    case("a description next to instructions", M34,
+        {"appDescription": "Hello", "instructions": "Be kind", "tools": [GREET]},
         description="Hello", extensions={"mmcp": {"instructions": "Be kind"}}),
-    case(M36, '{"instructions": "two\nlines\tand a tab", "tools": []}',
+    case("raw line breaks in a text", M36, '{"instructions": "two\nlines\tand a tab", "tools": []}',
         instructions="two\nlines\tand a tab"),
-    case(M37, manifest_of({"name": "a", "description": "b", "parameters": {}}), input=ObjectType(),
+    case("empty parameters", M37,
+        manifest_of({"name": "a", "description": "b", "parameters": {}}), input=ObjectType(),
         facts={"mmcp": {"parameters": "empty"}}),
-    case(M37, manifest_of({"name": "a", "description": "b", "parameters": None}), input=ObjectType(),
+    case("parameters that are null", M37,
+        manifest_of({"name": "a", "description": "b", "parameters": None}), input=ObjectType(),
         facts={"mmcp": {"parameters": "missing"}}),
-    case(M37, manifest_of({"name": "a", "description": "b"}), input=ObjectType(),
+    case("no parameters", M37, manifest_of({"name": "a", "description": "b"}), input=ObjectType(),
         facts={"mmcp": {"parameters": "missing"}}),
-    case(M37, manifest_of({**GREET, "parameters": {"location": "string", "days": "Int", "raw": "any",
+    case("a flat map of type words", M37,
+        manifest_of({**GREET, "parameters": {"location": "string", "days": "Int", "raw": "any",
         "tags": "list"}}), input=FLAT),
-    *(case(M38, draft(value), output=None, facts={"mmcp": {"return": value}}) for value in NOT_WORDS),
-    case(M38, draft({"when": "Date", "n": "INT"}), output=RETURNED),
-    case(S52, {"tools": [GREET]}, instructions=None),
-    case(S53, manifest_of({"name": "a", "parameters": {"type": "object"}}), tool_description=None),
+    *(case(f"a return type that is not a map of words: {value!r}", M38,
+        draft(value), output=None, facts={"mmcp": {"return": value}}) for value in NOT_WORDS),
+    case("a flat map for the return type", M38, draft({"when": "Date", "n": "INT"}), output=RETURNED),
+    case("no instructions", S52, {"tools": [GREET]}, instructions=None),
+    case("no description of a tool", S53,
+        manifest_of({"name": "a", "parameters": {"type": "object"}}), tool_description=None),
 ])  # fmt: skip
 def test_what_apps_write_instead_is_read_by_its_row(row: str, value: Json, expected: dict[str, Any]) -> None:
     reading = read_json(value)

@@ -97,10 +97,12 @@ def described(text: str) -> str:
     return f'<capability id="c" description="{text}" version="1"/>'
 
 
-def case(mark: pytest.MarkDecorator, element: str, *, root: str = "", times: int = 1, **expected: Any) -> Any:
+def case(
+    title: str, mark: pytest.MarkDecorator, element: str, *, root: str = "", times: int = 1, **expected: Any
+) -> Any:
     """Return the case of a descriptor that only the row of a mark lets in, and what its capability is."""
     text = descriptor(element, root=root or 'mobile-mcp-capabilities version="1.0"')
-    return pytest.param(list(mark.args) * times, text, expected, marks=mark)
+    return pytest.param(list(mark.args) * times, text, expected, id=title, marks=mark)
 
 
 M05, M07, M08 = pytest.mark.row("M05"), pytest.mark.row("M07"), pytest.mark.row("M08")
@@ -114,27 +116,36 @@ ROOT = "mobile-mcp-capabilities"
 
 
 @pytest.mark.parametrize(("rows", "text", "expected"), [
-    case(M05, parameter('type="date" required="true" description="D"'), input=record({"x": DATED})),
-    case(M07, parameter(TEXT), input=record({"x": X})),
-    case(M07, parameter(f'{TEXT} required="TRUE"'), input=record({"x": X_REQUIRED})),
-    case(M07, parameter(f'{TEXT} required="1"'), input=record({"x": X_REQUIRED})),
-    case(M07, parameter(f'{TEXT} required="yes"'), input=record({"x": X})),
-    case(M07, parameter(f'{TEXT} required="0"'), input=record({"x": X})),
-    *(case(M08, SWITCH, root=f'{ROOT} version="{version}"', dialect="1.0", of_provider={"version": version})
+    case("an unknown type is a string", M05,
+        parameter('type="date" required="true" description="D"'), input=record({"x": DATED})),
+    case("required is not stated", M07, parameter(TEXT), input=record({"x": X})),
+    case("required in capitals is required", M07,
+        parameter(f'{TEXT} required="TRUE"'), input=record({"x": X_REQUIRED})),
+    case("required as 1 is required", M07,
+        parameter(f'{TEXT} required="1"'), input=record({"x": X_REQUIRED})),
+    case("required with another word is not", M07,
+        parameter(f'{TEXT} required="yes"'), input=record({"x": X})),
+    case("required as 0 is not", M07, parameter(f'{TEXT} required="0"'), input=record({"x": X})),
+    *(case(f"the version {version}", M08,
+        SWITCH, root=f'{ROOT} version="{version}"', dialect="1.0", of_provider={"version": version})
         for version in ("1", "1.1", "1.0.2")),
-    case(M10, '<capability id="c" description="C"/>', version="1"),
+    case("a capability without a version", M10, '<capability id="c" description="C"/>', version="1"),
     # Curly quotes are straightened where they enclose values only.
-    case(M29, SAID, id="say", description="He said ‘hi’", version="1.0"),
-    case(M29, '<capability id=”say" description="the word “hi” twice" version="1"/>',
+    case("curly quotes that enclose values are straightened", M29,
+        SAID, id="say", description="He said ‘hi’", version="1.0"),
+    case("curly quotes inside a value stay", M29,
+        '<capability id=”say" description="the word “hi” twice" version="1"/>',
         description="the word “hi” twice"),
-    case(M62, '<capability id="c" version="1"><input><param name="x" required="true"/></input></capability>',
+    case("a parameter without type and description", M62,
+        '<capability id="c" version="1"><input><param name="x" required="true"/></input></capability>',
         times=3, description=None, input=record({"x": required(string())})),
-    *(case(M68, versioned(raw), version=text) for raw, text in (
+    *(case(f"the version {raw} is what a device gives", M68, versioned(raw), version=text) for raw, text in (
         ("1.10", "1.1"), ("1e2", "100.0"), ("007", "7"), ("#fff", "#ffffffff"), ("10dp", "10.0dip"),
     )),
-    case(M12, '<capability id="@string/none" description="C" version="1"/>', id="@string/none"),
-    case(M12, versioned("@string/none"), version="@string/none"),
-    case(M12, described("@string/none"), description="@string/none",
+    case("an id that does not resolve", M12,
+        '<capability id="@string/none" description="C" version="1"/>', id="@string/none"),
+    case("a version that does not resolve", M12, versioned("@string/none"), version="@string/none"),
+    case("a description that does not resolve", M12, described("@string/none"), description="@string/none",
         extensions={"mobile-mcp": {"references": ["description"]}}),
 ])  # fmt: skip
 def test_what_apps_write_instead_is_read_by_its_row(
