@@ -510,15 +510,15 @@ def test_text_from_apps_steers_no_terminal(droidgate: Runner, command: str, more
 
 ENTITY = b'<!DOCTYPE a [<!ENTITY b SYSTEM "file:///etc/passwd">]><mobile-mcp-capabilities>&b;'
 UTF_16 = "<mobile-mcp-capabilities version='1.0'/>".encode("utf-16")
-UNCLOSED = b"<mobile-mcp-capabilities>" + b"<capability>" * 5000
+ENDLESS = b"<mobile-mcp-capabilities>" + b"<capability>" * 5000
 NO_SCHEMA = b'{"tools": [{"name": "a", "inputSchema": 3}]}'
-REPORTED = {("lint", NO_SCHEMA), ("lint", UNCLOSED)}
+REPORTED = {("lint", NO_SCHEMA), ("lint", ENDLESS)}
 
 
 @pytest.mark.parametrize("data", [
     b"", b"\x00\x01\x02\xff\xfe" * 50, b"PK\x03\x04junk", b"\x03\x00\x08\x00" + b"\x00" * 40,
     b"<" * 10_000, b"[" * 100_000, b"{" * 100_000, b'{"tools": "no"}', b'{"tools": [{"name": 7}]}',
-    NO_SCHEMA, ENTITY + b"</mobile-mcp-capabilities>", UNCLOSED, UTF_16, b"\xef\xbb\xbf", b"null",
+    NO_SCHEMA, ENTITY + b"</mobile-mcp-capabilities>", ENDLESS, UTF_16, b"\xef\xbb\xbf", b"null",
 ], ids=lambda data: repr(data[:12]))  # fmt: skip
 @pytest.mark.parametrize("command", ["inspect", "lint", "convert"])
 def test_damaged_input_ends_with_a_report_or_one_error(droidgate: Runner, command: str, data: bytes) -> None:
