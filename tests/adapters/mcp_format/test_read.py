@@ -230,15 +230,19 @@ def test_what_cannot_be_read_is_refused_in_one_sentence(document: Json, message:
     assert caught.value.place.startswith("tools.json")
 
 
-@pytest.mark.parametrize(("document", "is_ours"), [
-    (result(WEATHER), True),
-    ([{"name": "a", "input_schema": {}}], True),
-    (result(), True),
-    ({"instructions": "", "tools": [{"name": "a", "description": "", "parameters": {}}]}, False),
-    ("<mcp/>", False),
-    ("", False),
-    ('"inputSchema":', False),
-])  # fmt: skip
+LISTS = {
+    "a result": (result(WEATHER), True),
+    "an array with another spelling": ([{"name": "a", "input_schema": {}}], True),
+    "a result without tools": (result(), True),
+    "a manifest of mMCP":
+        ({"instructions": "", "tools": [{"name": "a", "description": "", "parameters": {}}]}, False),
+    "XML": ("<mcp/>", False),
+    "an empty file": ("", False),
+    "a word of JSON": ('"inputSchema":', False),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("document", "is_ours"), LISTS.values(), ids=LISTS)
 def test_a_list_of_tools_is_known_by_its_schemas(document: Json, *, is_ours: bool) -> None:
     assert (FORMAT.detect(source(document)) > 0) is is_ours
 

@@ -257,19 +257,23 @@ COUNT = {"type": "integer", "description": "how many", "default": 1}
 NAMES = {"type": "array", "items": {"type": "string", "enum": ["a", "b"]}}
 
 
-@pytest.mark.parametrize(("schema", "is_plain"), [
-    ({"type": "object", "properties": {"count": COUNT, "names": NAMES}, "required": ["count"]}, True),
-    ({"type": "text"}, False),
-    ({"type": ["string", "null"]}, False),
-    ({"description": 1}, False),
-    ({"properties": {"a": None}}, False),
-    ({"required": ["a", "a"]}, False),
-    ({"items": [{}]}, False),
-    ({"$schema": "http://json-schema.org/draft-04/schema#"}, False),
-    ({"properties": {"a": {"pattern": "["}}}, False),
-    ([], False),
-    (None, False),
-])  # fmt: skip
+PLAIN_OR_NOT = {
+    "a usual schema":
+        ({"type": "object", "properties": {"count": COUNT, "names": NAMES}, "required": ["count"]}, True),
+    "an unknown type": ({"type": "text"}, False),
+    "two types": ({"type": ["string", "null"]}, False),
+    "a number for a description": ({"description": 1}, False),
+    "null for a property": ({"properties": {"a": None}}, False),
+    "a required name twice": ({"required": ["a", "a"]}, False),
+    "items in a list": ({"items": [{}]}, False),
+    "an older draft": ({"$schema": "http://json-schema.org/draft-04/schema#"}, False),
+    "a pattern that does not end": ({"properties": {"a": {"pattern": "["}}}, False),
+    "a list": ([], False),
+    "null": (None, False),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("schema", "is_plain"), PLAIN_OR_NOT.values(), ids=PLAIN_OR_NOT)
 def test_what_is_unusual_or_wrong_is_not_plain(schema: Any, *, is_plain: bool) -> None:
     assert is_plain_schema(schema) is is_plain
 

@@ -83,19 +83,23 @@ def test_the_sample_of_the_draft_is_read_without_a_finding() -> None:
     assert tool.extensions == {}
 
 
-@pytest.mark.parametrize(("text", "sure"), [
-    (SECTION_2, 90),
-    (DRAFT, 90),
-    (json.dumps({"tools": [GREET]}), 60),
-    (json.dumps({"tools": [{"name": "a", "inputSchema": {"type": "object"}}], "instructions": "x"}), 0),
-    (json.dumps({"tools": [{"type": "function", "function": {}}]}), 0),
-    (json.dumps({"tools": "a"}), 0),
-    ("{}", 0),
-    ("[]", 0),
-    ('{"tools": []}', 0),
-    ("<activity/>", 0),
-    ("{not json", 0),
-])  # fmt: skip
+FILES = {
+    "the sample of the specification": (SECTION_2, 90),
+    "the sample of the draft": (DRAFT, 90),
+    "tools alone": (json.dumps({"tools": [GREET]}), 60),
+    "tools of MCP":
+        (json.dumps({"tools": [{"name": "a", "inputSchema": {"type": "object"}}], "instructions": "x"}), 0),
+    "functions of a vendor": (json.dumps({"tools": [{"type": "function", "function": {}}]}), 0),
+    "tools that are a text": (json.dumps({"tools": "a"}), 0),
+    "an empty object": ("{}", 0),
+    "an empty list": ("[]", 0),
+    "no tools": ('{"tools": []}', 0),
+    "XML": ("<activity/>", 0),
+    "not JSON": ("{not json", 0),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("text", "sure"), FILES.values(), ids=FILES)
 def test_a_file_of_each_dialect_is_distinguished_from_other_tools(text: str, sure: int) -> None:
     assert FORMAT.detect(SourceFile("a", text.encode())) == sure
 
@@ -195,14 +199,18 @@ def test_another_version_is_refused(version: Json) -> None:
         read_json(manifest_of(GREET, protocolVersion=version))
 
 
-@pytest.mark.parametrize(("parameters", "kind"), [
-    ({"type": "object"}, "object"),
-    ({"properties": {}}, "object"),
-    ({"$schema": "https://json-schema.org/draft/2020-12/schema", "type": "string"}, "string"),
-    ({"location": "The city"}, "any"),
-    (True, "any"),
-    ({"oneOf": [{"type": "object"}, {"type": "object"}]}, "one-of"),
-])  # fmt: skip
+SCHEMAS = {
+    "a type alone": ({"type": "object"}, "object"),
+    "properties alone": ({"properties": {}}, "object"),
+    "a schema with its draft":
+        ({"$schema": "https://json-schema.org/draft/2020-12/schema", "type": "string"}, "string"),
+    "words that are no type": ({"location": "The city"}, "any"),
+    "true": (True, "any"),
+    "a choice": ({"oneOf": [{"type": "object"}, {"type": "object"}]}, "one-of"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("parameters", "kind"), SCHEMAS.values(), ids=SCHEMAS)
 def test_a_json_schema_is_not_a_flat_map(parameters: Json, kind: str) -> None:
     reading = read_json(manifest_of({**GREET, "parameters": parameters}))
     assert not reading.findings

@@ -181,26 +181,32 @@ INPUTS = "".join(f'<input><param name="{name}" {TEXT} required="true"/></input>'
 TOOLS = 'xmlns:tools="http://schemas.android.com/tools" tools:ignore="All"'
 
 
-@pytest.mark.parametrize(("element", "expected"), [
-    (described("a “b” c"), {"description": "a “b” c"}),
+SEEN = {
+    "curly quotes stay": (described("a “b” c"), {"description": "a “b” c"}),
     # What a device gives.
-    (described(r"It\'s on\noff"), {"description": "It's on\noff"}),
-    (described(r"C:\\new"), {"description": "C:\\new"}),
-    (described(r"\@home"), {"description": "@home"}),
-    (described("@home"), {"description": "@home"}),
-    (described("007"), {"description": "7"}),
-    (described("1.10"), {"description": "1.1"}),
-    (described("TRUE"), {"description": "true"}),
-    (described("10dp"), {"description": "10.0dip"}),
-    (described(r"\u0030\u00307"), {"description": "007"}),
-    (described("1.0"), {"description": "1.0"}),
-    (described(r"\@string/about"), {"description": "@string/about", "extensions": {}}),
+    "escapes are resolved": (described(r"It\'s on\noff"), {"description": "It's on\noff"}),
+    "an escaped backslash is one": (described(r"C:\\new"), {"description": "C:\\new"}),
+    "an escaped at sign is one": (described(r"\@home"), {"description": "@home"}),
+    "an at sign alone is one": (described("@home"), {"description": "@home"}),
+    "a number loses zeros at its begin": (described("007"), {"description": "7"}),
+    "a number loses zeros at its end": (described("1.10"), {"description": "1.1"}),
+    "a boolean is small": (described("TRUE"), {"description": "true"}),
+    "a size has a fraction": (described("10dp"), {"description": "10.0dip"}),
+    "escaped digits are a text": (described(r"\u0030\u00307"), {"description": "007"}),
+    "a number as it is": (described("1.0"), {"description": "1.0"}),
+    "an escaped reference is a text":
+        (described(r"\@string/about"), {"description": "@string/about", "extensions": {}}),
     # An empty input is remembered; none is usual.
-    (CAPABILITY.format("<input/><output/>"), {"input": ObjectType(), "output": ObjectType(),
+    "an empty input is remembered":
+        (CAPABILITY.format("<input/><output/>"), {"input": ObjectType(), "output": ObjectType(),
         "extensions": {"mobile-mcp": {"empty-input": True}}}),
-    (SWITCH, {"extensions": {}}),
-    (f'<capability {TOOLS} id="c" description="C" version="1"/>', {"extensions": {}}),
-])  # fmt: skip
+    "no input is usual": (SWITCH, {"extensions": {}}),
+    "attributes of tools are nothing":
+        (f'<capability {TOOLS} id="c" description="C" version="1"/>', {"extensions": {}}),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("element", "expected"), SEEN.values(), ids=SEEN)
 def test_a_capability_is_what_a_device_sees_of_it(element: str, expected: dict[str, Any]) -> None:
     capability = dict(capability_of(element))
     assert {word: capability[word] for word in expected} == expected
@@ -294,19 +300,22 @@ def test_what_is_not_a_descriptor_is_refused_in_one_sentence(text: str) -> None:
     assert not refused.value.message.endswith(".")
 
 
-@pytest.mark.parametrize(("text", "sure"), [
-    (FULL, 100),
-    (FULL.encode("utf-16"), 100),
-    ("\ufeff" + FULL, 100),
-    (descriptor(SWITCH, root="mcp"), 70),
-    ("<!-- a --><?x y?><!-- b --> " + SWITCH, 50),
-    ("<mcp><tool/></mcp>", 0),
-    ("<manifest/>", 0),
-    ("{}", 0),
-    ("", 0),
-    ("<?" + "a?><?" * 5000, 0),
-    ("<mobile-mcp-capabilities-2/>", 0),
-])  # fmt: skip
+ROOTS = {
+    "the root of the specification": (FULL, 100),
+    "another encoding": (FULL.encode("utf-16"), 100),
+    "a mark of the byte order": ("\ufeff" + FULL, 100),
+    "an older root": (descriptor(SWITCH, root="mcp"), 70),
+    "a capability behind comments": ("<!-- a --><?x y?><!-- b --> " + SWITCH, 50),
+    "an element of another protocol": ("<mcp><tool/></mcp>", 0),
+    "a manifest": ("<manifest/>", 0),
+    "JSON": ("{}", 0),
+    "an empty file": ("", 0),
+    "instructions without end": ("<?" + "a?><?" * 5000, 0),
+    "a longer name": ("<mobile-mcp-capabilities-2/>", 0),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("text", "sure"), ROOTS.values(), ids=ROOTS)
 def test_a_file_is_recognised_by_its_root(text: str | bytes, sure: int) -> None:
     data = text.encode() if isinstance(text, str) else text
     assert FORMAT.detect(SourceFile("x.xml", data)) == sure
