@@ -131,6 +131,20 @@ def test_formats_are_named_and_imported_outside_their_adapters_for_a_reason_only
     assert (named, imported) == (NAMED, IMPORTED)
 
 
+AT_THE_ROOT = {
+    *(".gitignore", "LICENSE", "Makefile", "pyproject.toml", "server.json"),
+    *("CHANGELOG.md", "CONTRIBUTING.md", "README.md", "SECURITY.md"),
+}
+
+
+def test_only_what_belongs_there_is_at_the_root() -> None:
+    require("git-checkout")
+    listed = subprocess.run(
+        [*GIT, "ls-files", "-z"], cwd=CHECKOUT, capture_output=True, check=True, text=True
+    )
+    assert {name for name in listed.stdout.split("\0") if "/" not in name} - {""} == AT_THE_ROOT
+
+
 def test_what_the_registry_lists_is_the_package() -> None:
     server = json.loads((CHECKOUT / "server.json").read_text(encoding="utf-8"))
     project = PROJECT["project"]
@@ -161,9 +175,12 @@ def test_no_machine_path_and_no_index_host() -> None:
 def test_a_run_of_tests_leaves_the_home_folder_as_it_is(tmp_path: Path) -> None:
     kept = {name: value for name, value in os.environ.items() if not name.startswith("XDG_")}
     kept.pop(HOME_VARIABLE, None)
-    # The cache of the files of a phone's apps is the first thing a reading of a phone makes.
+    # This one makes a key that signs an app, and reads the app from a phone.
     command = [sys.executable, "-m", "pytest", "--quiet", "-p", "no:cacheprovider"]
-    command.append("tests/gateway/devices/test_device.py")
+    test = (
+        "tests/adapters/apk_writing/test_generated_output.py::test_generated_output_is_indexed_by_the_phone"
+    )
+    command.append(test)
     environment = {**kept, "HOME": str(tmp_path)}
     subprocess.run(command, cwd=CHECKOUT, env=environment, capture_output=True, check=True)
     assert list(tmp_path.iterdir()) == []

@@ -263,7 +263,9 @@ OF_APPS = [  # the same of an app's only provider
 
 
 @pytest.mark.parametrize(("row", "text", "seen", "expected", "lost"), OF_FILES)
-def test_a_file(row: str, text: str, seen: Seen, expected: object, lost: str | None) -> None:
+def test_a_file_that_breaks_a_rule_is_read_by_its_row(
+    row: str, text: str, seen: Seen, expected: object, lost: str | None
+) -> None:
     reading = lenient(text, row)
     assert seen(only(reading)) == expected
     assert losses_of(reading) == ([] if lost is None else [(row, lost, Level.DROPPED)])
@@ -271,7 +273,7 @@ def test_a_file(row: str, text: str, seen: Seen, expected: object, lost: str | N
 
 
 @pytest.mark.parametrize(("row", "parts", "files", "seen", "expected", "is_lost"), OF_APPS)
-def test_an_app(
+def test_an_app_that_breaks_a_rule_is_read_by_its_row(
     row: str, parts: tuple[str, ...], files: Mapping[str, str], seen: Seen, expected: object, *, is_lost: bool
 ) -> None:
     reading = accepted(read_app(*parts, files=files, strict=False), row)

@@ -261,24 +261,37 @@ def test_text_in_sections_and_around_comments_is_one_text() -> None:
     assert only_function(file_of(function_of(said))).description == "a <b> & c"
 
 
-@pytest.mark.parametrize(("inner", "number", "expected"), [
-    ("", 0, null()), ("", 1, boolean()), ("", 2, binary()), ("", 4, float64()), ("", 5, float32()),
-    ("", 6, int64()), ("", 7, int32()), ("", 8, string()), ("", 13, OpaqueType()),
-    (f"{NAMED}{NAME}<required>name</required>",
+TYPE_NUMBERS = {
+    "null": ("", 0, null()),
+    "a boolean": ("", 1, boolean()),
+    "bytes": ("", 2, binary()),
+    "a double": ("", 4, float64()),
+    "a float": ("", 5, float32()),
+    "a long": ("", 6, int64()),
+    "an integer": ("", 7, int32()),
+    "a string": ("", 8, string()),
+    "an opaque value": ("", 13, OpaqueType()),
+    "an object": (f"{NAMED}{NAME}<required>name</required>",
      3, ObjectType(qualified_name="a.B", properties={"name": required(string(description="Who"))})),
-    (f"<itemType>{INT}</itemType>", 10, array(int32())),
-    ("<dataTypeReference>a.B$C&lt;D?&gt;</dataTypeReference>", 11, ref("a.B$C<D?>")),
-    (f"<allOf>{INT}</allOf>{NAMED}", 12, all_of(int32(), qualified_name="a.B")),
-    (f"<objectQualifiedName>{INTENT}</objectQualifiedName>", 13, OpaqueType(class_name=INTENT)),
-    (f"<oneOf>{INT}</oneOf><oneOf>{typed('', 8)}</oneOf>{NAMED}",
+    "an array": (f"<itemType>{INT}</itemType>", 10, array(int32())),
+    "a reference": ("<dataTypeReference>a.B$C&lt;D?&gt;</dataTypeReference>", 11, ref("a.B$C<D?>")),
+    "an all-of": (f"<allOf>{INT}</allOf>{NAMED}", 12, all_of(int32(), qualified_name="a.B")),
+    "an intent": (f"<objectQualifiedName>{INTENT}</objectQualifiedName>", 13, OpaqueType(class_name=INTENT)),
+    "a one-of": (f"<oneOf>{INT}</oneOf><oneOf>{typed('', 8)}</oneOf>{NAMED}",
      14, one_of(int32(), string(), qualified_name="a.B")),
-    (f"<itemType>{typed('', 8, nullable=True)}</itemType>", 10, array(string(nullable=True))),
-    ("<enumValues>0</enumValues><enumValues>1</enumValues>", 8, string(enum=("0", "1"))),
-    ("<enumValues>0</enumValues><enumValues>1</enumValues>", 7, int32(enum=(0, 1))),
-    ("<enumValues>1</enumValues>",
+    "an array with null":
+        (f"<itemType>{typed('', 8, nullable=True)}</itemType>", 10, array(string(nullable=True))),
+    "an enum of strings":
+        ("<enumValues>0</enumValues><enumValues>1</enumValues>", 8, string(enum=("0", "1"))),
+    "an enum of integers": ("<enumValues>0</enumValues><enumValues>1</enumValues>", 7, int32(enum=(0, 1))),
+    "values at a type without an enum": ("<enumValues>1</enumValues>",
      6, int64(extensions={"appfunctions": {"typeElements": [["enumValues", "1"]]}})),
-    ("<pattern>^[a-z]+$</pattern><format>custom</format>", 8, string(pattern="^[a-z]+$", format="custom")),
-])  # fmt: skip
+    "a pattern and a format": ("<pattern>^[a-z]+$</pattern><format>custom</format>", 8,
+        string(pattern="^[a-z]+$", format="custom")),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("inner", "number", "expected"), TYPE_NUMBERS.values(), ids=TYPE_NUMBERS)
 def test_each_type_number_is_the_type_that_jetpack_gives_it(inner: str, number: int, expected: Type) -> None:
     assert read_type_of(typed(inner, number)) == expected
     nullable = expected.model_copy(update={"nullable": True})

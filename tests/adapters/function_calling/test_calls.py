@@ -131,32 +131,35 @@ for _ in range(5_000):
     DEEP = {"a": DEEP}
 
 
-@pytest.mark.parametrize(("dialect", "call"), [
-    ("openai", CHAT),
-    ("openai-chat", RESPONSES),
-    ("anthropic", GEMINI),
-    ("gemini", CLAUDE | {"functionCall": "x"}),
-    ("openai", {**RESPONSES, "status": "in_progress"}),
-    ("openai", {**RESPONSES, "arguments": ""}),
-    ("openai", {**RESPONSES, "arguments": "[1]"}),
-    ("openai", {**RESPONSES, "arguments": '{"a": NaN}'}),
-    ("openai", {**RESPONSES, "arguments": '{"a": 1, "a": 2}'}),
-    ("openai", {**RESPONSES, "arguments": '{"a":' * 500 + "1" + "}" * 500}),
-    ("openai", {**RESPONSES, "arguments": ARGUMENTS}),
-    ("openai", {**RESPONSES, "name": 5}),
-    ("openai-chat", {**CHAT, "function": None}),
-    ("anthropic", {**CLAUDE, "input": None}),
-    ("anthropic", {**CLAUDE, "input": {"a": float("nan")}}),
-    ("anthropic", {**CLAUDE, "input": {"a": {1, 2}}}),
-    ("anthropic", {**CLAUDE, "input": {1: 2}}),
-    ("anthropic", {**CLAUDE, "input": DEEP}),
-    ("anthropic", {**CLAUDE, "id": []}),
-    ("gemini", {"functionCall": {"name": "plain", "args": [1]}}),
-    ("gemini", {"functionCall": {"name": "plain", "willContinue": True}}),
-    ("gemini", {}),
-    ("gemini", []),
-    ("anthropic", "{"),
-])  # fmt: skip
+NOT_CALLS = {
+    "a chat call for a response": ("openai", CHAT),
+    "a response for a chat call": ("openai-chat", RESPONSES),
+    "a call of Gemini for one of Claude": ("anthropic", GEMINI),
+    "a call of Claude with a text of Gemini": ("gemini", CLAUDE | {"functionCall": "x"}),
+    "a call in progress": ("openai", {**RESPONSES, "status": "in_progress"}),
+    "arguments that are empty": ("openai", {**RESPONSES, "arguments": ""}),
+    "arguments that are a list": ("openai", {**RESPONSES, "arguments": "[1]"}),
+    "arguments that are not numbers of JSON": ("openai", {**RESPONSES, "arguments": '{"a": NaN}'}),
+    "an argument twice": ("openai", {**RESPONSES, "arguments": '{"a": 1, "a": 2}'}),
+    "arguments that are too deep": ("openai", {**RESPONSES, "arguments": '{"a":' * 500 + "1" + "}" * 500}),
+    "arguments that are not a text": ("openai", {**RESPONSES, "arguments": ARGUMENTS}),
+    "a name that is a number": ("openai", {**RESPONSES, "name": 5}),
+    "no function": ("openai-chat", {**CHAT, "function": None}),
+    "no input": ("anthropic", {**CLAUDE, "input": None}),
+    "an input that is not a number": ("anthropic", {**CLAUDE, "input": {"a": float("nan")}}),
+    "an input that JSON cannot say": ("anthropic", {**CLAUDE, "input": {"a": {1, 2}}}),
+    "an input with a number for a name": ("anthropic", {**CLAUDE, "input": {1: 2}}),
+    "an input that is too deep": ("anthropic", {**CLAUDE, "input": DEEP}),
+    "an id that is a list": ("anthropic", {**CLAUDE, "id": []}),
+    "a list of arguments": ("gemini", {"functionCall": {"name": "plain", "args": [1]}}),
+    "a call that continues": ("gemini", {"functionCall": {"name": "plain", "willContinue": True}}),
+    "nothing": ("gemini", {}),
+    "a list of calls": ("gemini", []),
+    "a text that ends too early": ("anthropic", "{"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("dialect", "call"), NOT_CALLS.values(), ids=NOT_CALLS)
 def test_what_is_not_a_whole_call_is_refused(dialect: str, call: Any, names: dict[str, Path]) -> None:
     with pytest.raises(InputError):
         droidgate.read_function_call(dialect, call, names[dialect])

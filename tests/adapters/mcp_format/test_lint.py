@@ -19,65 +19,77 @@ MODERN: dict[str, Json] = {"resultType": "complete", "ttlMs": 0, "cacheScope": "
 
 UNSEEN_BY_TYPES = {"mcp-name-unique"}
 
-FAILING: list[tuple[str, Json]] = [
-    ("mcp-tool", result("a")),
-    ("mcp-name", result({**PLAIN, "name": 3})),
-    ("mcp-name", result({"description": "Does it.", "inputSchema": {"type": "object"}})),
-    ("mcp-name-form", result({**PLAIN, "name": "a b"})),
-    ("mcp-name-form", result({**PLAIN, "name": ""})),
-    ("mcp-name-form", result({**PLAIN, "name": "n" * 129})),
-    ("mcp-name-unique", result(PLAIN, PLAIN)),
-    ("mcp-text", result({**PLAIN, "title": 3})),
-    ("mcp-description", result({"name": "a", "inputSchema": {"type": "object"}})),
-    ("mcp-input-schema", result({"name": "a", "description": "Does it."})),
-    ("mcp-input-schema", result({**PLAIN, "inputSchema": {"properties": {}}})),
-    ("mcp-input-schema", result({**PLAIN, "inputSchema": {"type": ["object"]}})),
-    ("mcp-output-schema", result({**PLAIN, "outputSchema": {"type": "array"}})),
-    ("mcp-output-schema", result({**PLAIN, "outputSchema": True}, **MODERN)),
-    ("mcp-schema-properties", result({**PLAIN, "inputSchema": {"type": "object",
+FAILING: dict[str, tuple[str, Json]] = {
+    "a tool is a text": ("mcp-tool", result("a")),
+    "a name is a number": ("mcp-name", result({**PLAIN, "name": 3})),
+    "a tool has no name":
+        ("mcp-name", result({"description": "Does it.", "inputSchema": {"type": "object"}})),
+    "a name has a space": ("mcp-name-form", result({**PLAIN, "name": "a b"})),
+    "a name is empty": ("mcp-name-form", result({**PLAIN, "name": ""})),
+    "a name has 129 characters": ("mcp-name-form", result({**PLAIN, "name": "n" * 129})),
+    "two tools have one name": ("mcp-name-unique", result(PLAIN, PLAIN)),
+    "a title is a number": ("mcp-text", result({**PLAIN, "title": 3})),
+    "a tool has no description":
+        ("mcp-description", result({"name": "a", "inputSchema": {"type": "object"}})),
+    "a tool has no input schema": ("mcp-input-schema", result({"name": "a", "description": "Does it."})),
+    "an input schema has no type": ("mcp-input-schema", result({**PLAIN, "inputSchema": {"properties": {}}})),
+    "the type of an input is a list":
+        ("mcp-input-schema", result({**PLAIN, "inputSchema": {"type": ["object"]}})),
+    "an output is an array before 2026":
+        ("mcp-output-schema", result({**PLAIN, "outputSchema": {"type": "array"}})),
+    "an output schema is true": ("mcp-output-schema", result({**PLAIN, "outputSchema": True}, **MODERN)),
+    "a property is a text": ("mcp-schema-properties", result({**PLAIN, "inputSchema": {"type": "object",
         "properties": {"x": "string"}}})),
-    ("mcp-schema-properties", result({**PLAIN, "inputSchema": {"type": "object", "required": "x"}})),
-    ("mcp-required-unknown", result({**PLAIN, "inputSchema": {"type": "object", "required": ["x"]}})),
-    ("mcp-annotations", result({**PLAIN, "annotations": []})),
-    ("mcp-annotations", result({**PLAIN, "annotations": {"readOnlyHint": "maybe"}})),
-    ("mcp-annotations", result({**PLAIN, "annotations": {"title": 3}})),
-    ("mcp-hints-disagree", result({**PLAIN, "annotations": {"readOnlyHint": True, "destructiveHint": True}})),
-    ("mcp-meta", result({**PLAIN, "_meta": 3})),
-    ("mcp-icons", result({**PLAIN, "icons": [{"mimeType": "image/png"}]})),
-    ("mcp-member-unknown", result({**PLAIN, "strict": True})),
-    ("mcp-caching", result(PLAIN, ttlMs=0)),
-    ("mcp-caching", result(PLAIN, **{**MODERN, "ttlMs": -1})),
-    ("mcp-caching", result(PLAIN, **{**MODERN, "cacheScope": []})),
-    ("mcp-page", result(PLAIN, nextCursor="abc")),
-]  # fmt: skip
-PASSING: list[Json] = [
-    result(PLAIN),
-    result(WEATHER, {**TREE, "description": "Stores it."}, RICH),
-    [PLAIN, {**PLAIN, "name": "b"}],
-    result(PLAIN, **MODERN),
-    result({**PLAIN, "outputSchema": {"type": "array"}}, **MODERN),
-    result({**PLAIN, "inputSchema": {"type": "object", "required": ["x"], "properties": {"x": True}}}),
-    result({**PLAIN, "annotations": {"readOnlyHint": False, "destructiveHint": True, "other": 1}}),
-    {"jsonrpc": "2.0", "id": 1, "result": result(PLAIN)},
-]
+    "the required names are a text":
+        ("mcp-schema-properties", result({**PLAIN, "inputSchema": {"type": "object", "required": "x"}})),
+    "a required name is not a property":
+        ("mcp-required-unknown", result({**PLAIN, "inputSchema": {"type": "object", "required": ["x"]}})),
+    "annotations are a list": ("mcp-annotations", result({**PLAIN, "annotations": []})),
+    "a hint is a text": ("mcp-annotations", result({**PLAIN, "annotations": {"readOnlyHint": "maybe"}})),
+    "a title among annotations is a number":
+        ("mcp-annotations", result({**PLAIN, "annotations": {"title": 3}})),
+    "a tool is read-only and destructive": ("mcp-hints-disagree",
+        result({**PLAIN, "annotations": {"readOnlyHint": True, "destructiveHint": True}})),
+    "_meta is a number": ("mcp-meta", result({**PLAIN, "_meta": 3})),
+    "an icon has no address": ("mcp-icons", result({**PLAIN, "icons": [{"mimeType": "image/png"}]})),
+    "a member is unknown": ("mcp-member-unknown", result({**PLAIN, "strict": True})),
+    "only one member of the caching is there": ("mcp-caching", result(PLAIN, ttlMs=0)),
+    "a list is kept for less than nothing": ("mcp-caching", result(PLAIN, **{**MODERN, "ttlMs": -1})),
+    "a scope of caching is a list": ("mcp-caching", result(PLAIN, **{**MODERN, "cacheScope": []})),
+    "a list has further pages": ("mcp-page", result(PLAIN, nextCursor="abc")),
+}  # fmt: skip
+PASSING: dict[str, Json] = {
+    "the plainest tool": result(PLAIN),
+    "tools with all that there is": result(WEATHER, {**TREE, "description": "Stores it."}, RICH),
+    "a bare array of tools": [PLAIN, {**PLAIN, "name": "b"}],
+    "a list of 2026": result(PLAIN, **MODERN),
+    "an output is an array in 2026": result({**PLAIN, "outputSchema": {"type": "array"}}, **MODERN),
+    "a required property takes any value":
+        result({**PLAIN, "inputSchema": {"type": "object", "required": ["x"], "properties": {"x": True}}}),
+    "a tool that is not read-only may be destructive":
+        result({**PLAIN, "annotations": {"readOnlyHint": False, "destructiveHint": True, "other": 1}}),
+    "a whole answer of JSON-RPC": {"jsonrpc": "2.0", "id": 1, "result": result(PLAIN)},
+}  # fmt: skip
 
 
-@pytest.mark.parametrize(("rule", "document"), FAILING)
+@pytest.mark.parametrize(("rule", "document"), FAILING.values(), ids=FAILING)
 def test_a_list_breaks_the_rule(rule: str, document: Json) -> None:
     assert {finding.code for finding in lint(document)} == {rule}
 
 
-@pytest.mark.parametrize("document", PASSING)
+@pytest.mark.parametrize("document", PASSING.values(), ids=PASSING)
 def test_a_list_keeps_every_rule(document: Json) -> None:
     assert lint(document) == ()
 
 
 def test_every_rule_has_a_list_that_breaks_it() -> None:
-    assert RULES.keys() == {rule for rule, _ in FAILING}
+    assert RULES.keys() == {rule for rule, _ in FAILING.values()}
 
 
 @pytest.mark.requires("mcp-types")
-@pytest.mark.parametrize("document", [*(item for _, item in FAILING), *PASSING])
+@pytest.mark.parametrize(
+    "document", [*(item for _, item in FAILING.values()), *PASSING.values()], ids=[*FAILING, *PASSING]
+)
 def test_errors_are_what_the_sdk_objects_to(document: Json) -> None:
     from mcp_types import _v2025_11_25, _v2026_07_28  # noqa: PLC0415 - only where the part is there
     from pydantic import ValidationError  # noqa: PLC0415

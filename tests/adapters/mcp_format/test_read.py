@@ -150,26 +150,30 @@ def test_the_revision_is_read_from_the_document() -> None:
     assert read_one(SHAPES["array"]).dialect == "2025-11-25"
 
 
-def case(mark: pytest.MarkDecorator, tool: Json, expected: Json) -> Any:
+def case(title: str, mark: pytest.MarkDecorator, tool: Json, expected: Json) -> Any:
     """Return the case of a list with one tool that only the row of a mark lets in, and how it is written."""
-    return pytest.param(mark.args[0], [{"name": "a", **tool}], [{"name": "a", **expected}], marks=mark)
+    written = [{"name": "a", **expected}]
+    return pytest.param(mark.args[0], [{"name": "a", **tool}], written, id=title, marks=mark)
 
 
 EMPTY = {"inputSchema": {"type": "object"}}
 
 
 @pytest.mark.parametrize(("row", "document", "expected"), [
-    case(pytest.mark.row("P01"), {}, EMPTY),
-    case(pytest.mark.row("P02"), {"inputSchema": {"properties": {"x": {}}}},
+    case("no input schema", pytest.mark.row("P01"), {}, EMPTY),
+    case("an input schema without a type", pytest.mark.row("P02"), {"inputSchema": {"properties": {"x": {}}}},
         {"inputSchema": {"type": "object", "properties": {"x": {}}}}),
-    case(pytest.mark.row("P02"), {"inputSchema": True}, EMPTY),
-    case(pytest.mark.row("P03"), {**EMPTY, "outputSchema": {"type": "array"}}, {**EMPTY,
+    case("an input schema that is true", pytest.mark.row("P02"), {"inputSchema": True}, EMPTY),
+    case("an output of an older list that is an array", pytest.mark.row("P03"),
+        {**EMPTY, "outputSchema": {"type": "array"}}, {**EMPTY,
         "outputSchema": {"type": "array"}}),
-    case(pytest.mark.row("P03"), {**EMPTY, "outputSchema": False}, {**EMPTY, "outputSchema": {"not": {}}}),
-    case(pytest.mark.row("P05"), {"title": None, "inputSchema": {"type": "object"},
+    case("an output schema that is false", pytest.mark.row("P03"),
+        {**EMPTY, "outputSchema": False}, {**EMPTY, "outputSchema": {"not": {}}}),
+    case("null for what is absent", pytest.mark.row("P05"), {"title": None, "inputSchema": {"type": "object"},
         "annotations": {"readOnlyHint": None, "x": 1}}, {**EMPTY, "annotations": {"x": 1}}),
-    case(pytest.mark.row("P06"), {"input_schema": {"type": "object"}}, EMPTY),
-    case(pytest.mark.row("P06"), {**EMPTY, "annotations": {"read_only_hint": True}}, {**EMPTY,
+    case("another spelling of a member", pytest.mark.row("P06"), {"input_schema": {"type": "object"}}, EMPTY),
+    case("another spelling of a hint", pytest.mark.row("P06"),
+        {**EMPTY, "annotations": {"read_only_hint": True}}, {**EMPTY,
         "annotations": {"readOnlyHint": True}}),
 ])  # fmt: skip
 def test_what_the_schema_does_not_allow_is_read_by_its_row(row: str, document: Json, expected: Json) -> None:
@@ -226,15 +230,19 @@ def test_what_cannot_be_read_is_refused_in_one_sentence(document: Json, message:
     assert caught.value.place.startswith("tools.json")
 
 
-@pytest.mark.parametrize(("document", "is_ours"), [
-    (result(WEATHER), True),
-    ([{"name": "a", "input_schema": {}}], True),
-    (result(), True),
-    ({"instructions": "", "tools": [{"name": "a", "description": "", "parameters": {}}]}, False),
-    ("<mcp/>", False),
-    ("", False),
-    ('"inputSchema":', False),
-])  # fmt: skip
+LISTS = {
+    "a result": (result(WEATHER), True),
+    "an array with another spelling": ([{"name": "a", "input_schema": {}}], True),
+    "a result without tools": (result(), True),
+    "a manifest of mMCP":
+        ({"instructions": "", "tools": [{"name": "a", "description": "", "parameters": {}}]}, False),
+    "XML": ("<mcp/>", False),
+    "an empty file": ("", False),
+    "a word of JSON": ('"inputSchema":', False),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("document", "is_ours"), LISTS.values(), ids=LISTS)
 def test_a_list_of_tools_is_known_by_its_schemas(document: Json, *, is_ours: bool) -> None:
     assert (FORMAT.detect(source(document)) > 0) is is_ours
 

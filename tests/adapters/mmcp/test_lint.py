@@ -44,40 +44,55 @@ def without(key: str) -> Json:
     return manifest_of({name: value for name, value in GREET.items() if name != key})
 
 
-MANIFESTS: list[tuple[str, Json, Json]] = [
-    ("mmcp-tool-name", without("name"), manifest_of(GREET)),
-    ("mmcp-tool-name", manifest_of({**GREET, "name": 5}), manifest_of(GREET)),
-    ("mmcp-tool-name-unique", manifest_of(GREET, GREET), manifest_of(GREET, {**GREET, "name": "b"})),
-    ("mmcp-tool-description", without("description"), manifest_of(GREET)),
-    ("mmcp-tool-description", manifest_of({**GREET, "description": 5}), manifest_of(GREET)),
-    ("mmcp-parameters", without("parameters"), manifest_of(GREET)),
-    ("mmcp-parameters-schema", with_parameters([]), with_parameters({"type": "object"})),
-    ("mmcp-parameters-schema", with_parameters({"type": "object", "properties": {"a": {"type": "text"}}}),
+MANIFESTS: dict[str, tuple[str, Json, Json]] = {
+    "a tool has no name": ("mmcp-tool-name", without("name"), manifest_of(GREET)),
+    "a name is a number": ("mmcp-tool-name", manifest_of({**GREET, "name": 5}), manifest_of(GREET)),
+    "two tools have one name":
+        ("mmcp-tool-name-unique", manifest_of(GREET, GREET), manifest_of(GREET, {**GREET, "name": "b"})),
+    "a tool has no description": ("mmcp-tool-description", without("description"), manifest_of(GREET)),
+    "a description is a number":
+        ("mmcp-tool-description", manifest_of({**GREET, "description": 5}), manifest_of(GREET)),
+    "a tool has no parameters": ("mmcp-parameters", without("parameters"), manifest_of(GREET)),
+    "parameters are a list":
+        ("mmcp-parameters-schema", with_parameters([]), with_parameters({"type": "object"})),
+    "a parameter is of an unknown type":
+        ("mmcp-parameters-schema", with_parameters({"type": "object", "properties": {"a": {"type": "text"}}}),
         with_parameters({"type": "object", "properties": {"a": {"type": "string"}}})),
-    ("mmcp-parameters-schema", with_parameters({"type": "object", "required": "a"}),
+    "the required names are a text":
+        ("mmcp-parameters-schema", with_parameters({"type": "object", "required": "a"}),
         with_parameters({"type": "object", "required": ["a"]})),
-    ("mmcp-parameters-schema", with_parameters({"$schema": "http://json-schema.org/draft-04/schema#",
+    "an older draft of JSON Schema requires a name at least":
+        ("mmcp-parameters-schema", with_parameters({"$schema": "http://json-schema.org/draft-04/schema#",
         "required": []}), with_parameters({"required": []})),
-    ("mmcp-flat-parameters", with_parameters({"location": "string"}), manifest_of(GREET)),
-    ("mmcp-object-parameters", with_parameters({}), manifest_of(GREET)),
-    ("mmcp-object-parameters", with_parameters(True), manifest_of(GREET)),
-    ("mmcp-object-parameters", with_parameters({"properties": {}}), manifest_of(GREET)),
-    ("mmcp-name-length", manifest_of({**GREET, "name": "n" * 57}), manifest_of({**GREET, "name": "n" * 56})),
-    ("mmcp-name-characters", manifest_of({**GREET, "name": "a.b"}), manifest_of({**GREET, "name": "a-B_9"})),
-    ("mmcp-control-characters", '{"instructions": "a\nb", "tools": []}', manifest_of(GREET)),
-    ("mmcp-instructions", {"tools": []}, {"instructions": "", "tools": []}),
-    ("mmcp-instructions", {"instructions": 5, "tools": []}, {"appDescription": "a", "tools": []}),
-    ("mmcp-tools", {"instructions": "a"}, manifest_of()),
-    ("mmcp-tools", {"instructions": "a", "tools": {}}, manifest_of()),
-    ("mmcp-tools", manifest_of("greet"), manifest_of(GREET)),  # type: ignore[arg-type]
-    ("mmcp-tools", [], manifest_of(GREET)),
-    ("mmcp-draft-key", {"appDescription": "a", "tools": []}, manifest_of(GREET)),
-    ("mmcp-draft-key", manifest_of({**GREET, "return": {"a": "String"}}), manifest_of(GREET)),
-    ("mmcp-unknown-key", manifest_of(author="me"), manifest_of(GREET)),
-    ("mmcp-unknown-key", manifest_of({**GREET, "icon": "a"}), manifest_of(GREET)),
-    ("mmcp-version", {"instructions": "a", "tools": []}, manifest_of(GREET)),
-    ("mmcp-version", manifest_of(protocolVersion="2.0"), manifest_of(GREET)),
-]  # fmt: skip
+    "parameters are a flat map":
+        ("mmcp-flat-parameters", with_parameters({"location": "string"}), manifest_of(GREET)),
+    "parameters are empty": ("mmcp-object-parameters", with_parameters({}), manifest_of(GREET)),
+    "parameters are true": ("mmcp-object-parameters", with_parameters(True), manifest_of(GREET)),
+    "parameters are an object that does not say so":
+        ("mmcp-object-parameters", with_parameters({"properties": {}}), manifest_of(GREET)),
+    "a name has 57 characters": ("mmcp-name-length",
+        manifest_of({**GREET, "name": "n" * 57}), manifest_of({**GREET, "name": "n" * 56})),
+    "a name has a dot": ("mmcp-name-characters",
+        manifest_of({**GREET, "name": "a.b"}), manifest_of({**GREET, "name": "a-B_9"})),
+    "a text has a raw line break":
+        ("mmcp-control-characters", '{"instructions": "a\nb", "tools": []}', manifest_of(GREET)),
+    "there are no instructions": ("mmcp-instructions", {"tools": []}, {"instructions": "", "tools": []}),
+    "instructions are a number":
+        ("mmcp-instructions", {"instructions": 5, "tools": []}, {"appDescription": "a", "tools": []}),
+    "there are no tools": ("mmcp-tools", {"instructions": "a"}, manifest_of()),
+    "tools are an object": ("mmcp-tools", {"instructions": "a", "tools": {}}, manifest_of()),
+    "a tool is a text": ("mmcp-tools", manifest_of("greet"), manifest_of(GREET)),  # type: ignore[arg-type]
+    "the manifest is a list": ("mmcp-tools", [], manifest_of(GREET)),
+    "the app's description has the draft's key":
+        ("mmcp-draft-key", {"appDescription": "a", "tools": []}, manifest_of(GREET)),
+    "a tool says what it returns, as in the draft":
+        ("mmcp-draft-key", manifest_of({**GREET, "return": {"a": "String"}}), manifest_of(GREET)),
+    "the manifest has an unknown key": ("mmcp-unknown-key", manifest_of(author="me"), manifest_of(GREET)),
+    "a tool has an unknown key":
+        ("mmcp-unknown-key", manifest_of({**GREET, "icon": "a"}), manifest_of(GREET)),
+    "there is no version": ("mmcp-version", {"instructions": "a", "tools": []}, manifest_of(GREET)),
+    "the version is unknown": ("mmcp-version", manifest_of(protocolVersion="2.0"), manifest_of(GREET)),
+}  # fmt: skip
 
 VALUE = value_xml(manifest_of(GREET))
 TOO_LONG = json.dumps(manifest_of(GREET), separators=(",", ":"))
@@ -87,31 +102,33 @@ TWO_FILTERS = component_xml(VALUE, actions=(ADVERTISE,)).replace(
     "<meta-data", f'<intent-filter><action android:name="{CALL}"/></intent-filter><meta-data'
 )
 
-COMPONENTS: list[tuple[str, str]] = [
-    ("mmcp-advertise-action", component_xml(VALUE, actions=(CALL,))),
-    ("mmcp-meta-data", component_xml(None)),
-    ("mmcp-meta-data", component_xml('android:value="5"')),
-    ("mmcp-meta-data", component_xml('android:resource="@raw/none"')),
-    ("mmcp-manifest-length", component_xml(f"android:value='{TOO_LONG}'")),
-    ("mmcp-json", component_xml('android:value="tools"')),
-    ("mmcp-json", component_xml(UNESCAPED)),
-    ("mmcp-default-category", component_xml(VALUE, categories=())),
-    ("mmcp-default-category", TWO_FILTERS),
-    ("mmcp-call-action", component_xml(VALUE, actions=(ADVERTISE,))),
-    ("mmcp-exported", component_xml(VALUE, attributes="")),
-    ("mmcp-exported", component_xml(VALUE, attributes='android:exported="false"')),
-    ("mmcp-activity", component_xml(VALUE, element="service")),
-    ("mmcp-tool-name", component_xml(value_xml(without("name")))),
-]
+COMPONENTS: dict[str, tuple[str, str]] = {
+    "no filter has the action that advertises":
+        ("mmcp-advertise-action", component_xml(VALUE, actions=(CALL,))),
+    "there is no meta-data": ("mmcp-meta-data", component_xml(None)),
+    "the meta-data is a number": ("mmcp-meta-data", component_xml('android:value="5"')),
+    "the meta-data is a file that is not there":
+        ("mmcp-meta-data", component_xml('android:resource="@raw/none"')),
+    "the manifest is too long": ("mmcp-manifest-length", component_xml(f"android:value='{TOO_LONG}'")),
+    "the manifest is a word": ("mmcp-json", component_xml('android:value="tools"')),
+    "the manifest lost its backslashes": ("mmcp-json", component_xml(UNESCAPED)),
+    "a filter has no category": ("mmcp-default-category", component_xml(VALUE, categories=())),
+    "one of two filters has no category": ("mmcp-default-category", TWO_FILTERS),
+    "no filter has the action of a call": ("mmcp-call-action", component_xml(VALUE, actions=(ADVERTISE,))),
+    "exported is not stated": ("mmcp-exported", component_xml(VALUE, attributes="")),
+    "exported is false": ("mmcp-exported", component_xml(VALUE, attributes='android:exported="false"')),
+    "the component is a service": ("mmcp-activity", component_xml(VALUE, element="service")),
+    "a tool in a manifest has no name": ("mmcp-tool-name", component_xml(value_xml(without("name")))),
+}  # fmt: skip
 
 
-@pytest.mark.parametrize(("rule", "breaks", "keeps"), MANIFESTS)
+@pytest.mark.parametrize(("rule", "breaks", "keeps"), MANIFESTS.values(), ids=MANIFESTS)
 def test_a_manifest_breaks_or_keeps_a_rule(rule: str, breaks: Json, keeps: Json) -> None:
     assert rule in {item.code for item in lint_json(breaks)}
     assert rule not in {item.code for item in lint_json(keeps)}
 
 
-@pytest.mark.parametrize(("rule", "breaks"), COMPONENTS)
+@pytest.mark.parametrize(("rule", "breaks"), COMPONENTS.values(), ids=COMPONENTS)
 def test_a_component_breaks_a_rule(rule: str, breaks: str) -> None:
     found = [item for item in lint_app(breaks) if item.code == rule]
     assert found
@@ -164,7 +181,7 @@ def test_a_component_that_is_not_a_tool_is_not_looked_at() -> None:
 
 
 def test_every_rule_has_a_manifest_that_breaks_it() -> None:
-    shown = {rule for rule, *_ in MANIFESTS} | {rule for rule, _ in COMPONENTS}
+    shown = {rule for rule, *_ in MANIFESTS.values()} | {rule for rule, _ in COMPONENTS.values()}
     assert shown == RULES.keys()
 
 
@@ -240,19 +257,23 @@ COUNT = {"type": "integer", "description": "how many", "default": 1}
 NAMES = {"type": "array", "items": {"type": "string", "enum": ["a", "b"]}}
 
 
-@pytest.mark.parametrize(("schema", "is_plain"), [
-    ({"type": "object", "properties": {"count": COUNT, "names": NAMES}, "required": ["count"]}, True),
-    ({"type": "text"}, False),
-    ({"type": ["string", "null"]}, False),
-    ({"description": 1}, False),
-    ({"properties": {"a": None}}, False),
-    ({"required": ["a", "a"]}, False),
-    ({"items": [{}]}, False),
-    ({"$schema": "http://json-schema.org/draft-04/schema#"}, False),
-    ({"properties": {"a": {"pattern": "["}}}, False),
-    ([], False),
-    (None, False),
-])  # fmt: skip
+PLAIN_OR_NOT = {
+    "a usual schema":
+        ({"type": "object", "properties": {"count": COUNT, "names": NAMES}, "required": ["count"]}, True),
+    "an unknown type": ({"type": "text"}, False),
+    "two types": ({"type": ["string", "null"]}, False),
+    "a number for a description": ({"description": 1}, False),
+    "null for a property": ({"properties": {"a": None}}, False),
+    "a required name twice": ({"required": ["a", "a"]}, False),
+    "items in a list": ({"items": [{}]}, False),
+    "an older draft": ({"$schema": "http://json-schema.org/draft-04/schema#"}, False),
+    "a pattern that does not end": ({"properties": {"a": {"pattern": "["}}}, False),
+    "a list": ([], False),
+    "null": (None, False),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("schema", "is_plain"), PLAIN_OR_NOT.values(), ids=PLAIN_OR_NOT)
 def test_what_is_unusual_or_wrong_is_not_plain(schema: Any, *, is_plain: bool) -> None:
     assert is_plain_schema(schema) is is_plain
 

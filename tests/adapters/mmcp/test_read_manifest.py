@@ -83,19 +83,23 @@ def test_the_sample_of_the_draft_is_read_without_a_finding() -> None:
     assert tool.extensions == {}
 
 
-@pytest.mark.parametrize(("text", "sure"), [
-    (SECTION_2, 90),
-    (DRAFT, 90),
-    (json.dumps({"tools": [GREET]}), 60),
-    (json.dumps({"tools": [{"name": "a", "inputSchema": {"type": "object"}}], "instructions": "x"}), 0),
-    (json.dumps({"tools": [{"type": "function", "function": {}}]}), 0),
-    (json.dumps({"tools": "a"}), 0),
-    ("{}", 0),
-    ("[]", 0),
-    ('{"tools": []}', 0),
-    ("<activity/>", 0),
-    ("{not json", 0),
-])  # fmt: skip
+FILES = {
+    "the sample of the specification": (SECTION_2, 90),
+    "the sample of the draft": (DRAFT, 90),
+    "tools alone": (json.dumps({"tools": [GREET]}), 60),
+    "tools of MCP":
+        (json.dumps({"tools": [{"name": "a", "inputSchema": {"type": "object"}}], "instructions": "x"}), 0),
+    "functions of a vendor": (json.dumps({"tools": [{"type": "function", "function": {}}]}), 0),
+    "tools that are a text": (json.dumps({"tools": "a"}), 0),
+    "an empty object": ("{}", 0),
+    "an empty list": ("[]", 0),
+    "no tools": ('{"tools": []}', 0),
+    "XML": ("<activity/>", 0),
+    "not JSON": ("{not json", 0),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("text", "sure"), FILES.values(), ids=FILES)
 def test_a_file_of_each_dialect_is_distinguished_from_other_tools(text: str, sure: int) -> None:
     assert FORMAT.detect(SourceFile("a", text.encode())) == sure
 
@@ -120,9 +124,9 @@ def test_definitions_of_several_tools_come_together() -> None:
     assert provider.definitions["Place"] == string()
 
 
-def case(mark: pytest.MarkDecorator, value: Json, **expected: Any) -> Any:
+def case(title: str, mark: pytest.MarkDecorator, value: Json, **expected: Any) -> Any:
     """Return the case of a manifest that only the row of a mark lets in, and what is read of it."""
-    return pytest.param(mark.args[0], value, expected, marks=mark)
+    return pytest.param(mark.args[0], value, expected, id=title, marks=mark)
 
 
 M33, M34, M36 = pytest.mark.row("M33"), pytest.mark.row("M34"), pytest.mark.row("M36")
@@ -150,26 +154,34 @@ def draft(returned: Json) -> Json:
 
 
 @pytest.mark.parametrize(("row", "value", "expected"), [
-    *(case(M33, manifest_of(GREET, protocolVersion=text), extensions={"mmcp": {"protocolVersion": text}})
+    *(case(f"the version {text!r}", M33,
+        manifest_of(GREET, protocolVersion=text), extensions={"mmcp": {"protocolVersion": text}})
         for text in ("1.1", "1", 1, 1.0)),
-    case(M34, {"instructions": "Says hello", "tools": [{**GREET, "return": {"a": "String"}}]},
+    case("instructions next to a return type", M34,
+        {"instructions": "Says hello", "tools": [{**GREET, "return": {"a": "String"}}]},
         dialect="draft", description="Says hello", extensions={"mmcp": {"text_key": "instructions"}}),
-    case(M34, {"appDescription": "Hello", "instructions": "Be kind", "tools": [GREET]},
+    case("a description next to instructions", M34,
+        {"appDescription": "Hello", "instructions": "Be kind", "tools": [GREET]},
         description="Hello", extensions={"mmcp": {"instructions": "Be kind"}}),
-    case(M36, '{"instructions": "two\nlines\tand a tab", "tools": []}',
+    case("raw line breaks in a text", M36, '{"instructions": "two\nlines\tand a tab", "tools": []}',
         instructions="two\nlines\tand a tab"),
-    case(M37, manifest_of({"name": "a", "description": "b", "parameters": {}}), input=ObjectType(),
+    case("empty parameters", M37,
+        manifest_of({"name": "a", "description": "b", "parameters": {}}), input=ObjectType(),
         facts={"mmcp": {"parameters": "empty"}}),
-    case(M37, manifest_of({"name": "a", "description": "b", "parameters": None}), input=ObjectType(),
+    case("parameters that are null", M37,
+        manifest_of({"name": "a", "description": "b", "parameters": None}), input=ObjectType(),
         facts={"mmcp": {"parameters": "missing"}}),
-    case(M37, manifest_of({"name": "a", "description": "b"}), input=ObjectType(),
+    case("no parameters", M37, manifest_of({"name": "a", "description": "b"}), input=ObjectType(),
         facts={"mmcp": {"parameters": "missing"}}),
-    case(M37, manifest_of({**GREET, "parameters": {"location": "string", "days": "Int", "raw": "any",
+    case("a flat map of type words", M37,
+        manifest_of({**GREET, "parameters": {"location": "string", "days": "Int", "raw": "any",
         "tags": "list"}}), input=FLAT),
-    *(case(M38, draft(value), output=None, facts={"mmcp": {"return": value}}) for value in NOT_WORDS),
-    case(M38, draft({"when": "Date", "n": "INT"}), output=RETURNED),
-    case(S52, {"tools": [GREET]}, instructions=None),
-    case(S53, manifest_of({"name": "a", "parameters": {"type": "object"}}), tool_description=None),
+    *(case(f"a return type that is not a map of words: {value!r}", M38,
+        draft(value), output=None, facts={"mmcp": {"return": value}}) for value in NOT_WORDS),
+    case("a flat map for the return type", M38, draft({"when": "Date", "n": "INT"}), output=RETURNED),
+    case("no instructions", S52, {"tools": [GREET]}, instructions=None),
+    case("no description of a tool", S53,
+        manifest_of({"name": "a", "parameters": {"type": "object"}}), tool_description=None),
 ])  # fmt: skip
 def test_what_apps_write_instead_is_read_by_its_row(row: str, value: Json, expected: dict[str, Any]) -> None:
     reading = read_json(value)
@@ -187,14 +199,18 @@ def test_another_version_is_refused(version: Json) -> None:
         read_json(manifest_of(GREET, protocolVersion=version))
 
 
-@pytest.mark.parametrize(("parameters", "kind"), [
-    ({"type": "object"}, "object"),
-    ({"properties": {}}, "object"),
-    ({"$schema": "https://json-schema.org/draft/2020-12/schema", "type": "string"}, "string"),
-    ({"location": "The city"}, "any"),
-    (True, "any"),
-    ({"oneOf": [{"type": "object"}, {"type": "object"}]}, "one-of"),
-])  # fmt: skip
+SCHEMAS = {
+    "a type alone": ({"type": "object"}, "object"),
+    "properties alone": ({"properties": {}}, "object"),
+    "a schema with its draft":
+        ({"$schema": "https://json-schema.org/draft/2020-12/schema", "type": "string"}, "string"),
+    "words that are no type": ({"location": "The city"}, "any"),
+    "true": (True, "any"),
+    "a choice": ({"oneOf": [{"type": "object"}, {"type": "object"}]}, "one-of"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("parameters", "kind"), SCHEMAS.values(), ids=SCHEMAS)
 def test_a_json_schema_is_not_a_flat_map(parameters: Json, kind: str) -> None:
     reading = read_json(manifest_of({**GREET, "parameters": parameters}))
     assert not reading.findings

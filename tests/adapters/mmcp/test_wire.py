@@ -31,14 +31,19 @@ OK, CANCELED = -1, 0
 DEEP = {"path": "/a.pdf", "deep": {"n": [1, None]}}
 
 
-@pytest.mark.parametrize(("write", "call", "extras"), [
-    (write_activity_call, MmcpToolCall("pdf_tool", DEEP),
+CALLS = {
+    "arguments of an activity are a text of JSON": (write_activity_call, MmcpToolCall("pdf_tool", DEEP),
         {"tool_name": "pdf_tool", "parameters": '{"path":"/a.pdf","deep":{"n":[1,null]}}'}),
-    (write_activity_call, MmcpToolCall("a"), {"tool_name": "a", "parameters": "{}"}),
+    "a call without arguments has an empty object":
+        (write_activity_call, MmcpToolCall("a"), {"tool_name": "a", "parameters": "{}"}),
     # As Breezy Weather reads a broadcast.
-    (write_broadcast_call, MmcpToolCall("getWeather", {"location": "Sydney"}),
+    "a broadcast has keys of its own":
+        (write_broadcast_call, MmcpToolCall("getWeather", {"location": "Sydney"}),
         {"tool": "getWeather", "params": '{"location":"Sydney"}'}),
-])  # fmt: skip
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("write", "call", "extras"), CALLS.values(), ids=CALLS)
 def test_a_call_has_two_extras(
     write: Callable[[MmcpToolCall], dict[str, str]], call: MmcpToolCall, extras: dict[str, str]
 ) -> None:
@@ -61,30 +66,42 @@ SUNNY = "Weather is sunny, 25\u00b0C"
 NO_REASON = failed("canceled", "cancelled or unknown tool")
 
 
-@pytest.mark.parametrize(("seen", "result"), [
-    (activity(OK, {"result": '{"message":"hello"}'}), MmcpToolResult({"message": "hello"})),
-    (activity(OK, {"result": "[1, 2]"}), MmcpToolResult({"value": [1, 2]})),
-    (activity(OK, {"result": "25"}), MmcpToolResult({"value": 25})),
-    (activity(OK, {"result": "Hello, Mic!"}), MmcpToolResult({"text": "Hello, Mic!"})),
-    (activity(OK, {"result": '{"a": 1, "a": 2}'}), MmcpToolResult({"text": '{"a": 1, "a": 2}'})),
-    (activity(OK, {"result": 5}), MmcpToolResult({"value": 5})),
-    (activity(OK, {}), MmcpToolResult({})),
-    (activity(OK, None), MmcpToolResult({})),
-    (activity(CANCELED, None), NO_REASON),
-    (activity(CANCELED, {}), NO_REASON),
-    (activity(CANCELED, {"error": "", "result": 5}), NO_REASON),
-    (activity(CANCELED, {"error": "timeout: too slow", "result": "x"}), failed("timeout", "too slow")),
-    (activity(CANCELED, {"result": "Error: Invalid parameters JSON: End of input"}),
+ANSWERS = {
+    "an object is its values":
+        (activity(OK, {"result": '{"message":"hello"}'}), MmcpToolResult({"message": "hello"})),
+    "a list is a value": (activity(OK, {"result": "[1, 2]"}), MmcpToolResult({"value": [1, 2]})),
+    "a number in a text is a value": (activity(OK, {"result": "25"}), MmcpToolResult({"value": 25})),
+    "words are a text": (activity(OK, {"result": "Hello, Mic!"}), MmcpToolResult({"text": "Hello, Mic!"})),
+    "an object with a key twice is a text":
+        (activity(OK, {"result": '{"a": 1, "a": 2}'}), MmcpToolResult({"text": '{"a": 1, "a": 2}'})),
+    "a number is a value": (activity(OK, {"result": 5}), MmcpToolResult({"value": 5})),
+    "a success without a result has no values": (activity(OK, {}), MmcpToolResult({})),
+    "a success without extras has no values": (activity(OK, None), MmcpToolResult({})),
+    "a cancellation without extras has no reason": (activity(CANCELED, None), NO_REASON),
+    "a cancellation with empty extras has no reason": (activity(CANCELED, {}), NO_REASON),
+    "an empty error is not a reason": (activity(CANCELED, {"error": "", "result": 5}), NO_REASON),
+    "an error with a token is a failure of it":
+        (activity(CANCELED, {"error": "timeout: too slow", "result": "x"}), failed("timeout", "too slow")),
+    "an error in the result of a cancellation is a failure":
+        (activity(CANCELED, {"result": "Error: Invalid parameters JSON: End of input"}),
         failed("invalid_argument", "Invalid parameters JSON: End of input")),
-    (activity(CANCELED, {"result": "it broke"}), failed("backend_failure", "it broke")),
-    (activity(7, None), failed("backend_failure", "the activity answered with the result code 7")),
-    (activity(1, {"result": "odd"}), failed("backend_failure", "odd")),
+    "words in the result of a cancellation are the reason":
+        (activity(CANCELED, {"result": "it broke"}), failed("backend_failure", "it broke")),
+    "another result code is a failure":
+        (activity(7, None), failed("backend_failure", "the activity answered with the result code 7")),
+    "another result code has its words": (activity(1, {"result": "odd"}), failed("backend_failure", "odd")),
     # Plain text of a broadcast is a result, and an error text a hint.
-    (broadcast(OK, SUNNY), MmcpToolResult({"text": SUNNY})),
-    (broadcast(0, "Unknown tool"), MmcpToolResult({"text": "Unknown tool"}, hint="unknown_capability")),
-    (broadcast(0, "null"), MmcpToolResult({"value": None}, hint="timeout")),
-    (broadcast(0, None), failed("timeout", "the receiver gave no answer")),
-])  # fmt: skip
+    "plain text of a broadcast is a result": (broadcast(OK, SUNNY), MmcpToolResult({"text": SUNNY})),
+    "an error text of a broadcast is a hint":
+        (broadcast(0, "Unknown tool"), MmcpToolResult({"text": "Unknown tool"}, hint="unknown_capability")),
+    "null of a broadcast is a value that may be a timeout":
+        (broadcast(0, "null"), MmcpToolResult({"value": None}, hint="timeout")),
+    "a broadcast without an answer timed out":
+        (broadcast(0, None), failed("timeout", "the receiver gave no answer")),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("seen", "result"), ANSWERS.values(), ids=ANSWERS)
 def test_an_answer_is_named_values_or_a_failure(seen: MmcpToolResult, result: MmcpToolResult) -> None:
     assert seen == result
 
@@ -160,22 +177,24 @@ PLACE, NOTHING = record({"location": required(string())}), ObjectType()
 M37, M50 = pytest.mark.row("M37"), pytest.mark.row("M50")
 
 
-def answer(row: pytest.MarkDecorator | None, extras: dict[str, Json], **inputs: Type) -> Any:
+def answer(title: str, row: pytest.MarkDecorator | None, extras: dict[str, Json], **inputs: Type) -> Any:
     """Return the case of an answer: the row that lets it in, and the input of each tool."""
-    return pytest.param(extras, inputs, list(row.args) if row else [], marks=(row,) if row else ())
+    rows = list(row.args) if row else []
+    return pytest.param(extras, inputs, rows, id=title, marks=(row,) if row else ())
 
 
 @pytest.mark.parametrize(("extras", "inputs", "rows"), [
-    answer(None, {}),
-    answer(None, {"tools": ("a",)}, a=NOTHING),
-    answer(None, {"tools": ("a",), "a.parameters": "{}"}, a=NOTHING),
-    answer(None, {"tools": ("a",), "a.parameters": ""}, a=NOTHING),
+    answer("nothing at all", None, {}),
+    answer("a tool without parameters", None, {"tools": ("a",)}, a=NOTHING),
+    answer("an empty object of parameters", None, {"tools": ("a",), "a.parameters": "{}"}, a=NOTHING),
+    answer("an empty text of parameters", None, {"tools": ("a",), "a.parameters": ""}, a=NOTHING),
     # Without a list the other keys name the tools.
-    answer(M50, NAMED, **{"b.c": NOTHING, "a": NOTHING}),
+    answer("without a list other keys name the tools", M50, NAMED, **{"b.c": NOTHING, "a": NOTHING}),
     # Parameters of one tool that cannot be read leave the others.
-    *(answer(M50, {**TWO_TOOLS, "bad.parameters": text}, bad=NOTHING, getWeather=PLACE)
+    *(answer(f"parameters that are not an object leave the other tool: {text!r}", M50,
+        {**TWO_TOOLS, "bad.parameters": text}, bad=NOTHING, getWeather=PLACE)
         for text in ("{", "[]", "5", 5)),
-    answer(M37, {**WEATHER, "getWeather.parameters": json.dumps(COUNT)},
+    answer("a JSON Schema for the parameters", M37, {**WEATHER, "getWeather.parameters": json.dumps(COUNT)},
         getWeather=record({"n": optional(int64())})),
 ])  # fmt: skip
 def test_an_answer_to_discovery_is_read_by_its_row(

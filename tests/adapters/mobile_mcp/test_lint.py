@@ -51,55 +51,82 @@ def described(text: str) -> str:
 PARAM = 'name="x" type="string" required="true" description="X"'
 
 BROKEN_FILES = {
-    "mobile-mcp-well-formed": [
-        "<mobile-mcp-capabilities", "words",
-        descriptor('<capability id="c" description=”C" version="1"/>'),
-    ],
-    "mobile-mcp-root": [descriptor(SWITCH, root="mcp"), "<capabilities/>", SWITCH],
-    "mobile-mcp-version": [
-        descriptor(SWITCH, root="mobile-mcp-capabilities"),
-        descriptor(SWITCH, root='mobile-mcp-capabilities version="1.1"'),
-        descriptor(SWITCH, root='mobile-mcp-capabilities version="2.0"'),
-    ],
-    "mobile-mcp-capability-id": [descriptor('<capability description="C" version="1"/>'),
-        descriptor('<capability id=" " description="C" version="1"/>')],
-    "mobile-mcp-capability-id-unique": [descriptor(SWITCH, SWITCH)],
-    "mobile-mcp-capability-description": [descriptor('<capability id="c" version="1"/>'), described("")],
-    "mobile-mcp-capability-version": [descriptor('<capability id="c" description="C"/>')],
-    "mobile-mcp-one-input-output": [
-        descriptor('<capability id="c" description="C" version="1"><input/><input/></capability>'),
-        descriptor('<capability id="c" description="C" version="1"><output/><output/></capability>'),
-    ],
-    "mobile-mcp-param-name": [with_param('type="string" required="true" description="X"'),
-        with_param('type="string" description="X"', "output")],
-    "mobile-mcp-param-type": [with_param('name="x" required="true" description="X"'),
-        with_param('name="x" description="X"', "output")],
-    "mobile-mcp-param-required": [
-        with_param('name="x" type="string" description="X"'),
-        with_param(PARAM.replace("true", "TRUE")),
-        with_param(PARAM.replace("true", "yes")),
-    ],
-    "mobile-mcp-param-description": [with_param('name="x" type="string" required="true"'),
-        with_param('name="x" type="string"', "output")],
-    "mobile-mcp-param-name-unique": [with_param(f"{PARAM}/><param {PARAM}")],
-    "mobile-mcp-param-type-known": [with_param(PARAM.replace("string", "date")),
-        with_param(PARAM.replace("string", "int"))],
-    "mobile-mcp-unknown-part": [
-        descriptor('<capability id="c" description="C" version="1" since="2"/>'),
-        descriptor('<capability id="c" description="C" version="1"><icon/></capability>'),
-        descriptor("words", SWITCH),
-        with_param('name="x" type="string" required="true" description="X"', "output"),
-    ],
-    "mobile-mcp-part-in-place": [
-        descriptor(SWITCH, f"<capabilities>{SWITCH}</capabilities>"),
-        descriptor(f'<more:capability xmlns:more="urn:more" id="c"/>{SWITCH}'),
-        descriptor(f'<capability id="c" description="C" version="1"><param {PARAM}/></capability>'),
-        with_param(f"{PARAM}/><params><param {PARAM}/></params><param {PARAM.replace('x', 'y')}"),
-    ],
-    "mobile-mcp-no-capability": [descriptor()],
-    "mobile-mcp-text-reference": [described("@string/about")],
-    "mobile-mcp-text-changes": [described("007"), described("1.10"), described(r"a\b"), described("10dp")],
-    "mobile-mcp-text-too-long": [described("x" * 32_768)],
+    "mobile-mcp-well-formed": {
+        "a tag that does not end": "<mobile-mcp-capabilities",
+        "a file of words": "words",
+        "a curly quote": descriptor('<capability id="c" description=”C" version="1"/>'),
+    },
+    "mobile-mcp-root": {
+        "another root": descriptor(SWITCH, root="mcp"),
+        "a root without its prefix": "<capabilities/>",
+        "a capability as the root": SWITCH,
+    },
+    "mobile-mcp-version": {
+        "no version": descriptor(SWITCH, root="mobile-mcp-capabilities"),
+        "a later minor version": descriptor(SWITCH, root='mobile-mcp-capabilities version="1.1"'),
+        "a later major version": descriptor(SWITCH, root='mobile-mcp-capabilities version="2.0"'),
+    },
+    "mobile-mcp-capability-id": {
+        "a capability without an id": descriptor('<capability description="C" version="1"/>'),
+        "a capability with a blank id": descriptor('<capability id=" " description="C" version="1"/>'),
+    },
+    "mobile-mcp-capability-id-unique": {"two capabilities with one id": descriptor(SWITCH, SWITCH)},
+    "mobile-mcp-capability-description": {
+        "a capability without a description": descriptor('<capability id="c" version="1"/>'),
+        "a capability with an empty description": described(""),
+    },
+    "mobile-mcp-capability-version": {
+        "a capability without a version": descriptor('<capability id="c" description="C"/>'),
+    },
+    "mobile-mcp-one-input-output": {
+        f"two elements {part}":
+            descriptor(f'<capability id="c" description="C" version="1"><{part}/><{part}/></capability>')
+        for part in ("input", "output")
+    },
+    "mobile-mcp-param-name": {
+        "an input without a name": with_param('type="string" required="true" description="X"'),
+        "an output without a name": with_param('type="string" description="X"', "output"),
+    },
+    "mobile-mcp-param-type": {
+        "an input without a type": with_param('name="x" required="true" description="X"'),
+        "an output without a type": with_param('name="x" description="X"', "output"),
+    },
+    "mobile-mcp-param-required": {
+        "an input that may or may not be required": with_param('name="x" type="string" description="X"'),
+        "required in capitals": with_param(PARAM.replace("true", "TRUE")),
+        "required with another word": with_param(PARAM.replace("true", "yes")),
+    },
+    "mobile-mcp-param-description": {
+        "an input without a description": with_param('name="x" type="string" required="true"'),
+        "an output without a description": with_param('name="x" type="string"', "output"),
+    },
+    "mobile-mcp-param-name-unique": {"two inputs with one name": with_param(f"{PARAM}/><param {PARAM}")},
+    "mobile-mcp-param-type-known": {
+        "a type that nobody knows": with_param(PARAM.replace("string", "date")),
+        "another word for a type": with_param(PARAM.replace("string", "int")),
+    },
+    "mobile-mcp-unknown-part": {
+        "an unknown attribute": descriptor('<capability id="c" description="C" version="1" since="2"/>'),
+        "an unknown element":
+            descriptor('<capability id="c" description="C" version="1"><icon/></capability>'),
+        "words between elements": descriptor("words", SWITCH),
+        "an output that is required": with_param(PARAM, "output"),
+    },
+    "mobile-mcp-part-in-place": {
+        "an element around capabilities": descriptor(SWITCH, f"<capabilities>{SWITCH}</capabilities>"),
+        "a capability of another namespace":
+            descriptor(f'<more:capability xmlns:more="urn:more" id="c"/>{SWITCH}'),
+        "a parameter outside of its list":
+            descriptor(f'<capability id="c" description="C" version="1"><param {PARAM}/></capability>'),
+        "an element around parameters":
+            with_param(f"{PARAM}/><params><param {PARAM}/></params><param {PARAM.replace('x', 'y')}"),
+    },
+    "mobile-mcp-no-capability": {"no capability": descriptor()},
+    "mobile-mcp-text-reference": {"a reference for a description": described("@string/about")},
+    "mobile-mcp-text-changes": {
+        f"a text that a device changes: {text}": described(text) for text in ("007", "1.10", r"a\b", "10dp")
+    },
+    "mobile-mcp-text-too-long": {"a text that is too long": described("x" * 32_768)},
 }  # fmt: skip
 
 OLDER_NAME = NAME.replace("mobile.mcp.tool.name", "mcp.application.name")
@@ -118,42 +145,60 @@ def with_files(files: dict[str, str]) -> App:
 
 TYPE = 'android:foregroundServiceType="dataSync"'
 AS_VALUE = CAPABILITIES.replace("android:resource", "android:value")
-BROKEN_APPS: dict[str, list[App]] = {
-    "mobile-mcp-one-service": [
-        ((service(*GOOD, name=".One"), service(*GOOD, name=".Two")), FILES),
-        ((service(*GOOD, name=".One"), service(*GOOD, name=".Two", action=OLDER_ACTION)), FILES),
-    ],
-    "mobile-mcp-action": [of_service(*GOOD, action=None), of_service(*GOOD, action=OLDER_ACTION)],
-    "mobile-mcp-meta-data-in-service": [((CAPABILITIES, service(*GOOD)), FILES)],
-    "mobile-mcp-tool-name": [
-        of_service(DESCRIPTION, CAPABILITIES),
-        of_service(OLDER_NAME, DESCRIPTION, CAPABILITIES),
-        of_service(NAME.replace("Lamp", " "), DESCRIPTION, CAPABILITIES),
-    ],
-    "mobile-mcp-tool-name-text": [
-        of_service(NAME.replace("Lamp", word), DESCRIPTION, CAPABILITIES) for word in ("2048", "true")
-    ],
-    "mobile-mcp-tool-description": [of_service(NAME, CAPABILITIES)],
-    "mobile-mcp-tool-description-text": [
-        of_service(NAME, DESCRIPTION.replace("Switches the lamp", "1.5"), CAPABILITIES)
-    ],
-    "mobile-mcp-tool-capabilities": [of_service(NAME, DESCRIPTION)],
-    "mobile-mcp-xml-resource": [
-        of_service(NAME, DESCRIPTION, AS_VALUE),
-        ((service(NAME, DESCRIPTION, CAPABILITIES.replace("@xml", "@raw")),),
+BROKEN_APPS: dict[str, dict[str, App]] = {
+    "mobile-mcp-one-service": {
+        "two services": ((service(*GOOD, name=".One"), service(*GOOD, name=".Two")), FILES),
+        "two services of two dialects":
+            ((service(*GOOD, name=".One"), service(*GOOD, name=".Two", action=OLDER_ACTION)), FILES),
+    },
+    "mobile-mcp-action": {
+        "no action": of_service(*GOOD, action=None),
+        "an older action": of_service(*GOOD, action=OLDER_ACTION),
+    },
+    "mobile-mcp-meta-data-in-service": {
+        "meta-data of the application": ((CAPABILITIES, service(*GOOD)), FILES),
+    },
+    "mobile-mcp-tool-name": {
+        "no name": of_service(DESCRIPTION, CAPABILITIES),
+        "an older key of the name": of_service(OLDER_NAME, DESCRIPTION, CAPABILITIES),
+        "a blank name": of_service(NAME.replace("Lamp", " "), DESCRIPTION, CAPABILITIES),
+    },
+    "mobile-mcp-tool-name-text": {
+        f"a name that Android takes for another value: {word}":
+            of_service(NAME.replace("Lamp", word), DESCRIPTION, CAPABILITIES) for word in ("2048", "true")
+    },
+    "mobile-mcp-tool-description": {"no description": of_service(NAME, CAPABILITIES)},
+    "mobile-mcp-tool-description-text": {
+        "a description that is a number":
+            of_service(NAME, DESCRIPTION.replace("Switches the lamp", "1.5"), CAPABILITIES),
+    },
+    "mobile-mcp-tool-capabilities": {"no descriptor": of_service(NAME, DESCRIPTION)},
+    "mobile-mcp-xml-resource": {
+        "a descriptor as a value": of_service(NAME, DESCRIPTION, AS_VALUE),
+        "a raw descriptor": ((service(NAME, DESCRIPTION, CAPABILITIES.replace("@xml", "@raw")),),
             {"res/raw/mcp_capabilities.xml": FULL}),
-    ],
-    "mobile-mcp-descriptor-file": [with_files({})],
-    "mobile-mcp-well-formed": [with_files({"res/xml/mcp_capabilities.xml": "<mcp"})],
-    "mobile-mcp-root": [with_files({"res/xml/mcp_capabilities.xml": descriptor(SWITCH, root="mcp")})],
-    "mobile-mcp-exported": [
-        of_service(*GOOD, attributes=f'android:exported="false" {TYPE}'), of_service(*GOOD, attributes=TYPE),
-    ],
-    "mobile-mcp-enabled": [of_service(*GOOD, attributes='android:exported="true" android:enabled="false"')],
-    "mobile-mcp-permission": [
-        of_service(*GOOD, attributes='android:exported="true" android:permission="a.CALL"'),
-    ],
-    "mobile-mcp-foreground-type": [of_service(*GOOD, attributes='android:exported="true"')],
+    },
+    "mobile-mcp-descriptor-file": {"a descriptor that is not there": with_files({})},
+    "mobile-mcp-well-formed": {
+        "a descriptor that does not end": with_files({"res/xml/mcp_capabilities.xml": "<mcp"}),
+    },
+    "mobile-mcp-root": {
+        "a descriptor with another root":
+            with_files({"res/xml/mcp_capabilities.xml": descriptor(SWITCH, root="mcp")}),
+    },
+    "mobile-mcp-exported": {
+        "not exported": of_service(*GOOD, attributes=f'android:exported="false" {TYPE}'),
+        "exported or not is left open": of_service(*GOOD, attributes=TYPE),
+    },
+    "mobile-mcp-enabled": {
+        "not enabled": of_service(*GOOD, attributes='android:exported="true" android:enabled="false"'),
+    },
+    "mobile-mcp-permission": {
+        "a permission": of_service(*GOOD, attributes='android:exported="true" android:permission="a.CALL"'),
+    },
+    "mobile-mcp-foreground-type": {
+        "no type of the work": of_service(*GOOD, attributes='android:exported="true"'),
+    },
 }  # fmt: skip
 
 
@@ -162,9 +207,9 @@ def test_what_keeps_every_rule_has_no_finding() -> None:
     assert lint_app(service(*GOOD)) == ()
 
 
-@pytest.mark.parametrize(
-    ("rule", "text"), [(rule, text) for rule, texts in BROKEN_FILES.items() for text in texts]
-)
+@pytest.mark.parametrize(("rule", "text"), [
+    pytest.param(rule, text, id=title) for rule, rows in BROKEN_FILES.items() for title, text in rows.items()
+])  # fmt: skip
 def test_a_file_that_breaks_a_rule_is_reported_with_its_place(rule: str, text: str) -> None:
     reported = [item for item in lint_text("\n" + text) if item.code == rule]
     assert reported
@@ -175,9 +220,9 @@ def test_a_file_that_breaks_a_rule_is_reported_with_its_place(rule: str, text: s
     assert all(item.source is not None and item.source.path == "caps.xml" for item in reported)
 
 
-@pytest.mark.parametrize(
-    ("rule", "components", "files"), [(rule, *app) for rule, apps in BROKEN_APPS.items() for app in apps]
-)
+@pytest.mark.parametrize(("rule", "components", "files"), [
+    pytest.param(rule, *app, id=title) for rule, rows in BROKEN_APPS.items() for title, app in rows.items()
+])  # fmt: skip
 def test_an_app_that_breaks_a_rule_is_reported_with_its_place(
     rule: str, components: tuple[str, ...], files: dict[str, str]
 ) -> None:
@@ -200,13 +245,13 @@ def test_every_rule_is_shown_broken() -> None:
 
 @pytest.mark.parametrize("rule", ["version", "capability-version", "param-required", "param-type"])
 def test_only_the_rule_that_a_file_breaks_is_reported(rule: str) -> None:
-    for text in BROKEN_FILES[f"mobile-mcp-{rule}"]:
+    for text in BROKEN_FILES[f"mobile-mcp-{rule}"].values():
         assert codes(lint_text(text)) == {f"mobile-mcp-{rule}"}
 
 
 @pytest.mark.parametrize("rule", ["action", "tool-name", "descriptor-file", "exported"])
 def test_only_the_rule_that_an_app_breaks_is_reported(rule: str) -> None:
-    for components, files in BROKEN_APPS[f"mobile-mcp-{rule}"]:
+    for components, files in BROKEN_APPS[f"mobile-mcp-{rule}"].values():
         assert codes(lint_app(*components, files=files)) == {f"mobile-mcp-{rule}"}
 
 

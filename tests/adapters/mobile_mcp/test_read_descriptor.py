@@ -97,10 +97,12 @@ def described(text: str) -> str:
     return f'<capability id="c" description="{text}" version="1"/>'
 
 
-def case(mark: pytest.MarkDecorator, element: str, *, root: str = "", times: int = 1, **expected: Any) -> Any:
+def case(
+    title: str, mark: pytest.MarkDecorator, element: str, *, root: str = "", times: int = 1, **expected: Any
+) -> Any:
     """Return the case of a descriptor that only the row of a mark lets in, and what its capability is."""
     text = descriptor(element, root=root or 'mobile-mcp-capabilities version="1.0"')
-    return pytest.param(list(mark.args) * times, text, expected, marks=mark)
+    return pytest.param(list(mark.args) * times, text, expected, id=title, marks=mark)
 
 
 M05, M07, M08 = pytest.mark.row("M05"), pytest.mark.row("M07"), pytest.mark.row("M08")
@@ -114,27 +116,36 @@ ROOT = "mobile-mcp-capabilities"
 
 
 @pytest.mark.parametrize(("rows", "text", "expected"), [
-    case(M05, parameter('type="date" required="true" description="D"'), input=record({"x": DATED})),
-    case(M07, parameter(TEXT), input=record({"x": X})),
-    case(M07, parameter(f'{TEXT} required="TRUE"'), input=record({"x": X_REQUIRED})),
-    case(M07, parameter(f'{TEXT} required="1"'), input=record({"x": X_REQUIRED})),
-    case(M07, parameter(f'{TEXT} required="yes"'), input=record({"x": X})),
-    case(M07, parameter(f'{TEXT} required="0"'), input=record({"x": X})),
-    *(case(M08, SWITCH, root=f'{ROOT} version="{version}"', dialect="1.0", of_provider={"version": version})
+    case("an unknown type is a string", M05,
+        parameter('type="date" required="true" description="D"'), input=record({"x": DATED})),
+    case("required is not stated", M07, parameter(TEXT), input=record({"x": X})),
+    case("required in capitals is required", M07,
+        parameter(f'{TEXT} required="TRUE"'), input=record({"x": X_REQUIRED})),
+    case("required as 1 is required", M07,
+        parameter(f'{TEXT} required="1"'), input=record({"x": X_REQUIRED})),
+    case("required with another word is not", M07,
+        parameter(f'{TEXT} required="yes"'), input=record({"x": X})),
+    case("required as 0 is not", M07, parameter(f'{TEXT} required="0"'), input=record({"x": X})),
+    *(case(f"the version {version}", M08,
+        SWITCH, root=f'{ROOT} version="{version}"', dialect="1.0", of_provider={"version": version})
         for version in ("1", "1.1", "1.0.2")),
-    case(M10, '<capability id="c" description="C"/>', version="1"),
+    case("a capability without a version", M10, '<capability id="c" description="C"/>', version="1"),
     # Curly quotes are straightened where they enclose values only.
-    case(M29, SAID, id="say", description="He said ‘hi’", version="1.0"),
-    case(M29, '<capability id=”say" description="the word “hi” twice" version="1"/>',
+    case("curly quotes that enclose values are straightened", M29,
+        SAID, id="say", description="He said ‘hi’", version="1.0"),
+    case("curly quotes inside a value stay", M29,
+        '<capability id=”say" description="the word “hi” twice" version="1"/>',
         description="the word “hi” twice"),
-    case(M62, '<capability id="c" version="1"><input><param name="x" required="true"/></input></capability>',
+    case("a parameter without type and description", M62,
+        '<capability id="c" version="1"><input><param name="x" required="true"/></input></capability>',
         times=3, description=None, input=record({"x": required(string())})),
-    *(case(M68, versioned(raw), version=text) for raw, text in (
+    *(case(f"the version {raw} is what a device gives", M68, versioned(raw), version=text) for raw, text in (
         ("1.10", "1.1"), ("1e2", "100.0"), ("007", "7"), ("#fff", "#ffffffff"), ("10dp", "10.0dip"),
     )),
-    case(M12, '<capability id="@string/none" description="C" version="1"/>', id="@string/none"),
-    case(M12, versioned("@string/none"), version="@string/none"),
-    case(M12, described("@string/none"), description="@string/none",
+    case("an id that does not resolve", M12,
+        '<capability id="@string/none" description="C" version="1"/>', id="@string/none"),
+    case("a version that does not resolve", M12, versioned("@string/none"), version="@string/none"),
+    case("a description that does not resolve", M12, described("@string/none"), description="@string/none",
         extensions={"mobile-mcp": {"references": ["description"]}}),
 ])  # fmt: skip
 def test_what_apps_write_instead_is_read_by_its_row(
@@ -170,26 +181,32 @@ INPUTS = "".join(f'<input><param name="{name}" {TEXT} required="true"/></input>'
 TOOLS = 'xmlns:tools="http://schemas.android.com/tools" tools:ignore="All"'
 
 
-@pytest.mark.parametrize(("element", "expected"), [
-    (described("a “b” c"), {"description": "a “b” c"}),
+SEEN = {
+    "curly quotes stay": (described("a “b” c"), {"description": "a “b” c"}),
     # What a device gives.
-    (described(r"It\'s on\noff"), {"description": "It's on\noff"}),
-    (described(r"C:\\new"), {"description": "C:\\new"}),
-    (described(r"\@home"), {"description": "@home"}),
-    (described("@home"), {"description": "@home"}),
-    (described("007"), {"description": "7"}),
-    (described("1.10"), {"description": "1.1"}),
-    (described("TRUE"), {"description": "true"}),
-    (described("10dp"), {"description": "10.0dip"}),
-    (described(r"\u0030\u00307"), {"description": "007"}),
-    (described("1.0"), {"description": "1.0"}),
-    (described(r"\@string/about"), {"description": "@string/about", "extensions": {}}),
+    "escapes are resolved": (described(r"It\'s on\noff"), {"description": "It's on\noff"}),
+    "an escaped backslash is one": (described(r"C:\\new"), {"description": "C:\\new"}),
+    "an escaped at sign is one": (described(r"\@home"), {"description": "@home"}),
+    "an at sign alone is one": (described("@home"), {"description": "@home"}),
+    "a number loses zeros at its begin": (described("007"), {"description": "7"}),
+    "a number loses zeros at its end": (described("1.10"), {"description": "1.1"}),
+    "a boolean is small": (described("TRUE"), {"description": "true"}),
+    "a size has a fraction": (described("10dp"), {"description": "10.0dip"}),
+    "escaped digits are a text": (described(r"\u0030\u00307"), {"description": "007"}),
+    "a number as it is": (described("1.0"), {"description": "1.0"}),
+    "an escaped reference is a text":
+        (described(r"\@string/about"), {"description": "@string/about", "extensions": {}}),
     # An empty input is remembered; none is usual.
-    (CAPABILITY.format("<input/><output/>"), {"input": ObjectType(), "output": ObjectType(),
+    "an empty input is remembered":
+        (CAPABILITY.format("<input/><output/>"), {"input": ObjectType(), "output": ObjectType(),
         "extensions": {"mobile-mcp": {"empty-input": True}}}),
-    (SWITCH, {"extensions": {}}),
-    (f'<capability {TOOLS} id="c" description="C" version="1"/>', {"extensions": {}}),
-])  # fmt: skip
+    "no input is usual": (SWITCH, {"extensions": {}}),
+    "attributes of tools are nothing":
+        (f'<capability {TOOLS} id="c" description="C" version="1"/>', {"extensions": {}}),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("element", "expected"), SEEN.values(), ids=SEEN)
 def test_a_capability_is_what_a_device_sees_of_it(element: str, expected: dict[str, Any]) -> None:
     capability = dict(capability_of(element))
     assert {word: capability[word] for word in expected} == expected
@@ -283,19 +300,22 @@ def test_what_is_not_a_descriptor_is_refused_in_one_sentence(text: str) -> None:
     assert not refused.value.message.endswith(".")
 
 
-@pytest.mark.parametrize(("text", "sure"), [
-    (FULL, 100),
-    (FULL.encode("utf-16"), 100),
-    ("\ufeff" + FULL, 100),
-    (descriptor(SWITCH, root="mcp"), 70),
-    ("<!-- a --><?x y?><!-- b --> " + SWITCH, 50),
-    ("<mcp><tool/></mcp>", 0),
-    ("<manifest/>", 0),
-    ("{}", 0),
-    ("", 0),
-    ("<?" + "a?><?" * 5000, 0),
-    ("<mobile-mcp-capabilities-2/>", 0),
-])  # fmt: skip
+ROOTS = {
+    "the root of the specification": (FULL, 100),
+    "another encoding": (FULL.encode("utf-16"), 100),
+    "a mark of the byte order": ("\ufeff" + FULL, 100),
+    "an older root": (descriptor(SWITCH, root="mcp"), 70),
+    "a capability behind comments": ("<!-- a --><?x y?><!-- b --> " + SWITCH, 50),
+    "an element of another protocol": ("<mcp><tool/></mcp>", 0),
+    "a manifest": ("<manifest/>", 0),
+    "JSON": ("{}", 0),
+    "an empty file": ("", 0),
+    "instructions without end": ("<?" + "a?><?" * 5000, 0),
+    "a longer name": ("<mobile-mcp-capabilities-2/>", 0),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("text", "sure"), ROOTS.values(), ids=ROOTS)
 def test_a_file_is_recognised_by_its_root(text: str | bytes, sure: int) -> None:
     data = text.encode() if isinstance(text, str) else text
     assert FORMAT.detect(SourceFile("x.xml", data)) == sure

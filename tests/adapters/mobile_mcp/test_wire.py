@@ -70,15 +70,21 @@ def test_a_request_without_arguments_is_of_the_usual_dialect() -> None:
 OLDER_REQUEST = {"mcp_command_json": '{"capability":"dim","percent":5}', "mcp_request_id": "u-2"}
 
 
-@pytest.mark.parametrize(("extras", "carrier", "dialect", "request_id"), [
-    (OLDER_REQUEST, "start", "MM-2", "u-2"),
-    ({**OLDER_REQUEST, "mcp_command_json": '{"capability":"dim","args":{"percent":5}}'}, "start", "MM-2",
+OLDER_REQUESTS = {
+    "arguments beside the capability": (OLDER_REQUEST, "start", "MM-2", "u-2"),
+    "arguments in a member of their own":
+        ({**OLDER_REQUEST, "mcp_command_json": '{"capability":"dim","args":{"percent":5}}'}, "start", "MM-2",
         "u-2"),
-    ({**OLDER_REQUEST, "trace_capability": "dim"}, "start", "MM-2b", "u-2"),
-    (OLDER_REQUEST, "bind", "MM-3", "u-2"),
-    ('{"capability":"dim","percent":5}', "start", "MM-1", ""),
-    ('{"capabilityId":"dim","percent":5}', "start", "MM-0", ""),
-])  # fmt: skip
+    "an extra that traces": ({**OLDER_REQUEST, "trace_capability": "dim"}, "start", "MM-2b", "u-2"),
+    "a bound request": (OLDER_REQUEST, "bind", "MM-3", "u-2"),
+    "a text alone": ('{"capability":"dim","percent":5}', "start", "MM-1", ""),
+    "a text alone with the oldest key": ('{"capabilityId":"dim","percent":5}', "start", "MM-0", ""),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("extras", "carrier", "dialect", "request_id"), OLDER_REQUESTS.values(), ids=OLDER_REQUESTS
+)
 def test_older_requests_are_read_named_and_not_served(
     extras: dict[str, str] | str, carrier: str, dialect: str, request_id: str
 ) -> None:
@@ -109,31 +115,37 @@ M01, M02, M03 = pytest.mark.row("M01"), pytest.mark.row("M02"), pytest.mark.row(
 M14, M24, M26 = pytest.mark.row("M14"), pytest.mark.row("M24"), pytest.mark.row("M26")
 
 
-def case(mark: pytest.MarkDecorator, extras: dict[str, Any], **expected: Json) -> Any:
+def case(title: str, mark: pytest.MarkDecorator, extras: dict[str, Any], **expected: Json) -> Any:
     """Return the case of a request or response that only the row of a mark lets in."""
-    return pytest.param(mark.args[0], extras, expected, marks=mark)
+    return pytest.param(mark.args[0], extras, expected, id=title, marks=mark)
 
 
 @pytest.mark.parametrize(("row", "extras", "expected"), [
     # `args` and `input` that are equal count once; arguments may be next to the capability.
-    case(M01, wrapped(args={"a": 1}, input={"a": 1.0}), arguments={"a": 1}),
-    case(M01, {SPEC_EXTRA: json.dumps({"mobile-mcp-request": BESIDE})}, arguments={"a": 1}),
-    case(M02, wrapped(input=LISTED_ARGUMENTS), arguments={"a": 1, "b": None}),
+    case("args and input that are equal count once", M01,
+        wrapped(args={"a": 1}, input={"a": 1.0}), arguments={"a": 1}),
+    case("arguments beside the capability", M01,
+        {SPEC_EXTRA: json.dumps({"mobile-mcp-request": BESIDE})}, arguments={"a": 1}),
+    case("listed arguments", M02, wrapped(input=LISTED_ARGUMENTS), arguments={"a": 1, "b": None}),
     # A text in a wrapped request, an object in one of the prototype.
-    case(M03, wrapped(args='{"a":1}'), arguments={"a": 1}),
-    case(M03, wrapped(args=""), arguments={}),
-    case(M03, wrapped(args="{}"), arguments={}),
-    case(M03, wrapped(args="  "), arguments={}),
-    case(M03, unwrapped(input={"a": 1}), arguments={"a": 1}),
-    case(M14, in_place_of(1), request_id="u-1", extra_key=SPEC_EXTRA, wrapped=True),
-    case(M14, in_place_of(2), request_id="u-1", extra_key=SPEC_EXTRA, wrapped=False),
-    case(M14, {"request": wrapped(args={"a": 1})[SPEC_EXTRA]}, extra_key="request", wrapped=True,
+    case("a text for args", M03, wrapped(args='{"a":1}'), arguments={"a": 1}),
+    case("an empty text for args", M03, wrapped(args=""), arguments={}),
+    case("a text of an empty object", M03, wrapped(args="{}"), arguments={}),
+    case("a blank text for args", M03, wrapped(args="  "), arguments={}),
+    case("an object for input in the prototype", M03, unwrapped(input={"a": 1}), arguments={"a": 1}),
+    case("a request without its outer object", M14,
+        in_place_of(1), request_id="u-1", extra_key=SPEC_EXTRA, wrapped=True),
+    case("a request without its outer objects", M14,
+        in_place_of(2), request_id="u-1", extra_key=SPEC_EXTRA, wrapped=False),
+    case("a wrapped request in the prototype's extra", M14,
+        {"request": wrapped(args={"a": 1})[SPEC_EXTRA]}, extra_key="request", wrapped=True,
         dialect=WIRE_DIALECTS["S0"]),
-    case(M24, wrapped(None), capability_id="dim"),
-    case(M24, wrapped("1"), capability_id="dim"),
-    case(M24, wrapped(1), capability_id="dim"),
+    case("no version", M24, wrapped(None), capability_id="dim"),
+    case("a version without its minor part", M24, wrapped("1"), capability_id="dim"),
+    case("a number for the version", M24, wrapped(1), capability_id="dim"),
     # The id is text, and repeated as it was.
-    case(M26, wrapped(request_id=12), request_id="12", id_value=12),
+    case("a number for the id is text, and repeated as it was", M26,
+        wrapped(request_id=12), request_id="12", id_value=12),
 ])  # fmt: skip
 def test_what_agents_send_instead_is_read_by_its_row(
     row: str, extras: dict[str, str], expected: dict[str, Json]
@@ -155,31 +167,34 @@ def test_another_version_is_reported_with_all_that_an_answer_needs(version: Json
     assert (refused.value.request.request_id, refused.value.request.dialect.id) == ("u-1", "S0")
 
 
-@pytest.mark.parametrize(("extras", "request_id"), [
-    ({}, None),
-    ({"other": "x"}, None),
-    ({SPEC_EXTRA: "{"}, ""),
-    ({SPEC_EXTRA: "[]"}, ""),
-    ({SPEC_EXTRA: 7}, ""),
-    ({SPEC_EXTRA: '{"mobile-mcp-request":[]}'}, ""),
-    ({SPEC_EXTRA: '{"mobile-mcp-request":{"request":7}}'}, ""),
-    ({SPEC_EXTRA: '{"a":1,"a":2}'}, ""),
-    ({SPEC_EXTRA: '{"a":NaN}'}, ""),
-    (wrapped(request_id=""), ""),
-    (wrapped(request_id=None), ""),
-    (wrapped(request_id=True), ""),
-    (wrapped(id=""), "u-1"),
-    (wrapped(id=None), "u-1"),
-    (wrapped(args=7), "u-1"),
-    (wrapped(args="[1"), "u-1"),
-    (wrapped(args="7"), "u-1"),
-    (wrapped(args=[1]), "u-1"),
-    (wrapped(args=[{"name": "a"}]), "u-1"),
-    (wrapped(args=[{"name": "a", "value": 1}] * 2), "u-1"),
-    ({"request": '{"id":"u-1","capability":"dim"}'}, "u-1"),
-    ({"mcp_command_json": '{"percent":5}', "mcp_request_id": "u-1"}, "u-1"),
-    ("words", None),
-])  # fmt: skip
+NOT_REQUESTS = {
+    "no extras": ({}, None),
+    "another extra": ({"other": "x"}, None),
+    "JSON that ends too early": ({SPEC_EXTRA: "{"}, ""),
+    "a list": ({SPEC_EXTRA: "[]"}, ""),
+    "a number as the extra": ({SPEC_EXTRA: 7}, ""),
+    "a list for the outer object": ({SPEC_EXTRA: '{"mobile-mcp-request":[]}'}, ""),
+    "a number for the inner object": ({SPEC_EXTRA: '{"mobile-mcp-request":{"request":7}}'}, ""),
+    "a key twice": ({SPEC_EXTRA: '{"a":1,"a":2}'}, ""),
+    "a number that JSON has not": ({SPEC_EXTRA: '{"a":NaN}'}, ""),
+    "an empty id of the request": (wrapped(request_id=""), ""),
+    "no id of the request": (wrapped(request_id=None), ""),
+    "a boolean as the id of the request": (wrapped(request_id=True), ""),
+    "an empty id of the capability": (wrapped(id=""), "u-1"),
+    "no id of the capability": (wrapped(id=None), "u-1"),
+    "a number for the arguments": (wrapped(args=7), "u-1"),
+    "arguments that end too early": (wrapped(args="[1"), "u-1"),
+    "a number in the text of the arguments": (wrapped(args="7"), "u-1"),
+    "a list of numbers for the arguments": (wrapped(args=[1]), "u-1"),
+    "a listed argument without a value": (wrapped(args=[{"name": "a"}]), "u-1"),
+    "an argument listed twice": (wrapped(args=[{"name": "a", "value": 1}] * 2), "u-1"),
+    "a capability that is a text": ({"request": '{"id":"u-1","capability":"dim"}'}, "u-1"),
+    "a command without a capability": ({"mcp_command_json": '{"percent":5}', "mcp_request_id": "u-1"}, "u-1"),
+    "words": ("words", None),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("extras", "request_id"), NOT_REQUESTS.values(), ids=NOT_REQUESTS)
 def test_what_is_not_a_request_is_malformed_and_keeps_its_id(
     extras: dict[str, str] | str, request_id: str | None
 ) -> None:
@@ -302,16 +317,20 @@ def of_prototype(output: Json) -> dict[str, Json]:
 OLDER = json.dumps({"status": "success", "message": "Told", "data": OUTPUTS})
 
 
-@pytest.mark.parametrize(("extras", "carrier", "dialect"), [
-    (answered(LISTED), "start", "S0"),
-    (answered(OUTPUTS), "start", "S1"),
-    (of_prototype(LISTED), "start", "MM-4"),
-    (of_prototype(OUTPUTS), "start", "MM-5"),
-    (of_prototype(OUTPUTS), "bind", "MM-6"),
-    (of_prototype(LISTED), "bind", "MM-6-args"),
-    ({"mcp_request_id": "u-1", "result_json": OLDER}, "start", "MM-2"),
-    ({"mcp_request_id": "u-1", "result_json": OLDER}, "bind", "MM-3"),
-])  # fmt: skip
+STRICT_RESPONSES = {
+    "listed outputs of the specification": (answered(LISTED), "start", "S0"),
+    "outputs by name of the specification": (answered(OUTPUTS), "start", "S1"),
+    "listed outputs of a started prototype": (of_prototype(LISTED), "start", "MM-4"),
+    "outputs by name of a started prototype": (of_prototype(OUTPUTS), "start", "MM-5"),
+    "outputs by name of a bound prototype": (of_prototype(OUTPUTS), "bind", "MM-6"),
+    "listed outputs of a bound prototype": (of_prototype(LISTED), "bind", "MM-6-args"),
+    "an older response to a start": ({"mcp_request_id": "u-1", "result_json": OLDER}, "start", "MM-2"),
+    "an older response to a bound request":
+        ({"mcp_request_id": "u-1", "result_json": OLDER}, "bind", "MM-3"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("extras", "carrier", "dialect"), STRICT_RESPONSES.values(), ids=STRICT_RESPONSES)
 def test_a_response_of_section_3_2_and_of_the_prototype_is_read_strictly(
     extras: dict[str, Json], carrier: str, dialect: str
 ) -> None:
@@ -343,23 +362,29 @@ OTHER_VERSIONS: tuple[Json, ...] = (None, "2.0", 1, True, {})
 
 
 @pytest.mark.parametrize(("row", "extras", "expected"), [
-    case(M15, {ANSWER_EXTRA: json.dumps(UNWRAPPED)}, outputs=OUTPUTS),
-    case(M15, {"response": answered(LISTED)[ANSWER_EXTRA]}, outputs=OUTPUTS),
+    case("a response without its outer objects", M15, {ANSWER_EXTRA: json.dumps(UNWRAPPED)}, outputs=OUTPUTS),
+    case("a wrapped response in the prototype's extra", M15,
+        {"response": answered(LISTED)[ANSWER_EXTRA]}, outputs=OUTPUTS),
     # A listed output may lack its type; one without a value counts as missing and is not made up.
-    case(M18, answered([{"name": "date", "value": "x"}]), outputs={"date": "x"}),
-    case(M18, answered([*LISTED, {"name": "late", "type": "boolean"}]), outputs=OUTPUTS),
-    *(case(M24, versioned(version=text), outputs=OUTPUTS) for text in OTHER_VERSIONS),
-    case(M24, versioned(), outputs=OUTPUTS),
-    case(M21, in_capability("success"), succeeded=True, message="Told inside"),
-    case(M21, in_capability("failure"), succeeded=False, message="Told inside"),
+    case("an output without its type", M18,
+        answered([{"name": "date", "value": "x"}]), outputs={"date": "x"}),
+    case("an output without a value is missing", M18,
+        answered([*LISTED, {"name": "late", "type": "boolean"}]), outputs=OUTPUTS),
+    *(case(f"the version {text!r}", M24,
+        versioned(version=text), outputs=OUTPUTS) for text in OTHER_VERSIONS),
+    case("a response without a version", M24, versioned(), outputs=OUTPUTS),
+    case("a success in the capability", M21, in_capability("success"), succeeded=True, message="Told inside"),
+    case("a failure in the capability", M21,
+        in_capability("failure"), succeeded=False, message="Told inside"),
     # An unknown status is a failure, a missing one depends on the output.
-    case(M21, answered(None, "error"), succeeded=False),
-    case(M21, answered(LISTED, "ok"), succeeded=False),
-    case(M21, answered(LISTED, None), succeeded=True),
-    case(M21, answered(None, None), succeeded=False),
-    case(M21, answered(None, 7), succeeded=False),
+    case("an unknown status is a failure", M21, answered(None, "error"), succeeded=False),
+    case("an unknown status next to outputs is a failure", M21, answered(LISTED, "ok"), succeeded=False),
+    case("no status next to outputs is a success", M21, answered(LISTED, None), succeeded=True),
+    case("no status without outputs is a failure", M21, answered(None, None), succeeded=False),
+    case("a number for the status is a failure", M21, answered(None, 7), succeeded=False),
     # The extra says the request where the response does not.
-    case(M27, {**answered(LISTED, id=None), "mcp_request_id": "u-9"}, request_id="u-9"),
+    case("the extra says the request where the response does not", M27,
+        {**answered(LISTED, id=None), "mcp_request_id": "u-9"}, request_id="u-9"),
 ])  # fmt: skip
 def test_what_tools_answer_instead_is_read_by_its_row(
     row: str, extras: dict[str, Json], expected: dict[str, Json]
@@ -395,18 +420,21 @@ def test_a_failure_s_message_says_its_token(message: str | None, token: str | No
     assert (response.succeeded, response.token, response.message) == (False, token, text)
 
 
-@pytest.mark.parametrize("extras", [
-    {},
-    {ANSWER_EXTRA: "{"},
-    {ANSWER_EXTRA: 7},
-    {ANSWER_EXTRA: "[]"},
-    {ANSWER_EXTRA: '{"mobile-mcp-response":1}'},
-    {ANSWER_EXTRA: '{"mobile-mcp-response":{"response":1}}'},
-    answered("text"),
-    answered([1]),
-    answered([*LISTED, *LISTED]),
-    "x",
-])  # fmt: skip
+NOT_RESPONSES = {
+    "no extras": {},
+    "JSON that ends too early": {ANSWER_EXTRA: "{"},
+    "a number as the extra": {ANSWER_EXTRA: 7},
+    "a list": {ANSWER_EXTRA: "[]"},
+    "a number for the outer object": {ANSWER_EXTRA: '{"mobile-mcp-response":1}'},
+    "a number for the inner object": {ANSWER_EXTRA: '{"mobile-mcp-response":{"response":1}}'},
+    "outputs that are a text": answered("text"),
+    "a list of numbers for the outputs": answered([1]),
+    "outputs that are listed twice": answered([*LISTED, *LISTED]),
+    "words": "x",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("extras", NOT_RESPONSES.values(), ids=NOT_RESPONSES)
 def test_what_is_not_a_response_is_malformed_and_keeps_its_text(extras: dict[str, Json] | str) -> None:
     with pytest.raises(MalformedResponseError) as refused:
         read_response(extras)

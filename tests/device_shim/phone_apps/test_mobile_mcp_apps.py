@@ -169,11 +169,14 @@ def test_a_started_request_is_answered_through_its_pending_intent_only(phone: Sm
     assert "Clocked in for today" in str(answer.extras.get_string("mobile-mcp-response"))
 
 
-def test_an_assistant_that_left_is_not_a_problem(phone: SmallPhone) -> None:
-    message = Message(1, Bundle.of_strings({"request": request("clock_in_today")}), "nobody")
-    bind(clock_in(phone))(message)
-    extras = Bundle({"mcp_callback": Extra("pending-intent", "withdrawn")})
+def test_what_an_assistant_asked_before_it_left_is_recorded(phone: SmallPhone) -> None:
+    asked = Bundle.of_strings({"mobile-mcp-request": request("clock_in_today")})
+    bind(clock_in(phone))(Message(1, asked, "nobody"))
+    assert is_clocked_in(phone)
+    phone.files.clear()
+    extras = asked.with_extra("mcp_callback", Extra("pending-intent", "withdrawn"))
     clock_in(phone).on_start_command(Intent(extras=extras))
+    assert is_clocked_in(phone)
 
 
 def test_screen_and_tools_share_one_record(phone: SmallPhone) -> None:

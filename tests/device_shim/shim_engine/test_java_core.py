@@ -103,14 +103,14 @@ def in_both(core: CoreJvm, vectors: list[Json]) -> list[Any]:
     return outcomes
 
 
-def test_what_json_is(core: CoreJvm) -> None:
+def test_json_has_the_same_value_in_java_as_in_python(core: CoreJvm) -> None:
     outcomes = in_both(core, list(map(parse, ACCEPTED)))
     for text, outcome in zip(ACCEPTED, outcomes, strict=True):
         parsed = json.loads(outcome.get("canonical", "5e5"), parse_float=Decimal)
         assert parsed == json.loads(text, parse_float=Decimal), text[:60]
 
 
-def test_what_json_is_not(core: CoreJvm) -> None:
+def test_what_is_not_json_is_malformed_in_java_and_in_python(core: CoreJvm) -> None:
     outcomes = in_both(core, list(map(parse, REFUSED)))
     pairs = zip(REFUSED, outcomes, strict=True)
     assert [(text[:60], found) for text, found in pairs if found != {"error": "malformed"}] == []

@@ -74,13 +74,16 @@ def test_a_capability_is_new_then_approved_then_changed(tmp_path: Path) -> None:
     assert len(store.list()) == 1
 
 
-@pytest.mark.parametrize("other", [
-    pin(capability="listNotes"),
-    pin(NOTES.model_copy(update={"package": "com.example.other"})),
-    pin(NOTES.model_copy(update={"component": ".Other"})),
-    pin(NOTES.model_copy(update={"protocol": "mobile-mcp"})),
-    pin_of(NOTES, "createNote", user=10, signer=SIGNER),
-])  # fmt: skip
+OTHERS = {
+    "another id": pin(capability="listNotes"),
+    "another app": pin(NOTES.model_copy(update={"package": "com.example.other"})),
+    "another component": pin(NOTES.model_copy(update={"component": ".Other"})),
+    "another protocol": pin(NOTES.model_copy(update={"protocol": "mobile-mcp"})),
+    "another user": pin_of(NOTES, "createNote", user=10, signer=SIGNER),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("other", OTHERS.values(), ids=OTHERS)
 def test_an_approval_holds_for_no_other_capability(tmp_path: Path, other: Pin) -> None:
     store = PinStore(tmp_path)
     store.approve(pin(), NOTES)
@@ -94,18 +97,19 @@ def test_the_app_of_another_signer_needs_a_new_approval(tmp_path: Path) -> None:
     assert store.check(pin(signer=SIGNER.upper())).kind == "approved"
 
 
-@pytest.mark.parametrize(
-    "same",
-    [
-        with_capability(state=State(enabled=False, indexed=True)),
-        NOTES.model_copy(update={"component": "com.example.notes.Tools"}),
-        NOTES.model_copy(update={"capabilities": NOTES.capabilities[::-1]}),
-        NOTES.model_copy(update={"capabilities": NOTES.capabilities[:1]}),
+SAME = {
+    "a capability that is switched off": with_capability(state=State(enabled=False, indexed=True)),
+    "a component with its whole name": NOTES.model_copy(update={"component": "com.example.notes.Tools"}),
+    "another order of capabilities": NOTES.model_copy(update={"capabilities": NOTES.capabilities[::-1]}),
+    "fewer capabilities": NOTES.model_copy(update={"capabilities": NOTES.capabilities[:1]}),
+    "another order of parameters":
         with_capability(
             input=ObjectType(properties=dict(reversed(NOTES.capabilities[0].input.properties.items())))  # type: ignore[union-attr]
         ),
-    ],
-)
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("same", SAME.values(), ids=SAME)
 def test_state_order_and_other_capabilities_are_not_pinned(same: Provider) -> None:
     assert pin(same) == pin()
 

@@ -341,16 +341,19 @@ def key_of(capability: str, package: str = "com.example.notes", component: str =
     return CapabilityKey(0, package, component, "mmcp", capability)
 
 
-@pytest.mark.parametrize(("first", "second"), [
-    (key_of("createNote"), key_of("CreateNote")),
-    (key_of("create_note"), key_of("create-note")),
-    (key_of("ﬁnd"), key_of("find")),
-    (key_of("pay"), key_of("p\u0430y")),
-    (key_of("sendMoney"), key_of("sendM0ney")),
-    (key_of("pay"), key_of("pay", package="com.examp1e.notes")),
-    (key_of("pay"), key_of("Pay", component="Other")),
-    (key_of("pay"), key_of("pay", package="com.Example.notes")),
-])  # fmt: skip
+ALIKE = {
+    "another case of a letter": (key_of("createNote"), key_of("CreateNote")),
+    "another sign between words": (key_of("create_note"), key_of("create-note")),
+    "a ligature": (key_of("ﬁnd"), key_of("find")),
+    "a Cyrillic letter": (key_of("pay"), key_of("p\u0430y")),
+    "a digit for a letter": (key_of("sendMoney"), key_of("sendM0ney")),
+    "a digit in the name of the package": (key_of("pay"), key_of("pay", package="com.examp1e.notes")),
+    "another component as well": (key_of("pay"), key_of("Pay", component="Other")),
+    "a capital in the name of the package": (key_of("pay"), key_of("pay", package="com.Example.notes")),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("first", "second"), ALIKE.values(), ids=ALIKE)
 def test_of_two_names_that_look_alike_both_are_refused(first: CapabilityKey, second: CapabilityKey) -> None:
     refused = refused_names([first, key_of("other"), second])
     assert refused == {
@@ -360,12 +363,15 @@ def test_of_two_names_that_look_alike_both_are_refused(first: CapabilityKey, sec
     assert refused_names([second, key_of("other"), first]) == refused
 
 
-@pytest.mark.parametrize(("first", "second"), [
-    (key_of("pay"), key_of("pay", package="com.example.bank")),
-    (key_of("pay"), key_of("pay", component="Other")),
-    (key_of("createNote"), key_of("createNotes")),
-    (key_of("save"), key_of("send")),
-])  # fmt: skip
+NOT_ALIKE = {
+    "one id of two apps": (key_of("pay"), key_of("pay", package="com.example.bank")),
+    "one id of two components": (key_of("pay"), key_of("pay", component="Other")),
+    "a longer name": (key_of("createNote"), key_of("createNotes")),
+    "another name": (key_of("save"), key_of("send")),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("first", "second"), NOT_ALIKE.values(), ids=NOT_ALIKE)
 def test_other_names_and_equal_ids_of_two_apps_are_not_refused(
     first: CapabilityKey, second: CapabilityKey
 ) -> None:
@@ -430,32 +436,36 @@ def asked_on_terminal(
 
 
 # Arguments, and the lines that show them; None where only the number of the lines matters.
-SHOWN: list[tuple[dict[str, Json], list[str]]] = [
-    ({"to": "me", "amount": 5}, ['to (2): "me"', "amount (1): 5"]),
-    ({"a": None, "b": [1, {"c": True}], "d": ""}, ["a (4): null", 'b (14): [1,{"c":true}]', 'd (0): ""']),
-    (
+SHOWN: dict[str, tuple[dict[str, Json], list[str]]] = {
+    "a text and a number": ({"to": "me", "amount": 5}, ['to (2): "me"', "amount (1): 5"]),
+    "null, a list and an empty text":
+        ({"a": None, "b": [1, {"c": True}], "d": ""}, ["a (4): null", 'b (14): [1,{"c":true}]', 'd (0): ""']),
+    "a long text is cut": (
         {"aaa": LONG, "amount": 5, "to": "me"},
         [f'aaa (5,000): "{"x" * 200}"... (cut)', "amount (1): 5", 'to (2): "me"'],
     ),
-    (
+    "a long text in an object is cut": (
         {"order": {"pad": LONG, "amount": 5}},
         [f'order (5,021): {{"pad":"{"x" * 200}"...,"amount":5}} (cut)'],
     ),
-    ({"list": [7] * 900}, [f"list (1,801): [{'7,' * 499}7... (cut)"]),
-    ({"a": "x\n- amount (1): 5"}, ['a (17): "x\\n- amount (1): 5"']),
-    ({'a (2): "b"\n- c': 1}, ['"a (2): \\"b\\"\\n- c" (1): 1']),
-    ({"a": "x" + " " * 3 + "y\u3000z"}, ['a (7): "x \\u0020\\u0020y\\u3000z"']),
-    ({"a": "\u202e\u2028\u200b\x85\x1b[2J"}, ['a (8): "\\u202e\\u2028\\u200b\\u0085\\u001b[2J"']),
-    ({"\u202eto": 1, "": 2, "a b": 3}, ['"\\u202eto" (1): 1', '"" (1): 2', '"a b" (1): 3']),
-    ({"n" * 300: 1}, [f'"{"n" * 80}"... (a name of 300 characters) (1): 1']),
-    (
+    "a long list is cut": ({"list": [7] * 900}, [f"list (1,801): [{'7,' * 499}7... (cut)"]),
+    "a line break is escaped": ({"a": "x\n- amount (1): 5"}, ['a (17): "x\\n- amount (1): 5"']),
+    "a name that looks like a line is quoted": ({'a (2): "b"\n- c': 1}, ['"a (2): \\"b\\"\\n- c" (1): 1']),
+    "spaces that could hide something are escaped":
+        ({"a": "x" + " " * 3 + "y\u3000z"}, ['a (7): "x \\u0020\\u0020y\\u3000z"']),
+    "hidden characters are escaped":
+        ({"a": "\u202e\u2028\u200b\x85\x1b[2J"}, ['a (8): "\\u202e\\u2028\\u200b\\u0085\\u001b[2J"']),
+    "hidden names are quoted":
+        ({"\u202eto": 1, "": 2, "a b": 3}, ['"\\u202eto" (1): 1', '"" (1): 2', '"a b" (1): 3']),
+    "a long name is cut": ({"n" * 300: 1}, [f'"{"n" * 80}"... (a name of 300 characters) (1): 1']),
+    "a deep text is cut": (
         {"deep": {"a": {"a": {"a": LONG}}}, "to": 1},
         [f'deep (5,020): {{"a":{{"a":{{"a":"{"x" * 200}"...}}}}}} (cut)', "to (1): 1"],
     ),
-]  # fmt: skip
+}  # fmt: skip
 
 
-@pytest.mark.parametrize(("arguments", "lines"), SHOWN)
+@pytest.mark.parametrize(("arguments", "lines"), SHOWN.values(), ids=SHOWN)
 @pytest.mark.parametrize("width", [40, 100])
 def test_each_argument_is_a_line_in_both_questions(
     arguments: dict[str, Json], lines: list[str], width: int

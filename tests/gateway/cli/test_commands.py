@@ -501,7 +501,7 @@ def test_text_from_apps_steers_no_terminal(droidgate: Runner, command: str, more
     write_tools(Path("bad.json"), hostile_tools())
     for flags in ([], ["--json"]):
         run = droidgate(command, "bad.json", *more, *flags)
-        assert run.code in {0, 1}
+        assert run.code == 0, run.err
         assert not set(run.out + run.err) & set("\x1b\x9b\x07\r\u202e\u2066")
     shown = run_on_terminal(command, "bad.json", *more, NO_COLOR="1")
     plain = shown.replace("\x1b[1m", "").replace("\x1b[0m", "").replace("\r\n", "\n")
@@ -509,20 +509,22 @@ def test_text_from_apps_steers_no_terminal(droidgate: Runner, command: str, more
 
 
 ENTITY = b'<!DOCTYPE a [<!ENTITY b SYSTEM "file:///etc/passwd">]><mobile-mcp-capabilities>&b;'
+UTF_16 = "<mobile-mcp-capabilities version='1.0'/>".encode("utf-16")
+ENDLESS = b"<mobile-mcp-capabilities>" + b"<capability>" * 5000
+NO_SCHEMA = b'{"tools": [{"name": "a", "inputSchema": 3}]}'
+REPORTED = {("lint", NO_SCHEMA), ("lint", ENDLESS)}
 
 
 @pytest.mark.parametrize("data", [
     b"", b"\x00\x01\x02\xff\xfe" * 50, b"PK\x03\x04junk", b"\x03\x00\x08\x00" + b"\x00" * 40,
     b"<" * 10_000, b"[" * 100_000, b"{" * 100_000, b'{"tools": "no"}', b'{"tools": [{"name": 7}]}',
-    b'{"tools": [{"name": "a", "inputSchema": 3}]}', ENTITY + b"</mobile-mcp-capabilities>",
-    b"<mobile-mcp-capabilities>" + b"<capability>" * 5000,
-    "<mobile-mcp-capabilities version='1.0'/>".encode("utf-16"), b"\xef\xbb\xbf", b"null",
+    NO_SCHEMA, ENTITY + b"</mobile-mcp-capabilities>", ENDLESS, UTF_16, b"\xef\xbb\xbf", b"null",
 ], ids=lambda data: repr(data[:12]))  # fmt: skip
 @pytest.mark.parametrize("command", ["inspect", "lint", "convert"])
 def test_damaged_input_ends_with_a_report_or_one_error(droidgate: Runner, command: str, data: bytes) -> None:
     more = ["--to", "mcp", "-o", "out"] if command == "convert" else []
     run = droidgate(command, "-", *more, stdin=data)
-    assert run.code in {0, 1, 3}, run.err
+    assert run.code == (0 if data == UTF_16 else 1 if (command, data) in REPORTED else 3), run.err
     assert "Traceback" not in run.err
     if run.code == 3:
         first, *rest = run.err.splitlines()

@@ -124,7 +124,7 @@ def changed_clock_in(version_code: int) -> bytes:
 
 
 @pytest.mark.slow
-def test_build_install_status_call_sync_doctor_uninstall(shim: Shim) -> None:
+def test_a_shim_is_built_installed_called_synced_checked_and_uninstalled(shim: Shim) -> None:
     day = ("--args", '{"date": "2026-03-02"}')
     legacy = f"{NOTES}.legacy"
     installed = shim.document("install", *ALL, "--from", "adb:")

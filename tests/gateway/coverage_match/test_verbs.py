@@ -89,10 +89,13 @@ SERVED: dict[str, tuple[tuple[str, str | None, str], ...]] = {
 
 
 @pytest.mark.parametrize(
-    ("rule", "name", "description", "meant"), [(rule, *row) for rule, rows in SERVED.items() for row in rows]
+    ("name", "description", "meant"),
+    [pytest.param(*row, id=f"{rule}: {row[0]}") for rule, rows in SERVED.items() for row in rows],
 )
-def test_a_capability_serves(rule: str, name: str, description: str | None, meant: str) -> None:
-    assert _served(name, description) == set(meant.split()), rule
+def test_words_say_which_use_cases_a_capability_serves(
+    name: str, description: str | None, meant: str
+) -> None:
+    assert _served(name, description) == set(meant.split())
 
 
 def test_getting_rid_of_a_thing_is_deleting_it_and_not_getting_it() -> None:

@@ -46,7 +46,7 @@ def test_a_manifest_without_an_application(tmp_path: Path) -> None:
     assert "no manifest with an application" in refusal(InputError, lambda: find_source_set(tmp_path)).message
 
 
-def test_several_modules(tmp_path: Path) -> None:
+def test_several_modules_with_an_application_are_refused_by_name(tmp_path: Path) -> None:
     make_module(tmp_path / "app")
     make_module(tmp_path / "wear")
     error = refusal(InputError, lambda: find_source_set(tmp_path))
@@ -65,13 +65,13 @@ def test_libraries_and_built_files_do_not_count(tmp_path: Path) -> None:
     assert found.namespace == "dev.example"
 
 
-def test_a_package_that_nobody_says(tmp_path: Path) -> None:
+def test_a_package_that_nobody_says_has_to_be_given(tmp_path: Path) -> None:
     make_module(tmp_path, gradle="")
     assert "--package" in (refusal(InputError, lambda: find_source_set(tmp_path)).hint or "")
     assert find_source_set(tmp_path, "dev.given").namespace == "dev.given"
 
 
-def test_a_string_that_the_app_has(tmp_path: Path) -> None:
+def test_a_string_that_the_app_has_is_refused_by_name(tmp_path: Path) -> None:
     project = copy_module("pdf-tool", tmp_path)
     strings = project / "src/main/res/values/strings.xml"
     strings.write_text(
@@ -86,7 +86,7 @@ def test_a_string_that_the_app_has(tmp_path: Path) -> None:
     assert files_of(project) == before
 
 
-def test_a_file_of_strings_that_is_somebody_elses(tmp_path: Path) -> None:
+def test_a_file_of_strings_that_is_somebody_elses_is_refused(tmp_path: Path) -> None:
     project = copy_module("pdf-tool", tmp_path)
     (project / "src/main/res/values/mobile_mcp_strings.xml").write_text(
         '<resources><string name="a">b</string></resources>'
@@ -94,7 +94,7 @@ def test_a_file_of_strings_that_is_somebody_elses(tmp_path: Path) -> None:
     refusal(WriteError, lambda: migrate(sample_provider("pdf-tool/app"), "mobile-mcp+1.0", project))
 
 
-def test_a_component_that_is_not_exported(tmp_path: Path) -> None:
+def test_a_component_that_is_not_exported_is_refused_at_its_place(tmp_path: Path) -> None:
     project = copy_module("pdf-tool", tmp_path)
     manifest = project / "src/main/AndroidManifest.xml"
     service = '<service android:name=".MobileMcpToolService" android:exported="false"/>'
@@ -106,7 +106,7 @@ def test_a_component_that_is_not_exported(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("name", ["java/{}.java", "kotlin/{}.kt", "java/{}.kt"])
-def test_a_class_that_the_app_has(name: str, tmp_path: Path) -> None:
+def test_a_class_that_the_app_has_is_refused_where_one_would_be_written(name: str, tmp_path: Path) -> None:
     project = copy_module("pdf-tool", tmp_path)
     path = project / "src/main" / name.format("dev/droidgate/sample/pdftool/MobileMcpToolService")
     path.parent.mkdir(parents=True, exist_ok=True)
@@ -119,7 +119,7 @@ def test_a_class_that_the_app_has(name: str, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     "link", ["src/main/res", "src/main/java", "src/main/AndroidManifest.xml", "src/main"]
 )
-def test_a_link_out_of_the_project(link: str, tmp_path: Path) -> None:
+def test_a_link_out_of_the_project_is_not_written_through(link: str, tmp_path: Path) -> None:
     project = copy_module("pdf-tool", tmp_path)
     outside = tmp_path / "outside"
     (project / link).rename(outside)

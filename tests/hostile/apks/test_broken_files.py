@@ -355,7 +355,9 @@ class TestManifests:
         ("given", "number"),
         [((STRING, 0), None), ("34", 34), ("UpsideDownCake", None), ("9" * 5000, None), ("\u0663", None)],
     )
-    def test_odd_versions(self, given: str | tuple[int, int], number: int | None) -> None:
+    def test_a_version_that_is_not_a_number_is_none(
+        self, given: str | tuple[int, int], number: int | None
+    ) -> None:
         uses = element("uses-sdk", {"android:minSdkVersion": given if isinstance(given, str) else ""})
         root = element("manifest", {"package": "a.b"}, uses)
         with open_apk(zip_of({"AndroidManifest.xml": axml(root)})) as apk:

@@ -217,17 +217,26 @@ def test_what_opens_in_one_direction_tightens_in_the_other(old: Provider, new: P
     assert codes(present, "access-tightened") == codes(back, "access-opened")
 
 
-@pytest.mark.parametrize(("before", "after", "weights"), [
-    # Phones of Android 16 in landscape use `land`, then `land-v36`.
-    ({"": True, "land": False}, {"": True, "land": False, "land-v36": True}, {"security"}),
-    ({"": True, "land": False, "land-v36": True}, {"": True, "land": False}, {"breaking"}),
-    ({"": False, "land": True}, {"": False, "land": True, "v36": True}, {"security"}),
-    ({"": False, "land": True}, {"": False, "land": True, "land-v36": True}, {"text-only"}),
-    ({"": False, "land": True}, {"": False, "v36": True}, {"breaking", "security"}),
-    ({"": False, "v36": True}, {"": True, "v37": False}, {"breaking", "security"}),
+CONFIGURATIONS = {
+    "a version opens a folder":
+        ({"": True, "land": False}, {"": True, "land": False, "land-v36": True}, {"security"}),
+    "a version closes a folder":
+        ({"": True, "land": False, "land-v36": True}, {"": True, "land": False}, {"breaking"}),
+    "a version opens all phones beside landscape":
+        ({"": False, "land": True}, {"": False, "land": True, "v36": True}, {"security"}),
+    "a version states what a folder has":
+        ({"": False, "land": True}, {"": False, "land": True, "land-v36": True}, {"text-only"}),
+    "a version in place of landscape":
+        ({"": False, "land": True}, {"": False, "v36": True}, {"breaking", "security"}),
+    "a version changes and opens older ones":
+        ({"": False, "v36": True}, {"": True, "v37": False}, {"breaking", "security"}),
     # Which folder a phone uses depends on all densities.
-    ({"": False, "hdpi": True}, {"": False, "hdpi": True, "xhdpi": False}, {"breaking", "security"}),
-])  # fmt: skip
+    "a density closes phones near it":
+        ({"": False, "hdpi": True}, {"": False, "hdpi": True, "xhdpi": False}, {"breaking", "security"}),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("before", "after", "weights"), CONFIGURATIONS.values(), ids=CONFIGURATIONS)
 def test_configurations_are_compared_on_each_phone(
     before: dict[str, bool], after: dict[str, bool], weights: set[str]
 ) -> None:

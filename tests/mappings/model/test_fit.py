@@ -291,19 +291,22 @@ def test_a_provider_of_the_target_keeps_its_names() -> None:
     assert _fit(provider, everything(id_rule={"allowed": "[a-z]"})).names == ()
 
 
-@pytest.mark.parametrize(("item", "keyword", "value", "level"), [
-    (ObjectType(), "properties", {}, Level.RENAMED),
-    (ObjectType(), "properties", {"a": "string"}, Level.WIDENED),
-    (ObjectType(), "required", [], Level.RENAMED),
-    (ObjectType(), "required", ["a"], Level.WIDENED),
-    (ObjectType(), "required", "a", Level.MOVED),
-    (ObjectType(), "anyOf", [{"required": ["a"]}], Level.WIDENED),
-    (string(), "required", True, Level.MOVED),
-    (string(), "type", ["string"], Level.RENAMED),
-    (string(), "enum", "a", Level.MOVED),
-    (ArrayType(), "items", [{"type": "string"}], Level.WIDENED),
-    (ref("A"), "$ref", "#/$defs/%41", Level.RENAMED),
-])  # fmt: skip
+KEYWORDS = {
+    "no properties": (ObjectType(), "properties", {}, Level.RENAMED),
+    "properties that the type has not": (ObjectType(), "properties", {"a": "string"}, Level.WIDENED),
+    "no required names": (ObjectType(), "required", [], Level.RENAMED),
+    "required names that the type has not": (ObjectType(), "required", ["a"], Level.WIDENED),
+    "a required name that is not a list": (ObjectType(), "required", "a", Level.MOVED),
+    "a choice that the type has not": (ObjectType(), "anyOf", [{"required": ["a"]}], Level.WIDENED),
+    "required of a string": (string(), "required", True, Level.MOVED),
+    "the type in a list": (string(), "type", ["string"], Level.RENAMED),
+    "an enum that is a text": (string(), "enum", "a", Level.MOVED),
+    "items in a list": (ArrayType(), "items", [{"type": "string"}], Level.WIDENED),
+    "an escaped reference": (ref("A"), "$ref", "#/$defs/%41", Level.RENAMED),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("item", "keyword", "value", "level"), KEYWORDS.values(), ids=KEYWORDS)
 def test_a_keyword_is_mere_spelling_only_where_the_type_says_the_same(
     item: Type, keyword: str, value: Json, level: Level
 ) -> None:

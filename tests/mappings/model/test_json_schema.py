@@ -137,20 +137,23 @@ def test_what_is_written_is_a_schema_for_a_validator_of_other_authors(random: An
     Draft202012Validator.check_schema(write_schema(item), format_checker=FormatChecker(formats=()))
 
 
-@pytest.mark.parametrize(("item", "right", "wrong"), [
-    (int32(), [1, -1, 2**31 - 1], ["1", 1.5, None, True, 2**31, -(2**31) - 1]),
-    (float64(nullable=True), [1, 1.5, None], ["1", True]),
-    (string(nullable=True, enum=("a",)), ["a", None], ["b", 1]),
-    (binary(), ["AA=="], [1, None]),
-    (null(), [None], [0, "", False]),
-    (array(boolean(), nullable=True), [[], [True], None], [[None], {}]),
-    (ref("A", nullable=True), [None, "x"], [1]),
-    (all_of(ObjectType(), ref("O"), nullable=True), [{"a": "x"}, None], [{}, 1]),
-    (one_of(ref("A"), int64(), nullable=True), ["", 1, None], [1.5]),
-    (one_of(string(nullable=True), nullable=True), ["", None], [1]),
-    (AnyType(enum=("a", 1), nullable=True), ["a", 1, None], ["b"]),
-    (AnyType(boolean=False), [], [None, 1]),
-])  # fmt: skip
+VALUES_OF_TYPES = {
+    "an integer of 32 bits": (int32(), [1, -1, 2**31 - 1], ["1", 1.5, None, True, 2**31, -(2**31) - 1]),
+    "a number or null": (float64(nullable=True), [1, 1.5, None], ["1", True]),
+    "an enum or null": (string(nullable=True, enum=("a",)), ["a", None], ["b", 1]),
+    "bytes": (binary(), ["AA=="], [1, None]),
+    "null": (null(), [None], [0, "", False]),
+    "a list or null": (array(boolean(), nullable=True), [[], [True], None], [[None], {}]),
+    "a reference or null": (ref("A", nullable=True), [None, "x"], [1]),
+    "an all-of or null": (all_of(ObjectType(), ref("O"), nullable=True), [{"a": "x"}, None], [{}, 1]),
+    "a choice or null": (one_of(ref("A"), int64(), nullable=True), ["", 1, None], [1.5]),
+    "null in two places": (one_of(string(nullable=True), nullable=True), ["", None], [1]),
+    "an enum of several kinds or null": (AnyType(enum=("a", 1), nullable=True), ["a", 1, None], ["b"]),
+    "no value": (AnyType(boolean=False), [], [None, 1]),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("item", "right", "wrong"), VALUES_OF_TYPES.values(), ids=VALUES_OF_TYPES)
 def test_a_validator_of_other_authors_takes_exactly_the_values_of_a_type(
     item: Type, right: list[Json], wrong: list[Json]
 ) -> None:
@@ -161,137 +164,177 @@ def test_a_validator_of_other_authors_takes_exactly_the_values_of_a_type(
     assert [value for value in wrong if validator.is_valid(value)] == []
 
 
-@pytest.mark.parametrize(("schema", "expected"), [
-    (True, AnyType(boolean=True)),
-    (False, AnyType(boolean=False)),
-    ({}, AnyType()),
-    ({"type": "integer"}, int64()),
-    ({"type": "integer", "format": "int32", **BOUNDS}, int32()),
-    ({"type": "integer", "format": "int32"}, int32(extensions={NOTATION: {"unstatedBounds": ["minimum",
+MODELLED = {
+    "true": (True, AnyType(boolean=True)),
+    "false": (False, AnyType(boolean=False)),
+    "an empty schema": ({}, AnyType()),
+    "an integer": ({"type": "integer"}, int64()),
+    "an integer of 32 bits with its bounds": ({"type": "integer", "format": "int32", **BOUNDS}, int32()),
+    "an integer of 32 bits without its bounds":
+        ({"type": "integer", "format": "int32"}, int32(extensions={NOTATION: {"unstatedBounds": ["minimum",
         "maximum"]}})),
-    ({"type": "integer", "format": "int32", "minimum": 0, "maximum": 2**31 - 1},
+    "an integer of 32 bits with one bound":
+        ({"type": "integer", "format": "int32", "minimum": 0, "maximum": 2**31 - 1},
         int32(keywords={"minimum": 0})),
-    ({"type": "integer", "format": "int32", "minimum": 0}, int32(keywords={"minimum": 0},
+    "an integer of 32 bits with a bound of its own alone":
+        ({"type": "integer", "format": "int32", "minimum": 0}, int32(keywords={"minimum": 0},
         extensions={NOTATION: {"unstatedBounds": ["maximum"]}})),
-    ({"type": "integer", "format": "int32", "enum": [1]}, int32(enum=(1,))),
-    ({"type": ["integer", "null"], "format": "int32", **BOUNDS}, int32(nullable=True)),
-    ({"type": "integer", "format": "int64"}, int64(format="int64")),
-    ({"type": "number", "format": "float"}, float32()),
-    ({"type": "string", "contentEncoding": "base64"}, binary()),
-    ({"type": ["string", "null"]}, string(nullable=True)),
-    ({"type": ["null", "string"]}, string(nullable=True, keywords={"type": ["null", "string"]})),
-    ({"type": ["string", "integer"]}, AnyType(keywords={"type": ["string", "integer"]})),
-    ({"enum": ["a", "b"]}, string(implicit=True, enum=("a", "b"))),
-    ({"type": "string", "enum": ["a", None]}, string(enum=("a",), keywords={"enum": ["a", None]})),
-    ({"type": ["string", "null"], "enum": ["a", None]}, string(nullable=True, enum=("a",))),
-    ({"enum": ["a", 1, None]}, AnyType(nullable=True, enum=("a", 1))),
-    ({"const": "a"}, string(implicit=True, keywords={"const": "a"})),
-    ({"const": True}, boolean(implicit=True, keywords={"const": True})),
-    ({"const": None}, AnyType(keywords={"const": None})),
-    ({"enum": [1, 2]}, int64(implicit=True, enum=(1, 2))),
-    ({"enum": [1, 1.5]}, float64(implicit=True, enum=(1, 1.5))),
-    ({"enum": [True]}, boolean(implicit=True, enum=(True,))),
-    ({"enum": [1, True]}, AnyType(enum=(1, True))),
-    ({"enum": [2**63]}, AnyType(enum=(2**63,))),
-    ({"type": "array"}, ArrayType()),
-    ({"items": {"type": "boolean"}}, ArrayType(implicit=True, items=boolean())),
-    ({"allOf": [{"type": "object"}, True]}, all_of(ObjectType(), AnyType(boolean=True))),
-    ({"allOf": [{"type": "object"}]}, ObjectType(extensions={NOTATION: {"allOf": ["type"]}})),
-    (
+    "an integer of 32 bits in an enum":
+        ({"type": "integer", "format": "int32", "enum": [1]}, int32(enum=(1,))),
+    "an integer of 32 bits or null":
+        ({"type": ["integer", "null"], "format": "int32", **BOUNDS}, int32(nullable=True)),
+    "an integer of 64 bits": ({"type": "integer", "format": "int64"}, int64(format="int64")),
+    "a float": ({"type": "number", "format": "float"}, float32()),
+    "bytes": ({"type": "string", "contentEncoding": "base64"}, binary()),
+    "a string or null": ({"type": ["string", "null"]}, string(nullable=True)),
+    "null or a string":
+        ({"type": ["null", "string"]}, string(nullable=True, keywords={"type": ["null", "string"]})),
+    "a string or an integer":
+        ({"type": ["string", "integer"]}, AnyType(keywords={"type": ["string", "integer"]})),
+    "an enum without a type": ({"enum": ["a", "b"]}, string(implicit=True, enum=("a", "b"))),
+    "an enum with null of a string":
+        ({"type": "string", "enum": ["a", None]}, string(enum=("a",), keywords={"enum": ["a", None]})),
+    "an enum with null of a string or null":
+        ({"type": ["string", "null"], "enum": ["a", None]}, string(nullable=True, enum=("a",))),
+    "an enum of three kinds": ({"enum": ["a", 1, None]}, AnyType(nullable=True, enum=("a", 1))),
+    "a const text": ({"const": "a"}, string(implicit=True, keywords={"const": "a"})),
+    "a const boolean": ({"const": True}, boolean(implicit=True, keywords={"const": True})),
+    "a const null": ({"const": None}, AnyType(keywords={"const": None})),
+    "an enum of integers": ({"enum": [1, 2]}, int64(implicit=True, enum=(1, 2))),
+    "an enum of numbers": ({"enum": [1, 1.5]}, float64(implicit=True, enum=(1, 1.5))),
+    "an enum of one boolean": ({"enum": [True]}, boolean(implicit=True, enum=(True,))),
+    "an enum of a number and a boolean": ({"enum": [1, True]}, AnyType(enum=(1, True))),
+    "an enum of a large integer": ({"enum": [2**63]}, AnyType(enum=(2**63,))),
+    "an array": ({"type": "array"}, ArrayType()),
+    "items without a type": ({"items": {"type": "boolean"}}, ArrayType(implicit=True, items=boolean())),
+    "an all-of of an object and true":
+        ({"allOf": [{"type": "object"}, True]}, all_of(ObjectType(), AnyType(boolean=True))),
+    "an all-of of one":
+        ({"allOf": [{"type": "object"}]}, ObjectType(extensions={NOTATION: {"allOf": ["type"]}})),
+    "an all-of of one next to keywords": (
         {"allOf": [{"type": "string", "minLength": 1}], "title": "T", "default": "a"},
         string(keywords={"minLength": 1, "title": "T", "default": "a"},
             extensions={NOTATION: {"allOf": ["type", "minLength"]}}),
     ),
-    ({"anyOf": [{"allOf": [{"type": "string"}]}, {"type": "null"}]},
+    "an all-of of one in an any-of with null":
+        ({"anyOf": [{"allOf": [{"type": "string"}]}, {"type": "null"}]},
         any_of(string(extensions={NOTATION: {"allOf": ["type"]}}), nullable=True)),
-    ({"type": ["string", "null"], "enum": ["a", "b"]}, string(enum=("a", "b"), keywords={"type": ["string",
-        "null"]})),
-    ({"type": ["string", "null"], "const": "a"}, string(keywords={"type": ["string", "null"], "const": "a"})),
-    ({"anyOf": [{"type": "string"}, {"type": "null"}], "enum": ["a"]}, any_of(string(), null(), enum=("a",))),
-    ({"oneOf": [{"type": ["string", "null"]}, {"type": "null"}]}, one_of(string(nullable=True), null())),
-    ({"oneOf": [True, False]}, one_of(AnyType(boolean=True), AnyType(boolean=False))),
-    ({"anyOf": [{"type": "string"}, {"type": "null"}]}, any_of(string(), nullable=True)),
-    ({"anyOf": [{"type": "string"}, {"type": "null"}, {"type": "integer"}]}, any_of(string(), int64(),
+    "a string or null in an enum without null":
+        ({"type": ["string", "null"], "enum": ["a", "b"]},
+        string(enum=("a", "b"), keywords={"type": ["string", "null"]})),
+    "a string or null with a const": ({"type": ["string", "null"], "const": "a"},
+        string(keywords={"type": ["string", "null"], "const": "a"})),
+    "an any-of with null and an enum": ({"anyOf": [{"type": "string"}, {"type": "null"}], "enum": ["a"]},
+        any_of(string(), null(), enum=("a",))),
+    "a one-of with null twice":
+        ({"oneOf": [{"type": ["string", "null"]}, {"type": "null"}]}, one_of(string(nullable=True), null())),
+    "a one-of of true and false":
+        ({"oneOf": [True, False]}, one_of(AnyType(boolean=True), AnyType(boolean=False))),
+    "an any-of with null":
+        ({"anyOf": [{"type": "string"}, {"type": "null"}]}, any_of(string(), nullable=True)),
+    "an any-of with null in the middle":
+        ({"anyOf": [{"type": "string"}, {"type": "null"}, {"type": "integer"}]}, any_of(string(), int64(),
         nullable=True, extensions={NOTATION: {"nullPosition": 1}})),
-    ({"anyOf": [{"type": "null"}, {"type": "string"}]}, any_of(string(), nullable=True,
+    "an any-of that begins with null":
+        ({"anyOf": [{"type": "null"}, {"type": "string"}]}, any_of(string(), nullable=True,
         extensions={NOTATION: {"nullPosition": 0}})),
-    ({"oneOf": [{"type": "null"}, {"type": "string"}, {"type": ["integer", "null"]}]}, one_of(null(),
+    "a one-of with null twice and further types":
+        ({"oneOf": [{"type": "null"}, {"type": "string"}, {"type": ["integer", "null"]}]}, one_of(null(),
         string(), int64(nullable=True))),
-    ({"allOf": [{"anyOf": [{"type": "null"}, {"type": "string"}]}]}, any_of(string(), nullable=True,
+    "an any-of with null in an all-of":
+        ({"allOf": [{"anyOf": [{"type": "null"}, {"type": "string"}]}]}, any_of(string(), nullable=True,
         extensions={NOTATION: {"allOf": ["anyOf"], "nullPosition": 0}})),
-    ({"anyOf": [{"type": "null"}, {"type": "string"}], ANNOTATION: {"kind": "ref"}}, any_of(string(),
+    "an any-of that begins with null and has a note":
+        ({"anyOf": [{"type": "null"}, {"type": "string"}], ANNOTATION: {"kind": "ref"}}, any_of(string(),
         nullable=True, keywords={ANNOTATION: {"kind": "ref"}}, extensions={NOTATION: {"nullPosition": 0}})),
-    ({"anyOf": [{"allOf": [{}]}, {"type": "null"}]}, all_of(AnyType(), nullable=True)),
-    ({"x-droidgate": {"kind": "opaque", "class_name": "a.B"}}, OpaqueType(class_name="a.B")),
-    # A note that contradicts the schema is a keyword like others.
-    ({"type": "string", ANNOTATION: {"kind": "one-of"}}, string(keywords={ANNOTATION: {"kind": "one-of"}})),
-    ({"type": "number", "minimum": DIGITS}, float64(keywords={"minimum": DIGITS})),
+    "an all-of of anything in an any-of with null":
+        ({"anyOf": [{"allOf": [{}]}, {"type": "null"}]}, all_of(AnyType(), nullable=True)),
+    "a note of a kind":
+        ({"x-droidgate": {"kind": "opaque", "class_name": "a.B"}}, OpaqueType(class_name="a.B")),
+    "a note that contradicts the schema is a keyword like others":
+        ({"type": "string", ANNOTATION: {"kind": "one-of"}},
+        string(keywords={ANNOTATION: {"kind": "one-of"}})),
+    "digits of a bound": ({"type": "number", "minimum": DIGITS}, float64(keywords={"minimum": DIGITS})),
     # As pydantic writes an enum.
-    ({"allOf": [{"$ref": "#/$defs/A"}], "default": "a", **TEXT_AS_A},
+    "an enum as pydantic writes it": ({"allOf": [{"$ref": "#/$defs/A"}], "default": "a", **TEXT_AS_A},
         ref("A", keywords={"default": "a"}, extensions={NOTATION: {"allOf": ["$ref"]}})),
-    ({"anyOf": [{"$ref": "#/$defs/A"}, {"type": "null"}], **TEXT_AS_A}, ref("A", nullable=True)),
-    ({"type": "object", "properties": {"a": {"type": "null"}}, "required": ["a"]},
+    "a reference or null":
+        ({"anyOf": [{"$ref": "#/$defs/A"}, {"type": "null"}], **TEXT_AS_A}, ref("A", nullable=True)),
+    "a required null": ({"type": "object", "properties": {"a": {"type": "null"}}, "required": ["a"]},
         record({"a": required(null())})),
-    ({"type": "object", "properties": {"a": True}, "required": ["a", "b"]},
+    "a required name without a property":
+        ({"type": "object", "properties": {"a": True}, "required": ["a", "b"]},
         record({"a": required(AnyType(boolean=True))}, keywords={"required": ["a", "b"]})),
-])  # fmt: skip
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("schema", "expected"), MODELLED.values(), ids=MODELLED)
 def test_what_the_algebra_models_is_in_its_fields(schema: dict[str, Json], expected: Type) -> None:
     assert _assert_exact(schema) == expected
     if "$defs" not in canonical_json(schema):
         assert read_type(schema) == expected
 
 
-@pytest.mark.parametrize("item", [
-    one_of(string(), null()),
-    one_of(null(), boolean()),
-    any_of(string(), null(), boolean()),
-    any_of(null(), all_of(AnyType(), AnyType())),
-    all_of(ObjectType()),
-    all_of(string(), nullable=True),
-    string(nullable=True, keywords={"const": "a"}),
-    OneOfType(),
-    AllOfType(nullable=True),
-    ObjectType(implicit=True, nullable=True),
-    AnyType(nullable=True),
-    AnyType(enum=("a", "b")),
-    AnyType(boolean=True, description="Anything"),
-    null(nullable=True),
-    int32(format="int32"),
-    int64(format="int32"),
-    string(keywords={"contentEncoding": "base64"}),
-])  # fmt: skip
+NOTED = {
+    "a choice with null": one_of(string(), null()),
+    "a choice that begins with null": one_of(null(), boolean()),
+    "an any-of with null in the middle": any_of(string(), null(), boolean()),
+    "an any-of of null and an all-of": any_of(null(), all_of(AnyType(), AnyType())),
+    "an all-of of one": all_of(ObjectType()),
+    "an all-of of one or null": all_of(string(), nullable=True),
+    "a const or null": string(nullable=True, keywords={"const": "a"}),
+    "a choice of nothing": OneOfType(),
+    "an all-of of nothing": AllOfType(nullable=True),
+    "an object that is not stated": ObjectType(implicit=True, nullable=True),
+    "any value or null": AnyType(nullable=True),
+    "an enum of any kind": AnyType(enum=("a", "b")),
+    "a described anything": AnyType(boolean=True, description="Anything"),
+    "null or null": null(nullable=True),
+    "an integer with its format": int32(format="int32"),
+    "an integer with another format": int64(format="int32"),
+    "a string with a keyword of bytes": string(keywords={"contentEncoding": "base64"}),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("item", NOTED.values(), ids=NOTED)
 def test_a_type_that_json_schema_would_read_as_another_says_so_in_a_note(item: Type) -> None:
     schema = write_schema(item)
     assert ANNOTATION in schema
     assert read_type(schema) == item
 
 
-UNDERSTOOD = [
-    ({"type": ["string", "null"], "enum": ["a", "b"]}, ["a", None, "c"]),
-    ({"type": ["string", "null"], "enum": ["a", None]}, ["a", None, "c"]),
-    ({"type": ["string", "null"], "const": "a"}, ["a", None]),
-    ({"type": ["string", "null"], "const": None}, ["a", None]),
-    ({"anyOf": [{"type": "string"}, {"type": "null"}], "enum": ["a"]}, ["a", None, "b"]),
-    ({"anyOf": [{"$ref": "#/$defs/A"}, {"type": "null"}], "enum": ["a"]}, ["a", None, "b"]),
-    ({"anyOf": [{"$ref": "#/$defs/A"}, {"type": "null"}], "const": "a"}, ["a", None, "b"]),
-    ({"anyOf": [{"allOf": [{"$ref": "#/$defs/A"}]}, {"type": "null"}]}, ["a", None, 1]),
-    ({"oneOf": [{"type": ["string", "null"]}, {"type": "null"}]}, ["a", None, 1]),
-    ({"$ref": "#/$defs/N", "enum": ["a"]}, ["a", None, "b"]),
-    ({"$ref": "#/$defs/N", "minLength": 2}, ["a", "ab", None]),
-    ({"$ref": "#/$defs/A", "type": "string", "maxLength": 1}, ["a", "ab", 1]),
-    ({"enum": ["a", 1]}, ["a", 1, None]),
-    ({"enum": [1, 2]}, [1, 1.0, 3, True, "1", None]),
-    ({"enum": [1, 1.5]}, [1, 1.5, 2.5, True, None]),
-    ({"enum": [True]}, [True, False, 1, None]),
-    ({"const": "a"}, ["a", "b", 1, None]),
-    ({"const": 1.0}, [1, 1.0, 2, True, None]),
-    ({"type": "null", "enum": [None, 1]}, [None, 1]),
-    ({"allOf": [{"$ref": "#/$defs/A"}], "default": "a", "title": "Colour"}, ["a", 1, None]),
-    ({"allOf": [{"type": "string"}], "minLength": 2}, ["a", "ab", None]),
-]
+UNDERSTOOD = {
+    "an enum without the null of its type":
+        ({"type": ["string", "null"], "enum": ["a", "b"]}, ["a", None, "c"]),
+    "an enum with the null of its type":
+        ({"type": ["string", "null"], "enum": ["a", None]}, ["a", None, "c"]),
+    "a const of a type with null": ({"type": ["string", "null"], "const": "a"}, ["a", None]),
+    "null as the const of a type with null": ({"type": ["string", "null"], "const": None}, ["a", None]),
+    "an enum next to an any-of with null":
+        ({"anyOf": [{"type": "string"}, {"type": "null"}], "enum": ["a"]}, ["a", None, "b"]),
+    "an enum next to a reference or null":
+        ({"anyOf": [{"$ref": "#/$defs/A"}, {"type": "null"}], "enum": ["a"]}, ["a", None, "b"]),
+    "a const next to a reference or null":
+        ({"anyOf": [{"$ref": "#/$defs/A"}, {"type": "null"}], "const": "a"}, ["a", None, "b"]),
+    "an all-of or null": ({"anyOf": [{"allOf": [{"$ref": "#/$defs/A"}]}, {"type": "null"}]}, ["a", None, 1]),
+    "null in two alternatives": ({"oneOf": [{"type": ["string", "null"]}, {"type": "null"}]}, ["a", None, 1]),
+    "an enum next to a reference": ({"$ref": "#/$defs/N", "enum": ["a"]}, ["a", None, "b"]),
+    "a length next to a reference": ({"$ref": "#/$defs/N", "minLength": 2}, ["a", "ab", None]),
+    "a type next to a reference": ({"$ref": "#/$defs/A", "type": "string", "maxLength": 1}, ["a", "ab", 1]),
+    "an enum of two kinds": ({"enum": ["a", 1]}, ["a", 1, None]),
+    "an enum of integers": ({"enum": [1, 2]}, [1, 1.0, 3, True, "1", None]),
+    "an enum of numbers": ({"enum": [1, 1.5]}, [1, 1.5, 2.5, True, None]),
+    "an enum of one boolean": ({"enum": [True]}, [True, False, 1, None]),
+    "a const text": ({"const": "a"}, ["a", "b", 1, None]),
+    "a const number": ({"const": 1.0}, [1, 1.0, 2, True, None]),
+    "an enum of null and a number": ({"type": "null", "enum": [None, 1]}, [None, 1]),
+    "an all-of with annotations":
+        ({"allOf": [{"$ref": "#/$defs/A"}], "default": "a", "title": "Colour"}, ["a", 1, None]),
+    "a length next to an all-of": ({"allOf": [{"type": "string"}], "minLength": 2}, ["a", "ab", None]),
+}  # fmt: skip
 
 
-@pytest.mark.parametrize(("schema", "values"), UNDERSTOOD)
+@pytest.mark.parametrize(("schema", "values"), UNDERSTOOD.values(), ids=UNDERSTOOD)
 def test_calls_take_the_values_that_a_validator_of_other_authors_takes(
     schema: dict[str, Json], values: list[Json]
 ) -> None:

@@ -54,34 +54,37 @@ def _levels(item: Type, target: str) -> dict[str, tuple[str, Level]]:
     return facts_of(fitted, "/capabilities/0/input/properties/p/type")
 
 
-@pytest.mark.parametrize(("target", "item", "level"), [
-    (MOBILE, int32(), Level.WIDENED),
-    (MOBILE, float32(), Level.WIDENED),
-    (MOBILE, binary(), Level.WIDENED),
-    (MOBILE, null(), Level.NARROWED),
-    (MOBILE, AnyType(), Level.NARROWED),
-    (MOBILE, AnyType(boolean=False), Level.WIDENED),
-    (MOBILE, ref("Record"), Level.WIDENED),
-    (MOBILE, ref("Colour"), Level.WIDENED),
-    (MOBILE, ref("Choice"), Level.NARROWED),
-    (MOBILE, ref("Name"), Level.NARROWED),
-    (MOBILE, all_of(RECORD, ref("Record")), Level.WIDENED),
-    (MOBILE, all_of(int64(), int64()), Level.WIDENED),
-    (MOBILE, all_of(int64(), string()), Level.NARROWED),
-    (MOBILE, all_of(all_of(ref("Loop"))), Level.NARROWED),
-    (MOBILE, one_of(string(), int64()), Level.NARROWED),
-    (MOBILE, one_of(ref("Colour"), string()), Level.WIDENED),
-    (MOBILE, one_of(NULLABLE_RECORD, RECORD), Level.NARROWED),
-    (MOBILE, OpaqueType(), Level.IMPOSSIBLE),
+OTHER_KINDS = {
+    "an integer of 32 bits": (MOBILE, int32(), Level.WIDENED),
+    "a float": (MOBILE, float32(), Level.WIDENED),
+    "bytes": (MOBILE, binary(), Level.WIDENED),
+    "null alone": (MOBILE, null(), Level.NARROWED),
+    "any value": (MOBILE, AnyType(), Level.NARROWED),
+    "no value": (MOBILE, AnyType(boolean=False), Level.WIDENED),
+    "a reference to a record": (MOBILE, ref("Record"), Level.WIDENED),
+    "a reference to an enum": (MOBILE, ref("Colour"), Level.WIDENED),
+    "a reference to a choice of kinds": (MOBILE, ref("Choice"), Level.NARROWED),
+    "a reference to a name": (MOBILE, ref("Name"), Level.NARROWED),
+    "a record twice": (MOBILE, all_of(RECORD, ref("Record")), Level.WIDENED),
+    "an integer twice": (MOBILE, all_of(int64(), int64()), Level.WIDENED),
+    "an integer and a string at once": (MOBILE, all_of(int64(), string()), Level.NARROWED),
+    "an all-of that refers to itself": (MOBILE, all_of(all_of(ref("Loop"))), Level.NARROWED),
+    "a string or an integer": (MOBILE, one_of(string(), int64()), Level.NARROWED),
+    "an enum or a string": (MOBILE, one_of(ref("Colour"), string()), Level.WIDENED),
+    "a record or the same with null": (MOBILE, one_of(NULLABLE_RECORD, RECORD), Level.NARROWED),
+    "a Parcelable": (MOBILE, OpaqueType(), Level.IMPOSSIBLE),
     # JSON Schema accepts anything in place of a Parcelable.
-    ("mcp+2025-11-25", OpaqueType(), Level.WIDENED),
-    ("mmcp+1.0", OpaqueType(), Level.WIDENED),
+    "a Parcelable in JSON Schema": ("mcp+2025-11-25", OpaqueType(), Level.WIDENED),
+    "a Parcelable in mMCP": ("mmcp+1.0", OpaqueType(), Level.WIDENED),
     # What agents with Jetpack do not see is written as text.
-    (JETPACK, ObjectType(), Level.NARROWED),
-    (JETPACK, one_of(string(), int64()), Level.NARROWED),
-    (JETPACK, one_of(RECORD, ObjectType()), Level.NARROWED),
-    (JETPACK, all_of(RECORD, ObjectType()), Level.NARROWED),
-])  # fmt: skip
+    "an object without properties as text": (JETPACK, ObjectType(), Level.NARROWED),
+    "a choice as text": (JETPACK, one_of(string(), int64()), Level.NARROWED),
+    "a choice with an object as text": (JETPACK, one_of(RECORD, ObjectType()), Level.NARROWED),
+    "an all-of with an object as text": (JETPACK, all_of(RECORD, ObjectType()), Level.NARROWED),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("target", "item", "level"), OTHER_KINDS.values(), ids=OTHER_KINDS)
 def test_another_kind_is_widened_only_where_every_value_of_the_source_is_one_of_it(
     target: str, item: Type, level: Level
 ) -> None:
@@ -305,27 +308,37 @@ OF_COMPONENT = [f"/access/{name}" for name in ("exported", "enabled", "permissio
 NOTATION = ("notation-dropped", Level.RENAMED)
 
 
-@pytest.mark.parametrize(("route", "component", "function", "written", "findings"), [
-    # Components of the caller keep every rule of a component, but none of a function.
-    *((("test", target), CLOSED_COMPONENT, FREE, (CLOSED_COMPONENT, FREE), {})
-        for target in ("mmcp", "mmcp+draft", "mmcp+broadcast", "mobile-mcp")),
-    *((("test", target), ANY, CLOSED_FUNCTION, (ANY, FREE), dict.fromkeys(OF_FUNCTION, LOST))
-        for target in ("mmcp", "mobile-mcp")),
+RULES_OF_ACCESS = {
+    **{f"a component of {target} keeps its rules":
+        (("test", target), CLOSED_COMPONENT, FREE, (CLOSED_COMPONENT, FREE), {})
+        for target in ("mmcp", "mmcp+draft", "mmcp+broadcast", "mobile-mcp")},
+    **{f"a function of {target} loses its rules":
+        (("test", target), ANY, CLOSED_FUNCTION, (ANY, FREE), dict.fromkeys(OF_FUNCTION, LOST))
+        for target in ("mmcp", "mobile-mcp")},
     # MCP keeps every rule as a note, and nothing enforces it.
-    (("test", "mcp"), CLOSED_COMPONENT, CLOSED_FUNCTION, (CLOSED_COMPONENT, CLOSED_FUNCTION),
+    "MCP notes every rule":
+        (("test", "mcp"), CLOSED_COMPONENT, CLOSED_FUNCTION, (CLOSED_COMPONENT, CLOSED_FUNCTION),
         dict.fromkeys([*OF_COMPONENT, *OF_FUNCTION], LOST)),
     # Android calls AppFunctions of services that are not exported.
-    (("test", "appfunctions"), ComponentAccess(exported=False), CLOSED_FUNCTION,
+    "AppFunctions need no exported service":
+        (("test", "appfunctions"), ComponentAccess(exported=False), CLOSED_FUNCTION,
         (ComponentAccess(exported=False, permission=BIND),
             CLOSED_FUNCTION.model_copy(update={"scope": None})),
         {"/access/exported": LOST, "/access/permission": DEFAULTED, "/capabilities/0/access/scope": LOST}),
     # A component that does not state `exported` is written as exported.
-    (("mmcp", "mobile-mcp"), ComponentAccess(exported=None), FREE, (ANY, FREE),
+    "exported that is not stated is written":
+        (("mmcp", "mobile-mcp"), ComponentAccess(exported=None), FREE, (ANY, FREE),
         {"/access/exported": NOTATION}),
-    (("mobile-mcp", "mmcp"), CONFIGURED, FREE, (CONFIGURED, FREE), {}),
+    "a rule of a configuration is kept": (("mobile-mcp", "mmcp"), CONFIGURED, FREE, (CONFIGURED, FREE), {}),
     # Rules that restrict nobody are not security findings.
-    (("test", "mmcp"), ANY, TRUSTED, (ANY, FREE), {OF_FUNCTION[1]: NOTATION, OF_FUNCTION[3]: NOTATION}),
-])  # fmt: skip
+    "a rule that restricts nobody is not a security finding":
+        (("test", "mmcp"), ANY, TRUSTED, (ANY, FREE), {OF_FUNCTION[1]: NOTATION, OF_FUNCTION[3]: NOTATION}),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("route", "component", "function", "written", "findings"), RULES_OF_ACCESS.values(), ids=RULES_OF_ACCESS
+)
 def test_rules_are_kept_or_each_that_is_not_enforced_is_a_security_finding(
     route: tuple[str, str],
     component: ComponentAccess,

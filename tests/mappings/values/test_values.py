@@ -119,16 +119,19 @@ def capability(**properties: Property) -> Capability:
     return Capability(id="call", input=record(properties))
 
 
-@pytest.mark.parametrize(("declared", "given_value", "expected"), [
-    (boolean(), "true", True),
-    (boolean(), "FALSE", False),
-    (int32(), "12", 12),
-    (int64(), "-9223372036854775808", -(2**63)),
-    (float64(), "1.5e3", 1500.0),
-    (float64(), "7", 7),
-    (array(int32()), '["1", 2]', [1, 2]),
-    (ObjectType(), '{"a": 1}', {"a": 1}),
-])  # fmt: skip
+SPELLED = {
+    "a boolean": (boolean(), "true", True),
+    "a boolean in capitals": (boolean(), "FALSE", False),
+    "an integer": (int32(), "12", 12),
+    "the smallest of 64 bits": (int64(), "-9223372036854775808", -(2**63)),
+    "a fraction": (float64(), "1.5e3", 1500.0),
+    "a fraction without a point": (float64(), "7", 7),
+    "a list": (array(int32()), '["1", 2]', [1, 2]),
+    "an object": (ObjectType(), '{"a": 1}', {"a": 1}),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("declared", "given_value", "expected"), SPELLED.values(), ids=SPELLED)
 def test_a_text_that_spells_the_declared_kind_is_read_as_it_and_noted(
     declared: Type, given_value: str, expected: Any
 ) -> None:
@@ -140,38 +143,41 @@ def test_a_text_that_spells_the_declared_kind_is_read_as_it_and_noted(
         ValueFitter({}, exact=True).fit(given_value, declared)
 
 
-@pytest.mark.parametrize(("declared", "given_value"), [
-    (string(), 5),
-    (string(), None),
-    (boolean(), "yes"),
-    (boolean(), 1),
-    (int32(), True),
-    (int32(), 1.5),
-    (int32(), "1.0"),
-    (int32(), "0x10"),
-    (int32(), "١"),
-    (int32(), 2**31),
-    (int32(), -(2**31) - 1),
-    (int32(), Decimal("1E+1000000000")),
-    (float32(), 1e39),
-    (float64(), 10**400),
-    (float64(), "NaN"),
-    (binary(), "not base64!"),
-    (null(), 0),
-    (array(int32()), {"0": 1}),
-    (array(int32()), "[1"),
-    (ObjectType(), [1]),
-    (OpaqueType(class_name="android.app.PendingIntent"), {}),
-    (AnyType(boolean=False), 1),
-    (ref("nowhere"), 1),
-    (string(enum=("a", "b")), "c"),
-    (int32(keywords={"minimum": 1}), 0),
-    (string(pattern="^[a-z]+$"), "A"),
-    (string(keywords={"maxLength": 1}), "😀😀"),
-    (one_of(int32(), string(pattern="^a")), "b"),
-    (one_of(int32(), int64()), 1),
-    (all_of(int32(), int32(keywords={"maximum": 3})), 4),
-])  # fmt: skip
+REFUSED_VALUES = {
+    "a number for a string": (string(), 5),
+    "null for a string": (string(), None),
+    "another word for a boolean": (boolean(), "yes"),
+    "a number for a boolean": (boolean(), 1),
+    "a boolean for an integer": (int32(), True),
+    "a fraction for an integer": (int32(), 1.5),
+    "a text of a fraction for an integer": (int32(), "1.0"),
+    "a text of another base for an integer": (int32(), "0x10"),
+    "a text of other digits for an integer": (int32(), "١"),
+    "an integer beyond 32 bits": (int32(), 2**31),
+    "an integer below 32 bits": (int32(), -(2**31) - 1),
+    "an exponent for an integer": (int32(), Decimal("1E+1000000000")),
+    "a number beyond a float": (float32(), 1e39),
+    "a number beyond a double": (float64(), 10**400),
+    "not a number": (float64(), "NaN"),
+    "a text that is not base64": (binary(), "not base64!"),
+    "zero for null": (null(), 0),
+    "an object for a list": (array(int32()), {"0": 1}),
+    "a text of a list that does not end": (array(int32()), "[1"),
+    "a list for an object": (ObjectType(), [1]),
+    "a value for what JSON cannot say": (OpaqueType(class_name="android.app.PendingIntent"), {}),
+    "a value where nothing fits": (AnyType(boolean=False), 1),
+    "a reference to nothing": (ref("nowhere"), 1),
+    "a value outside of the enum": (string(enum=("a", "b")), "c"),
+    "a number below the minimum": (int32(keywords={"minimum": 1}), 0),
+    "a text outside of the pattern": (string(pattern="^[a-z]+$"), "A"),
+    "two letters beyond the basic plane": (string(keywords={"maxLength": 1}), "😀😀"),
+    "a value of no alternative": (one_of(int32(), string(pattern="^a")), "b"),
+    "a value of two alternatives": (one_of(int32(), int64()), 1),
+    "a value of one member of an all-of alone": (all_of(int32(), int32(keywords={"maximum": 3})), 4),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("declared", "given_value"), REFUSED_VALUES.values(), ids=REFUSED_VALUES)
 def test_what_does_not_fit_is_refused_with_its_pointer(declared: Type, given_value: Any) -> None:
     with pytest.raises(CallError, match=r"^invalid_argument: /x: ") as caught:
         fit_arguments({"x": given_value}, capability(x=required(declared)), {})
@@ -298,7 +304,15 @@ def test_every_problem_of_the_arguments_is_found_with_its_pointer() -> None:
     assert raised.value.message == problems[0].message
 
 
-@pytest.mark.parametrize("values", [{}, {"count": 1}, {"count": "1"}, {"count": None}])
+FITTING = {
+    "none": {},
+    "a number": {"count": 1},
+    "a text of a number": {"count": "1"},
+    "null": {"count": None},
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("values", FITTING.values(), ids=FITTING)
 def test_arguments_that_fit_have_no_problems(values: dict[str, Json]) -> None:
     assert argument_problems(values, capability(count=optional(int32())), {}) == ()
 
@@ -306,16 +320,20 @@ def test_arguments_that_fit_have_no_problems(values: dict[str, Json]) -> None:
 LONG = "1234567890123456789012345678901"
 
 
-@pytest.mark.parametrize(("keywords", "value", "fits"), [
-    ({"multipleOf": 2}, Decimal(f"{LONG}E+0"), False),
-    ({"multipleOf": 2}, Decimal(f"{LONG[:-1]}2"), True),
-    ({"multipleOf": Decimal("0.01")}, Decimal(f"0.{LONG}"), False),
-    ({"multipleOf": Decimal("0.1")}, Decimal("1.30"), True),
-    ({"uniqueItems": True}, [Decimal(f"0.{LONG}"), Decimal(f"0.{LONG}2"), Decimal(f"0.{LONG}0")], False),
-    ({"uniqueItems": True}, [Decimal(f"0.{LONG}"), Decimal(f"0.{LONG}2")], True),
-    ({"uniqueItems": True}, [100, Decimal("1E+2")], False),
-    ({"uniqueItems": True}, [1, -1, 0, True, "1"], True),
-])  # fmt: skip
+COMPARED = {
+    "a long odd number is not even": ({"multipleOf": 2}, Decimal(f"{LONG}E+0"), False),
+    "a long even number is even": ({"multipleOf": 2}, Decimal(f"{LONG[:-1]}2"), True),
+    "a long fraction is not in hundredths": ({"multipleOf": Decimal("0.01")}, Decimal(f"0.{LONG}"), False),
+    "1.30 is in tenths": ({"multipleOf": Decimal("0.1")}, Decimal("1.30"), True),
+    "one number written twice":
+        ({"uniqueItems": True}, [Decimal(f"0.{LONG}"), Decimal(f"0.{LONG}2"), Decimal(f"0.{LONG}0")], False),
+    "two long fractions": ({"uniqueItems": True}, [Decimal(f"0.{LONG}"), Decimal(f"0.{LONG}2")], True),
+    "100 in two notations": ({"uniqueItems": True}, [100, Decimal("1E+2")], False),
+    "one, zero and their likes": ({"uniqueItems": True}, [1, -1, 0, True, "1"], True),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("keywords", "value", "fits"), COMPARED.values(), ids=COMPARED)
 def test_numbers_are_compared_digit_for_digit(keywords: dict[str, Any], value: Any, fits: Any) -> None:
     assert (find_violation(value, AnyType(keywords=keywords)) is None) is fits
 
