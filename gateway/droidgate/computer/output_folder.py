@@ -44,7 +44,7 @@ def write_files(
     for path, data in files.items():
         if statuses[path] != "unchanged":
             with timed_step(f"write {path}"):
-                _replace(path, data)
+                replace_whole(path, data)
     return statuses
 
 
@@ -85,7 +85,8 @@ def _status(path: Path, data: bytes) -> Status:
     return "unchanged" if path.read_bytes() == data else "updated"
 
 
-def _replace(path: Path, data: bytes) -> None:
+def replace_whole(path: Path, data: bytes) -> None:
+    """Write a file as a whole or not at all; its permissions stay. Folders are made."""
     path.parent.mkdir(parents=True, exist_ok=True)
     handle, name = tempfile.mkstemp(dir=path.parent, prefix=".droidgate-")
     try:

@@ -7,12 +7,12 @@ from __future__ import annotations
 import codecs
 import os
 import re
-import tempfile
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, Literal
 
+from droidgate.computer.output_folder import replace_whole
 from droidgate_android.handlers.places import MARK
 from droidgate_android.manifest_edit import parse_manifest
 from droidgate_android.projects.gradle_text import GradleFile
@@ -211,18 +211,6 @@ def replace_file(path: Path, text: str, encoding: str) -> None:
         WriteError: it cannot be written.
     """
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        mode = path.stat().st_mode & 0o777 if path.exists() else 0o666 & ~_umask()
-        handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
-        with os.fdopen(handle, "wb") as file:
-            file.write(text.encode(encoding, "xmlcharrefreplace"))
-        Path(temporary).chmod(mode)
-        Path(temporary).replace(path)
+        replace_whole(path, text.encode(encoding, "xmlcharrefreplace"))
     except OSError as error:
         raise WriteError(f"cannot be written: {error.strerror}", place=str(path)) from None
-
-
-def _umask() -> int:
-    mask = os.umask(0)
-    os.umask(mask)
-    return mask
