@@ -36,7 +36,7 @@ from droidgate_phone.common.clocks import Clock
 from droidgate_phone.java.app_values import Message
 from droidgate_phone.java.intents import Bundle, ComponentName, Intent
 from droidgate_phone.phone import boot
-from droidgate_phone.system.app_context import Context
+from droidgate_phone.system.behaviour import Context
 from droidgate_phone.system.callers import Caller
 from droidgate_shim.builder.shims import ShimOptions, build_shims
 from droidgate_shim.engine.authority import read_policy

@@ -18,7 +18,7 @@ from droidgate_phone.files.file_layout import lay_out
 from droidgate_phone.files.phone_files import SHELL_UID, VirtualFiles
 from droidgate_phone.shell import SHELL_ENVIRONMENT, run_shell
 from droidgate_phone.system.android_system import AndroidSystem
-from droidgate_phone.system.app_context import Context
+from droidgate_phone.system.app_context import AppContext
 from droidgate_phone.system.installation import InstallError, InstallOptions
 from droidgate_phone.system.releases import ReleaseProfile, load_release
 from droidgate_phone.transport.adb_keys import AuthorizedKeys, user_key_file
@@ -76,7 +76,7 @@ def boot(
         files=files,
         clock=clock,
         code_of=code_of,
-        make_context=Context,
+        make_context=AppContext,
         faults=faults,
         log=log,
         seed=seed,

@@ -16,8 +16,7 @@ from typing import Final, Generic, Literal, TypeVar
 from droidgate_mappings.model.json_values import Json
 from droidgate_phone.java.app_values import ActivityResult, BroadcastResult, Message, View
 from droidgate_phone.java.intents import Bundle, ComponentName, Extra, Intent
-from droidgate_phone.system.app_context import Context
-from droidgate_phone.system.behaviour import Activity, App
+from droidgate_phone.system.behaviour import Activity, App, Context
 
 ACTION_MOBILE_MCP: Final = "mobile.mcp.SERVICE"
 ACTION_MMCP_ADVERTISE: Final = "com.example.mMCP.ACTION_TOOL_ADVERTISE"

@@ -25,8 +25,7 @@ from droidgate_phone.apps.tool_requests import (
 from droidgate_phone.java.app_values import Message, View
 from droidgate_phone.java.intents import Intent
 from droidgate_phone.java.org_json import java_text
-from droidgate_phone.system.app_context import AppFiles, Context
-from droidgate_phone.system.behaviour import Activity, App, Service
+from droidgate_phone.system.behaviour import Activity, App, AppFiles, Context, Service
 
 _FIRST_DAY: Final = "2000-01-01"
 _MONTHS: Final = range(1, 13)

@@ -15,8 +15,7 @@ from droidgate_mappings.model.json_values import Json
 from droidgate_phone.apps.document_arguments import Arguments, DateTime
 from droidgate_phone.java.app_values import AppFunctionError, View
 from droidgate_phone.java.java_text import units_of
-from droidgate_phone.system.app_context import AppFiles, Context
-from droidgate_phone.system.behaviour import Activity, App, AppFunctionService
+from droidgate_phone.system.behaviour import Activity, App, AppFiles, AppFunctionService, Context
 
 STATES: Final = ("ACTIVE", "PINNED", "ARCHIVED")
 PRIORITIES: Final = ("LOW", "NORMAL", "HIGH")

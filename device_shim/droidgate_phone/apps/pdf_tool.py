@@ -28,8 +28,7 @@ from droidgate_phone.java.app_values import View
 from droidgate_phone.java.intents import Bundle, Intent
 from droidgate_phone.java.java_text import java_length, java_trim, text_of_units, units_of
 from droidgate_phone.java.org_json import JsonError, parse_object, write_json
-from droidgate_phone.system.app_context import Context
-from droidgate_phone.system.behaviour import Activity, App
+from droidgate_phone.system.behaviour import Activity, App, Context
 
 SHARED_STORAGE: Final = "/storage/emulated/0"
 """What Android calls shared storage by its real name; `/sdcard` leads there."""

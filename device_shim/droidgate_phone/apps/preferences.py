@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from droidgate_phone.system.app_context import AppFiles
+from droidgate_phone.system.behaviour import AppFiles
 
 
 class Preferences:

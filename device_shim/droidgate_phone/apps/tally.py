@@ -19,8 +19,7 @@ from droidgate_phone.java.app_values import Message
 from droidgate_phone.java.intents import Intent
 from droidgate_phone.java.java_text import java_length
 from droidgate_phone.java.org_json import java_text
-from droidgate_phone.system.app_context import Context
-from droidgate_phone.system.behaviour import App, Service
+from droidgate_phone.system.behaviour import App, Context, Service
 
 _PACKAGE: Final = "dev.droidgate.sample.tally"
 _MOST_PLAYERS: Final = 100

@@ -18,7 +18,7 @@ from droidgate_phone.java.app_values import AndroidError, AppCrashError, Message
 from droidgate_phone.java.intents import Bundle, Intent
 from droidgate_phone.java.java_text import java_length
 from droidgate_phone.java.org_json import JsonError, parse_object, write_json
-from droidgate_phone.system.app_context import Context
+from droidgate_phone.system.behaviour import Context
 
 MSG_REQUEST: Final = 1
 MSG_RESPONSE: Final = 2

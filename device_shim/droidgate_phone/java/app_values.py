@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Final, Literal
+from typing import Final, Literal, Protocol
 
 from droidgate_mappings.model.json_values import Json
 from droidgate_phone.java.intents import Bundle, Intent
@@ -235,3 +235,13 @@ class PendingIntentFacts:
 
 FunctionOutcome = Mapping[str, Json] | AppFunctionError
 """The properties of a result document, each a list; or the error."""
+
+
+class Binding(Protocol):
+    """A bound service that returned a Messenger."""
+
+    def send(self, message: Message) -> None:
+        """Send a message; answers come to the binding's `on_message` where `reply_to` is left None."""
+
+    def unbind(self) -> None:
+        """Unbind the service."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 from collections.abc import Callable
 from types import TracebackType
-from typing import TYPE_CHECKING, Self
+from typing import Self
 
 from droidgate_mappings.model.errors import UsageError
 from droidgate_phone.common.clocks import Clock
@@ -16,6 +16,7 @@ from droidgate_phone.java.java_text import java_int
 from droidgate_phone.screen.window import Window
 from droidgate_phone.system.activity_stack import ActivityStack
 from droidgate_phone.system.app_function_service import AppFunctionManager
+from droidgate_phone.system.behaviour import Context
 from droidgate_phone.system.broadcasts import BroadcastManager
 from droidgate_phone.system.content_providers import ContentManager
 from droidgate_phone.system.instrumentations import InstrumentationManager
@@ -33,9 +34,6 @@ from droidgate_phone.system.system_core import CodeOf, SystemCore
 from droidgate_phone.system.system_properties import SETTINGS, SettingsProvider, SystemProperties
 from droidgate_phone.system.timers import Timers
 from droidgate_phone.system.uid_states import UidStates
-
-if TYPE_CHECKING:
-    from droidgate_phone.system.app_context import Context
 
 
 class AndroidSystem:

@@ -1,4 +1,7 @@
-"""What the system offers to an app: its context, and Android's managers as one app's code reaches them."""
+"""What the system offers to an app: its context, and Android's managers as one app's code reaches them.
+
+`droidgate_phone.system.behaviour` says what each method does and raises.
+"""
 
 from __future__ import annotations
 
@@ -19,6 +22,7 @@ from droidgate_phone.java.app_values import (
     ActivityResult,
     AndroidError,
     AppFunctionError,
+    Binding,
     BroadcastResult,
     FunctionOutcome,
     Message,
@@ -40,7 +44,7 @@ from droidgate_phone.system.manifests import SERVICE_TYPES, PartKind
 from droidgate_phone.system.messengers import PendingIntentRecord
 from droidgate_phone.system.package_records import InstalledPackage
 from droidgate_phone.system.processes import AndroidNotModelledError, AppProcess, is_isolated
-from droidgate_phone.system.service_records import BoundService, ServiceRefusedError
+from droidgate_phone.system.service_records import ServiceRefusedError
 
 _ERROR_SYSTEM: Final = 2000
 _ERROR_CANCELLED: Final = 2001
@@ -50,7 +54,7 @@ _FIRST_SERVICE_TYPES: Final = 29
 """ServiceInfo.getForegroundServiceType is there from this API level on."""
 
 
-class Platform:
+class AppPlatform:
     """Android's managers for one app."""
 
     def __init__(
@@ -68,24 +72,19 @@ class Platform:
 
     @property
     def sdk(self) -> int:
-        """Build.VERSION.SDK_INT."""
         return self._system.release.sdk
 
     @property
     def statics(self) -> dict[str, object]:
-        """What the app's code keeps for as long as its process lives (Java's static fields)."""
         return self._process.statics
 
     def holds(self, permission: str, *, uid: int | None = None) -> bool:
-        """Return whether a uid, by default the app's own, holds a permission."""
         return self._system.packages.permissions.holds(self._caller.uid if uid is None else uid, permission)
 
     def packages_of_uid(self, uid: int) -> Sequence[str]:
-        """Return the packages of a uid (`getPackagesForUid`)."""
         return [package.name for package in self._system.packages.of_uid(uid) if self._sees(package)]
 
     def find_package(self, name: str) -> PackageFacts | None:
-        """Return a package that is installed and that the app may see."""
         found = self._find(name)
         if found is None:
             return None
@@ -99,12 +98,10 @@ class Platform:
         )
 
     def find_meta_data(self, component: ComponentName, name: str) -> MetaData | None:
-        """Return a component's meta-data, of a package that the app may see."""
         package = self._find(component.package)
         return None if package is None else _find_meta_data(package, component.class_name, name)
 
     def read_xml(self, package: str, reference: str) -> XmlNode | None:
-        """Return compiled XML (`@xml/name`) of a package that the app may see."""
         apk, file = self._file_of(package, reference)
         if apk is None or file is None:
             return None
@@ -114,67 +111,36 @@ class Platform:
             return None
 
     def read_raw_resource(self, package: str, reference: str) -> bytes | None:
-        """Return the content of `@raw/name` of a package that the app may see."""
         apk, file = self._file_of(package, reference)
         return None if apk is None or file is None else _read_entry(apk, file)
 
     def read_asset(self, package: str, name: str) -> bytes | None:
-        """Return an asset of a package that the app may see."""
         found = self._find(package)
         return None if found is None else _read_entry(found.apk, f"assets/{name}")
 
-    def bind(self, intent: Intent, connection: ServiceConnection) -> BoundService | None:
-        """Bind a service; the connection reports the outcome later. None for an unknown service.
-
-        Raises:
-            AndroidError: Android refuses.
-        """
+    def bind(self, intent: Intent, connection: ServiceConnection) -> Binding | None:
         _require_explicit(intent)
         self._caller.refuse_isolated("bindService")
         return self._system.services.bind_later(self._caller, intent, connection)
 
     def create_messenger(self, on_message: Callable[[Message], None]) -> str:
-        """Return the token of a Messenger whose messages come to the app's main thread."""
         return self._system.messengers.add_messenger(self._process, on_message)
 
     def close_messenger(self, token: str) -> None:
-        """Remove a Messenger of the app's own; sending to it fails from then on."""
         self._system.messengers.remove_messenger(token)
 
     def link_to_death(self, token: str, on_death: Callable[[], None]) -> Callable[[], None]:
-        """Run code when the process that owns a Messenger dies (`IBinder.linkToDeath`).
-
-        Args:
-            token: A Messenger's token, as in `Message.reply_to`.
-            on_death: Runs once, on the app's main thread. It does not run if the app's process dies first.
-
-        Returns:
-            A function that unlinks (`IBinder.unlinkToDeath`).
-
-        Raises:
-            AndroidError: android.os.DeadObjectException, if the process has died or the Messenger is closed.
-        """
         return self._system.messengers.link_to_death(token, self._process, on_death)
 
     def finish_activity(self) -> None:
-        """End the activity whose context this is of; nothing in any other context."""
         if isinstance(self._caller.activity, ActivityRecord):
             self._system.stack.finish(self._caller.activity)
 
     def acknowledge_start(self, class_name: str, intent: Intent) -> None:
-        """End one start of a service of the app (`stopSelf(startId)`); it is stopped after the last."""
         name = ComponentName(self._package.name, class_name)
         self._system.services.acknowledge(self._caller, name, intent)
 
     def foreground_service_types(self, component: ComponentName) -> tuple[str, ...]:
-        """Return the declared types of a service that the app may see.
-
-        This is `ServiceInfo.getForegroundServiceType`, API 29.
-
-        Returns:
-            Words of `android:foregroundServiceType` in the order of their bits; empty for none, and below
-            API 29.
-        """
         package = self._find(component.package)
         found = None if package is None else package.find_component("service", component.class_name)
         if found is None or not self._system.release.at_least(_FIRST_SERVICE_TYPES):
@@ -182,34 +148,19 @@ class Platform:
         return tuple(word for word in SERVICE_TYPES.values() if word in found.service_types)
 
     def start_foreground(self, class_name: str, types: Sequence[str] | None = None) -> None:
-        """Move a running service of the app to the foreground (`Service.startForeground`).
-
-        Args:
-            class_name: The service's class.
-            types: Words of `android:foregroundServiceType`; those of the manifest by default.
-
-        Raises:
-            AndroidError: A permission or the type is missing (`java.lang.SecurityException`,
-                `android.app.MissingForegroundServiceTypeException`), the types are not those of the manifest
-                (`java.lang.IllegalArgumentException`), or the app is in the background
-                (`android.app.ForegroundServiceStartNotAllowedException`, API 31).
-        """
         name = ComponentName(self._package.name, class_name)
         self._system.services.start_foreground(self._caller, name, types)
 
     def stop_foreground(self, class_name: str) -> None:
-        """Move a service of the app back to the background (`Service.stopForeground`); it keeps running."""
         self._system.services.stop_foreground(self._caller, ComponentName(self._package.name, class_name))
 
     def look_at_pending_intent(self, token: str) -> PendingIntentFacts | None:
-        """Return what the system reports about a PendingIntent, None for one that was cancelled."""
         found = self._system.messengers.find_pending_intent(token)
         if found is None:
             return None
         return PendingIntentFacts(found.package, found.uid, found.is_activity, is_immutable=not found.mutable)
 
     def create_activity_intent(self, intent: Intent) -> str:
-        """Return the token of a PendingIntent that opens an activity."""
         self._caller.refuse_isolated("getIntentSender")
 
         def open_it(sent: Intent) -> None:
@@ -228,28 +179,11 @@ class Platform:
         return self._system.messengers.add_pending_intent(record)
 
     def is_app_function_enabled(self, package: str, function_id: str) -> bool:
-        """Return whether an app function can be executed.
-
-        Raises:
-            AppFunctionError: there is none of that id.
-        """
         return self._system.app_functions.is_enabled(package, function_id)
 
     def register_app_function(
         self, function_id: str, code: Callable[[str, Mapping[str, Json]], Mapping[str, Json]]
     ) -> Callable[[], None]:
-        """Execute one of the application's own functions while the app runs (Android 17).
-
-        Args:
-            function_id: As the application's file declares it.
-            code: As `AppFunctionService.on_execute`.
-
-        Returns:
-            What takes the function back.
-
-        Raises:
-            AndroidError: the application does not declare it, or it is registered already.
-        """
         functions = self._system.app_functions
         return functions.register(self._package.name, function_id, self._process, code)
 
@@ -262,7 +196,6 @@ class Platform:
         *,
         seconds: float,
     ) -> None:
-        """Execute an app function; the outcome comes later. It is cancelled after so many seconds."""
         given = in_map_order(
             {name: values for name, values in parameters.items() if isinstance(values, list)}
         )
@@ -283,54 +216,36 @@ class Platform:
         start_work(self._system.clock, "phone:app-function", run)
 
     def notify(self, number: int, notification: Notification) -> bool:
-        """Post a notification; false where the app may not."""
         return self._system.notifications.post(self._package, number, notification)
 
     def cancel_notification(self, number: int) -> None:
-        """Remove a notification."""
         self._system.notifications.cancel(self._package.name, number)
 
     def may_notify(self) -> bool:
-        """Return whether notifications are shown (POST_NOTIFICATIONS from 33 on)."""
         return self._system.notifications.may_post(self._package)
 
     def may_draw_overlays(self) -> bool:
-        """Return whether the user allowed SYSTEM_ALERT_WINDOW (`Settings.canDrawOverlays`)."""
         return self._system.stack.may_overlay(self._package.uid)
 
     def is_battery_exempt(self) -> bool:
-        """Return whether the app is exempt from battery optimisation."""
         return self._package.name in self._system.uid_states.idle_whitelist
 
     def is_locked(self) -> bool:
-        """Return whether the screen is locked (`KeyguardManager.isKeyguardLocked`)."""
         return self._system.is_locked
 
     def is_visible(self) -> bool:
-        """Return whether the app shows an activity."""
         return self._system.stack.is_visible(self._package.uid)
 
     def post(self, code: Callable[[], None]) -> None:
-        """Run code on the app's main thread, some time."""
         self._android.processes.run_code(self._process, code)
 
     def after(self, seconds: float, code: Callable[[], None]) -> Callable[[], None]:
-        """Run code on the main thread after so many seconds of the phone's time.
-
-        Returns:
-            What cancels it.
-        """
         return self._system.timers.after(seconds, lambda: self.post(code))
 
     def signal(self) -> Signal:
-        """Return a signal that a Binder thread can wait for."""
         return self._system.clock.signal()
 
     def wait(self, signal: Signal, seconds: float) -> bool:
-        """Wait on a Binder thread until a signal is set or the time is over; return whether it is set.
-
-        The end of the process ends the wait.
-        """
         forget = self._process.on_death(signal.set)
         try:
             return self._android.clock.wait(signal, seconds)
@@ -338,11 +253,6 @@ class Platform:
             forget()
 
     def commit_text(self, text: str) -> bool:
-        """Type into the field that has the keyboard (`InputConnection.commitText`).
-
-        Returns:
-            False where the app has no connection to it: its input method is not the current one.
-        """
         current = self._system.settings.get("secure", "default_input_method") or ""
         if current.partition("/")[0] != self._package.name:
             return False
@@ -350,15 +260,6 @@ class Platform:
         return True
 
     def hide_overlay_windows(self, *, hide: bool = True) -> None:
-        """Hide other apps' overlays while the context's activity is on top.
-
-        This is `Window.setHideOverlayWindows`, API 31.
-
-        Raises:
-            AndroidError: java.lang.SecurityException without the permission HIDE_OVERLAY_WINDOWS,
-                java.lang.NoSuchMethodError below API 31, java.lang.IllegalStateException outside of an
-                activity.
-        """
         record = self._activity("setHideOverlayWindows")
         if self.sdk < _FIRST_HIDING_OVERLAYS:
             message = "No virtual method setHideOverlayWindows(Z)V in class Landroid/view/Window;"
@@ -369,15 +270,6 @@ class Platform:
         record.hides_overlays = hide
 
     def request_permissions(self, *permissions: str) -> None:
-        """Ask the user for permissions, from an activity (`Activity.requestPermissions`).
-
-        Only android.permission.POST_NOTIFICATIONS is modelled, from API 33 on. Its dialog is on the phone's
-        screen until the user answers or goes back. Nothing happens if the permission is held, if the manifest
-        does not request it, or after the user has denied it twice.
-
-        Raises:
-            AndroidError: java.lang.IllegalStateException outside of an activity.
-        """
         self._system.permission_dialogs.request(self._activity("requestPermissions"), permissions)
 
     def _activity(self, call: str) -> ActivityRecord:
@@ -387,37 +279,12 @@ class Platform:
         return self._caller.activity
 
     def connect_ui_automation(self, flags: int) -> None:
-        """Connect the UiAutomation of an instrumentation (`Instrumentation.getUiAutomation(flags)`).
-
-        Args:
-            flags: FLAG_DONT_SUPPRESS_ACCESSIBILITY_SERVICES (1), FLAG_DONT_USE_ACCESSIBILITY (2, API 31).
-
-        Raises:
-            AndroidError: java.lang.IllegalStateException, if the process does not run an instrumentation that
-                `am instrument -w` waits for, or if another UiAutomation is registered.
-        """
         self._system.instrumentations.connect(self._process, flags)
 
     def adopt_shell_permissions(self, *permissions: str) -> None:
-        """Act with the shell's permissions (`UiAutomation.adoptShellPermissionIdentity`).
-
-        The app's own grants of these permissions do not count meanwhile: the shell's do.
-
-        Args:
-            permissions: The permissions; all of them by default.
-
-        Raises:
-            AndroidError: java.lang.IllegalStateException without a connected UiAutomation,
-                java.lang.SecurityException if another app has adopted the shell's permissions.
-        """
         self._system.instrumentations.adopt_shell_permissions(self._process, permissions)
 
     def drop_shell_permissions(self) -> None:
-        """Act with the app's own permissions again (`UiAutomation.dropShellPermissionIdentity`).
-
-        Raises:
-            AndroidError: java.lang.IllegalStateException without a connected UiAutomation.
-        """
         self._system.instrumentations.drop_shell_permissions(self._process)
 
     def _sees(self, package: InstalledPackage) -> bool:
@@ -481,7 +348,7 @@ _OF_APPS: Final = (f"{_REAL_SHARED}Android/data/", f"{_REAL_SHARED}Android/obb/"
 _SCOPED_STORAGE: Final = 29
 
 
-class AppFiles:
+class PrivateFiles:
     """The private files of an app, in its folder of the phone."""
 
     def __init__(self, system: AndroidSystem, package: InstalledPackage, process: AppProcess) -> None:
@@ -491,18 +358,12 @@ class AppFiles:
         self._uid = process.uid
 
     def read(self, name: str) -> bytes | None:
-        """Return a file's content, None where there is none."""
         try:
             return bytes(self._files.read(self._path(name), uid=self._uid))
         except VirtualFileError:
             return None
 
     def write(self, name: str, content: bytes) -> None:
-        """Write a file.
-
-        Raises:
-            AndroidError: java.io.FileNotFoundException in an isolated process, which has no files.
-        """
         path = self._path(name)
         if is_isolated(self._uid):
             message = f"{path}: open failed: EACCES (Permission denied)"
@@ -518,8 +379,8 @@ class AppFiles:
         return path
 
 
-class Context:
-    """What the system offers to an app; each call acts with its own uid, bound by Android's rules."""
+class AppContext:
+    """The context of one component of an app."""
 
     def __init__(
         self, system: AndroidSystem, package: InstalledPackage, process: AppProcess, activity: object = None
@@ -528,12 +389,11 @@ class Context:
         self._package = package
         self._process = process
         self._caller = Caller(process.uid, package.name, process, activity)
-        self._files = AppFiles(system, package, process)
-        self._platform = Platform(system, package, process, self._caller)
+        self._files = PrivateFiles(system, package, process)
+        self._platform = AppPlatform(system, package, process, self._caller)
 
     @property
     def package(self) -> str:
-        """The app's package."""
         return self._package.name
 
     @property
@@ -552,42 +412,28 @@ class Context:
         return self._process
 
     @property
-    def files(self) -> AppFiles:
-        """The app's private files; they survive its process."""
+    def files(self) -> PrivateFiles:
         return self._files
 
     @property
-    def platform(self) -> Platform:
-        """What Android offers beyond that, which few apps need."""
+    def platform(self) -> AppPlatform:
         return self._platform
 
     def read_xml_resource(self, reference: str) -> str | None:
-        """Return `@xml/name` of the installed APK as XML text."""
         found = self._package.application.resources.read_file(reference)
         return None if found is None else found.text
 
     def read_string_resource(self, reference: str) -> str | None:
-        """Return `@string/name` of the installed APK."""
         return self._package.application.resources.read_text(reference)
 
     def read_meta_data(self, class_name: str, name: str) -> str | None:
-        """Return a meta-data text of one of the app's own components, as the installed manifest has it.
-
-        None where the component or the entry is missing, or holds no text.
-        """
         found = _find_meta_data(self._package, class_name, name)
         return found.value if found is not None and isinstance(found.value, str) else None
 
     def read_raw(self, path: str) -> bytes | None:
-        """Return an entry of the installed APK, such as `assets/x.xml`."""
         return _read_entry(self._package.apk, path)
 
     def read_shared_file(self, path: str) -> bytes | None:
-        """Return a file of shared storage (`/sdcard/...`), None where there is none or it is not readable.
-
-        An app reads the files of its own folder there. With READ_EXTERNAL_STORAGE it reads all files up to
-        Android 9, and later where it targets Android 10 at most and requested legacy storage.
-        """
         files = self._system.files
         if not path.startswith(_SHARED):
             raise AndroidError("java.io.IOException", f"{path}: open failed: EACCES (Permission denied)")
@@ -613,11 +459,6 @@ class Context:
         return True
 
     def write_shared_file(self, path: str, content: bytes) -> None:
-        """Write a file of shared storage; folders of the app's own are made.
-
-        Raises:
-            AndroidError: java.io.IOException.
-        """
         files = self._system.files
         if not path.startswith(_SHARED):
             raise AndroidError("java.io.IOException", f"{path}: open failed: EACCES (Permission denied)")
@@ -631,15 +472,9 @@ class Context:
             raise AndroidError("java.io.IOException", str(error)) from error
 
     def now(self) -> float:
-        """Return the phone's time, in seconds since 1970 UTC."""
         return self._system.clock.now()
 
     def start_service(self, intent: Intent, *, foreground: bool = False) -> ComponentName | None:
-        """Start a service.
-
-        Raises:
-            AndroidError: Android refuses, with its own exception name and text.
-        """
         self._caller.refuse_isolated("startService")
         _require_explicit(intent)
         try:
@@ -660,15 +495,7 @@ class Context:
         on_disconnected: Callable[[], None] | None = None,
         *,
         flags: int = 0,
-    ) -> BoundService | None:
-        """Bind a service and wait for it; None where it gives no binder. `on_message` receives its answers.
-
-        `on_disconnected` is called once where the service's process ends while it is bound. Of the flags
-        BIND_ALLOW_ACTIVITY_STARTS (512) counts.
-
-        Raises:
-            AndroidError: Android refuses.
-        """
+    ) -> Binding | None:
         self._caller.refuse_isolated("bindService")
         _require_explicit(intent)
         return self._system.services.bind(self._caller, intent, on_message, on_disconnected, flags)
@@ -676,15 +503,6 @@ class Context:
     def start_activity(
         self, intent: Intent, on_result: Callable[[ActivityResult], None] | None = None
     ) -> None:
-        """Start an activity, for a result where a receiver is given.
-
-        As on Android, only an activity's own context starts one without FLAG_ACTIVITY_NEW_TASK (0x10000000),
-        and with that flag the result is RESULT_CANCELED at once. A start from the background may be blocked:
-        nothing is raised then.
-
-        Raises:
-            AndroidError: Android refuses.
-        """
         self._caller.refuse_isolated("startActivity")
         if self._caller.activity is None and not intent.flags & FLAG_NEW_TASK:
             message = (
@@ -699,24 +517,12 @@ class Context:
             raise AndroidError("android.content.ActivityNotFoundException", self._not_found(intent)) from None
 
     def send_ordered_broadcast(self, intent: Intent, on_result: Callable[[BroadcastResult], None]) -> None:
-        """Send an ordered broadcast and receive its final result.
-
-        Raises:
-            AndroidError: Android refuses.
-        """
         self._caller.refuse_isolated("broadcastIntent")
         self._system.broadcasts.send_ordered(self._caller, intent, on_result)
 
     def create_pending_intent(
         self, on_sent: Callable[[Intent], None], base: Intent | None = None, *, mutable: bool = True
     ) -> str:
-        """Return the token of a broadcast PendingIntent to this app.
-
-        Args:
-            on_sent: Takes what was sent: the base with what the sender added, where the base wins key by key.
-            base: The intent that it is made for, empty for None.
-            mutable: Whether what a sender adds is merged.
-        """
         self._caller.refuse_isolated("getIntentSender")
         record = PendingIntentRecord(
             self.package, self._caller.uid, self._process, base or Intent(), mutable, on_sent
@@ -724,31 +530,18 @@ class Context:
         return self._system.messengers.add_pending_intent(record)
 
     def send_pending_intent(self, token: str, fill_in: Intent) -> None:
-        """Send a PendingIntent.
-
-        Raises:
-            AndroidError: it was cancelled.
-        """
         self._system.messengers.send_pending_intent(token, fill_in)
 
     def send_message(self, messenger: str, message: Message) -> None:
-        """Send a message to the Messenger of that token.
-
-        Raises:
-            AndroidError: its process is gone (`android.os.DeadObjectException`).
-        """
         self._system.messengers.send_message(messenger, message, self._caller.uid)
 
     def query_services(self, intent: Intent) -> list[ComponentName]:
-        """Return the services that match, of the packages that this app may see."""
         return self._query("service", intent)
 
     def query_activities(self, intent: Intent) -> list[ComponentName]:
-        """Return the activities that match, of the packages that this app may see."""
         return self._query("activity", intent)
 
     def query_receivers(self, intent: Intent) -> list[ComponentName]:
-        """Return the receivers that match, of the packages that this app may see."""
         return self._query("receiver", intent)
 
     def _query(self, kind: PartKind, intent: Intent) -> list[ComponentName]:

@@ -95,7 +95,7 @@ class ServiceRecord:
 
 
 class BoundService:
-    """A binding of a caller to a service that returned a Messenger."""
+    """A binding of a caller to a service (`droidgate_phone.system.behaviour.Binding`)."""
 
     def __init__(
         self,
@@ -128,7 +128,6 @@ class BoundService:
         return self.record.name
 
     def send(self, message: Message) -> None:
-        """Send a message; answers come to the binding's `on_message` where `reply_to` is left None."""
         if self.caller.process is not None:
             self.caller.process.require_alive()
         if not self.record.process.alive:
@@ -137,7 +136,6 @@ class BoundService:
         self._messengers.send_message(self._service, answered, self.caller.uid)
 
     def unbind(self) -> None:
-        """Unbind the service."""
         self.bound = False
         if self.forget_death is not None:
             self.forget_death()

@@ -3,22 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from droidgate_phone.common.clocks import Clock
 from droidgate_phone.common.event_log import EventLog
 from droidgate_phone.java.app_values import BroadcastResult
 from droidgate_phone.java.intents import Intent
-from droidgate_phone.system.behaviour import App
+from droidgate_phone.system.behaviour import App, Context
 from droidgate_phone.system.package_records import InstalledPackage
 from droidgate_phone.system.package_service import PackageManager
 from droidgate_phone.system.parcels import ONEWAY_LIMIT, write_bundle, write_intent
 from droidgate_phone.system.processes import AppProcess, ProcessManager
 from droidgate_phone.system.releases import ReleaseProfile
 from droidgate_phone.system.resolver import Resolver
-
-if TYPE_CHECKING:
-    from droidgate_phone.system.app_context import Context
 
 _UNDELIVERABLE_TYPES: Final = {
     31: "android.app.RemoteServiceException$CannotDeliverBroadcastException",

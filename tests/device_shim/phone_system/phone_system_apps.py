@@ -20,6 +20,7 @@ from droidgate_phone.java.app_values import (
     AndroidError,
     AppCrashError,
     AppFunctionError,
+    Binding,
     BroadcastResult,
     Message,
     View,
@@ -36,7 +37,6 @@ from droidgate_phone.system.behaviour import (
     Service,
 )
 from droidgate_phone.system.package_records import InstalledPackage
-from droidgate_phone.system.service_records import BoundService
 from still_clock import StillClock
 
 Item = TypeVar("Item")
@@ -380,7 +380,7 @@ def bind(
     intent: Intent,
     on_message: Callable[[Message], None] = ignore,
     on_disconnected: Callable[[], None] | None = None,
-) -> BoundService:
+) -> Binding:
     """Bind a service as the agent does; it has to give a binder."""
     binding = system.app_context(AGENT).bind_service(intent, on_message, on_disconnected)
     assert binding is not None

@@ -23,8 +23,10 @@ from droidgate_phone.java.app_values import (
     View,
 )
 from droidgate_phone.system import AndroidSystem
-from droidgate_phone.system.app_context import Context
-from droidgate_phone.system.behaviour import Activity
+from droidgate_phone.system.behaviour import (
+    Activity,
+    Context,
+)
 
 ATTACKER = "com.example.attacker"
 OVERLAY = '<uses-permission android:name="android.permission.SYSTEM_ALERT_WINDOW"/>'

@@ -10,8 +10,7 @@ from device_shim.phone_system.phone_system_apps import make_apk, make_phone, rai
 from droidgate_phone.java.app_values import AndroidError
 from droidgate_phone.java.intents import ComponentName
 from droidgate_phone.system import AndroidSystem
-from droidgate_phone.system.app_context import Platform
-from droidgate_phone.system.behaviour import App, Instrumentation
+from droidgate_phone.system.behaviour import App, Instrumentation, Platform
 from droidgate_phone.system.instrumentations import (
     ALREADY_REGISTERED,
     FLAG_DONT_SUPPRESS_ACCESSIBILITY_SERVICES,

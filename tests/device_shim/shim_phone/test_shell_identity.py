@@ -24,7 +24,7 @@ from droidgate_phone.apps.shim_runtimes import ShimRuntime
 from droidgate_phone.common.faults import Faults
 from droidgate_phone.java.app_values import Message
 from droidgate_phone.java.intents import Bundle, ComponentName, Intent
-from droidgate_phone.system.app_context import Platform
+from droidgate_phone.system.app_context import AppPlatform
 from droidgate_phone.system.behaviour import App, Instrumentation
 from droidgate_shim.builder.shims import build_bare_shim
 from droidgate_shim.engine.strict_json import write_strict
@@ -111,7 +111,7 @@ def test_while_a_test_program_has_the_shells_permissions_a_call_is_busy(world: W
         name = ComponentName(TEST_PROGRAM, f"{TEST_PROGRAM}.Run")
         assert world.system.instrumentations.start(name, {}, connected=True) is not None
         platform = world.system.app_context(TEST_PROGRAM).platform
-        assert isinstance(platform, Platform)
+        assert isinstance(platform, AppPlatform)
         platform.connect_ui_automation(2)
         platform.adopt_shell_permissions()
         assert token_of(create_note(world)) == "busy"

@@ -13,9 +13,8 @@ from device_shim.shim_phone.tool_apps import TOOL, ToolApp, agent_apk, tool_apk,
 from device_shim.shim_phone.world import AGENT, SHIM, World, key, outputs_of, token_of
 from droidgate_phone.apps.agent import NoAnswerError, request_text
 from droidgate_phone.apps.shim_runtimes import ShimRuntime
-from droidgate_phone.java.app_values import Message
+from droidgate_phone.java.app_values import Binding, Message
 from droidgate_phone.java.intents import Bundle, ComponentName, Extra, Intent
-from droidgate_phone.system.service_records import BoundService
 from still_clock import StillClock
 from waiting import wait_until
 
@@ -50,7 +49,7 @@ def short_world(shim_runtime: ShimRuntime) -> Iterator[World]:
     world.close()
 
 
-def bound(world: World, caller: str = AGENT) -> tuple[BoundService, list[dict[str, Any]]]:
+def bound(world: World, caller: str = AGENT) -> tuple[Binding, list[dict[str, Any]]]:
     """Return a binding of an agent to the shim, and the responses that come."""
     answers: list[dict[str, Any]] = []
 
@@ -63,7 +62,7 @@ def bound(world: World, caller: str = AGENT) -> tuple[BoundService, list[dict[st
     return binding, answers
 
 
-def send(binding: BoundService, text: str) -> None:
+def send(binding: Binding, text: str) -> None:
     binding.send(Message(1, Bundle.of_strings({"mobile-mcp-request": text})))
 
 

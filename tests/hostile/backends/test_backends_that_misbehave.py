@@ -13,9 +13,8 @@ from device_shim.shim_phone.world import AGENT, SHIM, World, key, outputs_of, to
 from droidgate_phone.apps.agent import request_text
 from droidgate_phone.apps.shim_runtimes import ShimRuntime
 from droidgate_phone.common.faults import Faults
-from droidgate_phone.java.app_values import Message
+from droidgate_phone.java.app_values import Binding, Message
 from droidgate_phone.java.intents import Bundle, ComponentName, Intent
-from droidgate_phone.system.service_records import BoundService
 from droidgate_shim.engine.carried import MAX_CARRIED_UNITS
 from still_clock import StillClock
 from waiting import wait_until
@@ -190,7 +189,7 @@ def test_a_flood_is_refused_and_the_app_behind_sees_only_what_passes(world: Worl
     binding.unbind()
 
 
-def _bound(world: World) -> tuple[BoundService, list[dict[str, Any]]]:
+def _bound(world: World) -> tuple[Binding, list[dict[str, Any]]]:
     """Return the agent's binding to the shim, and the responses that come."""
     answers: list[dict[str, Any]] = []
 

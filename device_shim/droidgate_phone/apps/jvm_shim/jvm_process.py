@@ -6,7 +6,7 @@ import base64
 import stat
 import threading
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, cast
 
 from droidgate_android.apk.signatures import read_certificates
 from droidgate_mappings.model.errors import UsageError
@@ -25,6 +25,7 @@ from droidgate_phone.java.app_values import (
     ActivityResult,
     AndroidError,
     AppFunctionError,
+    Binding,
     BroadcastResult,
     FunctionOutcome,
     Message,
@@ -33,14 +34,13 @@ from droidgate_phone.java.app_values import (
 )
 from droidgate_phone.java.intents import Intent
 from droidgate_phone.system.behaviour import PendingBroadcast
-from droidgate_phone.system.service_records import BoundService
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from droidgate_phone.system.android_system import AndroidSystem
-    from droidgate_phone.system.app_context import Context, Platform
-    from droidgate_phone.system.behaviour import Activity
+    from droidgate_phone.system.app_context import AppContext
+    from droidgate_phone.system.behaviour import Activity, Context, Platform
     from droidgate_phone.system.package_records import InstalledPackage
 
 _KEY: Final = "jvm"
@@ -55,7 +55,7 @@ def process_of(context: Context) -> JvmProcess:
         statics = context.platform.statics
         found = statics.get(_KEY)
         if not isinstance(found, JvmProcess):
-            found = statics[_KEY] = JvmProcess(shared_machine(), context)
+            found = statics[_KEY] = JvmProcess(shared_machine(), cast("AppContext", context))
         return found
 
 
@@ -67,12 +67,12 @@ class JvmProcess:
         context: A context of the process.
     """
 
-    def __init__(self, machine: Machine, context: Context) -> None:
+    def __init__(self, machine: Machine, context: AppContext) -> None:
         self._machine = machine
         self._context = context
         self._system: AndroidSystem = context.system
         self._lock = threading.Lock()
-        self._bindings: dict[int, BoundService] = {}
+        self._bindings: dict[int, Binding] = {}
         self._notifications: dict[str, int] = {}
         self._windows: dict[str, Intent] = {}
         self._activities: dict[int, Activity] = {}

@@ -13,7 +13,7 @@ from droidgate_phone.java.app_values import AppFunctionError, FunctionOutcome
 from droidgate_shim.engine.backends import FunctionAnswer
 
 if TYPE_CHECKING:
-    from droidgate_phone.system.app_context import Platform
+    from droidgate_phone.system.behaviour import Platform
 
 
 FIRST_WITH_FUNCTIONS: Final = 36

@@ -13,10 +13,9 @@ from droidgate_mappings.model.errors import InputError
 from droidgate_mappings.tables.failure_tokens import load_failure_tokens
 from droidgate_mappings.values.failures import Failure
 from droidgate_phone.apps.shim.app_function_frontend import EXECUTE, FunctionRequest, OnAnswer, run_function
-from droidgate_phone.java.app_values import AndroidError, Message, ServiceConnection
+from droidgate_phone.java.app_values import AndroidError, Binding, Message, ServiceConnection
 from droidgate_phone.java.intents import Bundle, ComponentName, Intent
-from droidgate_phone.system.app_context import Context, Platform
-from droidgate_phone.system.service_records import BoundService
+from droidgate_phone.system.behaviour import Context, Platform
 from droidgate_shim.engine.backends import FunctionAnswer
 from droidgate_shim.engine.strict_json import BUILT, parse_strict, write_strict
 
@@ -150,7 +149,7 @@ class RemoteExecution:
         self._may_leave = may_leave
         self._on_answer = on_answer
         self._messenger = platform.create_messenger(self._receive)
-        self._binding: BoundService | None = None
+        self._binding: Binding | None = None
         self._is_sent = False
         self._has_ended = False
 

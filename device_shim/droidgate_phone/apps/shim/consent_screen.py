@@ -18,7 +18,7 @@ from droidgate_shim.engine.strict_json import write_strict
 
 if TYPE_CHECKING:
     from droidgate_phone.java.app_values import PackageFacts
-    from droidgate_phone.system.app_context import Platform
+    from droidgate_phone.system.behaviour import Platform
 
 ARMED_SECONDS: Final = 0.5
 UNKNOWN_APP: Final = "an unknown app"

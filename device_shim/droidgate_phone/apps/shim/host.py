@@ -27,13 +27,12 @@ from droidgate_phone.apps.shim.shim_process import ShimProcess, core_of
 from droidgate_phone.common.clocks import Signal
 from droidgate_phone.java.app_values import AndroidError
 from droidgate_phone.java.intents import Bundle, ComponentName, split_uri
-from droidgate_phone.system.app_context import Platform
-from droidgate_phone.system.behaviour import Provider
+from droidgate_phone.system.behaviour import Platform, Provider
 from droidgate_shim.engine.authority import ANY_APP
 from droidgate_shim.engine.strict_json import BUILT, parse_strict, write_strict
 
 if TYPE_CHECKING:
-    from droidgate_phone.system.app_context import Context
+    from droidgate_phone.system.behaviour import Context
 
 
 REQUEST_EXTRA: Final = "mobile-mcp-request"

@@ -12,7 +12,7 @@ from typing import Final
 from droidgate_mappings.model.errors import InputError
 from droidgate_mappings.model.json_values import Json
 from droidgate_phone.java.app_values import PackageFacts
-from droidgate_phone.system.app_context import AppFiles, Platform
+from droidgate_phone.system.behaviour import AppFiles, Platform
 from droidgate_phone.system.package_records import InstalledPackage
 from droidgate_shim.engine.authority import ANY_APP, EVERYTHING, Policy
 from droidgate_shim.engine.strict_json import parse_strict, write_strict

@@ -17,8 +17,7 @@ from droidgate_phone.apps.shim.borrowed_permission import (
 from droidgate_phone.apps.shim.shim_process import core_of
 from droidgate_phone.java.app_values import AndroidError, Message
 from droidgate_phone.java.intents import Bundle, Extra, Intent
-from droidgate_phone.system.app_context import Context
-from droidgate_phone.system.behaviour import Instrumentation, Service
+from droidgate_phone.system.behaviour import Context, Instrumentation, Service
 from droidgate_shim.engine.backends import FunctionAnswer
 from droidgate_shim.engine.strict_json import BUILT, parse_strict, write_strict
 

@@ -18,7 +18,7 @@ from droidgate_mappings.values.failures import CallError, Failure
 from droidgate_phone.apps.shim.identity import POLICY, ROUTES, GrantStore, Origin
 from droidgate_phone.java.app_values import AndroidError, PackageFacts, XmlAttributeText, XmlNode
 from droidgate_phone.java.intents import ComponentName
-from droidgate_phone.system.app_context import AppFiles, Context, Platform
+from droidgate_phone.system.behaviour import AppFiles, Context, Platform
 from droidgate_shim.engine.authority import Carrier, parse_policy
 from droidgate_shim.engine.backends import BackendAnswer, ExtrasCall, write_answer, write_outgoing
 from droidgate_shim.engine.engine import Answer, Ask, Drop, Effect, Engine, Send, refuse

@@ -35,10 +35,9 @@ from droidgate_phone.apps.shim.receiver_calls import broadcast
 from droidgate_phone.apps.shim.screen import ScreenCalls
 from droidgate_phone.apps.shim.shim_core import Core, Receipt
 from droidgate_phone.apps.shim.shim_discovery import Discoveries
-from droidgate_phone.java.app_values import AndroidError, Message, ServiceConnection
+from droidgate_phone.java.app_values import AndroidError, Binding, Message, ServiceConnection
 from droidgate_phone.java.intents import Bundle, ComponentName, Extra, Intent
-from droidgate_phone.system.app_context import Context
-from droidgate_phone.system.service_records import BoundService
+from droidgate_phone.system.behaviour import Context
 from droidgate_shim.engine.backends import AppFunctionCall, ExtrasCall, FunctionAnswer, ResponseAnswer
 from droidgate_shim.engine.engine import Ask, Send
 from droidgate_shim.engine.routes import CapabilityBackend, FunctionBackend
@@ -118,7 +117,7 @@ class _BoundCalls:
 
     component: ComponentName
     is_kept: bool
-    binding: BoundService | None = None
+    binding: Binding | None = None
     state: Literal["connecting", "connected", "gone"] = "connecting"
     open: list[_Call] = field(default_factory=list)
     stop_idling: Callable[[], None] | None = None
