@@ -62,8 +62,8 @@ class Coverage(
     catalog: Path = argument("CATALOG", "Folder that `scan` has filled", ...)
     since: list[Path] | None = option(
         "--since OLD",
-        "An earlier catalog: report what changed; may be repeated, the oldest first: catalogs have "
-        "no time, so the order is taken as it is given",
+        "An earlier catalog, to report what changed. May be repeated: give the oldest first, since catalogs "
+        "have no time",
     )
     no_match: bool = flag("--no-match", "Leave out what overlaps and the use cases, which take longest")
     details: bool = flag(

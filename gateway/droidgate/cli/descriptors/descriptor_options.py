@@ -133,9 +133,9 @@ class Pack(
 ):
     """Make an APK that installs from the manifest, resources and assets of a source tree.
 
-    It needs none of Android's tools. Code is what `--dex` gives; without it the app installs, and agents find
-    what it declares, but nothing in it runs. Libraries from Maven are not packed. Agents find functions that
-    only Kotlin sources declare where `--generate` writes their descriptors.
+    It needs none of Android's tools. `--dex` gives the code. Without it, the app
+    installs and agents find what it declares, but nothing in it runs. Libraries from Maven are not packed.
+    `--generate` writes the descriptors of functions that only Kotlin sources declare; agents find those too.
     """
 
     project: Path = argument(

@@ -36,9 +36,7 @@ class Discover(
     only: list[str] | None = option(
         "--only FORMAT", "Look for this format only; may be repeated", autocompletion=complete_formats
     )
-    every_app: bool = flag(
-        "--all", "Read every app's manifest: finds what Android's shell cannot be asked for"
-    )
+    every_app: bool = flag("--all", "Read every app's manifest, which also finds what adb cannot query")
     no_cache: bool = flag("--no-cache", "Read APKs anew, and keep nothing of them")
     include_shims: bool = INCLUDE_SHIMS
     as_json: bool = AS_JSON

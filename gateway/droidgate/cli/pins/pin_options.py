@@ -38,8 +38,8 @@ class PinsApprove(
 ):
     """Read capabilities from the phone, show them, and approve them as they are declared now.
 
-    An approval holds until the app declares the capability otherwise or is signed by another key; other
-    versions of the app keep it. Asks on a terminal; without one, --yes is required.
+    An approval also holds for other versions of the app. It ends when the app declares the capability
+    differently, or is signed by another key. Asks on a terminal; without one, --yes is required.
     """
 
     patterns: list[str] = PATTERNS

@@ -18,7 +18,7 @@ class Serve(
     """Give what the apps of phones declare to any MCP client.
 
     The client usually starts this command and talks to it over standard input and output. A call needs the
-    user's approval, which the client asks for where it can, unless the policy or --allow gives it. Over
+    user's approval, unless the policy or --allow gives it. The client asks for it where it can. Over
     HTTP, clients send the token in the file that is named at the start.
     """
 
@@ -36,7 +36,7 @@ class Serve(
     search: bool | None = option(
         "--search/--all",
         "Serve three tools that find, describe and call the others, or serve every tool by itself. "
-        "By default above 40 tools the three",
+        "The default is the three where there are more than 40",
     )
     screens: bool = flag(
         "--screens", "Serve MobileAgent's commands too: they work on the screens of every app"
@@ -87,12 +87,15 @@ class ServeMobileAgent(
     """Serve a phone to UFO's MobileAgent, in place of UFO's own two servers.
 
     The data collection server sees the screen, the action server works on it. Where UFO_MCP_API_KEY is set,
-    both ask for its value as UFO's own do; else on loopback they ask for a token only with --token. Ctrl-C
+    both ask for its value, as UFO's own do. Without it they ask for a token, on loopback only with --token.
+    Ctrl-C
     ends both.
     """
 
     server: ServerChoice = option("--server", "Which of the two servers to run", ServerChoice.BOTH)
-    host: str = option("--host", "Address to listen on; elsewhere than on loopback with tokens", "localhost")
+    host: str = option(
+        "--host", "Address to listen on. Clients need a token if it is not loopback", "localhost"
+    )
     data_port: int = option("--data-port", "Port of the data collection server", 8020, min=0, max=65_535)
     action_port: int = option("--action-port", "Port of the action server", 8021, min=0, max=65_535)
     serials: list[str] | None = option(

@@ -43,8 +43,8 @@ class ShimBuildOptions(Options):
     protocols: list[str] | None = option(
         "--protocol FORMAT",
         "Make shims for apps of this protocol: appfunctions, mmcp, mobile-mcp or all; may be "
-        "repeated. By default all but mobile-mcp, whose apps agents reach directly; all with --only or "
-        "--advertise",
+        "repeated. The default is all but mobile-mcp, whose apps agents reach directly. With --only or "
+        "--advertise it is all",
     )
     only: list[str] | None = option("--only CAPABILITY", "Offer this capability only; may be repeated")
     aggregate: bool = flag("--aggregate", "One shim for all apps, in place of one for each")
@@ -56,7 +56,7 @@ class ShimBuildOptions(Options):
         "--signer SHA256", "Certificate that will sign the app of a project, which has none yet"
     )
     key: Path | None = option(
-        "--key FILE", "Sign with this key, PEM; else with one that is made at the first run and kept"
+        "--key FILE", "Sign with this PEM key. By default a key is made at the first run, and kept"
     )
 
     def given(self) -> Any:
@@ -74,7 +74,8 @@ class ShimBuildCommand(
 
     Agents that speak Mobile-MCP find the shim next to the app, under the app's name, and call the app's
     capabilities through it. Apps that agents reach by themselves, those of Mobile-MCP, get a shim only on
-    request (--protocol). What they see otherwise than the app declares it is a finding. Each
+    request (--protocol). What agents see may differ
+    from what the app declares. Each difference is a finding. Each
     permission that a shim asks for is listed with the capabilities that need it.
     """
 
@@ -95,8 +96,8 @@ class ShimInstall(
 ):
     """Install shims on a phone, set up what adb may, and say what was done and what is left.
 
-    Without an APK and without --from, the shims that are installed are set up anew, as is needed after a
-    restart of the phone where they call app functions. App functions are called for all shims by
+    Without an APK and without --from, the installed shims are set up anew. Those that call app functions need
+    this after a restart of the phone. App functions are called for all shims by
     dev.droidgate.shim, which is installed with the first shim that needs it. Nothing is granted to other apps
     unless you say so.
     """
@@ -109,8 +110,8 @@ class ShimInstall(
     serial: str | None = SERIAL
     any_app: bool | None = option(
         "--allow-any-app/--no-allow-any-app",
-        "Let every app on the phone use the shims, or take that back; else a terminal asks, and "
-        "without one it stays as it is: nobody, until somebody says yes",
+        "Let every app on the phone use the shims, or take that back. By default a terminal asks. Without "
+        "a terminal nothing changes; at first no app may use them",
     )
     options: ShimBuildOptions
     fail_on: ConversionThreshold | None = FAIL_ON
@@ -218,7 +219,8 @@ class ShimUninstall(
 ):
     """Remove shims from a phone, with everything that was granted to them and by them.
 
-    With the last shim that calls app functions goes dev.droidgate.shim, which calls them for the shims.
+    The last shim that calls app functions is removed together with dev.droidgate.shim, which calls them for
+    the shims.
     """
 
     shims: list[str] | None = argument(
