@@ -135,33 +135,44 @@ TAGS = parameters(tags=array(string()))
 CHOICE = parameters(choice=OneOfType(alternatives=(TAGS, parameters(count=int32()))))
 
 
-@pytest.mark.parametrize(("values", "declared", "definitions", "problem"), [
-    ({"p": [["x"]]}, parameters(p=array(array(string()))), {}, ("nested-array", "/p/0")),
-    ({"p": [None]}, parameters(p=array(string(nullable=True))), {}, ("null-item", "/p/0")),
-    ({"p": "AAAA"}, parameters(p=binary()), {}, ("bytes", "/p")),
-    ({"p": {}}, parameters(p=OpaqueType(class_name="android.app.PendingIntent")), {}, ("opaque", "/p")),
-    ({"p": True}, parameters(p=int32()), {}, ("wrong-kind", "/p")),
-    ({"p": "5"}, parameters(p=int32()), {}, ("wrong-kind", "/p")),
-    ({"p": 5.5}, parameters(p=int64()), {}, ("wrong-kind", "/p")),
-    ({"p": 2**31}, parameters(p=int32()), {}, ("out-of-range", "/p")),
-    ({"p": 2**63}, parameters(p=int64()), {}, ("out-of-range", "/p")),
-    ({"p": 2**63}, parameters(p=AnyType()), {}, ("out-of-range", "/p")),
-    ({"p": 1e39}, parameters(p=float32()), {}, ("out-of-range", "/p")),
-    ({"p": Decimal("1e999999999")}, parameters(p=float64()), {}, ("out-of-range", "/p")),
-    ({"p": float("nan")}, parameters(p=float64()), {}, ("out-of-range", "/p")),
-    ({"p": 10**400}, parameters(p=float64()), {}, ("out-of-range", "/p")),
-    ({"p": Decimal("sNaN")}, parameters(p=AnyType()), {}, ("out-of-range", "/p")),
-    ({"p": 1}, parameters(p=ref("nobody")), {}, ("unknown-reference", "/p")),
-    ({"p": 1}, parameters(p=ref("a")), CIRCLE, ("unknown-reference", "/p")),
-    ({"p": object()}, parameters(p=AnyType()), {}, ("wrong-kind", "/p")),
-    ({"a": ["x", 1]}, ObjectType(), {}, ("wrong-kind", "/a")),
-    ({"": 1}, ObjectType(), {}, ("empty-name", "/")),
-    ({"shape": {"side": 2}}, parameters(shape=SHAPE), SHAPES, ("no-alternative", "/shape")),
-    *(({"shape": value}, NAMED, SHAPES, ("no-alternative", "/shape"))
-      for value in ({"colour": "red"}, {"side": "long"}, {}, {"side": 1, SCHEMA_TYPE_KEY: "com.x.Other"})),
-    ({"choice": {"b": "x"}}, parameters(choice=one_of(ALL_OF)), {}, ("no-alternative", "/choice")),
-    ({"p": {"c": 1}}, MERGED, COMBINED, ("unknown-key", "/p/c")),
-])  # fmt: skip
+NOT_CARRIED = {
+    "a list in a list": ({"p": [["x"]]}, parameters(p=array(array(string()))), {}, ("nested-array", "/p/0")),
+    "null in a list": ({"p": [None]}, parameters(p=array(string(nullable=True))), {}, ("null-item", "/p/0")),
+    "bytes": ({"p": "AAAA"}, parameters(p=binary()), {}, ("bytes", "/p")),
+    "an opaque value":
+        ({"p": {}}, parameters(p=OpaqueType(class_name="android.app.PendingIntent")), {}, ("opaque", "/p")),
+    "a boolean for an integer": ({"p": True}, parameters(p=int32()), {}, ("wrong-kind", "/p")),
+    "a text for an integer": ({"p": "5"}, parameters(p=int32()), {}, ("wrong-kind", "/p")),
+    "a fraction for a long": ({"p": 5.5}, parameters(p=int64()), {}, ("wrong-kind", "/p")),
+    "an integer beyond 32 bits": ({"p": 2**31}, parameters(p=int32()), {}, ("out-of-range", "/p")),
+    "a long beyond 64 bits": ({"p": 2**63}, parameters(p=int64()), {}, ("out-of-range", "/p")),
+    "any number beyond 64 bits": ({"p": 2**63}, parameters(p=AnyType()), {}, ("out-of-range", "/p")),
+    "a number beyond a float": ({"p": 1e39}, parameters(p=float32()), {}, ("out-of-range", "/p")),
+    "an exponent beyond a double":
+        ({"p": Decimal("1e999999999")}, parameters(p=float64()), {}, ("out-of-range", "/p")),
+    "not a number": ({"p": float("nan")}, parameters(p=float64()), {}, ("out-of-range", "/p")),
+    "an integer beyond a double": ({"p": 10**400}, parameters(p=float64()), {}, ("out-of-range", "/p")),
+    "a signalling not a number":
+        ({"p": Decimal("sNaN")}, parameters(p=AnyType()), {}, ("out-of-range", "/p")),
+    "a reference to nothing": ({"p": 1}, parameters(p=ref("nobody")), {}, ("unknown-reference", "/p")),
+    "references in a circle": ({"p": 1}, parameters(p=ref("a")), CIRCLE, ("unknown-reference", "/p")),
+    "a value that is none of JSON": ({"p": object()}, parameters(p=AnyType()), {}, ("wrong-kind", "/p")),
+    "a list of two kinds": ({"a": ["x", 1]}, ObjectType(), {}, ("wrong-kind", "/a")),
+    "an empty name": ({"": 1}, ObjectType(), {}, ("empty-name", "/")),
+    "an alternative that is not of a named class":
+        ({"shape": {"side": 2}}, parameters(shape=SHAPE), SHAPES, ("no-alternative", "/shape")),
+    **{f"an alternative that does not fit: {value}":
+        ({"shape": value}, NAMED, SHAPES, ("no-alternative", "/shape"))
+      for value in ({"colour": "red"}, {"side": "long"}, {}, {"side": 1, SCHEMA_TYPE_KEY: "com.x.Other"})},
+    "a value of one member of an all-of":
+        ({"choice": {"b": "x"}}, parameters(choice=one_of(ALL_OF)), {}, ("no-alternative", "/choice")),
+    "a key that no member of an all-of has": ({"p": {"c": 1}}, MERGED, COMBINED, ("unknown-key", "/p/c")),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("values", "declared", "definitions", "problem"), NOT_CARRIED.values(), ids=NOT_CARRIED
+)
 def test_what_the_shell_cannot_carry_is_refused_with_its_place(
     values: dict[str, Any], declared: Type, definitions: dict[str, Type], problem: tuple[str, str]
 ) -> None:
@@ -272,13 +283,21 @@ def test_a_double_that_is_printed_without_a_fraction_stays_a_double() -> None:
     assert repr(read_result(returned(3), float64(), {})) == "3.0"
 
 
-@pytest.mark.parametrize(("document", "declared", "problem"), [
-    ([], None, "not-an-object"), ("text", string(), "not-an-object"),
-    ({RETURN_KEY: "bare"}, string(), "not-a-list"), (returned({"total": 1}), STATS, "not-a-list"),
-    (returned(1), string(), "wrong-kind"), (returned("a", "b"), string(), "wrong-kind"),
-    (returned(2**31), int32(), "out-of-range"), (returned(["a"]), None, "nested-array"),
-    (returned("[B@1a2b3c"), binary(), "bytes"), (returned({"a": [1]}), ref("nobody"), "unknown-reference"),
-])  # fmt: skip
+MALFORMED = {
+    "a list": ([], None, "not-an-object"),
+    "a text": ("text", string(), "not-an-object"),
+    "a bare value under the return key": ({RETURN_KEY: "bare"}, string(), "not-a-list"),
+    "a bare property": (returned({"total": 1}), STATS, "not-a-list"),
+    "a number for a string": (returned(1), string(), "wrong-kind"),
+    "two values for one": (returned("a", "b"), string(), "wrong-kind"),
+    "a number beyond 32 bits": (returned(2**31), int32(), "out-of-range"),
+    "a list in a list": (returned(["a"]), None, "nested-array"),
+    "a printed array of bytes": (returned("[B@1a2b3c"), binary(), "bytes"),
+    "a reference to nothing": (returned({"a": [1]}), ref("nobody"), "unknown-reference"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("document", "declared", "problem"), MALFORMED.values(), ids=MALFORMED)
 def test_a_response_that_does_not_fit_is_malformed(
     document: Any, declared: Type | None, problem: str
 ) -> None:

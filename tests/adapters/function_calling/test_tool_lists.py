@@ -142,15 +142,19 @@ def test_each_further_member_of_a_gemini_tool_is_reported() -> None:
 BARE = {**WEATHER, "parameters": WEATHER_SCHEMA}
 
 
+BARE_DOCUMENTS = {
+    "a list of declarations": ([BARE], "openai-chat"),
+    "declarations under functions": ({"functions": [BARE]}, "openai-chat"),
+    "one declaration": (BARE, "openai-chat"),
+    "a declaration without its type": ([{"function": BARE}], "openai-chat"),
+    "a list of Gemini's declarations": ([GEMINI], "gemini"),
+    "a declaration with Gemini's key of the schema":
+        ([{**WEATHER, "parametersJsonSchema": WEATHER_SCHEMA}], "gemini"),
+}  # fmt: skip
+
+
 @pytest.mark.row("F01")
-@pytest.mark.parametrize(("document", "dialect"), [
-    ([BARE], "openai-chat"),
-    ({"functions": [BARE]}, "openai-chat"),
-    (BARE, "openai-chat"),
-    ([{"function": BARE}], "openai-chat"),
-    ([GEMINI], "gemini"),
-    ([{**WEATHER, "parametersJsonSchema": WEATHER_SCHEMA}], "gemini"),
-])  # fmt: skip
+@pytest.mark.parametrize(("document", "dialect"), BARE_DOCUMENTS.values(), ids=BARE_DOCUMENTS)
 def test_a_bare_declaration_is_read_as_a_function(document: Json, dialect: str) -> None:
     reading = read(document)
     assert [item.rule for item in reading.findings] == ["F01"]
@@ -202,21 +206,29 @@ def test_a_list_of_which_nothing_can_be_read_is_an_error() -> None:
         read([{"type": "function", "parameters": WEATHER_SCHEMA}])
 
 
-@pytest.mark.parametrize(("document", "format_id"), [
-    ([CHAT], "function-calling"),
-    ({"tools": [RESPONSES]}, "function-calling"),
-    ({"tools": [CLAUDE]}, "function-calling"),
-    ([{**WEATHER, "input_schema": WEATHER_SCHEMA}], "function-calling"),
-    ({"tools": [{"functionDeclarations": [GEMINI]}]}, "function-calling"),
-    ({"tools": [{**WEATHER, "inputSchema": WEATHER_SCHEMA}]}, "mcp"),
-    ({"tools": [{**WEATHER, "input_schema": WEATHER_SCHEMA, "annotations": None}]}, "mcp"),
-    ({"instructions": "x", "tools": [{**WEATHER, "parameters": WEATHER_SCHEMA}]}, "mmcp"),
-    ({"tools": [{**WEATHER, "parameters": WEATHER_SCHEMA}]}, "mmcp"),
+DOCUMENTS = {
+    "a list of chat tools": ([CHAT], "function-calling"),
+    "tools of responses": ({"tools": [RESPONSES]}, "function-calling"),
+    "tools of Claude": ({"tools": [CLAUDE]}, "function-calling"),
+    "a list with Claude's key of the schema":
+        ([{**WEATHER, "input_schema": WEATHER_SCHEMA}], "function-calling"),
+    "functions of Gemini": ({"tools": [{"functionDeclarations": [GEMINI]}]}, "function-calling"),
+    "tools of MCP": ({"tools": [{**WEATHER, "inputSchema": WEATHER_SCHEMA}]}, "mcp"),
+    "tools of MCP in another spelling":
+        ({"tools": [{**WEATHER, "input_schema": WEATHER_SCHEMA, "annotations": None}]}, "mcp"),
+    "a manifest of mMCP with instructions":
+        ({"instructions": "x", "tools": [{**WEATHER, "parameters": WEATHER_SCHEMA}]}, "mmcp"),
+    "a manifest of mMCP without instructions":
+        ({"tools": [{**WEATHER, "parameters": WEATHER_SCHEMA}]}, "mmcp"),
     # The interface of a contract, which wallets ship as an asset.
-    ([{"type": "function", "name": "transfer", "inputs": [], "stateMutability": "view"}], None),
-    ({"type": "object", "parameters": {"type": "object"}}, None),
-    ([1, 2], None),
-])  # fmt: skip
+    "the interface of a contract":
+        ([{"type": "function", "name": "transfer", "inputs": [], "stateMutability": "view"}], None),
+    "a schema": ({"type": "object", "parameters": {"type": "object"}}, None),
+    "a list of numbers": ([1, 2], None),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("document", "format_id"), DOCUMENTS.values(), ids=DOCUMENTS)
 def test_a_document_is_of_the_format_that_it_is_written_in(document: Json, format_id: str | None) -> None:
     found = detect_format(source(document), load_formats().values())
     assert (found.id if found is not None else None) == format_id

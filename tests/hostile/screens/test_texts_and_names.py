@@ -127,5 +127,5 @@ def test_no_text_and_no_name_is_run_and_no_text_is_changed(made: MadePhone, numb
 
 
 @pytest.mark.long
-def test_very_many_texts_and_names(made: MadePhone) -> None:
+def test_of_very_many_texts_and_names_none_is_run_and_none_is_changed(made: MadePhone) -> None:
     attack(made, int(os.environ.get("DROIDGATE_FUZZ_EXAMPLES", "100000")), seed=random.randrange(1 << 32))

@@ -453,16 +453,20 @@ def test_references_into_the_schema_itself_are_definitions() -> None:
     assert properties_of(root)["nickname"].type.kind == "any"
 
 
-@pytest.mark.parametrize("value", [
-    {"work": {"city": "Bonn"}, "friends": [{"name": "a", "friends": []}], "other tag": 1},
-    {"work": {}},
-    {"place": {}},
-    {"friends": [{"name": 1}]},
-    {"friends": [{"friends": [{"work": {}}]}]},
-    {"city": "Bonn"},
-    {"other tag": "x"},
-    {"first": {"name": 1}},
-])  # fmt: skip
+PERSONS = {
+    "everything that fits":
+        {"work": {"city": "Bonn"}, "friends": [{"name": "a", "friends": []}], "other tag": 1},
+    "work without a city": {"work": {}},
+    "a place without a city": {"place": {}},
+    "a friend with a number for a name": {"friends": [{"name": 1}]},
+    "a friend of a friend without a city": {"friends": [{"friends": [{"work": {}}]}]},
+    "a city of another object": {"city": "Bonn"},
+    "a tag": {"other tag": "x"},
+    "a first friend with a number for a name": {"first": {"name": 1}},
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("value", PERSONS.values(), ids=PERSONS)
 def test_calls_follow_references_into_the_schema_itself(value: Json) -> None:
     schema = {**PERSON, "properties": {**PERSON["properties"], "nickname": {}}}  # type: ignore[dict-item]
     root, definitions = read_schema(schema)
@@ -623,12 +627,15 @@ def _written(choice: OneOfType) -> tuple[OneOfType, dict[str, Any]]:
     return written, schema
 
 
-@pytest.mark.parametrize("choice", [
-    _choice("Circle", "Square"),
-    _choice("Circle", "Merged"),
-    _choice("Circle", "Square", nullable=True),
-    one_of(DEFINITIONS["Circle"], DEFINITIONS["Square"]),
-])  # fmt: skip
+CLASSES = {
+    "two objects": _choice("Circle", "Square"),
+    "an object and an all-of": _choice("Circle", "Merged"),
+    "null as well": _choice("Circle", "Square", nullable=True),
+    "alternatives in place": one_of(DEFINITIONS["Circle"], DEFINITIONS["Square"]),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("choice", CLASSES.values(), ids=CLASSES)
 def test_classes_with_the_same_properties_stay_valid(choice: OneOfType) -> None:
     _, schema = _written(choice)
     validator = Draft202012Validator(schema)
@@ -656,13 +663,16 @@ def test_a_call_with_a_class_name_is_that_class(name: str) -> None:
         fitter.fit({"schemaType": name, "size": "x"}, _choice("Circle", "Square", "Merged"))
 
 
-@pytest.mark.parametrize("choice", [
-    _choice("Circle"),
-    _choice("Circle", "Square", exclusive=False),
-    _choice("Plain", "Plain"),
-    _choice("Closed", "Own"),
-    one_of(string(), int64()),
-])  # fmt: skip
+OTHER_CHOICES = {
+    "one alternative": _choice("Circle"),
+    "a choice that is not exclusive": _choice("Circle", "Square", exclusive=False),
+    "one alternative twice": _choice("Plain", "Plain"),
+    "closed alternatives": _choice("Closed", "Own"),
+    "plain types": one_of(string(), int64()),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("choice", OTHER_CHOICES.values(), ids=OTHER_CHOICES)
 def test_other_choices_are_written_as_they_are(choice: OneOfType) -> None:
     written, schema = _written(choice)
     assert written == choice

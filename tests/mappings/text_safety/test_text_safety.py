@@ -92,24 +92,32 @@ def only_mark(provider: Provider) -> TextMark:
     return mark
 
 
-@pytest.mark.parametrize(("provider", "place"), [
-    (app(name=BAD), "name"),
-    (app(instructions=BAD), "instructions"),
-    (app(extensions={"mmcp": {"note": {"deep": ["x", BAD]}}}), "mmcp.note.deep.1"),
-    (app(definitions={"Note": string(description=BAD)}), "Note.description"),
-    (app(Capability(id="t", title=BAD)), "t title"),
-    (app(Capability(id="t", description=BAD)), "t description"),
-    (app(Capability(id="t", input=taking(a=string(description=BAD)))), "t input.a.description"),
-    (app(Capability(id="t", input=taking(a=string(enum=("x", BAD))))), "t input.a.enum.1"),
-    (app(Capability(id="t", input=taking(a=string(keywords={"default": BAD})))), "t input.a.default"),
-    (app(Capability(id="t", input=taking(a=string(keywords={"examples": [{"b": BAD}]})))),
+MARKED = {
+    "a name of the app": (app(name=BAD), "name"),
+    "instructions": (app(instructions=BAD), "instructions"),
+    "a note of a format": (app(extensions={"mmcp": {"note": {"deep": ["x", BAD]}}}), "mmcp.note.deep.1"),
+    "a definition": (app(definitions={"Note": string(description=BAD)}), "Note.description"),
+    "a title": (app(Capability(id="t", title=BAD)), "t title"),
+    "a description": (app(Capability(id="t", description=BAD)), "t description"),
+    "a parameter":
+        (app(Capability(id="t", input=taking(a=string(description=BAD)))), "t input.a.description"),
+    "a value of an enum":
+        (app(Capability(id="t", input=taking(a=string(enum=("x", BAD))))), "t input.a.enum.1"),
+    "a default":
+        (app(Capability(id="t", input=taking(a=string(keywords={"default": BAD})))), "t input.a.default"),
+    "an example": (app(Capability(id="t", input=taking(a=string(keywords={"examples": [{"b": BAD}]})))),
         "t input.a.examples.0.b"),
-    (app(Capability(id="t", input=taking(type=string(description=BAD)))), "t input.type.description"),
-    (app(Capability(id="t", output=array(taking(a=string(description=BAD))))),
+    "a parameter named like a field":
+        (app(Capability(id="t", input=taking(type=string(description=BAD)))), "t input.type.description"),
+    "an item of an output": (app(Capability(id="t", output=array(taking(a=string(description=BAD))))),
         "t output.items.a.description"),
-    (app(Capability(id="t", output=one_of(string(), string(description=BAD)))),
+    "an alternative of an output":
+        (app(Capability(id="t", output=one_of(string(), string(description=BAD)))),
         "t output.alternatives.1.description"),
-])  # fmt: skip
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("provider", "place"), MARKED.values(), ids=MARKED)
 def test_a_mark_names_the_field_and_its_pointer_leads_to_the_text(provider: Provider, place: str) -> None:
     mark = only_mark(provider)
     assert (mark.package, mark.component, mark.place) == ("com.acme", ".Tools", place)
