@@ -25,8 +25,13 @@ from droidgate.coverage.export import _harmless_text
 from droidgate.migration.plan import _may_be
 from droidgate_mappings.model.findings import Finding, Level
 from droidgate_mappings.tables.app_functions import load_shell_texts
-from droidgate_mappings.text_safety import hidden_characters, look_alikes, visible_json, without_hidden
-from droidgate_mobile_mcp.wire import shown
+from droidgate_mappings.text_safety import (
+    hidden_characters,
+    look_alikes,
+    visible,
+    visible_json,
+    without_hidden,
+)
 from requirements_of_tests import CHECKOUT
 
 duckdb = pytest.importorskip("duckdb")
@@ -88,7 +93,7 @@ OUTPUTS: dict[str, Callable[[str], str]] = {
     "json": lambda text: json_text({text: [text]}),
     "csv of an answer": _cell,
     "csv of a report": _exported,
-    "html": shown,
+    "html": visible,
     "json in html": lambda text: visible_json(json.dumps(text, ensure_ascii=False)),
     "sarif": _logged,
 }
