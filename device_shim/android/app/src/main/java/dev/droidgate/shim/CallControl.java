@@ -15,20 +15,11 @@ public interface CallControl {
      */
     CallFailure obstacle(Reply reply, Permission permission);
 
-    /** Returns whether a call that has waited may still leave, as {@link #obstacle} says; one that may not ends. */
-    boolean mayLeave(long call, Reply reply, Permission permission);
-
     /** Takes note of what goes to an app, before it goes; on the engine's thread. */
     void sent(long call, Reply reply, Route route, Outgoing outgoing);
 
-    /** Takes a backend's answer. */
-    void answered(long call, BackendAnswer answer);
-
-    /** Takes a backend's answer, and runs something when the engine has it. */
+    /** Takes a backend's answer, and runs something, if it is not null, when the engine has it. */
     void answered(long call, BackendAnswer answer, Runnable taken);
-
-    /** Takes the failure of a backend, in place of an answer. */
-    void fail(long call, String token, String text);
 
     /** Takes the user's decision about a call: null for a yes. */
     void decided(long call, Reply reply, CallFailure refusal);

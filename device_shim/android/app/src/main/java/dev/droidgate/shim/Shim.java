@@ -252,29 +252,12 @@ public final class Shim extends AppProcess implements Answers, CallControl {
     }
 
     @Override
-    public boolean mayLeave(long call, Reply reply, Permission permission) {
-        CallFailure obstacle = obstacle(reply, permission);
-        if (obstacle != null) {
-            answered(call, BackendAnswer.ofFailure(obstacle));
-        }
-        return obstacle == null;
-    }
-
-    @Override
-    public void fail(long call, String token, String text) {
-        answered(call, BackendAnswer.ofFailure(new CallFailure(token, text)));
-    }
-
-    @Override
-    public void answered(long call, BackendAnswer answer) {
-        answered(call, answer, () -> {});
-    }
-
-    @Override
     public void answered(long call, BackendAnswer answer, Runnable taken) {
         step(
                 () -> {
-                    taken.run();
+                    if (taken != null) {
+                        taken.run();
+                    }
                     Reply reply = sent.get(call);
                     if (reply != null) {
                         reply.came(answer);

@@ -82,17 +82,17 @@ public final class AppFunctions {
 
         @Override
         public void answered(Map<String, Object> document) {
-            control.answered(call, BackendAnswer.ofDocument(document));
+            control.answered(call, BackendAnswer.ofDocument(document), null);
         }
 
         @Override
         public void refused(long code, String message) {
-            control.answered(call, BackendAnswer.ofError(code, message));
+            control.answered(call, BackendAnswer.ofError(code, message), null);
         }
 
         @Override
         public void failed(CallFailure failure) {
-            control.answered(call, BackendAnswer.ofFailure(failure));
+            control.answered(call, BackendAnswer.ofFailure(failure), null);
         }
     }
 }

@@ -5,6 +5,7 @@ import dev.droidgate.shim.Reply;
 import dev.droidgate.shim.AppProcess;
 import dev.droidgate.shim.CallControl;
 import dev.droidgate.shim.core.BackendAnswer;
+import dev.droidgate.shim.core.CallFailure;
 import dev.droidgate.shim.core.FailureTokens;
 import dev.droidgate.shim.core.Permission;
 import dev.droidgate.shim.core.Target;
@@ -52,18 +53,18 @@ public final class Broadcasts {
     }
 
     private void leave(long call, Reply reply, Permission permission, Intent intent, String digest) {
-        if (!control.mayLeave(call, reply, permission)) {
-            return;
-        }
-        if (permission.route.target.digest.equals(digest)) {
-            send(call, reply, intent);
+        CallFailure obstacle = control.obstacle(reply, permission);
+        if (obstacle != null) {
+            control.answered(call, BackendAnswer.ofFailure(obstacle), null);
+        } else if (!permission.route.target.digest.equals(digest)) {
+            fail(call, FailureTokens.NEEDS_APPROVAL, "the receiver has changed what it offers");
         } else {
-            control.fail(call, FailureTokens.NEEDS_APPROVAL, "the receiver has changed what it offers");
+            send(call, reply, intent);
         }
     }
 
     private void send(long call, Reply reply, Intent intent) {
-        Runnable late = () -> control.fail(call, FailureTokens.TIMEOUT, "the receiver gave no answer");
+        Runnable late = () -> fail(call, FailureTokens.TIMEOUT, "the receiver gave no answer");
         process.main.postDelayed(late, CALL_TIME);
         reply.whenAnswered(() -> process.main.removeCallbacks(late));
         try {
@@ -75,9 +76,13 @@ public final class Broadcasts {
                             control.answered(
                                     call,
                                     BackendAnswer.ofBroadcast(
-                                            result.getResultCode(), result.getResultData())));
+                                            result.getResultCode(), result.getResultData()), null));
         } catch (RuntimeException refused) {
-            control.fail(call, FailureTokens.UNAVAILABLE, Failures.textOf(refused));
+            fail(call, FailureTokens.UNAVAILABLE, Failures.textOf(refused));
         }
+    }
+
+    private void fail(long call, String token, String text) {
+        control.answered(call, BackendAnswer.ofFailure(new CallFailure(token, text)), null);
     }
 }

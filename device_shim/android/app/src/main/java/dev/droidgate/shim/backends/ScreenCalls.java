@@ -121,7 +121,7 @@ public final class ScreenCalls {
     }
 
     private void fail(ScreenCall call, String token, String text) {
-        control.fail(call.number, token, text);
+        control.answered(call.number, BackendAnswer.ofFailure(new CallFailure(token, text)), null);
     }
 
     /** Clears the screen of an answered call, whatever answered it, and goes on with the next. */
@@ -172,7 +172,11 @@ public final class ScreenCalls {
 
     /** Returns whether a call that has waited may still go out; one that may not ends. */
     boolean mayLeave(ScreenCall call) {
-        return control.mayLeave(call.number, call.reply, call.permission);
+        CallFailure obstacle = control.obstacle(call.reply, call.permission);
+        if (obstacle != null) {
+            control.answered(call.number, BackendAnswer.ofFailure(obstacle), null);
+        }
+        return obstacle == null;
     }
 
     /** Takes a tool's result. */
@@ -185,7 +189,7 @@ public final class ScreenCalls {
             fail(call, FailureTokens.CANCELED, NEW_TASK);
             return;
         }
-        control.answered(call.number, BackendAnswer.ofActivity(code, extras));
+        control.answered(call.number, BackendAnswer.ofActivity(code, extras), null);
     }
 
     /** Reports that the result came from another app than the one that was called. */
@@ -195,6 +199,6 @@ public final class ScreenCalls {
 
     /** Reports that the user, or Android, has removed the window. */
     void removed(ScreenCall call) {
-        control.answered(call.number, BackendAnswer.ofActivity(0, Collections.<String, Object>emptyMap()));
+        control.answered(call.number, BackendAnswer.ofActivity(0, Collections.<String, Object>emptyMap()), null);
     }
 }

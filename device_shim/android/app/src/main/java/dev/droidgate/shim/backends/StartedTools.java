@@ -101,7 +101,7 @@ public final class StartedTools extends BroadcastReceiver {
         Object number = Extras.any(intent.getExtras(), CALL);
         if (number instanceof Long) {
             control.answered(
-                    (Long) number, BackendAnswer.ofMobileMcp(Extras.ofResponse(intent.getExtras())));
+                    (Long) number, BackendAnswer.ofMobileMcp(Extras.ofResponse(intent.getExtras())), null);
         }
     }
 }

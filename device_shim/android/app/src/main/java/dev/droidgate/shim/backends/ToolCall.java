@@ -4,6 +4,7 @@ import android.content.Intent;
 import dev.droidgate.shim.CallControl;
 import dev.droidgate.shim.Reply;
 import dev.droidgate.shim.core.BackendAnswer;
+import dev.droidgate.shim.core.CallFailure;
 import dev.droidgate.shim.core.FailureTokens;
 import dev.droidgate.shim.core.Permission;
 
@@ -25,16 +26,20 @@ final class ToolCall {
 
     /** Returns whether a call that has waited for its tool may still go out; one that may not ends. */
     boolean mayLeave() {
-        return control.mayLeave(number, reply, permission);
+        CallFailure obstacle = control.obstacle(reply, permission);
+        if (obstacle != null) {
+            answered(BackendAnswer.ofFailure(obstacle), null);
+        }
+        return obstacle == null;
     }
 
-    /** Takes the tool's answer, and runs something when the engine has it. */
+    /** Takes the tool's answer, and runs something, if it is not null, when the engine has it. */
     void answered(BackendAnswer answer, Runnable taken) {
         control.answered(number, answer, taken);
     }
 
     void fail(String token, String text) {
-        control.fail(number, token, text);
+        answered(BackendAnswer.ofFailure(new CallFailure(token, text)), null);
     }
 
     void died() {
