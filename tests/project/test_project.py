@@ -266,7 +266,7 @@ def test_the_environments_share_their_versions() -> None:
 
 
 FROM_HERE = "--no-deps --no-build-isolation --editable ."
-LOCKED = "--require-hashes --requirement locks/run.txt"
+LOCKED = "--require-hashes --no-deps --requirement locks/run.txt"
 NEWEST = "installing the newest versions, without hashes"
 
 
