@@ -10,7 +10,7 @@ from droidgate_mappings.formats.format import load_formats
 from droidgate_mappings.model.errors import UsageError
 from droidgate_mappings.text.nearest_names import suggest_name
 from droidgate_shim.builder.shim_callability import backends, native_protocols
-from droidgate_shim.builder.shims import NothingToOfferError
+from droidgate_shim.builder.shims import NothingToOfferError, ShimOptions
 from droidgate_shim.builder.source_app import SourceApp
 
 EVERY_PROTOCOL: Final = "all"
@@ -39,26 +39,23 @@ class LeftOut:
         return f"left out: {apps} ({', '.join(self.protocols)}){reason}; --protocol all includes every app"
 
 
-def chosen_protocols(
-    named: Collection[str], *, only: Collection[str] = (), advertise: Collection[str] = ()
-) -> frozenset[str]:
+def chosen_protocols(options: ShimOptions) -> frozenset[str]:
     """Return the protocols whose apps get a shim.
 
-    Args:
-        named: Ids of formats that a shim can call, or `all`. Where it is empty, everything but those
-            that each agent of a shim speaks, since it reaches those apps by itself.
-        only: Ids of capabilities. Who names a capability does not have to name its protocol.
-        advertise: Protocols of further agents, which do not reach Mobile-MCP apps.
+    Without a choice, that is every protocol but those that each agent of a shim speaks, since it reaches
+    those apps by itself. A capability can be chosen without its protocol, and agents of the advertised
+    protocols do not reach Mobile-MCP apps.
 
     Raises:
         UsageError: a name is not that of a format that a shim can call.
     """
     called = frozenset(backends())
+    named = options.protocols
     for name in named:
         if name != EVERY_PROTOCOL and name not in called:
             hint = suggest_name(name, (*sorted(called), EVERY_PROTOCOL))
             raise UsageError(f"a shim cannot call {name!r}", hint=hint)
-    if EVERY_PROTOCOL in named or (not named and (only or advertise)):
+    if EVERY_PROTOCOL in named or (not named and (options.only or options.advertise)):
         return called
     return frozenset(named) or called - native_protocols()
 

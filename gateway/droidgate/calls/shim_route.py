@@ -30,6 +30,7 @@ from droidgate_mappings.text.json_text import parse_json
 from droidgate_mappings.values.failures import Failure, call_error
 from droidgate_shim.builder.protocols import EVERY_PROTOCOL, chosen_protocols
 from droidgate_shim.builder.route_types import type_json
+from droidgate_shim.builder.shims import ShimOptions
 from droidgate_shim.builder.source_app import is_unasked, with_discovered_tools
 from droidgate_shim.engine.routes import (
     FORMAT as TABLE_FORMAT,
@@ -249,7 +250,9 @@ def _place_of(device: Device, facts: DeviceFacts) -> ShimPlace:
 def _way_to_shim(target: CallTarget, serial: str) -> str:
     """Return the command that makes a shim of an app, with the protocols that are left out otherwise."""
     source = quote_argument(f"adb:{serial}/{target.app.package}")
-    every = "" if target.provider.protocol in chosen_protocols(()) else f" --protocol {EVERY_PROTOCOL}"
+    every = (
+        "" if target.provider.protocol in chosen_protocols(ShimOptions()) else f" --protocol {EVERY_PROTOCOL}"
+    )
     return f"run `droidgate shim install --from {source} --serial {serial}{every}`"
 
 

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field
 from os import PathLike, fspath
 from pathlib import Path
-from typing import TypedDict, Unpack
 
 from droidgate.shims.source_apps import read_source_apps
 from droidgate_android.apk.signing_keys import SigningKey, key_path, load_key, load_or_make_key
@@ -26,32 +25,6 @@ Report = Callable[[str], None]
 def ignore(line: str) -> None:
     """Report nothing."""
     del line
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class BuildRequest(ShimOptions):
-    """Shims to build, and how they are made.
-
-    Attributes:
-        sources: Apps: APKs, containers or folders of APKs, projects, phones.
-        signer: SHA-256 of the certificate that will sign the app of a project.
-        key: PEM file of the key that signs; the user's own by default.
-        protocols: Protocols whose apps get a shim, as `chosen_protocols` takes them.
-    """
-
-    sources: tuple[str, ...]
-    signer: str | None = None
-    key: Path | None = None
-    protocols: tuple[str, ...] = ()
-
-    @property
-    def chosen_protocols(self) -> frozenset[str]:
-        """The protocols whose apps get a shim.
-
-        Raises:
-            UsageError: a name is not that of a format that a shim can call.
-        """
-        return chosen_protocols(self.protocols, only=self.only, advertise=self.advertise)
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,51 +57,15 @@ class ShimBuild:
     left_out: LeftOut = field(default_factory=LeftOut)
 
 
-class BuildOptions(TypedDict, total=False):
-    """How shims are made, as users say it.
-
-    Attributes:
-        only: Ids of the capabilities to offer; every one where it is empty.
-        aggregate: One shim for all apps, in place of one for each.
-        advertise: Protocols other than Mobile-MCP by which agents reach the shim: `mmcp`, `mmcp-broadcast`,
-            `appfunctions`.
-        deadline_ms: How long a call may take, in milliseconds.
-        signer: SHA-256 of the certificate that will sign the app of a project, which has none yet.
-        key: PEM file of the key that signs; by default the user's own, which is made at the first use.
-        protocols: Protocols whose apps get a shim: `appfunctions`, `mmcp`, `mobile-mcp`, or `all`. By default
-            all but `mobile-mcp`, whose apps agents reach by themselves; with `only` or `advertise` all.
-    """
-
-    only: Collection[str]
-    aggregate: bool
-    advertise: Collection[str]
-    deadline_ms: int | None
-    signer: str | None
-    key: str | PathLike[str] | None
-    protocols: Collection[str]
-
-
-def build_request(sources: Iterable[str | PathLike[str]], options: BuildOptions) -> BuildRequest:
-    """Return what is asked for, from what users say."""
-    key = options.get("key")
-    return BuildRequest(
-        sources=tuple(fspath(source) for source in sources),
-        only=tuple(options.get("only", ())),
-        aggregate=options.get("aggregate", False),
-        advertise=frozenset(options.get("advertise", ())),
-        deadline_ms=options.get("deadline_ms"),
-        signer=options.get("signer"),
-        key=None if key is None else Path(key),
-        protocols=tuple(options.get("protocols", ())),
-    )
-
-
-def build_shim(*sources: str | PathLike[str], **options: Unpack[BuildOptions]) -> ShimBuild:
+def build_shim(
+    *sources: str | PathLike[str], options: ShimOptions | None = None, report: Report = ignore
+) -> ShimBuild:
     """Build a signed shim for each app that has a capability to offer; nothing is written but a new key.
 
     Args:
         sources: Apps: APKs, containers or folders of APKs, projects, phones.
-        options: See `BuildOptions`.
+        options: How the shims are made, where that is not the default.
+        report: Is called with a line where a key is made.
 
     Raises:
         InputError: a source or the key cannot be read, or no app has a capability that a shim can call.
@@ -136,21 +73,15 @@ def build_shim(*sources: str | PathLike[str], **options: Unpack[BuildOptions]) -
         DeviceError: a phone cannot be reached or used.
         WriteError: a new key cannot be kept.
     """
-    request = build_request(sources, options)
-    return build_from(request, chosen_key(request.key))
-
-
-def build_from(request: BuildRequest, key: Key) -> ShimBuild:
-    """Build what is asked for, signed with a key.
-
-    Raises:
-        As `build_shim`.
-    """
-    protocols = request.chosen_protocols
-    apps, left_out = choose_protocols(read_source_apps(request.sources, signer=request.signer), protocols)
+    options = options or ShimOptions()
+    protocols = chosen_protocols(options)
+    key = chosen_key(options.key, report)
+    apps, left_out = choose_protocols(
+        read_source_apps([fspath(source) for source in sources], signer=options.signer), protocols
+    )
     check_something_is_left(apps, left_out)
-    built = build_shims(apps, request, key.signing)
-    return ShimBuild(built, unused_apps(apps, built, request.only), key, left_out)
+    built = build_shims(apps, options, key.signing)
+    return ShimBuild(built, unused_apps(apps, built, options.only), key, left_out)
 
 
 def chosen_key(path: Path | None, report: Report = ignore) -> Key:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import secrets
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Final
 
 from droidgate.devices.device_errors import DeviceOutputError
@@ -211,6 +210,6 @@ def check_signer(place: ShimPlace, shim: InstalledPackage, signed_by: str | None
 
 def _own_signers(place: ShimPlace) -> set[str]:
     """Return the certificates' digests of the keys that sign the user's shims there."""
-    keys = {scope.key for scope in load_scopes(place.device)} or {None}
-    paths = {key_path() if key is None else Path(key) for key in keys}
+    keys = {scope.options.key for scope in load_scopes(place.device)} or {None}
+    paths = {key_path() if key is None else key for key in keys}
     return {load_key(path).digest for path in paths if path.exists()}

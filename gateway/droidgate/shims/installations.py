@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
 from droidgate.devices.packages import InstalledPackage
 from droidgate.shims.broadcast_discovery import ask_broadcast_apps
-from droidgate.shims.building import BuildRequest, Key, Report, chosen_key, known_key, unused_apps
+from droidgate.shims.building import Key, Report, chosen_key, known_key, unused_apps
 from droidgate.shims.installing import Installation, Step, install_shim, remove_shim, set_up_shim
 from droidgate.shims.place import InstalledShim, ShimPlace, installed_shims
 from droidgate.shims.scopes import (
@@ -18,7 +18,6 @@ from droidgate.shims.scopes import (
     join_scopes,
     keep_scopes,
     load_scopes,
-    scope_of,
     scope_of_installed,
 )
 from droidgate.shims.shell_identity import needs_identity, release_identity, set_up_identity
@@ -30,8 +29,13 @@ from droidgate_mappings.formats.installed import SHIM_PACKAGE, is_shim
 from droidgate_mappings.model.errors import DeviceError, InputError, UsageError
 from droidgate_mappings.model.findings import Finding
 from droidgate_mappings.text.nearest_names import suggest_name
-from droidgate_shim.builder.protocols import LeftOut, check_something_is_left, choose_protocols
-from droidgate_shim.builder.shims import build_shims
+from droidgate_shim.builder.protocols import (
+    LeftOut,
+    check_something_is_left,
+    choose_protocols,
+    chosen_protocols,
+)
+from droidgate_shim.builder.shims import ShimOptions, build_shims
 from droidgate_shim.builder.source_app import SourceApp
 
 _MOST_NAMED: Final = 10
@@ -40,10 +44,23 @@ _MAX_APK: Final = 512 * 1024 * 1024
 
 @dataclass(frozen=True, slots=True)
 class InstallRequest:
-    """What is asked for: APKs, or apps to build shims for, or neither: the shims that are installed."""
+    """What is asked for: APKs, or apps to build shims for, or neither: the shims that are installed.
 
-    build: BuildRequest
-    apks: tuple[Path, ...] = ()
+    Raises:
+        UsageError: APKs and apps are named at once, or options for building and no apps.
+    """
+
+    sources: tuple[str, ...]
+    apks: tuple[Path, ...]
+    options: ShimOptions
+
+    def __post_init__(self) -> None:
+        """Check that it does not contradict itself."""
+        if self.apks and self.sources:
+            raise UsageError("APKs of shims and --from exclude each other", hint="choose one of them")
+        if not self.sources and self.options.changed({"key": None}) != ShimOptions():
+            message = "options for building shims are given, and no apps to build them for"
+            raise UsageError(message, hint="name the apps, such as --from adb:")
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,33 +130,17 @@ class RemovedShims:
         return all(other.outcome == "done" for other in steps)
 
 
-def check_request(request: InstallRequest) -> None:
-    """Raise where a request contradicts itself.
-
-    Raises:
-        UsageError: APKs and apps are named at once, or options for building and no apps.
-    """
-    if request.apks and request.build.sources:
-        raise UsageError("APKs of shims and --from exclude each other", hint="choose one of them")
-    unused = replace(request.build, sources=(), key=None) != BuildRequest(sources=())
-    if unused and not request.build.sources:
-        message = "--protocol, --only, --aggregate, --advertise, --deadline-ms and --signer are for --from"
-        raise UsageError(message, hint="name the apps, such as --from adb:")
-
-
 def prepare_shims(place: ShimPlace, request: InstallRequest, report: Report) -> PreparedInstallation:
     """Return what is to be installed on a device: read from APKs, built, or what is there already.
 
     Raises:
         DeviceError: the device has no shim that could be set up.
         InputError: a source or an APK cannot be read, or nothing in it can be offered.
-        UsageError: APKs and apps are named at once.
     """
-    check_request(request)
     if request.apks:
         return PreparedInstallation(tuple(_read_apk(path) for path in _apk_files(request.apks)))
-    if request.build.sources:
-        return _build(request.build, place, report)
+    if request.sources:
+        return _build(request, place, report)
     packages = place.packages()
     names = sorted(filter(is_shim, packages))
     if not names:
@@ -176,7 +177,7 @@ def install_prepared(
         installations.append(install_ready(place, ready, any_app=any_app, report=report))
         if not is_kept and installations[-1].works:
             # After the first: where the phone goes away then, `shim sync` completes what was asked for.
-            _keep_scope(place, request.build, prepared, report)
+            _keep_scope(place, request, prepared, report)
             is_kept = True
     identity = _set_up_identity(place, request, prepared, report)
     return InstalledShims(place, prepared, tuple(installations), identity)
@@ -236,7 +237,7 @@ def _set_up_identity(
     if not needs_identity(place, shims):
         return None
     report(f"set up {SHIM_PACKAGE}, which calls app functions for all shims ...")
-    key = known_key(request.build.key) if prepared.key is None else prepared.key.signing
+    key = known_key(request.options.key) if prepared.key is None else prepared.key.signing
     return set_up_identity(place, shims, key)
 
 
@@ -247,15 +248,16 @@ def _installed_callers(place: ShimPlace) -> tuple[ShimFacts, ...]:
     return tuple(item for item in found if item is not None and item.calls_functions)
 
 
-def _build(request: BuildRequest, place: ShimPlace, report: Report) -> PreparedInstallation:
-    protocols = request.chosen_protocols
-    key = chosen_key(request.key, report)
-    read = read_source_apps(_on_this_phone(request.sources, place), signer=request.signer)
+def _build(request: InstallRequest, place: ShimPlace, report: Report) -> PreparedInstallation:
+    options = request.options
+    protocols = chosen_protocols(options)
+    key = chosen_key(options.key, report)
+    read = read_source_apps(_on_this_phone(request.sources, place), signer=options.signer)
     apps, left_out = choose_protocols(read, protocols)
     check_something_is_left(apps, left_out)
     asked = ask_broadcast_apps(place, apps, key.signing)
-    built = build_shims(asked.apps, request, key.signing)
-    unused = unused_apps(asked.apps, built, request.only)
+    built = build_shims(asked.apps, options, key.signing)
+    unused = unused_apps(asked.apps, built, options.only)
     signer = key.signing.digest
     ready = tuple(Ready(facts_of(item, signer), item.file_name, item.apk, item.findings) for item in built)
     return PreparedInstallation(ready, key, asked.steps, unused, left_out)
@@ -299,14 +301,16 @@ def _installed(place: ShimPlace, package: InstalledPackage) -> Ready:
 
 
 def _keep_scope(
-    place: ShimPlace, request: BuildRequest, prepared: PreparedInstallation, report: Report
+    place: ShimPlace, request: InstallRequest, prepared: PreparedInstallation, report: Report
 ) -> None:
     """Add what was asked for to what `shim sync` looks after; apps of earlier installations stay."""
     whole = f"{DEVICE_SCHEME}{place.device.serial}" in _on_this_phone(request.sources, place)
     built = {package for item in prepared.ready for package in item.facts.packages}
     packages = built | {item.package for item in prepared.unused}
-    key = None if request.key is None else str(request.key.resolve())
-    asked = scope_of(None if whole else packages, request, key, request.chosen_protocols)
+    key = None if request.options.key is None else request.options.key.resolve()
+    protocols = tuple(sorted(chosen_protocols(request.options)))
+    options = request.options.changed({"key": key, "protocols": protocols, "signer": None})
+    asked = Scope(packages=None if whole else tuple(sorted(packages)), options=options)
     earlier = load_scopes(place.device) or _scope_of_others(place, prepared, built, key)
     scopes = join_scopes(earlier, asked, built)
     if asked.options.aggregate and any(
@@ -317,7 +321,7 @@ def _keep_scope(
 
 
 def _scope_of_others(
-    place: ShimPlace, prepared: PreparedInstallation, built: set[str], key: str | None
+    place: ShimPlace, prepared: PreparedInstallation, built: set[str], key: Path | None
 ) -> tuple[Scope, ...]:
     """Return the scope of the other shims that the same key signed, where none was kept."""
     packages = place.packages()
@@ -329,8 +333,8 @@ def _scope_of_others(
         and (facts := installed_facts(place, packages[item.application_id])) is not None
         and facts.signer in signers
     ]
-    scope = scope_of_installed(others)
-    return () if scope is None else (scope.model_copy(update={"key": key}),)
+    scope = scope_of_installed(others, key)
+    return () if scope is None else (scope,)
 
 
 def _leave_out_of_scope(place: ShimPlace, report: Report) -> None:

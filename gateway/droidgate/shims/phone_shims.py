@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
-from os import PathLike
+from os import PathLike, fspath
 from pathlib import Path
-from typing import Unpack
 
-from droidgate.shims.building import BuildOptions, build_request, ignore
+from droidgate.shims.building import ignore
 from droidgate.shims.calling import ShimAnswer, call_shim
 from droidgate.shims.doctor import Check, examine
 from droidgate.shims.granting import GrantChange, grant_capabilities, revoke_capabilities
@@ -23,6 +22,7 @@ from droidgate.shims.place import InstalledShim, installed_shims, place_of
 from droidgate.shims.sync_runs import Synced, carry_out, plan_sync
 from droidgate.sources.phone_source import ReadablePhone
 from droidgate_mappings.model.json_values import Json
+from droidgate_shim.builder.shims import ShimOptions
 
 
 class PhoneShims:
@@ -51,7 +51,7 @@ class PhoneShims:
         *sources: str | PathLike[str],
         apks: Collection[str | PathLike[str]] = (),
         any_app: bool | None = None,
-        **options: Unpack[BuildOptions],
+        options: ShimOptions | None = None,
     ) -> InstalledShims:
         """Install shims and set them up; without sources and APKs set up those that are installed.
 
@@ -59,14 +59,15 @@ class PhoneShims:
             sources: Apps to build shims for, as `build_shim` takes them; `adb:` is this phone.
             apks: Shims that were built before, or their folders, instead.
             any_app: Let every app on the phone use the shims, or take that back; None leaves it as it is.
-            options: As in `build_shim`.
+            options: How the shims of these apps are made, where that is not the default.
 
         Raises:
             InputError: a source or an APK cannot be read, or nothing in it can be offered.
-            UsageError: sources and APKs are named at once.
+            UsageError: sources and APKs are named at once, or options without sources.
         """
-        build = build_request(sources, options)
-        request = InstallRequest(build, tuple(Path(apk) for apk in apks))
+        request = InstallRequest(
+            tuple(fspath(source) for source in sources), tuple(map(Path, apks)), options or ShimOptions()
+        )
         prepared = prepare_shims(self._place, request, ignore)
         return install_prepared(self._place, request, prepared, any_app=any_app, report=ignore)
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Collection, Sequence
-from dataclasses import fields
 from pathlib import Path
 from typing import Final, Literal
 
@@ -20,6 +19,7 @@ from droidgate_mappings.formats.installed import SHIM_PACKAGE
 from droidgate_mappings.model.errors import WriteError
 from droidgate_mappings.model.types import Frozen
 from droidgate_mappings.user_folders import state_folder
+from droidgate_shim.builder.protocols import EVERY_PROTOCOL
 from droidgate_shim.builder.shims import ShimOptions
 
 ALL_APPS: Final = None
@@ -30,19 +30,11 @@ class Scope(Frozen):
 
     Attributes:
         packages: The apps; None is every app that declares something and that no other scope names.
-        options: The builder's.
-        key: File of the key that signs them; None is the user's own.
-        protocols: Protocols whose apps have shims, by id; None is every protocol that a shim can call.
+        options: How the shims are made, with the protocols that were chosen then.
     """
 
     packages: tuple[str, ...] | None = ALL_APPS
-    options: ShimOptions = ShimOptions()
-    key: str | None = None
-    protocols: tuple[str, ...] | None = None
-
-    def is_alike(self, other: Scope) -> bool:
-        """Return whether another scope has the same options and key, for whichever apps."""
-        return self.model_copy(update={"packages": other.packages}) == other
+    options: ShimOptions = ShimOptions(protocols=(EVERY_PROTOCOL,))
 
     def includes(self, package: str, named: Collection[str]) -> bool:
         """Return whether an app is one of its own; a scope of every app leaves out those that others name."""
@@ -54,7 +46,7 @@ class Scope(Frozen):
 
 
 class _ScopeFile(Frozen):
-    version: Literal[3] = 3
+    version: Literal[4] = 4
     scopes: tuple[Scope, ...] = ()
 
 
@@ -73,16 +65,13 @@ def join_scopes(scopes: Sequence[Scope], asked: Scope, built: Collection[str]) -
     for scope in scopes:
         is_one_shim = scope.options.aggregate and asked.options.aggregate
         is_whole = scope.packages is None and asked.packages is None
-        same_protocols = {"protocols": asked.protocols} if is_whole or is_one_shim else {}
-        if scope.model_copy(update=same_protocols).is_alike(asked) or (
+        same_protocols = {"protocols": asked.options.protocols} if is_whole or is_one_shim else {}
+        if scope.options.changed(same_protocols) == asked.options or (
             is_one_shim and not scope.options.only and not asked.options.only
         ):
-            asked = asked.model_copy(
-                update={
-                    "packages": _union(scope.packages, asked.packages),
-                    "protocols": _union(scope.protocols, asked.protocols),
-                }
-            )
+            protocols = _union(scope.options.protocols, asked.options.protocols)
+            options = asked.options.changed({"protocols": protocols})
+            asked = Scope(packages=_union(scope.packages, asked.packages), options=options)
         elif scope.packages is None:
             kept += [] if is_one_shim else [scope]
         elif not is_one_shim:
@@ -95,24 +84,17 @@ def _union(first: tuple[str, ...] | None, second: tuple[str, ...] | None) -> tup
     return None if first is None or second is None else tuple(sorted({*first, *second}))
 
 
-def scope_of_installed(installed: Sequence[InstalledShim]) -> Scope | None:
-    """Return the scope of shims of which nothing was kept: their apps; None where there is none."""
+def scope_of_installed(installed: Sequence[InstalledShim], key: Path | None = None) -> Scope | None:
+    """Return the scope of shims of which nothing was kept: their apps; None where there is none.
+
+    Args:
+        installed: The shims.
+        key: PEM file of the key that signed them; None is the user's own.
+    """
     packages = sorted({package for item in installed for package in item.source_packages})
     is_aggregate = any(item.application_id == SHIM_PACKAGE and not item.is_bare for item in installed)
-    options = ShimOptions(aggregate=is_aggregate)
+    options = ShimOptions(aggregate=is_aggregate, protocols=(EVERY_PROTOCOL,), key=key)
     return Scope(packages=tuple(packages), options=options) if packages else None
-
-
-def scope_of(
-    packages: Collection[str] | None, options: ShimOptions, key: str | None, protocols: Collection[str]
-) -> Scope:
-    """Return a scope of these apps and options."""
-    return Scope(
-        packages=None if packages is None else tuple(sorted(packages)),
-        options=ShimOptions(**{item.name: getattr(options, item.name) for item in fields(ShimOptions)}),
-        key=key,
-        protocols=tuple(sorted(protocols)),
-    )
 
 
 def load_scopes(device: Device) -> tuple[Scope, ...]:

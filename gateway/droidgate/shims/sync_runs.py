@@ -7,7 +7,6 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from pathlib import Path
 from typing import Final, Literal
 
 from droidgate.shims.answers import Status
@@ -24,8 +23,7 @@ from droidgate.sources.spelling import DEVICE_SCHEME
 from droidgate_mappings.formats.installed import SHIM_PACKAGE
 from droidgate_mappings.model.errors import DeviceError
 from droidgate_mappings.model.findings import Finding
-from droidgate_shim.builder.protocols import LeftOut, choose_protocols
-from droidgate_shim.builder.shim_callability import backends
+from droidgate_shim.builder.protocols import LeftOut, choose_protocols, chosen_protocols
 from droidgate_shim.builder.shims import BuiltShim, NothingToOfferError, build_bare_shim, build_shims
 from droidgate_shim.builder.source_app import SourceApp
 
@@ -245,9 +243,8 @@ def plan_sync(place: ShimPlace, report: Report) -> SyncPlan:
 
 
 def _build_scope(place: ShimPlace, scope: Scope, apps: Sequence[SourceApp], report: Report) -> _ScopeBuild:
-    key = chosen_key(None if scope.key is None else Path(scope.key), report)
-    protocols = frozenset(backends()) if scope.protocols is None else scope.protocols
-    chosen, left_out = choose_protocols(apps, protocols)
+    key = chosen_key(scope.options.key, report)
+    chosen, left_out = choose_protocols(apps, chosen_protocols(scope.options))
     asked = ask_broadcast_apps(place, chosen, key.signing)
     built = _build(asked.apps, scope, key, report)
     return _ScopeBuild(key, built, asked, unused_apps(asked.apps, built, scope.options.only), left_out)
@@ -347,7 +344,7 @@ def _build(apps: Sequence[SourceApp], scope: Scope, key: Key, report: Report) ->
     if scope.options.only and not only:
         return ()
     try:
-        return build_shims(apps, replace(scope.options, only=only), key.signing)
+        return build_shims(apps, scope.options.changed({"only": only}), key.signing)
     except NothingToOfferError:
         return ()
 

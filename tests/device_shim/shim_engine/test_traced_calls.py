@@ -19,6 +19,7 @@ from droidgate.calls.phones import Phone
 from droidgate.calls.traces import open_trace
 from droidgate.shims.phone_shims import PhoneShims
 from droidgate_mappings.values.failures import CallError
+from droidgate_shim.builder.shims import ShimOptions
 from gateway.calling.phones_with_shims import ReachedPhone, reached_phone
 from requirements_of_tests import CHECKOUT
 
@@ -45,7 +46,7 @@ def traced(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, list[
         patch.setattr(Caller, "_routes_of", lambda self, _target: iter([self._shims]))
         with reached_phone(folder, shims=False) as reached:
             patch.setenv("ANDROID_ADB_SERVER_PORT", str(reached.phone.server_port))
-            PhoneShims(Phone(reached.device)).install("adb:", protocols=["all"])
+            PhoneShims(Phone(reached.device)).install("adb:", options=ShimOptions(protocols=("all",)))
             yield {name: _vectors(reached, name, folder / f"{n}.jsonl") for n, name in enumerate(CALLS)}
 
 

@@ -21,7 +21,7 @@ from droidgate_mappings.formats.installed import SHIM_PACKAGE
 from droidgate_mappings.model.capability import Provider
 from droidgate_phone.apps.sample_packages import sample_packages, signing_key
 from droidgate_phone.phone import VirtualPhone, start_phone
-from droidgate_shim.builder.shims import build_bare_shim
+from droidgate_shim.builder.shims import ShimOptions, build_bare_shim
 from requirements_of_tests import CHECKOUT
 
 APPS = CHECKOUT / "device_shim/apps"
@@ -233,7 +233,8 @@ def test_shims_are_left_out_unless_they_are_asked_for_or_named(
     phone: VirtualPhone, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setenv("ANDROID_ADB_SERVER_PORT", str(phone.server_port))
-    built = build_shim(str(APPS / "clock-in/app"), signer="ab" * 32, protocols=["all"])
+    options = ShimOptions(signer="ab" * 32, protocols=("all",))
+    built = build_shim(str(APPS / "clock-in/app"), options=options)
     for apk in (*(item.apk for item in built.shims), build_bare_shim(built.key.signing).apk):
         phone.install(apk)
     (shim,) = [item.application_id for item in built.shims]

@@ -22,7 +22,6 @@ from droidgate.shims.scopes import (
     join_scopes,
     keep_scopes,
     load_scopes,
-    scope_of,
 )
 from droidgate.shims.shell_identity import (
     END,
@@ -471,24 +470,30 @@ def test_a_shim_that_does_not_answer_is_built_anew_or_removed() -> None:
 
 def test_a_scope_is_kept_for_each_device_and_forgotten(device: Device) -> None:
     assert load_scopes(device) == ()
-    options = ShimOptions(only=("a", "b"), aggregate=True, advertise=frozenset({"mmcp"}), deadline_ms=5)
-    keep_scopes(device, [scope_of(["b.c", "a.b"], options, "/key.pem", ["mmcp", "appfunctions"])])
-    (scope,) = load_scopes(device)
-    assert (scope.packages, scope.options, scope.key) == (("a.b", "b.c"), options, "/key.pem")
-    assert scope.protocols == ("appfunctions", "mmcp")
+    options = ShimOptions(
+        protocols=("appfunctions", "mmcp"),
+        only=("a", "b"),
+        aggregate=True,
+        advertise=frozenset({"mmcp"}),
+        deadline_ms=5,
+        key=Path("/key.pem"),
+    )
+    scope = Scope(packages=("a.b", "b.c"), options=options)
+    keep_scopes(device, [scope])
+    assert load_scopes(device) == (scope,)
     forget_scope(device)
     assert load_scopes(device) == ()
 
 
-_ALL = Scope(protocols=("mmcp",))
-_SOME = Scope(packages=("a", "b"), protocols=("mmcp",))
-_SLOW = Scope(packages=("c",), options=ShimOptions(deadline_ms=9), protocols=("mmcp",))
-_ONE_SHIM = Scope(packages=("a", "b"), options=ShimOptions(aggregate=True), protocols=("mmcp",))
+_MMCP = ShimOptions(protocols=("mmcp",))
+_ALL = Scope(options=_MMCP)
+_SOME = Scope(packages=("a", "b"), options=_MMCP)
+_SLOW = Scope(packages=("c",), options=_MMCP.changed({"deadline_ms": 9}))
+_ONE_SHIM = Scope(packages=("a", "b"), options=_MMCP.changed({"aggregate": True}))
 
 
-def _like(scope: Scope, *packages: str, protocols: tuple[str, ...] = ("mmcp",), **options: Any) -> Scope:
-    changed = replace(scope.options, **options)
-    return Scope(packages=packages or None, options=changed, protocols=protocols)
+def _like(scope: Scope, *packages: str, **options: Any) -> Scope:
+    return Scope(packages=packages or None, options=scope.options.changed(options))
 
 
 @pytest.mark.parametrize(("earlier", "asked", "after"), [

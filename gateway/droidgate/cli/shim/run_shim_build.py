@@ -23,7 +23,7 @@ from droidgate.cli.output.safe_text import one_line
 from droidgate.cli.shim import shim_options
 from droidgate.cli.shim.shim_documents import BuiltShimRecord, ShimBuildDocument, ShimKey
 from droidgate.computer.output_folder import path_below, write_files
-from droidgate.shims.building import Key, ShimBuild, build_from, build_request, chosen_key
+from droidgate.shims.building import Key, ShimBuild, build_shim
 from droidgate_mappings.model.findings import Finding
 from droidgate_shim.builder.protocols import LeftOut
 from droidgate_shim.builder.shim_manifest import PermissionUse
@@ -46,9 +46,7 @@ def build_and_report(options: shim_options.ShimBuildCommand) -> Report:
         InputError: a source cannot be read, or nothing in it can be offered.
         WriteError: a file cannot be written.
     """
-    request = build_request(options.sources, options.options.given())
-    key = chosen_key(request.key, print_note)
-    made = build_from(request, key)
+    made = build_shim(*options.sources, options=options.options.chosen(), report=print_note)
     paths = {item.application_id: path_below(options.out, item.file_name) for item in made.shims}
     apks = {paths[item.application_id]: item.apk for item in made.shims}
     findings = [finding for item in made.shims for finding in item.findings]
@@ -56,7 +54,7 @@ def build_and_report(options: shim_options.ShimBuildCommand) -> Report:
         lambda: _page(made, findings),
         lambda: ShimBuildDocument.of(
             made,
-            key=key_record(key),
+            key=key_record(made.key),
             shims=tuple(built_record(item, paths[item.application_id]) for item in made.shims),
             left_out=made.left_out.packages,
         ),

@@ -38,12 +38,10 @@ from droidgate.cli.shim.shim_documents import (
     app_name,
 )
 from droidgate.devices.device import connect_device
-from droidgate.shims.building import build_request
 from droidgate.shims.installations import (
     InstalledShims,
     InstallRequest,
     Ready,
-    check_request,
     install_prepared,
     prepare_shims,
     uninstall_shims,
@@ -71,9 +69,9 @@ def install_and_report(options: shim_options.ShimInstall) -> Report:
         InputError: a source or an APK cannot be read, or nothing in it can be offered.
         UsageError: APKs and apps are named at once.
     """
-    build = build_request(options.sources or (), options.options.given())
-    request = InstallRequest(build, tuple(options.apks or ()))
-    check_request(request)
+    request = InstallRequest(
+        tuple(options.sources or ()), tuple(options.apks or ()), options.options.chosen()
+    )
     place = place_of(connect_device(options.serial))
     prepared = prepare_shims(place, request, print_note)
     any_app = options.any_app

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from enum import StrEnum
 from pathlib import Path
-from typing import Any, Final
+from typing import TYPE_CHECKING, Final
 
 from droidgate.cli.command_classes import Command, Options, ReportingCommand, argument, flag, option
 from droidgate.cli.completing import complete_capabilities, complete_shims
 from droidgate.cli.options import AS_JSON, SERIAL, ConversionThreshold
 from droidgate.cli.run_limits import BoundedCommand, Deadline, Memory
+
+if TYPE_CHECKING:
+    from droidgate_shim.builder.shims import ShimOptions
 
 
 class AdvertisedProtocol(StrEnum):
@@ -38,7 +41,7 @@ CAPABILITY_IDS: Final = option(
 
 
 class ShimBuildOptions(Options):
-    """How shims are made; the names are those of `droidgate.shims.building.BuildOptions`."""
+    """How shims are made; the names are those of the builder's `ShimOptions`."""
 
     protocols: list[str] | None = option(
         "--protocol FORMAT",
@@ -59,9 +62,11 @@ class ShimBuildOptions(Options):
         "--key FILE", "Sign with this PEM key. By default a key is made at the first run, and kept"
     )
 
-    def given(self) -> Any:
-        """Return those that a user gave."""
-        return {name: value for name, value in vars(self).items() if value is not None}
+    def chosen(self) -> ShimOptions:
+        """Return them as the builder takes them."""
+        from droidgate_shim.builder.shims import ShimOptions
+
+        return ShimOptions(**{name: value for name, value in vars(self).items() if value is not None})
 
 
 class ShimBuildCommand(
