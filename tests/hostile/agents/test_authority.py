@@ -280,7 +280,7 @@ def test_the_users_screen_revokes_switches_and_clears(world: World) -> None:
     assert world.host("status")["grants"] == []
     world.tap_text("screen")
     assert world.host("status")["switched_off"] == ["screen"]
-    world.host("clear-history")
+    world.tap_text("Clear")
     assert world.host("history")["calls"] == []
 
 

@@ -59,10 +59,15 @@ def world(shim_runtime: ShimRuntime) -> Iterator[World]:
     assert outputs_of(world.ask("radio", {"how": "well"}, caller=VICTIM))
     # The history has the call only after the caller has its answer.
     wait_until(lambda: world.host("history")["calls"])
-    world.host("clear-history")
     KeptCallbacks.KEPT.clear()
     yield world
     world.close()
+
+
+def calls_after_the_first(world: World) -> list[dict[str, Any]]:
+    """Return the calls of the shim's history without that of the fixture."""
+    calls: list[dict[str, Any]] = world.host("history")["calls"]
+    return calls[1:]
 
 
 def victims_callback(world: World, sent: list[Intent]) -> str:
@@ -103,8 +108,8 @@ def test_the_grant_of_a_callbacks_creator_does_not_let_a_sender_change_anything(
     wait_until(lambda: sent)
     assert token_of(response_in(sent[0])) == "denied"
     assert runs_of_tools(world) == before
-    wait_until(lambda: world.host("history")["calls"])
-    (call,) = world.host("history")["calls"]
+    wait_until(lambda: calls_after_the_first(world))
+    (call,) = calls_after_the_first(world)
     assert (call["caller"], call["token"]) == (None, "denied")
 
 
@@ -134,7 +139,7 @@ def test_a_callback_that_the_system_does_not_know_runs_nothing(world: World, cal
         start(world, callback, capability)
     wait_until(lambda: not [item for item in world.system.services.running() if item.name == SERVICE])
     assert runs_of_tools(world) == before
-    assert world.host("history")["calls"] == []
+    assert calls_after_the_first(world) == []
 
 
 @pytest.mark.slow
@@ -147,10 +152,10 @@ def test_the_shims_own_callback_gives_a_tool_no_rights_of_the_shim(world: World)
     wait_until(lambda: KeptCallbacks.KEPT)
     before = runs_of_tools(world)
     start(world, KeptCallbacks.KEPT[0], "desk", sender=ATTACKER)
-    wait_until(lambda: world.host("history")["calls"])
+    wait_until(lambda: calls_after_the_first(world))
     outer.join(120)
     assert answers[0]["status"] == "failure"
-    assert {call["token"] for call in world.host("history")["calls"] if call["capability"] == "desk"} == {
+    assert {call["token"] for call in calls_after_the_first(world) if call["capability"] == "desk"} == {
         "denied"
     }
     assert runs_of_tools(world) == before

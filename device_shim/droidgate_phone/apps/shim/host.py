@@ -305,12 +305,6 @@ def _history(core: ShimProcess, argument: Mapping[str, Json], reply: HostReply) 
     reply.put({"calls": list(core.history.all())})
 
 
-def _clear_history(core: ShimProcess, argument: Mapping[str, Json], reply: HostReply) -> None:
-    del argument
-    core.history.clear()
-    reply.put({})
-
-
 METHODS: Final[Mapping[str, Method]] = {
     "hello": _hello,
     "status": _status,
@@ -323,7 +317,6 @@ METHODS: Final[Mapping[str, Method]] = {
     "progress": _progress,
     "discover-broadcast": _discover,
     "history": _history,
-    "clear-history": _clear_history,
 }
 
 

@@ -103,7 +103,7 @@ class ManageActivity(Activity):
                 asked = visible(f"{call['caller'] or 'unknown'}: {call['capability']}")
                 text = f"{asked}: {call['token'] or 'done'} ({call['ms']} ms)"
                 children.append(View("text", f"call_{number}", text))
-        children.append(View("button", "clear", "Clear the history"))
+        children.append(View("button", "clear", "Clear"))
         return View("column", children=tuple(children))
 
     def on_click(self, view_id: str) -> None:
