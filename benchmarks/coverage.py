@@ -26,7 +26,7 @@ from typing import Any, Final
 from _results import Results, Table, parser
 from lxml import etree
 
-from droidgate.coverage.inputs import Item
+from droidgate.coverage.scan_inputs import Item
 from droidgate.coverage.scan_one import scan_one
 from droidgate.sources import read_opened
 from droidgate_android.apk.apk_application import read_application

@@ -80,7 +80,7 @@ from droidgate.calls.subjects import NamePattern
 from droidgate.devices.device import Device
 from droidgate.devices.adb_client import AdbServer, ServerAddress
 from droidgate.serving.server_application import McpServer
-from droidgate.serving.http import HttpAddress, http_application, http_server, listen
+from droidgate.serving.http_transport import HttpAddress, http_application, http_server, listen
 from droidgate.serving.phone_tools import PhoneTools, ServedPhone
 
 kind, folder, port, serial = sys.argv[1], Path(sys.argv[2]), int(sys.argv[3]), sys.argv[4]

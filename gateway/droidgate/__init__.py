@@ -22,11 +22,11 @@ if TYPE_CHECKING:
         list_devices as list_devices,
     )
     from droidgate.migration.conversion import Conversion as Conversion, convert as convert
+    from droidgate.migration.migration_plan import Migration as Migration, migrate as migrate
     from droidgate.migration.model_calls import (
         FunctionCall as FunctionCall,
         read_function_call as read_function_call,
     )
-    from droidgate.migration.plan import Migration as Migration, migrate as migrate
     from droidgate.migration.project_packing import PackedApp as PackedApp, pack as pack
     from droidgate.serving.client_settings.settings_installation import (
         ClientChange as ClientChange,

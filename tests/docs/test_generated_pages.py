@@ -16,7 +16,7 @@ import typer
 from droidgate.cli.exit_codes import ExitCode
 from droidgate.cli.output.json_output import schema_of
 from droidgate.cli.program import build_app
-from droidgate.cli.published import PUBLISHED
+from droidgate.cli.published_schemas import PUBLISHED
 from droidgate_mappings.formats.format import load_formats
 from droidgate_mappings.formats.support_matrix import FEATURES
 from droidgate_mappings.model.findings import FINDING_CODES

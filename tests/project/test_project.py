@@ -99,9 +99,9 @@ NAMED = {
 
 IMPORTED = {
     # MobileAgent's commands, those of the phone itself, and what they did; a call over the host route.
-    *("calls/commands", "calls/targets", "cli/calls/batch_calls", "shims/calling"),
+    *("calls/agent_command_lists", "calls/targets", "cli/calls/batch_calls", "shims/shim_calls"),
     # An MCP server speaks MCP by that adapter's wire.
-    *("serving/phone_tools", "serving/questions", "serving/search", "serving/server_application"),
+    *("serving/phone_tools", "serving/elicitation", "serving/tool_search", "serving/server_application"),
     *("serving/tool_documents", "serving/tool_results", "serving/tools"),
     "serving/mobile_agent/mobile_agent_server",
     # The engine speaks by the adapters' wires; every shim has a Mobile-MCP descriptor that its routes fit.

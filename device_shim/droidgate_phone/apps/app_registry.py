@@ -10,7 +10,7 @@ from droidgate_phone.apps.clock_in import ClockInApp
 from droidgate_phone.apps.notes import NotesApp
 from droidgate_phone.apps.pdf_tool import PdfToolApp
 from droidgate_phone.apps.plain_notes import PlainNotesApp
-from droidgate_phone.apps.shim.identity import is_shim
+from droidgate_phone.apps.shim.caller_grants import is_shim
 from droidgate_phone.apps.shim_runtimes import ShimRuntime
 from droidgate_phone.apps.tally import TallyApp
 from droidgate_phone.apps.weather import WeatherApp

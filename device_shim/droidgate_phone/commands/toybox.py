@@ -9,8 +9,8 @@ from functools import wraps
 from droidgate_phone.commands import Command, CommandCall
 from droidgate_phone.common.streams import InputStream
 from droidgate_phone.files.phone_files import VirtualFileError
-from droidgate_phone.shell.run import HERE, CountedInput
 from droidgate_phone.shell.shell_errors import NotModelledError
+from droidgate_phone.shell.shell_run import HERE, CountedInput
 
 BLOCK = 1 << 16
 

@@ -10,7 +10,6 @@ from droidgate_phone.common.streams import CommandStreams, HangingUp, OutputStre
 from droidgate_phone.files.file_layout import SEARCH_PATH, SHELL_PROGRAM
 from droidgate_phone.shell.interpreter import run_text
 from droidgate_phone.shell.programs import INTERNAL_STATUS
-from droidgate_phone.shell.run import HERE, Budget, CountedOutput, Run
 from droidgate_phone.shell.shell_errors import (
     BROKEN_PIPE_STATUS,
     BUDGET_STATUS,
@@ -18,6 +17,7 @@ from droidgate_phone.shell.shell_errors import (
     BudgetExceededError,
     NotModelledError,
 )
+from droidgate_phone.shell.shell_run import HERE, Budget, CountedOutput, Run
 from droidgate_phone.shell.shell_state import ShellState
 
 if TYPE_CHECKING:

@@ -10,8 +10,8 @@ from typing import Final
 
 from droidgate_phone.files.phone_files import VirtualFileError, number_of
 from droidgate_phone.shell.parsing import ParameterExpansion, Word
-from droidgate_phone.shell.run import Run
 from droidgate_phone.shell.shell_errors import NotModelledError
+from droidgate_phone.shell.shell_run import Run
 from droidgate_phone.shell.shell_state import ShellState
 
 _BLANKS: Final = " \t\n"

@@ -15,7 +15,6 @@ from droidgate_phone.shell.expansion import expand_fields, expand_text
 from droidgate_phone.shell.kept_threads import KeptThreads
 from droidgate_phone.shell.parsing import AndOr, Background, Command, Parser, Pipeline, Redirection, Simple
 from droidgate_phone.shell.programs import start_program
-from droidgate_phone.shell.run import HERE, Budget, Pipe, Run, Stream
 from droidgate_phone.shell.shell_errors import (
     BROKEN_PIPE_STATUS,
     BudgetExceededError,
@@ -24,6 +23,7 @@ from droidgate_phone.shell.shell_errors import (
     ShellExit,
     ShellSyntaxError,
 )
+from droidgate_phone.shell.shell_run import HERE, Budget, Pipe, Run, Stream
 from droidgate_phone.shell.shell_state import ShellState
 
 _SIMPLE: Final = {

@@ -10,13 +10,13 @@ from droidgate_phone.commands.command_registry import REFUSED_PROGRAMS, find_com
 from droidgate_phone.common.clocks import COMMAND_HERE
 from droidgate_phone.files.file_layout import SEARCH_PATH
 from droidgate_phone.files.phone_files import SEARCH, VirtualFileError
-from droidgate_phone.shell.run import HERE, CheckedOutput, CountedInput, Streams
 from droidgate_phone.shell.shell_errors import (
     BROKEN_PIPE_STATUS,
     BudgetExceededError,
     CommandError,
     NotModelledError,
 )
+from droidgate_phone.shell.shell_run import HERE, CheckedOutput, CountedInput, Streams
 from droidgate_phone.shell.shell_state import ShellState
 
 NOT_FOUND_STATUS: Final = 127

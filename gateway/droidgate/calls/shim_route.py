@@ -17,9 +17,9 @@ from droidgate.devices.device_errors import CanceledError, DeadlineError
 from droidgate.devices.packages import InstalledPackage
 from droidgate.devices.quoting import quote_argument
 from droidgate.shims.answers import CallStage, ShimRefusalError
-from droidgate.shims.calling import check_signer, new_request, read_outputs
-from droidgate.shims.client import CALL_MS, DISCOVERY_SECONDS, HostClient
+from droidgate.shims.host_client import CALL_MS, DISCOVERY_SECONDS, HostClient
 from droidgate.shims.place import ShimPlace
+from droidgate.shims.shim_calls import check_signer, new_request, read_outputs
 from droidgate.shims.shim_facts import installed_routes
 from droidgate_mappings.formats.installed import SHIM_PACKAGE, SHIM_PREFIX, DeviceFacts
 from droidgate_mappings.formats.leniency import ReadingContext

@@ -27,7 +27,7 @@ def _print_schema(context: typer.Context, is_asked: bool) -> None:  # noqa: FBT0
     if not is_asked or context.resilient_parsing:
         return
     from droidgate.cli.output.json_output import print_json, schema_of
-    from droidgate.cli.published import PUBLISHED
+    from droidgate.cli.published_schemas import PUBLISHED
 
     words = context.command_path.split()[1:]
     print_json(schema_of(PUBLISHED["-".join(words)]))

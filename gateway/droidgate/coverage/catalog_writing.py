@@ -20,12 +20,18 @@ from typing import Any, Final, Self
 
 from droidgate.computer.optional_packages import need
 from droidgate.coverage.conversions import LEVELS
-from droidgate.coverage.inputs import Item, state_of
 from droidgate.coverage.process_pool import PoolAnswer
-from droidgate.coverage.scanned import KNOWN, MAX_LINE
+from droidgate.coverage.scan_inputs import Item, state_of
+from droidgate.coverage.scan_results import KNOWN, MAX_LINE
 from droidgate.sources.catalogs.catalog import CATALOG_SCHEMA, Catalog, first_line, quoted
-from droidgate.sources.catalogs.rows import CATALOG_FILE, LOG_FILE, SCHEMA_VERSION, TABLES, CatalogTable
-from droidgate.sources.spelling import printable
+from droidgate.sources.catalogs.catalog_rows import (
+    CATALOG_FILE,
+    LOG_FILE,
+    SCHEMA_VERSION,
+    TABLES,
+    CatalogTable,
+)
+from droidgate.sources.source_paths import printable
 from droidgate_mappings.model.errors import InputError, UsageError
 from droidgate_mappings.text.json_text import WRITTEN, parse_json
 

@@ -25,9 +25,9 @@ from queue import Empty, Queue
 from typing import Any, Final, NoReturn
 
 from droidgate.computer.optional_packages import need
-from droidgate.coverage.inputs import Item
 from droidgate.coverage.process_pool import PoolAnswer, PoolSettings, StandingWorker
-from droidgate.coverage.scanned import Scanned
+from droidgate.coverage.scan_inputs import Item
+from droidgate.coverage.scan_results import Scanned
 from droidgate_mappings.model.errors import InputError, UsageError
 
 CHUNK: Final = 16

@@ -28,7 +28,7 @@ from droidgate.coverage.coverage_document import (
 )
 from droidgate.coverage.reach import Reaching, Standing, reach_of_app
 from droidgate.sources.catalogs.catalog import Catalog, quoted
-from droidgate.sources.catalogs.rows import read_part
+from droidgate.sources.catalogs.catalog_rows import read_part
 from droidgate.sources.source_code import CAPABILITIES_NOT_FOUND, VARIANT_CODE
 from droidgate_mappings.formats.format import load_formats
 from droidgate_mappings.formats.reachability import ComponentFacts, Protection

@@ -26,7 +26,7 @@ from droidgate.coverage.coverage_document import (
     TrendPoint,
 )
 from droidgate.sources.catalogs.catalog import Catalog, quoted
-from droidgate.sources.catalogs.rows import read_part
+from droidgate.sources.catalogs.catalog_rows import read_part
 from droidgate_mappings.compare import (
     WEIGHTS,
     CapabilityComparison,

@@ -19,8 +19,8 @@ from dataclasses import dataclass
 from queue import Queue
 from typing import Any, BinaryIO, Final, cast
 
-from droidgate.coverage.inputs import Item
-from droidgate.coverage.scanned import Scanned, read_frame, write_frames
+from droidgate.coverage.scan_inputs import Item
+from droidgate.coverage.scan_results import Scanned, read_frame, write_frames
 from droidgate.coverage.worker import OUT_OF_MEMORY, READY, SCAN_ONE
 from droidgate_mappings.model.errors import DroidgateError
 

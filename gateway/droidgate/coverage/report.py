@@ -43,7 +43,7 @@ from droidgate.coverage.overlaps import Overlaps, find_overlaps, key_of
 from droidgate.coverage.quality import IS_POOR, figures_of, prepare_quality, quality_of
 from droidgate.coverage.reach import agents
 from droidgate.sources.catalogs.catalog import Catalog
-from droidgate.sources.catalogs.rows import place_in, read_members, read_part
+from droidgate.sources.catalogs.catalog_rows import place_in, read_members, read_part
 from droidgate_mappings.model.capability import Provider
 from droidgate_mappings.model.errors import DroidgateError
 from droidgate_mappings.model.findings import Finding, Level, finding_code

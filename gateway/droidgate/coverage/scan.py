@@ -26,18 +26,18 @@ from droidgate.coverage.catalog_writing import (
 )
 from droidgate.coverage.cluster import Cluster, check_cluster
 from droidgate.coverage.conversions import targets
-from droidgate.coverage.inputs import Inputs, Item, list_inputs, state_of
-from droidgate.coverage.known import KnownUnits, write_known
+from droidgate.coverage.known_units import KnownUnits, write_known
 from droidgate.coverage.process_pool import PoolAnswer, PoolSettings, ProcessPool
-from droidgate.coverage.remote import is_only_here
-from droidgate.coverage.scanned import CHANGED, KNOWN, PART, Scanned
+from droidgate.coverage.remote_files import is_only_here
+from droidgate.coverage.scan_inputs import Inputs, Item, list_inputs, state_of
+from droidgate.coverage.scan_results import CHANGED, KNOWN, PART, Scanned
 from droidgate.coverage.unit_rows import Unit, rows_of_unit
 from droidgate.coverage.worker import do_work, load_work
 from droidgate.devices.device import Device, connect_device
 from droidgate.devices.device_errors import CommandFailedError, DeviceOutputError
 from droidgate.devices.packages import disabled_packages
 from droidgate.sources.catalogs.catalog import Catalog, check_name
-from droidgate.sources.catalogs.rows import CATALOG_FILE, LEFT_OUT, LOG_FILE, OWN_APP
+from droidgate.sources.catalogs.catalog_rows import CATALOG_FILE, LEFT_OUT, LOG_FILE, OWN_APP
 from droidgate.sources.linting import check_reading
 from droidgate.sources.phone_source import (
     InstalledApp,
@@ -46,8 +46,8 @@ from droidgate.sources.phone_source import (
     parse_phone_source,
     read_phone,
 )
+from droidgate.sources.source_paths import printable
 from droidgate.sources.source_results import Providers
-from droidgate.sources.spelling import printable
 from droidgate_android.apk.bundle_files import ApkIdentity, group_apks
 from droidgate_mappings.formats.format import load_formats
 from droidgate_mappings.model.capability import declaration_of

@@ -12,9 +12,9 @@ from collections.abc import Callable, Container, Iterable, Iterator
 from dataclasses import replace
 from typing import Final
 
-from droidgate.coverage.inputs import Item, state_of
-from droidgate.coverage.remote import open_remote
-from droidgate.coverage.scanned import CHANGED, KNOWN, PART, Scanned, SplitIdentity
+from droidgate.coverage.remote_files import open_remote
+from droidgate.coverage.scan_inputs import Item, state_of
+from droidgate.coverage.scan_results import CHANGED, KNOWN, PART, Scanned, SplitIdentity
 from droidgate.coverage.unit_rows import Unit, rows_of_unit
 from droidgate.sources import (
     Providers,
@@ -25,14 +25,14 @@ from droidgate.sources import (
     read_opened,
 )
 from droidgate.sources.android_project import MAIN, Module
-from droidgate.sources.apk import source_text_of
+from droidgate.sources.apk_sources import source_text_of
 from droidgate.sources.archives import is_archive
 from droidgate.sources.folder_files import read_bytes
 from droidgate.sources.linting import check_reading
 from droidgate.sources.module_layout import LooseCode, ModuleLayout, ModuleOpener
 from droidgate.sources.resources import SourceSet
 from droidgate.sources.source_code import code_endings
-from droidgate.sources.spelling import printable
+from droidgate.sources.source_paths import printable
 from droidgate.sources.text_manifest import is_manifest
 from droidgate_android.apk.apk_files import FileSource
 from droidgate_android.apk.archive import Archive

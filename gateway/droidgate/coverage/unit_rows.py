@@ -11,9 +11,16 @@ from functools import cache
 from typing import Final
 
 from droidgate.coverage.conversions import LEVELS, ConvertedProvider, estimate_conversions, estimate_tokens
-from droidgate.coverage.scanned import UnitRows
+from droidgate.coverage.scan_results import UnitRows
 from droidgate.coverage.security_findings import SECURITY_ORIGIN, security_findings
-from droidgate.sources.catalogs.rows import AppRow, CapabilityRow, FindingRow, ProblemRow, ProviderRow, Row
+from droidgate.sources.catalogs.catalog_rows import (
+    AppRow,
+    CapabilityRow,
+    FindingRow,
+    ProblemRow,
+    ProviderRow,
+    Row,
+)
 from droidgate.sources.source_results import Providers
 from droidgate_mappings.formats.application import Application, Component
 from droidgate_mappings.formats.leniency import crash_report

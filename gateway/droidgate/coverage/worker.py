@@ -18,10 +18,10 @@ from importlib import import_module
 from typing import BinaryIO, Final
 
 from droidgate.computer.memory_limit import limit_memory
-from droidgate.coverage.inputs import Item
-from droidgate.coverage.known import KnownUnits
+from droidgate.coverage.known_units import KnownUnits
+from droidgate.coverage.scan_inputs import Item
 from droidgate.coverage.scan_one import load_ahead
-from droidgate.coverage.scanned import Scanned, read_frame, write_frames
+from droidgate.coverage.scan_results import Scanned, read_frame, write_frames
 
 READY: Final = b"ready"
 OUT_OF_MEMORY: Final = "too-much-memory"

@@ -15,7 +15,7 @@ from typing import Final
 from lxml import etree
 
 from droidgate.computer.output_folder import Status, write_files
-from droidgate.migration.plan import plan_migration
+from droidgate.migration.migration_plan import plan_migration
 from droidgate.migration.source_sets import find_source_set
 from droidgate.sources import Providers, read_source
 from droidgate.sources.android_project import MAIN, UNREADABLE_LIBRARY, Module

@@ -38,7 +38,7 @@ from droidgate.calls.targets import SCREENS, CallTarget, ScreenTarget
 from droidgate.calls.traces import NO_TRACE, Trace
 from droidgate.devices.packages import InstalledPackage, list_packages
 from droidgate.devices.properties import current_user
-from droidgate.serving.client_questions import ClientApprover
+from droidgate.serving.elicitation import ClientApprover
 from droidgate.serving.served_files import SharedFolders, images_in, media_type_of
 from droidgate.serving.tool_documents import cut, hidden_name, named, write_tools
 from droidgate.serving.tool_names import NamedCapability, ToolNames

@@ -30,7 +30,7 @@ from mcp.server.subscriptions import (
 from mcp.shared.exceptions import MCPError
 
 from droidgate.coverage.conversions import estimate_tokens
-from droidgate.serving.questions import Questions
+from droidgate.serving.elicitation import Questions
 from droidgate.serving.tool_results import KeptResults, write_outcome
 from droidgate.serving.tools import (
     Change,

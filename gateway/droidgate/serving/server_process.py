@@ -14,13 +14,13 @@ from droidgate.calls.caller import Caller
 from droidgate.calls.subjects import NamePattern
 from droidgate.calls.traces import NO_TRACE, Trace, open_trace
 from droidgate.devices.device import connect_device
-from droidgate.serving.http import HttpAddress, http_application, http_server, listen, parse_address
+from droidgate.serving.http_transport import HttpAddress, http_application, http_server, listen, parse_address
 from droidgate.serving.phone_tools import PhoneTools, ServedPhone
-from droidgate.serving.search import SearchTools
 from droidgate.serving.served_files import SharedFolders
 from droidgate.serving.server_application import McpServer
-from droidgate.serving.stdio import serve_stdio
+from droidgate.serving.stdio_transport import serve_stdio
 from droidgate.serving.tokens import TokenCheck, read_or_make_token, token_file
+from droidgate.serving.tool_search import SearchTools
 from droidgate.serving.tools import ToolProvider
 
 

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from typing import Final
 
 from droidgate.devices.app_installation import install_apks, uninstall
-from droidgate.shims.client import HostClient
-from droidgate.shims.installing import Step
+from droidgate.shims.host_client import HostClient
+from droidgate.shims.installation_steps import Step
 from droidgate.shims.place import ShimPlace
 from droidgate.shims.shell_identity import is_lending
 from droidgate_android.apk.signing_keys import SigningKey

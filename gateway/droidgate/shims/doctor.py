@@ -24,9 +24,15 @@ from droidgate.devices.properties import build_of, get_properties
 from droidgate.devices.quoting import check_package
 from droidgate.devices.remote_apk import open_remote_apk
 from droidgate.devices.service_shells import app_function_shell
-from droidgate.shims import installing as access
 from droidgate.shims.answers import Status
-from droidgate.shims.client import ANY_APP, EVERY_CAPABILITY
+from droidgate.shims.host_client import ANY_APP, EVERY_CAPABILITY
+from droidgate.shims.installation_steps import (
+    APP_FUNCTION_ALLOWLIST_SDK,
+    APP_FUNCTIONS_SDK,
+    BACKGROUND_ACTIVITIES_SDK,
+    BACKGROUND_SERVICES_SDK,
+    NOTIFICATIONS_SDK,
+)
 from droidgate.shims.place import InstalledShim, ShimPlace, target_problem
 from droidgate.shims.shell_identity import END_COMMAND
 from droidgate.shims.shim_facts import ShimFacts, installed_facts
@@ -173,7 +179,7 @@ def _examine_device(seen: Situation) -> Iterator[Check]:
     else:
         yield Check(INSTALLED, "ok", f"{len(shims)} for user {place.user}")
     yield _flags(place)
-    if place.sdk >= access.APP_FUNCTIONS_SDK and seen.holder is not None:
+    if place.sdk >= APP_FUNCTIONS_SDK and seen.holder is not None:
         yield accessibility(place)
 
 
@@ -241,8 +247,8 @@ def accessibility(place: ShimPlace) -> Check:
 
 
 def _flags(place: ShimPlace) -> Check:
-    if place.sdk < access.APP_FUNCTIONS_SDK:
-        needs = f"{android_name(access.APP_FUNCTIONS_SDK)} is the first with app functions"
+    if place.sdk < APP_FUNCTIONS_SDK:
+        needs = f"{android_name(APP_FUNCTIONS_SDK)} is the first with app functions"
         return Check(FLAGS, "not-needed", needs)
     try:
         shell = app_function_shell(place.device)
@@ -312,12 +318,12 @@ def _is_stopped(place: ShimPlace, package: str) -> bool | None:
 
 def _access(place: ShimPlace, status: Status, kinds: Collection[str]) -> Iterator[Check]:
     granted_access, name = status.access, status.application_id
-    since = access.BACKGROUND_SERVICES_SDK
+    since = BACKGROUND_SERVICES_SDK
     yield _allowed(place, status, BATTERY, since, has=granted_access.battery_exempt, words=_EXEMPT)
-    since = access.NOTIFICATIONS_SDK
+    since = NOTIFICATIONS_SDK
     yield _allowed(place, status, NOTIFICATIONS, since, has=granted_access.notifications, words=_NOTIFY)
     if "mmcp-activity" in kinds:
-        since = access.BACKGROUND_ACTIVITIES_SDK
+        since = BACKGROUND_ACTIVITIES_SDK
         yield _allowed(place, status, START_ROUTE, since, has=granted_access.overlay, words=_ON_TOP)
     else:
         yield Check(START_ROUTE, "not-needed", "none of its capabilities opens a window", None, name)
@@ -328,13 +334,13 @@ def _app_functions(seen: Situation, status: Status, kinds: Collection[str]) -> C
     if "app-function" not in kinds and not (is_holder and seen.is_holder_needed):
         words = "no shim calls app functions" if is_holder else "none of its capabilities is an app function"
         return Check(APP_FUNCTIONS, "not-needed", words, None, name)
-    if seen.place.sdk < access.APP_FUNCTIONS_SDK:
-        fix = f"its app functions need {android_name(access.APP_FUNCTIONS_SDK)} or later"
+    if seen.place.sdk < APP_FUNCTIONS_SDK:
+        fix = f"its app functions need {android_name(APP_FUNCTIONS_SDK)} or later"
         return Check(APP_FUNCTIONS, "problem", "Android has no app functions here", fix, name)
     problem = _holder_problem(seen, name)
     if problem is not None:
         return Check(APP_FUNCTIONS, "problem", *problem, name)
-    if seen.place.sdk >= access.APP_FUNCTION_ALLOWLIST_SDK:
+    if seen.place.sdk >= APP_FUNCTION_ALLOWLIST_SDK:
         found = "the permission can be borrowed; Android asks its list of agents too, which it shows nobody"
         return Check(APP_FUNCTIONS, "unknown", found, "call a function, and see whether it is denied", name)
     words = "calls app functions for the shims" if is_holder else f"{SHIM_PACKAGE} calls them for it"
@@ -406,8 +412,8 @@ def _tool_start(seen: Situation, status: Status, facts: ShimFacts | None) -> Ite
     if not facts.services:
         yield Check(TOOL_START, "not-needed", "no capability is called by Mobile-MCP", None, name)
         return
-    if seen.place.sdk < access.BACKGROUND_SERVICES_SDK:
-        found = f"{android_name(access.BACKGROUND_SERVICES_SDK)} is the first that limits it"
+    if seen.place.sdk < BACKGROUND_SERVICES_SDK:
+        found = f"{android_name(BACKGROUND_SERVICES_SDK)} is the first that limits it"
         yield Check(TOOL_START, "not-needed", found, None, name)
         return
     for service in facts.services:
@@ -438,7 +444,7 @@ def _consent(place: ShimPlace, status: Status) -> Check:
     if not status.asking:
         found = "asking is switched off: a call without a grant is denied"
         return Check(CONSENT, "not-needed", found, None, name)
-    if place.sdk < access.BACKGROUND_ACTIVITIES_SDK:
+    if place.sdk < BACKGROUND_ACTIVITIES_SDK:
         return Check(CONSENT, "ok", "asks by a window", None, name)
     ways = [
         words

@@ -8,9 +8,9 @@ from typing import Final
 
 from droidgate.devices.packages import InstalledPackage
 from droidgate.devices.remote_apk import open_remote_apk
-from droidgate.shims.calling import named_shims, shim_with
-from droidgate.shims.client import EVERY_CAPABILITY
+from droidgate.shims.host_client import EVERY_CAPABILITY
 from droidgate.shims.place import InstalledShim, ShimPlace, installed_shims
+from droidgate.shims.shim_calls import named_shims, shim_with
 from droidgate_android.apk.reader import open_apk
 from droidgate_mappings.model.errors import DeviceError, UsageError
 from droidgate_mappings.text.nearest_names import suggest_name

@@ -10,7 +10,7 @@ from typing import Final
 from droidgate.devices.packages import InstalledPackage
 from droidgate.shims.broadcast_discovery import ask_broadcast_apps
 from droidgate.shims.building import Key, Report, chosen_key, known_key, unused_apps
-from droidgate.shims.installing import Installation, Step, install_shim, remove_shim, set_up_shim
+from droidgate.shims.installation_steps import Installation, Step, install_shim, remove_shim, set_up_shim
 from droidgate.shims.place import InstalledShim, ShimPlace, installed_shims
 from droidgate.shims.scopes import (
     Scope,
@@ -23,7 +23,7 @@ from droidgate.shims.scopes import (
 from droidgate.shims.shell_identity import needs_identity, release_identity, set_up_identity
 from droidgate.shims.shim_facts import ShimFacts, facts_of, installed_facts, read_shim_facts
 from droidgate.shims.source_apps import read_source_apps
-from droidgate.sources.spelling import DEVICE_SCHEME
+from droidgate.sources.source_paths import DEVICE_SCHEME
 from droidgate_android.projects.project_files import read_project_file
 from droidgate_mappings.formats.installed import SHIM_PACKAGE, is_shim
 from droidgate_mappings.model.errors import DeviceError, InputError, UsageError

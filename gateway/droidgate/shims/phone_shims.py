@@ -7,7 +7,6 @@ from os import PathLike, fspath
 from pathlib import Path
 
 from droidgate.shims.building import ignore
-from droidgate.shims.calling import ShimAnswer, call_shim
 from droidgate.shims.doctor import Check, examine
 from droidgate.shims.granting import GrantChange, grant_capabilities, revoke_capabilities
 from droidgate.shims.installations import (
@@ -19,6 +18,7 @@ from droidgate.shims.installations import (
     uninstall_shims,
 )
 from droidgate.shims.place import InstalledShim, installed_shims, place_of
+from droidgate.shims.shim_calls import ShimAnswer, call_shim
 from droidgate.shims.sync_runs import Synced, carry_out, plan_sync
 from droidgate.sources.phone_source import ReadablePhone
 from droidgate_mappings.model.json_values import Json

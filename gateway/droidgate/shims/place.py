@@ -10,7 +10,7 @@ from droidgate.devices.device import Device
 from droidgate.devices.packages import InstalledPackage, disabled_packages, list_packages
 from droidgate.devices.properties import build_of, current_user, get_properties
 from droidgate.shims.answers import AppState, Status, TargetState
-from droidgate.shims.client import HostClient
+from droidgate.shims.host_client import HostClient
 from droidgate_mappings.formats.installed import SHIM_PACKAGE, SHIM_PREFIX, is_shim
 from droidgate_mappings.model.errors import DeviceError, DroidgateError
 

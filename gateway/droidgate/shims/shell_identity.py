@@ -12,8 +12,8 @@ from typing import Final
 from droidgate.devices.quoting import check_component, check_user
 from droidgate.devices.service_shells import app_function_shell
 from droidgate.shims.answers import Hello, Status
-from droidgate.shims.client import HostClient
-from droidgate.shims.installing import (
+from droidgate.shims.host_client import HostClient
+from droidgate.shims.installation_steps import (
     APP_FUNCTION_ALLOWLIST_SDK,
     APP_FUNCTIONS,
     APP_FUNCTIONS_SDK,

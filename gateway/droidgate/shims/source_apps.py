@@ -15,12 +15,12 @@ from functools import cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from droidgate.sources.apk import open_archive, open_loose_archives
+from droidgate.sources.apk_sources import open_archive, open_loose_archives
 from droidgate.sources.archives import is_archive
-from droidgate.sources.catalogs.rows import catalog_folder
+from droidgate.sources.catalogs.catalog_rows import catalog_folder
 from droidgate.sources.folders import scan_folder
 from droidgate.sources.format_reading import FormatReader, ReadOptions
-from droidgate.sources.spelling import DEVICE_SCHEME, printable
+from droidgate.sources.source_paths import DEVICE_SCHEME, printable
 from droidgate_android.apk.apk_application import read_application, verify_signers
 from droidgate_android.apk.apk_files import MemorySource
 from droidgate_android.apk.pack import pack

@@ -12,14 +12,14 @@ from typing import Final, Literal
 from droidgate.shims.answers import Status
 from droidgate.shims.broadcast_discovery import Asked, ask_broadcast_apps
 from droidgate.shims.building import Key, Report, chosen_key, unused_apps
+from droidgate.shims.installation_steps import Step, remove_shim
 from droidgate.shims.installations import Ready, install_ready
-from droidgate.shims.installing import Step, remove_shim
 from droidgate.shims.place import InstalledShim, ShimPlace, installed_shims
 from droidgate.shims.scopes import Scope, load_scopes, scope_of_installed
 from droidgate.shims.shell_identity import is_lending, needs_identity, release_identity, set_up_identity
 from droidgate.shims.shim_facts import ShimFacts, facts_of, installed_facts
 from droidgate.shims.source_apps import NothingDeclaredError, read_source_apps
-from droidgate.sources.spelling import DEVICE_SCHEME
+from droidgate.sources.source_paths import DEVICE_SCHEME
 from droidgate_mappings.formats.installed import SHIM_PACKAGE
 from droidgate_mappings.model.errors import DeviceError
 from droidgate_mappings.model.findings import Finding

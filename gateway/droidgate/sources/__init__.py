@@ -11,14 +11,14 @@ from typing import TYPE_CHECKING, BinaryIO
 
 from droidgate.sources.android_project import Module, application_from_tree
 from droidgate.sources.archives import is_archive
-from droidgate.sources.catalogs.rows import catalog_folder
+from droidgate.sources.catalogs.catalog_rows import catalog_folder
 from droidgate.sources.file_reader import STANDARD_INPUT, FileReader
 from droidgate.sources.folders import MAX_FILE_BYTES, read_bytes
 from droidgate.sources.format_reading import ReadOptions
 from droidgate.sources.resources import SourceSet
 from droidgate.sources.source_code import Code
+from droidgate.sources.source_paths import DEVICE_SCHEME
 from droidgate.sources.source_results import Providers
-from droidgate.sources.spelling import DEVICE_SCHEME
 from droidgate_mappings.formats.format import Format, chosen_formats, finder_of, load_formats
 from droidgate_mappings.model.errors import BudgetError, InputError, UsageError
 from droidgate_mappings.timed_steps import timed_step

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from droidgate.sources.folders import ARCHIVE_ENDINGS
-from droidgate.sources.spelling import printable
+from droidgate.sources.source_paths import printable
 from droidgate_android.apk.file_kinds import is_zip
 from droidgate_android.projects.project_files import read_start
 from droidgate_mappings.model.errors import InputError

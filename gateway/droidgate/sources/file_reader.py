@@ -20,7 +20,7 @@ from droidgate.sources.format_reading import FormatReader
 from droidgate.sources.module_layout import LooseCode
 from droidgate.sources.resources import SourceSet
 from droidgate.sources.source_code import Code, code_of
-from droidgate.sources.spelling import printable, shown_parent
+from droidgate.sources.source_paths import printable, shown_parent
 from droidgate.sources.text_manifest import is_manifest
 from droidgate_android.apk.file_kinds import is_binary_xml, is_zip
 from droidgate_mappings.formats.format import SourceFile, load_formats
@@ -84,7 +84,7 @@ class FileReader(FormatReader):
             self.read_archive(path, data)
             return
         if is_binary_xml(data):
-            from droidgate.sources.apk import source_text_of  # noqa: PLC0415
+            from droidgate.sources.apk_sources import source_text_of  # noqa: PLC0415
 
             data = source_text_of(data, place).encode()
         if is_manifest(data):
@@ -145,7 +145,7 @@ class FileReader(FormatReader):
             raise InputError(message, place=printable(folder), hint=self._known_formats())
 
     def _read_loose_archives(self, archives: Iterable[tuple[str, str]]) -> None:
-        from droidgate.sources.apk import open_loose_archives  # noqa: PLC0415
+        from droidgate.sources.apk_sources import open_loose_archives  # noqa: PLC0415
 
         problems: list[InputError] = []
         for apk in open_loose_archives(archives, problems):
@@ -154,7 +154,7 @@ class FileReader(FormatReader):
 
     def read_archive(self, path: str, data: bytes | None = None) -> None:
         """Read an APK or a container; `data` is its content where it is not a file."""
-        from droidgate.sources.apk import open_archive  # noqa: PLC0415
+        from droidgate.sources.apk_sources import open_archive  # noqa: PLC0415
 
         self.read_apk(open_archive(path, data))
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from itertools import islice
 from typing import Final
 
-from droidgate.sources.spelling import join_shown, printable
+from droidgate.sources.source_paths import join_shown, printable
 from droidgate_android.projects.project_files import check_inside, is_regular_file, read_project_file
 from droidgate_mappings.model.errors import BudgetError, InputError
 

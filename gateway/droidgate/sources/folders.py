@@ -21,7 +21,7 @@ from droidgate.sources.folder_files import (
 from droidgate.sources.module_layout import ModuleLayout, ModuleOpener
 from droidgate.sources.resources import SourceSet
 from droidgate.sources.source_code import code_endings
-from droidgate.sources.spelling import join_shown, printable
+from droidgate.sources.source_paths import join_shown, printable
 from droidgate_android.projects.module_build import BUILD_FILES, CATALOG, SETTINGS_FILES
 from droidgate_android.projects.project_files import MAX_FILE_BYTES
 from droidgate_mappings.formats.format import Format

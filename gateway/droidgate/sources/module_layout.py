@@ -10,7 +10,7 @@ from typing import Any, Final
 from droidgate.sources.android_project import Module
 from droidgate.sources.folder_files import MANIFEST, FolderFiles
 from droidgate.sources.resources import SourceSet
-from droidgate.sources.spelling import join_shown, printable
+from droidgate.sources.source_paths import join_shown, printable
 from droidgate_android.projects.gradle_text import GradleFile, read_gradle
 from droidgate_android.projects.module_build import BUILD_FILES
 from droidgate_android.projects.project_files import is_regular_file, read_project_file

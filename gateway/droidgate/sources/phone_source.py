@@ -51,8 +51,8 @@ from droidgate.devices.remote_apk import RemoteApk, file_statuses, open_remote_a
 from droidgate.devices.service_shells import SECONDS_FOR_LISTING, SystemList, run_listing, service_shell
 from droidgate.devices.sync import FileStatus
 from droidgate.sources.format_reading import FormatReader, ReadOptions
+from droidgate.sources.source_paths import DEVICE_SCHEME
 from droidgate.sources.source_results import Providers
-from droidgate.sources.spelling import DEVICE_SCHEME
 from droidgate_android.apk.apk_application import read_application, read_identity
 from droidgate_android.apk.reader import Apk, open_apk
 from droidgate_android.apk.xml_tree import XmlElement

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Final
 
-from droidgate.sources.spelling import join_shown
+from droidgate.sources.source_paths import join_shown
 from droidgate_mappings.formats.application import MetaValue, TextFile
 from droidgate_mappings.model.capability import Place
 from droidgate_mappings.model.errors import InputError

@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 from droidgate import convert, read
-from droidgate.calls.commands import MAX_BYTES, MAX_COMMANDS, read_command_file, run_commands
+from droidgate.calls.agent_command_lists import MAX_BYTES, MAX_COMMANDS, read_command_file, run_commands
 from droidgate_mappings.formats.format import Reading, SourceFile, detect_format, load_formats
 from droidgate_mappings.formats.leniency import ReadingContext
 from droidgate_mappings.json_schema import write_schema

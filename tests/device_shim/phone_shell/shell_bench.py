@@ -14,7 +14,7 @@ from droidgate_phone.common.clocks import Clock
 from droidgate_phone.files.file_layout import lay_out
 from droidgate_phone.files.phone_files import VirtualFiles
 from droidgate_phone.shell import Budget, run_shell
-from droidgate_phone.shell.run import Streams
+from droidgate_phone.shell.shell_run import Streams
 from droidgate_phone.system import AndroidSystem
 
 SCRATCH = "/data/local/tmp"

@@ -18,7 +18,7 @@ from droidgate_phone.phone import boot, start_phone
 from droidgate_phone.shell import BUDGET_STATUS, NOT_MODELLED_STATUS, Budget, run_shell
 from droidgate_phone.shell.interpreter import THREADS
 from droidgate_phone.shell.programs import INTERNAL_STATUS
-from droidgate_phone.shell.run import Streams
+from droidgate_phone.shell.shell_run import Streams
 
 WATCHED = ("open", "os.", "subprocess.", "shutil.", "socket.", "ctypes.", "pty.", "tempfile.")
 HARMLESS = frozenset({"os.urandom"})

@@ -12,7 +12,7 @@ from device_shim.shim_phone.hand_made_shim import make_shim
 from device_shim.shim_phone.tool_apps import tool_routes, tool_world
 from device_shim.shim_phone.world import SHIM, World, key, outputs_of, token_of
 from droidgate_mappings.model.errors import UsageError
-from droidgate_phone.apps.jvm_shim import parts
+from droidgate_phone.apps.jvm_shim import jvm_parts
 from droidgate_phone.apps.shim_runtimes import check_shim_runtime
 from droidgate_phone.java.app_values import AndroidError, Message
 from droidgate_phone.phone import start_phone
@@ -105,10 +105,10 @@ def test_what_is_missing_is_reported_with_how_to_get_it(
 
 def test_without_a_jdk_that_is_reported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", str(tmp_path))
-    monkeypatch.setenv(parts.JDK_VARIABLE, str(tmp_path))
-    monkeypatch.setattr(parts, "_JDK_FOLDERS", tmp_path / "none")
+    monkeypatch.setenv(jvm_parts.JDK_VARIABLE, str(tmp_path))
+    monkeypatch.setattr(jvm_parts, "_JDK_FOLDERS", tmp_path / "none")
     with pytest.raises(UsageError, match="a JDK of version 21 or later"):
-        parts.find_parts()
+        jvm_parts.find_parts()
 
 
 @pytest.mark.parametrize(("name", "release"), [("jvm", "33"), ("jvm", "37"), ("js", "36.1")])

@@ -21,7 +21,7 @@ from droidgate.calls.policy import Policy
 from droidgate.devices.adb_client import AdbServer, ServerAddress
 from droidgate.devices.app_installation import install_apks, uninstall
 from droidgate.devices.device import Device
-from droidgate.shims.installing import install_archive, install_shim
+from droidgate.shims.installation_steps import install_archive, install_shim
 from droidgate.shims.place import place_of
 from droidgate.shims.shim_facts import ShimFacts, facts_of
 from droidgate.shims.source_apps import read_source_apps

@@ -37,7 +37,7 @@ from droidgate.calls.shell_route import ShellRoute
 from droidgate.calls.subjects import EVERY_CAPABILITY, NamePattern
 from droidgate.cli.devices.run_discover import discovery_page
 from droidgate.cli.output.pages import Line
-from droidgate.shims.installing import install_archive
+from droidgate.shims.installation_steps import install_archive
 from droidgate.shims.place import place_of
 from droidgate.shims.shell_identity import set_up_identity
 from droidgate_android.apk.pack import pack_project

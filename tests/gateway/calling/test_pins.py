@@ -13,7 +13,12 @@ from typing import Any
 import pytest
 
 import droidgate
-from droidgate.calls.declared import DeclaredCapability, approve, compare_pin, declared_capabilities
+from droidgate.calls.declared_capabilities import (
+    DeclaredCapability,
+    approve,
+    compare_pin,
+    declared_capabilities,
+)
 from droidgate.calls.pins import FILE_NAME, PinStore, diff
 from droidgate.calls.subjects import NamePattern, Pin, pin_of
 from droidgate.devices.app_installation import install_apks, uninstall

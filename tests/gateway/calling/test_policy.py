@@ -27,7 +27,7 @@ from droidgate.calls.subjects import (
 )
 from droidgate.calls.targets import hidden_in_id, refused_names
 from droidgate.cli.calls.terminal_approval import ask_on_terminal
-from droidgate.serving.client_questions import question_of
+from droidgate.serving.elicitation import question_of
 from droidgate_mappings.model.capability import Capability, Effects
 from droidgate_mappings.model.errors import DroidgateError, InputError
 from droidgate_mappings.model.json_values import Json

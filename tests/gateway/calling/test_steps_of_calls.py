@@ -27,11 +27,11 @@ from droidgate.calls.traces import Trace, open_trace
 from droidgate.cli.calls.call_options import Call
 from droidgate.cli.calls.run_call import call_and_report
 from droidgate.cli.output.json_output import schema_of
-from droidgate.cli.published import PUBLISHED
+from droidgate.cli.published_schemas import PUBLISHED
 from droidgate.devices.device import Device
 from droidgate.devices.device_errors import TransferError
 from droidgate.shims.answers import ShimRefusalError
-from droidgate.shims.client import HostClient
+from droidgate.shims.host_client import HostClient
 from droidgate_mappings.model.errors import DeviceError, DroidgateError, InputError, WriteError
 from droidgate_mappings.model.json_values import Json
 from droidgate_mappings.values.failures import CallError, Failure
@@ -504,7 +504,7 @@ def test_where_the_shim_cannot_end_it_the_call_may_have_finished(
 def test_a_long_request_that_is_given_up_at_its_deadline_is_ended_in_the_shim(
     silent: ReachedPhone, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("droidgate.shims.client._MARGIN_SECONDS", 0.0)
+    monkeypatch.setattr("droidgate.shims.host_client._MARGIN_SECONDS", 0.0)
     assert silent.failure("page_count", path=LONG_PATH, deadline=2).failure.token == "timeout"
     assert shim_of(silent, PDF_TOOL).status().open == 0
 

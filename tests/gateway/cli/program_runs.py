@@ -22,7 +22,7 @@ import pytest
 
 from droidgate.cli import run
 from droidgate.cli.output.json_output import schema_of
-from droidgate.cli.published import PUBLISHED
+from droidgate.cli.published_schemas import PUBLISHED
 
 SECONDS = 240
 WHOLE_PROGRAM = [sys.executable, "-m", "droidgate"]

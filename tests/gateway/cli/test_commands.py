@@ -15,7 +15,7 @@ from adapters.appfunctions.function_files import file_of, function_of, property_
 from conftest import Golden
 from droidgate.cli.demo import demonstration_calls
 from droidgate.cli.output.json_output import schema_of
-from droidgate.cli.published import PUBLISHED
+from droidgate.cli.published_schemas import PUBLISHED
 from droidgate.computer.optional_packages import install_command
 from droidgate_android.apk.pack import pack_project
 from droidgate_phone.apps.sample_packages import signing_key

@@ -13,8 +13,8 @@ import typer
 
 from droidgate.cli.config.config_file import MOST_BYTES, find_configuration
 from droidgate.cli.config.settings import SETTINGS, commands_of, settings_of, settings_schema
-from droidgate.cli.options import AndroidRelease
 from droidgate.cli.program import build_app
+from droidgate.cli.shared_options import AndroidRelease
 from droidgate_mappings.model.errors import UsageError
 from droidgate_phone.system.releases import known_releases
 from gateway.cli.program_runs import Run, Runner

@@ -26,8 +26,8 @@ from typer.main import get_command
 from droidgate.cli.descriptors import run_inspect
 from droidgate.cli.exit_codes import ExitCode
 from droidgate.cli.failure_texts import guard
-from droidgate.cli.options import ConversionThreshold, DiffThreshold, LintThreshold
 from droidgate.cli.program import HEADINGS, build_app
+from droidgate.cli.shared_options import ConversionThreshold, DiffThreshold, LintThreshold
 from droidgate.computer import optional_packages as extras
 from droidgate_mappings.compare import WEIGHTS
 from droidgate_mappings.model.errors import DroidgateError

@@ -11,7 +11,7 @@ import pytest
 from conftest import Golden
 from droidgate.calls import audit_log, pins
 from droidgate.calls.audit_log import AuditLog, file_of
-from droidgate.calls.declared import declared_capabilities
+from droidgate.calls.declared_capabilities import declared_capabilities
 from droidgate.calls.phones import open_device
 from droidgate.calls.pins import PinStore
 from droidgate.calls.policy import Decision

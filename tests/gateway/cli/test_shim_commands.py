@@ -12,7 +12,7 @@ from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption,
 from device_shim.phone_apps.pdf_files import pdf_with
 from droidgate.cli import run
 from droidgate.cli.output.json_output import schema_of
-from droidgate.cli.published import PUBLISHED
+from droidgate.cli.published_schemas import PUBLISHED
 from droidgate_android.apk.pack import pack_project
 from droidgate_android.apk.signing_keys import make_key
 from droidgate_phone.apps.agent import Agent, request_text
@@ -477,7 +477,7 @@ def test_long_arguments_come_by_standard_input(with_shims: dict[str, Any]) -> No
 def test_a_text_of_several_lines_is_shown_in_lines(shim: Shim, monkeypatch: pytest.MonkeyPatch) -> None:
     shim.install(f"adb:/{CLOCK_IN}")
     outputs = {"text": "one\ntwo \x1b[31m\u202e\n", "count": 2, "empty": ""}
-    monkeypatch.setattr("droidgate.shims.calling.call_capability", lambda *_, **__: outputs)
+    monkeypatch.setattr("droidgate.shims.shim_calls.call_capability", lambda *_, **__: outputs)
     shown = shim("call", "clock_in_today").out
     assert shown == "text:\n  one\n  two \\x1b[31m\\u202e\ncount: 2\nempty:\n"
 

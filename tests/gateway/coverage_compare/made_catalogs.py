@@ -10,7 +10,7 @@ import duckdb
 
 from droidgate.coverage.conversions import LEVELS
 from droidgate.sources.catalogs.catalog import CATALOG_SCHEMA, Catalog
-from droidgate.sources.catalogs.rows import (
+from droidgate.sources.catalogs.catalog_rows import (
     TABLES,
     AppRow,
     CapabilityRow,

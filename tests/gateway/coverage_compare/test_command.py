@@ -13,7 +13,7 @@ import jsonschema
 import pytest
 
 from droidgate.cli.output.json_output import schema_of
-from droidgate.cli.published import PUBLISHED
+from droidgate.cli.published_schemas import PUBLISHED
 from droidgate.coverage.coverage_document import Counted, outcomes_in_words
 from gateway.cli.program_runs import Runner
 from gateway.cli.test_sarif import check_log

@@ -6,7 +6,7 @@ from typing import Any
 from droidgate.coverage.process_pool import PoolSettings
 from droidgate.coverage.scan import ScanRequest, ScanResult, run_scan as scan
 from droidgate.sources.catalogs.catalog import Catalog
-from droidgate.sources.catalogs.rows import TABLES
+from droidgate.sources.catalogs.catalog_rows import TABLES
 from droidgate_android.apk.pack import pack_project, pack_split
 from droidgate_phone.apps.sample_packages import filler_package, sample_packages, signing_key
 

@@ -5,9 +5,9 @@ import time
 from collections.abc import Container
 from pathlib import Path
 
-from droidgate.coverage.inputs import Item
+from droidgate.coverage.scan_inputs import Item
 from droidgate.coverage.scan_one import scan_one
-from droidgate.coverage.scanned import Scanned
+from droidgate.coverage.scan_results import Scanned
 
 WORK = "gateway.coverage_scan.hostile_work:work"
 SLOW = "gateway.coverage_scan.hostile_work:slow_work"

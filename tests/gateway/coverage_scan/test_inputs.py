@@ -21,10 +21,10 @@ import pytest
 
 from droidgate.cli.coverage.run_scan import ProgressLine
 from droidgate.computer.optional_packages import install_command
-from droidgate.coverage import cluster, remote
-from droidgate.coverage.inputs import Item, list_inputs
+from droidgate.coverage import cluster, remote_files
+from droidgate.coverage.scan_inputs import Item, list_inputs
 from droidgate.sources.catalogs.catalog import Catalog
-from droidgate.sources.catalogs.rows import TABLES
+from droidgate.sources.catalogs.catalog_rows import TABLES
 from droidgate_android.apk.pack import pack_project
 from droidgate_mappings.model.errors import BudgetError, InputError, UsageError
 from droidgate_phone.apps.sample_packages import filler_package, signing_key
@@ -187,13 +187,13 @@ def test_a_remote_file_that_ends_early_is_a_row_with_its_reason(tmp_path: Path) 
 
 
 def test_a_remote_file_without_end_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(remote, "MAX_REMOTE_BYTES", 1 << 20)
+    monkeypatch.setattr(remote_files, "MAX_REMOTE_BYTES", 1 << 20)
     with _serving(b"x" * 1000) as (address, _), pytest.raises(BudgetError, match="more than 1048576 bytes"):
-        remote.open_remote(f"{address}/endless/x.apk")
+        remote_files.open_remote(f"{address}/endless/x.apk")
 
 
 def test_a_place_that_takes_too_long_to_list_is_a_row(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(remote, "LISTING_SECONDS", 0.2)
+    monkeypatch.setattr(remote_files, "LISTING_SECONDS", 0.2)
     with _serving(b"") as (address, _):
         items = list_inputs([f"{address}/endless/"]).items
     assert [(item.kind, item.reason) for item in items] == [
@@ -202,10 +202,10 @@ def test_a_place_that_takes_too_long_to_list_is_a_row(monkeypatch: pytest.Monkey
 
 
 def test_a_listing_without_end_is_left_before_it_fills_the_memory(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(remote, "MAX_ANSWER_BYTES", 100_000)
+    monkeypatch.setattr(remote_files, "MAX_ANSWER_BYTES", 100_000)
     with _serving(b"x" * 1000) as (address, sent):
         items = list_inputs([f"{address}/endless/"]).items
-        assert len(sent) * 1000 < 100 * remote.MAX_ANSWER_BYTES
+        assert len(sent) * 1000 < 100 * remote_files.MAX_ANSWER_BYTES
     reason = "it cannot be listed: the server's answer has more than 100000 bytes"
     assert [(item.kind, item.reason) for item in items] == [("refused", reason)]
 
@@ -218,10 +218,10 @@ def test_a_page_that_takes_a_regular_expression_long_is_listed_as_any_other(page
 
 
 def test_a_tree_of_pages_without_end_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(remote, "MAX_LISTED", 10_000)
+    monkeypatch.setattr(remote_files, "MAX_LISTED", 10_000)
     with _serving(b'<a href="again/">') as (address, sent):
         items = list_inputs([f"{address}/tree/"]).items
-        assert len(sent) * len(b'<a href="again/">') < remote.MAX_LISTED
+        assert len(sent) * len(b'<a href="again/">') < remote_files.MAX_LISTED
         assert len(list_inputs([f"{address}/tree/x.apk"]).items) == 1
     reason = "it cannot be listed: it lists more than 10000 characters"
     assert [(item.kind, item.reason) for item in items] == [("refused", reason)]

@@ -17,12 +17,12 @@ import pytest
 
 from droidgate.coverage import cluster, scan_one as scan_one_module
 from droidgate.coverage.cluster import Cluster
-from droidgate.coverage.inputs import Item, list_inputs
 from droidgate.coverage.process_pool import PoolAnswer, PoolSettings, ProcessPool, StandingWorker
 from droidgate.coverage.scan import only_scan_of
+from droidgate.coverage.scan_inputs import Item, list_inputs
 from droidgate.sources import read_opened
 from droidgate.sources.catalogs.catalog import Catalog
-from droidgate.sources.catalogs.rows import LOG_FILE
+from droidgate.sources.catalogs.catalog_rows import LOG_FILE
 from droidgate_mappings.model.errors import DroidgateError, InputError, UsageError
 from droidgate_phone.apps.sample_packages import filler_package
 from gateway.coverage_scan.catalogs import (
@@ -263,7 +263,7 @@ def test_a_deadline_of_any_length_is_kept(deadline: float, apps: Path) -> None:
 MEBIBYTE = 1 << 20
 LOADED = """
 import sys
-from droidgate.coverage.inputs import Item
+from droidgate.coverage.scan_inputs import Item
 from droidgate.coverage.scan_one import load_ahead
 from droidgate.coverage.worker import SCAN_ONE, load_work
 work = load_work(SCAN_ONE)

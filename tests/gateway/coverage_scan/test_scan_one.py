@@ -11,9 +11,9 @@ from typing import Any
 import pytest
 
 from droidgate.coverage.conversions import EXACT, LEVELS, targets
-from droidgate.coverage.inputs import Item, list_inputs
+from droidgate.coverage.scan_inputs import Item, list_inputs
 from droidgate.coverage.scan_one import scan_one
-from droidgate.coverage.scanned import clean
+from droidgate.coverage.scan_results import clean
 from droidgate.devices.device import connect_device
 from droidgate.sources import Providers, read_source
 from droidgate_android.apk.pack import pack_project

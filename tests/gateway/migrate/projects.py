@@ -3,7 +3,7 @@
 import shutil
 from pathlib import Path
 
-from droidgate.migration.plan import MigrationPlan, plan_migration
+from droidgate.migration.migration_plan import MigrationPlan, plan_migration
 from droidgate.migration.source_sets import Language, find_source_set
 from droidgate.sources import read_source
 from droidgate_mappings.formats.format import Format, find_format

@@ -8,7 +8,7 @@ import pytest
 
 from adapters.handlers.jvm import compile_java, resource_classes
 from adapters.handlers.providers import WEATHER, sample_provider
-from droidgate.migration.plan import plan_migration
+from droidgate.migration.migration_plan import plan_migration
 from droidgate.migration.source_sets import find_source_set, read_text_file, replace_text
 from droidgate_mappings.formats.format import find_format
 from droidgate_mappings.model.capability import Capability, CapabilityAccess, ComponentAccess, Provider

@@ -26,7 +26,7 @@ from device_shim.phone_system.phone_system_apps import make_apk
 from droidgate.calls.screen.screen_tools import MobileAgentTools
 from droidgate.devices.adb_client import AdbServer, ServerAddress
 from droidgate.devices.device import Device, connect_device
-from droidgate.serving.http import HttpAddress, http_application, http_server, listen
+from droidgate.serving.http_transport import HttpAddress, http_application, http_server, listen
 from droidgate.serving.mobile_agent.mobile_agent_server import Extension, MobileAgentServer, Role
 from droidgate.serving.tokens import TokenCheck
 from droidgate_mappings.tables.mobile_agent import mobile_agent_commands, more_tools

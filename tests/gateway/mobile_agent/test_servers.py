@@ -25,7 +25,7 @@ from PIL import Image
 from conftest import Golden
 from droidgate.calls.screen import phone_commands
 from droidgate.calls.screen.controls import Control, ControlSign
-from droidgate.calls.screen.more_tools import make_picture
+from droidgate.calls.screen.extension_tools import make_picture
 from droidgate.calls.screen.screen_state import PhoneState
 from droidgate.serving.mobile_agent.mobile_agent_server import EXTENSIONS, MobileAgentServer, Role
 from droidgate_mappings.model.errors import InputError

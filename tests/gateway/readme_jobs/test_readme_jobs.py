@@ -19,7 +19,7 @@ import pytest
 
 from droidgate.devices.adb_client import AdbServer, ServerAddress
 from droidgate.devices.device import connect_device
-from droidgate.shims.client import HostClient
+from droidgate.shims.host_client import HostClient
 from droidgate_mappings.formats.installed import SHIM_PACKAGE
 from droidgate_phone.apps.agent import Agent, request_text
 from droidgate_phone.java.intents import ComponentName

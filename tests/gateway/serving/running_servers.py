@@ -15,7 +15,7 @@ import mcp_types
 from mcp import Client, StdioServerParameters
 from mcp.client.streamable_http import streamable_http_client
 
-from droidgate.serving.http import FrontDoor, HttpAddress, http_application, http_server, listen
+from droidgate.serving.http_transport import FrontDoor, HttpAddress, http_application, http_server, listen
 from droidgate.serving.server_application import McpServer
 from droidgate.serving.tokens import TokenCheck
 from droidgate.serving.tools import ToolProvider

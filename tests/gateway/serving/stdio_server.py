@@ -11,7 +11,7 @@ import anyio
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
 from droidgate.serving.server_application import McpServer
-from droidgate.serving.stdio import serve_stdio
+from droidgate.serving.stdio_transport import serve_stdio
 from droidgate.serving.tools import ToolCall, ToolOutcome
 from gateway.serving.fixture_tools import NOTHING, RUNS, FixtureTools, ResultTools, text
 

@@ -14,8 +14,8 @@ from typing import Any
 
 import pytest
 
-from droidgate.serving import http as front_door
-from droidgate.serving.http import MAX_BODY, listen, parse_address
+from droidgate.serving import http_transport as front_door
+from droidgate.serving.http_transport import MAX_BODY, listen, parse_address
 from droidgate.serving.tokens import TokenCheck, read_or_make_token
 from droidgate_mappings.model.errors import DroidgateError, InputError, UsageError
 from gateway.serving.fixture_tools import RUNS, FixtureTools

@@ -45,11 +45,11 @@ from droidgate.calls.traces import open_trace
 from droidgate.devices.adb_client import AdbServer, ServerAddress
 from droidgate.devices.device import Device
 from droidgate.serving.phone_tools import MAX_CALLS, PhoneTools, ServedPhone
-from droidgate.serving.search import SearchTools
 from droidgate.serving.served_files import SharedFolders
 from droidgate.serving.server_application import plan_tokens
-from droidgate.shims.client import HostClient
-from droidgate.shims.installing import install_archive
+from droidgate.serving.tool_search import SearchTools
+from droidgate.shims.host_client import HostClient
+from droidgate.shims.installation_steps import install_archive
 from droidgate.shims.place import place_of
 from droidgate.sources.phone_source import PhoneRequest, read_phone
 from droidgate_mappings.formats.format import load_formats
@@ -204,7 +204,7 @@ async def test_a_long_call_reports_what_it_waits_for_and_a_cancel_ends_it_on_the
 async def test_the_end_of_the_server_ends_a_call_in_one_line_and_records_it(
     own: ReachedPhone, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    monkeypatch.setattr("droidgate.serving.http._GRACE_SECONDS", 0.2)
+    monkeypatch.setattr("droidgate.serving.http_transport._GRACE_SECONDS", 0.2)
     monkeypatch.setattr(own.phone.system, "faults", Faults(silent=frozenset({NOTES})))
 
     def wait_for_start() -> None:
@@ -335,7 +335,7 @@ async def test_a_cut_argument_hides_no_other_and_is_not_remembered(own: ReachedP
 async def test_a_user_who_does_not_answer_delays_nobody_else_and_not_for_ever(
     own: ReachedPhone, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("droidgate.serving.questions.ANSWER_SECONDS", 5.0)
+    monkeypatch.setattr("droidgate.serving.elicitation.ANSWER_SECONDS", 5.0)
     results: list[str] = []
     questions: list[str] = []
 

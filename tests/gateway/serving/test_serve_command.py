@@ -23,7 +23,7 @@ from unittest.mock import patch
 import jsonschema
 import pytest
 
-from droidgate.serving.http import HttpAddress
+from droidgate.serving.http_transport import HttpAddress
 from droidgate.serving.mobile_agent import mobile_agent_process as running_servers
 from droidgate.serving.mobile_agent.mobile_agent_process import ListeningServer, serve_mobile_agent
 from droidgate_mappings.model.errors import UsageError

@@ -17,10 +17,10 @@ from droidgate.shims.answers import (
     ShimVersionError,
     Status,
 )
-from droidgate.shims.calling import call_capability, shim_with
-from droidgate.shims.client import HostClient
-from droidgate.shims.messages import read_frame, write_argument, write_frame
+from droidgate.shims.host_client import HostClient
+from droidgate.shims.host_messages import read_frame, write_argument, write_frame
 from droidgate.shims.place import InstalledShim, ShimPlace
+from droidgate.shims.shim_calls import call_capability, shim_with
 from droidgate_mappings.model.errors import DeviceError, UsageError
 from gateway.devices.fake_adb_server import Answer
 from gateway.shim_host.fake_shim import (

@@ -17,11 +17,11 @@ from droidgate.devices.device import connect_device
 from droidgate.devices.device_errors import CommandFailedError, DeviceOutputError
 from droidgate.shims.answers import ShimMissingError, ShimRefusalError
 from droidgate.shims.broadcast_discovery import ask_broadcast_apps
-from droidgate.shims.calling import call_capability
-from droidgate.shims.client import ANY_APP, HostClient
-from droidgate.shims.installing import install_shim, remove_shim
+from droidgate.shims.host_client import ANY_APP, HostClient
+from droidgate.shims.installation_steps import install_shim, remove_shim
 from droidgate.shims.place import ShimPlace, installed_shims, place_of
 from droidgate.shims.shell_identity import release_identity, set_up_identity
+from droidgate.shims.shim_calls import call_capability
 from droidgate.shims.shim_facts import facts_of, installed_facts, read_shim_facts
 from droidgate.shims.source_apps import read_source_apps
 from droidgate_android.apk.signing_keys import SigningKey, make_key

@@ -11,10 +11,22 @@ import pytest
 from adapters.apk_writing.packed_samples import signing_key
 from droidgate.devices.device import Device
 from droidgate.devices.packages import InstalledPackage
-from droidgate.shims import installing, shell_identity
+from droidgate.shims import installation_steps, shell_identity
 from droidgate.shims.answers import ShimVersionError, Status
-from droidgate.shims.client import HostClient
-from droidgate.shims.installing import GRANT, HANDSHAKE, Installation, Step, install_shim, set_up_shim
+from droidgate.shims.host_client import HostClient
+from droidgate.shims.installation_steps import (
+    APP_FUNCTIONS,
+    BATTERY,
+    GRANT,
+    HANDSHAKE,
+    NOTIFICATIONS,
+    OVERLAY,
+    Installation,
+    Step,
+    install_shim,
+    set_up_access,
+    set_up_shim,
+)
 from droidgate.shims.place import InstalledShim, ShimPlace
 from droidgate.shims.scopes import (
     Scope,
@@ -48,7 +60,7 @@ EVERY_KIND = ("mmcp-activity", "app-function")
 
 
 def set_up(device: Device, sdk: int, kinds: tuple[str, ...] = EVERY_KIND) -> list[Step]:
-    return list(installing.set_up_access(ShimPlace(device, 0, str(sdk)), APPLICATION_ID, kinds))
+    return list(set_up_access(ShimPlace(device, 0, str(sdk)), APPLICATION_ID, kinds))
 
 
 def outcomes(steps: list[Step]) -> dict[str, str]:
@@ -81,14 +93,14 @@ def test_commands_are_those_of_the_reference(device: Device, shim: FakeShim) -> 
 def test_routes_decide_what_a_shim_is_allowed(device: Device, shim: FakeShim) -> None:
     shim.outputs["dumpsys deviceidle"] = Answer(ADDED)
     steps = {item.what: item for item in set_up(device, 37, ("mobile-mcp", "app-function"))}
-    assert steps[installing.OVERLAY].outcome == "not-needed"
-    assert steps[installing.NOTIFICATIONS].outcome == "done"
-    assert "POST_NOTIFICATIONS" in steps[installing.NOTIFICATIONS].why
-    functions = steps[installing.APP_FUNCTIONS]
+    assert steps[OVERLAY].outcome == "not-needed"
+    assert steps[NOTIFICATIONS].outcome == "done"
+    assert "POST_NOTIFICATIONS" in steps[NOTIFICATIONS].why
+    functions = steps[APP_FUNCTIONS]
     assert (functions.outcome, functions.why) == ("not-needed", "dev.droidgate.shim calls them for all shims")
     assert all(words[0] not in {"appops", "am", "cmd"} for words in commands(shim))
     steps = {item.what: item for item in set_up(device, 37, ("mmcp-activity",))}
-    assert "SYSTEM_ALERT_WINDOW" in steps[installing.OVERLAY].why
+    assert "SYSTEM_ALERT_WINDOW" in steps[OVERLAY].why
 
 
 def test_a_shim_that_offers_nothing_is_allowed_nothing(device: Device, shim: FakeShim) -> None:
@@ -96,27 +108,21 @@ def test_a_shim_that_offers_nothing_is_allowed_nothing(device: Device, shim: Fak
     assert commands(shim) == []
 
 
-@pytest.mark.parametrize(
-    ("command", "answer", "what", "said"),
-    [
-        ("appops set", Answer(stderr=b"Error: No UID for x\n", status=255), installing.OVERLAY, "No UID"),
-        ("appops set", Answer(stderr=b"Error: no\n"), installing.OVERLAY, "Error: no"),
-        ("dumpsys deviceidle", Answer(b"Unknown package: x\n"), installing.BATTERY, "Unknown package"),
-        ("dumpsys deviceidle", Answer(b""), installing.BATTERY, "status 0"),
-        ("dumpsys deviceidle", Answer(ADDED, status=1), installing.BATTERY, "Added"),
-        ("dumpsys deviceidle", Answer(b"Added: dev.droidgate.other\n"), installing.BATTERY, "other"),
-        (
-            "pm grant",
-            Answer(
-                stderr=b"Exception occurred while executing 'grant':\n"
-                b"java.lang.SecurityException: not a changeable permission type\n\tat x\n",
-                status=255,
-            ),
-            installing.NOTIFICATIONS,
-            "SecurityException: not a changeable",
-        ),
-    ],
+REFUSED = (
+    b"Exception occurred while executing 'grant':\n"
+    b"java.lang.SecurityException: not a changeable permission type\n\tat x\n"
 )
+
+
+@pytest.mark.parametrize(("command", "answer", "what", "said"), [
+    ("appops set", Answer(stderr=b"Error: No UID for x\n", status=255), OVERLAY, "No UID"),
+    ("appops set", Answer(stderr=b"Error: no\n"), OVERLAY, "Error: no"),
+    ("dumpsys deviceidle", Answer(b"Unknown package: x\n"), BATTERY, "Unknown package"),
+    ("dumpsys deviceidle", Answer(b""), BATTERY, "status 0"),
+    ("dumpsys deviceidle", Answer(ADDED, status=1), BATTERY, "Added"),
+    ("dumpsys deviceidle", Answer(b"Added: dev.droidgate.other\n"), BATTERY, "other"),
+    ("pm grant", Answer(stderr=REFUSED, status=255), NOTIFICATIONS, "SecurityException: not a changeable"),
+])  # fmt: skip
 def test_a_refusal_is_a_record_with_androids_words(
     device: Device, shim: FakeShim, command: str, answer: Answer, what: str, said: str
 ) -> None:
@@ -132,7 +138,7 @@ def facts(build: str) -> ShimFacts:
 
 
 def test_an_installation_s_command_can_be_typed(device: Device, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(installing, "install_apks", lambda *_, **__: None)
+    monkeypatch.setattr(installation_steps, "install_apks", lambda *_, **__: None)
     name = "my shim; (1).apk"
     done = install_shim(ShimPlace(device, 0, "24"), facts("ef" * 32), b"", file_name=name, any_app=None)
     assert shlex.split(done.steps[0].command or "")[-1] == name
@@ -228,8 +234,8 @@ def phone(device: Device, shim: FakeShim, monkeypatch: pytest.MonkeyPatch) -> Ph
     monkeypatch.setattr(shell_identity, "_SECONDS_TO_LEND", 0.0)
     monkeypatch.setattr(shell_identity, "installed_facts", item.facts)
     monkeypatch.setattr(ShimPlace, "packages", lambda _: item.packages())
-    monkeypatch.setattr(installing, "install_apks", item.install)
-    monkeypatch.setattr(installing, "uninstall", item.uninstall)
+    monkeypatch.setattr(installation_steps, "install_apks", item.install)
+    monkeypatch.setattr(installation_steps, "uninstall", item.uninstall)
     return item
 
 

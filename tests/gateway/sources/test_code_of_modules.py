@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from counted_work import count_calls
-from droidgate.coverage.inputs import Item, list_inputs
+from droidgate.coverage.scan_inputs import Item, list_inputs
 from droidgate.coverage.scan_one import scan_one
 from droidgate.sources import Providers, read_source
 from droidgate.sources.source_code import CAPABILITIES_NOT_FOUND, SOURCE_DIFFERS

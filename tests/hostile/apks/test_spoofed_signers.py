@@ -10,7 +10,7 @@ from zipfile import ZipFile
 import pytest
 
 from droidgate.cli import run
-from droidgate.coverage.inputs import Item
+from droidgate.coverage.scan_inputs import Item
 from droidgate.coverage.scan_one import scan_one
 from droidgate.shims.source_apps import read_source_apps
 from droidgate_android.apk.apk_budgets import Limits

@@ -12,7 +12,7 @@ from device_shim.shim_phone import hand_made_shim
 from device_shim.shim_phone.tool_apps import TOOL, ToolApp, tool_apk, tool_routes
 from device_shim.shim_phone.world import World, key
 from droidgate_mappings.model.errors import UsageError
-from droidgate_phone.apps.jvm_shim import parts, private_folder
+from droidgate_phone.apps.jvm_shim import jvm_parts, private_folder
 from droidgate_shim.builder.dex import shim_dex
 
 STRANGER = 54321
@@ -23,7 +23,7 @@ AS_ROOT = pytest.mark.skipif(os.geteuid() != 0, reason="gives files to another u
 def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """The cache folder of this test."""
     monkeypatch.setenv("DROIDGATE_HOME", str(tmp_path / "droidgate"))
-    monkeypatch.setattr(parts, "_checked_here", {})
+    monkeypatch.setattr(jvm_parts, "_checked_here", {})
     return tmp_path / "droidgate" / "cache" / "shim-runtime"
 
 
@@ -46,16 +46,16 @@ def test_a_changed_dex_is_refused_with_its_digest(change: str) -> None:
         "another": b"dex\n035\0" + bytes(112),
     }[change]
     with pytest.raises(UsageError, match=hashlib.sha256(dex).hexdigest()) as refused:
-        parts.check_dex(dex)
+        jvm_parts.check_dex(dex)
     assert hashlib.sha256(own).hexdigest() in refused.value.message
-    parts.check_dex(own)
+    jvm_parts.check_dex(own)
 
 
 def test_a_changed_dex_is_refused_before_it_is_used(monkeypatch: pytest.MonkeyPatch, cache: Path) -> None:
-    monkeypatch.setattr(parts, "compiled_bridge", lambda _: pytest.fail("it went on"))
-    nothing = parts.Parts(Path("jdk"), (), Path("framework"), ())
+    monkeypatch.setattr(jvm_parts, "compiled_bridge", lambda _: pytest.fail("it went on"))
+    nothing = jvm_parts.Parts(Path("jdk"), (), Path("framework"), ())
     with pytest.raises(UsageError):
-        parts.classes_of_dex(nothing, shipped() + b"\0")
+        jvm_parts.classes_of_dex(nothing, shipped() + b"\0")
     assert not cache.exists()
 
 
@@ -103,14 +103,14 @@ def jars(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         path.parent.mkdir(parents=True)
         path.write_bytes(name.encode() * 1000)
         pinned[f"org.example:{name}:1.0"] = hashlib.sha256(name.encode() * 1000).hexdigest()
-    monkeypatch.setattr(parts, "_pinned", lambda: {"runtime": pinned})
+    monkeypatch.setattr(jvm_parts, "_pinned", lambda: {"runtime": pinned})
     return folder / "one" / "1.0" / "one-1.0.jar"
 
 
 def test_a_changed_jar_is_refused_with_both_digests_and_the_fix(jars: Path) -> None:
     jars.write_bytes(b"other")
     with pytest.raises(UsageError, match=hashlib.sha256(b"other").hexdigest()) as refused:
-        parts.pinned_jars("runtime")
+        jvm_parts.pinned_jars("runtime")
     assert hashlib.sha256(b"one" * 1000).hexdigest() in refused.value.message
     assert refused.value.hint is not None
     assert "fetch_robolectric.sh" in refused.value.hint
@@ -120,41 +120,41 @@ def test_a_changed_jar_is_refused_with_both_digests_and_the_fix(jars: Path) -> N
 def test_a_jar_that_changes_after_it_was_checked_is_refused(
     jars: Path, monkeypatch: pytest.MonkeyPatch, *, is_new_process: bool
 ) -> None:
-    parts.pinned_jars("runtime")
+    jvm_parts.pinned_jars("runtime")
     if is_new_process:
-        monkeypatch.setattr(parts, "_checked_here", {})
+        monkeypatch.setattr(jvm_parts, "_checked_here", {})
     before = jars.stat()
     jars.write_bytes(b"eno" * 1000)
     # The same size and, as far as a user can set it, the same time.
     os.utime(jars, ns=(before.st_atime_ns, before.st_mtime_ns))
     assert jars.stat().st_mtime_ns == before.st_mtime_ns
     with pytest.raises(UsageError, match="SHA-256"):
-        parts.pinned_jars("runtime")
+        jvm_parts.pinned_jars("runtime")
 
 
 def test_a_jar_is_read_once(jars: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    first = parts.pinned_jars("runtime")
+    first = jvm_parts.pinned_jars("runtime")
     assert jars in first
-    monkeypatch.setattr(parts, "_digest_of_file", lambda _: pytest.fail("it was read again"))
-    assert parts.pinned_jars("runtime") == first
-    monkeypatch.setattr(parts, "_checked_here", {})
-    assert parts.pinned_jars("runtime") == first
+    monkeypatch.setattr(jvm_parts, "_digest_of_file", lambda _: pytest.fail("it was read again"))
+    assert jvm_parts.pinned_jars("runtime") == first
+    monkeypatch.setattr(jvm_parts, "_checked_here", {})
+    assert jvm_parts.pinned_jars("runtime") == first
 
 
 @pytest.mark.parametrize("content", [b"", b"[]", b"\xff", b'{"a": 1}', b"{"])
 def test_what_was_written_about_jars_and_cannot_be_read_proves_nothing(
     jars: Path, cache: Path, monkeypatch: pytest.MonkeyPatch, content: bytes
 ) -> None:
-    parts.pinned_jars("runtime")
-    monkeypatch.setattr(parts, "_checked_here", {})
+    jvm_parts.pinned_jars("runtime")
+    monkeypatch.setattr(jvm_parts, "_checked_here", {})
     (cache / "checked-jars.json").write_bytes(content)
     jars.write_bytes(b"other")
     with pytest.raises(UsageError, match="SHA-256"):
-        parts.pinned_jars("runtime")
+        jvm_parts.pinned_jars("runtime")
 
 
 def test_every_jar_is_pinned() -> None:
-    pinned = parts._pinned()
+    pinned = jvm_parts._pinned()
     assert set(pinned) == {"runtime", "framework", "dex"}
     for jars_of_group in pinned.values():
         assert all(len(digest) == 64 and int(digest, 16) for digest in jars_of_group.values())
@@ -225,10 +225,10 @@ def test_a_folder_behind_a_link_is_judged_where_it_is(cache: Path, tmp_path: Pat
 
 
 def test_a_planted_apk_is_replaced(cache: Path) -> None:
-    kept = parts.kept_apk(b"an apk")
+    kept = jvm_parts.kept_apk(b"an apk")
     assert kept.parent == cache
     kept.write_bytes(b"planted")
-    assert parts.kept_apk(b"an apk").read_bytes() == b"an apk"
+    assert jvm_parts.kept_apk(b"an apk").read_bytes() == b"an apk"
 
 
 @pytest.mark.parametrize("kind", ["link", "open file", pytest.param("stranger's file", marks=AS_ROOT)])
@@ -244,7 +244,7 @@ def test_a_planted_file_is_made_anew(cache: Path, tmp_path: Path, kind: str) -> 
             planted.chmod(0o666)
         else:
             os.chown(planted, STRANGER, STRANGER)
-    made = parts._made_once("shim-1.jar", lambda path: parts._write(path, b"made"))
+    made = jvm_parts._made_once("shim-1.jar", lambda path: jvm_parts._write(path, b"made"))
     assert made.read_bytes() == b"made"
     assert not made.is_symlink()
     assert [item.name for item in cache.iterdir()] == ["shim-1.jar"]

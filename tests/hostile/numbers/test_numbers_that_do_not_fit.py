@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
-from droidgate.coverage.inputs import Item
+from droidgate.coverage.scan_inputs import Item
 from droidgate.coverage.scan_one import scan_one
 from droidgate.sources.catalogs.catalog import Catalog
-from droidgate.sources.catalogs.rows import read_part
+from droidgate.sources.catalogs.catalog_rows import read_part
 from droidgate_mappings.model.capability import Provider
 from droidgate_mappings.model.errors import InputError
 from droidgate_mcp import read as mcp_reader, write as mcp_writer

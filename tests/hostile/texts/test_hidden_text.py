@@ -22,7 +22,7 @@ from droidgate.cli.output.json_output import json_text
 from droidgate.cli.output.pages import Line, Table, show
 from droidgate.cli.output.sarif import sarif_log
 from droidgate.coverage.export import _harmless_text
-from droidgate.migration.plan import _may_be
+from droidgate.migration.migration_plan import _may_be
 from droidgate_mappings.model.findings import Finding, Level
 from droidgate_mappings.tables.app_functions import load_shell_texts
 from droidgate_mappings.text_safety import (

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from droidgate.coverage import remote
+from droidgate.coverage import remote_files
 from droidgate_mappings.model.errors import InputError
 
 BOMB = gzip.compress(bytes(200 << 20), 9)
@@ -47,7 +47,7 @@ def test_a_packed_answer_is_refused_before_it_is_unpacked(server: str, coding: s
     url = f"{server}/{coding}/{name}"
     tracemalloc.start()
     with pytest.raises(InputError, match=f"packs its answers .{coding.lower()}. although"):
-        remote.open_remote(url) if name.endswith("apk") else remote.find_remote(url)
+        remote_files.open_remote(url) if name.endswith("apk") else remote_files.find_remote(url)
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert peak < 32 << 20

@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Any, Final, cast
 
 from droidgate_android.apk.signatures import read_certificates
 from droidgate_mappings.model.errors import UsageError
+from droidgate_phone.apps.jvm_shim.jvm_machine import Machine, shared_machine
+from droidgate_phone.apps.jvm_shim.jvm_parts import check_dex, classes_of_dex, kept_apk
 from droidgate_phone.apps.jvm_shim.jvm_values import (
     Fields,
     read_bundle,
@@ -19,8 +21,6 @@ from droidgate_phone.apps.jvm_shim.jvm_values import (
     write_intent,
     write_message,
 )
-from droidgate_phone.apps.jvm_shim.machine import Machine, shared_machine
-from droidgate_phone.apps.jvm_shim.parts import check_dex, classes_of_dex, kept_apk
 from droidgate_phone.java.app_values import (
     ActivityResult,
     AndroidError,

@@ -8,7 +8,7 @@ from typing import Final
 
 from droidgate_android.projects.manifest_limits import utf16_length
 from droidgate_mappings.values.failures import Failure
-from droidgate_phone.apps.shim.identity import StoredGrant
+from droidgate_phone.apps.shim.caller_grants import StoredGrant
 from droidgate_phone.apps.shim.openers import Opener, Opening
 from droidgate_phone.apps.shim.shim_core import Core, Receipt
 from droidgate_shim.engine.authority import Carrier

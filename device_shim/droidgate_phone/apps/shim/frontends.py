@@ -18,7 +18,7 @@ from droidgate_mappings.model.types import ObjectType
 from droidgate_mappings.values.failures import Failure
 from droidgate_mobile_mcp.wire import read_response
 from droidgate_phone.apps.shim.app_function_frontend import document_of, properties_of
-from droidgate_phone.apps.shim.identity import Origin, origin_of_package
+from droidgate_phone.apps.shim.caller_grants import Origin, origin_of_package
 from droidgate_phone.apps.shim.shim_core import Core, Receipt
 from droidgate_phone.apps.shim.shim_process import core_of
 from droidgate_phone.java.app_values import AppFunctionError, BroadcastResult, CallingPackage

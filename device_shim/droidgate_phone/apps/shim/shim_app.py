@@ -9,14 +9,14 @@ from typing import Final
 
 from droidgate_mappings.values.failures import Failure
 from droidgate_phone.apps.shim.borrowed_permission import SHELL_SERVICE
+from droidgate_phone.apps.shim.caller_grants import HOST_PROVIDER, origin_of, origin_of_start
 from droidgate_phone.apps.shim.consent import CONSENT
 from droidgate_phone.apps.shim.consent_screen import ConsentActivity, hide_overlays
 from droidgate_phone.apps.shim.extras import texts_of
 from droidgate_phone.apps.shim.frontends import FunctionService, MmcpActivity, MmcpReceiver
-from droidgate_phone.apps.shim.host import HostProvider
-from droidgate_phone.apps.shim.identity import HOST_PROVIDER, origin_of, origin_of_start
+from droidgate_phone.apps.shim.host_provider import HostProvider
 from droidgate_phone.apps.shim.openers import number_of
-from droidgate_phone.apps.shim.screen import TRAMPOLINE, ScreenCall
+from droidgate_phone.apps.shim.screen_calls import TRAMPOLINE, ScreenCall
 from droidgate_phone.apps.shim.shell_service import (
     INSTRUMENTATION,
     ShellIdentityInstrumentation,

@@ -15,7 +15,7 @@ from typing import Final
 from droidgate_mappings.model.errors import InputError
 from droidgate_mappings.model.json_values import Json
 from droidgate_mappings.values.failures import CallError, Failure
-from droidgate_phone.apps.shim.identity import POLICY, ROUTES, GrantStore, Origin
+from droidgate_phone.apps.shim.caller_grants import POLICY, ROUTES, GrantStore, Origin
 from droidgate_phone.java.app_values import AndroidError, PackageFacts, XmlAttributeText, XmlNode
 from droidgate_phone.java.intents import ComponentName
 from droidgate_phone.system.behaviour import AppFiles, Context, Platform

@@ -28,11 +28,11 @@ from droidgate_phone.apps.shim.borrowed_permission import (
     is_holder,
     is_signed_alike,
 )
+from droidgate_phone.apps.shim.caller_grants import Origin
 from droidgate_phone.apps.shim.consent import ConsentDesk
 from droidgate_phone.apps.shim.extras import texts_of
-from droidgate_phone.apps.shim.identity import Origin
 from droidgate_phone.apps.shim.receiver_calls import broadcast
-from droidgate_phone.apps.shim.screen import ScreenCalls
+from droidgate_phone.apps.shim.screen_calls import ScreenCalls
 from droidgate_phone.apps.shim.shim_core import Core, Receipt
 from droidgate_phone.apps.shim.shim_discovery import Discoveries
 from droidgate_phone.java.app_values import AndroidError, Binding, Message, ServiceConnection

@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable, Mapping
 from typing import Any, Final
 
-from droidgate.calls.screen.more_tools import MORE_TOOLS, MoreCall
+from droidgate.calls.screen.extension_tools import EXTENSION_TOOLS, ExtensionCall
 from droidgate.calls.screen.screen_state import SCREEN_SECONDS, Clock, PhoneState
 from droidgate.calls.screen.ufo_tools import UFO_TOOLS
 from droidgate.devices.device import Device
@@ -15,7 +15,7 @@ from droidgate_mappings.model.json_values import Json
 
 DEFAULT_SECONDS: Final = 30.0
 
-_TOOLS: Final[Mapping[str, Callable[..., Json]]] = {**UFO_TOOLS, **MORE_TOOLS}
+_TOOLS: Final[Mapping[str, Callable[..., Json]]] = {**UFO_TOOLS, **EXTENSION_TOOLS}
 
 
 class MobileAgentTools:
@@ -69,7 +69,7 @@ class MobileAgentTools:
                 with `success` false.
         """
         connect = self._phone if device is None else lambda: device
-        call = MoreCall(self._state, connect, seconds or self._seconds, cancel or threading.Event())
+        call = ExtensionCall(self._state, connect, seconds or self._seconds, cancel or threading.Event())
         return _TOOLS[tool](call, **arguments)
 
     def _phone(self) -> Device:

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Final
 
 from droidgate.cli.command_classes import Command, argument, option
-from droidgate.cli.options import AS_JSON, PATTERN_HELP
+from droidgate.cli.shared_options import AS_JSON, PATTERN_HELP
 
 FOLDER: Final = option("--folder DIR", "A copy of a log; the one of this computer by default")
 

@@ -9,10 +9,10 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Final
 
+from droidgate.calls.agent_command_lists import read_command_file, run_commands
 from droidgate.calls.batches import BatchOutcome, BatchRequest, Status, open_journal, read_batch, run_batch
 from droidgate.calls.call_requests import CallRequest
 from droidgate.calls.caller import Caller
-from droidgate.calls.commands import read_command_file, run_commands
 from droidgate.calls.subjects import EVERY_CAPABILITY
 from droidgate.cli.calls.call_options import Call
 from droidgate.cli.calls.terminal_approval import ask_on_terminal

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from droidgate.cli.command_classes import Command, argument, flag, option
 from droidgate.cli.completing import complete_declared
-from droidgate.cli.options import AS_JSON, SERIAL
+from droidgate.cli.shared_options import AS_JSON, SERIAL
 
 
 class Call(Command, short="Call a capability of a phone's app", work="droidgate.cli.calls.run_call:call"):

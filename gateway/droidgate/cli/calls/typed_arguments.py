@@ -10,7 +10,7 @@ from typing import Final
 from droidgate.cli.output.json_output import json_text
 from droidgate.cli.output.pages import Line
 from droidgate.cli.output.safe_text import one_line
-from droidgate.shims.messages import MAX_PAYLOAD_BYTES
+from droidgate.shims.host_messages import MAX_PAYLOAD_BYTES
 from droidgate.sources import STANDARD_INPUT
 from droidgate_mappings.model.errors import InputError, UsageError
 from droidgate_mappings.model.json_values import Json

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from droidgate.cli.command_classes import Command, argument, flag, option
 from droidgate.cli.completing import complete_clients, complete_serials
-from droidgate.cli.options import AS_JSON
+from droidgate.cli.shared_options import AS_JSON
 
 
 class InstallClient(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import typer
 
 from droidgate.cli.command_classes import Command
-from droidgate.cli.options import AS_JSON
+from droidgate.cli.shared_options import AS_JSON
 
 
 class ConfigShow(

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any, Final, Literal
 
-from droidgate.cli.options import AndroidRelease, ConversionThreshold, DiffThreshold, LintThreshold
+from droidgate.cli.shared_options import AndroidRelease, ConversionThreshold, DiffThreshold, LintThreshold
 from droidgate_mappings.model.errors import UsageError
 from droidgate_mappings.model.json_values import Json
 

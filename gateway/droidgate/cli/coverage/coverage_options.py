@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 from droidgate.cli.command_classes import Command, ReportingCommand, argument, flag, option
-from droidgate.cli.options import AS_JSON, INCLUDE_SHIMS
 from droidgate.cli.run_limits import BoundedCommand, Deadline, Memory
+from droidgate.cli.shared_options import AS_JSON, INCLUDE_SHIMS
 
 
 class Scan(

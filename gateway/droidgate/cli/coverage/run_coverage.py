@@ -35,7 +35,7 @@ from droidgate.coverage.coverage_document import (
 from droidgate.coverage.export import Form
 from droidgate.coverage.reach import obstacle_of
 from droidgate.coverage.report import Coverage, ReportOptions, open_snapshot
-from droidgate.sources.catalogs.rows import LEFT_OUT
+from droidgate.sources.catalogs.catalog_rows import LEFT_OUT
 from droidgate_mappings.formats.format import load_formats
 from droidgate_mappings.model.errors import UsageError, WriteError
 

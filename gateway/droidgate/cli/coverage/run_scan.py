@@ -17,9 +17,9 @@ from droidgate.cli.output.reports import Report
 from droidgate.cli.output.summaries import left_out_line
 from droidgate.cli.output.verbosity import shows_notes
 from droidgate.coverage.scan import ScanOptions, ScanResult, Watcher, scan
-from droidgate.coverage.scanned import KNOWN, PART
-from droidgate.sources.catalogs.rows import CATALOG_FILE, LEFT_OUT
-from droidgate.sources.spelling import printable
+from droidgate.coverage.scan_results import KNOWN, PART
+from droidgate.sources.catalogs.catalog_rows import CATALOG_FILE, LEFT_OUT
+from droidgate.sources.source_paths import printable
 from droidgate_mappings.model.errors import InputError
 
 if TYPE_CHECKING:

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Final, TypeAlias
 from droidgate.cli.output.grouped_findings import count_levels, counted
 from droidgate.cli.output.pages import Line, Table, show
 from droidgate.shims.broadcast_discovery import ask_broadcast_apps
-from droidgate.shims.client import HostClient
-from droidgate.shims.installing import install_shim
+from droidgate.shims.host_client import HostClient
+from droidgate.shims.installation_steps import install_shim
 from droidgate.shims.place import ShimPlace, place_of
 from droidgate.shims.shell_identity import set_up_identity
 from droidgate.shims.shim_facts import facts_of

@@ -41,7 +41,7 @@ from droidgate.cli.output.pages import Heading, Line, Table, show
 from droidgate.cli.output.summaries import dialect_name, provider_page
 from droidgate.computer.optional_packages import install_command, need
 from droidgate.migration.conversion import Conversion, convert
-from droidgate.migration.plan import MigrationPlan, plan_migration
+from droidgate.migration.migration_plan import MigrationPlan, plan_migration
 from droidgate.migration.source_sets import find_source_set
 from droidgate.sources import Providers, read_source
 from droidgate.sources.phone_source import PhoneReading, PhoneRequest, read_phone
@@ -110,7 +110,7 @@ class DemonstrationServer:
         from mcp import Client
         from mcp.client.streamable_http import streamable_http_client
 
-        from droidgate.serving.http import HttpAddress, http_application, http_server, listen
+        from droidgate.serving.http_transport import HttpAddress, http_application, http_server, listen
         from droidgate.serving.phone_tools import PhoneTools, ServedPhone
         from droidgate.serving.server_application import McpServer
         from droidgate.serving.tokens import TokenCheck, read_or_make_token, token_file

@@ -6,7 +6,8 @@ from enum import StrEnum
 from pathlib import Path
 
 from droidgate.cli.command_classes import PagedCommand, ReportingCommand, argument, flag, option
-from droidgate.cli.options import (
+from droidgate.cli.run_limits import BoundedCommand, Deadline, Memory
+from droidgate.cli.shared_options import (
     AS_JSON,
     AS_SARIF,
     CHOSEN_PROVIDERS,
@@ -21,7 +22,6 @@ from droidgate.cli.options import (
     DiffThreshold,
     LintThreshold,
 )
-from droidgate.cli.run_limits import BoundedCommand, Deadline, Memory
 
 
 class Inspect(

@@ -31,7 +31,7 @@ from droidgate.cli.output.pages import (
 from droidgate.cli.output.reports import Report
 from droidgate.cli.output.safe_text import visible
 from droidgate.cli.read_sources import print_problem, read_all
-from droidgate.migration.plan import Migration, migrate
+from droidgate.migration.migration_plan import Migration, migrate
 from droidgate.sources.source_results import Providers, provider_label
 from droidgate_mappings import text_safety
 from droidgate_mappings.model.errors import UsageError

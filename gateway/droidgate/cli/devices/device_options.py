@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from droidgate.cli.command_classes import Command, PagedCommand, flag, option
 from droidgate.cli.completing import complete_formats
-from droidgate.cli.options import AS_JSON, INCLUDE_SHIMS, SERIAL
+from droidgate.cli.shared_options import AS_JSON, INCLUDE_SHIMS, SERIAL
 
 
 class Devices(

@@ -6,9 +6,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from droidgate.cli.options import ConversionThreshold, LintThreshold
 from droidgate.cli.output.pages import Block, Heading, Line, Table
 from droidgate.cli.output.safe_text import one_line
+from droidgate.cli.shared_options import ConversionThreshold, LintThreshold
 from droidgate_mappings.model.findings import CONVERSION_LEVELS, LINT_LEVELS, Finding, Level, at_least
 
 _ORDER: Final = {

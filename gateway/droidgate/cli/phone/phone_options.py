@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Final
 
 from droidgate.cli.command_classes import Command, argument, flag, option
-from droidgate.cli.options import AS_JSON, AndroidRelease
+from droidgate.cli.shared_options import AS_JSON, AndroidRelease
 
 RUNNING_PORT: Final = option("--port", "Port of the phone; not needed where one runs", min=1, max=65535)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from droidgate.cli.command_classes import Command, argument, flag, option
-from droidgate.cli.options import AS_JSON, PATTERN_HELP, SERIAL
+from droidgate.cli.shared_options import AS_JSON, PATTERN_HELP, SERIAL
 
 PATTERNS: Final = argument("PATTERN...", PATTERN_HELP, ...)
 PATTERNS_OR_ALL: Final = argument("[PATTERN]...", f"{PATTERN_HELP}; all by default")

@@ -7,7 +7,7 @@ import sys
 from collections.abc import Iterable, Sequence
 from typing import Final, Literal
 
-from droidgate.calls.declared import (
+from droidgate.calls.declared_capabilities import (
     DeclaredCapability,
     PinDifference,
     approve,

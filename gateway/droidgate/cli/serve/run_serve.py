@@ -17,8 +17,8 @@ from droidgate.computer.optional_packages import need
 from droidgate_mappings.model.errors import UsageError
 
 if TYPE_CHECKING:
-    from droidgate.serving.search import SearchTools
     from droidgate.serving.server_process import Listening
+    from droidgate.serving.tool_search import SearchTools
 
 
 class PlannedAppPart(Document):
@@ -84,9 +84,9 @@ def serve(options: Serve) -> int:
 
 
 def _print_plan(options: Serve) -> int:
-    from droidgate.serving.search import SearchTools
     from droidgate.serving.server_application import plan_tokens
     from droidgate.serving.server_process import phone_tools
+    from droidgate.serving.tool_search import SearchTools
 
     tools = phone_tools(options.serials or (), select=options.select or (), screens=options.screens)
     tools.look(strict=True)
@@ -117,9 +117,9 @@ def _print_plan(options: Serve) -> int:
 
 def _serve(options: Serve) -> int:
     from droidgate.calls.traces import open_trace
-    from droidgate.serving.http import parse_address
-    from droidgate.serving.search import SearchTools
+    from droidgate.serving.http_transport import parse_address
     from droidgate.serving.server_process import phone_tools, serve_tools
+    from droidgate.serving.tool_search import SearchTools
 
     address = None if options.http is None else parse_address(options.http)
     with open_trace(options.trace) as steps:
@@ -147,7 +147,7 @@ def _serve(options: Serve) -> int:
 
 
 def _print_mode(provider: SearchTools, options: Serve) -> None:
-    from droidgate.serving.search import MANY_TOOLS
+    from droidgate.serving.tool_search import MANY_TOOLS
 
     if provider.is_searched and options.search is None:
         print_note(

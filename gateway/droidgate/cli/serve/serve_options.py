@@ -7,7 +7,7 @@ from pathlib import Path
 
 from droidgate.cli.command_classes import Command, PagedCommand, flag, option
 from droidgate.cli.completing import complete_serials
-from droidgate.cli.options import AS_JSON
+from droidgate.cli.shared_options import AS_JSON
 
 
 class Serve(

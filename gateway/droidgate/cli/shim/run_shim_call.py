@@ -11,9 +11,9 @@ from droidgate.cli.output.safe_text import one_line
 from droidgate.cli.shim import shim_options
 from droidgate.cli.shim.shim_documents import GrantRecord, ShimCallDocument, ShimGrantDocument
 from droidgate.devices.device import connect_device
-from droidgate.shims.calling import call_shim
 from droidgate.shims.granting import GrantChange, grant_capabilities, revoke_capabilities
 from droidgate.shims.place import ShimPlace, place_of
+from droidgate.shims.shim_calls import call_shim
 
 
 def call_and_report(options: shim_options.ShimCall) -> Report:

@@ -38,6 +38,7 @@ from droidgate.cli.shim.shim_documents import (
     app_name,
 )
 from droidgate.devices.device import connect_device
+from droidgate.shims.installation_steps import Step
 from droidgate.shims.installations import (
     InstalledShims,
     InstallRequest,
@@ -46,7 +47,6 @@ from droidgate.shims.installations import (
     prepare_shims,
     uninstall_shims,
 )
-from droidgate.shims.installing import Step
 from droidgate.shims.place import place_of
 from droidgate.shims.sync_runs import Synced, SyncPlan, carry_out, findings_of, plan_sync
 from droidgate_mappings.formats.installed import SHIM_PACKAGE

@@ -22,7 +22,7 @@ from droidgate.cli.shim.shim_documents import (
 from droidgate.devices.device import connect_device
 from droidgate.shims.answers import Access, Status
 from droidgate.shims.doctor import Check, examine
-from droidgate.shims.installing import APP_FUNCTIONS_SDK
+from droidgate.shims.installation_steps import APP_FUNCTIONS_SDK
 from droidgate.shims.place import InstalledShim, ShimPlace, installed_shims, place_of, target_problem
 from droidgate_mappings.formats.installed import SHIM_PACKAGE
 from droidgate_mappings.tables.android_names import android_name

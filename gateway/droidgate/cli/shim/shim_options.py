@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Final
 
 from droidgate.cli.command_classes import Command, Options, ReportingCommand, argument, flag, option
 from droidgate.cli.completing import complete_capabilities, complete_shims
-from droidgate.cli.options import AS_JSON, SERIAL, ConversionThreshold
 from droidgate.cli.run_limits import BoundedCommand, Deadline, Memory
+from droidgate.cli.shared_options import AS_JSON, SERIAL, ConversionThreshold
 
 if TYPE_CHECKING:
     from droidgate_shim.builder.shims import ShimOptions

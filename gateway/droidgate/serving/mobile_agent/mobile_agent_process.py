@@ -19,7 +19,7 @@ import uvicorn
 
 from droidgate.calls.screen.screen_tools import DEFAULT_SECONDS, MobileAgentTools
 from droidgate.devices.device import connect_device
-from droidgate.serving.http import HttpAddress, http_application, http_server, listen
+from droidgate.serving.http_transport import HttpAddress, http_application, http_server, listen
 from droidgate.serving.mobile_agent.mobile_agent_server import EXTENSIONS, Extension, MobileAgentServer, Role
 from droidgate.serving.tokens import TokenCheck, is_token, read_or_make_token, token_file
 from droidgate_mappings.model.errors import UsageError

@@ -16,7 +16,7 @@ from pydantic import ValidationError
 
 from droidgate.computer.cores import usable_cores
 from droidgate.computer.optional_packages import need
-from droidgate.sources.catalogs.rows import (
+from droidgate.sources.catalogs.catalog_rows import (
     CATALOG_FILE,
     LEFT_OUT,
     LOG_FILE,
@@ -29,8 +29,8 @@ from droidgate.sources.catalogs.rows import (
 )
 from droidgate.sources.folders import read_bytes
 from droidgate.sources.format_reading import ReadOptions
+from droidgate.sources.source_paths import join_shown, printable
 from droidgate.sources.source_results import Providers
-from droidgate.sources.spelling import join_shown, printable
 from droidgate_mappings.formats.format import finder_of, load_formats
 from droidgate_mappings.formats.installed import OWN_PREFIX, own_app
 from droidgate_mappings.model.capability import Place, Provider, State

@@ -125,7 +125,7 @@ _PAUSE: Final = 0.3
 """Seconds between two looks at the screen."""
 
 
-class MoreCall(UfoCall):
+class ExtensionCall(UfoCall):
     """One call of any tool."""
 
     def list_controls(self, since: str = "", *, force_refresh: bool = False) -> Json:
@@ -253,15 +253,15 @@ class MoreCall(UfoCall):
         return {"success": True, "screen": screen, "controls": found}
 
 
-MORE_TOOLS: Final[Mapping[str, Callable[..., Json]]] = {
+EXTENSION_TOOLS: Final[Mapping[str, Callable[..., Json]]] = {
     method.__name__: method
     for method in (
-        MoreCall.list_controls,
-        MoreCall.find_element,
-        MoreCall.wait_for_element,
-        MoreCall.take_screenshot,
-        MoreCall.long_press,
-        MoreCall.drag,
+        ExtensionCall.list_controls,
+        ExtensionCall.find_element,
+        ExtensionCall.wait_for_element,
+        ExtensionCall.take_screenshot,
+        ExtensionCall.long_press,
+        ExtensionCall.drag,
     )
 }
 

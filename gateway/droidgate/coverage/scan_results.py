@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from typing import Any, BinaryIO, Final, Self
 
-from droidgate.sources.catalogs.rows import Row
+from droidgate.sources.catalogs.catalog_rows import Row
 
 _LENGTH: Final = struct.Struct("<I")
 MAX_FRAME: Final = 64 << 20

@@ -185,7 +185,7 @@ class FrontDoor:
         try:
             await self._application({**scope, "headers": headers}, replay, response.send)
         except asyncio.CancelledError:
-            # Only the end of the server cancels a request (`droidgate.serving.http`).
+            # Only the end of the server cancels a request (`droidgate.serving.http_transport`).
             await response.end()
 
     def _refusal(self, headers: Iterable[tuple[bytes, bytes]]) -> tuple[int, str] | None:

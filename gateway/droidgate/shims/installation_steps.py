@@ -14,7 +14,7 @@ from droidgate.devices.device import CommandResult, Device
 from droidgate.devices.device_errors import CommandFailedError, DeviceOutputError, excerpt
 from droidgate.devices.quoting import check_user
 from droidgate.shims.answers import Hello
-from droidgate.shims.client import ANY_APP, EVERY_CAPABILITY, HostClient
+from droidgate.shims.host_client import ANY_APP, EVERY_CAPABILITY, HostClient
 from droidgate.shims.place import ShimPlace
 from droidgate.shims.shim_facts import ShimFacts
 from droidgate_mappings.formats.installed import SHIM_PACKAGE

@@ -37,7 +37,7 @@ from droidgate.shims.answers import (
     Status,
     refusal_of,
 )
-from droidgate.shims.messages import (
+from droidgate.shims.host_messages import (
     LONG_ARGUMENT_CHARACTERS,
     LONG_REQUEST_BYTES,
     MAX_FRAME_BYTES,

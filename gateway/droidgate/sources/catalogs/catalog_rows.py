@@ -19,7 +19,7 @@ from typing import Any, Final, TypeAlias, TypeVar, get_args, get_origin, get_typ
 
 from pydantic import ValidationError
 
-from droidgate.sources.spelling import join_shown
+from droidgate.sources.source_paths import join_shown
 from droidgate_android.projects.project_files import read_start
 from droidgate_mappings.model.capability import Place
 from droidgate_mappings.model.errors import InputError

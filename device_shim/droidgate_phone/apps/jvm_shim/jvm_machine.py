@@ -16,8 +16,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from droidgate_mappings.model.errors import UsageError
+from droidgate_phone.apps.jvm_shim.jvm_parts import Parts, compiled_bridge, find_parts
 from droidgate_phone.apps.jvm_shim.jvm_values import Fields
-from droidgate_phone.apps.jvm_shim.parts import Parts, compiled_bridge, find_parts
 from droidgate_phone.java.app_values import AndroidError
 from droidgate_phone.system.processes import DeadProcessError
 

@@ -20,7 +20,7 @@ from droidgate_mappings.model.errors import InputError
 from droidgate_mappings.model.json_values import Json
 from droidgate_mappings.values.failures import Failure
 from droidgate_phone.apps.shim.app_function_frontend import EXECUTE, FIRST_WITH_FUNCTIONS
-from droidgate_phone.apps.shim.identity import Origin, StoredGrant
+from droidgate_phone.apps.shim.caller_grants import Origin, StoredGrant
 from droidgate_phone.apps.shim.shim_core import Receipt
 from droidgate_phone.apps.shim.shim_discovery import Tools
 from droidgate_phone.apps.shim.shim_process import ShimProcess, core_of

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from droidgate.sources.spelling import printable, shown_parent
+from droidgate.sources.source_paths import printable, shown_parent
 from droidgate_android.apk.apk_budgets import Budget
 from droidgate_android.apk.apk_files import FileSource, MemorySource
 from droidgate_android.apk.binary_xml import parse_binary_xml

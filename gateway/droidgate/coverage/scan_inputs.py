@@ -12,10 +12,10 @@ from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any, Final, Literal
 
-from droidgate.coverage.remote import UnknownSchemeError, find_remote, is_remote, without_password
-from droidgate.sources.catalogs.rows import CATALOG_FILE, catalog_folder
+from droidgate.coverage.remote_files import UnknownSchemeError, find_remote, is_remote, without_password
+from droidgate.sources.catalogs.catalog_rows import CATALOG_FILE, catalog_folder
 from droidgate.sources.folders import ARCHIVE_ENDINGS, scan_folder
-from droidgate.sources.spelling import DEVICE_SCHEME, join_shown, printable
+from droidgate.sources.source_paths import DEVICE_SCHEME, join_shown, printable
 from droidgate_mappings.formats.format import load_formats
 from droidgate_mappings.model.errors import InputError, UsageError
 

@@ -10,7 +10,7 @@ from typing import Final
 from droidgate.devices.device_errors import DeviceOutputError
 from droidgate.devices.packages import InstalledPackage
 from droidgate.shims.answers import refusal_of
-from droidgate.shims.client import HostClient
+from droidgate.shims.host_client import HostClient
 from droidgate.shims.place import InstalledShim, ShimPlace, installed_shims
 from droidgate.shims.scopes import load_scopes
 from droidgate.shims.shim_facts import installed_facts

@@ -14,7 +14,7 @@ from typing import Any, Final
 
 from droidgate.computer.optional_packages import need
 from droidgate.sources.folders import ARCHIVE_ENDINGS
-from droidgate.sources.spelling import printable
+from droidgate.sources.source_paths import printable
 from droidgate_android.apk.apk_files import check_range
 from droidgate_android.apk.bundle_files import TemporarySource
 from droidgate_android.apk.byte_source import ByteSource
