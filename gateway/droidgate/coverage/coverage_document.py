@@ -15,7 +15,7 @@ from droidgate_mappings.compare import Change
 from droidgate_mappings.model.types import Frozen
 
 Reach: TypeAlias = Literal["native", "gateway", "ui-only", "none"]
-"""How an agent gets at a capability: by itself, through the gateway, only by the app's screens, not at
+"""How an agent reaches a capability: directly, through the gateway, only by the app's screens, or not at
 all."""
 
 REACHES: Final[tuple[Reach, ...]] = ("native", "gateway", "ui-only", "none")
@@ -23,19 +23,19 @@ REACHES: Final[tuple[Reach, ...]] = ("native", "gateway", "ui-only", "none")
 
 
 class Counted(Frozen):
-    """A word and how often it occurs."""
+    """A name and its count."""
 
     name: str
     count: int
 
 
 class CatalogFacts(Frozen):
-    """What was looked at.
+    """The catalog.
 
     Attributes:
-        name: What the catalog is called: its folder as the user wrote it, of an absolute path the last part.
-        droidgate: Version of the program that scanned.
-        outcomes: Sources by what came of them, the most frequent first.
+        name: Its folder as the user wrote it; of an absolute path the last part.
+        droidgate: Version of droidgate that made the scan.
+        outcomes: Sources by outcome, the most frequent first.
         rows: Rows of each table.
     """
 
@@ -50,9 +50,9 @@ class UnreadInput(Frozen):
 
     Attributes:
         source: Where it was found, as the user would write it.
-        place: Of a part of a source: the file inside it, with the line; None where that is not known.
-        outcome: What came of the source (`SourceRow.outcome`); None for a part of a source that was read.
-        reason: Why, one sentence.
+        place: For a part of a source: the file inside it, with the line; None where that is not known.
+        outcome: Outcome of the source (`SourceRow.outcome`); None for a part of a source that was read.
+        reason: Why it could not be read, one sentence.
     """
 
     source: str
@@ -62,14 +62,14 @@ class UnreadInput(Frozen):
 
 
 class UnreadCounts(Frozen):
-    """What a scan could not read, so that no other figure counts it.
+    """What a scan could not read; no other figure counts it.
 
     Attributes:
         sources: Sources of which nothing was read.
         parts: Parts of other sources, such as one of several descriptors of an app.
         reasons: Sources and parts by reason, the most frequent first; at most 20 reasons.
         inputs: The sources, then the parts, by name; at most 200.
-        left_out: How many more there are.
+        left_out: Number of sources and parts beyond these.
     """
 
     sources: int
@@ -80,21 +80,21 @@ class UnreadCounts(Frozen):
 
 
 class Totals(Frozen):
-    """The figures that a report begins with.
+    """The figures at the beginning of a report.
 
     Attributes:
-        apps: Applications, and descriptors that stand alone.
-        descriptors: Those of them that are descriptors.
+        apps: Applications, and descriptors without an app.
+        descriptors: Descriptors without an app.
         declaring_apps: Apps that declare something in any protocol, silent ones included.
-        silent_apps: Apps that declare something, but tell their capabilities only when a phone asks.
+        silent_apps: Apps that declare something, but list their capabilities only at run time, on request.
         ui_only_apps: Apps that declare nothing and have a launcher screen.
-        mute_apps: Apps that declare nothing and have none.
-        unread_apps: Apps that declare nothing in what was read, and of which something was not, such as the
-            code of a flavour; they are among neither of these two.
+        mute_apps: Apps that declare nothing and have no launcher screen.
+        unread_apps: Apps of which a part was not read, such as the code of a flavour, and that declare
+            nothing in the rest; not counted in `ui_only_apps` and `mute_apps`.
         several_protocols_apps: Apps that declare something in two protocols or more.
-        providers: Components and descriptors that declare.
-        capabilities: What they declare.
-        tokens: The token estimate of all capabilities together.
+        providers: Components and descriptors that declare capabilities.
+        capabilities: Declared capabilities.
+        tokens: Estimated tokens of all capabilities together.
     """
 
     apps: int
@@ -111,7 +111,7 @@ class Totals(Frozen):
 
 
 class ProtocolCount(Frozen):
-    """How often one dialect occurs. `title` is the format's human-readable name."""
+    """The apps, providers and capabilities of one dialect. `title` is the format's human-readable name."""
 
     protocol: str
     title: str
@@ -122,7 +122,7 @@ class ProtocolCount(Frozen):
 
 
 class Overlap(Frozen):
-    """Apps that declare in exactly these protocols (sorted ids; empty: none at all)."""
+    """Apps that declare capabilities in exactly these protocols (sorted ids; empty for none)."""
 
     protocols: tuple[str, ...]
     apps: int
@@ -135,10 +135,10 @@ class AgentFacts(Frozen):
     Attributes:
         id: Stable id, such as `mobile-mcp`.
         title: The human-readable name.
-        speaks: Ids of the interfaces that it calls by itself.
-        target: `FORMAT+DIALECT` in which the gateway lists capabilities to it; None for an agent that uses
+        speaks: Ids of the interfaces that it calls directly.
+        target: `FORMAT+DIALECT` in which the gateway lists capabilities for it; None for an agent that uses
             screens.
-        uses_screens: It works on screens and calls nothing.
+        uses_screens: Whether it works on screens and calls nothing.
     """
 
     id: str
@@ -149,16 +149,17 @@ class AgentFacts(Frozen):
 
 
 class AgentReach(Frozen):
-    """What one kind of agent reaches.
+    """The apps and capabilities that one kind of agent reaches.
 
     Attributes:
-        agent: Its id.
-        apps: Apps by the best reach of any of their capabilities, in the order of `REACHES`; an app that
-            declares nothing counts by its screen.
+        agent: Id of the agent.
+        apps: Apps by the best reach of their capabilities, in the order of `REACHES`; an app that declares
+            nothing counts by its screen.
         capabilities: Capabilities by reach, in the order of `REACHES`.
-        levels: Capabilities that it reaches through the gateway, by what the conversion costs, mildest first.
-        version_alone: Those of them that lose a part, and only their `version`.
-        reasons: Why, the most frequent first: at most 12.
+        levels: Capabilities that it reaches through the gateway, by the most severe level of the conversion,
+            the least severe first.
+        version_alone: Capabilities among these whose conversion drops nothing but the `version`.
+        reasons: Reasons for the reach, the most frequent first; at most 12.
     """
 
     agent: str
@@ -170,13 +171,13 @@ class AgentReach(Frozen):
 
 
 class FidelityCell(Frozen):
-    """What a conversion costs from one dialect to another.
+    """The losses of conversions from one dialect to another.
 
     Attributes:
-        protocol: Where from.
-        dialect: Where from.
-        target: `FORMAT+DIALECT`.
-        levels: Capabilities by the gravest level of what concerns them, in the order of `Report.levels`.
+        protocol: Protocol of the source.
+        dialect: Dialect of the source.
+        target: `FORMAT+DIALECT` of the target.
+        levels: Capabilities by the most severe level of their findings, in the order of `Report.levels`.
             Security findings are counted apart.
         security: Capabilities with an access rule, their own or their provider's, that the target does not
             enforce.
@@ -190,7 +191,7 @@ class FidelityCell(Frozen):
 
 
 class UseCaseCount(Frozen):
-    """A use case of the guideline, and who serves it; a gap where nobody does."""
+    """A use case of the guideline, with the apps and capabilities that serve it; a gap where none does."""
 
     id: str
     title: str
@@ -206,7 +207,7 @@ class AppTypeCoverage(Frozen):
         id: Stable id.
         title: The human-readable name.
         apps: Apps that serve any of its use cases.
-        covered: How many of its use cases some app serves.
+        covered: Number of its use cases that an app serves.
         use_cases: In the guideline's order.
     """
 
@@ -222,8 +223,8 @@ class MatchedGroup(Frozen):
 
     Attributes:
         name: The id of its first capability.
-        capabilities: How many there are.
-        apps: In how many apps.
+        capabilities: Number of its capabilities.
+        apps: Number of their apps.
         protocols: Capabilities by protocol.
         kinds: Links by kind: `same-use-case`, `near-duplicate`, `same-app-twice`.
         examples: At most 5 capabilities as `PACKAGE ID`.
@@ -238,11 +239,11 @@ class MatchedGroup(Frozen):
 
 
 class MatchingSummary(Frozen):
-    """What overlaps across apps and protocols.
+    """Groups of capabilities that overlap across apps and protocols.
 
     Attributes:
-        groups: How many groups of two or more there are.
-        capabilities: How many capabilities are in one.
+        groups: Number of groups of two or more capabilities.
+        capabilities: Number of capabilities in these groups.
         kinds: Links by kind.
         full_blocks: Blocks that were full, so that a match may have been missed.
         largest: The 20 groups with the most apps.
@@ -256,22 +257,22 @@ class MatchingSummary(Frozen):
 
 
 class QualityFigures(Frozen):
-    """How well an app, or all of them, describe what they declare.
+    """The quality of the declarations of one app, or of all apps.
 
     Attributes:
-        capabilities: How many there are.
-        undescribed_capabilities: Those without a description.
-        parameters: Parameters, those inside of objects too.
-        undescribed_parameters: Those without a description.
-        untyped_parameters: Those of which nothing says what they are.
-        poor_names: Capabilities whose id has no word (`f1`, `x`) or is longer than a model should be shown.
-        tokens: The token estimate of all of them together.
-        lint_errors: Lint findings by level.
-        lint_warnings: Lint findings by level.
-        lint_notes: Lint findings by level.
-        bent: What the reader had to accept against the specification.
-        marks: Security marks.
-        score: 100 minus what is missing (docs/reference/coverage.md); None where nothing is declared.
+        capabilities: Number of capabilities.
+        undescribed_capabilities: Capabilities without a description.
+        parameters: Number of parameters, those inside of objects too.
+        undescribed_parameters: Parameters without a description.
+        untyped_parameters: Parameters without a type.
+        poor_names: Capabilities whose id has no word (`f1`, `x`) or is too long for models.
+        tokens: Estimated tokens of all capabilities together.
+        lint_errors: Lint findings of the level `error`.
+        lint_warnings: Lint findings of the level `warning`.
+        lint_notes: Lint findings of the level `note`.
+        bent: Deviations from the specification that the reader accepted.
+        marks: Texts with a security mark.
+        score: 100 minus the deductions in docs/reference/coverage.md; None where nothing is declared.
     """
 
     capabilities: int
@@ -290,7 +291,7 @@ class QualityFigures(Frozen):
 
 
 class AppQuality(Frozen):
-    """The quality of one app; `key` is as in `AppDetail`, `source` is where it was found."""
+    """The quality of one app; `key` is as in `AppDetail`, `source` is the place where it was found."""
 
     key: str
     package: str | None
@@ -300,17 +301,16 @@ class AppQuality(Frozen):
 
 
 class FindingCount(Frozen):
-    """How often one finding occurs.
+    """The count of one finding code.
 
     Attributes:
         origin: `reading`, `lint` or `security`.
-        protocol: Protocol of the provider that it is on; where it is on none that is known, the only protocol
-            of its app; else None.
-        code: Its stable code.
-        meaning: What the code means, one sentence; None where it is not known here.
-        level: How grave.
-        findings: How many.
-        apps: In how many apps.
+        protocol: Protocol of the provider; without a known provider the only protocol of the app, else None.
+        code: The stable code.
+        meaning: Meaning of the code, one sentence; None where this version does not know the code.
+        level: `note`, `warning` or `error`.
+        findings: Number of findings.
+        apps: Number of apps with such a finding.
     """
 
     origin: str
@@ -323,15 +323,15 @@ class FindingCount(Frozen):
 
 
 class ReleaseCount(Frozen):
-    """Lint findings that are true of an Android release.
+    """Lint findings that apply to an Android release.
 
     Attributes:
         release: Human-readable name, such as `Android 16 QPR2`.
         protocol: Protocol, None where it is not known.
-        errors: By level.
-        warnings: By level.
-        notes: By level.
-        apps: In how many apps.
+        errors: Findings of the level `error`.
+        warnings: Findings of the level `warning`.
+        notes: Findings of the level `note`.
+        apps: Number of apps with such a finding.
     """
 
     release: str
@@ -343,14 +343,13 @@ class ReleaseCount(Frozen):
 
 
 class Quality(Frozen):
-    """The quality of what is declared.
+    """The quality of the declarations.
 
     Attributes:
         all: All apps together.
         worst: The 20 apps with the lowest scores below 100, the lowest first.
-        findings: By origin, protocol, code and level; the most frequent first.
-        releases: Lint findings by the Android releases that they are true of, oldest first. One that does
-            not depend on the release is in none.
+        findings: Findings by origin, protocol, code and level; the most frequent first.
+        releases: Lint findings by Android release, oldest first, without those that apply to every release.
     """
 
     all: QualityFigures
@@ -360,7 +359,7 @@ class Quality(Frozen):
 
 
 class ChangedCapability(Frozen):
-    """A capability that came, went or changed; `changes` are those of `droidgate diff`, at most 20."""
+    """An added, removed or changed capability; `changes` are those of `droidgate diff`, at most 20."""
 
     id: str
     status: Literal["added", "removed", "changed"]
@@ -369,7 +368,7 @@ class ChangedCapability(Frozen):
 
 
 class ChangedProvider(Frozen):
-    """A provider that is not as it was: capabilities that are not as they were, and its own changes."""
+    """A provider that was added, removed or changed: its own changes, and those of its capabilities."""
 
     protocol: str
     component: str | None
@@ -380,20 +379,20 @@ class ChangedProvider(Frozen):
 
 
 class ChangedApp(Frozen):
-    """An app that came, went, declares otherwise, or is signed by somebody else.
+    """An app that was added, removed, changed its declarations, or is signed by other certificates.
 
     Attributes:
-        package: Application id; of a descriptor that stands alone its source.
+        package: Application id; for a descriptor without an app its source.
         label: Its label, the new one where there is one.
-        status: What happened to the app itself.
-        old_version: `versionName`, or `versionCode` where there is none.
-        new_version: The same, now.
-        weight: The heaviest change for those who call it; None where nothing that it declares changed.
-        capabilities_added: How many came.
-        capabilities_removed: How many went.
-        capabilities_changed: How many changed.
-        resigned: It is signed by other certificates than before: what was approved of it no longer holds.
-        providers: What changed; empty for an app that came or went, and for those beyond the first 200.
+        status: The change of the app itself.
+        old_version: Earlier `versionName`, or `versionCode` where it has no name.
+        new_version: The same of the later version.
+        weight: The change with the most effect on callers; None where its declarations did not change.
+        capabilities_added: Number of added capabilities.
+        capabilities_removed: Number of removed capabilities.
+        capabilities_changed: Number of changed capabilities.
+        resigned: Whether other certificates than before sign it; its approvals are no longer valid then.
+        providers: The changed providers; empty for an added or removed app, and beyond the first 200 apps.
     """
 
     package: str
@@ -410,21 +409,21 @@ class ChangedApp(Frozen):
 
 
 class ChangeCounts(Frozen):
-    """How much came, went and changed between two catalogs.
+    """The numbers of changes between two catalogs.
 
     Attributes:
-        apps_added: Apps that came, whether they declare anything or not.
-        apps_removed: Apps that went.
-        apps_changed: Apps that are there still and do not declare the same.
-        apps_resigned: Apps that are there still, signed by other certificates.
-        capabilities_added: Capabilities that came, those of new apps included.
-        capabilities_removed: Capabilities that went, those of apps that went included.
-        capabilities_changed: Capabilities that changed.
-        breaking: Changed or removed capabilities whose heaviest change breaks callers.
-        compatible: Changed capabilities whose heaviest change does not.
-        text_only: Changed capabilities of which only words changed.
-        security: Changed access rules that accept other callers now, of components and of capabilities.
-        unchanged: Capabilities that are as they were.
+        apps_added: Added apps, whether they declare anything or not.
+        apps_removed: Removed apps.
+        apps_changed: Apps in both catalogs with changed declarations.
+        apps_resigned: Apps in both catalogs, signed by other certificates.
+        capabilities_added: Added capabilities, those of added apps included.
+        capabilities_removed: Removed capabilities, those of removed apps included.
+        capabilities_changed: Changed capabilities.
+        breaking: Changed or removed capabilities with a change that breaks callers.
+        compatible: Changed capabilities without such a change.
+        text_only: Changed capabilities of which only texts changed.
+        security: Changed access rules of components and capabilities that now accept other callers.
+        unchanged: Unchanged capabilities.
     """
 
     apps_added: int
@@ -442,16 +441,16 @@ class ChangeCounts(Frozen):
 
 
 class TrendPoint(Frozen):
-    """One catalog of a history; of an app in several versions the newest counts, as it does in what changed.
+    """One catalog of a history; of an app in several versions the newest counts, as in the changes.
 
     Attributes:
-        name: What the catalog is called.
-        apps: Applications and descriptors that stand alone.
-        declaring_apps: Those that declare something.
-        providers: Components and descriptors that declare.
-        capabilities: What they declare.
+        name: Name of the catalog.
+        apps: Applications, and descriptors without an app.
+        declaring_apps: Apps and descriptors that declare something.
+        providers: Components and descriptors that declare capabilities.
+        capabilities: Declared capabilities.
         protocols: Capabilities by protocol, sorted by id.
-        since_last: What changed since the catalog before; None for the first.
+        since_last: Changes since the previous catalog; None for the first.
     """
 
     name: str
@@ -464,13 +463,13 @@ class TrendPoint(Frozen):
 
 
 class History(Frozen):
-    """What changed since earlier catalogs.
+    """Changes since earlier catalogs.
 
     Attributes:
-        since: The catalog that this one is compared with: the last of the earlier ones.
-        counts: How much changed since then.
-        apps: The apps that came, went or changed, those that break callers first; at most 500.
-        left_out: How many more there are.
+        since: The last of the earlier catalogs, with which this one is compared.
+        counts: The numbers of changes since then.
+        apps: The apps that were added, removed or changed, breaking changes first; at most 500.
+        left_out: Number of changed apps beyond these.
         trend: Every catalog, the oldest first, this one last.
     """
 
@@ -490,11 +489,11 @@ class ReachCell(Frozen):
     """How one kind of agent reaches a capability.
 
     Attributes:
-        reach: How.
-        level: Of a conversion through the gateway the gravest (`exact` where nothing is lost), of native
-            reach `exact`; else None.
-        reason: Why, one sentence without a period.
-        needs: Conditions other than a grant, a sentence each; S and P are explained in `Report.conditions`.
+        reach: The way in which it reaches the capability.
+        level: Through the gateway, the most severe level of the conversion (`exact` where nothing is lost);
+            for native reach `exact`; else None.
+        reason: The reason, one sentence without a period.
+        needs: Conditions other than a grant, a sentence each; `Report.conditions` explains S and P.
     """
 
     reach: Reach
@@ -506,44 +505,43 @@ class ReachCell(Frozen):
 class ReachProfile(Frozen):
     """How each kind of agent reaches a capability, in the order of `Report.agents`.
 
-    Few capabilities differ in it, so they share profiles.
+    Capabilities with the same reach share a profile.
     """
 
     cells: tuple[ReachCell, ...]
 
 
 class LevelProfile(Frozen):
-    """What a capability loses in each target, in the order of `Details.targets`; None where it is unknown."""
+    """The level of a capability's conversion to each of `Details.targets`; None where it is not known."""
 
     levels: tuple[str | None, ...]
 
 
 class AppDetail(Frozen):
-    """One app, or a descriptor that stands alone.
+    """One app, or a descriptor without an app.
 
     Attributes:
-        key: Identifies it in the catalog.
+        key: Key in the catalog.
         kind: `app` or `descriptor`.
         package: Application id.
         label: The application's label.
         description: The application's description.
-        version_name: Of an APK.
-        version_code: Android's.
-        minimum_sdk: Android's.
-        target_sdk: Android's.
+        version_name: Android's `versionName`.
+        version_code: Android's `versionCode`.
+        minimum_sdk: Android's `minSdkVersion`.
+        target_sdk: Android's `targetSdkVersion`.
         signers: SHA-256 of each signing certificate.
-        signers_verified: The signature was verified and is right; false where it is not right or cannot be
-            verified, null where it was not checked.
-        has_launcher: It has a screen that launchers show.
-        sources: Where it was found; at most 5.
-        protocols: Ids of the protocols that it declares in, sorted.
-        is_silent: It declares something, but tells (some of) its capabilities only when a phone asks.
-        is_unread: Something of it was not read, and nothing that it declares was found: its reach is not
-            known.
-        capabilities: How many it declares.
+        signers_verified: Whether the signature is valid; false also where it cannot be verified, null where
+            it was not checked.
+        has_launcher: Whether it has a screen that launchers show.
+        sources: The places where it was found; at most 5.
+        protocols: Ids of the protocols in which it declares capabilities, sorted.
+        is_silent: Whether it lists some of its capabilities only at run time, on request.
+        is_unread: Whether a part of it was not read and the rest declares nothing; its reach is not known.
+        capabilities: Number of its capabilities.
         best: For each agent of `Report.agents` the best reach.
         reach: For each agent the capabilities by reach, in the order of `REACHES`.
-        quality: Its quality.
+        quality: The quality of its declarations.
         use_cases: Ids of the use cases that it serves, sorted; empty without matching.
     """
 
@@ -579,16 +577,17 @@ class ProviderDetail(Frozen):
         dialect: The written form.
         component: Class of the component.
         component_kind: `activity`, `service`, `receiver`, `provider` or `application`.
-        exported: Other apps may address the component; None without a manifest.
-        enabled: It is enabled in one configuration at least; None without a manifest.
-        enabled_in: The configurations in which it is enabled; None where it is in all.
-        permission: What a caller has to hold.
-        protection: Who can hold it: `normal`, `dangerous`, `signature` or `unknown`; None without one.
+        exported: Whether other apps can call the component; None without a manifest.
+        enabled: Whether it is enabled in at least one configuration; None without a manifest.
+        enabled_in: The configurations in which it is enabled; None where it is enabled in all.
+        permission: The permission that callers need.
+        protection: Protection level of the permission: `normal`, `dangerous`, `signature` or `unknown`; None
+            without a permission.
         name: Human-readable name.
-        description: What it offers.
-        instructions: How models should use it.
+        description: The app's description of it.
+        instructions: The app's instructions to models.
         definitions: JSON text of its named types in the capability model; None where it has none.
-        extensions: JSON text of its facts of single formats; None where it has none.
+        extensions: JSON text of facts that only one format has; None where it has none.
         place: File inside the source, with the line.
     """
 
@@ -611,27 +610,27 @@ class ProviderDetail(Frozen):
 
 
 class CapabilityDetail(Frozen):
-    """One callable.
+    """One capability.
 
     Attributes:
         provider: Position in `Details.providers`.
-        id: The name that it is called by.
+        id: The name by which it is called.
         title: Human-readable name.
-        description: What it does.
-        parameters: Shape of what a call takes.
-        output: Shape of what a call returns, None where nothing is declared.
-        undescribed: Parameters without a description.
-        untyped: Parameters of which nothing says what they are.
-        read_only: What it says of itself.
-        destructive: What it says of itself.
-        enabled: Whether a phone says that it can be called now.
-        tokens: The token estimate.
+        description: The app's description of it.
+        parameters: Shape of the parameters.
+        output: Shape of the result, None where it is not declared.
+        undescribed: Number of parameters without a description.
+        untyped: Number of parameters without a type.
+        read_only: Whether the app declares it read-only.
+        destructive: Whether the app declares it destructive.
+        enabled: Whether it is enabled on a phone; None where that is not known.
+        tokens: Estimated tokens.
         declaration: JSON text of the capability in the capability model; what is default is left out.
         place: File inside the source, with the line.
         reach: Position in `Details.reach_profiles`.
         levels: Position in `Details.level_profiles`.
-        use_cases: Ids of the use cases that it serves, the surest first.
-        group: Position in `Details.groups` of the group that it is in.
+        use_cases: Ids of the use cases that it serves, the most certain first.
+        group: Position of its group in `Details.groups`.
     """
 
     provider: int
@@ -658,18 +657,18 @@ class FindingDetail(Frozen):
     """One finding.
 
     Attributes:
-        app: Position in `Details.apps`; None where it is on a unit with several and none is known.
-        provider: Position in `Details.providers`, where it is on one.
-        capability: Position in `Details.capabilities`, where it is on one.
+        app: Position in `Details.apps`; None where the source has several apps and it is not known which.
+        provider: Position in `Details.providers`; None where it does not concern one provider.
+        capability: Position in `Details.capabilities`; None where it does not concern one capability.
         origin: `reading`, `lint` or `security`.
-        code: Its stable code.
-        level: How grave.
-        pointer: Where.
+        code: The stable code.
+        level: `note`, `warning` or `error`.
+        pointer: JSON Pointer to the place in the provider or the document.
         message: One sentence.
         hint: The fix.
-        rule: The rule behind it.
-        releases: Ids of the Android releases that it is true of, oldest first; empty where it depends on
-            none.
+        rule: The rule of the specification.
+        releases: Ids of the Android releases to which it applies, oldest first; empty where it applies to
+            every release.
         place: File inside the source, with the line.
     """
 
@@ -688,14 +687,14 @@ class FindingDetail(Frozen):
 
 
 class GroupLink(Frozen):
-    """Why a capability is in its group.
+    """The reason for which a capability is in its group.
 
     Attributes:
         capability: Position in `Details.capabilities`.
-        match: Position of the one that it is matched with.
+        match: Position of the capability that it matches.
         kind: `same-use-case`, `near-duplicate` or `same-app-twice`.
-        score: How surely, from 0.5 to 1.
-        terms: What both say.
+        score: Certainty of the match, from 0.5 to 1.
+        terms: Terms that both have.
         parameters: Roles of the parameters that both have.
     """
 
@@ -722,7 +721,7 @@ class TranslatedFile(Frozen):
 
 
 class TranslationFinding(Frozen):
-    """What a translation costs at one place: a JSON Pointer into the provider."""
+    """A finding of a translation; `pointer` is a JSON Pointer into the provider."""
 
     code: str
     level: str
@@ -736,9 +735,9 @@ class DialectTranslation(Frozen):
     Attributes:
         provider: Position in `Details.providers`.
         target: `FORMAT+DIALECT`.
-        files: What was written; empty where it cannot be.
-        findings: What it costs; at most 200.
-        problem: Why it cannot be written.
+        files: The written files; empty where it cannot be written.
+        findings: Losses of the translation; at most 200.
+        problem: The reason for which it cannot be written.
     """
 
     provider: int
@@ -749,19 +748,19 @@ class DialectTranslation(Frozen):
 
 
 class Details(Frozen):
-    """Everything, one by one.
+    """The rows behind the figures.
 
     Attributes:
         targets: `FORMAT+DIALECT` of every conversion.
-        reach_profiles: What capabilities refer to.
-        level_profiles: What capabilities refer to.
-        apps: By package, then version.
-        providers: By app.
-        capabilities: By provider.
-        findings: By app.
-        groups: What matching found; empty without it.
-        translations: Of the providers that were chosen (`--translate`). For others a page shows the command:
-            `droidgate convert SOURCE --to TARGET`, the source being the first of `AppDetail.sources`.
+        reach_profiles: Profiles to which `CapabilityDetail.reach` refers.
+        level_profiles: Profiles to which `CapabilityDetail.levels` refers.
+        apps: Apps by package, then version.
+        providers: Providers by app.
+        capabilities: Capabilities by provider.
+        findings: Findings by app.
+        groups: Groups of matching capabilities; empty without matching.
+        translations: Translations of the chosen providers (`--translate`). For other providers a page shows
+            the command `droidgate convert SOURCE --to TARGET` with the first of `AppDetail.sources`.
     """
 
     targets: tuple[str, ...]
@@ -793,26 +792,26 @@ def outcomes_in_words(outcomes: Iterable[Counted]) -> str:
 
 
 class Report(Frozen):
-    """Who exposes what, who can reach it, and what changed.
+    """Which apps expose which capabilities, which agents can reach them, and what changed.
 
     Attributes:
-        catalog: What was looked at.
-        unread: What could not be read.
-        totals: The figures that a report begins with.
-        protocols: By dialect, sorted by protocol and dialect.
+        catalog: The catalog.
+        unread: Sources that could not be read.
+        totals: The figures at the beginning of a report.
+        protocols: Counts by dialect, sorted by protocol and dialect.
         overlap: Apps by the set of their protocols, the most frequent first; at most 40 sets.
         agents: The kinds of agents, in the order of every list by agent.
-        conditions: What S and P in `ReachCell.needs` mean.
-        reach: For each agent.
-        levels: Levels of a conversion, mildest first, `exact` before all.
+        conditions: The meaning of S and P in `ReachCell.needs`.
+        reach: The reach of each agent.
+        levels: Levels of a conversion, `exact` first, then the least severe.
         targets: The dialects of the fidelity cells, sorted.
-        fidelity: From each dialect that occurs to each target.
-        use_cases: By app type; None without matching.
-        matching: What overlaps; None without matching.
-        quality: How well it is described.
-        history: What changed; None without an earlier catalog.
-        details: Everything, one by one; None where they are not wanted, or there are too many.
-        notes: What a reader has to know of this report: what is left out, and how to get it.
+        fidelity: Losses from each dialect that occurs to each target.
+        use_cases: Use cases by app type; None without matching.
+        matching: Overlapping capabilities; None without matching.
+        quality: The quality of the declarations.
+        history: Changes; None without an earlier catalog.
+        details: The rows behind the figures; None without `--details`, or where there are too many.
+        notes: What this report leaves out, and how to get it.
     """
 
     catalog: CatalogFacts

@@ -314,7 +314,7 @@ def _link(link: Link | None) -> dict[str, Any]:
 
 
 def _change_file(history: History, folder: Path) -> str:
-    """Return what changed, a row for each change of each capability that the report tells."""
+    """Return what changed, a row for each change of each capability in the report."""
     words = ("package", "status", "weight", "protocol", "component", "capability", "code", "message")
     columns = {**dict.fromkeys(words, "VARCHAR"), "resigned": "BOOLEAN"}
     return _lines(folder / "changes.jsonl", columns, _changes(history))

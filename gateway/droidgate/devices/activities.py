@@ -178,7 +178,7 @@ def read_activity_start(text: str, exit_status: int = 0, error_text: str = "") -
 def _activity_start(fields: Mapping[str, str], warning: str | None) -> ActivityStart:
     status, total = fields.get("Status", ""), fields.get("TotalTime")
     if status not in {"ok", "timeout"} or not fields.get("WaitTime", "").isdecimal():
-        raise DeviceOutputError(_ACTIVITY, "it tells no status or no time", text=status)
+        raise DeviceOutputError(_ACTIVITY, "the output has no status or no time", text=status)
     if total is not None and not re.fullmatch(r"\d{1,10}", total, re.ASCII):
         raise DeviceOutputError(_ACTIVITY, "the time is not a number", text=total)
     return ActivityStart(status, fields.get("Activity"), warning, None if total is None else int(total))

@@ -264,7 +264,7 @@ class Connection:
             return
         if verdict != b"FAIL":
             raise ProtocolError(
-                f"the adb server answered {excerpt(verdict.decode('latin-1'))!r} where OKAY or FAIL stands",
+                f"the adb server answered {excerpt(verdict.decode('latin-1'))!r} in place of OKAY or FAIL",
                 hint="something else than an adb server may listen on that port",
             )
         raise RefusedError(self.read_block().decode("utf-8", "backslashreplace"))
@@ -278,7 +278,7 @@ class Connection:
         digits = self.receive(4)
         if _HEXADECIMAL.fullmatch(digits) is None:
             shown = excerpt(digits.decode("latin-1"))
-            raise ProtocolError(f"the adb server sent {shown!r} where a length stands")
+            raise ProtocolError(f"the adb server sent {shown!r} in place of a length")
         return self.receive(int(digits, 16))
 
 

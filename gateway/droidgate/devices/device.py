@@ -329,7 +329,7 @@ class Device:
             if self._seen.identity is None:
                 self._open(self._deadline(DEFAULT_SECONDS, "the first connection")).close()
             if self._seen.identity is None:
-                raise ProtocolError("the device tells no identity", place=self.serial)
+                raise ProtocolError("the device reports no identity", place=self.serial)
             return self._seen.identity
 
     @property
@@ -542,7 +542,7 @@ class Device:
         features = self.server.features(self.serial, deadline)
         if "shell_v2" not in features:
             raise UnsupportedDeviceError(
-                "its adb daemon tells no exit status (no shell_v2)",
+                "its adb daemon reports no exit status (no shell_v2)",
                 place=self.serial,
                 hint="droidgate needs Android 7.0 (API 24) or later",
             )

@@ -35,7 +35,7 @@ _FOLDER: Final = "remote-apks"
 
 @dataclass(frozen=True, slots=True)
 class RemoteKey:
-    """What tells one file on one device from any other.
+    """What distinguishes one file on one device from any other.
 
     Attributes:
         identity: Device and build.

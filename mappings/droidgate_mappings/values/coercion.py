@@ -629,7 +629,7 @@ def _named_values(
         if known is None and is_closed:
             unknown.append(_invalid(pointer, _unknown_name(name, tuple(declared.properties))))
         elif known is not None and value is None and not known.required and not known.type.nullable:
-            left_out.append(Coercion(pointer, "null stands for no value"))
+            left_out.append(Coercion(pointer, "null is read as a missing argument"))
         else:
             given[name] = value
     return given, unknown, left_out

@@ -174,7 +174,7 @@ class ProviderRow:
 
     unit: str = column("The unit")
     provider: int = column("Position in the unit, from 0")
-    app: int | None = column("The application, null for a descriptor that stands alone")
+    app: int | None = column("The application, null for a descriptor without an app")
     protocol: str = column("Id of the format")
     dialect: str | None = column("The written form")
     package: str | None = column("Application id")
