@@ -10,7 +10,7 @@ from typing import Final, Literal
 from pydantic import ValidationError
 
 from droidgate.calls.audit_log import AuditLog
-from droidgate.calls.audit_reading import LoggedCall, Verification, read_calls, verify
+from droidgate.calls.audit_reading import Break, LoggedCall, Verification, read_calls, verify
 from droidgate.calls.subjects import CapabilityKey, NamePattern
 from droidgate.cli.audit.audit_options import AuditShow, AuditVerify
 from droidgate.cli.calls.typed_arguments import read_arguments
@@ -68,20 +68,6 @@ class AuditShowDocument(PublishedDocument, schema="droidgate.audit-show/1"):
     calls: tuple[AuditedCall, ...]
 
 
-class BreakRecord(Document):
-    """The first place where the chain does not hold.
-
-    Attributes:
-        kind: What is wrong.
-        place: `FILE:LINE`, or the folder.
-        message: The same in a sentence.
-    """
-
-    kind: Literal["changed", "removed", "reordered", "repeated", "cut-off", "not-found"]
-    place: str
-    message: str
-
-
 class AuditVerifyDocument(PublishedDocument, schema="droidgate.audit-verify/1"):
     """What `audit verify --json` prints.
 
@@ -102,7 +88,7 @@ class AuditVerifyDocument(PublishedDocument, schema="droidgate.audit-verify/1"):
     first: int | None
     last: int | None
     digest: str
-    broken: BreakRecord | None
+    broken: Break | None
     notes: tuple[str, ...]
 
 

@@ -15,7 +15,7 @@ from pydantic import Field
 
 from droidgate.calls.approvals import Approval, ApprovalRequest
 from droidgate.calls.call_files import fetch_files
-from droidgate.calls.call_requests import CallProgress, CallRequest, CallResult
+from droidgate.calls.call_requests import CallProgress, CallRequest, CallResult, Hop
 from droidgate.calls.caller import Caller, CallPlan
 from droidgate.calls.subjects import EVERY_CAPABILITY, CapabilityKey
 from droidgate.calls.traces import SCHEMA_ID, TracedEvent, open_trace
@@ -94,14 +94,6 @@ class CalledCapability(Document):
     id: str
 
 
-class CallHop(Document):
-    """One step of a call, with the device commands that it ran, each as its arguments before quoting."""
-
-    name: str
-    milliseconds: float
-    commands: tuple[tuple[str, ...], ...]
-
-
 class CallDocument(PublishedDocument, schema="droidgate.call/1"):
     """What `call --json` prints of a call that succeeded.
 
@@ -121,7 +113,7 @@ class CallDocument(PublishedDocument, schema="droidgate.call/1"):
     outputs: Mapping[str, Json]
     findings: tuple[Finding, ...]
     milliseconds: float
-    hops: tuple[CallHop, ...]
+    hops: tuple[Hop, ...]
 
 
 class CallTraceDocument(Document):
@@ -187,7 +179,7 @@ def call_document(result: CallResult) -> CallDocument:
         result,
         capability=_called(result.key, result.serial),
         milliseconds=round(result.milliseconds, 3),
-        hops=tuple(CallHop.of(hop, milliseconds=round(hop.milliseconds, 3)) for hop in result.hops),
+        hops=tuple(replace(hop, milliseconds=round(hop.milliseconds, 3)) for hop in result.hops),
     )
 
 

@@ -34,35 +34,11 @@ class FormatRecord(Document):
     dialects: tuple[DialectRecord, ...]
 
 
-class MatrixCell(Document):
-    """What becomes of one feature in one dialect: `yes`, or a level of finding, and what is written
-    instead.
-    """
-
-    value: str
-    note: str | None
-
-
-class MatrixRow(Document):
-    """One feature; a cell for each column."""
-
-    group: str
-    feature: str
-    cells: tuple[MatrixCell, ...]
-
-
-class Matrix(Document):
-    """The support matrix; columns are written as `--to` takes them."""
-
-    columns: tuple[str, ...]
-    rows: tuple[MatrixRow, ...]
-
-
 class FormatsDocument(PublishedDocument, schema="droidgate.formats/1"):
     """What `formats --json` prints."""
 
     formats: tuple[FormatRecord, ...]
-    matrix: Matrix
+    matrix: SupportMatrix
 
 
 def list_formats(options: Formats) -> Report:
@@ -71,7 +47,7 @@ def list_formats(options: Formats) -> Report:
     matrix = make_matrix(formats)
     return Report(
         lambda: matrix_page(matrix) if options.matrix else formats_page(formats),
-        lambda: FormatsDocument(formats=tuple(map(_record, formats)), matrix=Matrix.of(matrix)),
+        lambda: FormatsDocument(formats=tuple(map(_record, formats)), matrix=matrix),
     )
 
 

@@ -3,19 +3,10 @@
 from __future__ import annotations
 
 from droidgate.cli.output.json_output import Document, Problem, PublishedDocument
-from droidgate_mappings.formats.installed import OwnApp
+from droidgate_mappings.formats.installed import CallRoute, OwnApp
 from droidgate_mappings.model.capability import Provider
 from droidgate_mappings.model.findings import Finding
 from droidgate_mappings.text_safety.marks import TextMark
-
-
-class RouteRecord(Document):
-    """One way in which a provider's capabilities could be called from a computer, and what it lacks."""
-
-    id: str
-    title: str
-    ready: bool
-    needs: tuple[str, ...]
 
 
 class ClosedCapability(Document):
@@ -41,7 +32,7 @@ class DiscoveredProvider(Document):
 
     provider: Provider
     digest: str
-    routes: tuple[RouteRecord, ...]
+    routes: tuple[CallRoute, ...]
     not_callable_because: str | None
     conditions: tuple[str, ...]
     closed_capabilities: tuple[ClosedCapability, ...]

@@ -6,12 +6,12 @@ from collections.abc import Iterable
 from typing import Final
 
 from droidgate.cli.devices.device_options import Devices
-from droidgate.cli.output.json_output import Document, PublishedDocument
+from droidgate.cli.output.json_output import PublishedDocument
 from droidgate.cli.output.pages import Block, Line, Table
 from droidgate.cli.output.reports import Report
 from droidgate.cli.phone.running_phones import running_phones, way_to
 from droidgate.devices.adb_client import AdbServer
-from droidgate.devices.describing import list_devices
+from droidgate.devices.describing import DeviceDescription, list_devices
 from droidgate_mappings.tables.android_names import android_name
 
 _COLUMNS: Final = ("SERIAL", "STATE", "MODEL", "ANDROID", "FEATURES", "TO DO")
@@ -20,42 +20,11 @@ _NOTHING: Final = "No device is attached"
 _WAY_OUT: Final = "attach one with USB debugging on, or start one: droidgate phone start"
 
 
-class DeviceRecord(Document):
-    """A device that adb sees; what it says about itself is null where it was not asked or did not answer.
-
-    Attributes:
-        serial: Its name at the adb server.
-        state: One word of adb; `device` is ready.
-        ready: Commands can be sent to it, and it answered.
-        product, model: What it calls itself.
-        android: Version as shown to users, such as `16`.
-        sdk: API level.
-        sdk_full: API level with its minor level where there is one, such as `36.1`.
-        security_patch: Day of the security patch level.
-        features: What its adb daemon can do, in adb's words.
-        hint: What to do, where it is not ready.
-        warning: What speaks against using it like this.
-    """
-
-    serial: str
-    state: str
-    ready: bool
-    product: str | None
-    model: str | None
-    android: str | None
-    sdk: int | None
-    sdk_full: str | None
-    security_patch: str | None
-    features: tuple[str, ...]
-    hint: str | None
-    warning: str | None
-
-
 class DevicesDocument(PublishedDocument, schema="droidgate.devices/1"):
     """What `devices --json` prints: the adb server that was asked, and what it sees."""
 
     server: str
-    devices: tuple[DeviceRecord, ...]
+    devices: tuple[DeviceDescription, ...]
 
 
 def report_devices(_options: Devices) -> Report:
@@ -65,14 +34,14 @@ def report_devices(_options: Devices) -> Report:
         DeviceError: no adb server runs and none can be started.
     """
     server = AdbServer()
-    records = tuple(DeviceRecord.of(description) for description in list_devices(server))
+    records = list_devices(server)
     return Report(
         lambda: devices_page(records),
         lambda: DevicesDocument(server=str(server.address), devices=records),
     )
 
 
-def devices_page(records: Iterable[DeviceRecord]) -> list[Block]:
+def devices_page(records: Iterable[DeviceDescription]) -> list[Block]:
     """Return what `devices` shows."""
     rows = [_row(record) for record in records]
     if not rows:
@@ -82,7 +51,7 @@ def devices_page(records: Iterable[DeviceRecord]) -> list[Block]:
     return [Table(_COLUMNS, rows)]
 
 
-def _row(device_record: DeviceRecord) -> tuple[str, ...]:
+def _row(device_record: DeviceDescription) -> tuple[str, ...]:
     return (
         device_record.serial,
         device_record.state,

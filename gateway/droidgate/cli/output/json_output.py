@@ -6,6 +6,7 @@ import json
 import re
 import sys
 from collections.abc import Iterable, Mapping
+from dataclasses import fields, is_dataclass
 from decimal import Decimal
 from enum import Enum
 from functools import cache
@@ -56,7 +57,7 @@ class Problem(Document):
 class PublishedDocument(Document):
     """Base of a whole document, whose class names its schema: `schema="droidgate.lint/1"`.
 
-    The version rises when a reader of the old form would break. `published.py` has the list of these classes.
+    The version rises when a reader of the old form would break. `published_schemas.py` lists these classes.
 
     Attributes:
         schema_id: The schema's name, `droidgate.NAME/VERSION`; `schema` in JSON.
@@ -77,7 +78,8 @@ class PublishedDocument(Document):
 def json_value(part: Any) -> Json:
     """Return a model part as JSON values.
 
-    Parts of a document are complete; parts of the capability model leave out what is not stated.
+    Documents, and dataclasses in them, are complete; parts of the capability model leave out what is not
+    stated.
     """
     if part is None or type(part) in _PLAIN:
         return part
@@ -88,6 +90,8 @@ def json_value(part: Any) -> Json:
         }
     if isinstance(part, Frozen):
         return _stated(part)
+    if is_dataclass(part):
+        return {field.name: json_value(getattr(part, field.name)) for field in fields(part)}
     if isinstance(part, Enum):
         return part.value
     if isinstance(part, Mapping):
@@ -187,15 +191,12 @@ def _write(text: str) -> None:
 def schema_of(document: type[Document]) -> Json:
     """Return the published JSON Schema of a document."""
     schema = document.model_json_schema(by_alias=True)
-    complete = _names_below(Document)
+    of_the_model = _names_below(Frozen) - _names_below(Document)
     for name, part in {**schema.get("$defs", {}), document.__name__: schema}.items():
         properties = part.get("properties", {})
-        written = (
-            properties
-            if name in complete
-            else [property_ for property_ in properties if property_ in ALWAYS_WRITTEN]
-        )
+        written = [item for item in properties if name not in of_the_model or item in ALWAYS_WRITTEN]
         if written:
+            part.setdefault("additionalProperties", False)
             part["required"] = sorted({*part.get("required", []), *written})
     words = re.split("[./]", schema["properties"]["schema"]["const"])
     return {
@@ -205,6 +206,6 @@ def schema_of(document: type[Document]) -> Json:
     }
 
 
-def _names_below(document: type[Document]) -> set[str]:
-    below = document.__subclasses__()
+def _names_below(kind: type[Frozen]) -> set[str]:
+    below = kind.__subclasses__()
     return {item.__name__ for item in below}.union(*(_names_below(item) for item in below))

@@ -82,28 +82,10 @@ class PhonePushDocument(PublishedDocument, schema="droidgate.phone-push/1"):
     size: int
 
 
-class PhoneStatus(Document):
-    """A virtual phone that is running.
-
-    Attributes:
-        serial: Its name in `adb devices`.
-        sdk: Its Android release.
-        port: The port that adb connects to.
-        server_port: The port where it answers as an adb server.
-        pid: Its process.
-    """
-
-    serial: str
-    sdk: str
-    port: int
-    server_port: int
-    pid: int
-
-
 class PhoneStatusDocument(PublishedDocument, schema="droidgate.phone-status/1"):
     """What `phone status --json` prints."""
 
-    phones: tuple[PhoneStatus, ...]
+    phones: tuple[RunningPhone, ...]
 
 
 def stop_phone(options: phone_options.PhoneStop) -> Report:
@@ -128,7 +110,7 @@ def show_running_phones(_options: phone_options.PhoneStatus) -> Report:
     phones = running_phones()
     return Report(
         lambda: _phones_page(phones),
-        lambda: PhoneStatusDocument(phones=tuple(map(PhoneStatus.of, phones))),
+        lambda: PhoneStatusDocument(phones=tuple(phones)),
     )
 
 

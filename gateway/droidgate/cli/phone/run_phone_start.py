@@ -173,7 +173,7 @@ def _running(options: PhoneStart) -> Iterator[VirtualPhone]:
                 f"the phone cannot listen: {error.strerror or error}", hint="choose other ports"
             ) from error
         about = _document(stack.enter_context(phone), options)
-        record = RunningPhone(about.serial, about.port, about.server_port, about.pid, about.sdk)
+        record = RunningPhone(about.serial, about.sdk, about.port, about.server_port, about.pid)
         record_phone(record)
         remember_port(record.server_port)
         stack.callback(forget_phone, record)

@@ -22,21 +22,21 @@ from droidgate_phone.transport.local_users import can_be_known
 
 @dataclass(frozen=True, slots=True)
 class RunningPhone:
-    """What is known of a phone in the background.
+    """A virtual phone that is running.
 
     Attributes:
-        serial: What `adb devices` calls it.
-        port: Where adb connects to.
-        server_port: Where it acts as an adb server.
-        pid: Its process.
+        serial: Its name in `adb devices`.
         sdk: Its Android release.
+        port: The port that adb connects to.
+        server_port: The port where it answers as an adb server.
+        pid: Its process.
     """
 
     serial: str
+    sdk: str
     port: int
     server_port: int
     pid: int
-    sdk: str
 
     @property
     def path(self) -> Path:

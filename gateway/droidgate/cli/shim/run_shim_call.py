@@ -9,7 +9,7 @@ from droidgate.cli.output.pages import Line, amount
 from droidgate.cli.output.reports import Report
 from droidgate.cli.output.safe_text import one_line
 from droidgate.cli.shim import shim_options
-from droidgate.cli.shim.shim_documents import GrantRecord, ShimCallDocument, ShimGrantDocument
+from droidgate.cli.shim.shim_documents import ShimCallDocument, ShimGrantDocument
 from droidgate.devices.device import connect_device
 from droidgate.shims.granting import GrantChange, grant_capabilities, revoke_capabilities
 from droidgate.shims.place import ShimPlace, place_of
@@ -71,9 +71,7 @@ def revoke_and_report(options: shim_options.ShimRevoke) -> Report:
 def _report(place: ShimPlace, changes: Sequence[GrantChange]) -> Report:
     return Report(
         lambda: [Line(one_line(_describe(change))) for change in changes],
-        lambda: ShimGrantDocument(
-            serial=place.device.serial, user=place.user, grants=tuple(map(GrantRecord.of, changes))
-        ),
+        lambda: ShimGrantDocument(serial=place.device.serial, user=place.user, grants=tuple(changes)),
     )
 
 

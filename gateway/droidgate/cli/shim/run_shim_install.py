@@ -32,7 +32,6 @@ from droidgate.cli.shim.shim_documents import (
     RemovedShim,
     ShimChange,
     ShimInstallDocument,
-    ShimStep,
     ShimSyncDocument,
     ShimUninstallDocument,
     app_name,
@@ -131,9 +130,7 @@ def uninstall_and_report(options: shim_options.ShimUninstall) -> Report:
         lambda: ShimUninstallDocument.of(
             place,
             serial=place.device.serial,
-            shims=tuple(
-                RemovedShim(application_id=item, step=ShimStep.of(step)) for item, step in done.removed
-            ),
+            shims=tuple(RemovedShim(application_id=item, step=step) for item, step in done.removed),
             identity=done.released,
         ),
         ExitCode.OK if done.is_done else ExitCode.DEVICE,

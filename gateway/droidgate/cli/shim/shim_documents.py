@@ -8,10 +8,13 @@ from typing import Final, Literal
 from droidgate.cli.output.json_output import Document, Problem, PublishedDocument
 from droidgate.cli.output.safe_text import one_line
 from droidgate.shims.answers import Status
+from droidgate.shims.granting import GrantChange
+from droidgate.shims.installation_steps import Step
 from droidgate_mappings.formats.installed import SHIM_PREFIX
 from droidgate_mappings.model.findings import Finding
 from droidgate_mappings.model.json_values import Json
 from droidgate_mappings.text_safety.marks import TextMark
+from droidgate_shim.builder.shim_manifest import PermissionUse
 
 DETAILS: Final = "--details shows"
 
@@ -21,29 +24,6 @@ class ShimKey(Document):
 
     path: str
     signer: str
-
-
-class ShimStep(Document):
-    """One step on a device: what it is for, the command as a user would type it there, what came of it."""
-
-    what: str
-    outcome: Literal["done", "refused", "not-needed", "left-out"]
-    command: str | None
-    why: str
-
-
-class ShimPermission(Document):
-    """A permission that a shim asks Android for.
-
-    Attributes:
-        permission: Its name.
-        why: What the shim does with it, in words.
-        capabilities: The ids of the capabilities for which it is there.
-    """
-
-    permission: str
-    why: str
-    capabilities: tuple[str, ...]
 
 
 class BuiltShimRecord(Document):
@@ -73,7 +53,7 @@ class BuiltShimRecord(Document):
     build: str
     packages: tuple[str, ...]
     capabilities: tuple[str, ...]
-    permissions: tuple[ShimPermission, ...]
+    permissions: tuple[PermissionUse, ...]
     counts: dict[str, int]
     findings: tuple[Finding, ...]
     marks: tuple[TextMark, ...] = ()
@@ -119,7 +99,7 @@ class InstalledShimRecord(Document):
     works: bool
     build: str
     capabilities: tuple[str, ...]
-    steps: tuple[ShimStep, ...]
+    steps: tuple[Step, ...]
     findings: tuple[Finding, ...]
 
 
@@ -134,7 +114,7 @@ class ShimIdentityRecord(Document):
 
     application_id: str
     works: bool
-    steps: tuple[ShimStep, ...]
+    steps: tuple[Step, ...]
 
 
 class ShimInstallDocument(PublishedDocument, schema="droidgate.shim-install/1"):
@@ -154,7 +134,7 @@ class ShimInstallDocument(PublishedDocument, schema="droidgate.shim-install/1"):
     user: int
     sdk: int
     key: ShimKey | None
-    asked: tuple[ShimStep, ...]
+    asked: tuple[Step, ...]
     shims: tuple[InstalledShimRecord, ...]
     identity: ShimIdentityRecord | None
     unused: tuple[UnusedApp, ...]
@@ -168,7 +148,7 @@ class ShimChange(Document):
     application_id: str
     why: str
     works: bool | None
-    steps: tuple[ShimStep, ...]
+    steps: tuple[Step, ...]
     findings: tuple[Finding, ...]
 
 
@@ -180,7 +160,7 @@ class ShimSyncDocument(PublishedDocument, schema="droidgate.shim-sync/1"):
     sdk: int
     key: ShimKey
     done: bool
-    asked: tuple[ShimStep, ...]
+    asked: tuple[Step, ...]
     changes: tuple[ShimChange, ...]
     unused: tuple[UnusedApp, ...]
     left_out: tuple[str, ...]
@@ -259,25 +239,7 @@ class RemovedShim(Document):
     """A shim that was to be removed, and the result."""
 
     application_id: str
-    step: ShimStep
-
-
-class GrantRecord(Document):
-    """A grant that was added, or grants that were revoked.
-
-    Attributes:
-        application_id: The shim.
-        agent: The package of the agent, or `any-app`.
-        signer: SHA-256 of the agent's certificate; null for `any-app` and for what was revoked.
-        capability: The capability's id; `*` for all.
-        revoked: How many grants were revoked; null where one was added.
-    """
-
-    application_id: str
-    agent: str
-    signer: str | None
-    capability: str
-    revoked: int | None
+    step: Step
 
 
 class ShimGrantDocument(PublishedDocument, schema="droidgate.shim-grant/1"):
@@ -285,7 +247,7 @@ class ShimGrantDocument(PublishedDocument, schema="droidgate.shim-grant/1"):
 
     serial: str
     user: int
-    grants: tuple[GrantRecord, ...]
+    grants: tuple[GrantChange, ...]
 
 
 class ShimUninstallDocument(PublishedDocument, schema="droidgate.shim-uninstall/1"):
@@ -300,7 +262,7 @@ class ShimUninstallDocument(PublishedDocument, schema="droidgate.shim-uninstall/
     serial: str
     user: int
     shims: tuple[RemovedShim, ...]
-    identity: ShimStep | None
+    identity: Step | None
 
 
 def app_name(application_id: str, packages: Sequence[str]) -> str:
