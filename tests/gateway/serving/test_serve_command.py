@@ -123,6 +123,20 @@ def test_on_a_terminal_it_says_what_it_waits_for_and_the_first_ctrl_c_ends_it(
         assert b"Traceback" not in process.stdout.read()
 
 
+@pytest.mark.skipif(os.name != "posix", reason="needs a pseudo-terminal")
+def test_a_terminal_that_is_closed_ends_the_server(environment: dict[str, str]) -> None:
+    ours, theirs = os.openpty()
+    with subprocess.Popen(
+        [PROGRAM, "serve"], env=environment, stdin=theirs, stdout=theirs, stderr=subprocess.PIPE
+    ) as server:
+        os.close(theirs)
+        assert server.stderr is not None
+        while b"which is a terminal" not in server.stderr.readline():
+            assert server.poll() is None
+        os.close(ours)
+        assert server.wait(60) == 0
+
+
 def test_a_client_that_is_gone_ends_the_server_without_an_error(environment: dict[str, str]) -> None:
     with subprocess.Popen(
         [PROGRAM, "serve"],
