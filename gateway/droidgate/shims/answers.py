@@ -134,16 +134,6 @@ class Status(Hello):
     access: Access
 
 
-class PastCall(Frozen):
-    """One line of the history; arguments and results are never kept."""
-
-    time: int
-    caller: str | None
-    capability: str | None
-    token: str | None
-    ms: int
-
-
 BroadcastTool: TypeAlias = tuple[str, str | None, str | None]
 """A tool's name, its description, and its parameters as JSON text, as a receiver of broadcasts lists them."""
 

@@ -30,7 +30,6 @@ from droidgate.shims.answers import (
     CallStage,
     Hello,
     ListedGrant,
-    PastCall,
     Progress,
     ShimMissingError,
     ShimVersionError,
@@ -125,10 +124,6 @@ class HostClient:
             raise self._malformed("revoke", "`revoked` is not a number")
         return revoked
 
-    def switch(self, capability: str, *, on: bool) -> None:
-        """Switch a capability off for everybody, or on again."""
-        self._call("switch", {"capability": capability, "on": on})
-
     def ask(self, *, on: bool) -> None:
         """Let the shim ask the user where a grant is missing, or refuse at once."""
         self._call("ask", {"on": on})
@@ -202,13 +197,6 @@ class HostClient:
         """
         answer = self._call("discover-broadcast", {"component": component}, seconds=seconds)
         return self._read(BroadcastTools, answer, "discover-broadcast").tools
-
-    def history(self) -> tuple[PastCall, ...]:
-        """Return the last calls, without their arguments and results."""
-        calls = self._call("history", {}).get("calls")
-        if not isinstance(calls, list):
-            raise self._malformed("history", "`calls` is not a list")
-        return tuple(self._read(PastCall, call, "history") for call in calls)
 
     def _call_by_frames(self, request: str, uri: str, seconds: float) -> str:
         try:

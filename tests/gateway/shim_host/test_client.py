@@ -146,22 +146,15 @@ def test_a_request_that_no_frame_holds_is_refused_before_it_is_sent(host: HostCl
     assert shim.commands == []
 
 
-def test_grant_revoke_switch_and_ask_repeat_the_answer(host: HostClient, shim: FakeShim) -> None:
+def test_grant_revoke_and_ask_return_the_answer(host: HostClient, shim: FakeShim) -> None:
     granted = {"grant": {"caller": "any-app", "capability": "*", "since": 1}}
-    shim.methods |= {
-        "grant": lambda _: granted,
-        "revoke": lambda _: {"revoked": 2},
-        "switch": lambda _: {},
-        "ask": lambda _: {},
-    }
+    shim.methods |= {"grant": lambda _: granted, "revoke": lambda _: {"revoked": 2}, "ask": lambda _: {}}
     assert host.grant("any-app").since == 1
     assert host.revoke("com.example.agent", "createNote") == 2
-    host.switch("createNote", on=False)
     host.ask(on=True)
     assert shim.calls == [
         ("grant", {"version": 1, "caller": "any-app", "capability": "*"}),
         ("revoke", {"version": 1, "caller": "com.example.agent", "capability": "createNote"}),
-        ("switch", {"version": 1, "capability": "createNote", "on": False}),
         ("ask", {"version": 1, "on": True}),
     ]
 
@@ -171,13 +164,6 @@ def test_tools_of_a_broadcast_app_keep_order_and_what_they_lack(host: HostClient
     shim.methods["discover-broadcast"] = lambda _: {"tools": reported}
     tools = host.discover_broadcast("com.example.weather/com.example.weather.Receiver")
     assert tools == (("b", "B", '{"x":"string"}'), ("a", None, None))
-
-
-def test_history_is_read(host: HostClient, shim: FakeShim) -> None:
-    line = {"time": 1, "caller": None, "capability": "createNote", "token": "denied", "ms": 3}
-    shim.methods["history"] = lambda _: {"calls": [line]}
-    assert host.history()[0].token == "denied"
-    assert [method for method, _ in shim.calls] == ["history"]
 
 
 @pytest.mark.parametrize(("name", "kind", "code"), [
@@ -274,7 +260,7 @@ def test_what_is_not_an_answer_is_one_typed_error(host: HostClient, shim: FakeSh
         host.hello()
 
 
-@pytest.mark.parametrize("method", ["status", "history", "discover_broadcast", "grant", "revoke", "call"])
+@pytest.mark.parametrize("method", ["status", "discover_broadcast", "grant", "revoke", "call"])
 def test_an_answer_lacking_its_values_is_refused(host: HostClient, shim: FakeShim, method: str) -> None:
     shim.raw = bundle(token({"unrelated": 1}))
     arguments = {
