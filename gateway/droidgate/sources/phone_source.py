@@ -157,7 +157,7 @@ class KeptApplication:
     Attributes:
         application: The application, with these resources.
         resources: Its resources.
-        findings: What its archive is worth telling about.
+        findings: Findings about its archive.
     """
 
     application: Application
@@ -345,7 +345,7 @@ class InstalledApp:
         package: Its package name.
         version_code: Its version.
         providers: What it declares.
-        findings: What was bent, and what else is worth telling.
+        findings: Deviations from a specification that the readers accepted, and other findings.
         problems: What could not be read.
         application: Its manifest and resources, None where it could not be read.
         was_kept: Nothing of its APK was read.
@@ -806,8 +806,12 @@ class Callability:
 
 
 def callability_of(provider: Provider, app: InstalledApp, phone: PhoneReading) -> Callability:
-    """Return whether and how a provider could be called, by the rule of
-    `droidgate_mappings.formats.reachability`.
+    """Return whether and how a provider could be called from this computer.
+
+    Args:
+        provider: A provider of the app.
+        app: The app, one of `phone.apps`.
+        phone: What `Phone.discover` returned.
     """
     verdict = provider_verdict(provider, app.application, SHIM, phone.facts.sdk)
     interface = interface_of(provider)

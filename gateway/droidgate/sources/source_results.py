@@ -118,7 +118,7 @@ class Providers:
 
     Attributes:
         providers: In order of source and path, formats by id.
-        findings: What was bent, and what else is worth telling.
+        findings: Deviations from a specification that the readers accepted, and other findings.
         applications: The applications found, whether or not they declare anything.
         files_read: Paths of the files read, as a user would write them, each once.
         problems: What could not be read in a folder, or in one component of several; the only descriptor of a

@@ -164,8 +164,9 @@ APP = sample_apps_directory() / "pdf-tool"
 
 
 @pytest.mark.parametrize("name", droidgate.__all__)
-def test_a_stable_name_is_there_and_has_a_docstring(name: str) -> None:
+def test_a_stable_name_has_a_docstring_and_is_on_the_page(name: str) -> None:
     assert getattr(droidgate, name).__doc__
+    assert re.search(rf"\b{name}\b", PAGE)
 
 
 def test_no_module_of_ours_hides_a_stable_name() -> None:
