@@ -104,15 +104,13 @@ def open_apps(source: str) -> Iterator[OpenedApp | UnreadApp]:
         DeviceError: the phone cannot be reached or used.
         UsageError: it is not an app and has none in it, or is a catalog, which has no APKs.
     """
-    if source.startswith(DEVICE_SCHEME):
-        yield from _apps_of_phone(source)
-        return
     if catalog_folder(source) is not None:
         message = "a catalog has no APKs, and a shim is made of what the APKs declare"
         hint = "name the APKs, projects or phones that the catalog was made of"
         raise UsageError(message, place=printable(source), hint=hint)
-    mode = _mode_of(source)
-    if stat.S_ISDIR(mode):
+    if source.startswith(DEVICE_SCHEME):
+        yield from _apps_of_phone(source)
+    elif stat.S_ISDIR(_mode_of(source)):
         yield from _apps_of_folder(source)
     elif is_archive(source):
         yield from _closing(open_archive(source), source, is_named=True)
