@@ -2,7 +2,7 @@
 
 A reader asks for the end of the archive, its directory and the entries that it needs; only those blocks of
 64 KiB cross the cable (reference apk-reading C: 0.25 to 0.85 MB of 3 to 18 MB). They stay below the cache
-folder, under what tells this file from any other: device, build, package, path, version, length and time of
+folder, named by all that distinguishes this file: device, build, package, path, version, length and time of
 change.
 """
 

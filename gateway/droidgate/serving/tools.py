@@ -43,7 +43,7 @@ class Question:
     """What the client's user is asked during a call.
 
     Attributes:
-        key: Tells several questions of one call apart; the same in each attempt of the call.
+        key: Distinguishes the questions of one call; the same in each attempt of the call.
         message: One or more sentences, plain text.
         schema: JSON Schema of a flat object: the fields of the answer (MCP 2025-11-25, elicitation).
     """

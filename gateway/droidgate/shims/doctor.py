@@ -83,7 +83,7 @@ class Check:
     Attributes:
         kind: Which check.
         state: `ok`, `problem`, `risk` (the user allowed it, and should know of it), `not-needed` here, or
-            `unknown` where the device does not tell.
+            `unknown` where the device does not report it.
         found: In words.
         fix: What to do about a problem.
         application_id: The shim that it is about; None where it is the device.

@@ -147,7 +147,7 @@ def run_step(
         device: The device.
         what: What it is for.
         arguments: The command.
-        accept: Tells from its result whether it did it; many commands end with status 0 in any case.
+        accept: Returns from its result whether it was done; many commands end with status 0 in any case.
 
     Raises:
         DeviceError: the device fails.

@@ -72,7 +72,7 @@ class InstalledShim:
 
     Attributes:
         application_id: Which one.
-        status: What it tells; None where it does not answer as it should.
+        status: Its status; None where it does not answer as it should.
         problem: Why it does not.
     """
 
