@@ -92,7 +92,7 @@ def test_what_is_not_a_split_of_the_app_is_left_out_with_a_finding() -> None:
         assert len(apk.parts) == 2
 
 
-@pytest.mark.parametrize("packed", [False, True])
+@titled("packed", {"stored": False, "deflated": True})
 @titled("files", {
     "app set": {"toc.pb": b"", "splits/base-master.apk": BASE, "splits/base-de.apk": GERMAN,
      "splits/base-de_2.apk": b""},

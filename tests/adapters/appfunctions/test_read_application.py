@@ -180,7 +180,7 @@ def test_a_malformed_guidance_file_is_a_problem_of_that_file() -> None:
     assert problem.message == "the root element is <app-metadata>, not <AppFunctionAppMetadata>"
 
 
-@pytest.mark.parametrize("broken", [UNCLOSED, file_of("<appfunction/>")])
+@titled("broken", {"a tag without an end": UNCLOSED, "a function without an id": file_of("<appfunction/>")})
 def test_a_broken_functions_file_hides_no_other_service(broken: str) -> None:
     services = (service_of(property_of("v2", "broken.xml"), name=".Broken"), service_of(V2, name=".Good"))
     files = {"assets/broken.xml": broken, **FILES}
