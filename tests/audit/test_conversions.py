@@ -5,7 +5,8 @@ Real descriptors are those of the corpus and of the sample apps.
 
 import json
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 from xml.sax.saxutils import quoteattr
@@ -14,15 +15,84 @@ import pytest
 from lxml import etree
 
 from audit.audits import Problem, compare, problems_of_instances, problems_of_leaves, problems_of_visibility
-from audit.conversions import TARGETS, convert, read_by_droidgate, read_by_specification, write_files
-from audit.declared import LEVELS, reaches
+from audit.declared import LEVELS, Declared, Finding as DeclaredFinding, Renamed, reaches
 from audit.made_descriptors import APP_FUNCTIONS_SCHEMA, FORMATS, Descriptor, made_descriptor
+from audit.readers import read_appfunctions, read_mcp, read_mmcp, read_mobile_mcp
 from droidgate.cli import run
-from droidgate.sources import read_source
+from droidgate.sources import Providers, read_source
 from droidgate.sources.linting import check_reading
-from droidgate_mappings.formats.format import load_formats
+from droidgate_mappings.formats.format import find_format, load_formats
 from droidgate_mappings.model.findings import Finding, Level
+from droidgate_mappings.translate import translate
 from requirements_of_tests import CHECKOUT, require
+from titled_rows import titled
+
+TARGETS: Final = ("mcp", "mmcp", "mobile-mcp", "appfunctions")
+
+
+@dataclass(frozen=True, slots=True)
+class Conversion:
+    """One provider's conversion: the files of both sides, and what droidgate reports.
+
+    Attributes:
+        reading: What was read otherwise than it is written; the pointers lead into the source's text.
+        findings: What changes on the way to the target; the pointers are those of facts.
+    """
+
+    source: Descriptor
+    target: Descriptor
+    reading: tuple[DeclaredFinding, ...]
+    findings: tuple[DeclaredFinding, ...]
+    renamed: tuple[Renamed, ...]
+
+
+_READERS: Final[dict[str, Callable[[Mapping[str, str]], Declared]]] = {
+    "mcp": lambda files: read_mcp(files["tools.json"]),
+    "mmcp": read_mmcp,
+    "mobile-mcp": read_mobile_mcp,
+    "appfunctions": read_appfunctions,
+}
+
+
+def read_by_specification(descriptor: Descriptor) -> Declared:
+    """Return what the independent reader of a descriptor's protocol makes of it."""
+    return _READERS[descriptor.protocol](descriptor.files)
+
+
+def write_files(files: Mapping[str, str], folder: Path) -> None:
+    """Write files below a folder."""
+    for path, text in files.items():
+        place = folder / path
+        place.parent.mkdir(parents=True, exist_ok=True)
+        place.write_text(text, encoding="utf-8", newline="")
+
+
+def read_by_droidgate(descriptor: Descriptor, folder: Path) -> Providers:
+    """Write a descriptor below a folder and let droidgate read it."""
+    write_files(descriptor.files, folder)
+    return read_source(str(folder / "tools.json" if descriptor.protocol == "mcp" else folder))
+
+
+def convert(descriptor: Descriptor, reading: Providers, target: str) -> Conversion:
+    """Convert the one provider of a reading."""
+    chosen, dialect = find_format(target)
+    (translation,) = translate(reading.providers, chosen, dialect)
+    writing = translation.writing
+    files = {item.path: item.text for item in writing.artifacts}
+    return Conversion(
+        descriptor,
+        Descriptor(target, files),
+        tuple(
+            DeclaredFinding(item.code, str(item.level), item.pointer, item.message)
+            for item in reading.findings
+        ),
+        tuple(
+            DeclaredFinding(item.code, str(item.level), item.pointer, item.message)
+            for item in writing.findings
+        ),
+        tuple(Renamed(item.pointer, item.original, item.written) for item in writing.names),
+    )
+
 
 DESCRIPTORS_OF_A_BLOCK = 44
 BLOCKS = 3
@@ -152,7 +222,9 @@ PARAMETER = (
 )
 CAPABILITY = '<capability id="c" description="C" version="1">{}</capability>'
 PARAM = '<param name="p" type="{}" required="true" description="P" />'
-LOSSES = {
+
+
+@titled(("protocol", "inner"), {
     "a function twice": ("appfunctions",
         FUNCTION.format(RESPONSE) + FUNCTION.format(PARAMETER.format(8) + RESPONSE)),
     "a parameter twice": ("appfunctions",
@@ -160,10 +232,7 @@ LOSSES = {
     "a scope in a service": ("appfunctions", FUNCTION.format(f"<scope>activity</scope>{RESPONSE}")),
     "a Mobile-MCP parameter twice": ("mobile-mcp",
         CAPABILITY.format(f"<input>{PARAM.format('string')}{PARAM.format('integer')}</input>")),
-}  # fmt: skip
-
-
-@pytest.mark.parametrize(("protocol", "inner"), LOSSES.values(), ids=LOSSES)
+})  # fmt: skip
 def test_what_a_reader_leaves_out_is_dropped(
     protocol: str, inner: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

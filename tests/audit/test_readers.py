@@ -1,6 +1,9 @@
 """The independent readers, each on one text typed by hand from its specification."""
 
+import ast
 import json
+import sys
+from pathlib import Path
 from typing import Any
 from xml.sax.saxutils import quoteattr
 
@@ -18,6 +21,7 @@ from audit.readers import (
     resource_values,
     text_of,
 )
+from titled_rows import titled
 
 MANIFEST = (
     '<manifest xmlns:android="http://schemas.android.com/apk/res/android" package="com.example">'
@@ -175,17 +179,18 @@ def test_app_functions_are_read_with_types_by_number_and_access_rules() -> None:
     }
 
 
-@pytest.mark.parametrize(("schema", "kind", "nullable"), [
-    ({"type": ["string", "null"]}, "string", True),
-    ({"type": ["string", "null"], "enum": ["a"]}, "string", False),
-    ({"type": ["string", "null"], "enum": ["a", None]}, "string", True),
-    ({"anyOf": [{"type": "integer", "format": "int32"}, {"type": "null"}]}, "int32", True),
-    ({"title": "T", "allOf": [{"type": "number"}]}, "double", False),
-    ({"type": "integer", "format": "int32", "minimum": -(2**31), "maximum": 2**31 - 1}, "int32", False),
-    ({"oneOf": [{"type": "string"}, {"type": "integer"}]}, "one-of", False),
-    ({"type": ["string", "number"]}, "any", False),
-    ({}, "any", False),
-])  # fmt: skip
+@titled(("schema", "kind", "nullable"), {
+    "a list with null may be null": ({"type": ["string", "null"]}, "string", True),
+    "an enum without null may not be null": ({"type": ["string", "null"], "enum": ["a"]}, "string", False),
+    "an enum with null may be null": ({"type": ["string", "null"], "enum": ["a", None]}, "string", True),
+    "null in any-of": ({"anyOf": [{"type": "integer", "format": "int32"}, {"type": "null"}]}, "int32", True),
+    "one schema in all-of": ({"title": "T", "allOf": [{"type": "number"}]}, "double", False),
+    "the bounds of int32 change nothing":
+        ({"type": "integer", "format": "int32", "minimum": -(2**31), "maximum": 2**31 - 1}, "int32", False),
+    "one of two types": ({"oneOf": [{"type": "string"}, {"type": "integer"}]}, "one-of", False),
+    "a list of types": ({"type": ["string", "number"]}, "any", False),
+    "an empty schema": ({}, "any", False),
+})  # fmt: skip
 def test_a_schema_has_one_kind(schema: Any, kind: str, nullable: bool) -> None:  # noqa: FBT001
     shape = shape_of(schema)
     assert (shape.kind, shape.nullable) == (kind, nullable)
@@ -246,19 +251,20 @@ def test_resources_are_resolved_as_on_a_device() -> None:
     assert text_of("\\@x\\ny", files) == "@x\ny"
 
 
-@pytest.mark.parametrize(("shape", "value", "expected"), [
-    (Shape("int32"), 2**31, False),
-    (Shape("int64"), 2**31, True),
-    (Shape("int64"), True, False),
-    (Shape("string", nullable=True), None, True),
-    (Shape("string"), None, False),
-    (Shape("array", items=Shape("string")), ["a", 1], False),
-    (Shape("object", properties={"a": Shape("string")}, required=frozenset("a")), {"b": 1}, False),
-    (Shape("object"), {"b": 1}, True),
-    (Shape("one-of", parts=[Shape("string"), Shape("int64")]), 1.5, False),
-    (Shape("all-of", parts=[Shape("object"), Shape("ref", name="D")]), {}, True),
-    (Shape("ref", name="D"), "x", False),
-])  # fmt: skip
+@titled(("shape", "value", "expected"), {
+    "int32 stops at 31 bits": (Shape("int32"), 2**31, False),
+    "int64 has more": (Shape("int64"), 2**31, True),
+    "a boolean is not an integer": (Shape("int64"), True, False),
+    "a nullable string may be null": (Shape("string", nullable=True), None, True),
+    "another string may not be null": (Shape("string"), None, False),
+    "an array checks its items": (Shape("array", items=Shape("string")), ["a", 1], False),
+    "an object has its required properties":
+        (Shape("object", properties={"a": Shape("string")}, required=frozenset("a")), {"b": 1}, False),
+    "an object may have more properties": (Shape("object"), {"b": 1}, True),
+    "a fraction is no alternative": (Shape("one-of", parts=[Shape("string"), Shape("int64")]), 1.5, False),
+    "all accept an object": (Shape("all-of", parts=[Shape("object"), Shape("ref", name="D")]), {}, True),
+    "a reference is what it refers to": (Shape("ref", name="D"), "x", False),
+})  # fmt: skip
 def test_a_declaration_accepts_what_its_kinds_hold(shape: Shape, value: Any, expected: bool) -> None:  # noqa: FBT001
     assert Declaration({"D": Shape("object")}).accepts(shape, value) is expected
 
@@ -269,12 +275,14 @@ def declared(description: str, **properties: Shape) -> Declared:
     return found
 
 
-@pytest.mark.parametrize(("findings", "kinds"), [
-    ((), ["unreported", "unreported"]),
-    (("/capabilities/0/input/properties/a/type/enum", "/capabilities/0/description"), []),
-    (("/capabilities/0/input/properties/a/type/enum", "/capabilities/0/description",
+@titled(("findings", "kinds"), {
+    "a difference without a finding": ((), ["unreported", "unreported"]),
+    "each difference has a finding":
+        (("/capabilities/0/input/properties/a/type/enum", "/capabilities/0/description"), []),
+    "a finding without a difference":
+        (("/capabilities/0/input/properties/a/type/enum", "/capabilities/0/description",
         "/capabilities/0/input/properties/b/type/kind"), ["false-alarm"]),
-])  # fmt: skip
+})  # fmt: skip
 def test_differences_and_findings_are_compared_with_each_other(
     findings: tuple[str, ...], kinds: list[str]
 ) -> None:
@@ -299,3 +307,32 @@ def test_names_of_the_target_lead_back() -> None:
     assert [
         problems_of_leave.kind for problems_of_leave in problems_of_leaves(compare(source, target, [], []))
     ] == ["unreported"] * 4
+
+
+# The second side is one: what reads and judges here imports nothing of droidgate
+
+FOLDER = Path(__file__).resolve().parent
+INDEPENDENT = sorted(path.name for path in FOLDER.glob("*.py") if not path.name.startswith("test_"))
+ALLOWED = {*sys.stdlib_module_names, "audit", "lxml", "jsonschema"}
+
+
+def imported_modules(path: Path) -> set[str]:
+    names: set[str] = set()
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            names.update(item.name for item in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            assert node.level == 0
+            names.add(node.module or "")
+    return names
+
+
+@pytest.mark.parametrize("name", INDEPENDENT)
+def test_a_reader_imports_only_lxml_json_and_this_folder(name: str) -> None:
+    imported = imported_modules(FOLDER / name)
+    assert {item.partition(".")[0] for item in imported} <= ALLOWED
+    assert not any(item.startswith("audit.test_") for item in imported)
+
+
+def test_the_readers_are_among_the_independent_modules() -> None:
+    assert {"readers.py", "audits.py", "made_descriptors.py", "made_values.py"} <= set(INDEPENDENT)

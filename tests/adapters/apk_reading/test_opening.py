@@ -32,6 +32,7 @@ from hand_made_apks import (
     zip_of,
 )
 from model_types import properties_of
+from titled_rows import titled
 
 BASE = zip_of(whole_app())
 
@@ -91,15 +92,16 @@ def test_what_is_not_a_split_of_the_app_is_left_out_with_a_finding() -> None:
         assert len(apk.parts) == 2
 
 
-@pytest.mark.parametrize("packed", [False, True])
-@pytest.mark.parametrize("files", [
-    {"toc.pb": b"", "splits/base-master.apk": BASE, "splits/base-de.apk": GERMAN,
+@titled("packed", {"stored": False, "deflated": True})
+@titled("files", {
+    "app set": {"toc.pb": b"", "splits/base-master.apk": BASE, "splits/base-de.apk": GERMAN,
      "splits/base-de_2.apk": b""},
-    {"manifest.json": b"{}", "dev.droidgate.test.apk": BASE, "config.de.apk": GERMAN, "icon.png": b""},
-    {"info.json": b"{}", "split_config.de.apk": GERMAN, "base.apk": BASE},
-    {"meta.sai_v2.json": b"{}", "base.apk": BASE, "split_config.de.apk": GERMAN},
-    {"base.apk": BASE, "other.apk": split_apk("x", package="other"), "config.de.apk": GERMAN},
-])  # fmt: skip
+    "XAPK":
+        {"manifest.json": b"{}", "dev.droidgate.test.apk": BASE, "config.de.apk": GERMAN, "icon.png": b""},
+    "APKM": {"info.json": b"{}", "split_config.de.apk": GERMAN, "base.apk": BASE},
+    "APKS of SAI": {"meta.sai_v2.json": b"{}", "base.apk": BASE, "split_config.de.apk": GERMAN},
+    "another app": {"base.apk": BASE, "other.apk": split_apk("x", package="other"), "config.de.apk": GERMAN},
+})  # fmt: skip
 def test_containers_hold_an_app_with_its_splits(files: dict[str, bytes], packed: bool) -> None:  # noqa: FBT001
     with open_app(container(files, packed=packed)) as apk:
         assert read_application(apk).label == "Test"
@@ -116,11 +118,13 @@ def test_of_a_bundles_variants_the_first_split_one_is_chosen() -> None:
     assert chosen_apks(["a.txt"]) == []
 
 
-@pytest.mark.parametrize(("files", "message"), [
-    ({"a.txt": b""}, "no APK inside"), ({"a.apk": b""}, "it is not an APK"),
-    ({"a.apk": GERMAN}, "none of the APKs in it is the base"),
-    ({"a.apk": container({"base.apk": BASE})}, r"AndroidManifest\.xml: there is no such entry"),
-])  # fmt: skip
+@titled(("files", "message"), {
+    "no APK inside": ({"a.txt": b""}, "no APK inside"),
+    "an APK that is empty": ({"a.apk": b""}, "it is not an APK"),
+    "only a split": ({"a.apk": GERMAN}, "none of the APKs in it is the base"),
+    "a container in a container":
+        ({"a.apk": container({"base.apk": BASE})}, r"AndroidManifest\.xml: there is no such entry"),
+})  # fmt: skip
 def test_containers_without_an_app_are_refused(files: dict[str, bytes], message: str) -> None:
     with pytest.raises(InputError, match=message):
         open_app(container(files))

@@ -16,6 +16,7 @@ from cryptography.x509.oid import NameOID
 from droidgate_android.apk.reader import open_apk
 from hand_made_apks import whole_app, zip_of
 from requirements_of_tests import short_run
+from titled_rows import titled
 
 V2, V3, V31 = 0x7109871A, 0xF05368C0, 0x1B93AD61
 PrivateKey = ec.EllipticCurvePrivateKey | rsa.RSAPrivateKey
@@ -79,16 +80,19 @@ def signers_of(data: bytes | Path, sdk: int = 36) -> tuple[tuple[str, ...], list
 OF_RELEASES = {V31: v3_value(b"new", first=33), V3: v3_value(b"old", last=32), V2: scheme_value(b"two")}
 
 
-@pytest.mark.parametrize(("pairs", "sdk", "expected"), [
-    ({V2: scheme_value(b"two")}, 36, [b"two"]),
-    ({V2: scheme_value(b"two"), V3: v3_value(b"three")}, 36, [b"three"]),
-    ({V31: v3_value(b"new", first=33), V3: v3_value(b"three")}, 36, [b"new"]),
-    ({0x42726577: bytes(100), V2: scheme_value(b"one", b"other")}, 36, [b"one", b"other"]),
-    ({0x42726577: b""}, 36, []),
-    (OF_RELEASES, 23, []),
-     (OF_RELEASES, 27, [b"two"]), (OF_RELEASES, 28, [b"old"]), (OF_RELEASES, 32, [b"old"]),
-    (OF_RELEASES, 33, [b"new"]),
-])  # fmt: skip
+@titled(("pairs", "sdk", "expected"), {
+    "scheme 2": ({V2: scheme_value(b"two")}, 36, [b"two"]),
+    "scheme 3 before scheme 2": ({V2: scheme_value(b"two"), V3: v3_value(b"three")}, 36, [b"three"]),
+    "scheme 3.1 before scheme 3": ({V31: v3_value(b"new", first=33), V3: v3_value(b"three")}, 36, [b"new"]),
+    "two signers of scheme 2, with padding":
+        ({0x42726577: bytes(100), V2: scheme_value(b"one", b"other")}, 36, [b"one", b"other"]),
+    "padding alone": ({0x42726577: b""}, 36, []),
+    "Android 6 reads no scheme of the block": (OF_RELEASES, 23, []),
+    "Android 8.1 reads scheme 2": (OF_RELEASES, 27, [b"two"]),
+    "Android 9 reads scheme 3": (OF_RELEASES, 28, [b"old"]),
+    "Android 12L reads scheme 3": (OF_RELEASES, 32, [b"old"]),
+    "Android 13 reads scheme 3.1": (OF_RELEASES, 33, [b"new"]),
+})  # fmt: skip
 def test_the_newest_scheme_that_a_release_reads_names_the_signers(
     pairs: dict[int, bytes], sdk: int, expected: list[bytes]
 ) -> None:
@@ -101,19 +105,35 @@ def test_a_v3_signature_without_a_signer_for_the_release_is_a_finding() -> None:
     assert signers_of(data, 33) == ((), ["broken-signature"])
 
 
-@pytest.mark.parametrize(
-    "value", [b"", b"\xff\xff\xff\xff", scheme_value(b"x")[:-20], prefixed(prefixed(b"")), prefixed(b"abcde")]
-)
-def test_a_broken_block_is_a_finding(value: bytes) -> None:
-    assert signers_of(with_block(zip_of(whole_app()), {V3: value})) == ((), ["broken-signature"])
+def with_v3(value: bytes) -> bytes:
+    return with_block(zip_of(whole_app()), {V3: value})
 
 
-@pytest.mark.parametrize("size", [0, 23, 1 << 20, 1 << 62])
-def test_a_block_of_impossible_size_is_a_finding(size: int) -> None:
+def with_size(size: int) -> bytes:
+    """Return an app whose signing block says another size."""
     data = with_block(zip_of(whole_app()), {V2: scheme_value(b"two")})
     at = data.index(b"APK Sig Block 42") - 8
-    broken = data[:at] + struct.pack("<Q", size) + data[at + 8 :]
-    assert signers_of(broken) == ((), ["broken-signature"])
+    return data[:at] + struct.pack("<Q", size) + data[at + 8 :]
+
+
+def with_jar_signature(content: bytes) -> bytes:
+    return zip_of({**whole_app(), "META-INF/CERT.EC": content})
+
+
+@titled("data", {
+    "an empty scheme": with_v3(b""), "a length beyond the scheme": with_v3(b"\xff\xff\xff\xff"),
+    "a scheme that is cut off": with_v3(scheme_value(b"x")[:-20]),
+    "a signer without content": with_v3(prefixed(prefixed(b""))),
+    "a signer that is cut off": with_v3(prefixed(b"abcde")),
+    "a block of no bytes": with_size(0), "a block smaller than its footer": with_size(23),
+    "a block larger than the file": with_size(1 << 20), "a block of four exabytes": with_size(1 << 62),
+    "an empty JAR signature": with_jar_signature(b""),
+    "a JAR signature without an end": with_jar_signature(b"\x30\x80"),
+    "a JAR signature of zero bytes": with_jar_signature(bytes(1000)),
+    "a JAR signature with lengths beyond it": with_jar_signature(b"\x30\x82\xff\xff" * 20),
+})  # fmt: skip
+def test_a_broken_signature_is_a_finding(data: bytes) -> None:
+    assert signers_of(data) == ((), ["broken-signature"])
 
 
 def test_an_app_without_a_signature_has_no_signer() -> None:
@@ -128,12 +148,6 @@ def test_of_a_jar_signature_the_certificate_that_issued_no_other_is_the_signer()
         {**whole_app(), "META-INF/CERT.RSA": block, "META-INF/deep/X.RSA": b"", "META-INF/A.SF": b""}
     )
     assert signers_of(data) == ((digest(leaf.public_bytes(Encoding.DER)),), [])
-
-
-@pytest.mark.parametrize("content", [b"", b"\x30\x80", bytes(1000), b"\x30\x82\xff\xff" * 20])
-def test_a_broken_jar_signature_is_a_finding(content: bytes) -> None:
-    data = zip_of({**whole_app(), "META-INF/CERT.EC": content})
-    assert signers_of(data) == ((), ["broken-signature"])
 
 
 @pytest.mark.slow

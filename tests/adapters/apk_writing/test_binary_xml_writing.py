@@ -18,6 +18,7 @@ from droidgate_android.apk.reader import open_apk
 from droidgate_android.apk.xml_tree import ANDROID_NAMESPACE, TypedValue, ValueType, XmlAttribute, XmlElement
 from droidgate_mappings.tables.framework_attributes import attribute_id
 from requirements_of_tests import require
+from titled_rows import titled
 
 NO_ID = 1 << 32
 TEXTS = st.text(max_size=12) | st.sampled_from(["", "😀", '{"a": "\\n"}'])
@@ -168,10 +169,13 @@ def test_compiled_xml_of_real_apks_is_written_back_without_loss(part: str) -> No
     assert count > (1_000 if part == "framework-res" else 10)
 
 
-@pytest.mark.parametrize("text", [
-    "x" * 40_000, "😀" * 20_000, "]]> & < > \" '", "\t two\n lines ", "漢字 é \u202e\u200b",
-    "\u0001\u001f\ufffe", "@string/x", "?attr/x", "007", "",
-])  # fmt: skip
+@titled("text", {
+    "40,000 letters": "x" * 40_000, "20,000 surrogate pairs": "😀" * 20_000,
+    "characters of XML": "]]> & < > \" '", "outer spaces": "\t two\n lines ",
+    "letters of many languages and invisible ones": "漢字 é \u202e\u200b",
+    "control characters": "\u0001\u001f\ufffe", "a reference to a resource": "@string/x",
+    "a reference to a theme": "?attr/x", "a number": "007", "an empty text": "",
+})  # fmt: skip
 def test_hostile_texts_come_out_exact(text: str) -> None:
     attribute = _framework_attribute("value", TypedValue(ValueType.STRING, 0, text))
     tree = XmlElement("meta-data", attributes=[attribute], children=[text] if text else [])

@@ -17,6 +17,7 @@ from droidgate_mappings.tables.framework_attributes import (
     resource_name,
 )
 from requirements_of_tests import CHECKOUT, require
+from titled_rows import titled
 
 
 def _constants(class_name: str) -> dict[str, int]:
@@ -53,13 +54,15 @@ def test_ids_of_other_resources_are_the_constants_of_their_class(kind: str) -> N
 LAUNCH_MODES = ("standard", "singleTop", "singleTask", "singleInstance", "singleInstancePerTask")
 
 
-@pytest.mark.parametrize(("name", "number", "formats", "values"), [
+@titled(("name", "number", "formats", "values"), {
     # AOSP, core/res/res/values/attrs_manifest.xml and public-final.xml
-    ("name", 0x01010003, AttributeFormat.STRING, {}), ("exported", 0x01010010, AttributeFormat.BOOLEAN, {}),
-    ("label", 0x01010001, AttributeFormat.STRING | AttributeFormat.REFERENCE, {}),
-    ("versionCode", 0x0101021B, AttributeFormat.INTEGER, {}),
-    ("launchMode", 0x0101001D, AttributeFormat.ENUM, {name: n for n, name in enumerate(LAUNCH_MODES)}),
-])  # fmt: skip
+    "a string": ("name", 0x01010003, AttributeFormat.STRING, {}),
+    "a boolean": ("exported", 0x01010010, AttributeFormat.BOOLEAN, {}),
+    "a string or a reference": ("label", 0x01010001, AttributeFormat.STRING | AttributeFormat.REFERENCE, {}),
+    "an integer": ("versionCode", 0x0101021B, AttributeFormat.INTEGER, {}),
+    "an enum":
+        ("launchMode", 0x0101001D, AttributeFormat.ENUM, {name: n for n, name in enumerate(LAUNCH_MODES)}),
+})  # fmt: skip
 def test_an_attribute_takes_what_android_declares(
     name: str, number: int, formats: AttributeFormat, values: dict[str, int]
 ) -> None:

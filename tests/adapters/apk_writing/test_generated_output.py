@@ -18,6 +18,7 @@ from gateway.sources.kotlin_trees import (
     entry_point_tree,
     kotlin_tree,
 )
+from titled_rows import titled
 
 SOURCES = "app/src/main/java/dev/notes"
 MISSING = "compiler-output-missing"
@@ -117,7 +118,9 @@ def test_a_tree_whose_functions_are_all_refused_is_packed_with_a_warning(project
         assert "Notes.kt:7" in ran.err
 
 
-@pytest.mark.parametrize(("file", "missing"), [("app_fns.xml", []), ("other.xml", [MISSING])])
+@titled(("file", "missing"), {
+    "a file that is generated": ("app_fns.xml", []), "a file that is not generated": ("other.xml", [MISSING]),
+})  # fmt: skip
 def test_a_manifest_that_names_a_file_that_is_not_generated_is_reported(
     project: Project, file: str, missing: list[str]
 ) -> None:
@@ -192,10 +195,10 @@ def test_two_entry_points_cannot_be_indexed_by_a_release_that_reads_one_service(
     assert project.run("--generate", "--min-sdk", "37").code == 0
 
 
-@pytest.mark.parametrize(("second", "written"), [
-    pytest.param(other_entry_point(notes="lists"), "dev.notes.NotesService", id="service"),
-    pytest.param(other_entry_point(NotesService="ListsService"), "assets/notes.xml", id="file"),
-])  # fmt: skip
+@titled(("second", "written"), {
+    "service": (other_entry_point(notes="lists"), "dev.notes.NotesService"),
+    "file": (other_entry_point(NotesService="ListsService"), "assets/notes.xml"),
+})  # fmt: skip
 def test_two_entry_points_of_one_service_or_file_are_refused_with_both_places(
     project: Project, second: str, written: str
 ) -> None:

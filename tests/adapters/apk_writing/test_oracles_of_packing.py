@@ -214,7 +214,7 @@ def _tree(folder: Path, texts: list[str]) -> None:
     (folder / "res/values/strings.xml").write_text(f"<resources>{strings}</resources>")
 
 
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed", range(4), ids="seed {}".format)
 def test_random_values_are_typed_and_escaped_alike(tmp_path: Path, seed: int) -> None:
     source = tmp_path / "source"
     _tree(source, _random_values(seed, 400))

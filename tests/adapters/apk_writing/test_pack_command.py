@@ -16,6 +16,7 @@ from gateway.cli.program_runs import Runner, run_process
 from gateway.migrate.projects import copy_module
 from gateway.sources.formats_of_tests import write_tree
 from requirements_of_tests import require, short_run
+from titled_rows import titled
 
 
 def test_it_says_what_is_packed_who_signed_and_that_nothing_runs(droidgate: Runner, tmp_path: Path) -> None:
@@ -58,15 +59,17 @@ def test_the_document_is_of_its_published_schema(droidgate: Runner, tmp_path: Pa
         assert [document["signer"]["digest"]] == list(apk.signer_digests())
 
 
-@pytest.mark.parametrize(("arguments", "code", "message"), [
-    (("nowhere",), 3, "not a folder"), (("empty",), 3, "no AndroidManifest.xml"),
-    (("app", "--dex", "absent.dex"), 3, "cannot be read"),
-    (("app", "--dex", "app/AndroidManifest.xml"), 3, "not a dex file"),
-    (("app", "--package", "one"), 3, "not a package"), (("app", "--version-code", "0"), 3, "versionCode 0"),
-    (("app", "--key", "absent.pem"), 3, "cannot be read"), (("app", "--key-type", "dsa"), 2, "dsa"),
-    (("app", "--min-sdk", "17"), 3, "Android 4.3 (API 18)"),
-    (("several",), 3, "several modules make an app: one, two"),
-])  # fmt: skip
+@titled(("arguments", "code", "message"), {
+    "no folder": (("nowhere",), 3, "not a folder"), "no manifest": (("empty",), 3, "no AndroidManifest.xml"),
+    "no dex file": (("app", "--dex", "absent.dex"), 3, "cannot be read"),
+    "a dex file that is a text": (("app", "--dex", "app/AndroidManifest.xml"), 3, "not a dex file"),
+    "a package of one part": (("app", "--package", "one"), 3, "not a package"),
+    "version code 0": (("app", "--version-code", "0"), 3, "versionCode 0"),
+    "no key": (("app", "--key", "absent.pem"), 3, "cannot be read"),
+    "an unknown type of key": (("app", "--key-type", "dsa"), 2, "dsa"),
+    "a release before Android 4.3": (("app", "--min-sdk", "17"), 3, "Android 4.3 (API 18)"),
+    "two modules that make an app": (("several",), 3, "several modules make an app: one, two"),
+})  # fmt: skip
 @pytest.mark.usefixtures("own_folder")
 def test_a_refusal_names_its_reason_and_writes_nothing(
     droidgate: Runner, arguments: tuple[str, ...], code: int, message: str
@@ -95,11 +98,12 @@ def test_another_file_is_replaced_only_when_asked_to(droidgate: Runner, tmp_path
     assert out.read_bytes() == before
 
 
-@pytest.mark.parametrize(("source", "into", "target", "expected"), [
-    ("pdf-tool", "notes", "mobile-mcp", ["mobile.mcp.SERVICE", "mobile.mcp.tool.capabilities"]),
-    ("clock-in", "weather", "mmcp", ["ACTION_TOOL_CALL", "mMCP_manifest"]),
-    ("clock-in", "pdf-tool", "appfunctions", ["AppFunctionService", "android.app.appfunctions.v2"]),
-])  # fmt: skip
+@titled(("source", "into", "target", "expected"), {
+    "mMCP": ("pdf-tool", "notes", "mobile-mcp", ["mobile.mcp.SERVICE", "mobile.mcp.tool.capabilities"]),
+    "MobileMCP to mMCP": ("clock-in", "weather", "mmcp", ["ACTION_TOOL_CALL", "mMCP_manifest"]),
+    "MobileMCP to AppFunctions":
+        ("clock-in", "pdf-tool", "appfunctions", ["AppFunctionService", "android.app.appfunctions.v2"]),
+})  # fmt: skip
 def test_what_migrate_wrote_is_in_the_packed_app(
     droidgate: Runner, tmp_path: Path, source: str, into: str, target: str, expected: list[str]
 ) -> None:

@@ -24,6 +24,7 @@ from droidgate_android.apk.resource_qualifiers import CONFIG_BYTES, compile_qual
 from droidgate_android.apk.xml_tree import ValueType
 from droidgate_mappings.model.errors import DroidgateError, InputError
 from requirements_of_tests import require
+from titled_rows import titled
 
 QUALIFIERS = (
     "de", "fil", "de-rDE", "b+es+419", "b+sr+Latn", "b+de+DE+1996", "b+zh+Hant+TW", "mcc310", "mnc00",
@@ -76,31 +77,39 @@ def test_a_wrong_qualifier_is_reported_with_its_folder(qualifier: str, tmp_path:
     assert "invalid" in refused
 
 
-@pytest.mark.parametrize(("files", "place", "message"), [
-    (values('<string name="a">1</string>', '<string name="a">2</string>'), "values.xml:1", "second time"),
-    (values('<integer name="a">one</integer>'), "values.xml:1", "integer/a cannot be 'one'"),
-    (values('<string name="a">@string/none</string>'), "values.xml:1", "no resource @string/none"),
-    (values('<string name="a">@android:string/none</string>'), "values.xml:1", "no public resource"),
-    (values('<string name="a">?theme</string>'), "values.xml:1", "no resource @attr/theme"),
-    (values("<string>x</string>"), "values.xml:1", "has no name"),
-    (values('<string name="a b">x</string>'), "values.xml:1", "cannot be the name"),
-    (values('<overlayable name="x"/>'), "values.xml:1", "<overlayable> is not packed"),
-    (values('<plurals name="a"><item quantity="lots">x</item></plurals>'),
-     "values.xml:1", "is not a quantity"),
-    (values('<item name="a" type="dimen" format="x">1</item>'), "values.xml:1", "X is not a format"),
-    (values('<attr name="a" format="number"/>'), "values.xml:1", "NUMBER is not a format"),
-    (values('<style name="A.B"/>'), "values.xml:1", "no resource @style/A"),
-    (values('<style name="A"><item name="android:none">x</item></style>'), "values.xml:1", "no attribute"),
-    ({"res/values/a.xml": "<resource/>"}, "values/a.xml:1", "not <resources>"),
-    ({"res/values/a.xml": "<resources>"}, "values/a.xml:1:12", "not well-formed"),
-    ({"res/strange/a.xml": "<a/>"}, "strange/a.xml", "is not a folder of resources"),
-    ({"res/a.xml": "<a/>"}, "res/a.xml", "folder of its type"),
-    ({"res/xml/a.xml": "<a/>", "res/xml/a.json": "{}"}, "res/xml/a.xml", "second time"),
-    ({"res/xml/a.xml": '<a xmlns:aapt="http://schemas.android.com/aapt"><aapt:attr name="x"/></a>'},
+def of_values(text: str, message: str) -> tuple[dict[str, str], str, str]:
+    """Return a file of values with one line, the place of the line, and what is wrong with it."""
+    return values(text), "values.xml:1", message
+
+
+@titled(("files", "place", "message"), {
+    "a duplicate name": of_values('<string name="a">1</string><string name="a">2</string>', "second time"),
+    "a word for a number": of_values('<integer name="a">one</integer>', "integer/a cannot be 'one'"),
+    "no such resource": of_values('<string name="a">@string/none</string>', "no resource @string/none"),
+    "not in Android": of_values('<string name="a">@android:string/none</string>', "no public resource"),
+    "an attribute of no theme": of_values('<string name="a">?theme</string>', "no resource @attr/theme"),
+    "a string without a name": of_values("<string>x</string>", "has no name"),
+    "a name with a space": of_values('<string name="a b">x</string>', "cannot be the name"),
+    "an overlay": of_values('<overlayable name="x"/>', "<overlayable> is not packed"),
+    "an unknown quantity":
+        of_values('<plurals name="a"><item quantity="lots">x</item></plurals>', "is not a quantity"),
+    "an item's format": of_values('<item name="a" type="dimen" format="x">1</item>', "X is not a format"),
+    "an attribute's format": of_values('<attr name="a" format="number"/>', "NUMBER is not a format"),
+    "a style without its parent": of_values('<style name="A.B"/>', "no resource @style/A"),
+    "an unknown attribute in a style":
+        of_values('<style name="A"><item name="android:none">x</item></style>', "no attribute"),
+    "another root": ({"res/values/a.xml": "<resource/>"}, "values/a.xml:1", "not <resources>"),
+    "XML without an end tag": ({"res/values/a.xml": "<resources>"}, "values/a.xml:1:12", "not well-formed"),
+    "an unknown folder": ({"res/strange/a.xml": "<a/>"}, "strange/a.xml", "is not a folder of resources"),
+    "a file outside of the folders": ({"res/a.xml": "<a/>"}, "res/a.xml", "folder of its type"),
+    "duplicate files": ({"res/xml/a.xml": "<a/>", "res/xml/a.json": "{}"}, "res/xml/a.xml", "second time"),
+    "an attribute as an element":
+        ({"res/xml/a.xml": '<a xmlns:aapt="http://schemas.android.com/aapt"><aapt:attr name="x"/></a>'},
      "xml/a.xml:1", "aapt:attr"),
-    ({"res/xml/a.xml": '\n<a xmlns:app="http://schemas.android.com/apk/res-auto" app:title="x"/>'},
+    "an unknown attribute in XML":
+        ({"res/xml/a.xml": '\n<a xmlns:app="http://schemas.android.com/apk/res-auto" app:title="x"/>'},
      "xml/a.xml:2", "the app has no attribute title"),
-])  # fmt: skip
+})  # fmt: skip
 def test_what_cannot_be_packed_is_reported_with_its_line(
     files: dict[str, str], place: str, message: str
 ) -> None:

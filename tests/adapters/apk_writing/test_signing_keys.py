@@ -49,7 +49,7 @@ def test_the_kept_file_is_what_openssl_calls_a_key_and_a_certificate() -> None:
 
 
 @pytest.mark.skipif(os.name != "posix", reason="files have no such modes there")
-@pytest.mark.parametrize("mode", [0o640, 0o604, 0o620])
+@pytest.mark.parametrize("mode", [0o640, 0o604, 0o620], ids=oct)
 def test_a_key_that_others_could_have_read_or_changed_is_refused(mode: int) -> None:
     load_or_make_key("ec")
     key_path("ec").chmod(mode)

@@ -40,6 +40,7 @@ from droidgate_mappings.model.types import ArrayType, OneOfType, OpaqueType
 from droidgate_mappings.tables.loading import load_divergences
 from model_types import int32, properties_of
 from properties.matching import assert_same_declaration
+from titled_rows import titled
 
 FILE = file_of(function_of())
 FILES = {"assets/f.xml": FILE}
@@ -281,7 +282,7 @@ def test_an_app_that_breaks_a_rule_is_read_by_its_row(
     assert [lost for lost, _, _ in losses_of(reading)] == [row] * is_lost
 
 
-@pytest.mark.parametrize("text", NEXT_TO_THE_ROOT.values(), ids=NEXT_TO_THE_ROOT)
+@titled("text", NEXT_TO_THE_ROOT)
 def test_functions_next_to_the_root_are_indexed(text: str) -> None:
     assert [item.id for item in index_file(text, jetpack_schema(), "17").documents.values()] == ["a.B#c", "z"]
 

@@ -15,6 +15,7 @@ from droidgate_mappings.model.errors import InputError
 from droidgate_mappings.model.types import ArrayType, ObjectType, RefType
 from model_types import boolean, int32, optional, properties_of, record, required, string
 from requirements_of_tests import require
+from titled_rows import titled
 
 PACKAGE = "com.example.notes"
 STATIC = f"AppFunctionStaticMetadata-{PACKAGE}"
@@ -119,12 +120,12 @@ def test_documents_of_another_kind_are_reported() -> None:
     assert "Weather" in finding.message
 
 
-@pytest.mark.parametrize(("text", "message"), [
-    (listing(element({**FUNCTION, "functionId": []})), "a function has no id"),
-    (listing(element({**FUNCTION, "description": "x"})), "a value is not an array"),
-    (json.dumps({PACKAGE: {STATIC: FUNCTION}}), "the value of a package is not an array"),
-    (listing(element(FUNCTION))[:-2], "not JSON"),
-])  # fmt: skip
+@titled(("text", "message"), {
+    "a function has no id": (listing(element({**FUNCTION, "functionId": []})), "a function has no id"),
+    "a bare value": (listing(element({**FUNCTION, "description": "x"})), "a value is not an array"),
+    "an object": (json.dumps({PACKAGE: {STATIC: FUNCTION}}), "the value of a package is not an array"),
+    "the JSON is cut off": (listing(element(FUNCTION))[:-2], "not JSON"),
+})  # fmt: skip
 def test_what_is_not_a_listing_is_an_error_with_a_hint(text: str, message: str) -> None:
     with pytest.raises(InputError) as caught:
         read(text)
@@ -132,7 +133,10 @@ def test_what_is_not_a_listing_is_an_error_with_a_hint(text: str, message: str) 
     assert caught.value.place is not None
 
 
-@pytest.mark.parametrize("service", [{}, {"serviceName": ["a.NotesService"], "scope": ["global"]}])
+@titled("service", {
+    "a release that lists no service": {},
+    "a release that lists the service": {"serviceName": ["a.NotesService"], "scope": ["global"]},
+})  # fmt: skip
 def test_parallel_lists_of_parameters_are_read_on_every_release(service: dict[str, Any]) -> None:
     (provider,) = read(listing(element({**OF_A_LIST, **service}))).providers
     assert (provider.dialect, provider.component) == ("platform", service.get("serviceName", [None])[0])
@@ -143,13 +147,14 @@ def test_parallel_lists_of_parameters_are_read_on_every_release(service: dict[st
     ]
 
 
-@pytest.mark.parametrize(("documents", "dialect"), [
-    ([FUNCTION], "v2"),
-    ([{**FUNCTION, "serviceName": ["@null"], "enabledByDefault": [False]}], "app-level"),
-    ([OF_A_LIST, {"functionId": ["ping"]}], "platform"),
-    ([OF_VERSION_1], "v1"),
-    ([OF_VERSION_1, without("serviceName")], "v2"),
-])  # fmt: skip
+@titled(("documents", "dialect"), {
+    "a function with its parameters is of version 2": ([FUNCTION], "v2"),
+    "a function without a service is of the app":
+        ([{**FUNCTION, "serviceName": ["@null"], "enabledByDefault": [False]}], "app-level"),
+    "parallel lists are the platform's": ([OF_A_LIST, {"functionId": ["ping"]}], "platform"),
+    "a schema of version 1 is of version 1": ([OF_VERSION_1], "v1"),
+    "one function of version 2 makes it version 2": ([OF_VERSION_1, without("serviceName")], "v2"),
+})  # fmt: skip
 def test_the_dialect_is_that_of_the_properties_that_are_listed(
     documents: list[dict[str, Any]], dialect: str
 ) -> None:

@@ -40,6 +40,7 @@ from droidgate_mappings.model.findings import Level
 from droidgate_mappings.model.types import ObjectType, ScalarType
 from droidgate_mappings.tables.app_functions import load_indexing
 from properties.matching import assert_findings_match
+from titled_rows import titled
 
 V2 = property_of("v2", "f.xml")
 FILES = {"assets/f.xml": file_of(function_of())}
@@ -152,13 +153,15 @@ def test_guidance_and_what_the_user_is_reported_are_every_providers() -> None:
     assert (alone.instructions, alone.component, alone.capabilities) == ("Use\nit", None, ())
 
 
-@pytest.mark.parametrize(("attributes", "instructions", "description", "facts"), [
-    ('appfn:description="Old"', "Old", None, {}),
-    ('appfn:instructions="New" appfn:description="Old" appfn:displayDescription="Told"',
+@titled(("attributes", "instructions", "description", "facts"), {
+    "a description alone is an older form of the instructions": ('appfn:description="Old"', "Old", None, {}),
+    "instructions win over the older description, which is kept":
+        ('appfn:instructions="New" appfn:description="Old" appfn:displayDescription="Told"',
      "New", "Told", {"metadataAttribute": "instructions", "legacyDescription": "Old"}),
-    ('appfn:description="Old" appfn:displayDescription="@string/gone" appfn:icon="x"',
+    "a text that does not resolve is kept as it is written":
+        ('appfn:description="Old" appfn:displayDescription="@string/gone" appfn:icon="x"',
      "Old", None, {"metadataAttributes": {"displayDescription": "@string/gone", "icon": "x"}}),
-])  # fmt: skip
+})  # fmt: skip
 def test_how_guidance_is_written_is_kept(
     attributes: str, instructions: str, description: str | None, facts: dict[str, object]
 ) -> None:
@@ -177,7 +180,7 @@ def test_a_malformed_guidance_file_is_a_problem_of_that_file() -> None:
     assert problem.message == "the root element is <app-metadata>, not <AppFunctionAppMetadata>"
 
 
-@pytest.mark.parametrize("broken", [UNCLOSED, file_of("<appfunction/>")])
+@titled("broken", {"a tag without an end": UNCLOSED, "a function without an id": file_of("<appfunction/>")})
 def test_a_broken_functions_file_hides_no_other_service(broken: str) -> None:
     services = (service_of(property_of("v2", "broken.xml"), name=".Broken"), service_of(V2, name=".Good"))
     files = {"assets/broken.xml": broken, **FILES}
@@ -188,10 +191,10 @@ def test_a_broken_functions_file_hides_no_other_service(broken: str) -> None:
         read_app(*services, files=files)
 
 
-@pytest.mark.parametrize("part", [
-    pytest.param(property_of("v2", "broken.xml,f.xml"), id="one of several files of the application"),
-    pytest.param(service_of(property_of("", "broken.xml"), V2), id="version 1 next to a newer one"),
-])  # fmt: skip
+@titled("part", {
+    "one of several files of the application": property_of("v2", "broken.xml,f.xml"),
+    "version 1 next to a newer one": service_of(property_of("", "broken.xml"), V2),
+})  # fmt: skip
 def test_a_broken_file_does_not_hide_another_one(part: str) -> None:
     files = {"assets/broken.xml": UNCLOSED, "assets/f.xml": file_of(function_of(enabled=None))}
     reading = read_app(part, files=files, strict=False)
@@ -233,14 +236,14 @@ def access_in(manifest: str) -> Mapping[str, str | None]:
     return {name: service.get(ANDROID + name) for name in names if service.get(ANDROID + name) is not None}
 
 
-@pytest.mark.parametrize(("attributes", "access", "written"), [
-    (f"{EXPORTED} {PERMISSION}", ComponentAccess(permission=BIND), BOUND_BY_ANDROID),
-    ('android:exported="false" android:enabled="false"',
+@titled(("attributes", "access", "written"), {
+    "only Android may bind": (f"{EXPORTED} {PERMISSION}", ComponentAccess(permission=BIND), BOUND_BY_ANDROID),
+    "a service that is neither exported nor enabled": ('android:exported="false" android:enabled="false"',
      ComponentAccess(exported=False, enabled=False), {"exported": "false", "enabled": "false"}),
-    ("", ComponentAccess(exported=None), {}),
-    (f'{EXPORTED} android:permission="com.example.MINE"',
+    "a service without rules": ("", ComponentAccess(exported=None), {}),
+    "a service with a permission of its own": (f'{EXPORTED} android:permission="com.example.MINE"',
      ComponentAccess(permission="com.example.MINE"), {"exported": "true", "permission": "com.example.MINE"}),
-])  # fmt: skip
+})  # fmt: skip
 def test_the_access_rules_of_a_service_are_read_and_written_again(
     attributes: str, access: ComponentAccess, written: dict[str, str]
 ) -> None:
@@ -270,10 +273,7 @@ def test_a_service_that_is_enabled_on_some_releases_stays_so() -> None:
         for item in writing.artifacts
         if "_enabled" in item.path
     }
-    assert values == {
-        "res/values/service_enabled.xml": "false",
-        "res/values-v36/service_enabled.xml": "true",
-    }
+    assert values == {"res/values/service_enabled.xml": "false", "res/values-v36/service_enabled.xml": "true"}
 
 
 def test_a_file_by_itself_has_no_service_and_no_rules_of_one() -> None:
@@ -367,12 +367,14 @@ def test_a_file_of_version_1_that_repeats_the_newer_one_is_kept_without_a_findin
     assert "".join(lines) == file_of(older_function())
 
 
-@pytest.mark.parametrize(("older", "words"), [
-    (older_function("a.B#gone"), ["'a.B#gone'", "only in the file of version 1"]),
-    (older_function(enabled="false"), ["'a.B#c'", "enabledByDefault of the function 'a.B#c' differs in"]),
-    (older_function(more="<schema_name>note</schema_name>"), ["'a.B#c'", "schemaName"]),
-    (older_function(more=RESTRICTED), ["'a.B#c'", "restrictCallersWithExecuteAppFunctions"]),
-])  # fmt: skip
+@titled(("older", "words"), {
+    "only it has the function": (older_function("a.B#gone"), ["'a.B#gone'", "only in the file of version 1"]),
+    "only it disables the function":
+        (older_function(enabled="false"), ["'a.B#c'", "enabledByDefault of the function 'a.B#c' differs in"]),
+    "it has a schema": (older_function(more="<schema_name>note</schema_name>"), ["'a.B#c'", "schemaName"]),
+    "only it restricts callers":
+        (older_function(more=RESTRICTED), ["'a.B#c'", "restrictCallersWithExecuteAppFunctions"]),
+})  # fmt: skip
 def test_a_function_that_differs_is_reported_at_its_place_and_kept(older: str, words: list[str]) -> None:
     reading = read_app(BOTH, files=files_of(older))
     (finding,) = reading.findings

@@ -44,6 +44,7 @@ from model_types import (
     required,
     string,
 )
+from titled_rows import titled
 
 V1 = """<appfunctions>
     <appfunction>
@@ -100,10 +101,12 @@ def test_a_v2_function_is_read_with_everything_it_says() -> None:
     assert str(capability.source) == "assets/f.xml:1"
 
 
-@pytest.mark.parametrize(("inside", "outside", "description", "facts"), [
-    (None, "out", "out", {}), ("in", None, "in", {"descriptionInside": True}),
-    ("in", "out", "out", {"typeDescription": "in"}), ("same", "same", "same", {"typeDescription": "same"}),
-])  # fmt: skip
+@titled(("inside", "outside", "description", "facts"), {
+    "only the parameter has one": (None, "out", "out", {}),
+    "only its type has one": ("in", None, "in", {"descriptionInside": True}),
+    "both have one": ("in", "out", "out", {"typeDescription": "in"}),
+    "both have the same one": ("same", "same", "same", {"typeDescription": "same"}),
+})  # fmt: skip
 def test_a_parameters_own_description_wins_over_its_types(
     inside: str | None, outside: str | None, description: str, facts: dict[str, object]
 ) -> None:
@@ -113,9 +116,10 @@ def test_a_parameters_own_description_wins_over_its_types(
     assert (item.description, facts_of(item)) == (description, facts)
 
 
-@pytest.mark.parametrize(("enabled", "is_enabled", "facts"), [
-    ("true", True, {}), ("false", False, {}), (None, True, {"enabledByDefaultAbsent": True}),
-])  # fmt: skip
+@titled(("enabled", "is_enabled", "facts"), {
+    "true is enabled": ("true", True, {}), "false is disabled": ("false", False, {}),
+    "an absent element is enabled": (None, True, {"enabledByDefaultAbsent": True}),
+})  # fmt: skip
 def test_a_function_is_enabled_by_default_unless_it_is_false(
     enabled: str | None, *, is_enabled: bool, facts: dict[str, object]
 ) -> None:
@@ -210,23 +214,26 @@ def test_an_unknown_element_is_kept_with_what_is_in_it() -> None:
     assert only(read_text(written)).extensions == provider.extensions
 
 
-@pytest.mark.parametrize(("text", "is_ours"), [
-    (file_of(function_of("<description><![CDATA[Edits the <manifest> and <resources>]]></description>")),
+@titled(("text", "is_ours"), {
+    "CDATA with other roots hides no function":
+        (file_of(function_of("<description><![CDATA[Edits the <manifest> and <resources>]]></description>")),
      True),
-    (f"\ufeff<?xml version='1.0'?>\n<!-- <manifest> -->\n{file_of()}", True),
-    (f"<functions>{function_of()}</functions>", True),
-    (f"<version>1</version>{file_of()}", True),
-    ("<AppFunctionAppMetadata/>", True),
-    ("<app-functions><function/></app-functions>", True),
-    ("<App_Functions/>", True),
-    ("<xs:schema><xs:documentType/></xs:schema>", True),
-    ("<manifest><!-- <appfunctions> --></manifest>", False),
-    ("<?xml version='1.0'?><resources><string name='a'><![CDATA[<appfunction>]]></string></resources>",
+    "a byte order mark and a comment come before the root":
+        (f"\ufeff<?xml version='1.0'?>\n<!-- <manifest> -->\n{file_of()}", True),
+    "functions may have another root": (f"<functions>{function_of()}</functions>", True),
+    "a version may come before the root": (f"<version>1</version>{file_of()}", True),
+    "guidance of an app": ("<AppFunctionAppMetadata/>", True),
+    "hyphens in the root": ("<app-functions><function/></app-functions>", True),
+    "underscores in the root": ("<App_Functions/>", True),
+    "a schema file": ("<xs:schema><xs:documentType/></xs:schema>", True),
+    "a comment of a manifest is not an element": ("<manifest><!-- <appfunctions> --></manifest>", False),
+    "CDATA of resources is not an element":
+        ("<?xml version='1.0'?><resources><string name='a'><![CDATA[<appfunction>]]></string></resources>",
      False),
-    ('{"description": "Writes <appfunctions>"}', False),
-    ("Writes <appfunctions>", False),
-    ("", False),
-])  # fmt: skip
+    "a JSON text with the word": ('{"description": "Writes <appfunctions>"}', False),
+    "a plain text with the word": ("Writes <appfunctions>", False),
+    "an empty file": ("", False),
+})  # fmt: skip
 def test_a_file_is_known_by_its_elements_not_by_its_words(text: str, *, is_ours: bool) -> None:
     assert (FORMAT.detect(SourceFile("any.xml", text.encode())) > 0) is is_ours
 
@@ -240,13 +247,13 @@ def test_an_element_that_only_looks_like_a_function_is_named() -> None:
     assert finding.message == "<function> is not a function, so Android does not read it (2 times)"
 
 
-@pytest.mark.parametrize(("text", "message", "hint", "place"), [
-    ("<manifest/>", "<manifest> is not an AppFunctions file", "", None),
-    ("<app-functions><function/></app-functions>",
+@titled(("text", "message", "hint", "place"), {
+    "a manifest": ("<manifest/>", "<manifest> is not an AppFunctions file", "", None),
+    "hyphens in the root have a hint": ("<app-functions><function/></app-functions>",
      "<app-functions> is not an AppFunctions file", "<appfunctions>", None),
-    (V1.replace("<function_id>com.x.Foo#bar</function_id>", ""),
+    "a function of version 1 without an id": (V1.replace("<function_id>com.x.Foo#bar</function_id>", ""),
      "without <function_id>", "", "assets/f.xml:2"),
-])  # fmt: skip
+})  # fmt: skip
 def test_a_file_that_is_none_of_ours_is_refused(
     text: str, message: str, hint: str, place: str | None
 ) -> None:
@@ -261,7 +268,7 @@ def test_text_in_sections_and_around_comments_is_one_text() -> None:
     assert only_function(file_of(function_of(said))).description == "a <b> & c"
 
 
-TYPE_NUMBERS = {
+@titled(("inner", "number", "expected"), {
     "null": ("", 0, null()),
     "a boolean": ("", 1, boolean()),
     "bytes": ("", 2, binary()),
@@ -279,19 +286,14 @@ TYPE_NUMBERS = {
     "an intent": (f"<objectQualifiedName>{INTENT}</objectQualifiedName>", 13, OpaqueType(class_name=INTENT)),
     "a one-of": (f"<oneOf>{INT}</oneOf><oneOf>{typed('', 8)}</oneOf>{NAMED}",
      14, one_of(int32(), string(), qualified_name="a.B")),
-    "an array with null":
-        (f"<itemType>{typed('', 8, nullable=True)}</itemType>", 10, array(string(nullable=True))),
-    "an enum of strings":
-        ("<enumValues>0</enumValues><enumValues>1</enumValues>", 8, string(enum=("0", "1"))),
+    "null items": (f"<itemType>{typed('', 8, nullable=True)}</itemType>", 10, array(string(nullable=True))),
+    "a string enum": ("<enumValues>0</enumValues><enumValues>1</enumValues>", 8, string(enum=("0", "1"))),
     "an enum of integers": ("<enumValues>0</enumValues><enumValues>1</enumValues>", 7, int32(enum=(0, 1))),
     "values at a type without an enum": ("<enumValues>1</enumValues>",
      6, int64(extensions={"appfunctions": {"typeElements": [["enumValues", "1"]]}})),
     "a pattern and a format": ("<pattern>^[a-z]+$</pattern><format>custom</format>", 8,
         string(pattern="^[a-z]+$", format="custom")),
-}  # fmt: skip
-
-
-@pytest.mark.parametrize(("inner", "number", "expected"), TYPE_NUMBERS.values(), ids=TYPE_NUMBERS)
+})  # fmt: skip
 def test_each_type_number_is_the_type_that_jetpack_gives_it(inner: str, number: int, expected: Type) -> None:
     assert read_type_of(typed(inner, number)) == expected
     nullable = expected.model_copy(update={"nullable": True})
@@ -383,13 +385,16 @@ def test_document_ids_and_unknown_elements_are_kept_where_they_are() -> None:
     assert facts_of(part.type) == {"id": "seven", "typeElements": [["minimum", "1"]]}
 
 
-@pytest.mark.parametrize(("kept", "said"), [
-    ("<id>unused</id><isNullable>false</isNullable><type>many</type>", "not a 64-bit integer"),
-    (typed("<description>of <b>weight</b></description>", 8), "<description> holds the element <b>"),
-    (typed("<enumValues>a<br/>b</enumValues>", 8), "<enumValues> holds the element <br>"),
-    ("<id>unused</id><isNullable><yes/></isNullable><type>8</type>", "<isNullable> holds the element"),
-    ("<id>unused</id><isNullable>true</isNullable><type>8<x/></type>", "<type> holds the element <x>"),
-])  # fmt: skip
+@titled(("kept", "said"), {
+    "a word type": ("<id>unused</id><isNullable>false</isNullable><type>many</type>", "not a 64-bit integer"),
+    "a description with an element":
+        (typed("<description>of <b>weight</b></description>", 8), "<description> holds the element <b>"),
+    "an enum element": (typed("<enumValues>a<br/>b</enumValues>", 8), "<enumValues> holds the element <br>"),
+    "a nullable flag with an element":
+        ("<id>unused</id><isNullable><yes/></isNullable><type>8</type>", "<isNullable> holds the element"),
+    "a type's number with an element":
+        ("<id>unused</id><isNullable>true</isNullable><type>8<x/></type>", "<type> holds the element <x>"),
+})  # fmt: skip
 def test_a_value_for_which_android_drops_the_file_is_refused_with_its_line(kept: str, said: str) -> None:
     with pytest.raises(InputError) as caught:
         read_type_of(kept, strict=False)

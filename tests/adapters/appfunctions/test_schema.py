@@ -22,6 +22,7 @@ from droidgate_appfunctions.schema import parse_schema, write_schema_file
 from droidgate_mappings.model.capability import Provider
 from droidgate_mappings.model.errors import InputError
 from droidgate_mappings.text.xml_text import parse_xml
+from titled_rows import titled
 
 OWN = """<xs:schema xmlns:xs="http://www.w3.org/2001/XMLSchema">
     <xs:documentType name="AppFunctionStaticMetadata">
@@ -84,8 +85,9 @@ def own(old: str, new: str) -> str:
 TYPE = '<xs:documentType name="T"/>'
 END = "</xs:schema>"
 DECLARATION = ' xmlns:xs="http://www.w3.org/2001/XMLSchema"'
-# fmt: off
-ACCEPTED = {
+
+
+@titled("text", {
     "no declaration of the prefix, since Android does not ask for one": own(DECLARATION, ""),
     "a number with a sign": own('cardinality="1"', 'cardinality="+1"'),
     "a letter that is not ASCII": own('name="value"', 'name="größe"'),
@@ -97,8 +99,15 @@ ACCEPTED = {
     "a type that is declared again: the later one counts": own(END, f'<xs:documentType name="Inner"/>{END}'),
     "a type without a name, which is read over": own(END,
         f'<xs:documentType><xs:element name="a_b" type="xs:x"/></xs:documentType>{END}'),
-}
-REJECTED = {
+})  # fmt: skip
+def test_what_android_accepts_is_read_and_means_the_same_when_written_again(text: str) -> None:
+    for_android = indexer.read_schema(text)
+    again = write_schema_file(parse_schema(text, "s.xsd"))
+    parse_xml(again)
+    assert indexer.read_schema(again).types == for_android.types
+
+
+@titled("text", {
     "another prefix, since Android looks for xs as it stands": OWN.replace("xs:",
         "xsd:").replace("xmlns:xs=", "xmlns:xsd="),
     "no prefix": OWN.replace("<xs:", "<").replace("</xs:", "</").replace("xmlns:xs=", "xmlns="),
@@ -110,19 +119,7 @@ REJECTED = {
         'cardinality="1" joinableValueType="1"'),
     "more types than the indexer takes": own(END,
         "".join(f'<xs:documentType name="T{n}"/>' for n in range(20)) + END),
-}
-# fmt: on
-
-
-@pytest.mark.parametrize("text", ACCEPTED.values(), ids=ACCEPTED.keys())
-def test_what_android_accepts_is_read_and_means_the_same_when_written_again(text: str) -> None:
-    for_android = indexer.read_schema(text)
-    again = write_schema_file(parse_schema(text, "s.xsd"))
-    parse_xml(again)
-    assert indexer.read_schema(again).types == for_android.types
-
-
-@pytest.mark.parametrize("text", REJECTED.values(), ids=REJECTED.keys())
+})  # fmt: skip
 def test_what_android_rejects_neither_reader_takes(text: str) -> None:
     with pytest.raises(indexer.IndexerError):
         indexer.read_schema(text)
@@ -158,7 +155,7 @@ def test_any_attributes_are_lossless_or_rejected(attributes: dict[str, str]) -> 
     assert parse_schema(again, "s.xsd") == kept
 
 
-@pytest.mark.parametrize("text", [OWN, OWN.replace(DECLARATION, "")])
+@titled("text", {"with a namespace": OWN, "without a namespace": OWN.replace(DECLARATION, "")})
 def test_a_schema_file_by_itself_is_a_provider_without_functions(text: str) -> None:
     provider = only(read_text(text, "assets/s.xsd", strict=False))
     assert (provider.capabilities, facts_of(provider)) == ((), {"schema": READ})

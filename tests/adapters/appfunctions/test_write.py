@@ -43,6 +43,7 @@ from droidgate_mappings.model.types import AnyType, ArrayType
 from model_types import any_of, array, int32, int64, null, one_of, optional, record, ref, required, string
 from properties.matching import assert_findings_match, assert_reads_back, assert_same_declaration
 from strategies import TEXTS, providers
+from titled_rows import titled
 
 DIALECTS = [dialect.id for dialect in FORMAT.dialects]
 
@@ -288,13 +289,15 @@ RECORD = record({"a": required(string())})
 OTHER_RECORD = record({"b": required(int32())})
 
 
-@pytest.mark.parametrize(("kept", "pointer", "level"), [
-    (AnyType(), "/kind", Level.NARROWED), (ArrayType(), "/items/kind", Level.NARROWED),
-    (int64(enum=(1,)), "/enum", Level.WIDENED), (string(enum=(" a",)), "/enum", Level.WIDENED),
-    (string(keywords={"minLength": 1}), "/keywords/minLength", Level.WIDENED),
-    (any_of(RECORD, OTHER_RECORD), "/exclusive", Level.NARROWED),
-    (one_of(RECORD, OTHER_RECORD), "/qualified_name", Level.DEFAULTED),
-])  # fmt: skip
+@titled(("kept", "pointer", "level"), {
+    "any value is narrowed": (AnyType(), "/kind", Level.NARROWED),
+    "an array of anything is narrowed": (ArrayType(), "/items/kind", Level.NARROWED),
+    "an enum of long integers is left out": (int64(enum=(1,)), "/enum", Level.WIDENED),
+    "an enum value with an outer space is left out": (string(enum=(" a",)), "/enum", Level.WIDENED),
+    "a keyword is left out": (string(keywords={"minLength": 1}), "/keywords/minLength", Level.WIDENED),
+    "alternatives become exclusive": (any_of(RECORD, OTHER_RECORD), "/exclusive", Level.NARROWED),
+    "an alternative gets a name": (one_of(RECORD, OTHER_RECORD), "/qualified_name", Level.DEFAULTED),
+})  # fmt: skip
 def test_what_v2_cannot_carry_is_reported(kept: AnyType, pointer: str, level: Level) -> None:
     parameters = record({"p": required(kept)})
     provider = Provider(
@@ -333,10 +336,11 @@ def test_facts_that_another_dialect_cannot_carry_are_reported_and_all_others_com
     assert bool(lost) is not (source == target or (source, target) in lossless)
 
 
-@pytest.mark.parametrize("facts", [
-    {"components": 5}, {"rootElements": ["x"]}, {"schema": "x"}, {"metadataAttributes": 1},
-    {"rootElements": [[1, 2]]},
-])  # fmt: skip
+@titled("facts", {
+    "components are a number": {"components": 5}, "a root element is a word": {"rootElements": ["x"]},
+    "a schema is a word": {"schema": "x"}, "metadata attributes are a number": {"metadataAttributes": 1},
+    "a root element is a list of numbers": {"rootElements": [[1, 2]]},
+})  # fmt: skip
 def test_facts_that_no_reader_gives_are_refused(facts: dict[str, object]) -> None:
     provider = Provider(
         protocol="appfunctions", dialect="v2", package="a.b", extensions={"appfunctions": facts}

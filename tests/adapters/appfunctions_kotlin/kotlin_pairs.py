@@ -12,6 +12,7 @@ from droidgate_mappings.formats.format import Reading, SourceFile
 from droidgate_mappings.formats.leniency import ReadingContext
 from droidgate_mappings.model.capability import Provider
 from droidgate_mappings.text.xml_text import Element, child_elements, parse_xml
+from requirements_of_tests import PartMissingError, find
 
 PREFIX = "androidx__androidx__appfunctions__appfunctions-compiler__src__test__test-data__"
 _COMPANIONS = re.compile(r"compiled with ([^;]*?)(?: \(compiled|;|$)")
@@ -43,6 +44,14 @@ def rows(corpus: Path, kind: str | None = None) -> Iterator[KotlinRow]:
             found = KotlinRow(row["file"], row["repo"], row["kind"], outputs, row["error"], row["note"])
             if kind in {None, found.kind}:
                 yield found
+
+
+def names(kind: str) -> list[str]:
+    """Return the names of a kind's rows, or one name for all where the corpus is missing."""
+    try:
+        return [row.name for row in rows(find("corpus"), kind)]
+    except PartMissingError:
+        return ["corpus"]
 
 
 def companions(corpus: Path, row: KotlinRow) -> list[str]:

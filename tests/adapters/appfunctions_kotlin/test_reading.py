@@ -35,6 +35,7 @@ from model_types import (
     ref,
     string,
 )
+from titled_rows import titled
 
 HEADER = """\
 package com.example
@@ -82,13 +83,17 @@ def test_a_function_has_its_class_and_name_as_its_id_and_its_line_as_its_place()
     assert capability.output == null()
 
 
-@pytest.mark.parametrize(("declared", "expected"), [
-    ("Int", int32()), ("Long", int64()), ("Float", float32()), ("Double", float64()), ("Boolean", boolean()),
-    ("String", string()), ("ByteArray", binary()), ("kotlin.Int", int32()), ("LongArray", array(int64())),
-    ("List<String?>", array(string(nullable=True))),
-    ("android.app.PendingIntent", OpaqueType(class_name="android.app.PendingIntent")),
-])  # fmt: skip
-def test_a_parameter_has_its_type_and_whether_it_may_be_null(declared: str, expected: Type) -> None:
+TYPES: dict[str, Type] = {
+    "Int": int32(), "Long": int64(), "Float": float32(), "Double": float64(), "Boolean": boolean(),
+    "String": string(), "ByteArray": binary(), "kotlin.Int": int32(), "LongArray": array(int64()),
+    "List<String?>": array(string(nullable=True)),
+    "android.app.PendingIntent": OpaqueType(class_name="android.app.PendingIntent"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("declared", TYPES)
+def test_a_parameter_has_its_type_and_whether_it_may_be_null(declared: str) -> None:
+    expected = TYPES[declared]
     assert parameter(f"x: {declared}") == expected
     assert parameter(f"x: {declared}?") == expected.model_copy(update={"nullable": True})
 
@@ -104,24 +109,23 @@ def test_an_address_is_an_object_with_the_schemes_that_it_may_have() -> None:
     assert (text.format, text.pattern) == ("uri", r"^(?:content:[\s\S]*|a\.b:[\s\S]*)$")
 
 
-@pytest.mark.parametrize(("text", "function_id"), [
-    pytest.param(notes(f"{F}) {{}}", header="package com.example\nimport androidx.appfunctions.*\nimport "
-        "androidx.appfunctions.service.AppFunction\n"),
-        "com.example.Notes#f", id="an import of the whole package"),
-    pytest.param(notes(f"{F}) {{}}", header=HEADER.replace("service.", "")),
-        "com.example.Notes#f", id="an import of the class"),
-    pytest.param(notes(f"{F}) {{}}", header=HEADER.replace("service.AppFunction",
-        "AppFunctionDeclaration as AppFunction")), "com.example.Notes#f", id="an import of another name"),
-    pytest.param(f"package p\nclass A {{\n{QUALIFIED}, x: java.time.LocalDate) {{}}\n}}\n",
-        "p.A#f", id="qualified annotations and types"),
-    pytest.param(notes(f"{F}) {{}}", header=HEADER.replace("com.example", "com.`in`.impl")),
-        "com.`in`.`impl`.Notes#f", id="keywords with back ticks, as KotlinPoet writes them"),
-    pytest.param(f"{HEADER}interface Notes {{\n  {F}): String\n}}\n",
-        "com.example.Notes#f", id="a function of an interface"),
-    *(pytest.param(f"{HEADER}class A {{ {F}, x: Int) {{}} }}\n{clause} {OTHER}",
-      "com.example.A#f", id=f"context parameters of another function: {clause}")
-      for clause in ("context(log: Log)", "context(log: Log, f: (Int) -> Unit)\n", "context(_: Log) ")),
-])  # fmt: skip
+@titled(("text", "function_id"), {
+    "an import of the whole package":
+        (notes(f"{F}) {{}}", header="package com.example\nimport androidx.appfunctions.*\nimport "
+            "androidx.appfunctions.service.AppFunction\n"), "com.example.Notes#f"),
+    "an import of it": (notes(f"{F}) {{}}", header=HEADER.replace("service.", "")), "com.example.Notes#f"),
+    "an import of another name":
+        (notes(f"{F}) {{}}", header=HEADER.replace("service.AppFunction",
+            "AppFunctionDeclaration as AppFunction")), "com.example.Notes#f"),
+    "qualified annotations and types":
+        (f"package p\nclass A {{\n{QUALIFIED}, x: java.time.LocalDate) {{}}\n}}\n", "p.A#f"),
+    "keywords with back ticks, as KotlinPoet writes them": (notes(f"{F}) {{}}",
+        header=HEADER.replace("com.example", "com.`in`.impl")), "com.`in`.`impl`.Notes#f"),
+    "an interface's function": (f"{HEADER}interface Notes {{\n  {F}): String\n}}\n", "com.example.Notes#f"),
+    **{f"context parameters of another function: {clause}":
+        (f"{HEADER}class A {{ {F}, x: Int) {{}} }}\n{clause} {OTHER}", "com.example.A#f")
+       for clause in ("context(log: Log)", "context(log: Log, f: (Int) -> Unit)\n", "context(_: Log) ")},
+})  # fmt: skip
 def test_a_function_is_found_by_the_class_of_its_annotation(text: str, function_id: str) -> None:
     assert only(kotlin(text)).id == function_id
 
@@ -249,11 +253,12 @@ def test_a_default_value_makes_a_parameter_optional() -> None:
 SERIALIZABLE = "\n@AppFunctionSerializable "
 
 
-@pytest.mark.parametrize(("declared", "member"), [
+@titled(("declared", "member"), {
     # The compiler gives a supertype that it meets first what its subclass has left (corpus, NestedDerived).
-    (["open class A(open val a: Int)", "class X(override val a: Int, val b: Int) : A(a)"], ".A"),
-    (["sealed interface X", "class A(val a: Int) : X"], "$A"),
-])  # fmt: skip
+    "a supertype has a dot":
+        (["open class A(open val a: Int)", "class X(override val a: Int, val b: Int) : A(a)"], ".A"),
+    "a subclass has a dollar sign": (["sealed interface X", "class A(val a: Int) : X"], "$A"),
+})  # fmt: skip
 def test_a_class_refers_to_its_supertype_by_its_name_and_to_its_subclass_by_that_of_the_jvm(
     declared: list[str], member: str
 ) -> None:

@@ -152,7 +152,7 @@ def test_a_file_of_the_application_needs_a_schema_from_somewhere() -> None:
         assert "no-schema" not in codes_of(lint_application(app(*parts)))
 
 
-@pytest.mark.parametrize("value", ["2147483648", "9" * 30, "1.0", "+", ""])
+@pytest.mark.parametrize("value", ["2147483648", "9" * 30, "1.0", "+", ""], ids=repr)
 def test_an_enum_value_that_is_not_an_int_of_java_is_reported(value: str) -> None:
     text = of_type(f"<type>7</type><enumValues>{value}</enumValues>")
     assert "bad-int-enum" in codes_of(lint_text(text))

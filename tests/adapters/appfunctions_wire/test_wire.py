@@ -24,14 +24,7 @@ from droidgate_appfunctions.wire import (
     read_result,
     write_parameters,
 )
-from droidgate_mappings.model.types import (
-    AllOfType,
-    AnyType,
-    ObjectType,
-    OneOfType,
-    OpaqueType,
-    Type,
-)
+from droidgate_mappings.model.types import AllOfType, AnyType, ObjectType, OneOfType, OpaqueType, Type
 from droidgate_mappings.tables.app_functions import load_error_codes
 from droidgate_mappings.tables.failure_tokens import (
     load_failure_tokens,
@@ -58,6 +51,7 @@ from model_types import (
     string,
 )
 from requirements_of_tests import require
+from titled_rows import titled
 
 NO_DEFINITIONS: dict[str, Type] = {}
 
@@ -96,34 +90,29 @@ COMBINED = {"parent": record({"a": optional(float64())})}
 MERGED = parameters(p=all_of(ref("parent"), parameters(b=int32()), string()))
 
 
-@pytest.mark.parametrize(("values", "declared", "definitions", "written"), [
-    pytest.param({"d": 5, "f": 5, "i": 5, "l": 5}, NUMBERS, {}, '{"d": 5.0, "f": 5.0, "i": 5, "l": 5}',
-        id="a double is written with a fraction and an integer without"),
-    pytest.param({"i": 5.0, "l": Decimal("5.00")},
-        NUMBERS, {}, '{"i": 5, "l": 5}', id="a whole fraction is written as an integer"),
-    pytest.param({"values": [1, 2.7]}, parameters(values=array(float64())),
-        {}, '{"values": [1.0, 2.7]}', id="a list of doubles is one although its first item is whole"),
-    pytest.param({"a": [1, 2.5], "b": {"c": "d"}}, ObjectType(), {}, '{"a": [1.0, 2.5], "b": {"c": "d"}}',
-        id="undeclared parameters go by their own kind and lists by one kind"),
-    pytest.param({"a": None, "b": {"c": None}},
-        parameters(a=string(nullable=True), b=ObjectType()), {}, '{"b": {}}', id="null is left out"),
-    pytest.param({"p": None},
-        parameters(p=ref("nobody")), {}, "{}", id="null of an unknown reference is left out"),
-    pytest.param({"shape": {"side": 2}},
-        NAMED, SHAPES, f'{{"shape": {{"side": 2.0, "{SCHEMA_TYPE_KEY}": "com.x.Shape$Square"}}}}',
-        id="a one-of states which alternative it is"),
-    pytest.param({"shape": A_SQUARE}, parameters(shape=SHAPE),
-        SHAPES, f'{{"shape": {{"side": 2.0, "{SCHEMA_TYPE_KEY}": "com.x.Shape$Square"}}}}',
-        id="a one-of that fits several is the one that is named"),
-    pytest.param({"choice": {SCHEMA_TYPE_KEY: "a.One"}}, parameters(choice=one_of(A_ONE,
-        parameters(b=int32()))), {}, f'{{"choice": {{"{SCHEMA_TYPE_KEY}": "a.One"}}}}',
-        id="a key that is required and nullable may stay away"),
-    pytest.param({"choice": {"a": "x"}},
-        parameters(choice=one_of(ALL_OF)), {}, f'{{"choice": {{"a": "x", "{SCHEMA_TYPE_KEY}": "a.All"}}}}',
-        id="what one member of an all-of requires is enough"),
-    pytest.param({"p": {"a": 1, "b": 2}}, MERGED,
-        COMBINED, '{"p": {"a": 1.0, "b": 2}}', id="an all-of is the object that its members describe"),
-])  # fmt: skip
+@titled(("values", "declared", "definitions", "written"), {
+    "a double is written with a fraction and an integer without":
+        ({"d": 5, "f": 5, "i": 5, "l": 5}, NUMBERS, {}, '{"d": 5.0, "f": 5.0, "i": 5, "l": 5}'),
+    "a whole fraction is an integer": ({"i": 5.0, "l": Decimal("5.00")}, NUMBERS, {}, '{"i": 5, "l": 5}'),
+    "a list of doubles is one although its first item is whole":
+        ({"values": [1, 2.7]}, parameters(values=array(float64())), {}, '{"values": [1.0, 2.7]}'),
+    "undeclared parameters go by their own kind and lists by one kind":
+        ({"a": [1, 2.5], "b": {"c": "d"}}, ObjectType(), {}, '{"a": [1.0, 2.5], "b": {"c": "d"}}'),
+    "null is left out":
+        ({"a": None, "b": {"c": None}}, parameters(a=string(nullable=True), b=ObjectType()), {}, '{"b": {}}'),
+    "null of an unknown reference is left out": ({"p": None}, parameters(p=ref("nobody")), {}, "{}"),
+    "a one-of states which alternative it is": ({"shape": {"side": 2}}, NAMED, SHAPES,
+         f'{{"shape": {{"side": 2.0, "{SCHEMA_TYPE_KEY}": "com.x.Shape$Square"}}}}'),
+    "a one-of that fits several is the one that is named": ({"shape": A_SQUARE}, parameters(shape=SHAPE),
+         SHAPES, f'{{"shape": {{"side": 2.0, "{SCHEMA_TYPE_KEY}": "com.x.Shape$Square"}}}}'),
+    "a key that is required and nullable may stay away": ({"choice": {SCHEMA_TYPE_KEY: "a.One"}},
+         parameters(choice=one_of(A_ONE, parameters(b=int32()))), {},
+         f'{{"choice": {{"{SCHEMA_TYPE_KEY}": "a.One"}}}}'),
+    "what one member of an all-of requires is enough": ({"choice": {"a": "x"}},
+         parameters(choice=one_of(ALL_OF)), {}, f'{{"choice": {{"a": "x", "{SCHEMA_TYPE_KEY}": "a.All"}}}}'),
+    "an all-of is the object that its members describe":
+        ({"p": {"a": 1, "b": 2}}, MERGED, COMBINED, '{"p": {"a": 1.0, "b": 2}}'),
+})  # fmt: skip
 def test_parameters_are_written_as_the_shell_reads_them(
     values: dict[str, Any], declared: Type, definitions: dict[str, Type], written: str
 ) -> None:
@@ -135,7 +124,7 @@ TAGS = parameters(tags=array(string()))
 CHOICE = parameters(choice=OneOfType(alternatives=(TAGS, parameters(count=int32()))))
 
 
-NOT_CARRIED = {
+@titled(("values", "declared", "definitions", "problem"), {
     "a list in a list": ({"p": [["x"]]}, parameters(p=array(array(string()))), {}, ("nested-array", "/p/0")),
     "null in a list": ({"p": [None]}, parameters(p=array(string(nullable=True))), {}, ("null-item", "/p/0")),
     "bytes": ({"p": "AAAA"}, parameters(p=binary()), {}, ("bytes", "/p")),
@@ -148,12 +137,10 @@ NOT_CARRIED = {
     "a long beyond 64 bits": ({"p": 2**63}, parameters(p=int64()), {}, ("out-of-range", "/p")),
     "any number beyond 64 bits": ({"p": 2**63}, parameters(p=AnyType()), {}, ("out-of-range", "/p")),
     "a number beyond a float": ({"p": 1e39}, parameters(p=float32()), {}, ("out-of-range", "/p")),
-    "an exponent beyond a double":
-        ({"p": Decimal("1e999999999")}, parameters(p=float64()), {}, ("out-of-range", "/p")),
+    "a large exponent": ({"p": Decimal("1e999999999")}, parameters(p=float64()), {}, ("out-of-range", "/p")),
     "not a number": ({"p": float("nan")}, parameters(p=float64()), {}, ("out-of-range", "/p")),
     "an integer beyond a double": ({"p": 10**400}, parameters(p=float64()), {}, ("out-of-range", "/p")),
-    "a signalling not a number":
-        ({"p": Decimal("sNaN")}, parameters(p=AnyType()), {}, ("out-of-range", "/p")),
+    "a signalling NaN": ({"p": Decimal("sNaN")}, parameters(p=AnyType()), {}, ("out-of-range", "/p")),
     "a reference to nothing": ({"p": 1}, parameters(p=ref("nobody")), {}, ("unknown-reference", "/p")),
     "references in a circle": ({"p": 1}, parameters(p=ref("a")), CIRCLE, ("unknown-reference", "/p")),
     "a value that is none of JSON": ({"p": object()}, parameters(p=AnyType()), {}, ("wrong-kind", "/p")),
@@ -167,21 +154,17 @@ NOT_CARRIED = {
     "a value of one member of an all-of":
         ({"choice": {"b": "x"}}, parameters(choice=one_of(ALL_OF)), {}, ("no-alternative", "/choice")),
     "a key that no member of an all-of has": ({"p": {"c": 1}}, MERGED, COMBINED, ("unknown-key", "/p/c")),
-}  # fmt: skip
-
-
-@pytest.mark.parametrize(
-    ("values", "declared", "definitions", "problem"), NOT_CARRIED.values(), ids=NOT_CARRIED
-)
+})  # fmt: skip
 def test_what_the_shell_cannot_carry_is_refused_with_its_place(
     values: dict[str, Any], declared: Type, definitions: dict[str, Type], problem: tuple[str, str]
 ) -> None:
     assert problem_of(values, declared, definitions) == problem
 
 
-@pytest.mark.parametrize(("values", "declared", "kept", "place"), [
-    ({"tags": []}, TAGS, {}, "/tags"), ({"choice": {"tags": []}}, CHOICE, {"choice": {}}, "/choice/tags"),
-])  # fmt: skip
+@titled(("values", "declared", "kept", "place"), {
+    "a list of the function": ({"tags": []}, TAGS, {}, "/tags"),
+    "a list inside an alternative": ({"choice": {"tags": []}}, CHOICE, {"choice": {}}, "/choice/tags"),
+})  # fmt: skip
 def test_an_empty_list_is_an_error_unless_the_caller_takes_losses(
     values: dict[str, Any], declared: Type, kept: dict[str, Any], place: str
 ) -> None:
@@ -239,12 +222,12 @@ WIDENED = 0.10000000149011612
 
 
 @pytest.mark.requires("corpus")
-@pytest.mark.parametrize(("case", "declared", "expected"), [
-    ("getTodoStats", STATS, {"completed": 1, "pending": 2, "total": 3}),
-     ("getAllTodos", array(TODO), [A_TODO]),
-    ("completeTodo",
+@titled(("case", "declared", "expected"), {
+    "an object of counts": ("getTodoStats", STATS, {"completed": 1, "pending": 2, "total": 3}),
+    "a list of objects": ("getAllTodos", array(TODO), [A_TODO]),
+    "an object with a message": ("completeTodo",
      DONE, {"success": True, "message": "Todo 'Created from cmd app_function' marked as completed."}),
-])  # fmt: skip
+})  # fmt: skip
 def test_what_a_device_printed_is_unwrapped_by_the_declared_type(
     case: str, declared: Type, expected: object
 ) -> None:
@@ -253,28 +236,26 @@ def test_what_a_device_printed_is_unwrapped_by_the_declared_type(
     assert read_result(printed, declared, {}) == expected
 
 
-@pytest.mark.parametrize(("document", "declared", "value"), [
-    pytest.param(returned("a"), string(), "a", id="one value"),
-    pytest.param(returned("a"), array(string()), ["a"], id="a list of one"),
-    pytest.param(returned(), array(string()), [], id="an empty list"),
-    *(pytest.param({},
-      declared, None, id=f"an empty document is not a value of {declared and declared.kind}")
-      for declared in (None, null(), string(), OpaqueType(), AnyType())),
-    pytest.param(returned({"id": ["x"], "tags": ["a", "b"], "inner": [{"n": [1]}]}), None, {"id": "x",
-        "tags": ["a", "b"], "inner": {"n": 1}}, id="single values are unwrapped without a declaration"),
-    pytest.param({"total": [3]},
-        STATS, {"total": 3}, id="without the return key the properties are the value"),
-    pytest.param({"total": [3], "list": [1, 2]},
-        None, {"total": 3, "list": [1, 2]}, id="properties without a declaration"),
-    pytest.param({"task": ["t"]}, one_of(STATS, TODO), {"task": "t"}, id="properties of a choice"),
-    pytest.param({"total": [3]}, AnyType(), {"total": 3}, id="properties of any type"),
-    pytest.param(returned(WIDENED), float32(), 0.1, id="a float that arrives widened is shortened again"),
-    pytest.param(returned(WIDENED), float64(), WIDENED, id="a double is not shortened"),
-    pytest.param(returned({"id": [5]}), NOTE_OR_ID, {"schemaType": "com.x.Id", "id": 5},
-        id="a one-of is guessed from its properties and states its class"),
-    pytest.param(returned({"title": ["t"], "tags": ["a"]}), NOTE_OR_ID,
-        {"schemaType": "com.x.Note", "title": "t", "tags": ["a"]}, id="another alternative of a one-of"),
-])  # fmt: skip
+@titled(("document", "declared", "value"), {
+    "one value": (returned("a"), string(), "a"),
+    "a list of one": (returned("a"), array(string()), ["a"]),
+    "an empty list": (returned(), array(string()), []),
+    **{f"an empty document is not a value of {declared and declared.kind}": ({}, declared, None)
+       for declared in (None, null(), string(), OpaqueType(), AnyType())},
+    "single values are unwrapped without a declaration":
+        (returned({"id": ["x"], "tags": ["a", "b"], "inner": [{"n": [1]}]}), None,
+         {"id": "x", "tags": ["a", "b"], "inner": {"n": 1}}),
+    "without the return key the properties are the value": ({"total": [3]}, STATS, {"total": 3}),
+    "properties without a declaration": ({"total": [3], "list": [1, 2]}, None, {"total": 3, "list": [1, 2]}),
+    "properties of a choice": ({"task": ["t"]}, one_of(STATS, TODO), {"task": "t"}),
+    "properties of any type": ({"total": [3]}, AnyType(), {"total": 3}),
+    "a float that arrives widened is shortened again": (returned(WIDENED), float32(), 0.1),
+    "a double is not shortened": (returned(WIDENED), float64(), WIDENED),
+    "a one-of is guessed from its properties and states its class":
+        (returned({"id": [5]}), NOTE_OR_ID, {"schemaType": "com.x.Id", "id": 5}),
+    "another alternative of a one-of": (returned({"title": ["t"], "tags": ["a"]}), NOTE_OR_ID,
+         {"schemaType": "com.x.Note", "title": "t", "tags": ["a"]}),
+})  # fmt: skip
 def test_a_result_is_read_by_its_declared_type(document: Any, declared: Type | None, value: Any) -> None:
     assert read_result(document, declared, DEFINITIONS) == value
 
@@ -283,7 +264,7 @@ def test_a_double_that_is_printed_without_a_fraction_stays_a_double() -> None:
     assert repr(read_result(returned(3), float64(), {})) == "3.0"
 
 
-MALFORMED = {
+@titled(("document", "declared", "problem"), {
     "a list": ([], None, "not-an-object"),
     "a text": ("text", string(), "not-an-object"),
     "a bare value under the return key": ({RETURN_KEY: "bare"}, string(), "not-a-list"),
@@ -294,10 +275,7 @@ MALFORMED = {
     "a list in a list": (returned(["a"]), None, "nested-array"),
     "a printed array of bytes": (returned("[B@1a2b3c"), binary(), "bytes"),
     "a reference to nothing": (returned({"a": [1]}), ref("nobody"), "unknown-reference"),
-}  # fmt: skip
-
-
-@pytest.mark.parametrize(("document", "declared", "problem"), MALFORMED.values(), ids=MALFORMED)
+})  # fmt: skip
 def test_a_response_that_does_not_fit_is_malformed(
     document: Any, declared: Type | None, problem: str
 ) -> None:
@@ -306,10 +284,10 @@ def test_a_response_that_does_not_fit_is_malformed(
     assert (caught.value.problem, caught.value.token) == (problem, "malformed_response")
 
 
-@pytest.mark.parametrize(("document", "declared", "message"), [
-    ({"total": [3]}, int32(), f"has no {RETURN_KEY}"),
-    (returned({"other": [5]}), NOTE_OR_ID, "no alternative"),
-])  # fmt: skip
+@titled(("document", "declared", "message"), {
+    "no value is returned": ({"total": [3]}, int32(), f"has no {RETURN_KEY}"),
+    "no alternative fits": (returned({"other": [5]}), NOTE_OR_ID, "no alternative"),
+})  # fmt: skip
 def test_the_message_names_what_a_response_lacks(document: Any, declared: Type, message: str) -> None:
     with pytest.raises(AppFunctionWireError, match=message):
         read_result(document, declared, DEFINITIONS)
@@ -399,12 +377,15 @@ def test_every_known_code_has_its_constant() -> None:
     assert set(load_error_codes()) == numbers
 
 
-@pytest.mark.parametrize(("message", "read"), [
-    ("denied: the user said no", ("denied", "the user said no")), ("denied", ("denied", "")),
-    ("  timeout : late", ("timeout", "late")), ("deniedly: no", (None, "deniedly: no")),
-    ("a denied: no", (None, "a denied: no")), ("", (None, "")),
-    ("busy: two calls: a, b", ("busy", "two calls: a, b")),
-])  # fmt: skip
+@titled(("message", "read"), {
+    "a token and its message": ("denied: the user said no", ("denied", "the user said no")),
+    "a token alone": ("denied", ("denied", "")),
+    "spaces around the token are left out": ("  timeout : late", ("timeout", "late")),
+    "a longer word is not a token": ("deniedly: no", (None, "deniedly: no")),
+    "a token inside of a sentence is not one": ("a denied: no", (None, "a denied: no")),
+    "an empty message has no token": ("", (None, "")),
+    "only the first colon splits": ("busy: two calls: a, b", ("busy", "two calls: a, b")),
+})  # fmt: skip
 def test_a_message_is_split_at_its_token(message: str, read: tuple[str | None, str]) -> None:
     assert read_failure(message) == read
 
@@ -420,55 +401,56 @@ def test_a_message_is_written_with_its_token() -> None:
 FAILED = "Error executing app function: android.app.appfunctions.AppFunctionException: "
 CODE = "Error executing app function: {} - a.b.AppFunctionException: no"
 SEE = ". See logcat for more details. "
-SPEAKS_OF_ERRORS = {
-    RETURN_KEY: ["Error executing app function: 1001 - no"],
-    "error": ["Timed out"],
-}
+SPEAKS_OF_ERRORS = {RETURN_KEY: ["Error executing app function: 1001 - no"], "error": ["Timed out"]}
 
 
-@pytest.mark.parametrize(("text", "document"), [
-    pytest.param(f'{{\n  "{RETURN_KEY}": [\n    "a\\/b"\n  ]\n}}\n',
-        {RETURN_KEY: ["a/b"]}, id="a JSON object is the response"),
-    pytest.param(json.dumps(SPEAKS_OF_ERRORS),
-        SPEAKS_OF_ERRORS, id="a result that speaks of errors is still a result"),
-    pytest.param("Invalid user ID: x. Using current user.\n{}\n",
-        {}, id="a notice of a user changes nothing"),
-    pytest.param("Invalid timeout duration: x. Using default of 30s.\n{}\n",
-        {}, id="a notice of a duration changes nothing"),
-    pytest.param("{}\nNo PendingIntent found at extras key: property/androidAppfunctionsReturnValue\n",
-        {}, id="a notice after the response changes nothing"),
-    pytest.param('[{"a": ["b"]}]',
-        {RETURN_KEY: [{"a": ["b"]}]}, id="a list of documents is the list of returned documents"),
-])  # fmt: skip
+@titled(("text", "document"), {
+    "an object is the response": (f'{{\n  "{RETURN_KEY}": [\n    "a\\/b"\n  ]\n}}\n', {RETURN_KEY: ["a/b"]}),
+    "a result that speaks of errors is still a result": (json.dumps(SPEAKS_OF_ERRORS), SPEAKS_OF_ERRORS),
+    "a notice of a user changes nothing": ("Invalid user ID: x. Using current user.\n{}\n", {}),
+    "a notice of duration changes nothing": ("Invalid timeout duration: x. Using default of 30s.\n{}\n", {}),
+    "a notice after the response changes nothing":
+        ("{}\nNo PendingIntent found at extras key: property/androidAppfunctionsReturnValue\n", {}),
+    "a list of documents is the list of returned documents": ('[{"a": ["b"]}]', {RETURN_KEY: [{"a": ["b"]}]}),
+})  # fmt: skip
 def test_an_answer_of_the_shell_is_a_response(text: str, document: dict[str, Any]) -> None:
     assert read_shell_output(text, 0) == ShellOutcome(document=document)
     assert not read_shell_output(text, 0).failed
 
 
-@pytest.mark.parametrize(("text", "status", "token", "code"), [
-    ("cmd: Can't find service: app_function", 20, "unavailable", None),
-    ("No shell command implementation.", 255, "unavailable", None),
-    ("Unknown command: execute-app-function", 255, "unavailable", None),
-    ("Exception: java.lang.IllegalAccessError: Only allow shell or root", 255, "denied", None),
-    ("Unknown option: --x", 255, "invalid_argument", None),
-    ("Error: --package must be specified.", 255, "invalid_argument", None),
-    ("Exception: org.json.JSONException: Unterminated object", 255, "invalid_argument", None),
-    ("Failed to convert the function response to JSON.", 255, "malformed_response", None),
-    ("Timed out", 255, "timeout", None), ("{}\nTimed out", 255, "timeout", None),
-    (CODE.format(1000), 0, "denied", 1000), (CODE.format(3500), 255, "needs_user", 3500),
-    (CODE.format(4711), 255, "backend_failure", 4711),
-    (f"{FAILED}The app function is disabled{SEE}", 255, "disabled", 1002),
-    (f"{FAILED}App function not found with identifier: a#b under package: c{SEE}",
+@titled(("text", "status", "token", "code"), {
+    "the release has no service": ("cmd: Can't find service: app_function", 20, "unavailable", None),
+    "the service has no shell": ("No shell command implementation.", 255, "unavailable", None),
+    "the shell lacks the command": ("Unknown command: execute-app-function", 255, "unavailable", None),
+    "the caller is not the shell":
+        ("Exception: java.lang.IllegalAccessError: Only allow shell or root", 255, "denied", None),
+    "the shell lacks the option": ("Unknown option: --x", 255, "invalid_argument", None),
+    "an argument is missing": ("Error: --package must be specified.", 255, "invalid_argument", None),
+    "invalid JSON": ("Exception: org.json.JSONException: Unterminated object", 255, "invalid_argument", None),
+    "a bad response": ("Failed to convert the function response to JSON.", 255, "malformed_response", None),
+    "the call timed out": ("Timed out", 255, "timeout", None),
+    "the call timed out after a document": ("{}\nTimed out", 255, "timeout", None),
+    "code 1000 is denied, whatever the status": (CODE.format(1000), 0, "denied", 1000),
+    "code 3500 needs the user": (CODE.format(3500), 255, "needs_user", 3500),
+    "an unknown code is a failure of the app": (CODE.format(4711), 255, "backend_failure", 4711),
+    "a function is disabled": (f"{FAILED}The app function is disabled{SEE}", 255, "disabled", 1002),
+    "no function has the id": (f"{FAILED}App function not found with identifier: a#b under package: c{SEE}",
      255, "unknown_capability", 1003),
-    (f"{FAILED}Function is not registered for the given AppFunctionActivityId.{SEE}",
+    "no activity has the function":
+        (f"{FAILED}Function is not registered for the given AppFunctionActivityId.{SEE}",
      255, "unknown_capability", 1003),
-    ("Exception: java.lang.SecurityException: no", 255, "denied", None),
-    ("Error executing app function: some.Exception: odd. See logcat", 255, "backend_failure", None),
-    ("Something else", 255, "backend_failure", None), ("Something else", 0, "malformed_response", None),
-    ("", 0, "malformed_response", None), ("", 255, "malformed_response", None),
-    ('{"a": [1}', 0, "malformed_response", None),
-    ('App function executed successfully.\nFunction return:\nnamespace: ""', 0, "malformed_response", None),
-])  # fmt: skip
+    "Android denies the call": ("Exception: java.lang.SecurityException: no", 255, "denied", None),
+    "the app throws an exception":
+        ("Error executing app function: some.Exception: odd. See logcat", 255, "backend_failure", None),
+    "a failure without a known text": ("Something else", 255, "backend_failure", None),
+    "a success without a document": ("Something else", 0, "malformed_response", None),
+    "a success without a text": ("", 0, "malformed_response", None),
+    "a failure without a text": ("", 255, "malformed_response", None),
+    "the document is cut off": ('{"a": [1}', 0, "malformed_response", None),
+    "the document of an older release":
+        ('App function executed successfully.\nFunction return:\nnamespace: ""', 0, "malformed_response",
+        None),
+})  # fmt: skip
 def test_a_failure_gets_its_token(text: str, status: int, token: str, code: int | None) -> None:
     outcome = read_shell_output(text, status)
     assert (outcome.failed, outcome.token, outcome.code) == (True, token, code)

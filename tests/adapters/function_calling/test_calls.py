@@ -14,6 +14,7 @@ import droidgate
 from droidgate.cli import run
 from droidgate_mappings.model.errors import InputError, UsageError
 from requirements_of_tests import require
+from titled_rows import titled
 
 ARGUMENTS = {"title": "Milk", "tags": ["a"], "count": 3}
 TOOL = {
@@ -92,13 +93,13 @@ def test_the_objects_of_the_vendors_libraries_are_read(names: dict[str, Path]) -
         assert (meant.capability, meant.arguments) == ("notes#create", ARGUMENTS)
 
 
-@pytest.mark.parametrize(("dialect", "call", "arguments"), [
-    # A renamed parameter gets its own name back.
-    ("anthropic", {**CLAUDE, "input": {"due_date": "today"}}, {"due date": "today"}),
-    ("openai", {**RESPONSES, "arguments": '{"due date": "today"}'}, {"due date": "today"}),
-    # A function without arguments may leave them out where its API does.
-    ("gemini", {"name": "plain"}, {}),
-])  # fmt: skip
+@titled(("dialect", "call", "arguments"), {
+    "a renamed parameter gets its own name back":
+        ("anthropic", {**CLAUDE, "input": {"due_date": "today"}}, {"due date": "today"}),
+    "a parameter that is not renamed keeps its name":
+        ("openai", {**RESPONSES, "arguments": '{"due date": "today"}'}, {"due date": "today"}),
+    "a function without arguments may leave them out where its API does": ("gemini", {"name": "plain"}, {}),
+})  # fmt: skip
 def test_arguments_have_the_names_of_the_capability(
     dialect: str, call: Any, arguments: dict[str, Any], names: dict[str, Path]
 ) -> None:
@@ -131,7 +132,7 @@ for _ in range(5_000):
     DEEP = {"a": DEEP}
 
 
-NOT_CALLS = {
+@titled(("dialect", "call"), {
     "a chat call for a response": ("openai", CHAT),
     "a response for a chat call": ("openai-chat", RESPONSES),
     "a call of Gemini for one of Claude": ("anthropic", GEMINI),
@@ -156,16 +157,16 @@ NOT_CALLS = {
     "nothing": ("gemini", {}),
     "a list of calls": ("gemini", []),
     "a text that ends too early": ("anthropic", "{"),
-}  # fmt: skip
-
-
-@pytest.mark.parametrize(("dialect", "call"), NOT_CALLS.values(), ids=NOT_CALLS)
+})  # fmt: skip
 def test_what_is_not_a_whole_call_is_refused(dialect: str, call: Any, names: dict[str, Path]) -> None:
     with pytest.raises(InputError):
         droidgate.read_function_call(dialect, call, names[dialect])
 
 
-@pytest.mark.parametrize("known", ["missing.json", {}, {"target": {}, "providers": []}, b"{"])
+@titled("known", {
+    "a file that is not there": "missing.json", "an empty object": {},
+    "a map without a provider": {"target": {}, "providers": []}, "a file that is not JSON": b"{",
+})  # fmt: skip
 def test_what_is_not_a_name_map_is_refused_with_the_place_of_one(known: Any, tmp_path: Path) -> None:
     if isinstance(known, bytes):
         (tmp_path / "names.json").write_bytes(known)

@@ -18,6 +18,7 @@ from droidgate_mappings.model.errors import InputError
 from droidgate_mappings.model.findings import Level
 from droidgate_mappings.model.json_values import Json
 from requirements_of_tests import require
+from titled_rows import titled
 
 WEATHER_SCHEMA: dict[str, Any] = {
     "type": "object",
@@ -63,14 +64,14 @@ def tool(document: Json, *, strict: bool = True) -> Capability:
     return capability
 
 
-@pytest.mark.parametrize(("document", "dialect", "facts"), [
-    ([CHAT], "openai-chat", {"strict": True}),
-    ([RESPONSES], "openai", {"strict": True}),
-    ({"model": "x", "tools": [CHAT]}, "openai-chat", {"strict": True}),
-    (CHAT, "openai-chat", {"strict": True}),
-    ([CLAUDE], "anthropic", {"cache_control": {"type": "ephemeral"}}),
-    ([{"type": "custom", **CLAUDE}], "anthropic", {"cache_control": {"type": "ephemeral"}}),
-])  # fmt: skip
+@titled(("document", "dialect", "facts"), {
+    "Chat Completions": ([CHAT], "openai-chat", {"strict": True}),
+    "Responses": ([RESPONSES], "openai", {"strict": True}),
+    "a request of Chat Completions": ({"model": "x", "tools": [CHAT]}, "openai-chat", {"strict": True}),
+    "a tool alone": (CHAT, "openai-chat", {"strict": True}),
+    "Claude": ([CLAUDE], "anthropic", {"cache_control": {"type": "ephemeral"}}),
+    "a custom tool": ([{"type": "custom", **CLAUDE}], "anthropic", {"cache_control": {"type": "ephemeral"}}),
+})  # fmt: skip
 def test_a_tool_has_the_schema_that_its_vendor_is_sent(
     document: Json, dialect: str, facts: dict[str, Json]
 ) -> None:
@@ -81,11 +82,11 @@ def test_a_tool_has_the_schema_that_its_vendor_is_sent(
     assert capability.extensions == {"function-calling": facts}
 
 
-@pytest.mark.parametrize("document", [
-    [{"functionDeclarations": [GEMINI]}],
-    {"functionDeclarations": [GEMINI]},
-    {"contents": [], "tools": [{"function_declarations": [GEMINI]}]},
-])  # fmt: skip
+@titled("document", {
+    "a list of tools": [{"functionDeclarations": [GEMINI]}],
+    "a tool alone": {"functionDeclarations": [GEMINI]},
+    "a request in snake case": {"contents": [], "tools": [{"function_declarations": [GEMINI]}]},
+})  # fmt: skip
 def test_geminis_open_api_types_are_those_of_json_schema(document: Json) -> None:
     assert only(document).dialect == "gemini"
     schema = write_schema(tool(document).input)
@@ -107,9 +108,10 @@ def test_gemini_may_state_json_schema_and_a_response() -> None:
     assert capability.extensions == {"function-calling": {"behavior": "NON_BLOCKING"}}
 
 
-@pytest.mark.parametrize("document", [
-    [{"type": "function", "name": "now"}], [{"functionDeclarations": [{"name": "now"}]}],
-])  # fmt: skip
+@titled("document", {
+    "Responses": [{"type": "function", "name": "now"}],
+    "Gemini": [{"functionDeclarations": [{"name": "now"}]}],
+})  # fmt: skip
 def test_a_function_without_parameters_takes_none(document: Json) -> None:
     assert write_schema(tool(document).input) == {"type": "object", "properties": {}}
 
@@ -120,13 +122,13 @@ def test_the_rest_of_a_request_is_kept() -> None:
     assert only(document).extensions == {"function-calling": facts}
 
 
-@pytest.mark.parametrize(("entry", "pointer"), [
-    ({"type": "web_search"}, "/1"),
-    ({"type": "custom", "name": "code", "format": {"type": "text"}}, "/1"),
-    ({"type": "web_search_20250305", "name": "web_search", "max_uses": 5}, "/1"),
-    ({"googleSearch": {}}, "/1"),
-    (5, "/1"),
-])  # fmt: skip
+@titled(("entry", "pointer"), {
+    "a web search of OpenAI": ({"type": "web_search"}, "/1"),
+    "a custom tool with a format": ({"type": "custom", "name": "code", "format": {"type": "text"}}, "/1"),
+    "a web search of Claude": ({"type": "web_search_20250305", "name": "web_search", "max_uses": 5}, "/1"),
+    "a Google search": ({"googleSearch": {}}, "/1"),
+    "a number": (5, "/1"),
+})  # fmt: skip
 def test_an_entry_without_a_function_is_left_out_and_reported(entry: Json, pointer: str) -> None:
     reading = read([CHAT, entry], strict=True)
     (finding,) = reading.findings
@@ -142,19 +144,15 @@ def test_each_further_member_of_a_gemini_tool_is_reported() -> None:
 BARE = {**WEATHER, "parameters": WEATHER_SCHEMA}
 
 
-BARE_DOCUMENTS = {
+@pytest.mark.row("F01")
+@titled(("document", "dialect"), {
     "a list of declarations": ([BARE], "openai-chat"),
     "declarations under functions": ({"functions": [BARE]}, "openai-chat"),
     "one declaration": (BARE, "openai-chat"),
     "a declaration without its type": ([{"function": BARE}], "openai-chat"),
     "a list of Gemini's declarations": ([GEMINI], "gemini"),
-    "a declaration with Gemini's key of the schema":
-        ([{**WEATHER, "parametersJsonSchema": WEATHER_SCHEMA}], "gemini"),
-}  # fmt: skip
-
-
-@pytest.mark.row("F01")
-@pytest.mark.parametrize(("document", "dialect"), BARE_DOCUMENTS.values(), ids=BARE_DOCUMENTS)
+    "a declaration with Gemini's own key": ([{**WEATHER, "parametersJsonSchema": WEATHER_SCHEMA}], "gemini"),
+})  # fmt: skip
 def test_a_bare_declaration_is_read_as_a_function(document: Json, dialect: str) -> None:
     reading = read(document)
     assert [item.rule for item in reading.findings] == ["F01"]
@@ -182,13 +180,13 @@ def test_parameters_without_a_type_are_an_object() -> None:
     }
 
 
-@pytest.mark.parametrize(("broken", "message"), [
-    ({"type": "function", "name": "", "parameters": WEATHER_SCHEMA}, "a tool has no name"),
-    ({"type": "function", "name": "a", "parameters": {"type": "array"}}, "are not an object"),
-    ({"type": "function", "name": "a", "parameters": [1]}, "are not an object"),
-    ({"type": "function", "name": "a", "description": 5}, "is not a string"),
-    (RESPONSES, "duplicate tool 'get_weather'"),
-])  # fmt: skip
+@titled(("broken", "message"), {
+    "an empty name": ({"type": "function", "name": "", "parameters": WEATHER_SCHEMA}, "a tool has no name"),
+    "an array": ({"type": "function", "name": "a", "parameters": {"type": "array"}}, "are not an object"),
+    "parameters that are a list": ({"type": "function", "name": "a", "parameters": [1]}, "are not an object"),
+    "a number as description": ({"type": "function", "name": "a", "description": 5}, "is not a string"),
+    "a name that is there already": (RESPONSES, "duplicate tool 'get_weather'"),
+})  # fmt: skip
 def test_a_broken_tool_hides_no_other(broken: Json, message: str) -> None:
     reading = read([CHAT, broken])
     assert [item.id for item in reading.providers[0].capabilities] == ["get_weather"]
@@ -206,29 +204,23 @@ def test_a_list_of_which_nothing_can_be_read_is_an_error() -> None:
         read([{"type": "function", "parameters": WEATHER_SCHEMA}])
 
 
-DOCUMENTS = {
+@titled(("document", "format_id"), {
     "a list of chat tools": ([CHAT], "function-calling"),
     "tools of responses": ({"tools": [RESPONSES]}, "function-calling"),
     "tools of Claude": ({"tools": [CLAUDE]}, "function-calling"),
-    "a list with Claude's key of the schema":
-        ([{**WEATHER, "input_schema": WEATHER_SCHEMA}], "function-calling"),
+    "a list with Claude's schema key": ([{**WEATHER, "input_schema": WEATHER_SCHEMA}], "function-calling"),
     "functions of Gemini": ({"tools": [{"functionDeclarations": [GEMINI]}]}, "function-calling"),
     "tools of MCP": ({"tools": [{**WEATHER, "inputSchema": WEATHER_SCHEMA}]}, "mcp"),
     "tools of MCP in another spelling":
         ({"tools": [{**WEATHER, "input_schema": WEATHER_SCHEMA, "annotations": None}]}, "mcp"),
-    "a manifest of mMCP with instructions":
-        ({"instructions": "x", "tools": [{**WEATHER, "parameters": WEATHER_SCHEMA}]}, "mmcp"),
-    "a manifest of mMCP without instructions":
-        ({"tools": [{**WEATHER, "parameters": WEATHER_SCHEMA}]}, "mmcp"),
+    "mMCP with a text": ({"instructions": "x", "tools": [{**WEATHER, "parameters": WEATHER_SCHEMA}]}, "mmcp"),
+    "mMCP without instructions": ({"tools": [{**WEATHER, "parameters": WEATHER_SCHEMA}]}, "mmcp"),
     # The interface of a contract, which wallets ship as an asset.
     "the interface of a contract":
         ([{"type": "function", "name": "transfer", "inputs": [], "stateMutability": "view"}], None),
     "a schema": ({"type": "object", "parameters": {"type": "object"}}, None),
     "a list of numbers": ([1, 2], None),
-}  # fmt: skip
-
-
-@pytest.mark.parametrize(("document", "format_id"), DOCUMENTS.values(), ids=DOCUMENTS)
+})  # fmt: skip
 def test_a_document_is_of_the_format_that_it_is_written_in(document: Json, format_id: str | None) -> None:
     found = detect_format(source(document), load_formats().values())
     assert (found.id if found is not None else None) == format_id
@@ -269,7 +261,7 @@ def test_a_list_that_is_cut_off_is_a_problem_of_its_file(text: str, format_id: s
             found.read_file(file, ReadingContext())
 
 
-@pytest.mark.parametrize("kind", [{"type": "function"}, ["function"], 3])
+@pytest.mark.parametrize("kind", [{"type": "function"}, ["function"], 3], ids=str)
 def test_a_tool_whose_type_is_not_a_text_is_left_out_by_name(kind: Json) -> None:
     reading = read([RESPONSES, {"type": kind, "function": WEATHER}, {**CLAUDE, "type": kind}])
     ids = [capability.id for provider in reading.providers for capability in provider.capabilities]

@@ -31,6 +31,7 @@ from mappings.model.capacities import facts_of, write_for
 from properties.matching import assert_findings_match, assert_reads_back
 from requirements_of_tests import require
 from strategies import random_provider
+from titled_rows import titled
 
 DIALECTS = ("openai", "openai-chat", "anthropic", "gemini")
 NAMES = {
@@ -149,18 +150,18 @@ def test_the_vendors_own_library_refuses_another_vendors_list(dialect: str) -> N
         validate(dialect, tools)
 
 
-@pytest.mark.parametrize(("document", "dialect"), [
-    ([CHAT], "openai-chat"),
-    ([RESPONSES], "openai"),
-    ([{"type": "function", "name": "now", "parameters": {"type": "object"}}], "openai"),
-    ({"model": "x", "tools": [RESPONSES], "tool_choice": "auto"}, "openai"),
-    ([{**CHAT, "defer_loading": True}], "openai-chat"),
-    ([CLAUDE], "anthropic"),
-    ({"max_tokens": 5, "tools": [CLAUDE]}, "anthropic"),
-    ([{"functionDeclarations": [GEMINI]}], "gemini"),
-    ([], "openai"),
-    ({"model": "x", "tools": []}, "openai"),
-])  # fmt: skip
+@titled(("document", "dialect"), {
+    "Chat Completions": ([CHAT], "openai-chat"),
+    "Responses": ([RESPONSES], "openai"),
+    "not strict": ([{"type": "function", "name": "now", "parameters": {"type": "object"}}], "openai"),
+    "a request of Responses": ({"model": "x", "tools": [RESPONSES], "tool_choice": "auto"}, "openai"),
+    "a fact of a later tool": ([{**CHAT, "defer_loading": True}], "openai-chat"),
+    "Claude": ([CLAUDE], "anthropic"),
+    "a request to Claude": ({"max_tokens": 5, "tools": [CLAUDE]}, "anthropic"),
+    "Gemini": ([{"functionDeclarations": [GEMINI]}], "gemini"),
+    "an empty list": ([], "openai"),
+    "a request without tools": ({"model": "x", "tools": []}, "openai"),
+})  # fmt: skip
 def test_a_list_is_written_again_in_its_own_dialect_without_a_loss(document: Json, dialect: str) -> None:
     provider = only(document, strict=False)
     writing = write(provider, dialect)
@@ -341,14 +342,15 @@ def test_null_in_a_models_call_means_no_value_and_a_required_null_is_one(tmp_pat
     assert messages == ["it is required and missing, which stands for null"]
 
 
-@pytest.mark.parametrize("part", [
-    {"type": "object"},
-    {"type": "object", "properties": {"a": {}}, "additionalProperties": {"type": "string"}},
-    {"type": "array"},
-    {"allOf": [{"type": "string"}, {"pattern": "a"}]},
-    {"type": "string", "format": "uri"},
-    {},
-])  # fmt: skip
+@titled("part", {
+    "an object with any properties": {"type": "object"},
+    "an object with more properties of a type":
+        {"type": "object", "properties": {"a": {}}, "additionalProperties": {"type": "string"}},
+    "an array of anything": {"type": "array"},
+    "all of two schemas": {"allOf": [{"type": "string"}, {"pattern": "a"}]},
+    "a format that is not listed": {"type": "string", "format": "uri"},
+    "any value": {},
+})  # fmt: skip
 def test_a_tool_that_strict_mode_cannot_express_is_not_strict(part: dict[str, Any]) -> None:
     schema = {"type": "object", "properties": {"part": part, "title": {"type": "string"}}}
     tool, _ = strict_tool(schema)

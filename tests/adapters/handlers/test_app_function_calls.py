@@ -41,6 +41,7 @@ from model_types import (
     required,
     string,
 )
+from titled_rows import titled
 
 ID = "dev.made.app.Notes#"
 RETURN = "androidAppfunctionsReturnValue"
@@ -175,13 +176,11 @@ def test_a_document_that_does_not_fit_is_an_invalid_argument(ask: Ask) -> None:
         assert answer["calls"] == []
 
 
-@pytest.mark.parametrize(("changes", "seen"), [
-    pytest.param({"number": {"long": [5]}},
-        {4: "Double 5.0"}, id="a whole number where a double is declared, as the shell makes it"),
-    pytest.param({"something": texts("x")}, {}, id="a property that nobody declared is ignored"),
-    pytest.param({"texts": texts(), "items": {"document": []}},
-        {7: "ArrayList []", 10: "JSONArray []"}, id="an empty list is a list"),
-])  # fmt: skip
+@titled(("changes", "seen"), {
+    "a whole number for a double, as the shell makes it": ({"number": {"long": [5]}}, {4: "Double 5.0"}),
+    "a property that nobody declared is ignored": ({"something": texts("x")}, {}),
+    "an empty list": ({"texts": texts(), "items": {"document": []}}, {7: "ArrayList []", 10: "JSONArray []"}),
+})  # fmt: skip
 def test_a_document_may_differ(ask: Ask, changes: dict[str, Any], seen: dict[int, str]) -> None:
     (answer,) = ask([("all", _with(**changes))], {"all": {}})
     assert "error" not in answer
@@ -233,11 +232,13 @@ def test_members_of_a_combination_make_one_document(ask: Ask) -> None:
     }
 
 
-@pytest.mark.parametrize(("name", "returned", "kept"), [
-    ("numbers", [1, 2.5], {RETURN: {"double": [1, 2.5]}}), ("numbers", [], {RETURN: {"double": []}}),
-    ("count", 3, {RETURN: {"long": [3]}}), ("blob", "AP8=", {RETURN: {"byte[]": ["AP8="]}}),
-    ("maybe", "text", {RETURN: {"String": ["text"]}}), ("maybe", None, {}),
-])  # fmt: skip
+@titled(("name", "returned", "kept"), {
+    "numbers": ("numbers", [1, 2.5], {RETURN: {"double": [1, 2.5]}}),
+    "no numbers": ("numbers", [], {RETURN: {"double": []}}),
+    "an integer": ("count", 3, {RETURN: {"long": [3]}}),
+    "bytes": ("blob", "AP8=", {RETURN: {"byte[]": ["AP8="]}}),
+    "a text": ("maybe", "text", {RETURN: {"String": ["text"]}}), "null": ("maybe", None, {}),
+})  # fmt: skip
 def test_a_result_is_under_the_return_key_in_its_declared_kind_and_null_is_an_empty_document(
     ask: Ask, name: str, returned: Any, kept: dict[str, Any]
 ) -> None:

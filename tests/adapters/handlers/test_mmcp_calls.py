@@ -11,6 +11,7 @@ from adapters.handlers.jvm import as_line, compile_runner
 from adapters.handlers.providers import handlers_for
 from droidgate_mappings.model.capability import Capability, Provider
 from model_types import array, boolean, int32, int64, optional, record, ref, required, string
+from titled_rows import titled
 
 TOOLS = Provider(
     protocol="mcp",
@@ -89,10 +90,12 @@ def test_arguments_reach_the_author_typed(activity: Ask) -> None:
     assert full["calls"][0][1][6] == "String yes"
 
 
-@pytest.mark.parametrize(("returned", "expected"), [
-    ({"a": [1, None]}, {"a": [1, None]}), ("plain", {"text": "plain"}), (5, {"value": 5}),
-    ([1], {"value": [1]}), (True, {"value": True}), (None, {}),
-])  # fmt: skip
+@titled(("returned", "expected"), {
+    "an object is as it is": ({"a": [1, None]}, {"a": [1, None]}),
+    "a text has a key": ("plain", {"text": "plain"}), "a number is a value": (5, {"value": 5}),
+    "a list is a value": ([1], {"value": [1]}), "a boolean is a value": (True, {"value": True}),
+    "null is an empty object": (None, {}),
+})  # fmt: skip
 def test_a_result_is_the_text_of_an_object(activity: Ask, returned: Any, expected: Any) -> None:
     (answer,) = activity([("ping", "{}")], {"ping": {"returns": returned}})
     assert json.loads(answer["result"]) == expected

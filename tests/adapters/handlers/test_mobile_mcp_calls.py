@@ -11,6 +11,7 @@ from adapters.handlers.jvm import as_line, compile_runner
 from droidgate_mappings.model.capability import Capability, Provider
 from droidgate_mappings.model.types import ArrayType, ObjectType
 from model_types import boolean, float64, int64, optional, record, required, string
+from titled_rows import titled
 
 CLOCK_IN = Provider(
     protocol="mobile-mcp",
@@ -212,11 +213,12 @@ def test_hostile_texts_are_answered_and_never_thrown(service: Service) -> None:
         assert answer["calls"] == []
 
 
-@pytest.mark.parametrize(("behaviour", "message"), [
-    ({"clockInToday": {"throws": "denied"}}, "denied: as wanted"), ({}, "unavailable: "),
-    ({"clockInToday": {"crashes": "null"}}, "backend_failure: "),
-    ({"clockInToday": {"crashes": "deep"}}, "backend_failure: "),
-])  # fmt: skip
+@titled(("behaviour", "message"), {
+    "a failure has its own token": ({"clockInToday": {"throws": "denied"}}, "denied: as wanted"),
+    "no handler is unavailable": ({}, "unavailable: "),
+    "a null pointer is a failure of the app": ({"clockInToday": {"crashes": "null"}}, "backend_failure: "),
+    "an endless recursion is a failure": ({"clockInToday": {"crashes": "deep"}}, "backend_failure: "),
+})  # fmt: skip
 def test_what_the_author_throws_is_reported_by_its_token(
     service: Service, behaviour: dict[str, Any], message: str
 ) -> None:
@@ -226,9 +228,10 @@ def test_what_the_author_throws_is_reported_by_its_token(
     assert seen["id"] == "7f3c"
 
 
-@pytest.mark.parametrize("returned", [
-    {"date": "d"}, {"date": 1, "has_clocked_in": True}, {"has_clocked_in": "yes", "date": "d"}, None,
-])  # fmt: skip
+@titled("returned", {
+    "a missing output": {"date": "d"}, "a number as a text": {"date": 1, "has_clocked_in": True},
+    "a text as a boolean": {"has_clocked_in": "yes", "date": "d"}, "null": None,
+})  # fmt: skip
 def test_a_result_that_is_not_as_declared_is_a_failure(service: Service, returned: Any) -> None:
     behaviour = {"queryClockIn": {"returns": returned}}
     [(seen, _)] = service.ask({"id": QUERY, "args": {"date": "d"}}, behaviour=behaviour)

@@ -13,6 +13,7 @@ from droidgate_mappings.model.findings import Level
 from droidgate_mappings.model.json_values import Json
 from droidgate_mcp.lint import RULES
 from strategies import random_provider
+from titled_rows import titled
 
 PLAIN: dict[str, Any] = {"name": "a", "description": "Does it.", "inputSchema": {"type": "object"}}
 MODERN: dict[str, Json] = {"resultType": "complete", "ttlMs": 0, "cacheScope": "private"}
@@ -22,21 +23,17 @@ UNSEEN_BY_TYPES = {"mcp-name-unique"}
 FAILING: dict[str, tuple[str, Json]] = {
     "a tool is a text": ("mcp-tool", result("a")),
     "a name is a number": ("mcp-name", result({**PLAIN, "name": 3})),
-    "a tool has no name":
-        ("mcp-name", result({"description": "Does it.", "inputSchema": {"type": "object"}})),
+    "no name": ("mcp-name", result({"description": "Does it.", "inputSchema": {"type": "object"}})),
     "a name has a space": ("mcp-name-form", result({**PLAIN, "name": "a b"})),
     "a name is empty": ("mcp-name-form", result({**PLAIN, "name": ""})),
     "a name has 129 characters": ("mcp-name-form", result({**PLAIN, "name": "n" * 129})),
     "two tools have one name": ("mcp-name-unique", result(PLAIN, PLAIN)),
     "a title is a number": ("mcp-text", result({**PLAIN, "title": 3})),
-    "a tool has no description":
-        ("mcp-description", result({"name": "a", "inputSchema": {"type": "object"}})),
+    "no description": ("mcp-description", result({"name": "a", "inputSchema": {"type": "object"}})),
     "a tool has no input schema": ("mcp-input-schema", result({"name": "a", "description": "Does it."})),
     "an input schema has no type": ("mcp-input-schema", result({**PLAIN, "inputSchema": {"properties": {}}})),
-    "the type of an input is a list":
-        ("mcp-input-schema", result({**PLAIN, "inputSchema": {"type": ["object"]}})),
-    "an output is an array before 2026":
-        ("mcp-output-schema", result({**PLAIN, "outputSchema": {"type": "array"}})),
+    "a list as input type": ("mcp-input-schema", result({**PLAIN, "inputSchema": {"type": ["object"]}})),
+    "an array before 2026": ("mcp-output-schema", result({**PLAIN, "outputSchema": {"type": "array"}})),
     "an output schema is true": ("mcp-output-schema", result({**PLAIN, "outputSchema": True}, **MODERN)),
     "a property is a text": ("mcp-schema-properties", result({**PLAIN, "inputSchema": {"type": "object",
         "properties": {"x": "string"}}})),
@@ -46,8 +43,7 @@ FAILING: dict[str, tuple[str, Json]] = {
         ("mcp-required-unknown", result({**PLAIN, "inputSchema": {"type": "object", "required": ["x"]}})),
     "annotations are a list": ("mcp-annotations", result({**PLAIN, "annotations": []})),
     "a hint is a text": ("mcp-annotations", result({**PLAIN, "annotations": {"readOnlyHint": "maybe"}})),
-    "a title among annotations is a number":
-        ("mcp-annotations", result({**PLAIN, "annotations": {"title": 3}})),
+    "a number as title": ("mcp-annotations", result({**PLAIN, "annotations": {"title": 3}})),
     "a tool is read-only and destructive": ("mcp-hints-disagree",
         result({**PLAIN, "annotations": {"readOnlyHint": True, "destructiveHint": True}})),
     "_meta is a number": ("mcp-meta", result({**PLAIN, "_meta": 3})),
@@ -72,12 +68,12 @@ PASSING: dict[str, Json] = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize(("rule", "document"), FAILING.values(), ids=FAILING)
+@titled(("rule", "document"), FAILING)
 def test_a_list_breaks_the_rule(rule: str, document: Json) -> None:
     assert {finding.code for finding in lint(document)} == {rule}
 
 
-@pytest.mark.parametrize("document", PASSING.values(), ids=PASSING)
+@titled("document", PASSING)
 def test_a_list_keeps_every_rule(document: Json) -> None:
     assert lint(document) == ()
 

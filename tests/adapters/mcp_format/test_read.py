@@ -19,6 +19,7 @@ from droidgate_mcp.format import FORMAT
 from model_types import array, float64, properties_of, ref, string
 from properties.matching import assert_same_declaration
 from strategies import damaged, json_values
+from titled_rows import titled
 
 
 def test_a_tool_says_everything_in_the_model() -> None:
@@ -111,7 +112,7 @@ SHAPES: dict[str, Json] = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("shape", SHAPES.values(), ids=SHAPES)
+@titled("shape", SHAPES)
 def test_every_shape_of_document_is_written_as_it_was_read(shape: Json) -> None:
     provider = read_one(shape)
     writing = write(provider, provider.dialect)
@@ -199,28 +200,38 @@ def test_a_tool_that_cannot_be_read_hides_no_other() -> None:
         read(document, strict=True)
 
 
-@pytest.mark.parametrize(("document", "message"), [
-    ({}, "no list of tools"),
-    ("7", "no list of tools"),
-    ({"jsonrpc": "2.0", "id": 1, "error": {"code": -32601, "message": "no such method"}},
+@titled(("document", "message"), {
+    "an object without tools": ({}, "no list of tools"),
+    "a number is not a list": ("7", "no list of tools"),
+    "an error is not a list":
+        ({"jsonrpc": "2.0", "id": 1, "error": {"code": -32601, "message": "no such method"}},
         "the response is an error"),
-    ([3], "a tool is not a JSON object"),
-    ([{}], "a tool has no name"),
-    ([{"name": ""}], "a tool has no name"),
-    ([{"name": "a", "inputSchema": {"type": "string"}}], "not of type object"),
-    ([{"name": "a", "inputSchema": 5}], "is not a JSON object"),
-    ([{"name": "a", "inputSchema": False}], "is not a JSON object"),
-    ([{**WEATHER, "outputSchema": "x"}], "the output schema of the tool 'get_weather' is not a JSON object"),
-    ([{**WEATHER, "annotations": []}], "annotations"),
-    ([{**WEATHER, "description": 1}], "'description' of the tool 'get_weather' is not a string"),
-    ([{**WEATHER, "_meta": 1}], "`_meta`"),
-    (result(WEATHER, _meta=[]), "`_meta` is not a JSON object"),
-    (result(WEATHER, _meta={"dev.droidgate/provider": {"unheard-of": 1}}), "unheard-of"),
-    (result(WEATHER, _meta={"dev.droidgate/provider": {"definitions": {"A": 1}}}), "are not JSON Schemas"),
-    (result({**WEATHER, "_meta": {"dev.droidgate/tool": {"extensions": {"mcp": {}}}}}), "not what it writes"),
-    (result({**WEATHER, "_meta": {"dev.droidgate/tool": {"members": {"name": "x"}}}}), "not what it writes"),
-    ("{", "not JSON"),
-])  # fmt: skip
+    "a tool is a number": ([3], "a tool is not a JSON object"),
+    "a tool has no name": ([{}], "a tool has no name"),
+    "a tool has an empty name": ([{"name": ""}], "a tool has no name"),
+    "a schema of another type": ([{"name": "a", "inputSchema": {"type": "string"}}], "not of type object"),
+    "an input schema that is a number": ([{"name": "a", "inputSchema": 5}], "is not a JSON object"),
+    "an input schema that is false": ([{"name": "a", "inputSchema": False}], "is not a JSON object"),
+    "an output schema that is a string": ([{**WEATHER, "outputSchema": "x"}],
+        "the output schema of the tool 'get_weather' is not a JSON object"),
+    "annotations that are a list": ([{**WEATHER, "annotations": []}], "annotations"),
+    "a description that is a number":
+        ([{**WEATHER, "description": 1}], "'description' of the tool 'get_weather' is not a string"),
+    "`_meta` of a tool that is a number": ([{**WEATHER, "_meta": 1}], "`_meta`"),
+    "`_meta` of the list that is a list": (result(WEATHER, _meta=[]), "`_meta` is not a JSON object"),
+    "a fact of the server that droidgate never writes":
+        (result(WEATHER, _meta={"dev.droidgate/provider": {"unheard-of": 1}}), "unheard-of"),
+    "definitions that are not schemas":
+        (result(WEATHER, _meta={"dev.droidgate/provider": {"definitions": {"A": 1}}}),
+        "are not JSON Schemas"),
+    "extensions that droidgate never writes":
+        (result({**WEATHER, "_meta": {"dev.droidgate/tool": {"extensions": {"mcp": {}}}}}),
+        "not what it writes"),
+    "members that droidgate never writes":
+        (result({**WEATHER, "_meta": {"dev.droidgate/tool": {"members": {"name": "x"}}}}),
+        "not what it writes"),
+    "a text that is not JSON": ("{", "not JSON"),
+})  # fmt: skip
 def test_what_cannot_be_read_is_refused_in_one_sentence(document: Json, message: str) -> None:
     with pytest.raises(InputError) as caught:
         read(document)
@@ -230,19 +241,15 @@ def test_what_cannot_be_read_is_refused_in_one_sentence(document: Json, message:
     assert caught.value.place.startswith("tools.json")
 
 
-LISTS = {
+@titled(("document", "is_ours"), {
     "a result": (result(WEATHER), True),
     "an array with another spelling": ([{"name": "a", "input_schema": {}}], True),
     "a result without tools": (result(), True),
-    "a manifest of mMCP":
-        ({"instructions": "", "tools": [{"name": "a", "description": "", "parameters": {}}]}, False),
+    "mMCP": ({"instructions": "", "tools": [{"name": "a", "description": "", "parameters": {}}]}, False),
     "XML": ("<mcp/>", False),
     "an empty file": ("", False),
     "a word of JSON": ('"inputSchema":', False),
-}  # fmt: skip
-
-
-@pytest.mark.parametrize(("document", "is_ours"), LISTS.values(), ids=LISTS)
+})  # fmt: skip
 def test_a_list_of_tools_is_known_by_its_schemas(document: Json, *, is_ours: bool) -> None:
     assert (FORMAT.detect(source(document)) > 0) is is_ours
 
@@ -309,7 +316,10 @@ def test_bytes_are_read_or_refused(data: bytes) -> None:
 
 
 @pytest.mark.requires("mcp-types")
-@pytest.mark.parametrize("dump", [{"by_alias": True, "exclude_none": True}, {"by_alias": True}, {}])
+@titled("dump", {
+    "names of the protocol, without null": {"by_alias": True, "exclude_none": True},
+    "names of the protocol, with null": {"by_alias": True}, "names of Python": {},
+})  # fmt: skip
 def test_lists_that_the_sdk_dumps_are_read(dump: dict[str, bool]) -> None:
     from mcp_types import Icon, ListToolsResult, Tool, ToolAnnotations  # noqa: PLC0415 - only where it is there
 
@@ -329,16 +339,16 @@ def test_lists_that_the_sdk_dumps_are_read(dump: dict[str, bool]) -> None:
     assert capability.effects == Effects(read_only=True)
 
 
-@pytest.mark.parametrize(("document", "is_ours"), [
-    ({"tools": []}, True),
-    ({"resultType": "complete", "tools": [], "_meta": {}}, True),
-    ({"nextCursor": "b", "_meta": {}, "tools": []}, True),
-    ({"jsonrpc": "2.0", "id": 1, "result": {"tools": []}}, True),
-    ({"model": "a", "tools": []}, False),
-    ({"name": "plugin", "settings": {"tools": []}}, False),
-    ({"result": {"tools": []}}, False),
-    ([{"tools": []}], False),
-])  # fmt: skip
+@titled(("document", "is_ours"), {
+    "tools alone": ({"tools": []}, True),
+    "a result of 2026": ({"resultType": "complete", "tools": [], "_meta": {}}, True),
+    "a page that is not the last": ({"nextCursor": "b", "_meta": {}, "tools": []}, True),
+    "a response": ({"jsonrpc": "2.0", "id": 1, "result": {"tools": []}}, True),
+    "a request to a model is not one": ({"model": "a", "tools": []}, False),
+    "tools inside the settings of a plugin": ({"name": "plugin", "settings": {"tools": []}}, False),
+    "a result outside of a response": ({"result": {"tools": []}}, False),
+    "a list of pages": ([{"tools": []}], False),
+})  # fmt: skip
 def test_a_list_without_tools_is_an_mcp_list_where_nothing_else_has_it(
     document: Json, *, is_ours: bool
 ) -> None:

@@ -10,29 +10,16 @@ from hypothesis import given, strategies as st
 from droidgate_mappings.model.json_values import Json
 from droidgate_mappings.model.types import AnyType, ArrayType, ObjectType
 from droidgate_mappings.tables.failure_tokens import load_failure_tokens
-from droidgate_mcp.wire import (
-    DeclaredOutput,
-    McpToolFailure,
-    McpToolResult,
-    write_error,
-    write_result,
-)
+from droidgate_mcp.wire import DeclaredOutput, McpToolFailure, McpToolResult, write_error, write_result
 from model_types import array, int64, null, optional, record, ref, string
 from strategies import json_values
+from titled_rows import titled
 
 REVISIONS = {"2025-11-25": "mcp_types._v2025_11_25", "2026-07-28": "mcp_types._v2026_07_28"}
 OBJECT = DeclaredOutput(record({"result": optional(int64())}))
 ARRAY = DeclaredOutput(array(string()))
 BY_NAME = DeclaredOutput(ref("Note"), {"Note": ObjectType()})
 VOID = DeclaredOutput(null())
-VALUES = (
-    (OBJECT, {"result": 1}),
-    (ARRAY, ["a"]),
-    (BY_NAME, {"title": "x"}),
-    (VOID, None),
-    (DeclaredOutput(), "plain"),
-)
-
 pytestmark = pytest.mark.requires("mcp-types")
 
 
@@ -41,18 +28,23 @@ def _sdk(revision: str) -> Any:
 
 
 @pytest.mark.parametrize("revision", REVISIONS)
-@pytest.mark.parametrize(("declared", "value"), VALUES)
+@titled(("declared", "value"), {
+    "an object": (OBJECT, {"result": 1}),
+    "an array": (ARRAY, ["a"]),
+    "a type by its name": (BY_NAME, {"title": "x"}),
+    "nothing": (VOID, None),
+    "no declared output": (DeclaredOutput(), "plain"),
+})  # fmt: skip
 def test_a_value_crosses_as_a_result_of_the_sdk(revision: str, declared: DeclaredOutput, value: Json) -> None:
     result = write_result(McpToolResult(value), revision, declared)
     _sdk(revision).CallToolResult.model_validate(result)
 
 
-@pytest.mark.parametrize(("value", "revision", "declared", "structured"), [
-    (["a"], "2025-11-25", ARRAY, {"result": ["a"]}),
-    (["a"], "2026-07-28", ARRAY, ["a"]),
-    # An object with a result of its own is not taken for a wrapped one.
-    ({"result": 1}, "2025-11-25", OBJECT, {"result": 1}),
-])  # fmt: skip
+@titled(("value", "revision", "declared", "structured"), {
+    "an array is wrapped in 2025": (["a"], "2025-11-25", ARRAY, {"result": ["a"]}),
+    "an array is as it is in 2026": (["a"], "2026-07-28", ARRAY, ["a"]),
+    "an object with a result is not wrapped": ({"result": 1}, "2025-11-25", OBJECT, {"result": 1}),
+})  # fmt: skip
 def test_structured_content_is_an_object_up_to_2025(
     value: Json, revision: str, declared: DeclaredOutput, structured: Json
 ) -> None:
@@ -62,14 +54,15 @@ def test_structured_content_is_an_object_up_to_2025(
 
 
 @pytest.mark.parametrize("revision", REVISIONS)
-@pytest.mark.parametrize(("declared", "value", "structured", "text"), [
-    (VOID, None, {}, "Done."),
-    (DeclaredOutput(), None, None, "Done."),
-    (DeclaredOutput(), "", None, '""'),
-    (DeclaredOutput(AnyType()), None, {"result": None}, "null"),
-    (DeclaredOutput(record({}, nullable=True)), None, {"result": None}, "null"),
-    (DeclaredOutput(ref("A"), {"A": record({}, nullable=True)}), {}, {"result": {}}, "{}"),
-])  # fmt: skip
+@titled(("declared", "value", "structured", "text"), {
+    "nothing is declared null": (VOID, None, {}, "Done."),
+    "nothing without a declared output": (DeclaredOutput(), None, None, "Done."),
+    "an empty text is quoted": (DeclaredOutput(), "", None, '""'),
+    "null for any value": (DeclaredOutput(AnyType()), None, {"result": None}, "null"),
+    "null for an object": (DeclaredOutput(record({}, nullable=True)), None, {"result": None}, "null"),
+    "an empty object of a named type that may be null":
+        (DeclaredOutput(ref("A"), {"A": record({}, nullable=True)}), {}, {"result": {}}, "{}"),
+})  # fmt: skip
 def test_what_may_be_nothing_is_in_an_object_and_its_text_is_not_empty(
     revision: str, declared: DeclaredOutput, value: Json, structured: Json, text: str
 ) -> None:

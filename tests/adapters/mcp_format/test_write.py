@@ -33,6 +33,7 @@ from model_types import array, int64, optional, provider_of, record, ref, string
 from properties.matching import assert_findings_match, assert_reads_back
 from requirements_of_tests import require
 from strategies import random_provider
+from titled_rows import titled
 
 SCHEMAS = {"2025-11-25": "mcp_types._v2025_11_25", "2026-07-28": "mcp_types._v2026_07_28"}
 
@@ -112,10 +113,10 @@ def test_what_mcp_has_no_field_for_is_in_meta() -> None:
     assert document["tools"] == [{"name": "a", "inputSchema": {"type": "object"}, "_meta": meta}]
 
 
-@pytest.mark.parametrize(("field", "value"), [
-    ("package", "com.example.app"),
-    ("access", ComponentAccess(exported=False)),
-])  # fmt: skip
+@titled(("field", "value"), {
+    "a package": ("package", "com.example.app"),
+    "rules of access": ("access", ComponentAccess(exported=False)),
+})  # fmt: skip
 def test_an_array_of_tools_with_facts_about_its_server_becomes_a_result(field: str, value: Any) -> None:
     writing = write(read_one([WEATHER]).model_copy(update={field: value}))
     assert facts_of(writing, "/extensions/") == {
@@ -154,14 +155,14 @@ def test_an_output_that_is_not_an_object_is_wrapped_up_to_2025() -> None:
     assert written(provider, "2026-07-28")["tools"][0]["outputSchema"] == listed
 
 
-@pytest.mark.parametrize(("name", "is_kept"), [
-    ("a.b-C_9", True),
-    ("n" * 128, True),
-    ("n" * 129, False),
-    ("a b", False),
-    ("Notes#create", False),
-    ("ü", False),
-])  # fmt: skip
+@titled(("name", "is_kept"), {
+    "letters, digits, dots, hyphens and underscores": ("a.b-C_9", True),
+    "128 characters": ("n" * 128, True),
+    "129 characters": ("n" * 129, False),
+    "a space": ("a b", False),
+    "a number sign": ("Notes#create", False),
+    "a letter outside of ASCII": ("ü", False),
+})  # fmt: skip
 def test_names_outside_the_rule_are_mapped(name: str, *, is_kept: bool) -> None:
     writing = write(Provider(protocol="test", capabilities=(Capability(id=name),)))
     (capability,) = writing.provider.capabilities
@@ -177,20 +178,27 @@ def test_hints_are_written_only_where_something_is_said() -> None:
 
 
 MODERN = {"resultType": "complete", "ttlMs": 0, "cacheScope": "private"}
-OUTPUTS: list[tuple[dict[str, Any], list[Json]]] = [
-    ({"type": "array", "items": {"$ref": "#"}}, [[], [[]], [1], [[[]], []], 1, {"result": []}]),
-    ({"anyOf": [{"type": "string"}, {"type": "array", "items": {"$ref": "#"}}]}, ["a", ["a", ["b"]], [1],
-        {"result": "a"}]),
-    ({"type": ["string", "array"], "items": {"$ref": "#"}}, ["a", ["a", ["b"]], [1], [{"result": "a"}]]),
-    ({"anyOf": [{"type": "string"}, {"type": "object", "additionalProperties": {"$ref": "#"}}]}, ["a",
-        {"x": "a"}, {"x": {"y": "b"}}, {"x": 1}, {"result": "a"}]),
-    ({"type": "array", "items": {"$ref": "#/$defs/A"}, "$defs": {"A": {"enum": ["a"]}}}, [["a"], ["b"], []]),
-    ({"type": "array", "prefixItems": [{"type": "integer"}], "items": {"anyOf": [{"$ref": "#/prefixItems/0"},
-        {"$ref": "#"}]}}, [[1, 2], [1, [2]], ["a"], [1, "a"]]),
-]  # fmt: skip
 
 
-@pytest.mark.parametrize(("schema", "values"), OUTPUTS)
+@titled(("schema", "values"), {
+    "a list of itself":
+        ({"type": "array", "items": {"$ref": "#"}}, [[], [[]], [1], [[[]], []], 1, {"result": []}]),
+    "any of a text and a list of itself":
+        ({"anyOf": [{"type": "string"}, {"type": "array", "items": {"$ref": "#"}}]},
+         ["a", ["a", ["b"]], [1], {"result": "a"}]),
+    "a text or a list of itself":
+        ({"type": ["string", "array"], "items": {"$ref": "#"}}, ["a", ["a", ["b"]], [1], [{"result": "a"}]]),
+    "any of a text and a map of itself":
+        ({"anyOf": [{"type": "string"}, {"type": "object", "additionalProperties": {"$ref": "#"}}]},
+         ["a", {"x": "a"}, {"x": {"y": "b"}}, {"x": 1}, {"result": "a"}]),
+    "a list of a definition":
+        ({"type": "array", "items": {"$ref": "#/$defs/A"}, "$defs": {"A": {"enum": ["a"]}}},
+         [["a"], ["b"], []]),
+    "a pair that refers to its first item and itself":
+        ({"type": "array", "prefixItems": [{"type": "integer"}],
+          "items": {"anyOf": [{"$ref": "#/prefixItems/0"}, {"$ref": "#"}]}},
+         [[1, 2], [1, [2]], ["a"], [1, "a"]]),
+})  # fmt: skip
 def test_an_output_inside_an_object_takes_the_values_it_took_and_each_difference_is_reported(
     schema: dict[str, Any], values: list[Json]
 ) -> None:
@@ -229,21 +237,21 @@ def _convert(document: Json, target: str) -> list[Finding]:
 
 
 @pytest.mark.parametrize("target", TARGETS)
-@pytest.mark.parametrize("document", [
-    [PLAIN],
-    {"tools": [PLAIN], "nextCursor": "abc"},
-    {"tools": [PLAIN], "serverInfo": {"name": "a", "title": "A", "version": "1"}},
-    {"tools": [PLAIN], "server": {"name": "a", "version": "1"}},
-    {"tools": [PLAIN], "name": "a", "version": "1"},
-    {"tools": [{**PLAIN, "annotations": {"title": "A"}}]},
-    {"tools": [{**PLAIN, "title": "A", "annotations": {"title": "A"}}]},
-    {"tools": [{**PLAIN, "annotations": {}}]},
-    {"jsonrpc": "2.0", "id": 1, "result": {"tools": [PLAIN]}},
-    {"tools": [PLAIN], "resultType": "complete", "ttlMs": 5, "cacheScope": "public"},
-    {"tools": [PLAIN], "protocolVersion": "2025-06-18"},
-    {"tools": [PLAIN], "$schema": "https://example.com/schema.json"},
-    {"jsonrpc": "2.0", "id": 1, "result": {"tools": [PLAIN], "nextCursor": "abc"}},
-])  # fmt: skip
+@titled("document", {
+    "an array": [PLAIN],
+    "a page": {"tools": [PLAIN], "nextCursor": "abc"},
+    "the server's title": {"tools": [PLAIN], "serverInfo": {"name": "a", "title": "A", "version": "1"}},
+    "a server": {"tools": [PLAIN], "server": {"name": "a", "version": "1"}},
+    "the server's name and version": {"tools": [PLAIN], "name": "a", "version": "1"},
+    "a title in the annotations": {"tools": [{**PLAIN, "annotations": {"title": "A"}}]},
+    "a title and one in the annotations": {"tools": [{**PLAIN, "title": "A", "annotations": {"title": "A"}}]},
+    "empty annotations": {"tools": [{**PLAIN, "annotations": {}}]},
+    "a response": {"jsonrpc": "2.0", "id": 1, "result": {"tools": [PLAIN]}},
+    "a result of 2026": {"tools": [PLAIN], "resultType": "complete", "ttlMs": 5, "cacheScope": "public"},
+    "a version of the protocol": {"tools": [PLAIN], "protocolVersion": "2025-06-18"},
+    "a schema of the document": {"tools": [PLAIN], "$schema": "https://example.com/schema.json"},
+    "a response with a page": {"jsonrpc": "2.0", "id": 1, "result": {"tools": [PLAIN], "nextCursor": "abc"}},
+})  # fmt: skip
 def test_layout_is_never_more_than_a_spelling(document: Json, target: str) -> None:
     findings = _convert(document, target)
     assert {finding.level for finding in findings} <= {Level.RENAMED}
@@ -287,7 +295,7 @@ DIALECTS = ("2025-11-25", "2026-07-28")
 @pytest.mark.parametrize("rules", [
     {}, {"exported": False}, {"exported": None}, {"enabled": False}, {"permission": "com.example.CALL"},
     {"enabled": {"": False, "v36": True}},
-])  # fmt: skip
+], ids=str)  # fmt: skip
 def test_rules_of_a_component_are_in_meta_of_the_list(rules: dict[str, Any], dialect: str) -> None:
     access = ComponentAccess(**rules)
     document = written(Provider(protocol="mcp", access=access), dialect)
@@ -300,7 +308,7 @@ def test_rules_of_a_component_are_in_meta_of_the_list(rules: dict[str, Any], dia
 @pytest.mark.parametrize("rules", [
     {}, {"enabled_by_default": False}, {"restrict_callers": False}, {"scope": "activity"},
     {"access_level": "self"},
-])  # fmt: skip
+], ids=str)  # fmt: skip
 def test_rules_of_a_capability_are_in_meta_of_its_tool(rules: dict[str, Any], dialect: str) -> None:
     access = CapabilityAccess(**rules)
     provider = Provider(protocol="mcp", capabilities=(Capability(id="a", access=access),))
@@ -324,23 +332,27 @@ def tool(access: Json) -> Json:
     return result({**WEATHER, "_meta": {"dev.droidgate/tool": {"access": access}}})
 
 
-@pytest.mark.parametrize(("document", "message"), [
-    (server([]), "'access' in"),
-    (server({"exported": "yes"}), "'access/exported' in"),
-    (server({"enabled": {"v36": "x"}}), "'access/enabled' in"),
-    (server({"permission": 5}), "'access/permission' in"),
-    (server({"permission": "a\x00b"}), "'access/permission' in .* has a control character"),
-    (server({"enabled": {}}), "'access/enabled' in .* has no configuration"),
-    (server({"enabled": {"a\x00": True}}), "'access/enabled' in .* is not a resource qualifier"),
-    (server({"enabled": {"x/../../evil": True}}), "'access/enabled' in .* is not a resource qualifier"),
-    (server({"enabled": {"V 36": True}}), "'access/enabled' in .* is not a resource qualifier"),
-    (server({"unheard-of": 1}), "'access/unheard-of' in"),
-    (tool("x"), "'access' in"),
-    (tool({"enabled_by_default": 0}), "'access/enabled_by_default' in"),
-    (tool({"restrict_callers": "no"}), "'access/restrict_callers' in"),
-    (tool({"scope": "window"}), "'access/scope' in"),
-    (tool({"access_level": "everyone"}), "'access/access_level' in"),
-])  # fmt: skip
+@titled(("document", "message"), {
+    "rules of a server are a list": (server([]), "'access' in"),
+    "exported is a word": (server({"exported": "yes"}), "'access/exported' in"),
+    "enabled has a word for a release": (server({"enabled": {"v36": "x"}}), "'access/enabled' in"),
+    "a permission is a number": (server({"permission": 5}), "'access/permission' in"),
+    "a permission with a control character":
+        (server({"permission": "a\x00b"}), "'access/permission' in .* has a control character"),
+    "enabled without releases": (server({"enabled": {}}), "'access/enabled' in .* has no configuration"),
+    "enabled with a control character":
+        (server({"enabled": {"a\x00": True}}), "'access/enabled' in .* is not a resource qualifier"),
+    "enabled with a path":
+        (server({"enabled": {"x/../../evil": True}}), "'access/enabled' in .* is not a resource qualifier"),
+    "enabled with a space in its qualifier":
+        (server({"enabled": {"V 36": True}}), "'access/enabled' in .* is not a resource qualifier"),
+    "a rule of a server that is unknown": (server({"unheard-of": 1}), "'access/unheard-of' in"),
+    "rules of a tool are a text": (tool("x"), "'access' in"),
+    "enabled by default is a number": (tool({"enabled_by_default": 0}), "'access/enabled_by_default' in"),
+    "restricted callers are a word": (tool({"restrict_callers": "no"}), "'access/restrict_callers' in"),
+    "an unknown scope": (tool({"scope": "window"}), "'access/scope' in"),
+    "an unknown level of access": (tool({"access_level": "everyone"}), "'access/access_level' in"),
+})  # fmt: skip
 def test_invalid_rules_are_an_error(document: Json, message: str) -> None:
     with pytest.raises(InputError, match=message) as caught:
         read_one(document)

@@ -23,6 +23,7 @@ from droidgate_mappings.model.json_values import Json
 from droidgate_mappings.tables.loading import load_divergences
 from droidgate_mmcp.format import FORMAT
 from droidgate_mmcp.lint import RULES, is_plain_schema
+from titled_rows import titled
 
 
 def lint_json(value: Json) -> tuple[Finding, ...]:
@@ -53,8 +54,7 @@ MANIFESTS: dict[str, tuple[str, Json, Json]] = {
     "a description is a number":
         ("mmcp-tool-description", manifest_of({**GREET, "description": 5}), manifest_of(GREET)),
     "a tool has no parameters": ("mmcp-parameters", without("parameters"), manifest_of(GREET)),
-    "parameters are a list":
-        ("mmcp-parameters-schema", with_parameters([]), with_parameters({"type": "object"})),
+    "a parameter list": ("mmcp-parameters-schema", with_parameters([]), with_parameters({"type": "object"})),
     "a parameter is of an unknown type":
         ("mmcp-parameters-schema", with_parameters({"type": "object", "properties": {"a": {"type": "text"}}}),
         with_parameters({"type": "object", "properties": {"a": {"type": "string"}}})),
@@ -64,8 +64,7 @@ MANIFESTS: dict[str, tuple[str, Json, Json]] = {
     "an older draft of JSON Schema requires a name at least":
         ("mmcp-parameters-schema", with_parameters({"$schema": "http://json-schema.org/draft-04/schema#",
         "required": []}), with_parameters({"required": []})),
-    "parameters are a flat map":
-        ("mmcp-flat-parameters", with_parameters({"location": "string"}), manifest_of(GREET)),
+    "a flat map": ("mmcp-flat-parameters", with_parameters({"location": "string"}), manifest_of(GREET)),
     "parameters are empty": ("mmcp-object-parameters", with_parameters({}), manifest_of(GREET)),
     "parameters are true": ("mmcp-object-parameters", with_parameters(True), manifest_of(GREET)),
     "parameters are an object that does not say so":
@@ -74,8 +73,7 @@ MANIFESTS: dict[str, tuple[str, Json, Json]] = {
         manifest_of({**GREET, "name": "n" * 57}), manifest_of({**GREET, "name": "n" * 56})),
     "a name has a dot": ("mmcp-name-characters",
         manifest_of({**GREET, "name": "a.b"}), manifest_of({**GREET, "name": "a-B_9"})),
-    "a text has a raw line break":
-        ("mmcp-control-characters", '{"instructions": "a\nb", "tools": []}', manifest_of(GREET)),
+    "a line break": ("mmcp-control-characters", '{"instructions": "a\nb", "tools": []}', manifest_of(GREET)),
     "there are no instructions": ("mmcp-instructions", {"tools": []}, {"instructions": "", "tools": []}),
     "instructions are a number":
         ("mmcp-instructions", {"instructions": 5, "tools": []}, {"appDescription": "a", "tools": []}),
@@ -88,8 +86,7 @@ MANIFESTS: dict[str, tuple[str, Json, Json]] = {
     "a tool says what it returns, as in the draft":
         ("mmcp-draft-key", manifest_of({**GREET, "return": {"a": "String"}}), manifest_of(GREET)),
     "the manifest has an unknown key": ("mmcp-unknown-key", manifest_of(author="me"), manifest_of(GREET)),
-    "a tool has an unknown key":
-        ("mmcp-unknown-key", manifest_of({**GREET, "icon": "a"}), manifest_of(GREET)),
+    "an unknown key of a tool": ("mmcp-unknown-key", manifest_of({**GREET, "icon": "a"}), manifest_of(GREET)),
     "there is no version": ("mmcp-version", {"instructions": "a", "tools": []}, manifest_of(GREET)),
     "the version is unknown": ("mmcp-version", manifest_of(protocolVersion="2.0"), manifest_of(GREET)),
 }  # fmt: skip
@@ -103,12 +100,10 @@ TWO_FILTERS = component_xml(VALUE, actions=(ADVERTISE,)).replace(
 )
 
 COMPONENTS: dict[str, tuple[str, str]] = {
-    "no filter has the action that advertises":
-        ("mmcp-advertise-action", component_xml(VALUE, actions=(CALL,))),
+    "no filter has the first action": ("mmcp-advertise-action", component_xml(VALUE, actions=(CALL,))),
     "there is no meta-data": ("mmcp-meta-data", component_xml(None)),
     "the meta-data is a number": ("mmcp-meta-data", component_xml('android:value="5"')),
-    "the meta-data is a file that is not there":
-        ("mmcp-meta-data", component_xml('android:resource="@raw/none"')),
+    "meta-data without its file": ("mmcp-meta-data", component_xml('android:resource="@raw/none"')),
     "the manifest is too long": ("mmcp-manifest-length", component_xml(f"android:value='{TOO_LONG}'")),
     "the manifest is a word": ("mmcp-json", component_xml('android:value="tools"')),
     "the manifest lost its backslashes": ("mmcp-json", component_xml(UNESCAPED)),
@@ -122,13 +117,13 @@ COMPONENTS: dict[str, tuple[str, str]] = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize(("rule", "breaks", "keeps"), MANIFESTS.values(), ids=MANIFESTS)
+@titled(("rule", "breaks", "keeps"), MANIFESTS)
 def test_a_manifest_breaks_or_keeps_a_rule(rule: str, breaks: Json, keeps: Json) -> None:
     assert rule in {item.code for item in lint_json(breaks)}
     assert rule not in {item.code for item in lint_json(keeps)}
 
 
-@pytest.mark.parametrize(("rule", "breaks"), COMPONENTS.values(), ids=COMPONENTS)
+@titled(("rule", "breaks"), COMPONENTS)
 def test_a_component_breaks_a_rule(rule: str, breaks: str) -> None:
     found = [item for item in lint_app(breaks) if item.code == rule]
     assert found
@@ -144,18 +139,22 @@ TEXT_TYPE = with_parameters({"type": "object", "properties": {"a/b": {"type": "t
 AT_APPLICATION = f'<meta-data android:name="mMCP_manifest" {VALUE}/>'
 
 
-@pytest.mark.parametrize(("found", "facts"), [
-    (lint_json(TEXT_TYPE), {"pointer": "/tools/0/parameters/properties/a~1b/type", "level": Level.ERROR,
+@titled(("found", "facts"), {
+    "a manifest has a place, a level and a rule":
+        (lint_json(TEXT_TYPE), {"pointer": "/tools/0/parameters/properties/a~1b/type", "level": Level.ERROR,
         "rule": "mMCP spec 1"}),
-    (lint_app(AT_APPLICATION), {"code": "mmcp-meta-data",
+    "a component has a code and a message": (lint_app(AT_APPLICATION), {"code": "mmcp-meta-data",
         "message": "mMCP_manifest is in an <application>, where no client looks for it"}),
-])  # fmt: skip
+})  # fmt: skip
 def test_a_finding_names_its_place_and_rule(found: tuple[Finding, ...], facts: dict[str, Any]) -> None:
     (finding,) = found
     assert {word: getattr(finding, word) for word in facts} == facts
 
 
-@pytest.mark.parametrize(("value", "is_escaped"), [(UNESCAPED, True), ("android:value='{'", False)])
+@titled(("value", "is_escaped"), {
+    "JSON without its backslashes has the reason": (UNESCAPED, True),
+    "a text that is not JSON has none": ("android:value='{'", False),
+})  # fmt: skip
 def test_json_that_lost_its_backslashes_is_reported_with_the_reason(value: str, *, is_escaped: bool) -> None:
     (finding,) = [item for item in lint_app(component_xml(value)) if item.code == "mmcp-json"]
     assert ("double-escaped for aapt" in (finding.hint or "")) is is_escaped
@@ -209,7 +208,7 @@ def test_a_file_that_is_not_a_json_is_refused() -> None:
 
 
 @pytest.mark.parametrize("lint", [lint_json, lambda value: lint_app(component_xml(value_xml(value)))])
-@pytest.mark.parametrize("value", [None, 5, "a", [], {}, {"tools": [None, [], 5, {}, {"name": []}]}])
+@pytest.mark.parametrize("value", [None, 5, "a", [], {}, {"tools": [None, [], 5, {}, {"name": []}]}], ids=str)
 def test_odd_manifests_are_linted_without_a_crash(
     lint: Callable[[Json], tuple[Finding, ...]], value: Json
 ) -> None:
@@ -257,7 +256,7 @@ COUNT = {"type": "integer", "description": "how many", "default": 1}
 NAMES = {"type": "array", "items": {"type": "string", "enum": ["a", "b"]}}
 
 
-PLAIN_OR_NOT = {
+@titled(("schema", "is_plain"), {
     "a usual schema":
         ({"type": "object", "properties": {"count": COUNT, "names": NAMES}, "required": ["count"]}, True),
     "an unknown type": ({"type": "text"}, False),
@@ -270,10 +269,7 @@ PLAIN_OR_NOT = {
     "a pattern that does not end": ({"properties": {"a": {"pattern": "["}}}, False),
     "a list": ([], False),
     "null": (None, False),
-}  # fmt: skip
-
-
-@pytest.mark.parametrize(("schema", "is_plain"), PLAIN_OR_NOT.values(), ids=PLAIN_OR_NOT)
+})  # fmt: skip
 def test_what_is_unusual_or_wrong_is_not_plain(schema: Any, *, is_plain: bool) -> None:
     assert is_plain_schema(schema) is is_plain
 

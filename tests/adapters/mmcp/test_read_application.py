@@ -25,6 +25,7 @@ from droidgate_mappings.model.errors import InputError
 from droidgate_mappings.model.findings import Level
 from droidgate_mmcp.discovery import read_discovery
 from mappings.model.capacities import facts_of, write_for
+from titled_rows import titled
 
 VALUE = value_xml(manifest_of(GREET))
 
@@ -164,23 +165,24 @@ def test_the_only_manifest_has_to_be_readable_and_so_has_every_one_in_a_strict_r
 UNESCAPED = json.dumps(manifest_of(GREET, instructions='say "hello"'))
 
 
-@pytest.mark.parametrize(("meta_data", "message", "hint"), [
-    ('android:value="5"', "is the integer 5", ""),
-    ('android:value="true"', "is the boolean true", ""),
-    ('android:value="1.5"', "is the number 1.5", ""),
-    ('android:value="2.1"', "is the number 2.1,", ""),
-    ('android:value="1e10"', "is the number 1.0E10", ""),
-    ("", "has no value", ""),
-    ('android:resource="@raw/none"', "not among the resources", ""),
-    ('android:resource="@string/none"', "not among the resources", ""),
-    ('android:value="nothing"', "not JSON", ""),
-    ('android:value="@string/later"', "names @string/later, which is not among", "android:value"),
-    ('android:value="@raw/tools"', "of which a device sees the path", 'android:resource="@raw/tools"'),
-    ('android:value="${mmcpManifest}"', "not JSON", "the build fills in"),
-    ('android:value=""', "not JSON", ""),
-    # JSON that lost its backslashes.
-    (f"android:value='{UNESCAPED}'", "not JSON", "double-escaped for aapt"),
-])  # fmt: skip
+@titled(("meta_data", "message", "hint"), {
+    "an integer": ('android:value="5"', "is the integer 5", ""),
+    "a boolean": ('android:value="true"', "is the boolean true", ""),
+    "a number with one digit behind the point": ('android:value="1.5"', "is the number 1.5", ""),
+    "a number that a float does not hold": ('android:value="2.1"', "is the number 2.1,", ""),
+    "an exponent": ('android:value="1e10"', "is the number 1.0E10", ""),
+    "no value": ("", "has no value", ""),
+    "a raw resource that is not there": ('android:resource="@raw/none"', "not among the resources", ""),
+    "a string resource that is not there": ('android:resource="@string/none"', "not among the resources", ""),
+    "a text that is not JSON": ('android:value="nothing"', "not JSON", ""),
+    "a reference inside a value that leads nowhere":
+        ('android:value="@string/later"', "names @string/later, which is not among", "android:value"),
+    "a raw resource as a value":
+        ('android:value="@raw/tools"', "of which a device sees the path", 'android:resource="@raw/tools"'),
+    "a placeholder of the build": ('android:value="${mmcpManifest}"', "not JSON", "the build fills in"),
+    "an empty value": ('android:value=""', "not JSON", ""),
+    "JSON that lost its backslashes": (f"android:value='{UNESCAPED}'", "not JSON", "double-escaped for aapt"),
+})  # fmt: skip
 def test_a_manifest_that_is_not_there_is_refused_with_the_fix(
     meta_data: str, message: str, hint: str
 ) -> None:

@@ -17,6 +17,7 @@ from droidgate_mappings.model.types import AnyType, ArrayType, ObjectType
 from droidgate_mmcp.format import FORMAT
 from model_types import int32, record, required, string
 from strategies import json_values
+from titled_rows import titled
 
 # Keys and nesting as in the manifest sample of the specification, section 2; the words are our own.
 SECTION_2 = """
@@ -83,7 +84,7 @@ def test_the_sample_of_the_draft_is_read_without_a_finding() -> None:
     assert tool.extensions == {}
 
 
-FILES = {
+@titled(("text", "sure"), {
     "the sample of the specification": (SECTION_2, 90),
     "the sample of the draft": (DRAFT, 90),
     "tools alone": (json.dumps({"tools": [GREET]}), 60),
@@ -96,10 +97,7 @@ FILES = {
     "no tools": ('{"tools": []}', 0),
     "XML": ("<activity/>", 0),
     "not JSON": ("{not json", 0),
-}  # fmt: skip
-
-
-@pytest.mark.parametrize(("text", "sure"), FILES.values(), ids=FILES)
+})  # fmt: skip
 def test_a_file_of_each_dialect_is_distinguished_from_other_tools(text: str, sure: int) -> None:
     assert FORMAT.detect(SourceFile("a", text.encode())) == sure
 
@@ -193,44 +191,40 @@ def test_what_apps_write_instead_is_read_by_its_row(row: str, value: Json, expec
     assert {word: seen[word] for word in expected} == expected
 
 
-@pytest.mark.parametrize("version", ["2.0", "0.9", "draft", None, [], True, 2, "1." + "9" * 40])
+@pytest.mark.parametrize("version", ["2.0", "0.9", "draft", None, [], True, 2, "1." + "9" * 40], ids=str)
 def test_another_version_is_refused(version: Json) -> None:
     with pytest.raises(InputError, match="protocol version"):
         read_json(manifest_of(GREET, protocolVersion=version))
 
 
-SCHEMAS = {
+@titled(("parameters", "kind"), {
     "a type alone": ({"type": "object"}, "object"),
     "properties alone": ({"properties": {}}, "object"),
-    "a schema with its draft":
-        ({"$schema": "https://json-schema.org/draft/2020-12/schema", "type": "string"}, "string"),
+    "with a draft": ({"$schema": "https://json-schema.org/draft/2020-12/schema", "type": "string"}, "string"),
     "words that are no type": ({"location": "The city"}, "any"),
     "true": (True, "any"),
     "a choice": ({"oneOf": [{"type": "object"}, {"type": "object"}]}, "one-of"),
-}  # fmt: skip
-
-
-@pytest.mark.parametrize(("parameters", "kind"), SCHEMAS.values(), ids=SCHEMAS)
+})  # fmt: skip
 def test_a_json_schema_is_not_a_flat_map(parameters: Json, kind: str) -> None:
     reading = read_json(manifest_of({**GREET, "parameters": parameters}))
     assert not reading.findings
     assert only(reading).capabilities[0].input.kind == kind
 
 
-@pytest.mark.parametrize(("value", "message"), [
-    ([], "is not a JSON object"),
-    ({"instructions": "a"}, "no array `tools`"),
-    ({"instructions": "a", "tools": {}}, "no array `tools`"),
-    ({"instructions": 5, "tools": []}, "`instructions` is not a string"),
-    (manifest_of("greet"), "a tool is not a JSON object"),  # type: ignore[arg-type]
-    (manifest_of({"description": "a", "parameters": {}}), "no `name`"),
-    (manifest_of({**GREET, "name": ""}), "no `name`"),
-    (manifest_of({**GREET, "name": 7}), "no `name`"),
-    (manifest_of({**GREET, "description": 7}), "`description` is not a string"),
-    (manifest_of({**GREET, "parameters": []}), "are not a JSON Schema"),
-    (manifest_of({**GREET, "parameters": "{}"}), "are not a JSON Schema"),
-    (manifest_of(GREET, GREET), "two tools are called 'greet'"),
-])  # fmt: skip
+@titled(("value", "message"), {
+    "a list": ([], "is not a JSON object"),
+    "no tools": ({"instructions": "a"}, "no array `tools`"),
+    "tools that are an object": ({"instructions": "a", "tools": {}}, "no array `tools`"),
+    "instructions that are a number": ({"instructions": 5, "tools": []}, "`instructions` is not a string"),
+    "a tool that is a string": (manifest_of("greet"), "a tool is not a JSON object"),  # type: ignore[arg-type]
+    "a tool without a name": (manifest_of({"description": "a", "parameters": {}}), "no `name`"),
+    "an empty name": (manifest_of({**GREET, "name": ""}), "no `name`"),
+    "a name that is a number": (manifest_of({**GREET, "name": 7}), "no `name`"),
+    "a number as description": (manifest_of({**GREET, "description": 7}), "`description` is not a string"),
+    "parameters that are a list": (manifest_of({**GREET, "parameters": []}), "are not a JSON Schema"),
+    "parameters that are a string": (manifest_of({**GREET, "parameters": "{}"}), "are not a JSON Schema"),
+    "two tools of one name": (manifest_of(GREET, GREET), "two tools are called 'greet'"),
+})  # fmt: skip
 def test_what_cannot_be_called_or_understood_is_refused_in_one_sentence(value: Json, message: str) -> None:
     with pytest.raises(InputError, match=message) as caught:
         read_json(value)

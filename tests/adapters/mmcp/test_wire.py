@@ -24,6 +24,7 @@ from droidgate_mmcp.wire import (
 )
 from model_types import int64, optional, record, required, string
 from strategies import FINITE, json_values
+from titled_rows import titled
 
 OK, CANCELED = -1, 0
 
@@ -31,7 +32,7 @@ OK, CANCELED = -1, 0
 DEEP = {"path": "/a.pdf", "deep": {"n": [1, None]}}
 
 
-CALLS = {
+@titled(("write", "call", "extras"), {
     "arguments of an activity are a text of JSON": (write_activity_call, MmcpToolCall("pdf_tool", DEEP),
         {"tool_name": "pdf_tool", "parameters": '{"path":"/a.pdf","deep":{"n":[1,null]}}'}),
     "a call without arguments has an empty object":
@@ -40,10 +41,7 @@ CALLS = {
     "a broadcast has keys of its own":
         (write_broadcast_call, MmcpToolCall("getWeather", {"location": "Sydney"}),
         {"tool": "getWeather", "params": '{"location":"Sydney"}'}),
-}  # fmt: skip
-
-
-@pytest.mark.parametrize(("write", "call", "extras"), CALLS.values(), ids=CALLS)
+})  # fmt: skip
 def test_a_call_has_two_extras(
     write: Callable[[MmcpToolCall], dict[str, str]], call: MmcpToolCall, extras: dict[str, str]
 ) -> None:
@@ -66,9 +64,8 @@ SUNNY = "Weather is sunny, 25\u00b0C"
 NO_REASON = failed("canceled", "cancelled or unknown tool")
 
 
-ANSWERS = {
-    "an object is its values":
-        (activity(OK, {"result": '{"message":"hello"}'}), MmcpToolResult({"message": "hello"})),
+@titled(("seen", "result"), {
+    "an object": (activity(OK, {"result": '{"message":"hello"}'}), MmcpToolResult({"message": "hello"})),
     "a list is a value": (activity(OK, {"result": "[1, 2]"}), MmcpToolResult({"value": [1, 2]})),
     "a number in a text is a value": (activity(OK, {"result": "25"}), MmcpToolResult({"value": 25})),
     "words are a text": (activity(OK, {"result": "Hello, Mic!"}), MmcpToolResult({"text": "Hello, Mic!"})),
@@ -90,30 +87,25 @@ ANSWERS = {
     "another result code is a failure":
         (activity(7, None), failed("backend_failure", "the activity answered with the result code 7")),
     "another result code has its words": (activity(1, {"result": "odd"}), failed("backend_failure", "odd")),
-    # Plain text of a broadcast is a result, and an error text a hint.
     "plain text of a broadcast is a result": (broadcast(OK, SUNNY), MmcpToolResult({"text": SUNNY})),
     "an error text of a broadcast is a hint":
         (broadcast(0, "Unknown tool"), MmcpToolResult({"text": "Unknown tool"}, hint="unknown_capability")),
     "null of a broadcast is a value that may be a timeout":
         (broadcast(0, "null"), MmcpToolResult({"value": None}, hint="timeout")),
-    "a broadcast without an answer timed out":
-        (broadcast(0, None), failed("timeout", "the receiver gave no answer")),
-}  # fmt: skip
-
-
-@pytest.mark.parametrize(("seen", "result"), ANSWERS.values(), ids=ANSWERS)
+    "no answer is a timeout": (broadcast(0, None), failed("timeout", "the receiver gave no answer")),
+})  # fmt: skip
 def test_an_answer_is_named_values_or_a_failure(seen: MmcpToolResult, result: MmcpToolResult) -> None:
     assert seen == result
 
 
 @pytest.mark.row("M45")
-@pytest.mark.parametrize(("text", "failure"), [
-    ("Unknown tool: foo", failed("unknown_capability", "Unknown tool: foo")),
-    ("Error: Missing tool name or parameters",
+@titled(("text", "failure"), {
+    "an unknown tool": ("Unknown tool: foo", failed("unknown_capability", "Unknown tool: foo")),
+    "a missing name": ("Error: Missing tool name or parameters",
         failed("invalid_argument", "Missing tool name or parameters")),
-    ("Error: it broke", failed("backend_failure", "it broke")),
-    ("Error: denied: not you", failed("denied", "not you")),
-])  # fmt: skip
+    "an error without a token": ("Error: it broke", failed("backend_failure", "it broke")),
+    "an error with a token": ("Error: denied: not you", failed("denied", "not you")),
+})  # fmt: skip
 def test_an_error_text_with_result_ok_is_a_failure_and_reported(text: str, failure: MmcpToolResult) -> None:
     context = ReadingContext()
     assert read_activity_result(OK, {"result": text}, context) == failure
@@ -188,9 +180,7 @@ def answer(title: str, row: pytest.MarkDecorator | None, extras: dict[str, Json]
     answer("a tool without parameters", None, {"tools": ("a",)}, a=NOTHING),
     answer("an empty object of parameters", None, {"tools": ("a",), "a.parameters": "{}"}, a=NOTHING),
     answer("an empty text of parameters", None, {"tools": ("a",), "a.parameters": ""}, a=NOTHING),
-    # Without a list the other keys name the tools.
     answer("without a list other keys name the tools", M50, NAMED, **{"b.c": NOTHING, "a": NOTHING}),
-    # Parameters of one tool that cannot be read leave the others.
     *(answer(f"parameters that are not an object leave the other tool: {text!r}", M50,
         {**TWO_TOOLS, "bad.parameters": text}, bad=NOTHING, getWeather=PLACE)
         for text in ("{", "[]", "5", 5)),
@@ -207,7 +197,7 @@ def test_an_answer_to_discovery_is_read_by_its_row(
     assert [finding.rule for finding in context.findings] == rows
 
 
-@pytest.mark.parametrize("tools", ["a", ["a", "a"], [""], [5], {"a": 1}])
+@pytest.mark.parametrize("tools", ["a", ["a", "a"], [""], [5], {"a": 1}], ids=str)
 def test_a_list_that_names_no_tools_is_refused(tools: Json) -> None:
     with pytest.raises(InputError, match="`tools`"):
         discover({"tools": tools}, ReadingContext())

@@ -2,6 +2,7 @@
 
 import json
 from decimal import Decimal
+from pathlib import Path
 
 import pytest
 
@@ -17,6 +18,7 @@ from adapters.mmcp.mmcp_apps import (
     read_json,
     value_xml,
 )
+from adapters.parsing.compiled_with_aapt2 import compile_application, elements_of_xml
 from conftest import Golden
 from droidgate.sources.android_project import application_from_tree
 from droidgate_mappings.formats.format import Writing
@@ -30,6 +32,8 @@ from droidgate_mmcp.write import fit, fitting_tools
 from mappings.model.capacities import facts_of, write_for
 from model_types import int32, one_of, optional, record, required, string
 from properties.matching import assert_findings_match, assert_same_declaration
+from strategies import NAMES, TEXTS
+from titled_rows import titled
 
 DIALECTS = ("1.0", "draft", "broadcast")
 STATIC = ("1.0", "draft")
@@ -103,19 +107,24 @@ def test_a_broadcast_answers_as_goose_mobile_reads_it() -> None:
     assert answer == {"tools": ["read_document"]}
 
 
-OWN_FILES: tuple[Json, ...] = (
-    manifest_of(GREET, author="me"),
-    manifest_of({**GREET, "parameters": {}}, protocolVersion="1.2"),
-    manifest_of({"name": "a", "icon": [1, None]}, {"name": "b", "parameters": {"x": "STRING", "y": "list"}}),
-    {"tools": [{**GREET, "parameters": True}, {**GREET, "name": "b", "parameters": {"type": "object"}}]},
-    {"appDescription": "a", "instructions": "b", "tools": [GREET]},
-    {"instructions": "b", "tools": [{**GREET, "return": {"a": "text", "b": "Date", "c": "Boolean"}}]},
-    {"tools": [{**GREET, "parameters": {"type": "object"}, "return": "Text"}]},
-    {"appDescription": "a", "tools": [{**GREET, "parameters": {}, "return": {}}]},
-)
+OWN_FILES: dict[str, Json] = {
+    "a file with an author": manifest_of(GREET, author="me"),
+    "a newer version with any parameters": manifest_of({**GREET, "parameters": {}}, protocolVersion="1.2"),
+    "types and icons of another spelling":
+        manifest_of({"name": "a", "icon": [1, None]},
+            {"name": "b", "parameters": {"x": "STRING", "y": "list"}}),
+    "parameters as a schema":
+        {"tools": [{**GREET, "parameters": True}, {**GREET, "name": "b", "parameters": {"type": "object"}}]},
+    "a file with both texts about the app": {"appDescription": "a", "instructions": "b", "tools": [GREET]},
+    "a file with a tool's return values":
+        {"instructions": "b", "tools": [{**GREET, "return": {"a": "text", "b": "Date", "c": "Boolean"}}]},
+    "a text as return value": {"tools": [{**GREET, "parameters": {"type": "object"}, "return": "Text"}]},
+    "a file of the draft with an empty return":
+        {"appDescription": "a", "tools": [{**GREET, "parameters": {}, "return": {}}]},
+}  # fmt: skip
 
 
-@pytest.mark.parametrize("value", OWN_FILES)
+@titled("value", OWN_FILES)
 def test_json_that_was_read_is_written_again_as_it_was(value: Json) -> None:
     provider = only(read_json(value))
     writing = write(provider, provider.dialect or "")
@@ -131,7 +140,7 @@ def test_json_that_was_read_is_written_again_as_it_was(value: Json) -> None:
 CLOSED = 'android:exported="false" android:permission="a.b" android:enabled="false" android:label="@@"'
 
 
-@pytest.mark.parametrize("value", OWN_FILES)
+@titled("value", OWN_FILES)
 @pytest.mark.parametrize("element", ["activity", "service"])
 def test_an_app_that_was_read_is_written_again_as_it_was(value: Json, element: str) -> None:
     component = component_xml(value_xml(value), element=element, attributes=CLOSED)
@@ -145,7 +154,7 @@ def test_an_app_that_was_read_is_written_again_as_it_was(value: Json, element: s
     assert_same_declaration(provider, only(read_app(application(inner))))
 
 
-@pytest.mark.parametrize("value", OWN_FILES)
+@titled("value", OWN_FILES)
 def test_the_other_dialect_writes_its_own_forms(value: Json) -> None:
     provider = only(read_json(value))
     target = "1.0" if provider.dialect == "draft" else "draft"
@@ -176,11 +185,13 @@ def test_an_activity_becomes_a_new_receiver_with_names_that_a_model_takes() -> N
     assert {finding.code for finding in writing.findings} >= {"component-renamed", "renamed"}
 
 
-@pytest.mark.parametrize("taken", [
-    AnyType(), AnyType(boolean=True), AnyType(boolean=False), AnyType(keywords={"location": "string"}),
-    string(), int32(), ArrayType(), ObjectType(), ObjectType(implicit=True),
-    record({"properties": optional(string())}),
-])  # fmt: skip
+@titled("taken", {
+    "any value": AnyType(), "true": AnyType(boolean=True), "false": AnyType(boolean=False),
+    "an unknown keyword": AnyType(keywords={"location": "string"}),
+    "a string": string(), "an integer": int32(), "an array": ArrayType(), "an object": ObjectType(),
+    "an implicit object": ObjectType(implicit=True),
+    "a property named properties": record({"properties": optional(string())}),
+})  # fmt: skip
 @pytest.mark.parametrize("dialect", STATIC)
 def test_no_schema_is_taken_for_a_flat_or_empty_map(taken: Type, dialect: str) -> None:
     provider = provider_of(Capability(id="a", description="b", input=taken), component=".Tools")
@@ -224,12 +235,13 @@ def test_numbers_are_written_digit_for_digit() -> None:
     assert read_back(writing).capabilities[0].input == taken
 
 
-@pytest.mark.parametrize(("provider", "place", "written", "codes"), [
-    # Characters that XML cannot hold survive as JSON escapes; in a name they are replaced.
-    (provider_of(Capability(id="a", description="\x00 and \uffff")), "/capabilities/0/description",
+@titled(("provider", "place", "written", "codes"), {
+    "a description keeps them as escapes of JSON":
+        (provider_of(Capability(id="a", description="\x00 and \uffff")), "/capabilities/0/description",
         "\x00 and \uffff", set()),
-    (provider_of(name="zero \x00 half \udfff"), "/name", "zero \ufffd half \ufffd", {"characters-replaced"}),
-])  # fmt: skip
+    "a name gets replacements": (provider_of(name="zero \x00 half \udfff"), "/name",
+        "zero \ufffd half \ufffd", {"characters-replaced"}),
+})  # fmt: skip
 def test_characters_that_xml_cannot_hold_are_escaped_or_replaced(
     provider: Provider, place: str, written: str, codes: set[str]
 ) -> None:
@@ -304,3 +316,87 @@ def test_a_dialect_that_is_not_written_is_refused() -> None:
     unwritten = FORMAT.dialect("1.0").model_copy(update={"capacity": None})
     with pytest.raises(WriteError, match="only read"):
         FORMAT.write(DOCUMENTS, unwritten)
+
+
+# Android's own compiler takes what is written, and a device sees the JSON that was meant
+
+COMPILED = pytest.mark.requires("aapt2", "framework-res")
+HOSTILE = (
+    *(text for text in TEXTS if text.strip()),
+    "all \"quotes\" and 'apostrophes'", "C:\\new\\table\\u0041", "\U0001f600\U0001f468\u200d\U0001f469",
+    "first\nsecond\r\n\tthird", "@string/app_name", "?attr/x", "100% ${applicationId} %1$s",
+    "half a pair \ud83d alone",
+)  # fmt: skip
+
+
+def provider_of_text(text: str) -> Provider:
+    properties = {name: optional(string(description=text)) for name in NAMES}
+    # As read from mMCP, so that ids stay what they are.
+    return Provider(
+        protocol="mmcp",
+        dialect="1.0",
+        package="com.example.app",
+        component=".MmcpToolActivity",
+        name=text,
+        instructions=text,
+        capabilities=(Capability(id=text, description=text, input=record(properties)),),
+    )
+
+
+def compiled(text: str, dialect: str, folder: Path) -> tuple[list[tuple[str, dict[str, Json]]], Writing]:
+    writing = write(provider_of_text(text), dialect)
+    strings = '<resources><string name="x">x</string></resources>'
+    files = {"AndroidManifest.xml": artifact(writing, "AndroidManifest.xml"), "res/values/s.xml": strings}
+    elements = [
+        (name, {key: value.in_a_bundle() for key, value in kept.items()})
+        for name, kept in elements_of_xml(compile_application(files, folder)["AndroidManifest.xml"])
+        if name in {"activity", "service", "receiver", "action", "category", "meta-data"}
+    ]
+    return elements, writing
+
+
+@COMPILED
+@pytest.mark.parametrize(("dialect", "key"), [("1.0", "instructions"), ("draft", "appDescription")])
+@pytest.mark.parametrize("text", HOSTILE, ids="{:.60}".format)
+def test_the_compiled_value_is_the_json_that_was_meant(
+    text: str, dialect: str, key: str, tmp_path: Path
+) -> None:
+    elements, writing = compiled(text, dialect, tmp_path)
+    (value,) = [kept["value"] for name, kept in elements if name == "meta-data"]
+    manifest = json.loads(value)
+    assert manifest == json.loads(artifact(writing, "mmcp_manifest.json"))
+    (tool,) = manifest["tools"]
+    assert (manifest[key], tool["name"], tool["description"]) == (text, text, text)
+    descriptions = {name: kept["description"] for name, kept in tool["parameters"]["properties"].items()}
+    assert descriptions == dict.fromkeys(NAMES, text)
+
+
+@COMPILED
+@pytest.mark.parametrize("text", HOSTILE, ids="{:.60}".format)
+def test_the_compiled_label_is_the_name(text: str, tmp_path: Path) -> None:
+    elements, writing = compiled(text, "broadcast", tmp_path)
+    (receiver,) = [kept for name, kept in elements if name == "receiver"]
+    assert receiver["label"] == writing.provider.name
+
+
+@COMPILED
+@titled(("dialect", "expected"), {
+    "an activity of 1.0": ("1.0", [
+        ("activity", ".MmcpToolActivity"),
+        ("action", "com.example.mMCP.ACTION_TOOL_ADVERTISE"),
+        ("action", "com.example.mMCP.ACTION_TOOL_CALL"),
+        ("category", "android.intent.category.DEFAULT"),
+        ("meta-data", "mMCP_manifest"),
+    ]),
+    "a receiver of broadcasts": ("broadcast", [
+        ("receiver", ".MmcpToolReceiver"),
+        ("action", "com.example.ACTION_MMCP_DISCOVERY"),
+        ("action", "com.example.ACTION_MMCP_INVOKE"),
+    ]),
+})  # fmt: skip
+def test_the_compiled_component_is_as_sections_2_and_3_ask(
+    dialect: str, expected: list[tuple[str, str]], tmp_path: Path
+) -> None:
+    elements, _ = compiled("Greets", dialect, tmp_path)
+    assert [(name, kept["name"]) for name, kept in elements] == expected
+    assert elements[0][1]["exported"] is True

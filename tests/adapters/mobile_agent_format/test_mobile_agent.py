@@ -23,6 +23,7 @@ from droidgate_mappings.model.json_values import Json
 from droidgate_mobile_agent.format import FORMAT
 from droidgate_mobile_agent.wire import AgentCommand, read_command
 from strategies import json_values
+from titled_rows import titled
 
 DATA_TOOLS = {
     "capture_screenshot", "get_ui_tree", "get_device_info", "get_mobile_app_target_info",
@@ -162,14 +163,15 @@ def test_a_list_of_a_server_is_recognised_by_its_commands_and_has_their_effects(
     }
 
 
-@pytest.mark.parametrize("tools", [
-    [CLICK, {"name": "take_photo", "inputSchema": {"type": "object"}}],
-    [{**CLICK, "inputSchema": {"type": "object", "properties": {"control_id": {"type": "string"}}}}],
-    [PRESS],
-    [{**CLICK, "inputSchema": True}],
-    [CLICK, 1],
-    [{**CLICK, "_meta": {"dev.droidgate/tool": {}}}],
-])  # fmt: skip
+@titled("tools", {
+    "a tool of another server": [CLICK, {"name": "take_photo", "inputSchema": {"type": "object"}}],
+    "a tool with another schema":
+        [{**CLICK, "inputSchema": {"type": "object", "properties": {"control_id": {"type": "string"}}}}],
+    "only a tool of many servers": [PRESS],
+    "a schema that is true": [{**CLICK, "inputSchema": True}],
+    "a tool that is a number": [CLICK, 1],
+    "a list that droidgate wrote": [{**CLICK, "_meta": {"dev.droidgate/tool": {}}}],
+})  # fmt: skip
 def test_another_list_of_tools_stays_one_of_mcp(tools: Json) -> None:
     assert detect_format(source({"tools": tools})) is load_formats()["mcp"]
 
@@ -193,7 +195,7 @@ def test_what_fastmcp_wraps_is_read_as_what_the_tool_returns() -> None:
     assert provider.capabilities[0].extensions["mobile-agent"]["x-fastmcp-wrap-result"] is True
 
 
-@pytest.mark.parametrize("more", [{}, {"properties": {}}])
+@titled("more", {"no properties": {}, "properties without a result": {"properties": {}}})
 def test_an_output_that_is_not_wrapped_is_read_as_it_is(more: dict[str, Json]) -> None:
     tool = {**PRESS, "outputSchema": {"x-fastmcp-wrap-result": True, **more}}
     facts = only({"tools": [tool]}).capabilities[0].extensions["mobile-agent"]
@@ -249,16 +251,16 @@ def test_the_older_name_of_the_input_schema_is_read() -> None:
         reading([tool], strict=True)
 
 
-@pytest.mark.parametrize(("tool", "message"), [
-    (1, "not a JSON object"),
-    ({"tool_name": ""}, "has no name"),
-    ({"tool_name": 5}, "not a string"),
-    ({"tool_name": "a", "tool_type": "x"}, "'tool_type' of the tool 'a' is 'x'"),
-    ({"tool_name": "a", "tool_type": []}, "'tool_type' of the tool 'a'"),
-    ({"tool_name": "a", "annotations": []}, "'annotations' of the tool 'a'"),
-    ({"tool_name": "a", "input_schema": 1}, "not a JSON object"),
-    ({"tool_name": "a", "description": 1}, "not a string"),
-])  # fmt: skip
+@titled(("tool", "message"), {
+    "a tool that is a number": (1, "not a JSON object"),
+    "an empty name": ({"tool_name": ""}, "has no name"),
+    "a name that is a number": ({"tool_name": 5}, "not a string"),
+    "an unknown type": ({"tool_name": "a", "tool_type": "x"}, "'tool_type' of the tool 'a' is 'x'"),
+    "a type that is a list": ({"tool_name": "a", "tool_type": []}, "'tool_type' of the tool 'a'"),
+    "annotations that are a list": ({"tool_name": "a", "annotations": []}, "'annotations' of the tool 'a'"),
+    "a schema that is a number": ({"tool_name": "a", "input_schema": 1}, "not a JSON object"),
+    "a description that is a number": ({"tool_name": "a", "description": 1}, "not a string"),
+})  # fmt: skip
 def test_a_tool_that_cannot_be_read_is_a_problem_and_the_others_are_read(tool: Json, message: str) -> None:
     read = reading([info("wait", "action"), tool])
     assert [problem.message for problem in read.problems if message in problem.message]
@@ -272,7 +274,7 @@ def test_two_tools_of_one_server_have_two_names() -> None:
     assert [problem.message for problem in read.problems] == ['duplicate tool "wait"']
 
 
-@pytest.mark.parametrize("document", [{}, 1, {"tools": {}}, {"result": {"tools": 1}}, "x"])
+@pytest.mark.parametrize("document", [{}, 1, {"tools": {}}, {"result": {"tools": 1}}, "x"], ids=str)
 def test_a_document_without_a_list_of_tools_is_refused(document: Json) -> None:
     with pytest.raises(InputError, match="no list of tools"):
         reading(document)
@@ -293,12 +295,13 @@ def called(command: AgentCommand) -> tuple[str, object]:
     return command.command.id, command.arguments
 
 
-@pytest.mark.parametrize("text", [
-    json.dumps([TAP, SEE, BACK]),
-    json.dumps([TAP, SEE, BACK], indent=2),
-    "\n".join(map(json.dumps, [TAP, SEE, BACK])),
-    "\ufeff" + "\r\n\r\n".join(map(json.dumps, [TAP, SEE, BACK])) + "\n",
-])  # fmt: skip
+@titled("text", {
+    "a list in one line": json.dumps([TAP, SEE, BACK]),
+    "a list over lines": json.dumps([TAP, SEE, BACK], indent=2),
+    "one command a line": "\n".join(map(json.dumps, [TAP, SEE, BACK])),
+    "a byte order mark, blank lines and the line ends of Windows":
+        "\ufeff" + "\r\n\r\n".join(map(json.dumps, [TAP, SEE, BACK])) + "\n",
+})  # fmt: skip
 def test_a_list_and_one_command_a_line_are_the_same(tmp_path: Path, text: str) -> None:
     assert [called(command) for command in read_command_file(written(tmp_path, text))] == [
         ("tap", {"x": 480, "y": 240}),
@@ -307,7 +310,7 @@ def test_a_list_and_one_command_a_line_are_the_same(tmp_path: Path, text: str) -
     ]
 
 
-@pytest.mark.parametrize("indent", [None, 2])
+@titled("indent", {"in one line": None, "over lines": 2})
 def test_one_command_alone_is_a_list_of_one(tmp_path: Path, indent: int | None) -> None:
     (command,) = read_command_file(written(tmp_path, json.dumps(BACK, indent=indent)))
     assert called(command) == ("press_key", {"key_code": "KEYCODE_BACK"})
@@ -320,36 +323,42 @@ def test_what_ufo_leaves_out_or_writes_as_null_has_its_default() -> None:
     assert command.call_id != other.call_id != ""
 
 
-@pytest.mark.parametrize(("text", "place", "message"), [
-    ("", "commands", "no commands"),
-    ("[]", "commands", "no commands"),
-    ("[1]", "commands:/0", "not a JSON object"),
-    ("7", "commands", "not a JSON object"),
-    ('"x"', "commands", "not a JSON object"),
-    ('[{"tool_name": "taps"}]', "commands:/0", 'unknown tool "taps"'),
-    ('[{"tool_name": 5}]', "commands:/0", '"tool_name" is not a string'),
-    ('[{"tool": "tap"}]', "commands:/0", 'unknown member "tool"'),
-    ('[{"tool_name": "tap", "tool_type": "data_collection"}]', "commands:/0", "not a tool of type"),
-    ('[{"tool_name": "tap", "tool_type": {}}]', "commands:/0", "not a tool of type"),
-    ('[{"tool_name": "tap", "parameters": []}]', "commands:/0", '"parameters" is not a JSON object'),
-    ('[{"tool_name": "tap", "call_id": 1}]', "commands:/0", '"call_id" is not a string'),
-    ('[{"action": "tap"}]', "commands:/0", '"action" is not a JSON object'),
-    ('[{"action": {}}]', "commands:/0", '"function" is not a string'),
-    ('[{"action": {"function": "tap", "args": {}}}]', "commands:/0", 'unknown member "args"'),
-    ('[{"action": {"function": "tap"}, "thought": "x"}]', "commands:/0", 'unknown member "thought"'),
-    ('[{"action": {"function": "tap", "arguments": 1}}]', "commands:/0", "not a JSON object"),
-    ('{"tool_name": "wait"}\n{"tool_name": "wait",}', "commands:2:", "not JSON"),
-    ('{"tool_name": "wait"}\n\n{"tool_name": "waits"}', "commands:3", 'unknown tool "waits"'),
-    ('{"tool_name": "wait"}\nwait', "commands:2:1", "not JSON"),
-    ('[{"tool_name": "wait"}', "commands:1:", "not JSON"),
-    ('[{"tool_name": "tap", "tool_name": "tap"}]', "commands:1", "duplicate key"),
-    (json.dumps([TAP, TAP]), "commands", 'duplicate call_id "a"'),
-    (b"[\xff]", "commands", "byte 1 is not UTF-8"),
-    (b"\xff\xfe[\x00]\x00", "commands", "not UTF-8"),
-    ("[" * 100, "commands:1:", ""),
-    (json.dumps([{"tool_name": "wait"}] * (MAX_COMMANDS + 1)), "commands", "more than 10,000 commands"),
-    (b" " * (MAX_BYTES + 1), "commands", "more than 16,777,216 bytes"),
-])  # fmt: skip
+def of_command(command: str, message: str) -> tuple[str, str, str]:
+    """Return a list with one command, its place in the file, and what is wrong with it."""
+    return f"[{command}]", "commands:/0", message
+
+
+@titled(("text", "place", "message"), {
+    "an empty file": ("", "commands", "no commands"),
+    "an empty list": ("[]", "commands", "no commands"),
+    "a number in a list": of_command("1", "not a JSON object"),
+    "a number": ("7", "commands", "not a JSON object"),
+    "an unknown tool": of_command('{"tool_name": "taps"}', 'unknown tool "taps"'),
+    "a number as name": of_command('{"tool_name": 5}', '"tool_name" is not a string'),
+    "another word for the name": of_command('{"tool": "tap"}', 'unknown member "tool"'),
+    "another type": of_command('{"tool_name": "tap", "tool_type": "data_collection"}', "not a tool of type"),
+    "an object as type": of_command('{"tool_name": "tap", "tool_type": {}}', "not a tool of type"),
+    "a list as parameters":
+        of_command('{"tool_name": "tap", "parameters": []}', '"parameters" is not a JSON object'),
+    "a number as id": of_command('{"tool_name": "tap", "call_id": 1}', '"call_id" is not a string'),
+    "a text as action": of_command('{"action": "tap"}', '"action" is not a JSON object'),
+    "an action without a function": of_command('{"action": {}}', '"function" is not a string'),
+    "args, not arguments": of_command('{"action": {"function": "tap", "args": {}}}', 'unknown member "args"'),
+    "a thought": of_command('{"action": {"function": "tap"}, "thought": "x"}', 'unknown member "thought"'),
+    "1 as the arguments": of_command('{"action": {"function": "tap", "arguments": 1}}', "not a JSON object"),
+    "a comma in line 2": ('{"tool_name": "wait"}\n{"tool_name": "wait",}', "commands:2:", "not JSON"),
+    "an unknown tool in line 3":
+        ('{"tool_name": "wait"}\n\n{"tool_name": "waits"}', "commands:3", 'unknown tool "waits"'),
+    "a word in line 2": ('{"tool_name": "wait"}\nwait', "commands:2:1", "not JSON"),
+    "a list without an end": ('[{"tool_name": "wait"}', "commands:1:", "not JSON"),
+    "a duplicate key": ('[{"tool_name": "tap", "tool_name": "tap"}]', "commands:1", "duplicate key"),
+    "a duplicate id": (json.dumps([TAP, TAP]), "commands", 'duplicate call_id "a"'),
+    "a byte that is not UTF-8": (b"[\xff]", "commands", "byte 1 is not UTF-8"),
+    "UTF-16": (b"\xff\xfe[\x00]\x00", "commands", "not UTF-8"),
+    "too many levels": ("[" * 100, "commands:1:", ""),
+    "too many commands": (json.dumps([BACK] * (MAX_COMMANDS + 1)), "commands", "more than 10,000 commands"),
+    "too many bytes": (b" " * (MAX_BYTES + 1), "commands", "more than 16,777,216 bytes"),
+})  # fmt: skip
 def test_a_file_that_is_wrong_has_one_error_with_its_place(
     tmp_path: Path, text: str | bytes, place: str, message: str
 ) -> None:
@@ -440,14 +449,16 @@ GONE = DeviceError("the phone is gone")
 SKIPPED = "Early exit due to previous failure."
 
 
-@pytest.mark.parametrize(("answers", "options", "statuses", "errors", "calls"), [
-    # A tool that says that it failed does not end the list; a call without an answer does.
-    ([{"success": False, "error": "x"}, {"success": True}], {}, ["success"] * 2, [None] * 2, 2),
-    ([{"success": True}, GONE, {}, {}], {}, ["success", "failure", "skipped", "skipped"],
+@titled(("answers", "options", "statuses", "errors", "calls"), {
+    "a tool that fails does not end the list":
+        ([{"success": False, "error": "x"}, {"success": True}], {}, ["success"] * 2, [None] * 2, 2),
+    "a call without an answer ends the list":
+        ([{"success": True}, GONE, {}, {}], {}, ["success", "failure", "skipped", "skipped"],
         [None, "the phone is gone", SKIPPED, SKIPPED], 2),
-    ([GONE, {"success": True}], {"stops_early": False}, ["failure", "success"],
+    "a call without an answer ends no list that is to go on":
+        ([GONE, {"success": True}], {"stops_early": False}, ["failure", "success"],
         ["the phone is gone", None], 2),
-])  # fmt: skip
+})  # fmt: skip
 def test_what_follows_a_call_without_an_answer_is_skipped_and_not_called(
     answers: list[Json | Exception], options: dict[str, bool], statuses: list[str], errors: Json, calls: int
 ) -> None:
@@ -457,6 +468,9 @@ def test_what_follows_a_call_without_an_answer_is_skipped_and_not_called(
     assert called == calls
 
 
-@pytest.mark.parametrize(("answer", "result"), [([], None), ({}, None), ("", None), (0, 0), (False, False)])
+@titled(("answer", "result"), {
+    "an empty list": ([], None), "an empty object": ({}, None), "an empty text": ("", None),
+    "zero stays": (0, 0), "false stays": (False, False),
+})  # fmt: skip
 def test_empty_results_are_null_as_ufo_makes_them(answer: Json, result: Json) -> None:
     assert records([answer])[0][0]["result"] is result

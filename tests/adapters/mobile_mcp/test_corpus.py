@@ -23,6 +23,7 @@ from droidgate_mobile_mcp.wire import (
 from model_types import properties_of, record, required
 from properties.matching import assert_same_declaration
 from requirements_of_tests import find
+from titled_rows import titled
 
 pytestmark = pytest.mark.requires("corpus")
 
@@ -150,10 +151,10 @@ def test_the_specification_s_request_is_read_strictly(commit: str) -> None:
         assert request.arguments == {"name1": "VALUE1", "name2": "VALUE2"}
 
 
-@pytest.mark.parametrize(("commit", "outputs"), [
-    ("42b1e2d", {"PARAM_NAME": "VALUE"}),
-    ("584d97b", {"name1": "VALUE1", "name2": "VALUE2"}),
-])  # fmt: skip
+@titled(("commit", "outputs"), {
+    "one output": ("42b1e2d", {"PARAM_NAME": "VALUE"}),
+    "two outputs": ("584d97b", {"name1": "VALUE1", "name2": "VALUE2"}),
+})  # fmt: skip
 def test_the_specification_s_response_is_read_strictly(commit: str, outputs: Json) -> None:
     text = (folder() / f"{SPEC}sample-response@{commit}.json").read_text(encoding="utf-8")
     response = answer({"mobile-mcp-response": text})
@@ -168,16 +169,19 @@ def answer(extras: Json, carrier: str = "start") -> MobileMcpResponse:
     return response
 
 
-@pytest.mark.parametrize(("name", "carrier", "dialect", "capability", "date", "outputs"), [
-    ("MM2-startservice-intent", "start", "MM-2", CLOCK[2], "2026-02-06", {"date": "2026-02-06"}),
-    ("MM3-messenger", "bind", "MM-3", CLOCK[0], None, None),
-    ("MM4-intent-args-output-array", "start", "MM-4", CLOCK[1], "2026-02-14",
+@titled(("name", "carrier", "dialect", "capability", "date", "outputs"), {
+    "a service": ("MM2-startservice-intent", "start", "MM-2", CLOCK[2], "2026-02-06", {"date": "2026-02-06"}),
+    "a messenger": ("MM3-messenger", "bind", "MM-3", CLOCK[0], None, None),
+    "a started service with arguments and an array of outputs":
+        ("MM4-intent-args-output-array", "start", "MM-4", CLOCK[1], "2026-02-14",
         {"date": "2026-02-14", "has_clocked_in": True}),
-    ("MM5-intent-input-output-object", "start", "MM-5", CLOCK[2], "2026-02-24",
+    "a started service with an input and an object of outputs":
+        ("MM5-intent-input-output-object", "start", "MM-5", CLOCK[2], "2026-02-24",
         {"date": "2026-02-24", "success": True}),
-    ("MM6-messenger-input-output-object", "bind", "MM-6", CLOCK[1], "2026-02-24",
+    "a messenger with an input and an object of outputs":
+        ("MM6-messenger-input-output-object", "bind", "MM-6", CLOCK[1], "2026-02-24",
         {"date": "2026-02-24", "has_clocked_in": False}),
-])  # fmt: skip
+})  # fmt: skip
 def test_a_call_of_the_prototype_is_read_strictly(
     name: str, carrier: str, dialect: str, capability: str, date: str | None, outputs: Json
 ) -> None:

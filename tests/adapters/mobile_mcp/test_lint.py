@@ -23,6 +23,7 @@ from droidgate_mappings.model.findings import Finding, Level
 from droidgate_mobile_mcp.format import FORMAT
 from droidgate_mobile_mcp.lint import RULES
 from requirements_of_tests import CHECKOUT
+from titled_rows import titled
 
 
 def lint_text(text: str) -> tuple[Finding, ...]:
@@ -107,15 +108,13 @@ BROKEN_FILES = {
     },
     "mobile-mcp-unknown-part": {
         "an unknown attribute": descriptor('<capability id="c" description="C" version="1" since="2"/>'),
-        "an unknown element":
-            descriptor('<capability id="c" description="C" version="1"><icon/></capability>'),
+        "an icon": descriptor('<capability id="c" description="C" version="1"><icon/></capability>'),
         "words between elements": descriptor("words", SWITCH),
         "an output that is required": with_param(PARAM, "output"),
     },
     "mobile-mcp-part-in-place": {
         "an element around capabilities": descriptor(SWITCH, f"<capabilities>{SWITCH}</capabilities>"),
-        "a capability of another namespace":
-            descriptor(f'<more:capability xmlns:more="urn:more" id="c"/>{SWITCH}'),
+        "another namespace": descriptor(f'<more:capability xmlns:more="urn:more" id="c"/>{SWITCH}'),
         "a parameter outside of its list":
             descriptor(f'<capability id="c" description="C" version="1"><param {PARAM}/></capability>'),
         "an element around parameters":
@@ -169,8 +168,7 @@ BROKEN_APPS: dict[str, dict[str, App]] = {
     },
     "mobile-mcp-tool-description": {"no description": of_service(NAME, CAPABILITIES)},
     "mobile-mcp-tool-description-text": {
-        "a description that is a number":
-            of_service(NAME, DESCRIPTION.replace("Switches the lamp", "1.5"), CAPABILITIES),
+        "a number as a text": of_service(NAME, DESCRIPTION.replace("Switches the lamp", "1.5"), CAPABILITIES),
     },
     "mobile-mcp-tool-capabilities": {"no descriptor": of_service(NAME, DESCRIPTION)},
     "mobile-mcp-xml-resource": {
@@ -183,7 +181,7 @@ BROKEN_APPS: dict[str, dict[str, App]] = {
         "a descriptor that does not end": with_files({"res/xml/mcp_capabilities.xml": "<mcp"}),
     },
     "mobile-mcp-root": {
-        "a descriptor with another root":
+        "another root":
             with_files({"res/xml/mcp_capabilities.xml": descriptor(SWITCH, root="mcp")}),
     },
     "mobile-mcp-exported": {
@@ -281,12 +279,13 @@ def test_errors_are_what_the_specification_requires_and_nothing_else() -> None:
         assert (rule.level is Level.ERROR) is demanded, rule
 
 
-@pytest.mark.parametrize(("dialect", "broken"), [
-    ("1.0", set()),
-    ("1.0-input", set()),
-    ("prototype", {"version"}),
-    ("pre-spec", {"action", "root", "version", "tool-name", "tool-description", "tool-capabilities"}),
-])  # fmt: skip
+@titled(("dialect", "broken"), {
+    "1.0": ("1.0", set()),
+    "1.0 with an input": ("1.0-input", set()),
+    "the prototype lacks a version": ("prototype", {"version"}),
+    "a file before the specification lacks more":
+        ("pre-spec", {"action", "root", "version", "tool-name", "tool-description", "tool-capabilities"}),
+})  # fmt: skip
 def test_what_we_write_in_1_0_keeps_every_must(dialect: str, broken: set[str]) -> None:
     writing = write(Provider(protocol="test", package="a.b", capabilities=(Capability(id="c"),)), dialect)
     tree = {item.path: item.text.encode() for item in writing.artifacts}

@@ -23,6 +23,7 @@ from droidgate.sources import read_source
 from droidgate_mappings.model.capability import ComponentAccess
 from droidgate_mappings.model.errors import InputError
 from droidgate_mappings.model.findings import Level
+from titled_rows import titled
 
 OLDER_TEXTS = (
     '<meta-data android:name="mcp.application.name" android:value="Old lamp"/>'
@@ -283,11 +284,13 @@ def test_the_action_is_the_specification_s() -> None:
     assert ACTION == "mobile.mcp.SERVICE"
 
 
-@pytest.mark.parametrize(("services", "level"), [
-    ((service(NAME, DESCRIPTION), WHOLE), Level.DROPPED),
-    ((service(NAME, DESCRIPTION.replace("Switches the lamp", "@string/gone"), CAPABILITIES),), Level.DROPPED),
-    ((service(NAME, CAPABILITIES),), Level.READ),
-])  # fmt: skip
+@titled(("services", "level"), {
+    "a service without capabilities": ((service(NAME, DESCRIPTION), WHOLE), Level.DROPPED),
+    "a description that leads nowhere":
+        ((service(NAME, DESCRIPTION.replace("Switches the lamp", "@string/gone"), CAPABILITIES),),
+        Level.DROPPED),
+    "a service without a description is only read": ((service(NAME, CAPABILITIES),), Level.READ),
+})  # fmt: skip
 def test_a_service_or_a_text_that_is_left_out_is_dropped(services: tuple[str, ...], level: Level) -> None:
     (finding,) = read_app(*services).findings
     assert finding.level is level

@@ -15,6 +15,7 @@ from droidgate_mappings.model.types import ArrayType, ObjectType
 from droidgate_mobile_mcp.format import FORMAT
 from model_types import boolean, float64, int64, optional, properties_of, record, required, string
 from strategies import damaged
+from titled_rows import titled
 
 
 def test_a_descriptor_of_section_1_2_is_read_strictly_and_whole() -> None:
@@ -39,12 +40,13 @@ PARAM = '<param name="x" type="string" required="true" description="X"/>'
 
 
 @pytest.mark.row("M67")
-@pytest.mark.parametrize(("element", "pointer"), [
-    (f"<capabilities>{SWITCH}</capabilities>", "/capabilities/capability"),
-    (CAPABILITY.format(f"<input><params>{PARAM}</params></input>"), "/capability/input/params/param"),
-    (CAPABILITY.format(PARAM), "/capability/param"),
-    ('<x:capability xmlns:x="urn:x" id="c"/>', "/x:capability"),
-])  # fmt: skip
+@titled(("element", "pointer"), {
+    "a capability in an element": (f"<capabilities>{SWITCH}</capabilities>", "/capabilities/capability"),
+    "a parameter in an element":
+        (CAPABILITY.format(f"<input><params>{PARAM}</params></input>"), "/capability/input/params/param"),
+    "a parameter outside of the input": (CAPABILITY.format(PARAM), "/capability/param"),
+    "a capability in a namespace": ('<x:capability xmlns:x="urn:x" id="c"/>', "/x:capability"),
+})  # fmt: skip
 def test_a_part_in_another_place_or_in_a_namespace_is_reported_and_kept(element: str, pointer: str) -> None:
     reading = read_text(descriptor(element))
     (finding,) = reading.findings
@@ -76,13 +78,13 @@ def test_a_type_word_and_its_synonyms_are_one_kind_in_any_case(word: str, kind: 
         assert kept.extensions == ({} if written_as == written else {"mobile-mcp": {fact: written_as}})
 
 
-@pytest.mark.parametrize(("words", "kind"), [
-    (("array", "list"), ArrayType), (("object", "map", "json"), ObjectType),
+@pytest.mark.parametrize(("word", "kind"), [
+    ("array", ArrayType), ("list", ArrayType),
+    ("object", ObjectType), ("map", ObjectType), ("json", ObjectType),
 ])  # fmt: skip
-def test_arrays_and_objects_have_no_structure(words: tuple[str, ...], kind: type) -> None:
-    for word in words:
-        output = f'<output><param name="x" type="{word}" description="X"/></output>'
-        assert type(properties_of(capability_of(CAPABILITY.format(output)).output)["x"].type) is kind
+def test_arrays_and_objects_have_no_structure(word: str, kind: type) -> None:
+    output = f'<output><param name="x" type="{word}" description="X"/></output>'
+    assert type(properties_of(capability_of(CAPABILITY.format(output)).output)["x"].type) is kind
 
 
 def parameter(stated: str) -> str:
@@ -130,7 +132,6 @@ ROOT = "mobile-mcp-capabilities"
         SWITCH, root=f'{ROOT} version="{version}"', dialect="1.0", of_provider={"version": version})
         for version in ("1", "1.1", "1.0.2")),
     case("a capability without a version", M10, '<capability id="c" description="C"/>', version="1"),
-    # Curly quotes are straightened where they enclose values only.
     case("curly quotes that enclose values are straightened", M29,
         SAID, id="say", description="He said ‘hi’", version="1.0"),
     case("curly quotes inside a value stay", M29,
@@ -181,7 +182,7 @@ INPUTS = "".join(f'<input><param name="{name}" {TEXT} required="true"/></input>'
 TOOLS = 'xmlns:tools="http://schemas.android.com/tools" tools:ignore="All"'
 
 
-SEEN = {
+@titled(("element", "expected"), {
     "curly quotes stay": (described("a “b” c"), {"description": "a “b” c"}),
     # What a device gives.
     "escapes are resolved": (described(r"It\'s on\noff"), {"description": "It's on\noff"}),
@@ -194,19 +195,13 @@ SEEN = {
     "a size has a fraction": (described("10dp"), {"description": "10.0dip"}),
     "escaped digits are a text": (described(r"\u0030\u00307"), {"description": "007"}),
     "a number as it is": (described("1.0"), {"description": "1.0"}),
-    "an escaped reference is a text":
-        (described(r"\@string/about"), {"description": "@string/about", "extensions": {}}),
-    # An empty input is remembered; none is usual.
+    "an escaped at sign": (described(r"\@string/about"), {"description": "@string/about", "extensions": {}}),
     "an empty input is remembered":
         (CAPABILITY.format("<input/><output/>"), {"input": ObjectType(), "output": ObjectType(),
         "extensions": {"mobile-mcp": {"empty-input": True}}}),
     "no input is usual": (SWITCH, {"extensions": {}}),
-    "attributes of tools are nothing":
-        (f'<capability {TOOLS} id="c" description="C" version="1"/>', {"extensions": {}}),
-}  # fmt: skip
-
-
-@pytest.mark.parametrize(("element", "expected"), SEEN.values(), ids=SEEN)
+    "tools' attributes": (f'<capability {TOOLS} id="c" description="C" version="1"/>', {"extensions": {}}),
+})  # fmt: skip
 def test_a_capability_is_what_a_device_sees_of_it(element: str, expected: dict[str, Any]) -> None:
     capability = dict(capability_of(element))
     assert {word: capability[word] for word in expected} == expected
@@ -300,7 +295,7 @@ def test_what_is_not_a_descriptor_is_refused_in_one_sentence(text: str) -> None:
     assert not refused.value.message.endswith(".")
 
 
-ROOTS = {
+@titled(("text", "sure"), {
     "the root of the specification": (FULL, 100),
     "another encoding": (FULL.encode("utf-16"), 100),
     "a mark of the byte order": ("\ufeff" + FULL, 100),
@@ -312,10 +307,7 @@ ROOTS = {
     "an empty file": ("", 0),
     "instructions without end": ("<?" + "a?><?" * 5000, 0),
     "a longer name": ("<mobile-mcp-capabilities-2/>", 0),
-}  # fmt: skip
-
-
-@pytest.mark.parametrize(("text", "sure"), ROOTS.values(), ids=ROOTS)
+})  # fmt: skip
 def test_a_file_is_recognised_by_its_root(text: str | bytes, sure: int) -> None:
     data = text.encode() if isinstance(text, str) else text
     assert FORMAT.detect(SourceFile("x.xml", data)) == sure

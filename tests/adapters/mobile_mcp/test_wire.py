@@ -30,6 +30,7 @@ from droidgate_mobile_mcp.wire import (
 )
 from model_types import boolean, record, required, string
 from strategies import FINITE, json_values
+from titled_rows import titled
 
 SERVED = [item for item in WIRE_DIALECTS.values() if item.served]
 SPEC_EXTRA = "mobile-mcp-request"
@@ -45,14 +46,14 @@ def unwrapped(**capability: Json) -> dict[str, str]:
     return {"request": json.dumps({"id": "u-1", "capability": {"id": "dim", **capability}})}
 
 
-@pytest.mark.parametrize(("extras", "carrier", "dialect", "version"), [
-    (wrapped(args={"percent": 5, "slowly": True}), "start", "S0", "1.0"),
-    (wrapped(input={"percent": 5, "slowly": True}), "start", "S1", "1.0"),
-    (unwrapped(args='{"percent":5,"slowly":true}'), "start", "MM-4", None),
-    (unwrapped(input='{"percent":5,"slowly":true}'), "start", "MM-5", None),
-    (unwrapped(input='{"percent":5,"slowly":true}'), "bind", "MM-6", None),
-    (unwrapped(args='{"percent":5,"slowly":true}'), "bind", "MM-6-args", None),
-])  # fmt: skip
+@titled(("extras", "carrier", "dialect", "version"), {
+    "arguments in a request of 1.0": (wrapped(args={"percent": 5, "slowly": True}), "start", "S0", "1.0"),
+    "an input in a request of 1.0": (wrapped(input={"percent": 5, "slowly": True}), "start", "S1", "1.0"),
+    "arguments of the prototype": (unwrapped(args='{"percent":5,"slowly":true}'), "start", "MM-4", None),
+    "an input of the prototype": (unwrapped(input='{"percent":5,"slowly":true}'), "start", "MM-5", None),
+    "an input in a message": (unwrapped(input='{"percent":5,"slowly":true}'), "bind", "MM-6", None),
+    "arguments in a message": (unwrapped(args='{"percent":5,"slowly":true}'), "bind", "MM-6-args", None),
+})  # fmt: skip
 def test_a_request_of_section_3_1_and_of_the_prototype_is_read_strictly(
     extras: dict[str, str], carrier: str, dialect: str, version: str | None
 ) -> None:
@@ -70,7 +71,7 @@ def test_a_request_without_arguments_is_of_the_usual_dialect() -> None:
 OLDER_REQUEST = {"mcp_command_json": '{"capability":"dim","percent":5}', "mcp_request_id": "u-2"}
 
 
-OLDER_REQUESTS = {
+@titled(("extras", "carrier", "dialect", "request_id"), {
     "arguments beside the capability": (OLDER_REQUEST, "start", "MM-2", "u-2"),
     "arguments in a member of their own":
         ({**OLDER_REQUEST, "mcp_command_json": '{"capability":"dim","args":{"percent":5}}'}, "start", "MM-2",
@@ -79,12 +80,7 @@ OLDER_REQUESTS = {
     "a bound request": (OLDER_REQUEST, "bind", "MM-3", "u-2"),
     "a text alone": ('{"capability":"dim","percent":5}', "start", "MM-1", ""),
     "a text alone with the oldest key": ('{"capabilityId":"dim","percent":5}', "start", "MM-0", ""),
-}  # fmt: skip
-
-
-@pytest.mark.parametrize(
-    ("extras", "carrier", "dialect", "request_id"), OLDER_REQUESTS.values(), ids=OLDER_REQUESTS
-)
+})  # fmt: skip
 def test_older_requests_are_read_named_and_not_served(
     extras: dict[str, str] | str, carrier: str, dialect: str, request_id: str
 ) -> None:
@@ -121,7 +117,6 @@ def case(title: str, mark: pytest.MarkDecorator, extras: dict[str, Any], **expec
 
 
 @pytest.mark.parametrize(("row", "extras", "expected"), [
-    # `args` and `input` that are equal count once; arguments may be next to the capability.
     case("args and input that are equal count once", M01,
         wrapped(args={"a": 1}, input={"a": 1.0}), arguments={"a": 1}),
     case("arguments beside the capability", M01,
@@ -143,7 +138,6 @@ def case(title: str, mark: pytest.MarkDecorator, extras: dict[str, Any], **expec
     case("no version", M24, wrapped(None), capability_id="dim"),
     case("a version without its minor part", M24, wrapped("1"), capability_id="dim"),
     case("a number for the version", M24, wrapped(1), capability_id="dim"),
-    # The id is text, and repeated as it was.
     case("a number for the id is text, and repeated as it was", M26,
         wrapped(request_id=12), request_id="12", id_value=12),
 ])  # fmt: skip
@@ -158,7 +152,7 @@ def test_what_agents_send_instead_is_read_by_its_row(
     assert len(rows) == (2 if extras == in_place_of(2) else 1)
 
 
-@pytest.mark.parametrize("version", ["2.0", "1.1", "", 2, True, [], "1.0 "])
+@pytest.mark.parametrize("version", ["2.0", "1.1", "", 2, True, [], "1.0 "], ids=repr)
 def test_another_version_is_reported_with_all_that_an_answer_needs(version: Json) -> None:
     with pytest.raises(UnsupportedVersionError) as refused:
         read_request(wrapped(version, args={}))
@@ -167,7 +161,7 @@ def test_another_version_is_reported_with_all_that_an_answer_needs(version: Json
     assert (refused.value.request.request_id, refused.value.request.dialect.id) == ("u-1", "S0")
 
 
-NOT_REQUESTS = {
+@titled(("extras", "request_id"), {
     "no extras": ({}, None),
     "another extra": ({"other": "x"}, None),
     "JSON that ends too early": ({SPEC_EXTRA: "{"}, ""),
@@ -191,10 +185,7 @@ NOT_REQUESTS = {
     "a capability that is a text": ({"request": '{"id":"u-1","capability":"dim"}'}, "u-1"),
     "a command without a capability": ({"mcp_command_json": '{"percent":5}', "mcp_request_id": "u-1"}, "u-1"),
     "words": ("words", None),
-}  # fmt: skip
-
-
-@pytest.mark.parametrize(("extras", "request_id"), NOT_REQUESTS.values(), ids=NOT_REQUESTS)
+})  # fmt: skip
 def test_what_is_not_a_request_is_malformed_and_keeps_its_id(
     extras: dict[str, str] | str, request_id: str | None
 ) -> None:
@@ -250,9 +241,7 @@ ARGUMENTS = st.text(max_size=9) | st.dictionaries(st.text(max_size=9), st.text(m
 WILD_EXTRAS = st.one_of(
     st.text(max_size=30),
     st.dictionaries(
-        st.sampled_from(EXTRA_NAMES),
-        st.none() | st.integers() | JSON_TEXTS | st.text(max_size=9),
-        max_size=3,
+        st.sampled_from(EXTRA_NAMES), st.none() | st.integers() | JSON_TEXTS | st.text(max_size=9), max_size=3
     ),
     WILD_DOCUMENTS.map(lambda value: {SPEC_EXTRA: json.dumps(value, default=str)}),
     st.builds(
@@ -317,7 +306,7 @@ def of_prototype(output: Json) -> dict[str, Json]:
 OLDER = json.dumps({"status": "success", "message": "Told", "data": OUTPUTS})
 
 
-STRICT_RESPONSES = {
+@titled(("extras", "carrier", "dialect"), {
     "listed outputs of the specification": (answered(LISTED), "start", "S0"),
     "outputs by name of the specification": (answered(OUTPUTS), "start", "S1"),
     "listed outputs of a started prototype": (of_prototype(LISTED), "start", "MM-4"),
@@ -325,12 +314,8 @@ STRICT_RESPONSES = {
     "outputs by name of a bound prototype": (of_prototype(OUTPUTS), "bind", "MM-6"),
     "listed outputs of a bound prototype": (of_prototype(LISTED), "bind", "MM-6-args"),
     "an older response to a start": ({"mcp_request_id": "u-1", "result_json": OLDER}, "start", "MM-2"),
-    "an older response to a bound request":
-        ({"mcp_request_id": "u-1", "result_json": OLDER}, "bind", "MM-3"),
-}  # fmt: skip
-
-
-@pytest.mark.parametrize(("extras", "carrier", "dialect"), STRICT_RESPONSES.values(), ids=STRICT_RESPONSES)
+    "an older response when bound": ({"mcp_request_id": "u-1", "result_json": OLDER}, "bind", "MM-3"),
+})  # fmt: skip
 def test_a_response_of_section_3_2_and_of_the_prototype_is_read_strictly(
     extras: dict[str, Json], carrier: str, dialect: str
 ) -> None:
@@ -365,7 +350,6 @@ OTHER_VERSIONS: tuple[Json, ...] = (None, "2.0", 1, True, {})
     case("a response without its outer objects", M15, {ANSWER_EXTRA: json.dumps(UNWRAPPED)}, outputs=OUTPUTS),
     case("a wrapped response in the prototype's extra", M15,
         {"response": answered(LISTED)[ANSWER_EXTRA]}, outputs=OUTPUTS),
-    # A listed output may lack its type; one without a value counts as missing and is not made up.
     case("an output without its type", M18,
         answered([{"name": "date", "value": "x"}]), outputs={"date": "x"}),
     case("an output without a value is missing", M18,
@@ -376,13 +360,11 @@ OTHER_VERSIONS: tuple[Json, ...] = (None, "2.0", 1, True, {})
     case("a success in the capability", M21, in_capability("success"), succeeded=True, message="Told inside"),
     case("a failure in the capability", M21,
         in_capability("failure"), succeeded=False, message="Told inside"),
-    # An unknown status is a failure, a missing one depends on the output.
     case("an unknown status is a failure", M21, answered(None, "error"), succeeded=False),
     case("an unknown status next to outputs is a failure", M21, answered(LISTED, "ok"), succeeded=False),
     case("no status next to outputs is a success", M21, answered(LISTED, None), succeeded=True),
     case("no status without outputs is a failure", M21, answered(None, None), succeeded=False),
     case("a number for the status is a failure", M21, answered(None, 7), succeeded=False),
-    # The extra says the request where the response does not.
     case("the extra says the request where the response does not", M27,
         {**answered(LISTED, id=None), "mcp_request_id": "u-9"}, request_id="u-9"),
 ])  # fmt: skip
@@ -420,7 +402,7 @@ def test_a_failure_s_message_says_its_token(message: str | None, token: str | No
     assert (response.succeeded, response.token, response.message) == (False, token, text)
 
 
-NOT_RESPONSES = {
+@titled("extras", {
     "no extras": {},
     "JSON that ends too early": {ANSWER_EXTRA: "{"},
     "a number as the extra": {ANSWER_EXTRA: 7},
@@ -431,10 +413,7 @@ NOT_RESPONSES = {
     "a list of numbers for the outputs": answered([1]),
     "outputs that are listed twice": answered([*LISTED, *LISTED]),
     "words": "x",
-}  # fmt: skip
-
-
-@pytest.mark.parametrize("extras", NOT_RESPONSES.values(), ids=NOT_RESPONSES)
+})  # fmt: skip
 def test_what_is_not_a_response_is_malformed_and_keeps_its_text(extras: dict[str, Json] | str) -> None:
     with pytest.raises(MalformedResponseError) as refused:
         read_response(extras)

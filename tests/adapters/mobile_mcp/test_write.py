@@ -3,6 +3,9 @@
 Facts of how a descriptor is written are at most renamed in another format; other facts are reported.
 """
 
+import subprocess
+from pathlib import Path
+
 import pytest
 from hypothesis import given, strategies as st
 from lxml import etree
@@ -26,6 +29,12 @@ from adapters.mobile_mcp.tools import (
     service,
     write,
 )
+from adapters.parsing.compiled_with_aapt2 import (
+    coerced,
+    compile_application,
+    elements_of_xml,
+    strings_of_table,
+)
 from conftest import Golden
 from droidgate.sources.android_project import application_from_tree
 from droidgate_mappings.formats.leniency import ReadingContext
@@ -39,7 +48,9 @@ from droidgate_mobile_mcp.protocol_names import TABLES
 from mappings.model.capacities import facts_of, write_for
 from model_types import array, float64, int32, optional, properties_of, record, required, string
 from properties.matching import assert_findings_match, assert_same_declaration
-from requirements_of_tests import CHECKOUT
+from requirements_of_tests import CHECKOUT, require
+from strategies import NAMES, TEXTS
+from titled_rows import titled
 
 ANDROID = "{http://schemas.android.com/apk/res/android}"
 LAMP = Provider(
@@ -159,7 +170,7 @@ def assert_written_again(provider: Provider) -> RoundTrip:
     return trip
 
 
-@pytest.mark.parametrize("text", STRANGE_DESCRIPTORS.values(), ids=STRANGE_DESCRIPTORS)
+@titled("text", STRANGE_DESCRIPTORS)
 def test_a_descriptor_written_again_in_its_dialect_says_the_same(text: str) -> None:
     files = {"res/xml/mcp_capabilities.xml": text}
     (provider,) = read_app(service(NAME, DESCRIPTION, CAPABILITIES), files=files).providers
@@ -195,15 +206,17 @@ OLDER_CAPABILITIES = CAPABILITIES.replace("mobile.mcp.tool.capabilities", "mcp.c
 FILTER = '<intent-filter><action android:name="a.B"/><category android:name="a.C"/></intent-filter>'
 
 
-@pytest.mark.parametrize("components", [
-    service(NAME, DESCRIPTION, CAPABILITIES, attributes='android:exported="false" android:enabled="false"'),
-    service(NAME, DESCRIPTION, CAPABILITIES,
+@titled("components", {
+    "a service that is neither exported nor enabled":
+        service(NAME, DESCRIPTION, CAPABILITIES,
+            attributes='android:exported="false" android:enabled="false"'),
+    "a service with a permission and a kind": service(NAME, DESCRIPTION, CAPABILITIES,
         attributes='android:permission="a.CALL" android:foregroundServiceType="dataSync"'),
-    service(NAME.replace("Lamp", "2048"), CAPABILITIES),
-    service(NAME, DESCRIPTION, OLDER_CAPABILITIES, action=OLDER_ACTION),
-    service(NAME, DESCRIPTION, CAPABILITIES, FILTER),
-    OLDER_CAPABILITIES + service(NAME, DESCRIPTION),
-])  # fmt: skip
+    "a name that looks like a number": service(NAME.replace("Lamp", "2048"), CAPABILITIES),
+    "the older action and key": service(NAME, DESCRIPTION, OLDER_CAPABILITIES, action=OLDER_ACTION),
+    "a filter of another action": service(NAME, DESCRIPTION, CAPABILITIES, FILTER),
+    "capabilities of the application": OLDER_CAPABILITIES + service(NAME, DESCRIPTION),
+})  # fmt: skip
 def test_a_service_written_again_says_the_same(components: str) -> None:
     (provider,) = read_app(components).providers
     assert_written_again(provider.model_copy(update={"description": provider.description or "Something"}))
@@ -242,26 +255,26 @@ def with_facts(**facts: Json) -> Provider:
     )
 
 
-@pytest.mark.parametrize(("fact", "value"), [
-    ("version", "2.0"),
-    ("version", "1.0"),
-    ("version", 1),
-    ("resource", "@xml/../x"),
-    ("resource", "@xml/mcp_capabilities"),
-    ("filters", []),
-    ("filters", "x"),
-    ("keys", {"name": "other"}),
-    ("keys", {}),
-    ("at-application", ["name"]),
-    ("application-access", ["permission"]),
-    ("foregroundServiceType", 7),
-    ("attributes", {"version": "3"}),
-    ("attributes", {"a b": "c"}),
-    ("elements", [{"tag": "a><b"}]),
-    ("elements", [{"tag": "a", "content": [" x "]}]),
-    ("text", " x"),
-    ("unheard-of", {}),
-])  # fmt: skip
+@titled(("fact", "value"), {
+    "a version that is another one": ("version", "2.0"),
+    "a version that is the one of 1.0": ("version", "1.0"),
+    "a version that is a number": ("version", 1),
+    "a resource outside of its folder": ("resource", "@xml/../x"),
+    "a resource that is the usual one": ("resource", "@xml/mcp_capabilities"),
+    "no filters": ("filters", []),
+    "filters that are a text": ("filters", "x"),
+    "a key that is unknown": ("keys", {"name": "other"}),
+    "no keys": ("keys", {}),
+    "a name at the application": ("at-application", ["name"]),
+    "a permission of the application": ("application-access", ["permission"]),
+    "a service type that is a number": ("foregroundServiceType", 7),
+    "an attribute of the version": ("attributes", {"version": "3"}),
+    "an attribute with a space": ("attributes", {"a b": "c"}),
+    "an element with a tag that is not a name": ("elements", [{"tag": "a><b"}]),
+    "an element with a text that is trimmed": ("elements", [{"tag": "a", "content": [" x "]}]),
+    "a text that is trimmed": ("text", " x"),
+    "an unknown fact": ("unheard-of", {}),
+})  # fmt: skip
 def test_a_fact_that_no_reader_makes_is_dropped_and_reported(fact: str, value: Json) -> None:
     provider = with_facts(**{fact: value})
     writing = write(provider)
@@ -358,13 +371,12 @@ def facts_lost(text: str, target: str, *components: str, attributes: str = "") -
 
 
 @pytest.mark.parametrize("target", TARGETS)
-@pytest.mark.parametrize("text", [
-    descriptor(capability_xml("<input/>")),
-    descriptor(capability_xml("<input></input>")),
-    *(descriptor(capability_xml(param(word))) for word in ("String", "STRING", "bool", "int", "Long", "float",
-        "list", "map", " string ")),
-    descriptor(capability_xml(""), root='mobile-mcp-capabilities version="1.1"'),
-])  # fmt: skip
+@titled("text", {
+    "an input without parameters": descriptor(capability_xml("<input/>")),
+    "another version": descriptor(capability_xml(""), root='mobile-mcp-capabilities version="1.1"'),
+    **{f"the type {word!r}": descriptor(capability_xml(param(word))) for word in (
+        "String", "STRING", "bool", "int", "Long", "float", "list", "map", " string ")},
+})  # fmt: skip
 def test_another_spelling_is_at_most_renamed(text: str, target: str) -> None:
     lost = facts_lost(text, target)
     assert lost
@@ -460,3 +472,104 @@ def test_the_sample_app_is_written_in_every_dialect_without_loss(dialect: str) -
     after = read_back(writing, strict=True)
     assert after.dialect == dialect_when_read(dialect)
     assert_same_capabilities(provider, after)
+
+
+# Android's own compiler takes what is written, and a device sees the texts that were meant
+
+COMPILED = pytest.mark.requires("aapt2", "framework-res")
+HOSTILE = (
+    *TEXTS, "@null", "@empty", "@+id/x", "?x", "007", "7", "1.10", "10dp", "50%", "#fff", "1.0", "TRUE",
+    " 7 ", "\\", "é" * 300,
+)  # fmt: skip
+
+
+def wild_provider() -> Provider:
+    properties = {
+        name: required(string(description=text)) for name, text in zip(NAMES, HOSTILE, strict=False)
+    }
+    capabilities = [Capability(id=name, description="D", version="1") for name in NAMES]
+    capabilities += [
+        Capability(id=f"text{number}", description=text, version=text, input=record(properties))
+        for number, text in enumerate(HOSTILE)
+    ]
+    return Provider(
+        protocol="test",
+        package="com.example.lamp",
+        name='100% "it\'s" 007',
+        description="@string/x\n",
+        capabilities=tuple(capabilities),
+    )
+
+
+@COMPILED
+@pytest.mark.parametrize("dialect", DIALECTS)
+def test_a_device_gives_the_texts_that_were_written(dialect: str, tmp_path: Path) -> None:
+    writing = write(wild_provider(), dialect)
+    archive = compile_application({item.path: item.text for item in writing.artifacts}, tmp_path)
+    compiled = [
+        (tag, {name: coerced(value) for name, value in kept.items()})
+        for tag, kept in elements_of_xml(archive["res/xml/mcp_capabilities.xml"])
+    ]
+    expected: list[tuple[str, dict[str, str]]] = []
+    for item in writing.provider.capabilities:
+        named = {"id": item.id, "description": item.description or "", "version": item.version or ""}
+        expected.append(("capability", named))
+        if properties_of(item.input):
+            expected.append(("input", {}))
+        for name, kept in properties_of(item.input).items():
+            stated = {"name": name, "type": "string", "required": "true"}
+            expected.append(("param", {**stated, "description": kept.type.description or ""}))
+    assert compiled[1:] == expected
+    assert compiled[0][1].get("version") == {"1.0": "1.0", "1.0-input": "1.0"}.get(dialect)
+    strings = strings_of_table(archive["resources.arsc"])
+    assert strings["mobile_mcp_tool_name"] == writing.provider.name
+    assert strings["mobile_mcp_tool_description"] == writing.provider.description
+
+
+@COMPILED
+def test_xmltree_shows_the_manifest_and_the_descriptor(tmp_path: Path) -> None:
+    provider = Provider(
+        protocol="test",
+        package="com.example.lamp",
+        name="Lamp",
+        capabilities=(Capability(id="switch", description="Switches it", version="3"),),
+    )
+    compile_application({item.path: item.text for item in write(provider).artifacts}, tmp_path)
+
+    def dump(name: str) -> str:
+        command = [str(require("aapt2")), "dump", "xmltree", str(tmp_path / "linked.apk"), "--file", name]
+        return subprocess.run(command, capture_output=True, text=True, check=True).stdout
+
+    tree = dump("res/xml/mcp_capabilities.xml")
+    assert 'A: description="Switches it"' in tree
+    assert 'A: id="switch"' in tree
+    assert "A: version=3" in tree
+    manifest = dump("AndroidManifest.xml")
+    assert '"mobile.mcp.SERVICE"' in manifest
+    assert ')=".MobileMcpToolService"' in manifest or "com.example.lamp.MobileMcpToolService" in manifest
+
+
+def description_of(archive: dict[str, bytes]) -> str | None:
+    """Return the description of the only capability."""
+    elements = elements_of_xml(archive["res/xml/mcp_capabilities.xml"])
+    (text,) = [kept["description"].text for tag, kept in elements if tag == "capability"]
+    return text
+
+
+@COMPILED
+def test_longer_texts_are_lost_by_the_compiler_which_is_why_they_are_cut(tmp_path: Path) -> None:
+    capability = Capability(id="c", description="é" * 30_000, version="1")
+    provider = Provider(
+        protocol="test", package="com.example.lamp", name="n" * 40_000, capabilities=(capability,)
+    )
+    writing = write(provider)
+    files = {item.path: item.text for item in writing.artifacts}
+    compiled = description_of(compile_application(files, tmp_path))
+    assert compiled == writing.provider.capabilities[0].description
+    files["res/xml/mcp_capabilities.xml"] = files["res/xml/mcp_capabilities.xml"].replace("…", "é" * 100)
+    archive = compile_application(files, tmp_path)
+    assert description_of(archive) == "STRING_TOO_LARGE"
+    elements = elements_of_xml(archive["AndroidManifest.xml"])
+    values = [kept["value"].text for tag, kept in elements if tag == "meta-data" and "value" in kept]
+    assert "n" * 32_767 + "…" in values
+    assert read_back(writing).name == "n" * 32_767 + "…"

@@ -34,6 +34,7 @@ from droidgate_phone.apps.sample_packages import signing_key
 from model_types import array, float64, int64, properties_of, string
 from requirements_of_tests import require
 from strategies import damaged, json_values
+from titled_rows import titled
 
 PACKAGE = "org.example.tools"
 
@@ -125,12 +126,13 @@ def test_the_anchor_alone_says_the_protocol_what_would_find_its_tools_and_that_o
     assert route.needs
 
 
-@pytest.mark.parametrize("inner", [
-    service("android.intent.action.SYNC") + PROVIDER.format("org.example.tools.flints", ""),
-    PROVIDER.format("org.other.flint", ""),
-    meta_value("com.ari_os.ari.tools", "false"),
-    meta_resource("com.ari_os.ari.tools", "@xml/ari_tools"),
-])  # fmt: skip
+@titled("inner", {
+    "a service with another action":
+        service("android.intent.action.SYNC") + PROVIDER.format("org.example.tools.flints", ""),
+    "a content provider of another app": PROVIDER.format("org.other.flint", ""),
+    "a flag that is false": meta_value("com.ari_os.ari.tools", "false"),
+    "a file that is not there": meta_resource("com.ari_os.ari.tools", "@xml/ari_tools"),
+})  # fmt: skip
 def test_another_app_is_none_of_them(inner: str) -> None:
     assert read(inner).providers == ()
 
@@ -176,9 +178,11 @@ def plugin(text: str) -> dict[str, str]:
 
 EUNO = service("com.joctaeng.euno.action.MCP_SERVER")
 OLD_ROSENPIN = "io.rosenpin.mcp.action"
-COMPONENTS: dict[str, tuple[str, dict[str, str], dict[str, Any]]] = {
-    "one of several authorities is enough": (
-        PROVIDER.format("org.example.a;org.example.tools.flint", ""), {}, {"dialect": "flint"}),
+
+
+@titled(("component", "files", "expected"), {
+    "one of several authorities is enough":
+        (PROVIDER.format("org.example.a;org.example.tools.flint", ""), {}, {"dialect": "flint"}),
     "a library has a placeholder until it is merged": (FLINT_PROVIDER, {}, {"dialect": "flint"}),
     "a content provider that is exported": (FLINT_PROVIDER, {}, {"access": ComponentAccess(exported=True)}),
     "a content provider is exported only if it says so": (CLOSED_FLINT, {},
@@ -214,10 +218,7 @@ COMPONENTS: dict[str, tuple[str, dict[str, str], dict[str, Any]]] = {
         {"name": "Example", "description": None}),
     "a plugin file with another name leaves it": (agentos(), plugin('{"name": 1}'),
         {"name": "Example", "description": None}),
-}  # fmt: skip
-
-
-@pytest.mark.parametrize(("component", "files", "expected"), COMPONENTS.values(), ids=COMPONENTS)
+})  # fmt: skip
 def test_a_component_says_what_its_protocol_has(
     component: str, files: dict[str, str], expected: dict[str, Any]
 ) -> None:
@@ -325,21 +326,22 @@ def test_an_ari_file_by_itself_is_the_same_declaration() -> None:
     ]
 
 
-@pytest.mark.parametrize("version", [None, 0, 3, "2", True])
+@pytest.mark.parametrize("version", [None, 0, 3, "2", True], ids=repr)
 def test_ari_reads_nothing_of_another_version(version: object) -> None:
     with pytest.raises(InputError, match="declaration version"):
         read_tools("ari", json.dumps({**ARI, "declarationVersion": version}), Place(path="p"))
 
 
-@pytest.mark.parametrize(("tool", "reason"), [
-    (1, "a tool is not a JSON object"),
-    ({"description": "x"}, "it has no name"),
-    ({"name": "a", "args": 1}, "its arguments are not a list"),
-    ({"name": "a", "args": [{"type": "int"}]}, "it has no name"),
-    ({"name": "a", "args": [{"name": "b", "type": "colour"}]}, "the type 'colour' is not known"),
-    ({"name": "a", "args": [{"name": "b", "type": "enum"}]}, "an enum lists no values"),
-    (ARI["tools"][0], "'add_circle' is declared twice"),  # type: ignore[index]
-])  # fmt: skip
+@titled(("tool", "reason"), {
+    "a tool that is a number": (1, "a tool is not a JSON object"),
+    "a tool without a name": ({"description": "x"}, "it has no name"),
+    "arguments that are a number": ({"name": "a", "args": 1}, "its arguments are not a list"),
+    "an argument without a name": ({"name": "a", "args": [{"type": "int"}]}, "it has no name"),
+    "an unknown type":
+        ({"name": "a", "args": [{"name": "b", "type": "colour"}]}, "the type 'colour' is not known"),
+    "an empty enum": ({"name": "a", "args": [{"name": "b", "type": "enum"}]}, "an enum lists no values"),
+    "a tool that is there twice": (ARI["tools"][0], "'add_circle' is declared twice"),  # type: ignore[index]
+})  # fmt: skip
 def test_a_broken_tool_is_left_out_and_reported(tool: Any, reason: str) -> None:
     tools = [*ARI["tools"], tool]  # type: ignore[misc]
     declared = read_tools("ari", json.dumps({**ARI, "tools": tools}), Place(path="p"))

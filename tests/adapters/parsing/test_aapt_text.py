@@ -6,12 +6,7 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, Phase, example, given, settings, strategies as st
 
-from adapters.parsing.compiled_with_aapt2 import (
-    Aapt2Error,
-    coerced,
-    compile_application,
-    compile_texts,
-)
+from adapters.parsing.compiled_with_aapt2 import Aapt2Error, coerced, compile_application, compile_texts
 from droidgate_mappings.model.errors import WriteError
 from droidgate_mappings.text.aapt_text import (
     MAX_STRING_RESOURCE_BYTES,
@@ -24,6 +19,7 @@ from droidgate_mappings.text.aapt_text import (
     reference_in,
 )
 from droidgate_mappings.text.xml_text import parse_xml
+from titled_rows import titled
 
 LOOK_ALIKES = [
     "7", "007", "-5", "+5", "-0", "0x1F", "0x", "0X10", "-0x10", "0x1ffffffff", "2147483648", "-2147483649",
@@ -141,7 +137,7 @@ class TestAgainstAapt2:
             assert [item.text is None for item in compiled] == expected
         assert [reference_in(item) is not None for item in both] == expected
 
-    @pytest.mark.parametrize("length", [MAX_STRING_RESOURCE_BYTES, MAX_STRING_RESOURCE_BYTES + 1])
+    @pytest.mark.parametrize("length", [MAX_STRING_RESOURCE_BYTES, MAX_STRING_RESOURCE_BYTES + 1], ids=str)
     def test_the_longest_string_resource_is_what_we_say(self, length: int) -> None:
         *_, (stored,) = compile_texts(strings=["a" * length])
         assert stored == ("a" * length if length <= MAX_STRING_RESOURCE_BYTES else "STRING_TOO_LARGE")
@@ -193,9 +189,10 @@ def test_any_text_is_read_without_a_failure(raw: str) -> None:
     reference_in(raw)
 
 
-@pytest.mark.parametrize(
-    "digits", ["9" * 100_000, "0x" + "f" * 100_000, "1." + "0" * 100_000, "#" + "f" * 100_000]
-)
+@titled("digits", {
+    "a decimal number": "9" * 100_000, "a hexadecimal number": "0x" + "f" * 100_000,
+    "a fraction": "1." + "0" * 100_000, "a colour": "#" + "f" * 100_000,
+})  # fmt: skip
 def test_endless_numbers_are_text(digits: str) -> None:
     assert read_attribute_value(digits) == digits
     assert read_xml_attribute(digits) == digits

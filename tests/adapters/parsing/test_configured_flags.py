@@ -15,6 +15,7 @@ from droidgate_mappings.text.configured_flags import (
     value_for_release,
     values_on_release,
 )
+from titled_rows import titled
 
 SDKS = range(20, 41)
 RELEASES = st.dictionaries(st.sampled_from(["v21", "v26", "v30", "v36"]), st.booleans())
@@ -50,15 +51,15 @@ def test_both_flags_are_set_where_each_is_set(
         )
 
 
-@pytest.mark.parametrize(("values", "qualifier", "expected"), [
-    ({"": True, "night": False, "v30": True, "sw600dp-v30": False}, "night", False),
-    ({"": False, "v30": True}, "land-v31", True),
-    ({"": False, "v30": True}, "land", False),
-    # The release of a folder does not outrank its words.
-    ({"": False, "v36": True}, "land-v36", True),
-    ({"": False, "land": True, "v36": False}, "land-v36", True),
-    ({"v36": True}, "land", None),
-])  # fmt: skip
+@titled(("values", "qualifier", "expected"), {
+    "the same words win over a newer release":
+        ({"": True, "night": False, "v30": True, "sw600dp-v30": False}, "night", False),
+    "an older release fits a newer one": ({"": False, "v30": True}, "land-v31", True),
+    "a release does not fit an unversioned folder": ({"": False, "v30": True}, "land", False),
+    "the release of a folder does not outrank other words": ({"": False, "v36": True}, "land-v36", True),
+    "a word wins over a release": ({"": False, "land": True, "v36": False}, "land-v36", True),
+    "no folder fits": ({"v36": True}, "land", None),
+})  # fmt: skip
 def test_a_qualifier_uses_the_folder_that_fits_best(
     values: dict[str, bool], qualifier: str, *, expected: bool | None
 ) -> None:
@@ -79,20 +80,21 @@ def test_values_that_do_not_differ_are_one_value() -> None:
     assert differing_values({"": True, "v36": True}) == differing_values({}) == {}
 
 
-@pytest.mark.parametrize(("values", "resolved"), [
-    ({"a": {"": "b", "v30": False}, "b": {"": False, "v26": True, "v36": True}},
+@titled(("values", "resolved"), {
+    "releases of both are combined":
+        ({"a": {"": "b", "v30": False}, "b": {"": False, "v26": True, "v36": True}},
         {"": False, "v26": True, "v30": False, "v36": False}),
-    # References are combined as Android follows them; where no qualifiers can, the flag is false.
-    ({"a": {"": False, "land": "b"}, "b": {"": True, "v36": False}},
+    "a reference in one configuration is read there":
+        ({"a": {"": False, "land": "b"}, "b": {"": True, "v36": False}},
         {"": False, "land": True, "land-v36": False, "v36": False}),
-    ({"a": {"": "b", "hdpi": True}, "b": {"": True, "xhdpi": False}},
+    "a flag is false where no qualifiers combine":
+        ({"a": {"": "b", "hdpi": True}, "b": {"": True, "xhdpi": False}},
         {"": False, "hdpi": False, "xhdpi": False}),
-    # A reference that leads nowhere has no value.
-    ({}, {}),
-    ({"a": {"": "a"}}, {}),
-    ({"a": {"": "b"}, "b": {"": "a"}}, {}),
-    ({"a": {"": "none"}}, {}),
-])  # fmt: skip
+    "no value": ({}, {}),
+    "a reference to itself has no value": ({"a": {"": "a"}}, {}),
+    "a circle has no value": ({"a": {"": "b"}, "b": {"": "a"}}, {}),
+    "a reference to nothing has no value": ({"a": {"": "none"}}, {}),
+})  # fmt: skip
 def test_references_are_followed_in_each_configuration(
     values: dict[str, dict[str, bool | str]], resolved: dict[str, bool]
 ) -> None:
@@ -139,15 +141,14 @@ def test_both_flags_are_set_on_each_phone_where_each_is_set(
 WORDS_OF_MANY = ("ldrtl", "sw600dp", "large", "long", "round", "land", "night")
 
 
-@pytest.mark.parametrize(("first", "second"), [
-    ({"": True, "hdpi": False}, {"": False, "xhdpi": True}),
-    ({"": True, "w600dp": False}, {"": False, "w720dp": True}),
-    ({"": True, "w600dp": False}, {"": False, "h720dp": True}),
-    ({"": True, "de-rDE": False}, {"": False, "de-rAT": True}),
-    ({"": True, "other-ff": False}, {"": False, "v36": True}),
-    # Too many qualifiers.
-    ({"": True, **dict.fromkeys(WORDS_OF_MANY, False)}, {"": True, "v36": False}),
-])  # fmt: skip
+@titled(("first", "second"), {
+    "two densities": ({"": True, "hdpi": False}, {"": False, "xhdpi": True}),
+    "two widths": ({"": True, "w600dp": False}, {"": False, "w720dp": True}),
+    "a width and a height": ({"": True, "w600dp": False}, {"": False, "h720dp": True}),
+    "two regions": ({"": True, "de-rDE": False}, {"": False, "de-rAT": True}),
+    "an unknown qualifier": ({"": True, "other-ff": False}, {"": False, "v36": True}),
+    "too many qualifiers": ({"": True, **dict.fromkeys(WORDS_OF_MANY, False)}, {"": True, "v36": False}),
+})  # fmt: skip
 def test_flags_that_no_qualifiers_can_combine_are_false(
     first: dict[str, bool], second: dict[str, bool]
 ) -> None:

@@ -7,6 +7,7 @@ from counted_work import check_linear
 from droidgate_android.projects.gradle_projects import ProjectDependency, read_dependencies, read_settings
 from droidgate_android.projects.gradle_text import MAX_CHARACTERS, GradleFile, read_gradle
 from droidgate_android.projects.version_catalog import read_version_catalog
+from titled_rows import titled
 
 KOTLIN = """
 plugins { id("com.android.application") } // android { namespace = "wrong" }
@@ -51,29 +52,29 @@ android {
 """
 
 
-@pytest.mark.parametrize(("text", "variant", "application_id"), [
-    (KOTLIN, None, "dev.example.clock"),
-    (KOTLIN, "debug", "dev.example.clock.debug"),
-    (KOTLIN, "release", "dev.example.clock"),
-    (KOTLIN, "staging", "dev.example.clock.staging"),
-    (KOTLIN, "demo", "dev.demo"),
-    (KOTLIN, "full", "dev.example.clock.full"),
-    (KOTLIN, "demoDebug", "dev.demo.debug"),
-    (KOTLIN, "fullStaging", "dev.example.clock.full.staging"),
-    (GROOVY, None, "dev.example.groovy"),
-    (GROOVY, "debug", "dev.example.groovy.debug"),
-    (GROOVY, "demo", "dev.demo"),
-])  # fmt: skip
+@titled(("text", "variant", "application_id"), {
+    "Kotlin without a variant": (KOTLIN, None, "dev.example.clock"),
+    "Kotlin with the suffix of a build type": (KOTLIN, "debug", "dev.example.clock.debug"),
+    "Kotlin with a build type without a suffix": (KOTLIN, "release", "dev.example.clock"),
+    "Kotlin with a suffix without a dot": (KOTLIN, "staging", "dev.example.clock.staging"),
+    "Kotlin with the id of a flavor": (KOTLIN, "demo", "dev.demo"),
+    "Kotlin with the suffix of a flavor": (KOTLIN, "full", "dev.example.clock.full"),
+    "Kotlin with the id of a flavor and the suffix of a build type": (KOTLIN, "demoDebug", "dev.demo.debug"),
+    "Kotlin with two suffixes": (KOTLIN, "fullStaging", "dev.example.clock.full.staging"),
+    "Groovy without a variant": (GROOVY, None, "dev.example.groovy"),
+    "Groovy with the suffix of a build type": (GROOVY, "debug", "dev.example.groovy.debug"),
+    "Groovy with the id of a flavor": (GROOVY, "demo", "dev.demo"),
+})  # fmt: skip
 def test_an_application_id_is_that_of_the_variant(
     text: str, variant: str | None, application_id: str
 ) -> None:
     assert read_gradle(text).application_id(variant) == application_id
 
 
-@pytest.mark.parametrize(("text", "placeholders"), [
-    (KOTLIN, {"host": "example.dev", "scheme": "https", "both": "dev.example"}),
-    (GROOVY, {"host": "example.dev", "a.b": "c"}),
-])  # fmt: skip
+@titled(("text", "placeholders"), {
+    "Kotlin": (KOTLIN, {"host": "example.dev", "scheme": "https", "both": "dev.example"}),
+    "Groovy": (GROOVY, {"host": "example.dev", "a.b": "c"}),
+})  # fmt: skip
 def test_namespace_and_placeholders_are_read(text: str, placeholders: dict[str, str]) -> None:
     gradle = read_gradle(text)
     assert (gradle.namespace, gradle.placeholders) == ("dev.example.ns", placeholders)
@@ -129,9 +130,10 @@ def test_a_file_beyond_the_limit_says_nothing() -> None:
     assert read_gradle(KOTLIN + " " * MAX_CHARACTERS) == GradleFile()
 
 
-VERSIONS = (
-    'android { defaultConfig { minSdk = 24; targetSdk = 35; versionCode = 1_002; versionName = "1.2" } }',
-    """android {
+@titled("text", {
+    "Kotlin in one line":
+        'android { defaultConfig { minSdk = 24; targetSdk = 35; versionCode = 1_002; versionName = "1.2" } }',
+    "Groovy in lines": """android {
         defaultConfig {
             minSdkVersion 24
             targetSdkVersion 35
@@ -139,21 +141,18 @@ VERSIONS = (
             versionName '1.2'
         }
     }""",
-    """def least = 24
+    "constants and calls in Groovy": """def least = 24
     android { defaultConfig { minSdkVersion(least)
         targetSdk.set(35)
         versionCode(1002)
         versionName('1.' + '2') } }""",
-    """val least: Int = 24
+    "constants in Kotlin, and a flavor that changes nothing": """val least: Int = 24
     android { defaultConfig.minSdk = least
         defaultConfig { targetSdk = 35
             versionCode = 1002
             versionName = "1.2" }
         productFlavors { create("a") { minSdk = 30 } } }""",
-)
-
-
-@pytest.mark.parametrize("text", VERSIONS)
+})  # fmt: skip
 def test_releases_and_versions_are_read(text: str) -> None:
     read = read_gradle(text)
     assert (read.minimum_sdk, read.target_sdk, read.version_code, read.version_name) == (24, 35, 1002, "1.2")
@@ -215,28 +214,28 @@ def test_what_only_a_build_knows_of_settings_is_reported_with_its_line(statement
     assert [item.line for item in settings.unread] == [2]
 
 
-@pytest.mark.parametrize(("statement", "expected"), [
-    ('implementation(project(":a"))', [":a"]),
-    ("api project(':a')", [":a"]),
-    ("implementation project(path: ':a', configuration: 'default')", [":a"]),
-    ('implementation(project(path = ":a")) { exclude(group = "x") }', [":a"]),
-    ('implementation(project(":a"), project(":b"))', [":a", ":b"]),
-    ('"implementation"(project(":a"))', [":a"]),
-    ('add("implementation", project(":a"))', [":a"]),
-    ("implementation(projects.core.data)", ["core.data"]),
-    ('debugImplementation(project(":a"))', [":a debug"]),
-    ('androidMainImplementation(project(":a"))', [":a"]),
-    ('runtimeOnly(project(":a"))', [":a"]),
-    ('compile project(":a")', [":a"]),
-    ('testImplementation(project(":a"))', []),
-    ('androidTestImplementation(project(":a"))', []),
-    ('compileOnly(project(":a"))', []),
-    ('ksp(project(":a"))', []),
-    ('implementation(platform(project(":a")))', []),
-    ('implementation(testFixtures(project(":a")))', []),
-    ('implementation("group:projects.name:1")', []),
-    ("implementation fileTree(dir: 'libs')", []),
-])  # fmt: skip
+@titled(("statement", "expected"), {
+    "Kotlin": ('implementation(project(":a"))', [":a"]),
+    "Groovy": ("api project(':a')", [":a"]),
+    "a path with a configuration": ("implementation project(path: ':a', configuration: 'default')", [":a"]),
+    "a path with an exclusion": ('implementation(project(path = ":a")) { exclude(group = "x") }', [":a"]),
+    "two projects at once": ('implementation(project(":a"), project(":b"))', [":a", ":b"]),
+    "a quoted configuration": ('"implementation"(project(":a"))', [":a"]),
+    "a configuration that is added by name": ('add("implementation", project(":a"))', [":a"]),
+    "an accessor of projects": ("implementation(projects.core.data)", ["core.data"]),
+    "the configuration of a variant": ('debugImplementation(project(":a"))', [":a debug"]),
+    "the configuration of a source set": ('androidMainImplementation(project(":a"))', [":a"]),
+    "only at run time": ('runtimeOnly(project(":a"))', [":a"]),
+    "the old word for it": ('compile project(":a")', [":a"]),
+    "a test of the JVM is not in the app": ('testImplementation(project(":a"))', []),
+    "a test on a device is not in the app": ('androidTestImplementation(project(":a"))', []),
+    "only at compile time is not in the app": ('compileOnly(project(":a"))', []),
+    "a processor is not in the app": ('ksp(project(":a"))', []),
+    "a platform has only versions": ('implementation(platform(project(":a")))', []),
+    "fixtures of tests are not in the app": ('implementation(testFixtures(project(":a")))', []),
+    "a coordinate with the word projects": ('implementation("group:projects.name:1")', []),
+    "a folder of libraries is not a project": ("implementation fileTree(dir: 'libs')", []),
+})  # fmt: skip
 def test_the_dependencies_that_go_into_an_app_are_read(statement: str, expected: list[str]) -> None:
     found = read_dependencies(f"dependencies {{\n{statement}\n}}")
     assert found.unread == ()
@@ -257,16 +256,16 @@ def test_what_only_a_build_knows_of_dependencies_is_reported_with_its_line(state
     assert [item.line for item in found.unread] == [2]
 
 
-@pytest.mark.parametrize(("header", "expected", "unread"), [
-    ("commonMain.dependencies", [":a"], 0),
-    ("androidMain { dependencies", [":a"], 0),
-    ("val androidMain by getting { dependencies", [":a"], 0),
-    ("val iosMain by getting { dependencies", [], 0),
-    ('getByName("desktopMain") { dependencies', [], 0),
-    ("commonTest.dependencies", [], 0),
-    ("androidUnitTest { dependencies", [], 0),
-    ('getByName("mobileMain") { dependencies', [], 1),
-])  # fmt: skip
+@titled(("header", "expected", "unread"), {
+    "common code": ("commonMain.dependencies", [":a"], 0),
+    "code of Android": ("androidMain { dependencies", [":a"], 0),
+    "code of Android by a delegate": ("val androidMain by getting { dependencies", [":a"], 0),
+    "code of iOS is left out": ("val iosMain by getting { dependencies", [], 0),
+    "code of the desktop is left out": ('getByName("desktopMain") { dependencies', [], 0),
+    "tests of common code are left out": ("commonTest.dependencies", [], 0),
+    "unit tests of Android are left out": ("androidUnitTest { dependencies", [], 0),
+    "a source set of another name is reported": ('getByName("mobileMain") { dependencies', [], 1),
+})  # fmt: skip
 def test_of_a_multiplatform_module_what_android_has_is_read(
     header: str, expected: list[str], unread: int
 ) -> None:
@@ -285,8 +284,8 @@ def test_any_text_is_read_or_left(text: str) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("unit", [
     "include(", 'include(":a"),', '"a",', "project(", 'project(":a"),', "projects.a.", "a{", "if ", "add ( ",
-    f'include("a"{" " * 8000}x)\n',
-    f"include x{' ' * 8000}x\n",
+    pytest.param(f'include("a"{" " * 8000}x)\n', id="blanks after a quoted path"),
+    pytest.param(f"include x{' ' * 8000}x\n", id="blanks after a path"),
 ])  # fmt: skip
 @pytest.mark.parametrize("prefix", ["", "include ", "dependencies { implementation(", "dependencies { "])
 def test_work_for_projects_grows_with_the_length_alone(unit: str, prefix: str) -> None:
@@ -317,11 +316,11 @@ CATALOG_LIBRARY = "plugins { alias(libs.plugins.android.lib) }"
 NOT_APPLIED = 'plugins { id("com.android.library") apply false\nid("com.android.application") }'
 
 
-@pytest.mark.parametrize(("text", "application", "library", "facts"), [
-    (CATALOG_APP, True, False, ("dev.example.app", 26)),
-    (CATALOG_LIBRARY, False, True, (None, None)),
-    (NOT_APPLIED, True, False, (None, None)),
-])  # fmt: skip
+@titled(("text", "application", "library", "facts"), {
+    "an app by the catalog": (CATALOG_APP, True, False, ("dev.example.app", 26)),
+    "a library by the catalog": (CATALOG_LIBRARY, False, True, (None, None)),
+    "a plugin that is not applied counts for nothing": (NOT_APPLIED, True, False, (None, None)),
+})  # fmt: skip
 def test_plugins_decide_what_a_module_is(
     text: str, *, application: bool, library: bool, facts: tuple[str | None, int | None]
 ) -> None:
@@ -334,8 +333,11 @@ def test_a_catalog_says_plugins() -> None:
     assert read_version_catalog(CATALOG).plugins["my.app"] == "dev.example.convention"
 
 
-@pytest.mark.parametrize(
-    "text", ["[", "a = ", "x = " + "[" * 900, "[versions]\na." + "a." * 600 + "a = 1", "versions = 1", "\x00"]
-)
+@titled("text", {
+    "a table without an end": "[", "a key without a value": "a = ",
+    "too many levels of arrays": "x = " + "[" * 900,
+    "too many levels of keys": "[versions]\na." + "a." * 600 + "a = 1",
+    "versions that are a number": "versions = 1", "a zero byte": "\x00",
+})  # fmt: skip
 def test_a_catalog_that_cannot_be_read_defines_nothing(text: str) -> None:
     assert read_version_catalog(text).versions == {}

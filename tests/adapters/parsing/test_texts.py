@@ -25,6 +25,7 @@ from droidgate_mappings.text.xml_text import (
     parse_xml,
 )
 from strategies import damaged
+from titled_rows import titled
 
 json_values = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text(),
@@ -84,14 +85,15 @@ def test_what_is_not_strict_json_is_refused_with_its_place(text: str, place: str
     assert caught.value.place == place
 
 
-@pytest.mark.parametrize("text", [
-    "[" * (MAX_JSON_DEPTH + 1) + "]" * (MAX_JSON_DEPTH + 1),
-    "[" * 1_000_000,
-    '{"a":' * 100_000,
-    "1" * (MAX_NUMBER_CHARACTERS + 1),
-    "0." + "1" * MAX_NUMBER_CHARACTERS,
-    "1e99999999999999999999", "-0.1E-99999999999999999999",
-])  # fmt: skip
+@titled("text", {
+    "one level too deep": "[" * (MAX_JSON_DEPTH + 1) + "]" * (MAX_JSON_DEPTH + 1),
+    "a million open arrays": "[" * 1_000_000,
+    "a hundred thousand open objects": '{"a":' * 100_000,
+    "an integer with a digit too many": "1" * (MAX_NUMBER_CHARACTERS + 1),
+    "a fraction with a digit too many": "0." + "1" * MAX_NUMBER_CHARACTERS,
+    "an exponent too large": "1e99999999999999999999",
+    "a negative exponent too large": "-0.1E-99999999999999999999",
+})  # fmt: skip
 def test_json_beyond_the_budget_is_refused(text: str) -> None:
     with pytest.raises(BudgetError):
         parse_json(text)
@@ -102,13 +104,15 @@ def test_a_document_at_the_limits_is_read() -> None:
     assert parse_json("9" * MAX_NUMBER_CHARACTERS) == int("9" * MAX_NUMBER_CHARACTERS)
 
 
-@pytest.mark.parametrize(("text", "value"), [
-    ("1.50", 1.5), ("0.1", 0.1), ("1e2", 100.0), ("9007199254740993", 9007199254740993),
-    ("0.1000000000000000055", Decimal("0.1000000000000000055")), ("1e400", Decimal("1e400")),
-    (b"\xef\xbb\xbf[1]", [1]), ("\ufeff[1]", [1]),
-    # A surrogate pair of escapes is one character.
-    ('"\\ud83d\\ude00 \\\\ud83d"', "😀 \\ud83d"),
-])  # fmt: skip
+@titled(("text", "value"), {
+    "a trailing zero": ("1.50", 1.5), "a fraction": ("0.1", 0.1), "an exponent": ("1e2", 100.0),
+    "an integer beyond a double's 53 bits": ("9007199254740993", 9007199254740993),
+    "a fraction with more digits than a double": ("0.1000000000000000055", Decimal("0.1000000000000000055")),
+    "a number beyond a double": ("1e400", Decimal("1e400")),
+    "a byte order mark in bytes": (b"\xef\xbb\xbf[1]", [1]),
+    "a byte order mark in a text": ("\ufeff[1]", [1]),
+    "a surrogate pair of escapes is one character": ('"\\ud83d\\ude00 \\\\ud83d"', "😀 \\ud83d"),
+})  # fmt: skip
 def test_numbers_keep_their_digits_and_texts_their_characters(text: str | bytes, value: object) -> None:
     assert parse_json(text) == value
 
@@ -201,7 +205,9 @@ DOCTYPES = (
     "<!-- <!DOCTYPE a> --><!DOCTYPE a><a/>",
     "<!-- [ <!ENTITY -->  <!-- --> <!DOCTYPE a SYSTEM 'file:///etc/passwd'><a/>",
 )
-REFUSED = {
+
+
+@titled(("data", "problem"), {
     **{f"{encoding}: {text}": (text.encode(encoding), "DOCTYPE is not allowed")
         for text in DOCTYPES for encoding in ("utf-8", "utf-16")},
     **{f"an encoding that no XML file has: {name}":
@@ -214,10 +220,7 @@ REFUSED = {
     "instructions": (b"<?a?>" * 1_500_000 + b"<", "invalid element name"),
     "open comments": (b"<!--" * 1_900_000, "<text>:1: "),
     "open quotes": (b"<a " + b"x='" * 2_000_000, "attributes construct error"),
-}  # fmt: skip
-
-
-@pytest.mark.parametrize(("data", "problem"), REFUSED.values(), ids=REFUSED)
+})  # fmt: skip
 def test_what_is_not_an_xml_document_is_refused(data: bytes, problem: str) -> None:
     with pytest.raises(InputError, match=problem):
         parse_xml(data)
@@ -271,22 +274,22 @@ v = 2
 
 
 @pytest.mark.parametrize("ending", ["\n", "\r\n"])
-@pytest.mark.parametrize(("keys", "line"), [
-    (("a",), 2),
-    (("t",), 3),
-    (("t", "b"), 4),
-    (("t", "d.e"), 8),
-    (("t", "d.e", 1), 8),
-    (("r",), 11),
-    (("r", 0, "k"), 12),
-    (("r", 0, "s", "z", "q", "w"), 14),
-    (("r", 1), 15),
-    (("r", 1, "k", "l"), 16),
-    (("r", 1, "u", 1, "v"), 20),
-    (("t", "c"), None),
-    (("r", 2), None),
-    (("r", 1, "k", 0), None),
-])  # fmt: skip
+@titled(("keys", "line"), {
+    "a key of the root": (("a",), 2),
+    "a table": (("t",), 3),
+    "a key of a table": (("t", "b"), 4),
+    "a quoted key": (("t", "d.e"), 8),
+    "an item of an array over lines": (("t", "d.e", 1), 8),
+    "an array of tables": (("r",), 11),
+    "a key of the first table": (("r", 0, "k"), 12),
+    "a dotted key of an inner table": (("r", 0, "s", "z", "q", "w"), 14),
+    "the second table": (("r", 1), 15),
+    "a key of an inline table": (("r", 1, "k", "l"), 16),
+    "an item of a nested array": (("r", 1, "u", 1, "v"), 20),
+    "a key that is not there": (("t", "c"), None),
+    "a table that is not there": (("r", 2), None),
+    "an item of a value without items": (("r", 1, "k", 0), None),
+})  # fmt: skip
 def test_a_value_is_found_on_the_line_where_it_starts(
     keys: tuple[str | int, ...], line: int | None, ending: str
 ) -> None:
@@ -299,7 +302,10 @@ def test_a_value_of_very_many_lines_ends_the_search_instead_of_the_patience() ->
     assert line_of("y = 1\n" + text, ("y",)) == 1
 
 
-@pytest.mark.parametrize("text", ["", "[", "= 1", "x = " + "[" * 5_000, "\0", f"x = {'9' * 5_000}"])
+@titled("text", {
+    "an empty text": "", "a table without an end": "[", "a value without a key": "= 1",
+    "too many levels": "x = " + "[" * 5_000, "a zero byte": "\0", "an endless number": f"x = {'9' * 5_000}",
+})  # fmt: skip
 def test_a_text_that_is_not_toml_has_no_lines(text: str) -> None:
     assert line_of(text, ("x",)) is None
 
@@ -307,14 +313,14 @@ def test_a_text_that_is_not_toml_has_no_lines(text: str) -> None:
 IDS = ("com.example.Notes#createNote", "com.example.Notes#deleteNote", "clock_in_today", "merge")
 
 
-@pytest.mark.parametrize(("written", "meant"), [
-    ("createnote", "com.example.Notes#createNote"),
-    ("Notes#deleteNot", "com.example.Notes#deleteNote"),
-    ("clock_in_toady", "clock_in_today"),
-    ("MERGE", "merge"),
-    ("weather", None),
-    ("m" * 100_000, None),
-])  # fmt: skip
+@titled(("written", "meant"), {
+    "the last part in small letters": ("createnote", "com.example.Notes#createNote"),
+    "the last two parts with a letter missing": ("Notes#deleteNot", "com.example.Notes#deleteNote"),
+    "two letters exchanged": ("clock_in_toady", "clock_in_today"),
+    "capitals": ("MERGE", "merge"),
+    "a name that is like none": ("weather", None),
+    "an endless name": ("m" * 100_000, None),
+})  # fmt: skip
 def test_the_closest_name_is_found_by_its_last_part_too(written: str, meant: str | None) -> None:
     assert closest_name(written, IDS) == meant
 

@@ -48,6 +48,7 @@ from gateway.devices.fake_adb_server import (
     sends,
     stalls_after,
 )
+from titled_rows import titled
 
 FILE = 0o100644
 PACKAGE = InstalledPackage("com.example.app", "/data/app/base.apk", 7, 10_001)
@@ -85,11 +86,11 @@ def answers_a_request(data: bytes) -> Fault:
     return fault
 
 
-@pytest.mark.parametrize(("service", "data"), [
-    ("host:tport", b"OKAY"),
-    ("shell", b"OKAY" + packet(1, b"x" * 1000)),
-    ("sync:", b"OKAYDATA\x00\x40\x00\x00" + bytes(16_384)),
-])  # fmt: skip
+@titled(("service", "data"), {
+    "the answer to a transport": ("host:tport", b"OKAY"),
+    "the output of a command": ("shell", b"OKAY" + packet(1, b"x" * 1000)),
+    "the content of a file": ("sync:", b"OKAYDATA\x00\x40\x00\x00" + bytes(16_384)),
+})  # fmt: skip
 def test_a_slow_drip_ends_at_the_whole_deadline(start_server: StartServer, service: str, data: bytes) -> None:
     server = start_server()
     device = device_on(server)
@@ -102,7 +103,7 @@ def test_a_slow_drip_ends_at_the_whole_deadline(start_server: StartServer, servi
         actions.get(service, lambda: device.run(["true"], deadline=0.4))()
 
 
-@pytest.mark.parametrize("size", [1 << 62, (1 << 64) - 1, 1 << 40])
+@pytest.mark.parametrize("size", [1 << 62, (1 << 64) - 1, 1 << 40], ids="{} bytes".format)
 def test_a_file_of_a_false_size_costs_no_memory(start_server: StartServer, size: int, tmp_path: Path) -> None:
     server = start_server(shell=lambda *_: Answer(b"PK\x05\x06", b"0+1 records in\n"))
     device = device_on(server)
@@ -277,35 +278,30 @@ def break_it(device: Device, start_server: StartServer, prefix: str, fault: Faul
     return device
 
 
-@pytest.mark.parametrize("name", AT_A_REQUEST)
-def test_a_fault_when_the_device_is_chosen(start_server: StartServer, device: Device, name: str) -> None:
-    fault, expected = AT_A_REQUEST[name]
-    broken = break_it(device, start_server, "host:tport", fault)
-    assert_fails(lambda: broken.run(["true"], deadline=SECONDS), expected)
+FAULTS: dict[str, tuple[str, Fault, Expected]] = {
+    f"{step}: {name}": (service, *row)
+    for step, service, faults in (
+        ("choosing the device", "host:tport", AT_A_REQUEST), ("asking for the shell", "shell", AT_A_REQUEST),
+        ("running a command", "shell", IN_A_SHELL), ("reading a file", "sync:", IN_A_FILE),
+    )
+    for name, row in faults.items()
+}  # fmt: skip
 
 
-@pytest.mark.parametrize("name", AT_A_REQUEST)
-def test_a_fault_when_the_shell_is_asked_for(start_server: StartServer, device: Device, name: str) -> None:
-    fault, expected = AT_A_REQUEST[name]
-    broken = break_it(device, start_server, "shell", fault)
-    assert_fails(lambda: broken.run(["true"], deadline=SECONDS), expected)
+@titled(("service", "fault", "expected"), FAULTS)
+def test_a_fault_is_one_error_in_time(
+    start_server: StartServer, device: Device, service: str, fault: Fault, expected: Expected
+) -> None:
+    broken = break_it(device, start_server, service, fault)
+    if service == "sync:":
+        assert_fails(lambda: broken.pull("/x", io.BytesIO(), limit=4_000_000, deadline=SECONDS), expected)
+    else:
+        assert_fails(lambda: broken.run(["true"], deadline=SECONDS, limit=4_000_000), expected)
 
 
-@pytest.mark.parametrize("name", IN_A_SHELL)
-def test_a_fault_while_a_command_runs(start_server: StartServer, device: Device, name: str) -> None:
-    fault, expected = IN_A_SHELL[name]
-    broken = break_it(device, start_server, "shell", fault)
-    assert_fails(lambda: broken.run(["true"], deadline=SECONDS, limit=4_000_000), expected)
-
-
-@pytest.mark.parametrize("name", IN_A_FILE)
-def test_a_fault_while_a_file_comes(start_server: StartServer, device: Device, name: str) -> None:
-    fault, expected = IN_A_FILE[name]
-    broken = break_it(device, start_server, "sync:", fault)
-    assert_fails(lambda: broken.pull("/x", io.BytesIO(), limit=4_000_000, deadline=SECONDS), expected)
-
-
-@pytest.mark.parametrize("answer", [b"STA2", b"STA2" + bytes(20), b"WHAT" + bytes(68)])
+@titled("answer", {
+    "a header alone": b"STA2", "half of it": b"STA2" + bytes(20), "an unknown answer": b"WHAT" + bytes(68),
+})  # fmt: skip
 def test_a_fault_while_a_file_is_looked_at(start_server: StartServer, device: Device, answer: bytes) -> None:
     broken = break_it(device, start_server, "sync:", sends(b"OKAY" + answer))
     with pytest.raises((DeviceGoneError, ProtocolError)):
@@ -324,15 +320,16 @@ def test_nobody_reads_what_is_pushed(start_server: StartServer, device: Device) 
     released.set()
 
 
-@pytest.mark.parametrize(("answer", "expected"), [
-    (b"OKAY0000", None),
-    (b"OKAY0005x", DeviceGoneError),
-    (b"OKAYxxxx", ProtocolError),
-    (b"OKAY" + block("no list at all\n"), DeviceOutputError),
-    (b"OKAY" + block("A device transport_id:1\nA device transport_id:2\n"), DeviceOutputError),
-    (b"NOPE", ProtocolError),
-    (fail("\x07"), DeviceError),
-])  # fmt: skip
+@titled(("answer", "expected"), {
+    "no device is no fault": (b"OKAY0000", None),
+    "fewer bytes than announced": (b"OKAY0005x", DeviceGoneError),
+    "a broken length": (b"OKAYxxxx", ProtocolError),
+    "a text that is not a list": (b"OKAY" + block("no list at all\n"), DeviceOutputError),
+    "a serial that is there twice":
+        (b"OKAY" + block("A device transport_id:1\nA device transport_id:2\n"), DeviceOutputError),
+    "another verdict": (b"NOPE", ProtocolError),
+    "a failure with a control character": (fail("\x07"), DeviceError),
+})  # fmt: skip
 def test_a_fault_in_the_listing(start_server: StartServer, answer: bytes, expected: Expected | None) -> None:
     server = client(start_server(faults={"host:devices": sends(answer)}))
     if expected is None:
@@ -369,18 +366,18 @@ def test_a_missing_server_without_an_adb_program_has_a_hint(monkeypatch: pytest.
         AdbServer(ServerAddress(port=free_port())).devices()
 
 
-def test_an_adb_program_that_is_none_has_a_hint(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+@titled(("program", "message"), {
+    "no program": (None, "is not an adb program"),
+    "a program of another machine": (b"\x7fELF of another machine", "start-server fails"),
+})  # fmt: skip
+def test_an_adb_program_that_does_not_run_has_a_hint(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, program: bytes | None, message: str
+) -> None:
+    if program is not None:
+        (tmp_path / "adb").write_bytes(program)
+        (tmp_path / "adb").chmod(0o700)
     monkeypatch.setenv("ADBUTILS_ADB_PATH", str(tmp_path / "adb"))
-    with pytest.raises(ServerUnreachableError, match="is not an adb program") as reported:
-        AdbServer(ServerAddress(port=free_port())).devices()
-    assert reported.value.hint
-
-
-def test_an_adb_program_that_does_not_run_has_a_hint(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    (tmp_path / "adb").write_bytes(b"\x7fELF of another machine")
-    (tmp_path / "adb").chmod(0o700)
-    monkeypatch.setenv("ADBUTILS_ADB_PATH", str(tmp_path / "adb"))
-    with pytest.raises(ServerUnreachableError, match="start-server fails") as reported:
+    with pytest.raises(ServerUnreachableError, match=message) as reported:
         AdbServer(ServerAddress(port=free_port())).devices()
     assert reported.value.hint
 
@@ -397,14 +394,16 @@ def test_a_server_of_another_machine_is_not_started() -> None:
         adb_server.start_server(ServerAddress(host="192.0.2.1"))
 
 
-@pytest.mark.parametrize(("variables", "expected"), [
-    ({}, "tcp:127.0.0.1:5037"),
-    ({"ANDROID_ADB_SERVER_PORT": "5999"}, "tcp:127.0.0.1:5999"),
-    ({"ANDROID_ADB_SERVER_ADDRESS": "192.0.2.7", "ANDROID_ADB_SERVER_PORT": "1"}, "tcp:192.0.2.7:1"),
-    ({"ADB_SERVER_SOCKET": "tcp:5999", "ANDROID_ADB_SERVER_PORT": "1"}, "tcp:127.0.0.1:5999"),
-    ({"ADB_SERVER_SOCKET": "tcp:[::1]:5999"}, "tcp:::1:5999"),
-    ({"ADB_SERVER_SOCKET": "localfilesystem:/run/adb"}, "localfilesystem:/run/adb"),
-])  # fmt: skip
+@titled(("variables", "expected"), {
+    "no variable": ({}, "tcp:127.0.0.1:5037"),
+    "a port": ({"ANDROID_ADB_SERVER_PORT": "5999"}, "tcp:127.0.0.1:5999"),
+    "an address and a port":
+        ({"ANDROID_ADB_SERVER_ADDRESS": "192.0.2.7", "ANDROID_ADB_SERVER_PORT": "1"}, "tcp:192.0.2.7:1"),
+    "a socket wins over a port":
+        ({"ADB_SERVER_SOCKET": "tcp:5999", "ANDROID_ADB_SERVER_PORT": "1"}, "tcp:127.0.0.1:5999"),
+    "a socket of IPv6": ({"ADB_SERVER_SOCKET": "tcp:[::1]:5999"}, "tcp:::1:5999"),
+    "a socket in a file": ({"ADB_SERVER_SOCKET": "localfilesystem:/run/adb"}, "localfilesystem:/run/adb"),
+})  # fmt: skip
 def test_adbs_own_variables_name_the_server(
     monkeypatch: pytest.MonkeyPatch, variables: dict[str, str], expected: str
 ) -> None:
@@ -444,7 +443,10 @@ def test_a_device_is_waited_for_until_it_is_ready(start_server: StartServer) -> 
         server.wait_for("NOBODY", SECONDS)
 
 
-@pytest.mark.parametrize("answer", [b"OKAY", b"OKAY0003ab", fail("no"), b"OKAY" + block("garbage\n")])
+@titled("answer", {
+    "no list": b"OKAY", "half a list": b"OKAY0003ab", "a failure": fail("no"),
+    "a text that is not a list": b"OKAY" + block("garbage\n"),
+})  # fmt: skip
 def test_a_fault_while_devices_are_waited_for(start_server: StartServer, answer: bytes) -> None:
     server = client(start_server(faults={"host:track-devices": sends(answer)}))
     with pytest.raises(DeviceError):

@@ -214,7 +214,7 @@ def test_a_plain_start_that_android_refuses_is_unavailable(world: World) -> None
     assert token_of(world.ask("plain", {"how": "well"})) == "unavailable"
 
 
-@pytest.mark.parametrize("sdk", ["26", "33"])
+@pytest.mark.parametrize("sdk", ["26", "33"], ids="API {}".format)
 def test_on_older_releases_too(sdk: str) -> None:
     world = make_world(sdk=sdk)
     world.show_agent()

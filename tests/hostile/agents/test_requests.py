@@ -44,11 +44,7 @@ VALUES: st.SearchStrategy[Any] = st.recursive(
     | st.text(max_size=5),
     lambda inner: (
         st.lists(inner, max_size=4)
-        | st.dictionaries(
-            st.sampled_from(MEMBERS) | st.text(max_size=3),
-            inner,
-            max_size=5,
-        )
+        | st.dictionaries(st.sampled_from(MEMBERS) | st.text(max_size=3), inner, max_size=5)
     ),
     max_leaves=15,
 )

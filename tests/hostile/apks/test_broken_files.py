@@ -44,6 +44,7 @@ from hand_made_apks import (
     whole_app,
     zip_of,
 )
+from titled_rows import titled
 
 PLAIN = element("a", {"b": "c"}, element("d", {}, "text"))
 
@@ -61,6 +62,11 @@ def document(*parts: bytes) -> bytes:
     return chunk(3, b"", b"".join(parts))
 
 
+def with_strings(count: int, at: int, data: bytes = b"", *, flags: int = 0) -> bytes:
+    """Return a document whose pool says how many strings it has and where they start."""
+    return document(chunk(1, struct.pack("<5I", count, 0, flags, at, 0), data), start(0), end(0))
+
+
 class TestCompiledXml:
     def test_every_cut_is_an_error(self) -> None:
         data = axml(MANIFEST)
@@ -68,51 +74,47 @@ class TestCompiledXml:
             with pytest.raises(InputError):
                 parse_binary_xml(data[:length], path="x")
 
-    @pytest.mark.parametrize("data", [
-        b"",
-        b"\x03\x00\x08\x00",
-        b"<?xml version='1.0'?><a/>",
-        bytes(100),
-        document(),
-        document(start(0), end(0)),
-        document(string_pool(["a"]), start(1), end(0)),
-        document(string_pool(["a"]), end(0)),
-        document(string_pool(["a"]), start(0)),
-        document(string_pool(["a"]), start(0, count=1), end(0)),
-        document(string_pool(["a"]), start(0, bytes(20), count=1, size=4), end(0)),
-        document(string_pool(["a"]), start(0, bytes(20), count=1, at=0xFFFF), end(0)),
-        document(string_pool(["a"]), start(0, bytes(20), count=0xFFFF), end(0)),
-        document(string_pool(["a"]), struct.pack("<HHI", 0x0102, 16, 16)),
-        document(string_pool(["a"]), struct.pack("<HHI", 0x0102, 8, 8)),
-        document(string_pool(["a"]), struct.pack("<HHI", 0x0102, 16, 0)),
-        document(string_pool(["a"]), struct.pack("<HHI", 0x0102, 16, 0xFFFFFFFF)),
-        document(string_pool(["a"]), struct.pack("<HHI", 0x0180, 0xFFFF, 8)),
-        document(chunk(1, struct.pack("<5I", 0xFFFFFFFF, 0, 0, 28, 0)), start(0), end(0)),
-        document(chunk(1, struct.pack("<5I", 0x0FFFFFFF, 0, 0, 28, 0)), start(0), end(0)),
-        document(chunk(1, struct.pack("<5I", 1, 0, 0, 0xFFFFFFFF, 0), bytes(8)), start(0), end(0)),
-        document(chunk(1, struct.pack("<5I", 1, 0, 0, 32, 0), b"\xff\xff\xff\x7f"), start(0), end(0)),
-        document(chunk(1, struct.pack("<5I", 1, 0, 0, 32, 0), bytes(4) + b"\xff\xff\xff\xff"), start(0)),
-        document(chunk(1, struct.pack("<5I", 1, 0, 0x100, 32, 0), bytes(4) + b"\xff\xff\xff\xff"), start(0)),
-        document(struct.pack("<HHI", 1, 4, 28) + bytes(20), start(0), end(0)),
-    ])  # fmt: skip
+    @titled("data", {
+        "no data": b"",
+        "a header alone": b"\x03\x00\x08\x00",
+        "a text": b"<?xml version='1.0'?><a/>",
+        "zero bytes": bytes(100),
+        "no chunk": document(),
+        "no strings": document(start(0), end(0)),
+        "a name outside of the strings": document(string_pool(["a"]), start(1), end(0)),
+        "an end without a start": document(string_pool(["a"]), end(0)),
+        "a start without an end": document(string_pool(["a"]), start(0)),
+        "fewer attributes than counted": document(string_pool(["a"]), start(0, count=1), end(0)),
+        "attributes too small": document(string_pool(["a"]), start(0, bytes(20), count=1, size=4), end(0)),
+        "distant attributes": document(string_pool(["a"]), start(0, bytes(20), count=1, at=0xFFFF), end(0)),
+        "65,535 attributes": document(string_pool(["a"]), start(0, bytes(20), count=0xFFFF), end(0)),
+        "a chunk beyond the data": document(string_pool(["a"]), struct.pack("<HHI", 0x0102, 16, 16)),
+        "an element in a header alone": document(string_pool(["a"]), struct.pack("<HHI", 0x0102, 8, 8)),
+        "a chunk of size 0": document(string_pool(["a"]), struct.pack("<HHI", 0x0102, 16, 0)),
+        "a chunk of 4 GiB": document(string_pool(["a"]), struct.pack("<HHI", 0x0102, 16, 0xFFFFFFFF)),
+        "a header beyond its chunk": document(string_pool(["a"]), struct.pack("<HHI", 0x0180, 0xFFFF, 8)),
+        "more strings than a count holds": with_strings(0xFFFFFFFF, 28),
+        "more strings than the pool holds": with_strings(0x0FFFFFFF, 28),
+        "strings outside of the pool": with_strings(1, 0xFFFFFFFF, bytes(8)),
+        "a string outside of the pool": with_strings(1, 32, b"\xff\xff\xff\x7f"),
+        "a length beyond the pool": with_strings(1, 32, bytes(4) + b"\xff" * 4),
+        "a length of UTF-8 beyond the pool": with_strings(1, 32, bytes(4) + b"\xff" * 4, flags=0x100),
+        "a header smaller than one": document(struct.pack("<HHI", 1, 4, 28) + bytes(20), start(0), end(0)),
+    })  # fmt: skip
     def test_what_is_broken_is_one_error_with_its_place(self, data: bytes) -> None:
         with pytest.raises(InputError) as caught:
             parse_binary_xml(data, path="x.xml")
         assert caught.value.place == "x.xml"
 
-    @pytest.mark.parametrize(
-        ("flags", "string"),
-        [(0, struct.pack("<H", 9) + b"abcd"), (0x100, b"\x04\x09abcd"), (0x100, b"\x84\x00\x89\x00ab")],
-    )
-    def test_a_string_that_is_longer_than_its_pool_is_an_error(self, flags: int, string: bytes) -> None:
-        pool = chunk(1, struct.pack("<5I", 1, 0, flags, 32, 0), bytes(4) + string)
-        with pytest.raises(InputError, match="has a string outside of it"):
-            parse_binary_xml(document(pool, start(0), end(0)), path="x.xml")
-
-    def test_a_count_of_strings_that_is_not_true_is_seen_at_once(self) -> None:
-        pool = chunk(1, struct.pack("<5I", 3, 0, 0, 36, 0), bytes(8))
-        with pytest.raises(InputError, match="count of strings"):
-            parse_binary_xml(document(pool, start(0), end(0)), path="x.xml")
+    @titled(("data", "message"), {
+        "UTF-16": (with_strings(1, 32, bytes(4) + b"\x09\0abcd"), "a string outside"),
+        "UTF-8": (with_strings(1, 32, bytes(4) + b"\x04\x09abcd", flags=0x100), "a string outside"),
+        "long UTF-8": (with_strings(1, 32, bytes(4) + b"\x84\0\x89\0ab", flags=0x100), "a string outside"),
+        "a count": (with_strings(3, 36, bytes(8)), "count of strings"),
+    })  # fmt: skip
+    def test_a_pool_that_says_more_than_it_holds_is_an_error(self, data: bytes, message: str) -> None:
+        with pytest.raises(InputError, match=message):
+            parse_binary_xml(data, path="x.xml")
 
     def test_what_packers_do_is_overlooked_as_by_android(self) -> None:
         plain = parse_binary_xml(axml(PLAIN))
@@ -186,12 +188,12 @@ class TestCompiledXml:
             render_xml(tree, lambda _: None, path="x", budget=budget)
         assert budget.characters <= 1 << 20
 
-    @pytest.mark.parametrize("line", [0, 1, 65_535, 65_536, 0xFFFFFFFF])
+    @pytest.mark.parametrize("line", [0, 1, 65_535, 65_536, 0xFFFFFFFF], ids="line {}".format)
     def test_lines_are_those_of_the_source_as_far_as_a_parser_counts(self, line: int) -> None:
         text = render_xml(parse_binary_xml(axml(Node("a", {}, (Node("b", {}, (), line),)))), str, path="x")
         assert text.count("\n") == (line - 1 if 1 < line <= 65_535 else 0)
 
-    @pytest.mark.parametrize("name", ["", "a b", "a=b", "<", "1", "a\0", "\ufffe", "x='"])
+    @pytest.mark.parametrize("name", ["", "a b", "a=b", "<", "1", "a\0", "\ufffe", "x='"], ids=repr)
     def test_names_that_cannot_are_in_xml_are_an_error(self, name: str) -> None:
         for root in (Node(name), Node("a", {name: "x"})):
             with pytest.raises(InputError, match="is not allowed in XML"):
@@ -206,18 +208,20 @@ def opened(resources: bytes | None = None, **others: bytes) -> Apk:
 
 
 class TestResourceTables:
-    @pytest.mark.parametrize("data", [
-        b"",
-        b"\x02\x00\x0c\x00",
-        bytes(200),
-        chunk(2, struct.pack("<I", 1)),
-        chunk(2, struct.pack("<I", 1), struct.pack("<HHI", 0x200, 288, 0)),
-        chunk(2, struct.pack("<I", 1), struct.pack("<HHI", 0x200, 288, 0xFFFFFFFF)),
-        chunk(2, struct.pack("<I", 1), chunk(0x200, bytes(20))),
-        chunk(2, struct.pack("<I", 1), chunk(0x200, struct.pack("<I256s5I", 0x7F, b"", 5000, 0, 5000, 0, 0))),
-        table(RESOURCES)[:-400],
-        table(RESOURCES).replace(struct.pack("<I", 0x7F010003), struct.pack("<I", 0x7F010001)),
-    ])  # fmt: skip
+    @titled("data", {
+        "no data": b"",
+        "a header alone": b"\x02\x00\x0c\x00",
+        "zero bytes": bytes(200),
+        "no strings": chunk(2, struct.pack("<I", 1)),
+        "a package of size 0": chunk(2, struct.pack("<I", 1), struct.pack("<HHI", 0x200, 288, 0)),
+        "a package of 4 GiB": chunk(2, struct.pack("<I", 1), struct.pack("<HHI", 0x200, 288, 0xFFFFFFFF)),
+        "a package smaller than one": chunk(2, struct.pack("<I", 1), chunk(0x200, bytes(20))),
+        "types outside of the package":
+            chunk(2, b"\1\0\0\0", chunk(0x200, struct.pack("<I256s5I", 0x7F, b"", 5000, 0, 5000, 0, 0))),
+        "a table that is cut off": table(RESOURCES)[:-400],
+        "an id that is there twice":
+            table(RESOURCES).replace(struct.pack("<I", 0x7F010003), struct.pack("<I", 0x7F010001)),
+    })  # fmt: skip
     def test_a_broken_table_leaves_the_app_readable(self, data: bytes) -> None:
         with opened(data) as apk:
             application = read_application(apk)
@@ -231,7 +235,7 @@ class TestResourceTables:
             assert codes <= {"broken-resource-table"}
             assert codes or len(data) in {12, len(table(RESOURCES))}
 
-    @pytest.mark.parametrize("count", [0xFFFFFFFF, 0x10000000, 100])
+    @pytest.mark.parametrize("count", [0xFFFFFFFF, 0x10000000, 100], ids="{} entries".format)
     def test_counts_of_entries_that_lie_are_reported(self, count: int) -> None:
         data = bytearray(table(RESOURCES))
         at = data.index(struct.pack("<HHI", 0x0201, 84, 84 + 16)[:4])
@@ -257,7 +261,7 @@ class TestResourceTables:
         with opened(table([Resource("string", "a", only)])) as apk:
             assert read_application(apk).label == "Since 21"
 
-    @pytest.mark.parametrize("step", range(0, 40, 4))
+    @pytest.mark.parametrize("step", range(0, 40, 4), ids="byte {}".format)
     def test_numbers_inside_of_entries_that_lie_are_reported_or_overlooked(self, step: int) -> None:
         data = bytearray(table(RESOURCES))
         at = data.index(struct.pack("<HHI", 0x0201, 84, 84 + 16)[:4]) + 84
@@ -329,13 +333,13 @@ class TestResourceTables:
 
 
 class TestManifests:
-    @pytest.mark.parametrize(("root", "message"), [
-        (element("other", {"package": "a.b"}), "not <manifest>"),
-        (element("manifest"), "no package name"),
-        (element("manifest", {"package": ""}), "no package name"),
-        (element("manifest", {"package": (INT_BOOLEAN, 0)}), "no package name"),
-        (element("manifest", {"package": "x" * 256}), "no package name"),
-    ])  # fmt: skip
+    @titled(("root", "message"), {
+        "another root": (element("other", {"package": "a.b"}), "not <manifest>"),
+        "no package": (element("manifest"), "no package name"),
+        "an empty package": (element("manifest", {"package": ""}), "no package name"),
+        "a package that is a number": (element("manifest", {"package": (INT_BOOLEAN, 0)}), "no package name"),
+        "a package of 256 characters": (element("manifest", {"package": "x" * 256}), "no package name"),
+    })  # fmt: skip
     def test_what_no_app_can_have_is_refused(self, root: Node, message: str) -> None:
         with pytest.raises(InputError, match=message):
             open_apk(zip_of({"AndroidManifest.xml": axml(root)}))
@@ -351,10 +355,11 @@ class TestManifests:
         with pytest.raises(InputError, match="is not compiled XML"):
             open_apk(zip_of({"AndroidManifest.xml": b"<manifest package='a.b'/>"}))
 
-    @pytest.mark.parametrize(
-        ("given", "number"),
-        [((STRING, 0), None), ("34", 34), ("UpsideDownCake", None), ("9" * 5000, None), ("\u0663", None)],
-    )
+    @titled(("given", "number"), {
+        "an empty string": ((STRING, 0), None), "a number": ("34", 34),
+        "the name of a preview": ("UpsideDownCake", None), "an endless number": ("9" * 5000, None),
+        "a digit outside of ASCII": ("\u0663", None),
+    })  # fmt: skip
     def test_a_version_that_is_not_a_number_is_none(
         self, given: str | tuple[int, int], number: int | None
     ) -> None:

@@ -21,6 +21,7 @@ from droidgate_android.apk.bundle_files import open_app
 from droidgate_android.apk.reader import Apk, open_apk
 from droidgate_mappings.model.errors import BudgetError, InputError
 from hand_made_apks import central_header, end_record, local_header, whole_app, zip_of
+from titled_rows import titled
 
 
 def archive_of(data: bytes, limits: Limits | None = None) -> Archive:
@@ -64,7 +65,10 @@ def test_names_that_are_no_utf_8_lead_to_their_entries() -> None:
     assert "\ud800\U0001f600" not in archive
 
 
-@pytest.mark.parametrize("comment", [b"", b"text", b"PK\x05\x06 and more", bytes(65_535)])
+@titled("comment", {
+    "no comment": b"", "a text": b"text", "the sign of an end inside of it": b"PK\x05\x06 and more",
+    "the longest comment": bytes(65_535),
+})  # fmt: skip
 def test_a_comment_behind_the_archive_is_not_an_obstacle(comment: bytes) -> None:
     data = zip_of({"a": b"content"})
     archive = archive_of(data[:-2] + struct.pack("<H", len(comment)) + comment)
@@ -94,20 +98,20 @@ def test_what_python_writes_as_zip64_is_read() -> None:
 
 
 class TestEvasive:
-    def test_an_unknown_method_is_taken_for_stored(self) -> None:
-        archive = archive_of(archive_with([(b"AndroidManifest.xml", b"content", {"method": 0x2345})]))
-        assert archive.read_entry("AndroidManifest.xml") == b"content"
-        (message,) = messages_of(archive)
-        assert "compression method that Android does not know: 'AndroidManifest.xml'" in message
-
-    def test_the_size_of_the_content_counts_for_an_unknown_method(self) -> None:
-        data = archive_with([(b"a", b"content and more", {"method": 99, "size": 7, "packed": 3})])
-        assert archive_of(data).read_entry("a") == b"content"
-
-    def test_the_encrypted_flag_is_overlooked(self) -> None:
-        archive = archive_of(archive_with([(b"a", b"content", {"flags": 1})]))
+    @titled(("content", "fields", "message"), {
+        "an unknown method is taken for stored":
+            (b"content", {"method": 0x2345}, "compression method that Android does not know: 'a'"),
+        "the size of the content counts for an unknown method":
+            (b"content and more", {"method": 99, "size": 7, "packed": 3}, "that Android does not know"),
+        "the encrypted flag is overlooked": (b"content", {"flags": 1}, "encrypted"),
+        "a wrong checksum is overlooked": (b"content", {"crc": 1}, "checksum"),
+    })  # fmt: skip
+    def test_a_header_that_lies_hides_no_content(
+        self, content: bytes, fields: dict[str, int], message: str
+    ) -> None:
+        archive = archive_of(archive_with([(b"a", content, fields)]))
         assert archive.read_entry("a") == b"content"
-        assert "encrypted" in messages_of(archive)[0]
+        assert message in messages_of(archive)[0]
 
     def test_of_two_entries_of_a_name_the_first_is_read(self) -> None:
         archive = archive_of(archive_with([(b"a", b"one", {}), (b"a", b"two", {})]))
@@ -123,18 +127,13 @@ class TestEvasive:
         assert archive.read_entry("a") == b"content"
         assert "two headers disagree" in messages_of(archive)[0]
 
-    @pytest.mark.parametrize("fields", [{"method": 12}, {"flags": 1}])
+    @pytest.mark.parametrize("fields", [{"method": 12}, {"flags": 1}], ids=str)
     def test_headers_may_disagree_in_method_or_encryption_alone(self, fields: dict[str, int]) -> None:
         body = local_header(b"a", b"content", **fields)
         directory = central_header(b"a", 0, crc=zlib.crc32(b"content"), packed=7, size=7)
         archive = archive_of(body + directory + end_record(1, len(directory), len(body)))
         assert archive.read_entry("a") == b"content"
         assert "two headers disagree" in messages_of(archive)[0]
-
-    def test_a_wrong_checksum_is_overlooked(self) -> None:
-        archive = archive_of(archive_with([(b"a", b"content", {"crc": 1})]))
-        assert archive.read_entry("a") == b"content"
-        assert "checksum" in messages_of(archive)[0]
 
     @pytest.mark.parametrize(
         "name", [b"../up", b"a/../b", b"/absolute", b"a\\b", b"nul\0l", b"..", b"a/..", b"a\nb"]
@@ -145,13 +144,12 @@ class TestEvasive:
         assert list(archive.names_below("")) == ["a.b/..c/d.."]
         assert "names that are not paths" in messages_of(archive)[0]
 
-    def test_data_before_the_archive_shifts_it(self) -> None:
-        archive = archive_of(b"#!/bin/sh\n" + zip_of({"a": b"content"}))
-        assert archive.read_entry("a") == b"content"
-        assert messages_of(archive) == ["other bytes precede its first entry"]
-
-    def test_data_before_the_archive_with_offsets_that_count_it(self) -> None:
-        archive = archive_of(archive_with([(b"a", b"content", {})], before=b"dex\n035\0"))
+    @titled("data", {
+        "it shifts the archive": b"#!/bin/sh\n" + zip_of({"a": b"content"}),
+        "offsets count it": archive_with([(b"a", b"content", {})], before=b"dex\n035\0"),
+    })  # fmt: skip
+    def test_data_before_the_archive_is_overlooked(self, data: bytes) -> None:
+        archive = archive_of(data)
         assert archive.read_entry("a") == b"content"
         assert messages_of(archive) == ["other bytes precede its first entry"]
 
@@ -166,7 +164,7 @@ class TestEvasive:
 
 
 class TestRefused:
-    @pytest.mark.parametrize("size", [0, 1, 21, 22, 100])
+    @pytest.mark.parametrize("size", [0, 1, 21, 22, 100], ids="{} bytes".format)
     def test_what_is_not_an_archive(self, size: int) -> None:
         with pytest.raises(InputError, match="it is not an APK"):
             archive_of(b"P" * size)
@@ -182,11 +180,11 @@ class TestRefused:
         with pytest.raises(InputError, match=r"x\.apk!/b: there is no such entry"):
             archive_of(zip_of({"a": b""})).read_entry("b")
 
-    @pytest.mark.parametrize(("fields", "message"), [
-        ({"packed": 1 << 20, "method": 8}, "not inside the archive"),
-        ({"size": 1 << 20, "method": 3}, "not inside the archive"),
-        ({"method": 8}, "cannot be unpacked"),
-    ])  # fmt: skip
+    @titled(("fields", "message"), {
+        "a packed size beyond the archive": ({"packed": 1 << 20, "method": 8}, "not inside the archive"),
+        "a size beyond the archive": ({"size": 1 << 20, "method": 3}, "not inside the archive"),
+        "bytes that are not packed": ({"method": 8}, "cannot be unpacked"),
+    })  # fmt: skip
     def test_sizes_that_lie(self, fields: dict[str, int], message: str) -> None:
         data = archive_with([(b"a", b"\xff" * 7, fields)])
         with pytest.raises(InputError, match=message):
@@ -199,25 +197,21 @@ class TestRefused:
         with pytest.raises(InputError, match="cut off"):
             archive_of(body + directory + end_record(1, len(directory), len(body))).read_entry("a")
 
-    @pytest.mark.parametrize("count", [2, 60_000])
+    @pytest.mark.parametrize("count", [2, 60_000], ids="{} entries".format)
     def test_a_count_of_entries_that_lies(self, count: int) -> None:
         body, directory = local_header(b"a", b""), central_header(b"a", 0)
         with pytest.raises(InputError, match="directory"):
             archive_of(body + directory + end_record(count, len(directory), len(body)))
 
-    def test_a_directory_outside_of_the_file(self) -> None:
-        with pytest.raises(InputError, match="not where it says"):
-            archive_of(zip_of({"a": b""})[:-22] + end_record(1, 47, 1 << 20))
-
-    def test_a_local_header_outside_of_the_file(self) -> None:
-        directory = central_header(b"a", 0x7FFFFFF, method=8)
-        with pytest.raises(InputError, match="local header"):
-            archive_of(b"PK\x03\x04" + directory + end_record(1, len(directory), 4)).read_entry("a")
-
-    def test_a_local_header_that_is_none(self) -> None:
-        directory = central_header(b"a", 0, method=8)
-        with pytest.raises(InputError, match="no local header"):
-            archive_of(bytes(40) + directory + end_record(1, len(directory), 40)).read_entry("a")
+    @titled(("body", "offset", "at", "message"), {
+        "a directory outside of the file": (b"PK\x03\x04", 0, 1 << 20, "not where it says"),
+        "a local header outside of the file": (b"PK\x03\x04", 0x7FFFFFF, 4, "local header"),
+        "a local header that is none": (bytes(40), 0, 40, "no local header"),
+    })  # fmt: skip
+    def test_offsets_that_lie(self, body: bytes, offset: int, at: int, message: str) -> None:
+        directory = central_header(b"a", offset, method=8)
+        with pytest.raises(InputError, match=message):
+            archive_of(body + directory + end_record(1, len(directory), at)).read_entry("a")
 
 
 class TestBudgets:
@@ -241,7 +235,7 @@ class TestBudgets:
     def test_up_to_a_mebibyte_any_ratio_is_right(self) -> None:
         assert len(archive_of(zip_of({"a": bytes(1 << 20)})).read_entry("a")) == 1 << 20
 
-    @pytest.mark.parametrize("method", [0, 8, 55])
+    @pytest.mark.parametrize("method", [0, 8, 55], ids="method {}".format)
     def test_an_entry_over_the_limit_of_the_caller_is_refused(self, method: int) -> None:
         content = os.urandom(5000)
         packed = zlib.compress(content, wbits=-15) if method == 8 else content
@@ -416,7 +410,7 @@ def test_a_stored_apk_that_claims_to_be_packed_elsewhere_has_the_ratio_of_its_ow
         assert apk.archive.packed_size == apk.archive.source.size
 
 
-@pytest.mark.parametrize("depth", [2, 50])
+@pytest.mark.parametrize("depth", [2, 50], ids="{} levels".format)
 def test_containers_in_containers_are_not_opened(depth: int) -> None:
     data = packed(whole_app())
     for _ in range(depth):

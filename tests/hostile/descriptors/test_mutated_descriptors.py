@@ -32,6 +32,7 @@ from droidgate_mappings.formats.format import SourceFile, load_formats
 from droidgate_mappings.formats.leniency import ReadingContext
 from droidgate_mappings.model.errors import DroidgateError, InputError
 from properties.matching import assert_same_declaration
+from titled_rows import titled
 
 APPS = Path(__file__).resolve().parents[3] / "device_shim" / "apps"
 ODD_VALUES: tuple[Any, ...] = (
@@ -212,14 +213,14 @@ def test_bytes_are_read_or_refused(data: bytes) -> None:
         FORMAT.read_file(SourceFile("f", data), ReadingContext())
 
 
-@pytest.mark.parametrize("text", [
-    "<appfunctions>" + "<a>" * 5000,
-    "<!DOCTYPE appfunctions []><appfunctions/>",
-    "<appfunctions>\0</appfunctions>",
-    "<AppFunctionAppMetadata",
-    "<version>1</version>",
-    "",
-])  # fmt: skip
+@titled("text", {
+    "5,000 levels": "<appfunctions>" + "<a>" * 5000,
+    "a document type": "<!DOCTYPE appfunctions []><appfunctions/>",
+    "a zero byte": "<appfunctions>\0</appfunctions>",
+    "a tag without an end": "<AppFunctionAppMetadata",
+    "another root": "<version>1</version>",
+    "an empty text": "",
+})  # fmt: skip
 def test_hostile_texts_are_refused(text: str) -> None:
     with pytest.raises(InputError):
         read_text(text, strict=False)

@@ -2,22 +2,21 @@
 
 import zlib
 
-import pytest
-
 from device_shim.phone_apps.test_pdf_tool import FILE, call, phone_with
 from droidgate_phone.apps.pdf_document import PdfPage, Picture, write_pdf
+from titled_rows import titled
 
 DRAW = {"format": "png", "width": 2000}
 
 
-@pytest.mark.parametrize(("page", "reason"), [
-    (PdfPage(picture=Picture(99_999, 99_999, b"")), "more than 4000000"),
-    (PdfPage(picture=Picture(0, 5, zlib.compress(bytes(50_000_000)))), "no pixels"),
-    (PdfPage(picture=Picture(8, 6, b"none")), "the page's picture is damaged"),
-    (PdfPage(picture=Picture(8, 6, zlib.compress(b"few"))), "the page's picture is damaged"),
-    (PdfPage(("a",), width=1, height=99_999), "only PDF files of its own are read"),
-    (PdfPage(("a",), width=72, height=14_400), "would have more than 16000000 pixels"),
-])  # fmt: skip
+@titled(("page", "reason"), {
+    "a picture of too many pixels": (PdfPage(picture=Picture(99_999, 99_999, b"")), "more than 4000000"),
+    "a picture of width 0": (PdfPage(picture=Picture(0, 5, zlib.compress(bytes(50_000_000)))), "no pixels"),
+    "a picture in no format": (PdfPage(picture=Picture(8, 6, b"none")), "the page's picture is damaged"),
+    "too few bytes": (PdfPage(picture=Picture(8, 6, zlib.compress(b"few"))), "the page's picture is damaged"),
+    "a page too long": (PdfPage(("a",), width=1, height=99_999), "only PDF files of its own are read"),
+    "a large drawing": (PdfPage(("a",), width=72, height=14_400), "would have more than 16000000 pixels"),
+})  # fmt: skip
 def test_pages_that_promise_too_much_are_not_drawn(page: PdfPage, reason: str) -> None:
     code, extras = call(phone_with(a=write_pdf([page])), "render_pages", {"path": FILE, **DRAW})
     assert code == 0

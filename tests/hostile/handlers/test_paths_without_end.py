@@ -68,16 +68,7 @@ def test_handlers_are_made_although_schemas_have_2_to_the_40_paths(
     tools.write_text(json.dumps({"tools": made}))
     project = write_bare_project(tmp_path / "project")
     run = run_process(
-        "migrate",
-        tools,
-        "--to",
-        target,
-        "--into",
-        project,
-        "--language",
-        language,
-        "--deadline",
-        "200",
+        "migrate", tools, "--to", target, "--into", project, "--language", language, "--deadline", "200"
     )
     assert run.code == 0, run.err
     assert "--deadline" not in run.err

@@ -459,9 +459,7 @@ def test_another_user_is_refused(
 
 
 def test_the_user_is_served_next_to_it(
-    served_phone: VirtualPhone,
-    as_stranger: AsStranger,
-    monkeypatch: pytest.MonkeyPatch,
+    served_phone: VirtualPhone, as_stranger: AsStranger, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     port = port_of(served_phone)
     assert as_stranger(lambda: ask(port, b"host:version")) == REFUSED

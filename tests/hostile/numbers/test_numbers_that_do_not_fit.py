@@ -17,6 +17,7 @@ from droidgate_mappings.model.errors import InputError
 from droidgate_mcp import read as mcp_reader, write as mcp_writer
 from gateway.cli.program_runs import run_process
 from gateway.cli.samples import write_bare_project
+from titled_rows import titled
 
 TARGETS = ["mobile-mcp", "mmcp", "mmcp+draft", "appfunctions", "mcp"]
 LARGE = "1e400"
@@ -37,7 +38,11 @@ def write_tools(path: Path, number: str) -> Path:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("number", [LARGE, "-1e400", "1e-400", "1e1000", "1" * 400, "0." + "1" * 60])
+@titled("number", {
+    "a large number with an exponent": LARGE, "a large negative number": "-1e400",
+    "a number next to zero": "1e-400", "1,000 digits as an exponent": "1e1000", "400 digits": "1" * 400,
+    "60 digits behind the point": "0." + "1" * 60,
+})  # fmt: skip
 def test_a_number_beyond_a_double_hides_no_app_from_a_scan(number: str, tmp_path: Path) -> None:
     tools = write_tools(tmp_path / "tools.json", number)
     run = run_process("scan", tools, "--catalog", tmp_path / "catalog", "--json")
@@ -72,7 +77,7 @@ def test_no_number_ends_a_migration_as_a_mistake_of_ours(number: str, target: st
 
 @pytest.mark.slow
 @pytest.mark.parametrize("command", ["inspect", "lint", "convert", "migrate", "diff"])
-@pytest.mark.parametrize("number", [HUGE, "9" * 5_000, "NaN"])
+@titled("number", {"a huge exponent": HUGE, "5,000 digits": "9" * 5_000, "NaN": "NaN"})
 def test_a_number_that_fills_pages_is_refused_at_its_place(command: str, number: str, tmp_path: Path) -> None:
     tools = write_tools(tmp_path / "tools.json", number)
     more: dict[str, list[str | Path]] = {

@@ -25,6 +25,7 @@ from droidgate_mappings.text.xml_text import find_encoding
 from gateway.cli.program_runs import Run, run_process
 from gateway.sources.formats_of_tests import manifest, read, service, write_tree
 from strategies import damaged
+from titled_rows import titled
 
 MANIFEST = """<manifest xmlns:android="http://schemas.android.com/apk/res/android" package="com.example.app">
     <application android:label="@string/name" />
@@ -293,11 +294,10 @@ SERVICE = "<service android:name='.S%d'><meta-data android:name='a' android:valu
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    "data",
-    [b"<!-- -->" * 900_000, b"<?a?>" * 1_500_000 + b"x", b" " * 8_000_000 + b"<manifest"],
-    ids=["comments", "instructions", "blanks"],
-)
+@titled("data", {
+    "comments": b"<!-- -->" * 900_000, "instructions": b"<?a?>" * 1_500_000 + b"x",
+    "blanks": b" " * 8_000_000 + b"<manifest",
+})  # fmt: skip
 def test_endless_texts_that_are_no_manifest_are_refused(data: bytes) -> None:
     with pytest.raises(InputError):
         application_from_tree({"AndroidManifest.xml": data})

@@ -121,7 +121,9 @@ def attack(made: MadePhone, number: int, seed: int) -> None:
     assert made.open_form()[1]["name"] in {made.facts.name, "Your name"}
 
 
-@pytest.mark.parametrize("number", [IN_CI // 5, pytest.param(IN_CI, marks=pytest.mark.slow)])
+@pytest.mark.parametrize(
+    "number", [IN_CI // 5, pytest.param(IN_CI, marks=pytest.mark.slow)], ids="{} texts".format
+)
 def test_no_text_and_no_name_is_run_and_no_text_is_changed(made: MadePhone, number: int) -> None:
     attack(made, number, seed=2026)
 

@@ -33,6 +33,7 @@ from droidgate_mappings.text_safety import (
     without_hidden,
 )
 from requirements_of_tests import CHECKOUT
+from titled_rows import titled
 
 duckdb = pytest.importorskip("duckdb")
 
@@ -99,38 +100,34 @@ OUTPUTS: dict[str, Callable[[str], str]] = {
 }
 
 
-@pytest.mark.parametrize("text", HIDDEN.values(), ids=HIDDEN)
+@titled("text", HIDDEN)
 def test_what_is_hidden_is_found_and_taken_out(text: str) -> None:
     assert hidden_characters(text)
     assert hidden_characters(without_hidden(text)) == ()
 
 
-@pytest.mark.parametrize("text", NORMAL.values(), ids=NORMAL)
+@titled("text", NORMAL)
 def test_what_is_normal_stays(text: str) -> None:
     assert hidden_characters(text) == ()
     assert without_hidden(text) == text
 
 
-@pytest.mark.parametrize("output", OUTPUTS.values(), ids=OUTPUTS)
-@pytest.mark.parametrize("text", HIDDEN.values(), ids=HIDDEN)
+@titled("output", OUTPUTS)
+@titled("text", HIDDEN)
 def test_no_output_has_hidden_characters(text: str, output: Callable[[str], str]) -> None:
     assert hidden_characters(output(text)) == ()
 
 
 @pytest.mark.parametrize("name", ["page", "html", "json in html", "json", "csv of an answer"])
-@pytest.mark.parametrize("text", [item for key, item in NORMAL.items() if key != "CRLF"])
+@titled("text", {key: item for key, item in NORMAL.items() if key != "CRLF"})
 def test_outputs_keep_what_is_normal(text: str, name: str) -> None:
     assert text in OUTPUTS[name](text)
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        item
-        for key, item in NORMAL.items()
-        if "mark" not in key and "flag" not in key and not item.startswith("\U0001f3f4")
-    ],
-)
+@titled("text", {
+    key: item for key, item in NORMAL.items()
+    if "mark" not in key and "flag" not in key and not item.startswith("\U0001f3f4")
+})  # fmt: skip
 def test_reports_for_spreadsheets_keep_what_is_normal(text: str) -> None:
     assert _exported(text) == text
 
