@@ -16,5 +16,5 @@ FORMAT: Final = Format(
     find_losses=lazily("droidgate_mcp.write:find_losses"),
     lint_file=lazily("droidgate_mcp.lint:lint_file"),
     size_for_models=lazily("droidgate_mcp.write:size_for_models"),
-    endings=(".json",),
+    endings=(".json", ".jsonl", ".ndjson"),
 )

@@ -14,7 +14,7 @@ from droidgate_mappings.model.findings import Finding, Level, LintRule, LintRule
 from droidgate_mappings.model.json_values import Json
 from droidgate_mappings.text.json_text import parse_json
 from droidgate_mcp.tool_facts import CACHE_DEFAULTS, HINTS
-from droidgate_mcp.tool_list import take_apart
+from droidgate_mcp.tool_list import read_conversation, take_apart
 
 _BOOK: Final = LintRules("MCP", __name__)
 _error = partial(_BOOK.declare, Level.ERROR)
@@ -77,7 +77,8 @@ def lint_file(source: SourceFile) -> tuple[Finding, ...]:
     Raises:
         InputError: no JSON, or no list of tools.
     """
-    document = take_apart(parse_json(source.data, path=source.path), source.path)
+    value = read_conversation(source.data, source.path)
+    document = take_apart(parse_json(source.data, path=source.path) if value is None else value, source.path)
     modern = bool(document.states_modern_revision())
     linter = _Linter(source.path, modern)
     parent = document.parent
@@ -85,7 +86,7 @@ def lint_file(source: SourceFile) -> tuple[Finding, ...]:
         linter.lint_result(parent, document.pointer.rpartition("/")[0])
     names: set[str] = set()
     for index, tool in enumerate(document.tools):
-        pointer = f"{document.pointer}/{index}"
+        pointer = document.pointer_of(index)
         if isinstance(tool, Mapping):
             linter.lint_tool(tool, pointer, names)
         else:

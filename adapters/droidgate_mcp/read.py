@@ -39,7 +39,14 @@ from droidgate_mcp.tool_facts import (
     name_members,
     read_access,
 )
-from droidgate_mcp.tool_list import ToolListDocument, is_further_field, is_shape, take_apart
+from droidgate_mcp.tool_list import (
+    ToolListDocument,
+    is_further_field,
+    is_shape,
+    read_conversation,
+    records_a_list,
+    take_apart,
+)
 
 Read = TypeVar("Read")
 Tool = TypeVar("Tool")
@@ -60,7 +67,7 @@ _TEXT_FIELDS: Final = ("package", "component", "name", "description", "instructi
 def detect(source: SourceFile) -> int:
     """Return how sure a file's content makes us that it is a list of MCP tools."""
     if source.data[:64].lstrip(b"\xef\xbb\xbf \t\r\n")[:1] not in {b"{", b"["}:
-        return 0
+        return _LIKELY if records_a_list(source.data) else 0
     found = _TOOL_KEY.search(source.data)
     if found is not None:
         return _SURE if found[1] else _LIKELY
@@ -81,14 +88,25 @@ def _is_empty_list(source: SourceFile) -> bool:
 
 
 def read_file(source: SourceFile, context: ReadingContext) -> Reading:
-    """Read a list of tools: a `tools/list` result, a response around one, an array, or a dump of a server.
+    """Read tools: a `tools/list` result, a response around one, an array, one tool, a dump of a server, or a
+    recorded conversation.
 
     A tool that cannot be read is a problem, and the others are read.
 
     Raises:
         InputError: it is not JSON, or no tool can be read; in strict reading also where one cannot be read.
     """
-    document = take_apart(parse_json(source.data, path=source.path), source.path)
+    value = read_conversation(source.data, source.path)
+    if value is not None:
+        context.allow(
+            "P10",
+            "a recorded conversation is read as a dump of its server",
+            source=Place(path=source.path, line=1),
+            hint="keep the result of tools/list alone",
+        )
+    else:
+        value = parse_json(source.data, path=source.path)
+    document = take_apart(value, source.path)
     reader = _DocumentReader(source.path, document, context)
     provider = reader.read()
     if reader.problems and not provider.capabilities:
@@ -125,7 +143,7 @@ class _DocumentReader:
         own = self.read_own_meta(meta.pop(PROVIDER_META, None), "")
         access = read_access(ComponentAccess, own.pop("access", None), self.path)
         facts = name_members(meta, META_POINTER)
-        pointers = ((tool, f"{document.pointer}/{index}") for index, tool in enumerate(document.tools))
+        pointers = ((tool, document.pointer_of(index)) for index, tool in enumerate(document.tools))
         tools = [
             (members, pointer)
             for tool, pointer in pointers

@@ -1,4 +1,5 @@
-"""The document around a list of tools: a result, a JSON-RPC response, nothing, or a server dump (row P04).
+"""The document around tools: a result, a JSON-RPC response, a list, one tool, or a server dump (row P04); or
+a recorded conversation (row P10), which is read as the dump of its server.
 
 A document is read into its tools, the provider's fields, its layout and its further fields. The layout holds
 members that mean nothing outside of MCP, such as a JSON-RPC id; it is not kept where the writer would write
@@ -8,18 +9,25 @@ the same. Each further field is one fact, named by its JSON Pointer in the docum
 from __future__ import annotations
 
 import copy
+import json
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
 from droidgate_mappings.model.errors import InputError
 from droidgate_mappings.model.json_values import Json, canonical_json, pointer_name, pointer_token
+from droidgate_mappings.text.json_text import decode_utf8, parse_json
 from droidgate_mcp.tool_facts import CACHE_DEFAULTS, META_POINTER, MODERN
 
 SHAPE_HINT: Final = (
-    "a tools/list result, the JSON-RPC response around one, an array of tools or a dump of a server is read"
+    "a tools/list result, the JSON-RPC response around one, an array of tools, one tool, a dump of a server "
+    "or a recorded conversation, one message a line, is read"
 )
+_ONE_TOOL: Final = "tool"
+"""The layout of a document that is a tool itself."""
+_SCHEMA_MEMBERS: Final = ("inputSchema", "input_schema")
+_LIST_MESSAGE: Final = re.compile(rb'^(?=[^\n]*"jsonrpc"\s*:)[^{\n]*+\{[^\n]*"tools"\s*:\s*\[', re.MULTILINE)
 _FIELD_PLACES: Final = {
     "name": ("/serverInfo/title", "/serverInfo/name", "/server/title", "/server/name", "/name"),
     "description": ("/serverInfo/description", "/server/description", "/description"),
@@ -61,6 +69,10 @@ class ToolListDocument:
         """JSON Pointer of the list of tools."""
         return self.places["tools"]
 
+    def pointer_of(self, position: int) -> str:
+        """Return the JSON Pointer of a tool of the list."""
+        return "" if self.layout == _ONE_TOOL else f"{self.pointer}/{position}"
+
     @property
     def parent(self) -> dict[str, Json] | None:
         """The layout of the object that holds the tools; None for a bare array."""
@@ -87,6 +99,55 @@ class ToolListDocument:
         return {"layout": layout, "places": self.places}
 
 
+def records_a_list(data: bytes) -> bool:
+    """Return whether a file records a conversation, with a line that may be an answer to `tools/list`."""
+    return b'"jsonrpc"' in data and _LIST_MESSAGE.search(data) is not None
+
+
+def read_conversation(data: bytes, path: str) -> Json | None:
+    """Return what a recorded conversation says of its server, as a dump of it; None for any other file.
+
+    Each message is in one line of JSON, as in stdio, after the `data:` of a server-sent event, or between
+    what a client's log writes around it. Pages are joined. Of several lists the last one counts.
+
+    Raises:
+        InputError: it is not UTF-8.
+    """
+    if not records_a_list(data):
+        return None
+    server: dict[str, Json] = {}
+    listed: dict[str, Json] = {}
+    number = 0
+    for message in _messages(decode_utf8(data, path=path), path):
+        number += 1
+        result = message.get("result")
+        if not isinstance(result, Mapping):
+            continue
+        if isinstance(result.get("tools"), list):
+            earlier = listed["tools"] if isinstance(listed.get("nextCursor"), str) else []
+            listed = {**result, "tools": [*earlier, *result["tools"]]}
+        elif "serverInfo" in result:
+            server = dict(result)
+    # A document of one message is read as what it is.
+    return {**server, **listed} if listed and (number > 1 or data.lstrip()[:1] != b"{") else None
+
+
+def _messages(text: str, path: str) -> Iterator[Mapping[str, Json]]:
+    """Yield the JSON-RPC messages of a text; what else its lines hold is passed over."""
+    decoder = json.JSONDecoder()
+    for line in text.split("\n"):
+        start = line.find("{")
+        if start < 0 or '"jsonrpc"' not in line:
+            continue
+        try:
+            _, end = decoder.raw_decode(line, start)
+            message = parse_json(line[start:end], path=path)
+        except (ValueError, RecursionError, InputError):
+            continue
+        if isinstance(message, Mapping) and "jsonrpc" in message:
+            yield message
+
+
 def take_apart(value: Json, path: str) -> ToolListDocument:
     """Take a document apart, in place: what is left of `value` is the layout.
 
@@ -95,6 +156,8 @@ def take_apart(value: Json, path: str) -> ToolListDocument:
     """
     if isinstance(value, list):
         return ToolListDocument(value, {}, None, {"tools": ""}, {}, {})
+    if _is_tool(value):
+        return ToolListDocument([value], {}, _ONE_TOOL, {"tools": ""}, {}, {})
     pointer = _find_tools(value, path)
     parent = _parent(value, pointer) or {}
     tools = parent.pop("tools")
@@ -145,6 +208,15 @@ def _is_layout(pointer: str, tools: str) -> bool:
     return token in _RESULT_MEMBERS or (not container and token in {"name", "version"})
 
 
+def _is_tool(value: Json) -> bool:
+    return (
+        isinstance(value, Mapping)
+        and isinstance(value.get("name"), str)
+        and any(member in value for member in _SCHEMA_MEMBERS)
+        and "tools" not in value
+    )
+
+
 def _find_tools(document: Json, path: str) -> str:
     if isinstance(document, Mapping):
         if isinstance(document.get("tools"), list):
@@ -171,7 +243,7 @@ def is_shape(value: Json) -> bool:
     return (
         all(field == "tools" or place in _FIELD_PLACES.get(field, ()) for field, place in places.items())
         and all(holder is not None for holder in holders)
-        and (bool(places["tools"]) or layout is None)
+        and (bool(places["tools"]) or layout in (None, _ONE_TOOL))
     )
 
 
@@ -243,7 +315,7 @@ def put_together(
             holder[pointer_name(pointer.rpartition("/")[2])] = value
     parent = _parent(document, shape["places"]["tools"])
     if parent is None:
-        return tools
+        return tools[0] if document == _ONE_TOOL and len(tools) == 1 else tools
     parent["tools"] = tools
     if dialect_id == MODERN:
         for word, default in CACHE_DEFAULTS.items():

@@ -52,8 +52,8 @@ class DiffThreshold(StrEnum):
 
 
 SOURCE_HELP = (
-    "A descriptor file, project folder, APK, folder of any of these, catalog, adb:[SERIAL] or - for "
-    "standard input"
+    "A descriptor file, project folder, APK, folder or archive (.zip, .tgz) of any of these, catalog, "
+    "adb:[SERIAL] or - for standard input"
 )
 PATTERN_HELP = "CAPABILITY, PACKAGE/CAPABILITY or PACKAGE/COMPONENT/CAPABILITY; * and ? are wildcards"
 

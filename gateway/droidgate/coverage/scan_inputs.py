@@ -10,14 +10,18 @@ import os
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
-from typing import Any, Final, Literal
+from typing import TYPE_CHECKING, Any, Final, Literal
 
 from droidgate.coverage.remote_files import UnknownSchemeError, find_remote, is_remote, without_password
+from droidgate.sources.archives import is_packed_folder
 from droidgate.sources.catalogs.catalog_rows import CATALOG_FILE, catalog_folder
 from droidgate.sources.folders import ARCHIVE_ENDINGS, scan_folder
 from droidgate.sources.source_paths import DEVICE_SCHEME, join_shown, printable
 from droidgate_mappings.formats.format import load_formats
 from droidgate_mappings.model.errors import InputError, UsageError
+
+if TYPE_CHECKING:
+    from droidgate.sources.packed_folders import UnpackedFolder
 
 LIST_MARK: Final = "@"
 
@@ -83,11 +87,13 @@ class Inputs:
         items: What is scanned, sorted by name.
         phones: Phones as they were written (`adb:SERIAL`), each once.
         catalogs: Folders of other catalogs, each once, by what goes before the names of their sources.
+        unpacked: Archives that were looked into, whose files are on disk as long as this is held.
     """
 
     items: list[Item] = field(default_factory=list)
     phones: list[str] = field(default_factory=list)
     catalogs: dict[str, str] = field(default_factory=dict)
+    unpacked: list[UnpackedFolder] = field(default_factory=list)
 
 
 def list_inputs(sources: Iterable[str], *, leave_out: str | Path | None = None) -> Inputs:
@@ -173,6 +179,8 @@ class _Listing:
             self._catalogs.setdefault(os.path.realpath(catalog), str(catalog))
         elif _is_there(Path.is_dir, Path(source)):
             self._add_folder(source, name)
+        elif is_packed_folder(source):
+            self._add_packed(source, name)
         else:
             self._put(_file_item(source, name))
 
@@ -183,7 +191,7 @@ class _Listing:
         except InputError as error:
             self._put(Item(printable(without_password(source)), "refused", reason=error.message))
 
-    def _add_folder(self, folder: str, name: str) -> None:
+    def _add_folder(self, folder: str, name: str, unpacked: UnpackedFolder | None = None) -> None:
         root = os.path.abspath(folder)  # noqa: PTH100 - Path.absolute keeps `..`
         scan = scan_folder(root, "", load_formats().values())
         for layout in scan.layouts:
@@ -198,6 +206,30 @@ class _Listing:
         for problem in scan.problems:
             place = join_shown(name, problem.place or "")
             self._put(Item(place, "refused", reason=problem.message))
+
+        for path, inner in scan.packed:
+            place = join_shown(name, inner)
+            if unpacked is not None:
+                self._put(Item(place, "refused", reason="it is an archive in an archive"))
+            elif is_packed_folder(path) and not self._is_left_out(path):
+                self._add_packed(path, place)
+
+    def _add_packed(self, path: str, name: str) -> None:
+        from droidgate.sources.packed_folders import unpack  # noqa: PLC0415 - most scans have none
+
+        location = ("", os.path.abspath(path))  # noqa: PTH100
+        if location in self._locations:
+            return
+        self._locations.add(location)
+        try:
+            unpacked = unpack(path, name)
+        except InputError as error:
+            self._put(Item(name, "refused", reason=error.message))
+            return
+        self._inputs.unpacked.append(unpacked)
+        for problem in unpacked.problems:
+            self._put(Item(problem.place or name, "refused", reason=problem.message))
+        self._add_folder(unpacked.folder, name, unpacked)
 
     def _add_code(self, root: str, name: str, files: Iterable[tuple[str, str]]) -> None:
         """Add the source code of a folder as one input: a file of it may use types of another one."""

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO
 
 from droidgate.sources.android_project import Module, application_from_tree
-from droidgate.sources.archives import is_archive
+from droidgate.sources.archives import is_archive, is_packed_folder
 from droidgate.sources.catalogs.catalog_rows import catalog_folder
 from droidgate.sources.file_reader import STANDARD_INPUT, FileReader
 from droidgate.sources.folders import MAX_FILE_BYTES, read_bytes
@@ -51,9 +51,9 @@ def read(
 
     Args:
         sources: Each a path (a descriptor, a manifest, an Android project, an APK, a container of split APKs,
-            a folder of any of these, a catalog or its `catalog.json`), `-` for standard input, a phone:
-            `adb:`, `adb:SERIAL`, `adb:SERIAL/PACKAGE`, or the capabilities that a format fixes itself:
-            `mobile-agent:`.
+            a folder of any of these or an archive of one, a catalog or its `catalog.json`), `-` for standard
+            input, a phone: `adb:`, `adb:SERIAL`, `adb:SERIAL/PACKAGE`, or the capabilities that a format
+            fixes itself: `mobile-agent:`.
         formats: Ids of the formats to look for, such as `mmcp`; all installed ones by default.
         strict: Every leniency of a reader is an error.
 
@@ -170,9 +170,9 @@ def read_source(
 
     Args:
         source: `-`, or a path as the user wrote it: a descriptor, a manifest, an Android project, an APK, a
-            container of split APKs (`.apks`, `.xapk`, `.apkm`), a folder of any of these, a catalog or its
-            `catalog.json`; a phone: `adb:`, `adb:SERIAL`, `adb:SERIAL/PACKAGE`; or `FORMAT:` for what a
-            format fixes itself.
+            container of split APKs (`.apks`, `.xapk`, `.apkm`), a folder of any of these or an archive of
+            one (`.zip`, `.whl`, `.tgz`, `.tar.gz`, `.tar`), a catalog or its `catalog.json`; a phone: `adb:`,
+            `adb:SERIAL`, `adb:SERIAL/PACKAGE`; or `FORMAT:` for what a format fixes itself.
         strict: Every leniency of a reader is an error.
         formats: The formats to look for; all installed ones by default.
         stdin: What `-` reads, the process's standard input by default.
@@ -206,6 +206,8 @@ def read_source(
         reader.read_named(STANDARD_INPUT, data)
     elif _is_folder(source):
         reader.read_folder(source)
+    elif is_packed_folder(source):
+        reader.read_packed(source)
     elif is_archive(source):
         reader.read_archive(source)
     else:

@@ -1,10 +1,11 @@
-"""Which files are read as APKs; light, so that reading something else does not load what reads those."""
+"""Which files are read as APKs or packed folders; light, so that other sources don't load what reads them."""
 
 from __future__ import annotations
 
 from typing import Final
 
-from droidgate.sources.folders import ARCHIVE_ENDINGS
+from droidgate.sources.folder_files import MANIFEST
+from droidgate.sources.folders import ARCHIVE_ENDINGS, PACKED_ENDINGS
 from droidgate.sources.source_paths import printable
 from droidgate_android.apk.file_kinds import is_zip
 from droidgate_android.projects.project_files import read_start
@@ -12,7 +13,29 @@ from droidgate_mappings.model.errors import InputError
 
 _OTHER_ENDINGS: Final = (".aab", ".aar")
 
-__all__ = ["is_archive"]
+_APK_ENDING: Final = ".apk"
+_APK_FOLDERS: Final = ("splits/", "standalones/")
+
+__all__ = ["is_archive", "is_packed_folder"]
+
+
+def is_packed_folder(path: str) -> bool:
+    """Return whether a file is read as a packed folder: by its name, and for a ZIP by the names in it."""
+    if not path.lower().endswith(PACKED_ENDINGS):
+        return False
+    try:
+        if not is_zip(read_start(path, 4)):
+            return not path.lower().endswith((".zip", ".whl"))
+        import zipfile  # noqa: PLC0415 - most runs have none
+
+        with zipfile.ZipFile(path) as archive:
+            names = archive.namelist()
+    except (InputError, OSError, ValueError, zipfile.BadZipFile):
+        return False
+    return MANIFEST not in names and not any(
+        name.startswith(_APK_FOLDERS) or (name.lower().endswith(_APK_ENDING) and "/" not in name)
+        for name in names
+    )
 
 
 def is_archive(path: str) -> bool:

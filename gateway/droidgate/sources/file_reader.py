@@ -15,6 +15,7 @@ from droidgate.sources.android_project import (
     read_module,
     read_source_set,
 )
+from droidgate.sources.archives import is_packed_folder
 from droidgate.sources.folders import module_of_manifest, read_bytes, scan_folder
 from droidgate.sources.format_reading import FormatReader
 from droidgate.sources.module_layout import LooseCode
@@ -54,7 +55,6 @@ UNREAD_FILE: Final = _code(
 )
 
 _UTF_8_MARK: Final = b"\xef\xbb\xbf"
-_UTF_16_MARKS: Final = (b"\xff\xfe", b"\xfe\xff")
 _UTF_16_XML: Final = (b"\xff\xfe<\0", b"\xfe\xff\0<")
 
 
@@ -107,6 +107,7 @@ class FileReader(FormatReader):
 
     def _unclaimed(self, place: str, data: bytes) -> InputError:
         """Return why no format claims a file: what is broken in it, or that it is something else."""
+        data = SourceFile(place, data).data
         text = data.removeprefix(_UTF_8_MARK).lstrip()
         if not text:
             return InputError("the file is empty", place=place, hint=self._known_formats())
@@ -115,11 +116,26 @@ class FileReader(FormatReader):
                 parse_json(data, path=place)
             elif text.startswith(b"<") or data.startswith(_UTF_16_XML):
                 parse_xml(data, path=place)
-            elif data.startswith(_UTF_16_MARKS):
-                return InputError("the file is UTF-16", place=place, hint="save the file as UTF-8")
         except InputError as error:
             return error
         return InputError("no known format claims this file", place=place, hint=self._known_formats())
+
+    def read_packed(self, path: str) -> None:
+        """Read everything in a packed folder.
+
+        Raises:
+            InputError: it cannot be unpacked, or has no Android project and no descriptor.
+        """
+        self._look_into(path, path)
+        self._check_not_empty(path, "archive")
+
+    def _look_into(self, path: str, shown: str) -> None:
+        from droidgate.sources.packed_folders import unpack  # noqa: PLC0415 - most runs have none
+
+        unpacked = unpack(path, shown)
+        self.unpacked.append(unpacked)
+        self.note(*unpacked.problems)
+        self._read_below(unpacked.folder, unpacked.shown, looks_into_archives=False)
 
     def read_folder(self, folder: str) -> None:
         """Read everything in a folder.
@@ -127,7 +143,16 @@ class FileReader(FormatReader):
         Raises:
             InputError: it has no Android project and no descriptor.
         """
-        scan = scan_folder(folder, folder, self.options.formats)
+        self._read_below(folder, folder)
+        self._check_not_empty(folder, "folder")
+
+    def _check_not_empty(self, path: str, kind: str) -> None:
+        if not (self.applications or self.providers or self.problems):
+            message = f"the {kind} holds no Android project and no descriptor"
+            raise InputError(message, place=printable(path), hint=self._known_formats())
+
+    def _read_below(self, folder: str, shown: str, *, looks_into_archives: bool = True) -> None:
+        scan = scan_folder(folder, shown, self.options.formats)
         self.files_read = scan.files_read
         self.note(*scan.problems)
         for module in scan.modules:
@@ -140,9 +165,25 @@ class FileReader(FormatReader):
             self._read_loose(path, place, root=folder)
         if scan.archives:
             self._read_loose_archives(scan.archives)
-        if not (self.applications or self.providers or self.problems):
-            message = "the folder holds no Android project and no descriptor"
-            raise InputError(message, place=printable(folder), hint=self._known_formats())
+        for path, place in scan.packed:
+            if looks_into_archives:
+                self._read_loose_packed(path, place)
+            else:
+                self._note_unread(place, InputError("it is an archive in an archive", hint="unpack it"))
+
+    def _read_loose_packed(self, path: str, place: str) -> None:
+        inner = FileReader(self.options)
+        try:
+            if is_packed_folder(path):
+                inner._look_into(path, place)
+        except InputError as error:
+            self.note(error)
+            return
+        for collected in ("applications", "providers", "findings", "unpacked"):
+            getattr(self, collected).extend(getattr(inner, collected))
+        self.files_read.update(inner.files_read)
+        self.read_alone.update(inner.read_alone)
+        self.note(*inner.problems.values())
 
     def _read_loose_archives(self, archives: Iterable[tuple[str, str]]) -> None:
         from droidgate.sources.apk_sources import open_loose_archives  # noqa: PLC0415

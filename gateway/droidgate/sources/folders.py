@@ -30,10 +30,19 @@ from droidgate_mappings.model.errors import BudgetError, InputError
 SKIPPED_FOLDERS: Final = frozenset({"build", "node_modules", "__pycache__"})
 """Folders that hold what tools made. Hidden folders (`.git`, `.gradle`, `.idea`) are skipped too."""
 
-__all__ = ["MAX_FILE_BYTES", "FolderScan", "module_of_manifest", "read_bytes", "scan_folder"]
+__all__ = [
+    "MAX_FILE_BYTES",
+    "FolderScan",
+    "is_skipped_folder",
+    "module_of_manifest",
+    "read_bytes",
+    "scan_folder",
+]
 
 _MANIFEST_ENDING: Final = ".xml"
 ARCHIVE_ENDINGS: Final = (".apk", ".apks", ".xapk", ".apkm")
+PACKED_ENDINGS: Final = (".zip", ".whl", ".tgz", ".tar.gz", ".tar")
+"""How the names of archives end that may hold a folder."""
 _SOURCE_FOLDERS: Final = ("src", "java", "kotlin")
 _INSIDE_SOURCE_SET: Final = frozenset({"res", "assets", "java", "kotlin"})
 
@@ -47,6 +56,7 @@ class FolderScan:
         modules: The same, opened.
         loose_files: Files outside their source sets that may be descriptors: path on disk and shown path.
         archives: APKs and containers of APKs, in the same way.
+        packed: Archives that may hold folders, in the same way.
         loose_code: Files of source code outside of modules, in the same way.
         problems: What could not be looked at; the modules' files add folders that are not listed.
         files_read: Spelled paths of the files read so far; the modules' files add theirs as they are read.
@@ -56,6 +66,7 @@ class FolderScan:
     modules: list[Module] = field(default_factory=list)
     loose_files: list[tuple[str, str]] = field(default_factory=list)
     archives: list[tuple[str, str]] = field(default_factory=list)
+    packed: list[tuple[str, str]] = field(default_factory=list)
     loose_code: list[tuple[str, str]] = field(default_factory=list)
     problems: list[InputError] = field(default_factory=list)
     files_read: dict[str, None] = field(default_factory=dict)
@@ -119,6 +130,7 @@ class _Walk:
         self._loose: list[str] = []
         self._code: list[str] = []
         self._archives: list[str] = []
+        self._packed: list[str] = []
 
     def run(self) -> FolderScan:
         self._walk()
@@ -144,6 +156,7 @@ class _Walk:
             self._located, (name for name in sorted(self._code) if not _is_code_of(name, modules))
         )
         self._scan.archives += map(self._located, sorted(self._archives))
+        self._scan.packed += map(self._located, sorted(self._packed))
         return self._scan
 
     def _located(self, name: str) -> tuple[str, str]:
@@ -170,7 +183,7 @@ class _Walk:
             for entry in entries:
                 inner = f"{name}/{entry.name}" if name else entry.name
                 if entry.is_dir(follow_symlinks=False):
-                    if not _is_skipped(entry.name) and inner.count("/") < MAX_LEVELS:
+                    if not is_skipped_folder(entry.name) and inner.count("/") < MAX_LEVELS:
                         pending.append(inner)
                         self._note_source_folder(name, entry.name)
                 elif entry.name.lower().endswith(ARCHIVE_ENDINGS):
@@ -195,6 +208,8 @@ class _Walk:
             self._found.catalogs.add(inner)
         elif name.endswith(self._code_endings):
             self._code.append(inner)
+        elif name.lower().endswith(PACKED_ENDINGS):
+            self._packed.append(inner)
 
     def _note_archive(self, entry: os.DirEntry[str], name: str) -> None:
         if is_file_entry(entry):
@@ -223,7 +238,8 @@ def _is_inside(name: str, roots: set[str]) -> bool:
     )
 
 
-def _is_skipped(name: str) -> bool:
+def is_skipped_folder(name: str) -> bool:
+    """Return whether folders of a name are not looked into."""
     return name in SKIPPED_FOLDERS or name.startswith(".")
 
 

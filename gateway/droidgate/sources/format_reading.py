@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Final
 
 from droidgate.sources.android_project import Module
 from droidgate.sources.source_code import (
@@ -20,9 +21,16 @@ from droidgate_mappings.formats.application import Application
 from droidgate_mappings.formats.format import Format, Reading, SourceFile, detect_format, load_formats
 from droidgate_mappings.formats.installed import InstalledState
 from droidgate_mappings.formats.leniency import ReadingContext, crash_report
-from droidgate_mappings.model.capability import Provider
+from droidgate_mappings.model.capability import Place, Provider
 from droidgate_mappings.model.errors import DroidgateError, InputError
-from droidgate_mappings.model.findings import Finding
+from droidgate_mappings.model.findings import Finding, Level, finding_code
+
+if TYPE_CHECKING:
+    from droidgate.sources.packed_folders import UnpackedFolder
+
+UTF_16: Final = finding_code(
+    "utf-16", "A descriptor is in UTF-16, as PowerShell writes files; other programs expect UTF-8", __name__
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +62,7 @@ class FormatReader:
         files_read: Paths of the files read, as a user would write them, each once.
         read_alone: Those of the files that were read as descriptors by themselves, without an application.
         problems: What could not be read, by its whole text.
+        unpacked: The archives that were looked into.
     """
 
     options: ReadOptions
@@ -63,6 +72,7 @@ class FormatReader:
     files_read: dict[str, None] = field(default_factory=dict)
     read_alone: dict[str, None] = field(default_factory=dict)
     problems: dict[str, InputError] = field(default_factory=dict)
+    unpacked: list[UnpackedFolder] = field(default_factory=list)
 
     def result(self) -> Providers:
         """Return what was read so far."""
@@ -73,6 +83,7 @@ class FormatReader:
             files_read=tuple(self.files_read),
             problems=tuple(self.problems.values()),
             read_alone=tuple(self.read_alone),
+            unpacked=tuple(self.unpacked),
         )
 
     @property
@@ -99,11 +110,26 @@ class FormatReader:
         format_ = detect_format(file, self.options.formats)
         if format_ is None:
             return False
+        if file.was_utf_16:
+            self._report_utf_16(file.path)
         context = self.context()
         self._keep(format_.read_file(file, context), context)
         self.files_read[file.path] = None
         self.read_alone[file.path] = None
         return True
+
+    def _report_utf_16(self, path: str) -> None:
+        """Report a file that is read though it is in UTF-16.
+
+        Raises:
+            InputError: the reading is strict.
+        """
+        message, hint = "the file is UTF-16", "save the file as UTF-8"
+        if self.options.strict:
+            raise InputError(message, place=path, hint=hint)
+        place = Place(path=path)
+        finding = Finding(code=UTF_16, level=Level.READ, pointer="", message=message, hint=hint, source=place)
+        self.findings.append(finding)
 
     def read_application(
         self,

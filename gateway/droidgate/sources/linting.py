@@ -57,7 +57,8 @@ def check_reading(
         yield from (finding for finding in near_names.report(application) if finding.source not in places)
     yield from report_competing_services(reading.applications, reading.providers)
     for path in reading.read_alone:
-        data = content_of(path)
+        unpacked = (archive.read(path) for archive in reading.unpacked)
+        data = next((found for found in unpacked if found is not None), None) or content_of(path)
         if data is not None:
             yield from check_file(SourceFile(path, data), formats)
     yield from reading.linted

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from droidgate_mappings.formats.application import Application
 from droidgate_mappings.model.capability import Provider
@@ -13,6 +13,9 @@ from droidgate_mappings.model.errors import InputError, UsageError
 from droidgate_mappings.model.findings import Finding
 from droidgate_mappings.model.names import qualified_class
 from droidgate_mappings.text.nearest_names import closest_name
+
+if TYPE_CHECKING:
+    from droidgate.sources.packed_folders import UnpackedFolder
 
 _PACKAGE: Final = re.compile(r"[A-Za-z_]\w*(\.[A-Za-z_]\w*)*", re.ASCII)
 
@@ -127,6 +130,7 @@ class Providers:
         sources: The sources as they were named, where `read` or a command named them.
         linted: What linters found when a catalog was made; the files are not at hand to be checked again.
         unreadable: How many of several sources could not be read at all; each is among the problems.
+        unpacked: The archives that were looked into; their files are on disk as long as one holds them.
     """
 
     providers: tuple[Provider, ...] = ()
@@ -138,6 +142,7 @@ class Providers:
     sources: tuple[str, ...] = ()
     linted: tuple[Finding, ...] = ()
     unreadable: int = 0
+    unpacked: tuple[UnpackedFolder, ...] = ()
 
     @classmethod
     def join(cls, readings: Iterable[Providers]) -> Providers:
@@ -151,6 +156,7 @@ class Providers:
             problems=tuple(problem for item in several for problem in item.problems),
             read_alone=tuple(path for item in several for path in item.read_alone),
             unreadable=sum(item.unreadable for item in several),
+            unpacked=tuple(archive for item in several for archive in item.unpacked),
         )
 
     def choose(self, *names: str) -> Providers:

@@ -29,6 +29,7 @@ from droidgate_mappings.model.json_values import Json
 from droidgate_mappings.model.names import NameEntry
 from droidgate_mappings.model.types import Type
 from droidgate_mappings.tables.loading import DialectTable, FormatTables
+from droidgate_mappings.text.json_text import utf_16_text
 from droidgate_mappings.text.nearest_names import suggest_name
 
 ENTRY_POINT_GROUP = "droidgate.formats"
@@ -36,10 +37,23 @@ ENTRY_POINT_GROUP = "droidgate.formats"
 
 @dataclass(frozen=True, slots=True)
 class SourceFile:
-    """One file or text to read: its bytes, and the path as the user wrote it (`-` for standard input)."""
+    """One file or text to read.
+
+    Attributes:
+        path: As the user wrote it; `-` for standard input.
+        data: Its bytes; a text in UTF-16 that is no XML, which names its encoding itself, is in UTF-8 here.
+        was_utf_16: Whether it was in UTF-16.
+    """
 
     path: str
     data: bytes
+    was_utf_16: bool = field(init=False, default=False)
+
+    def __post_init__(self) -> None:
+        text = utf_16_text(self.data)
+        if text is not None:
+            object.__setattr__(self, "data", text.encode())
+            object.__setattr__(self, "was_utf_16", True)
 
 
 @dataclass(frozen=True, slots=True)

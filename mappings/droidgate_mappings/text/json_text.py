@@ -37,6 +37,12 @@ _MANY_DIGITS = re.compile(r"(?<!\d)\d{640}", re.ASCII)
 _ESCAPE_OR_SURROGATE = re.compile(r"\\(?:u(?P<code>[0-9a-fA-F]{4})|.)|[\ud800-\udfff]", re.DOTALL)
 
 
+_UTF_16_STARTS: Final = {
+    b"\xff\xfe": "utf-16-le", b"{\0": "utf-16-le", b"[\0": "utf-16-le",
+    b"\xfe\xff": "utf-16-be", b"\0{": "utf-16-be", b"\0[": "utf-16-be",
+}  # fmt: skip
+
+
 class JsonParser(Protocol):
     """A parser of one JSON document, such as `parse_json`; it raises InputError and nothing else."""
 
@@ -178,6 +184,22 @@ def decode_utf8(data: bytes, *, path: str) -> str:
     except UnicodeDecodeError as error:
         message = f"byte {error.start} is not UTF-8"
         raise InputError(message, place=path, hint="save the file as UTF-8") from None
+
+
+def utf_16_text(data: bytes) -> str | None:
+    """Return a text in UTF-16, as PowerShell writes it, without its byte order mark; None for anything else.
+
+    XML is left to its parser, which the document names its encoding. Without a mark, JSON begins with two
+    ASCII characters (RFC 4627, 3).
+    """
+    mark = data[:2]
+    order = _UTF_16_STARTS.get(mark)
+    if order is None or data[2:4].strip(b"\0") == b"<":
+        return None
+    try:
+        return data.decode(order).removeprefix("\ufeff")
+    except UnicodeDecodeError:
+        return None
 
 
 def _located(error: json.JSONDecodeError, path: str, line: int) -> InputError:

@@ -67,6 +67,7 @@ SHAPES: dict[str, Json] = {
     "nothing": result(),
     "page": result(WEATHER, nextCursor="abc", _meta={"com.example/x": 1}),
     "array": [WEATHER, TREE],
+    "one tool": WEATHER,
     "response": {"jsonrpc": "2.0", "id": 7, "result": result(WEATHER)},
     "dump": {
         "protocolVersion": "2025-06-18",
@@ -198,6 +199,54 @@ def test_a_tool_that_cannot_be_read_hides_no_other() -> None:
     assert [item.place for item in reading.problems] == [f"tools.json:/tools/{place}" for place in places]
     with pytest.raises(InputError):
         read(document, strict=True)
+
+
+def message(**members: Json) -> str:
+    """Return a JSON-RPC message in one line."""
+    return json.dumps({"jsonrpc": "2.0", **members})
+
+
+BOTH = "get_weather store_tree"
+STARTED = message(id=0, result={"protocolVersion": "2026-07-28", "serverInfo": {"name": "weather"},
+    "instructions": "Ask for one city.", "capabilities": {}})  # fmt: skip
+LISTED = message(id=1, result=result(WEATHER, TREE))
+FIRST_PAGE = message(id=1, result=result(WEATHER, nextCursor="2"))
+SECOND_PAGE = message(id=2, result=result(TREE))
+
+
+@pytest.mark.row("P10")
+@pytest.mark.parametrize(("text", "names", "server"), [
+    pytest.param(f"{STARTED}\n{LISTED}\n", BOTH, "weather", id="lines of stdio"),
+    pytest.param(f"{STARTED}\r\n{FIRST_PAGE}\r\n{SECOND_PAGE}", BOTH, "weather", id="pages"),
+    pytest.param(f"{FIRST_PAGE}\n{LISTED}\n{LISTED}", BOTH, None, id="a list that is asked twice"),
+    pytest.param(f"{LISTED}\n{SECOND_PAGE}", "store_tree", None, id="the last list counts"),
+    pytest.param(f"event: message\nid: 1\ndata: {LISTED}\n\n", BOTH, None, id="an event"),
+    pytest.param(f"2026-01-02T03:04:05Z [weather] [info] from server: {LISTED} {{ metadata: undefined }}\n",
+        BOTH, None, id="a client's log"),
+    pytest.param(f"connecting...\n{{not JSON}} \"jsonrpc\"\n{message(method='ping')}\n{LISTED}", BOTH,
+        None, id="lines between"),
+])  # fmt: skip
+def test_a_recorded_conversation_is_read_as_a_dump_of_its_server(
+    text: str, names: str, server: str | None
+) -> None:
+    file = SourceFile("talk.txt", text.encode())
+    assert FORMAT.detect(file) > 0
+    context = ReadingContext()
+    (provider,) = FORMAT.read_file(file, context).providers
+    assert " ".join(item.id for item in provider.capabilities) == names
+    assert provider.name == server
+    assert {finding.rule for finding in context.findings} == {"P10"}
+    assert_same_declaration(provider, read_one(write(provider, provider.dialect).artifacts[0].text))
+    with pytest.raises(InputError, match="P10"):
+        FORMAT.read_file(file, ReadingContext(strict=True))
+
+
+@pytest.mark.parametrize("text", [
+    pytest.param(f"# How to\n{json.dumps(json.loads(LISTED), indent=1)}\n", id="a page with an answer"),
+    pytest.param(f"<a>{message(method='tools/list')}</a>", id="a question without an answer"),
+])  # fmt: skip
+def test_what_records_no_list_is_left_to_others(text: str) -> None:
+    assert FORMAT.detect(SourceFile("page.md", text.encode())) == 0
 
 
 @titled(("document", "message"), {

@@ -73,6 +73,20 @@ def test_a_file_is_there_once_and_two_of_one_name_have_two_names(apps: Path, tmp
     assert len(names(apps, apps / "agent.apk")) == 20 + SAMPLES
 
 
+def test_an_archive_of_a_folder_has_the_inputs_of_the_folder(apps: Path, tmp_path: Path) -> None:
+    folder = tmp_path / "box"
+    shutil.copytree(apps, folder / "inner")
+    shutil.move(shutil.make_archive(str(tmp_path / "packed"), "zip", folder), folder)
+    inside = names(folder / "inner")
+    inputs = list_inputs([str(folder)])
+    packed = [item.source for item in inputs.items if ".zip/" in item.source]
+    assert packed == [f"box/packed.zip/{name}" for name in inside]
+    assert names(folder / "packed.zip") == [name.removeprefix("box/") for name in packed]
+    assert all(Path(item.location).is_file() for item in inputs.items)
+    (folder / "packed.zip").write_bytes(b"PK\x05\x06")
+    assert names(folder / "packed.zip") == ["packed.zip"]
+
+
 def test_a_list_names_sources_and_its_bad_lines_are_rows(apps: Path, tmp_path: Path) -> None:
     lines = [
         "# apps",

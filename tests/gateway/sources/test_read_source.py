@@ -1,15 +1,19 @@
 """Files, standard input, projects and folders, with the tests' own format."""
 
+import gc
 import io
 import os
 import shutil
+import tarfile
 import tempfile
+import zipfile
+from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
 from hypothesis import given, strategies as st
 
-from droidgate.sources import Providers, folder_files, read_source
+from droidgate.sources import Providers, folder_files, packed_folders, read_source
 from droidgate.sources.build_layout import BUILD_STATEMENT_UNREAD, PROJECT_NOT_MERGED
 from droidgate.sources.file_reader import UNREFERENCED_DESCRIPTOR
 from droidgate.sources.linting import check_reading
@@ -110,7 +114,7 @@ class TestNamedFiles:
         ("open.xml", b"<a><b></a>", "not well-formed XML"),
         ("entity.xml", b'<!DOCTYPE a [<!ENTITY x SYSTEM "file:///etc/passwd">]><a>&x;</a>', "DOCTYPE"),
         ("wide.xml", "<!DOCTYPE a><a/>".encode("utf-16"), "DOCTYPE"),
-        ("wide.json", '{"tools": []}'.encode("utf-16"), "the file is UTF-16"),
+        ("wide.json", '{"tools": []}'.encode("utf-16"), "no known format claims this file"),
         ("whole.json", b'{"tools": []}', "no known format claims this file"),
         ("whole.xml", b"<resources/>", "no known format claims this file"),
         ("app.apk", b"", "it is not an APK"),
@@ -772,3 +776,111 @@ def test_any_build_files_are_read_or_reported(pieces: list[str]) -> None:
     codes = {item.code for item in reading.findings}
     assert codes <= {PROJECT_NOT_MERGED, BUILD_STATEMENT_UNREAD, UNKNOWN_NAMESPACE}
     assert reading.problems == ()
+
+
+def packed(path: str, files: dict[str, bytes], *, links: Mapping[str, str] = {}) -> str:
+    """Write an archive, of the kind that its name says, with links that lead where they say."""
+    if path.endswith((".zip", ".whl")):
+        with zipfile.ZipFile(path, "w") as archive:
+            for name, data in files.items():
+                archive.writestr(name, data)
+            for name, target in links.items():
+                info = zipfile.ZipInfo(name)
+                info.external_attr = 0o120777 << 16
+                archive.writestr(info, target)
+        return path
+    with tarfile.open(path, "w:gz" if path.endswith("gz") else "w") as tar:
+        for name, data in files.items():
+            member = tarfile.TarInfo(name)
+            member.size = len(data)
+            tar.addfile(member, io.BytesIO(data))
+        for name, target in links.items():
+            member = tarfile.TarInfo(name)
+            member.type, member.linkname = tarfile.SYMTYPE, target
+            tar.addfile(member)
+    return path
+
+
+class TestArchives:
+    @pytest.mark.parametrize("name", ["a.zip", "a.whl", "a.tgz", "a.tar.gz", "a.TAR"])
+    def test_a_folder_in_an_archive_is_read_as_the_folder_is(self, name: str) -> None:
+        root = project("app")
+        (root / "loose.json").write_text("tools three")
+        files = {
+            path.relative_to(root).as_posix(): path.read_bytes() for path in root.rglob("*") if path.is_file()
+        }
+        packed(name, {"node_modules/x.json": b"tools no", **files})
+        expected = [(*facts, place.replace("app/", f"{name}/", 1)) for *facts, place in found("app")]
+        assert len(expected) == 2
+        assert found(name) == expected
+        Path("box").mkdir()
+        shutil.move(name, "box")
+        assert [facts for *facts, _ in found("box")] == [facts for *facts, _ in expected]
+
+    def test_a_descriptor_in_an_archive_is_linted_and_its_folder_removed_after(self) -> None:
+        reading = read(packed("a.zip", {"t.json": b"tools a"}))
+        (unpacked,) = reading.unpacked
+        assert unpacked.read("a.zip/t.json") == b"tools a"
+        assert unpacked.read("t.json") is unpacked.read("a.zip/none") is unpacked.read("a.zip/../x") is None
+        folder = Path(unpacked.folder)
+        del reading, unpacked
+        gc.collect()
+        assert not folder.exists()
+
+    @pytest.mark.parametrize("name", ["a.zip", "a.tgz"])
+    def test_nothing_is_written_or_read_outside_of_the_folder(self, name: str) -> None:
+        Path("secret.txt").write_text("tools secret")
+        outside = dict.fromkeys(["../out.txt", "/abs.txt", "C:/x.json"], b"tools out")
+        files = {**outside, "in.json": b"tools in", "in.json/x.json": b"tools out"}
+        reading = read(packed(name, files, links={"link.json": str(Path("secret.txt").absolute())}))
+        assert [kept.id for provider in reading.providers for kept in provider.capabilities] == ["in"]
+        places = [f"{name}/{left}" for left in ("../out.txt", "/abs.txt", "C:/x.json", "in.json/x.json")]
+        assert [problem.place for problem in reading.problems] == places
+        assert not Path("out.txt").exists()
+
+    @pytest.mark.parametrize(("name", "data", "message"), [
+        ("empty.zip", b"PK\x05\x06" + bytes(18), "the archive holds no Android project and no descriptor"),
+        ("text.tgz", b"hello", "the archive cannot be unpacked: "),
+        ("cut.tar", tarfile.TarInfo("x").tobuf()[:300], "the archive cannot be unpacked: "),
+        ("text.zip", b"tools a", None),
+    ])  # fmt: skip
+    def test_what_is_no_archive_says_so(self, name: str, data: bytes, message: str | None) -> None:
+        Path(name).write_bytes(data)
+        if message is None:
+            assert read(name).providers
+            return
+        with pytest.raises(InputError) as caught:
+            read(name)
+        assert (caught.value.place, caught.value.message.startswith(message)) == (name, True)
+
+    def test_what_unpacks_to_too_much_is_refused(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        packed("a.zip", {"1.json": b"tools a", "2.json": b"tools b"})
+        monkeypatch.setattr(packed_folders, "MAX_FILES", 1)
+        with pytest.raises(BudgetError, match="more than 1 files"):
+            read("a.zip")
+        monkeypatch.setattr(packed_folders, "MAX_FILES", 2)
+        monkeypatch.setattr(packed_folders, "MAX_BYTES", 13)
+        with pytest.raises(BudgetError, match="more than 13 bytes"):
+            read("a.zip")
+
+    def test_an_archive_in_an_archive_is_reported(self) -> None:
+        packed("b.zip", {"t.json": b"tools b"})
+        packed("a.zip", {"b.zip": Path("b.zip").read_bytes(), "t.json": b"tools a"})
+        reading = read("a.zip")
+        assert len(reading.providers) == 1
+        assert [str(finding.source) for finding in reading.findings] == ["a.zip/b.zip"]
+
+    def test_a_container_of_splits_is_still_an_app(self) -> None:
+        with pytest.raises(InputError, match="not"):
+            read(packed("app.zip", {"base.apk": b"x"}))
+
+
+@pytest.mark.parametrize("encoding", ["utf-16", "utf-16-be", "utf-16-le"])
+def test_a_json_descriptor_in_utf_16_is_read_and_reported(encoding: str) -> None:
+    text = '[{"name": "é", "inputSchema": {"type": "object"}}]'
+    Path("t.json").write_bytes(text.encode(encoding))
+    reading = read_source("t.json")
+    assert reading.providers[0].capabilities[0].id == "é"
+    assert [finding.code for finding in reading.findings] == ["utf-16"]
+    with pytest.raises(InputError, match="the file is UTF-16"):
+        read_source("t.json", strict=True)

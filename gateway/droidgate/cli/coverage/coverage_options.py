@@ -23,8 +23,8 @@ class Scan(
 
     sources: list[str] = argument(
         "SRC",
-        "An APK, container of splits, descriptor, project, folder of any of these, @LIST of paths, "
-        "URL, adb:[SERIAL] or another catalog",
+        "An APK, container of splits, descriptor, project, folder or archive of any of these, @LIST of "
+        "paths, URL, adb:[SERIAL] or another catalog",
         ...,
     )
     catalog: Path = option("--catalog --output -o DIR", "Folder of the catalog", ...)
