@@ -79,7 +79,7 @@ def test_rules_are_written_and_read_back(
 CLOSED = {"exported": False, "enabled": {"": False, "v36": True}, "permission": "a.CALL"}
 
 
-@pytest.mark.parametrize(("field", "value"), CLOSED.items())
+@pytest.mark.parametrize(("field", "value"), CLOSED.items(), ids=str)
 @pytest.mark.parametrize("format_id", ["mobile-mcp", "mmcp"])
 def test_a_rule_that_a_tool_list_cannot_enforce_is_a_security_finding(
     format_id: str, field: str, value: Json

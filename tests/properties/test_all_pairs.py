@@ -70,7 +70,7 @@ def test_what_one_format_holds_crosses_to_every_other(first: str, second: str) -
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("block", range(10))
+@pytest.mark.parametrize("block", range(10), ids="block {}".format)
 def test_one_model_crosses_to_every_dialect(block: int) -> None:
     _cross_to_every_dialect(block)
 

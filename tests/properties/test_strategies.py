@@ -122,7 +122,7 @@ def test_a_true_account_is_accepted() -> None:
     assert_reads_back(WRITING, FORMAT, DIALECT)
 
 
-@pytest.mark.parametrize("left_out", range(3))
+@pytest.mark.parametrize("left_out", range(3), ids="finding {}".format)
 def test_a_missing_finding_is_seen(left_out: int) -> None:
     reported = tuple(item for index, item in enumerate(WRITING.findings) if index != left_out)
     with pytest.raises(AssertionError, match="differs without a finding"):
@@ -164,6 +164,7 @@ def test_a_renamed_property_is_compared_under_its_own_name() -> None:
 @pytest.mark.parametrize(
     ("key", "value"),
     [("description", "More"), ("inputSchema", {"type": "object"}), ("annotations", {"readOnlyHint": True})],
+    ids=str,
 )
 def test_a_file_that_says_something_else_is_seen(key: str, value: object) -> None:
     document = json.loads(WRITING.artifacts[0].text)

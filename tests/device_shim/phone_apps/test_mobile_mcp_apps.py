@@ -103,40 +103,33 @@ def test_a_day_that_is_clocked_in_is_found_again_by_a_new_process(phone: SmallPh
     assert is_clocked_in(phone) is True
 
 
-@pytest.mark.parametrize(
-    ("date", "message"),
-    [
-        ("2026-02-13", "Added a clock-in for 2026-02-13."),
-        ("2026-02-15", 'invalid_argument: "date" must lie between 2000-01-01 and 2026-02-14'),
-        ("1999-12-31", 'invalid_argument: "date" must lie between 2000-01-01 and 2026-02-14'),
-        ("2026-02-30", 'invalid_argument: "date" names a day that does not exist'),
-        ("13.2.2026", 'invalid_argument: "date" must look like YYYY-MM-DD'),
-        ("2024-02-29", "Added a clock-in for 2024-02-29."),
-    ],
-)
+@pytest.mark.parametrize(("date", "message"), [
+    ("2026-02-13", "Added a clock-in for 2026-02-13."),
+    ("2026-02-15", 'invalid_argument: "date" must lie between 2000-01-01 and 2026-02-14'),
+    ("1999-12-31", 'invalid_argument: "date" must lie between 2000-01-01 and 2026-02-14'),
+    ("2026-02-30", 'invalid_argument: "date" names a day that does not exist'),
+    ("13.2.2026", 'invalid_argument: "date" must look like YYYY-MM-DD'),
+    ("2024-02-29", "Added a clock-in for 2024-02-29."),
+])  # fmt: skip
 def test_a_missed_day_is_added_where_it_is_a_day_of_the_past(
     phone: SmallPhone, date: str, message: str
 ) -> None:
     assert ask_clock_in(phone, request("make_up_clock_in", {"date": date}))["message"] == message
 
 
-@pytest.mark.parametrize(
-    ("text", "message"),
-    [
-        (None, "invalid_argument: the request is missing"),
-        ("{", "invalid_argument: the request is not a JSON object"),
-        ("{}", 'invalid_argument: "mobile-mcp-request" must be an object'),
-        (request("nothing"), 'unknown_capability: there is no "nothing" here'),
-        (request("make_up_clock_in", {}), 'invalid_argument: "date" is missing'),
-        (request("make_up_clock_in", {"date": 5}), 'invalid_argument: "date" must be a string'),
-        (request("clock_in_today", {"x": ""}), 'invalid_argument: "x" is not a parameter of this capability'),
-        (request("clock_in_today", input={}),
-         'invalid_argument: arguments belong under "args", not under "input"'),
-        (request("clock_in_today").replace("1.0", "2.0"),
-         "unsupported_version: this tool speaks version 1.0"),
-        (" " * 65_537, "invalid_argument: the request is longer than 65536 characters"),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("text", "message"), [
+    (None, "invalid_argument: the request is missing"),
+    ("{", "invalid_argument: the request is not a JSON object"),
+    ("{}", 'invalid_argument: "mobile-mcp-request" must be an object'),
+    (request("nothing"), 'unknown_capability: there is no "nothing" here'),
+    (request("make_up_clock_in", {}), 'invalid_argument: "date" is missing'),
+    (request("make_up_clock_in", {"date": 5}), 'invalid_argument: "date" must be a string'),
+    (request("clock_in_today", {"x": ""}), 'invalid_argument: "x" is not a parameter of this capability'),
+    (request("clock_in_today", input={}),
+        'invalid_argument: arguments belong under "args", not under "input"'),
+    (request("clock_in_today").replace("1.0", "2.0"), "unsupported_version: this tool speaks version 1.0"),
+    (" " * 65_537, "invalid_argument: the request is longer than 65536 characters"),
+], ids=lambda value: str(value)[:60])  # fmt: skip
 def test_a_request_that_does_not_fit_is_refused_with_a_token(
     phone: SmallPhone, text: str | None, message: str
 ) -> None:
@@ -243,18 +236,15 @@ def test_points_go_when_nobody_is_bound_any_more_and_the_binder_begins_anew(phon
     assert total(phone, first) == 2
 
 
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        ({"player": "Ada"}, '"points" is missing'),
-        ({"player": "Ada", "points": True}, '"points" must be an integer'),
-        ({"player": "Ada", "points": 1.5}, '"points" must be an integer'),
-        ({"player": 1, "points": 1}, '"player" must be a string'),
-        ({"player": "", "points": 1}, '"player" must have 1 to 100 characters'),
-        ({"player": "x" * 101, "points": 1}, '"player" must have 1 to 100 characters'),
-        ({"player": "Ada", "points": 2**63 - 1}, '"points" would make a total that no 64-bit number holds'),
-    ],
-)
+@pytest.mark.parametrize(("arguments", "message"), [
+    ({"player": "Ada"}, '"points" is missing'),
+    ({"player": "Ada", "points": True}, '"points" must be an integer'),
+    ({"player": "Ada", "points": 1.5}, '"points" must be an integer'),
+    ({"player": 1, "points": 1}, '"player" must be a string'),
+    ({"player": "", "points": 1}, '"player" must have 1 to 100 characters'),
+    ({"player": "x" * 101, "points": 1}, '"player" must have 1 to 100 characters'),
+    ({"player": "Ada", "points": 2**63 - 1}, '"points" would make a total that no 64-bit number holds'),
+], ids=lambda value: str(value)[:60])  # fmt: skip
 def test_points_that_cannot_be_added_are_refused_and_change_nothing(
     phone: SmallPhone, arguments: dict[str, Any], message: str
 ) -> None:

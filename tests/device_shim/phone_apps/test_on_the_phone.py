@@ -250,24 +250,21 @@ def test_pictures_and_dumps_go_to_files_or_to_the_output(phone: AndroidSystem) -
     assert (ran.status, ran.stdout) == (0, f"{done}/no/such/folder/x.xml\n")
 
 
-@pytest.mark.parametrize(
-    ("command", "status", "message"),
-    [
-        (f"monkey -p dev.made.gone -c {LAUNCHER} 1", 252, "monkey aborted."),
-        (f"monkey -p {PDF_TOOL.package} -c {LAUNCHER} 1", 252, "monkey aborted."),
-        (f"monkey -p {AGENT} 500", 69, "not modelled"),
-        ("input draganddrop 1 1 2", 255, "IllegalArgumentException: Argument expected after"),
-        ("input roll 1 1", 69, "not modelled"),
-        ("input keyevent POWER", 69, "not modelled: key 26"),
-        ("input text Grüße", 255, "java.lang.NullPointerException"),
-        ("input tap 1", 255, "IllegalArgumentException: Argument expected after"),
-        ("input tap a b", 255, "For input string"),
-        ("input dance", 0, "Unknown command: dance"),
-        ("input", 0, "Usage: input [<source>]"),
-        ("uiautomator events", 69, "not modelled"),
-        ("screencap -d 7", 69, "not modelled"),
-    ],
-)
+@pytest.mark.parametrize(("command", "status", "message"), [
+    (f"monkey -p dev.made.gone -c {LAUNCHER} 1", 252, "monkey aborted."),
+    (f"monkey -p {PDF_TOOL.package} -c {LAUNCHER} 1", 252, "monkey aborted."),
+    (f"monkey -p {AGENT} 500", 69, "not modelled"),
+    ("input draganddrop 1 1 2", 255, "IllegalArgumentException: Argument expected after"),
+    ("input roll 1 1", 69, "not modelled"),
+    ("input keyevent POWER", 69, "not modelled: key 26"),
+    ("input text Grüße", 255, "java.lang.NullPointerException"),
+    ("input tap 1", 255, "IllegalArgumentException: Argument expected after"),
+    ("input tap a b", 255, "For input string"),
+    ("input dance", 0, "Unknown command: dance"),
+    ("input", 0, "Usage: input [<source>]"),
+    ("uiautomator events", 69, "not modelled"),
+    ("screencap -d 7", 69, "not modelled"),
+])  # fmt: skip
 def test_what_android_refuses_is_refused_in_its_words(
     phone: AndroidSystem, command: str, status: int, message: str
 ) -> None:

@@ -112,7 +112,7 @@ def test_pages_are_drawn_as_pictures(kind: str, ending: str) -> None:
     assert [shows_text(picture) for picture in drawn] == [True, False]
 
 
-@pytest.mark.parametrize("size", [None, {"width": 595, "height": 842}])
+@pytest.mark.parametrize("size", [None, {"width": 595, "height": 842}], ids=str)
 def test_files_are_joined_in_the_order_given_as_pictures(size: dict[str, int] | None) -> None:
     phone = phone_with(a=pdf_with(["first"]), b=pdf_with([""], ["third"]))
     other = FILE.replace("a.pdf", "b.pdf")
@@ -143,28 +143,25 @@ def test_one_call_draws_at_most_20_pages() -> None:
         assert (code, answer["error"]) == (0, f"one call draws at most 20 pages, not {count}")
 
 
-@pytest.mark.parametrize(
-    ("tool", "parameters", "reason"),
-    [
-        (None, {}, "no tool is named"),
-        ("print", {}, 'unknown tool "print"'),
-        ("page_count", "{", "the parameters are not a JSON object"),
-        ("page_count", None, '"path" is missing'),
-        ("page_count", {"path": 5}, '"path" must be of type string'),
-        ("page_count", {"path": ""}, '"path" is too short'),
-        ("page_count", {"path": FILE, "x": 1}, '"x" is not a parameter of this tool'),
-        ("page_count", {"path": "/data/data/x.pdf"}, '"/data/data/x.pdf" does not lie in shared storage'),
-        ("page_count", {"path": "/sdcard/../a.pdf"}, '"/sdcard/../a.pdf" does not lie in shared storage'),
-        ("page_count", {"path": "/sdcard/b.pdf"}, '"/sdcard/b.pdf" is not a file that this app may read'),
-        ("page_count", {"path": FILE.replace("a.", "text.")}, "the file is not a PDF file, or is damaged"),
-        ("extract_text", {"path": FILE, "first_page": 0}, '"first_page" must be at least 1'),
-        ("extract_text", {"path": FILE, "separator": "x"},
-         '"separator" must be one of ["blank_line","form_feed","page_heading"]'),
-        ("merge", {"paths": [FILE], "output_name": "x"}, '"paths" needs at least 2 entries'),
-        ("merge", {"paths": [FILE, FILE], "output_name": "../x"},
-         '"output_name" must match ^[A-Za-z0-9_-]{1,60}$'),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("tool", "parameters", "reason"), [
+    (None, {}, "no tool is named"),
+    ("print", {}, 'unknown tool "print"'),
+    ("page_count", "{", "the parameters are not a JSON object"),
+    ("page_count", None, '"path" is missing'),
+    ("page_count", {"path": 5}, '"path" must be of type string'),
+    ("page_count", {"path": ""}, '"path" is too short'),
+    ("page_count", {"path": FILE, "x": 1}, '"x" is not a parameter of this tool'),
+    ("page_count", {"path": "/data/data/x.pdf"}, '"/data/data/x.pdf" does not lie in shared storage'),
+    ("page_count", {"path": "/sdcard/../a.pdf"}, '"/sdcard/../a.pdf" does not lie in shared storage'),
+    ("page_count", {"path": "/sdcard/b.pdf"}, '"/sdcard/b.pdf" is not a file that this app may read'),
+    ("page_count", {"path": FILE.replace("a.", "text.")}, "the file is not a PDF file, or is damaged"),
+    ("extract_text", {"path": FILE, "first_page": 0}, '"first_page" must be at least 1'),
+    ("extract_text", {"path": FILE, "separator": "x"},
+        '"separator" must be one of ["blank_line","form_feed","page_heading"]'),
+    ("merge", {"paths": [FILE], "output_name": "x"}, '"paths" needs at least 2 entries'),
+    ("merge", {"paths": [FILE, FILE], "output_name": "../x"},
+        '"output_name" must match ^[A-Za-z0-9_-]{1,60}$'),
+], ids=str)  # fmt: skip
 def test_calls_that_cannot_be_served_are_cancelled_with_a_reason(
     tool: str | None, parameters: Any, reason: str
 ) -> None:
@@ -172,16 +169,13 @@ def test_calls_that_cannot_be_served_are_cancelled_with_a_reason(
     assert call(phone, tool, parameters) == (0, {"error": reason, "result": f"Error: {reason}"})
 
 
-@pytest.mark.parametrize(
-    "data",
-    [
-        pdf_with(["a"]).replace(b"/Pages", b"/Pagan"),
-        pdf_with(["a"]) + b"\n",
-        pdf_with(["a"])[:-1],
-        pdf_with(["a"]).replace(b"[0 0 612 792]", b"[0 0 000 792]"),
-        b"%PDF-1.4\n",
-    ],
-)
+@pytest.mark.parametrize("data", [
+    pytest.param(pdf_with(["a"]).replace(b"/Pages", b"/Pagan"), id="no list of pages"),
+    pytest.param(pdf_with(["a"]) + b"\n", id="a byte after the end"),
+    pytest.param(pdf_with(["a"])[:-1], id="a byte before the end is missing"),
+    pytest.param(pdf_with(["a"]).replace(b"[0 0 612 792]", b"[0 0 000 792]"), id="a page without a width"),
+    pytest.param(b"%PDF-1.4\n", id="a header alone"),
+])  # fmt: skip
 def test_files_from_elsewhere_are_refused_as_not_modelled(data: bytes) -> None:
     code, answer = call(phone_with(a=data), "page_count", {"path": FILE})
     reason = "droidgate phone: only PDF files of its own are read, such as /sdcard/Download/report.pdf"

@@ -298,18 +298,15 @@ def test_what_is_disabled_takes_no_touch(kind: ViewKind, stage: OneStage) -> Non
     assert node(window, text="text").get("enabled") == "false"
 
 
-@pytest.mark.parametrize(
-    ("text", "code"),
-    [
-        ("HOME", 3),
-        ("KEYCODE_BACK", 4),
-        ("66", 66),
-        ("KEYCODE_66", 0),
-        ("A", 29),
-        ("9", 9),
-        ("", 0),
-        ("-1", 0),
-    ],
-)
+@pytest.mark.parametrize(("text", "code"), [
+    ("HOME", 3),
+    ("KEYCODE_BACK", 4),
+    ("66", 66),
+    ("KEYCODE_66", 0),
+    ("A", 29),
+    ("9", 9),
+    ("", 0),
+    ("-1", 0),
+])  # fmt: skip
 def test_keys_are_found_by_name_and_number(text: str, code: int) -> None:
     assert keys.key_code(text) == code

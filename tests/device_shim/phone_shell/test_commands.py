@@ -195,7 +195,7 @@ def test_a_command_line_gives_what_busybox_gives(command: str, tmp_path: Path) -
     assert_alike(command, tmp_path)
 
 
-@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("seed", range(6), ids="seed {}".format)
 def test_dd_cuts_random_files_as_busybox_does(seed: int, tmp_path: Path) -> None:
     chance = random.Random(seed)
     data = chance.randbytes(chance.randint(0, 5000))

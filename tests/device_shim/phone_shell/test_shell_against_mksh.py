@@ -47,7 +47,7 @@ def test_a_command_line_gives_what_mksh_gives_with_the_same_messages(command: st
     assert_alike(command, tmp_path)
 
 
-@pytest.mark.parametrize("seed", range(8))
+@pytest.mark.parametrize("seed", range(8), ids="seed {}".format)
 def test_random_pieces_end_as_in_mksh_or_are_refused(seed: int, tmp_path: Path) -> None:
     chance = random.Random(seed)
     compared = 0

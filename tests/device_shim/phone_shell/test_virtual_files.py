@@ -131,24 +131,32 @@ def test_shared_storage_gives_its_own_modes(files: VirtualFiles) -> None:
     assert (file.uid, name_of(file.gid)) == (SHELL, "sdcard_rw")
 
 
-@pytest.mark.parametrize(
-    ("work", "number", "text"),
-    [
-        (lambda files: files.read("/nope"), errno.ENOENT, "No such file or directory"),
-        (lambda files: files.read("/data"), errno.EISDIR, "Is a directory"),
-        (lambda files: files.read("/f/x"), errno.ENOTDIR, "Not a directory"),
-        (lambda files: files.list("/f"), errno.ENOTDIR, "Not a directory"),
-        (lambda files: files.make_directory("/f"), errno.EEXIST, "File exists"),
-        (lambda files: files.remove("/data"), errno.EISDIR, "Is a directory"),
-        (lambda files: files.read("/loop"), errno.ELOOP, "Too many symbolic links encountered"),
-        (lambda files: files.write("/" + "n" * 256, b""), errno.ENAMETOOLONG, "File name too long"),
-        (lambda files: files.chmod("/f", 0, uid=SHELL), errno.EPERM, "Operation not permitted"),
-        (lambda files: files.chown("/f", SHELL, uid=SHELL), errno.EPERM, "Operation not permitted"),
-        (lambda files: files.read("/dev/zero"), errno.EFBIG, "File too large"),
-        (lambda files: files.read_link("/f"), errno.EINVAL, "Invalid argument"),
-        (lambda files: files.write("/new/", b""), errno.EISDIR, "Is a directory"),
-    ],
-)
+@pytest.mark.parametrize(("work", "number", "text"), [
+    pytest.param(lambda files: files.read("/nope"), errno.ENOENT, "No such file or directory",
+        id="a file that is not there is read"),
+    pytest.param(lambda files: files.read("/data"), errno.EISDIR, "Is a directory", id="a folder is read"),
+    pytest.param(lambda files: files.read("/f/x"), errno.ENOTDIR, "Not a directory",
+        id="a file below a file is read"),
+    pytest.param(lambda files: files.list("/f"), errno.ENOTDIR, "Not a directory", id="a file is listed"),
+    pytest.param(lambda files: files.make_directory("/f"), errno.EEXIST, "File exists",
+        id="a folder is made where a file is"),
+    pytest.param(lambda files: files.remove("/data"), errno.EISDIR, "Is a directory",
+        id="a folder is removed as a file"),
+    pytest.param(lambda files: files.read("/loop"), errno.ELOOP, "Too many symbolic links encountered",
+        id="links lead in a circle"),
+    pytest.param(lambda files: files.write("/" + "n" * 256, b""), errno.ENAMETOOLONG, "File name too long",
+        id="a name is too long"),
+    pytest.param(lambda files: files.chmod("/f", 0, uid=SHELL), errno.EPERM, "Operation not permitted",
+        id="another user's mode is changed"),
+    pytest.param(lambda files: files.chown("/f", SHELL, uid=SHELL), errno.EPERM, "Operation not permitted",
+        id="another user's file is given away"),
+    pytest.param(lambda files: files.read("/dev/zero"), errno.EFBIG, "File too large",
+        id="zeros are read without end"),
+    pytest.param(lambda files: files.read_link("/f"), errno.EINVAL, "Invalid argument",
+        id="a file is read as a link"),
+    pytest.param(lambda files: files.write("/new/", b""), errno.EISDIR, "Is a directory",
+        id="a folder is written as a file"),
+])  # fmt: skip
 def test_errors_have_androids_numbers_and_texts(
     files: VirtualFiles, work: Callable[[VirtualFiles], object], number: int, text: str
 ) -> None:

@@ -45,7 +45,7 @@ def saying(text: str, *, flags: int = 0) -> Intent:
     return Intent(component=SAY, extras=Bundle.of_strings({"text": text}), flags=flags)
 
 
-@pytest.mark.parametrize("sdk", ["26", "30", "34", "36.1", "37"])
+@pytest.mark.parametrize("sdk", ["26", "30", "34", "36.1", "37"], ids="API {}".format)
 def test_an_activity_answers_the_one_that_started_it(sdk: str) -> None:
     with make_phone(sdk, make_agent(), make_tool(ACTIVITIES)) as system:
         open_agent(system)

@@ -151,7 +151,9 @@ def test_properties_are_in_the_order_of_androids_maps() -> None:
         assert "android$apps-db\\/apps#" in run(system, "cmd", "app_function", "list-app-functions").stdout
 
 
-@pytest.mark.parametrize(("sdk", "expected"), [("36", []), ("36.1", []), ("37", list(NAMES))])
+@pytest.mark.parametrize(
+    ("sdk", "expected"), [("36", []), ("36.1", []), ("37", list(NAMES))], ids=["API 36", "API 36.1", "API 37"]
+)
 def test_a_function_file_with_an_unknown_tag_is_dropped_by_16_and_read_by_17(
     sdk: str, expected: list[str]
 ) -> None:
@@ -314,40 +316,33 @@ def test_a_function_of_a_disabled_service_stays_listed_and_cannot_be_executed() 
         assert "Cannot find the target service." in execute(system, "text").stdout
 
 
-@pytest.mark.parametrize(
-    ("parameters", "message"),
-    [
-        ('{"key":"value",}',
-         'org.json.JSONException: Expected literal value at character 15 of {"key":"value",}'),
-        ("[1]",
-         "org.json.JSONException: Value [1] of type org.json.JSONArray cannot be converted to JSONObject"),
-        ("", "org.json.JSONException: End of input at character 0 of "),
-        ('{"a": [1, "x"]}',
-         "org.json.JSONException: Value x at 1 of type java.lang.String cannot be converted to long"),
-        ('{"a": ["x",,"y"]}', "java.lang.IllegalArgumentException: The String at 1 is null."),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("parameters", "message"), [
+    ('{"key":"value",}',
+        'org.json.JSONException: Expected literal value at character 15 of {"key":"value",}'),
+    ("[1]", "org.json.JSONException: Value [1] of type org.json.JSONArray cannot be converted to JSONObject"),
+    ("", "org.json.JSONException: End of input at character 0 of "),
+    ('{"a": [1, "x"]}',
+        "org.json.JSONException: Value x at 1 of type java.lang.String cannot be converted to long"),
+    ('{"a": ["x",,"y"]}', "java.lang.IllegalArgumentException: The String at 1 is null."),
+])  # fmt: skip
 def test_parameters_that_are_not_a_document_are_reported(parameters: str, message: str) -> None:
     with phone() as system:
         assert execute(system, "echo", parameters) == Ran(255, f"Exception: {message}\n", "")
 
 
-@pytest.mark.parametrize(
-    ("arguments", "stdout"),
-    [
-        (("frob",), "Unknown command: frob\n"),
-        (("execute-app-function", "--frob"), "Unknown option: --frob\n"),
-        (("execute-app-function",), "Error: --package must be specified.\n"),
-        (("execute-app-function", "--package", "a"), "Error: --function must be specified.\n"),
-        (("execute-app-function", "--package", "a", "--function", "b"),
-         "Error: --parameters must be specified.\n"),
-        (("execute-app-function", "--package"),
-         'Exception: java.lang.IllegalArgumentException: Argument expected after "--package"\n'),
-        (("set-enabled", "--package", "a", "--function", "b", "--state", "on"),
-         "Error: --state must be specified. The accepted values are: `enable`, `disable`, `default`.\n"),
-        (("grant-app-function-access", "--agent-package", "a"), ""),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("arguments", "stdout"), [
+    (("frob",), "Unknown command: frob\n"),
+    (("execute-app-function", "--frob"), "Unknown option: --frob\n"),
+    (("execute-app-function",), "Error: --package must be specified.\n"),
+    (("execute-app-function", "--package", "a"), "Error: --function must be specified.\n"),
+    (("execute-app-function", "--package", "a", "--function", "b"),
+        "Error: --parameters must be specified.\n"),
+    (("execute-app-function", "--package"),
+        'Exception: java.lang.IllegalArgumentException: Argument expected after "--package"\n'),
+    (("set-enabled", "--package", "a", "--function", "b", "--state", "on"),
+        "Error: --state must be specified. The accepted values are: `enable`, `disable`, `default`.\n"),
+    (("grant-app-function-access", "--agent-package", "a"), ""),
+], ids=str)  # fmt: skip
 def test_wrong_arguments_are_reported_on_standard_output(arguments: tuple[str, ...], stdout: str) -> None:
     with phone() as system:
         assert run(system, "cmd", "app_function", *arguments) == Ran(255, stdout, "")

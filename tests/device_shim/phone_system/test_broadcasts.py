@@ -33,7 +33,7 @@ def filtered(priority: int) -> str:
     return f'<intent-filter android:priority="{priority}"><action android:name="{ACTION}"/></intent-filter>'
 
 
-@pytest.mark.parametrize("sdk", ["26", "30", "36.1", "37"])
+@pytest.mark.parametrize("sdk", ["26", "30", "36.1", "37"], ids="API {}".format)
 def test_the_shell_prints_the_result_of_a_broadcast(sdk: str) -> None:
     with make_phone(sdk, make_tool(RECEIVER)) as system:
         ran = run(system, "am", "broadcast", "-a", ACTION, *EXPLICIT)
@@ -146,7 +146,7 @@ UNDELIVERABLE = {
 }
 
 
-@pytest.mark.parametrize("sdk", ["30", "36.1"])
+@pytest.mark.parametrize("sdk", ["30", "36.1"], ids="API {}".format)
 def test_a_broadcast_that_is_too_large_for_its_receiver_ends_the_receiver(sdk: str) -> None:
     with make_phone(sdk, make_agent(), make_tool(RECEIVER)) as system:
         agent = system.app_context(AGENT)
@@ -182,7 +182,7 @@ def test_a_result_that_is_too_large_together_with_its_broadcast_ends_the_sender(
         assert results == []
 
 
-@pytest.mark.parametrize("mutable", [True, False])
+@pytest.mark.parametrize("mutable", [True, False], ids=["mutable", "immutable"])
 def test_a_pending_intent_that_is_sent_too_much_ends_its_creator(*, mutable: bool) -> None:
     with make_phone("36.1", make_agent(), make_tool(RECEIVER)) as system:
         inbox: Inbox[Intent] = Inbox(system)

@@ -61,13 +61,10 @@ def test_rows_are_printed_with_their_columns() -> None:
     assert call(provider(), "query", "--uri", f"{URI}/empty").stdout == "No result found.\n"
 
 
-@pytest.mark.parametrize(
-    ("attributes", "error"),
-    [
-        ({"exported": "false"}, "that is not exported from UID 10000"),
-        ({"permission": "com.example.P"}, "requires com.example.P or com.example.P"),
-    ],
-)
+@pytest.mark.parametrize(("attributes", "error"), [
+    ({"exported": "false"}, "that is not exported from UID 10000"),
+    ({"permission": "com.example.P"}, "requires com.example.P or com.example.P"),
+], ids=str)  # fmt: skip
 def test_a_provider_that_is_guarded_is_not_opened(attributes: dict[str, str], error: str) -> None:
     ran = call(provider(**attributes), "call", "--uri", URI, "--method", "status")
     assert (ran.status, ran.stdout) == (0, "")
@@ -97,18 +94,15 @@ def test_the_crash_of_a_provider_is_an_error() -> None:
     assert ran.stderr == f"Error while accessing provider:{TOOL}.store\nandroid.os.DeadObjectException\n"
 
 
-@pytest.mark.parametrize(
-    ("arguments", "error"),
-    [
-        ((), "Unsupported operation: null"),
-        (("frob",), "Unsupported operation: frob"),
-        (("call", "--uri", URI), "Content provider method not specified. Did you specify --method argument?"),
-        (("call", "--method", "m", "--uri"), "No value for argument: --uri"),
-        (("call", "--method", "m", "--arg", "--x"), "No value for argument: --arg"),
-        (("call", "--method", "m", "--extra", "a:s"), "Binding not well formed: a:s"),
-        (("read", "--where", "x"), "Unsupported argument: --where"),
-    ],
-)
+@pytest.mark.parametrize(("arguments", "error"), [
+    ((), "Unsupported operation: null"),
+    (("frob",), "Unsupported operation: frob"),
+    (("call", "--uri", URI), "Content provider method not specified. Did you specify --method argument?"),
+    (("call", "--method", "m", "--uri"), "No value for argument: --uri"),
+    (("call", "--method", "m", "--arg", "--x"), "No value for argument: --arg"),
+    (("call", "--method", "m", "--extra", "a:s"), "Binding not well formed: a:s"),
+    (("read", "--where", "x"), "Unsupported argument: --where"),
+], ids=str)  # fmt: skip
 def test_arguments_that_content_does_not_take_are_reported_on_standard_output(
     arguments: tuple[str, ...], error: str
 ) -> None:

@@ -89,7 +89,7 @@ def renamed(before: str, after: str, *, attributes: str = "") -> bytes:
     return packed_with(make_apk("org.example.tool", attributes=attributes), zipfile.ZIP_STORED, rename)
 
 
-@pytest.mark.parametrize("sdk", ["26", "30", "33", "34", "36", "36.1", "37"])
+@pytest.mark.parametrize("sdk", ["26", "30", "33", "34", "36", "36.1", "37"], ids="API {}".format)
 def test_an_app_is_installed_updated_and_removed(sdk: str) -> None:
     with make_phone(sdk) as system:
         apk = make_tool(component("service", "Echo"))
@@ -245,15 +245,14 @@ def test_a_session_takes_base_and_splits() -> None:
         assert f"java.lang.SecurityException: Caller has no access to session {session}" in ran.stderr
 
 
-@pytest.mark.parametrize(
-    ("split", "problem"),
-    [
-        (lambda: make_apk("org.example.other", attributes='split="de"'),
-         f"package org.example.other inconsistent with {TOOL}"),
-        (lambda: make_tool("", attributes='split="de"', version=2), "version code 2 inconsistent with 1"),
-        (lambda: make_tool("", attributes='split="de"', signer="second"), "signatures are inconsistent"),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("split", "problem"), [
+    pytest.param(lambda: make_apk("org.example.other", attributes='split="de"'),
+        f"package org.example.other inconsistent with {TOOL}", id="another package"),
+    pytest.param(lambda: make_tool("", attributes='split="de"', version=2),
+        "version code 2 inconsistent with 1", id="another version"),
+    pytest.param(lambda: make_tool("", attributes='split="de"', signer="second"),
+        "signatures are inconsistent", id="another signer"),
+])  # fmt: skip
 def test_splits_have_to_belong_to_their_base(split: Callable[[], bytes], problem: str) -> None:
     with make_phone("36.1") as system:
         with pytest.raises(InstallError) as refused:

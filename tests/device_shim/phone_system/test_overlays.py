@@ -91,7 +91,9 @@ def test_a_tap_through_an_overlay_is_obscured() -> None:
         assert tap(system, BUTTON) == 0
 
 
-@pytest.mark.parametrize(("sdk", "elsewhere"), [("36.1", FLAG_WINDOW_IS_PARTIALLY_OBSCURED), ("26", 0)])
+@pytest.mark.parametrize(
+    ("sdk", "elsewhere"), [("36.1", FLAG_WINDOW_IS_PARTIALLY_OBSCURED), ("26", 0)], ids=["API 36.1", "API 26"]
+)
 def test_a_tap_next_to_an_overlay_is_partially_obscured_from_android_10_on(sdk: str, elsewhere: int) -> None:
     with phone(sdk) as system:
         system.window.show_overlay(ATTACKER, covers_all=False)

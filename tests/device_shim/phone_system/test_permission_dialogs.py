@@ -90,15 +90,13 @@ def test_the_dialog_belongs_to_the_activity_that_asks() -> None:
         assert ALLOW not in dump(system)
 
 
-@pytest.mark.parametrize(
-    ("sdk", "before", "target", "permission"),
-    [
-        ("30", ASKS, 36, POST_NOTIFICATIONS),
-        ("36.1", "", 36, POST_NOTIFICATIONS),
-        ("36.1", ASKS, 32, POST_NOTIFICATIONS),
-        ("36.1", ASKS, 36, "android.permission.CAMERA"),
-    ],
-)
+@pytest.mark.parametrize(("sdk", "before", "target", "permission"), [
+    pytest.param("30", ASKS, 36, POST_NOTIFICATIONS, id="Android 11 has no such permission"),
+    pytest.param("36.1", "", 36, POST_NOTIFICATIONS, id="the app does not declare it"),
+    pytest.param("36.1", ASKS, 32, POST_NOTIFICATIONS, id="an app for Android 12"),
+    pytest.param("36.1", ASKS, 36, "android.permission.CAMERA",
+        id="a permission that is not of notifications"),
+])  # fmt: skip
 def test_nothing_is_asked_that_the_phone_would_not_ask(
     sdk: str, before: str, target: int, permission: str
 ) -> None:

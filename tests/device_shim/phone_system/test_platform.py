@@ -133,19 +133,18 @@ APP = "com.example.reader"
 DOWNLOAD = "/sdcard/Download/a.txt"
 
 
-@pytest.mark.parametrize(
-    ("sdk", "target", "legacy", "path", "seen"),
-    [
-        ("26", 36, "false", DOWNLOAD, "text"),
-        ("36.1", 28, None, DOWNLOAD, "text"),
-        ("36.1", 28, "false", DOWNLOAD, None),
-        ("36.1", 29, "true", DOWNLOAD, "text"),
-        ("36.1", 29, None, DOWNLOAD, None),
-        ("30", 30, "true", DOWNLOAD, None),
-        ("30", 29, "true", "/sdcard/Android/data/com.example.other/a.txt", None),
-        ("30", 36, None, f"/sdcard/Android/data/{APP}/a.txt", "text"),
-    ],
-)
+@pytest.mark.parametrize(("sdk", "target", "legacy", "path", "seen"), [
+    pytest.param("26", 36, "false", DOWNLOAD, "text", id="Android 8 knows no other storage"),
+    pytest.param("36.1", 28, None, DOWNLOAD, "text", id="an app for Android 9 has the legacy storage"),
+    pytest.param("36.1", 28, "false", DOWNLOAD, None, id="an app for Android 9 may do without it"),
+    pytest.param("36.1", 29, "true", DOWNLOAD, "text", id="an app for Android 10 may ask for it"),
+    pytest.param("36.1", 29, None, DOWNLOAD, None, id="an app for Android 10 has to ask for it"),
+    pytest.param("30", 30, "true", DOWNLOAD, None, id="an app for Android 11 cannot ask for it"),
+    pytest.param("30", 29, "true", "/sdcard/Android/data/com.example.other/a.txt", None,
+        id="folders of other apps are closed"),
+    pytest.param("30", 36, None, f"/sdcard/Android/data/{APP}/a.txt", "text",
+        id="the app's own folder is open"),
+])  # fmt: skip
 def test_an_app_with_the_permission_sees_files_of_others_by_its_target_and_legacy_storage(
     sdk: str, target: int, legacy: str | None, path: str, seen: str | None
 ) -> None:

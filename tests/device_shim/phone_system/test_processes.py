@@ -117,7 +117,9 @@ def test_a_process_that_died_itself_hears_of_no_death() -> None:
         assert deaths == []
 
 
-@pytest.mark.parametrize(("service", "is_isolated"), [(ISOLATED, True), (SERVICE, False)])
+@pytest.mark.parametrize(
+    ("service", "is_isolated"), [(ISOLATED, True), (SERVICE, False)], ids=["isolated", "of the app"]
+)
 def test_messages_of_an_isolated_service_have_a_uid_that_no_package_has(
     service: str, *, is_isolated: bool
 ) -> None:

@@ -103,22 +103,18 @@ def crashes(system: AndroidSystem) -> list[str]:
 # Starts
 
 
-@pytest.mark.parametrize("sdk", ["26", "30", "33", "34", "36", "36.1", "37"])
+@pytest.mark.parametrize("sdk", ["26", "30", "33", "34", "36", "36.1", "37"], ids="API {}".format)
 def test_the_shell_starts_a_foreground_service_that_does_its_work(sdk: str) -> None:
     with make_phone(sdk, typed_tool()) as system:
         assert start_foreground(system) == (0, STARTED, "")
         assert file_of(system) == b"hello"
 
 
-@pytest.mark.parametrize(
-    ("sdk", "target", "expected", "file"),
-    [
-        ("26", 36, (255, STARTED, IN_BACKGROUND), None),
-        ("37", 36, (255, STARTED, IN_BACKGROUND), None),
-        ("37", 25, (0, STARTED, ""), b"hello"),
-    ],
-    ids=["Android 8", "Android 17", "an app for Android 7"],
-)
+@pytest.mark.parametrize(("sdk", "target", "expected", "file"), [
+    ("26", 36, (255, STARTED, IN_BACKGROUND), None),
+    ("37", 36, (255, STARTED, IN_BACKGROUND), None),
+    ("37", 25, (0, STARTED, ""), b"hello"),
+], ids=["Android 8", "Android 17", "an app for Android 7"])  # fmt: skip
 def test_a_service_of_an_app_in_the_background_is_not_started_unless_it_is_for_android_7(
     sdk: str, target: int, expected: tuple[int, str, str], file: bytes | None
 ) -> None:
@@ -157,13 +153,10 @@ def test_a_service_that_is_not_exported_is_not_started_by_others() -> None:
         assert run(system, "am", "start-foreground-service", "-n", f"{TOOL}/.Echo", uid=0).status == 0
 
 
-@pytest.mark.parametrize(
-    ("permission", "expected"),
-    [
-        ("com.example.P", (255, STARTED, "Error: Requires permission com.example.P\n")),
-        ("android.permission.DUMP", (0, STARTED, "")),
-    ],
-)
+@pytest.mark.parametrize(("permission", "expected"), [
+    ("com.example.P", (255, STARTED, "Error: Requires permission com.example.P\n")),
+    ("android.permission.DUMP", (0, STARTED, "")),
+], ids=["a permission that the shell lacks", "a permission that the shell has"])  # fmt: skip
 def test_a_service_with_a_permission_is_not_started_without_it(
     permission: str, expected: tuple[int, str, str]
 ) -> None:
@@ -179,16 +172,13 @@ def test_a_disabled_service_is_not_found(typed: AndroidSystem) -> None:
     assert start_foreground(typed)[0] == 0
 
 
-@pytest.mark.parametrize(
-    ("sdk", "service", "permissions", "target", "cause"),
-    [
-        ("34", SERVICE, FOREGROUND, 36, "MissingForegroundServiceTypeException: Starting FGS without a type"),
-        ("34", SERVICE, FOREGROUND, 33, None),
-        ("36", TYPED, "", 36, "android.permission.FOREGROUND_SERVICE"),
-        ("36", TYPED, FOREGROUND.partition("/>")[0] + "/>", 36, "permission.FOREGROUND_SERVICE_DATA_SYNC"),
-    ],
-    ids=["no type on Android 14", "an app for Android 13", "no permission", "no permission of its type"],
-)
+@pytest.mark.parametrize(("sdk", "service", "permissions", "target", "cause"), [
+    ("34", SERVICE, FOREGROUND, 36, "MissingForegroundServiceTypeException: Starting FGS without a type"),
+    ("34", SERVICE, FOREGROUND, 33, None),
+    ("36", TYPED, "", 36, "android.permission.FOREGROUND_SERVICE"),
+    ("36", TYPED, FOREGROUND.partition("/>")[0] + "/>", 36, "permission.FOREGROUND_SERVICE_DATA_SYNC"),
+], ids=["no type on Android 14", "an app for Android 13", "no permission",
+    "no permission of its type"])  # fmt: skip
 def test_a_foreground_service_without_type_or_permission_crashes_its_app(
     sdk: str, service: str, permissions: str, target: int, cause: str | None
 ) -> None:
@@ -245,14 +235,11 @@ def test_records_survive_the_process(typed: AndroidSystem) -> None:
 # Pending intents
 
 
-@pytest.mark.parametrize(
-    ("mutable", "expected"),
-    [
-        # What the creator set wins over what the tool adds.
-        (True, Intent(extras=Bundle.of_strings({"text": "hello", "id": "mine"}))),
-        (False, Intent(extras=Bundle.of_strings({"id": "mine"}))),
-    ],
-)
+@pytest.mark.parametrize(("mutable", "expected"), [
+    # What the creator set wins over what the tool adds.
+    (True, Intent(extras=Bundle.of_strings({"text": "hello", "id": "mine"}))),
+    (False, Intent(extras=Bundle.of_strings({"id": "mine"}))),
+], ids=["mutable", "immutable"])  # fmt: skip
 def test_a_started_service_answers_through_the_pending_intent_unless_it_is_immutable(
     typed: AndroidSystem, *, mutable: bool, expected: Intent
 ) -> None:
@@ -323,18 +310,15 @@ def test_a_service_without_a_binder_is_none() -> None:
         assert system.app_context(AGENT).bind_service(intent, ignore) is None
 
 
-@pytest.mark.parametrize(
-    ("sdk", "queries", "target", "sees"),
-    [
-        ("36.1", "", 36, False),
-        ("26", "", 36, True),
-        ("36.1", "", 29, True),
-        ("36.1", f'<queries><intent><action android:name="{ACTION}"/></intent></queries>', 36, True),
-        ("36.1", SEES_TOOL, 36, True),
-        ("36.1", '<uses-permission android:name="android.permission.QUERY_ALL_PACKAGES"/>', 36, True),
-    ],
-    ids=["blind", "Android 8", "an agent for Android 10", "an action", "a package", "all packages"],
-)
+@pytest.mark.parametrize(("sdk", "queries", "target", "sees"), [
+    ("36.1", "", 36, False),
+    ("26", "", 36, True),
+    ("36.1", "", 29, True),
+    ("36.1", f'<queries><intent><action android:name="{ACTION}"/></intent></queries>', 36, True),
+    ("36.1", SEES_TOOL, 36, True),
+    ("36.1", '<uses-permission android:name="android.permission.QUERY_ALL_PACKAGES"/>', 36, True),
+], ids=["blind", "Android 8", "an agent for Android 10", "an action", "a package",
+    "all packages"])  # fmt: skip
 def test_a_package_that_the_agent_may_not_see_cannot_be_bound_on_android_11(
     sdk: str, queries: str, target: int, *, sees: bool
 ) -> None:
@@ -351,7 +335,11 @@ def test_whoever_binds_becomes_visible_to_the_app_it_binds(system: AndroidSystem
     assert system.resolver.can_see(uid, agent)
 
 
-@pytest.mark.parametrize(("sdk", "target", "bound"), [("33", 36, False), ("30", 36, True), ("33", 32, True)])
+@pytest.mark.parametrize(
+    ("sdk", "target", "bound"),
+    [("33", 36, False), ("30", 36, True), ("33", 32, True)],
+    ids=["Android 13", "Android 11", "an app for Android 12"],
+)
 def test_an_explicit_intent_with_an_action_has_to_match_a_filter_from_android_13_on(
     sdk: str, target: int, *, bound: bool
 ) -> None:
@@ -489,14 +477,10 @@ def test_a_service_ends_with_its_last_binding_and_the_next_one_asks_a_new_servic
     assert CALLS[3:] == ["bind None"]
 
 
-@pytest.mark.parametrize(
-    ("identifier", "calls"),
-    [
-        ("one", ["bind one", "unbind one", "rebind one", "unbind one"]),
-        ("deaf", ["bind deaf", "unbind deaf"]),
-    ],
-    ids=["gets the earlier binder", "is not heard of where the service did not ask for it"],
-)
+@pytest.mark.parametrize(("identifier", "calls"), [
+    ("one", ["bind one", "unbind one", "rebind one", "unbind one"]),
+    ("deaf", ["bind deaf", "unbind deaf"]),
+], ids=["gets the earlier binder", "is not heard of where the service did not ask for it"])  # fmt: skip
 def test_a_client_that_binds_again_while_the_service_lives(
     door: Callable[[Intent], Callable[[], None]], identifier: str, calls: list[str]
 ) -> None:
@@ -579,6 +563,7 @@ def call_start_foreground(system: AndroidSystem, *types: str) -> None:
 @pytest.mark.parametrize(
     ("sdk", "seconds", "exception"),
     [("26", 5, ""), ("30", 10, ""), ("33", 30, DID_NOT_START), ("37", 30, DID_NOT_START)],
+    ids=["API 26", "API 30", "API 33", "API 37"],
 )
 def test_a_service_that_does_not_call_start_foreground_in_time_ends_its_app(
     sdk: str, seconds: int, exception: str
@@ -637,14 +622,10 @@ def test_a_plain_start_has_no_deadline(careless: AndroidSystem) -> None:
     assert crashes(careless) == []
 
 
-@pytest.mark.parametrize(
-    ("tool", "exception"),
-    [
-        (make_tool(SERVICE, before=FOREGROUND), "android.app.MissingForegroundServiceTypeException"),
-        (make_tool(TYPED), "java.lang.SecurityException"),
-    ],
-    ids=["type", "permission"],
-)
+@pytest.mark.parametrize(("tool", "exception"), [
+    (make_tool(SERVICE, before=FOREGROUND), "android.app.MissingForegroundServiceTypeException"),
+    (make_tool(TYPED), "java.lang.SecurityException"),
+], ids=["type", "permission"])  # fmt: skip
 def test_start_foreground_needs_a_type_and_its_permission_from_android_14_on(
     tool: bytes, exception: str
 ) -> None:
@@ -698,15 +679,13 @@ def test_an_app_with_a_foreground_service_may_start_services_until_it_stops_that
         assert context.start_service(keep) == keep.component
 
 
-@pytest.mark.parametrize(
-    ("sdk", "queries", "types", "expected"),
-    [
-        ("36.1", SEES_TOOL, "shortService|dataSync", ("dataSync", "shortService")),
-        ("36.1", "", "shortService|dataSync", ()),
-        ("26", SEES_TOOL, "shortService|dataSync", ()),
-        ("36.1", SEES_TOOL, "", ()),
-    ],
-)
+@pytest.mark.parametrize(("sdk", "queries", "types", "expected"), [
+    pytest.param("36.1", SEES_TOOL, "shortService|dataSync", ("dataSync", "shortService"),
+        id="the app sees the service"),
+    pytest.param("36.1", "", "shortService|dataSync", (), id="the app does not see the service"),
+    pytest.param("26", SEES_TOOL, "shortService|dataSync", (), id="Android 8 reports none"),
+    pytest.param("36.1", SEES_TOOL, "", (), id="the service has none"),
+])  # fmt: skip
 def test_the_types_of_a_service_that_an_app_sees_are_reported_from_android_10_on(
     sdk: str, queries: str, types: str, expected: tuple[str, ...]
 ) -> None:

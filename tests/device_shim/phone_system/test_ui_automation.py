@@ -144,16 +144,12 @@ def test_the_shells_permissions_are_adopted_by_one_app_at_a_time() -> None:
         assert second.holds(QUERY)
 
 
-@pytest.mark.parametrize(
-    ("sdk", "flags", "suppresses", "registers"),
-    [
-        ("36.1", 0, True, True),
-        ("36.1", FLAG_DONT_SUPPRESS_ACCESSIBILITY_SERVICES, False, True),
-        ("36.1", FLAG_DONT_USE_ACCESSIBILITY, False, False),
-        # Android 11 does not know the flag.
-        ("30", FLAG_DONT_USE_ACCESSIBILITY, True, True),
-    ],
-)
+@pytest.mark.parametrize(("sdk", "flags", "suppresses", "registers"), [
+    pytest.param("36.1", 0, True, True, id="no flag"),
+    pytest.param("36.1", FLAG_DONT_SUPPRESS_ACCESSIBILITY_SERVICES, False, True, id="services go on"),
+    pytest.param("36.1", FLAG_DONT_USE_ACCESSIBILITY, False, False, id="no accessibility"),
+    pytest.param("30", FLAG_DONT_USE_ACCESSIBILITY, True, True, id="Android 11 does not know the flag"),
+])  # fmt: skip
 def test_flags_decide_what_a_ui_automation_does_to_accessibility(
     sdk: str, flags: int, *, suppresses: bool, registers: bool
 ) -> None:

@@ -50,15 +50,12 @@ def test_the_list_of_devices(phone: WiredPhone) -> None:
     assert ask(phone, b"host:devices-l") == f"{phone.serial:<22} {about}\n"
 
 
-@pytest.mark.parametrize(
-    ("question", "answer"),
-    [
-        (b"get-state", "device"),
-        (b"get-serialno", "SERIAL"),
-        (b"get-devpath", "unknown"),
-        (b"features", "FEATURES"),
-    ],
-)
+@pytest.mark.parametrize(("question", "answer"), [
+    (b"get-state", "device"),
+    (b"get-serialno", "SERIAL"),
+    (b"get-devpath", "unknown"),
+    (b"features", "FEATURES"),
+])  # fmt: skip
 def test_questions_about_a_device(phone: WiredPhone, question: bytes, answer: str) -> None:
     serial = phone.serial.encode()
     features = ask(phone, b"host:features")
@@ -72,24 +69,21 @@ def test_the_server_s_own_features_name_what_it_passes_on(phone: WiredPhone) -> 
     assert {"shell_v2", "cmd", "abb_exec"} <= set(ask(phone, b"host:host-features").split(","))
 
 
-@pytest.mark.parametrize(
-    ("request_text", "text"),
-    [
-        (b"host:transport:other", "device 'other' not found"),
-        (b"host:transport:127.0.0.1:1", "device '127.0.0.1:1' not found"),
-        (b"host:tport:serial:other", "device 'other' not found"),
-        (b"host:transport-id:99", "no device with transport id '99'"),
-        (b"host:transport-id:x", "invalid transport id"),
-        (b"host:transport-usb", "no devices found"),
-        (b"host:tport:nonsense", "unknown host service 'host:tport:nonsense'"),
-        (b"host-serial:other:get-state", "device 'other' not found"),
-        (b"host:nonsense", "unknown host service 'nonsense'"),
-        (b"hostile:version", "unknown host service 'hostile:version'"),
-        (b"host:kill", "kill-server rejected by remote server"),
-        (b"host:disconnect:127.0.0.1:1", "no such device '127.0.0.1:1'"),
-        (b"shell:echo x", "no device was chosen before this service"),
-    ],
-)
+@pytest.mark.parametrize(("request_text", "text"), [
+    (b"host:transport:other", "device 'other' not found"),
+    (b"host:transport:127.0.0.1:1", "device '127.0.0.1:1' not found"),
+    (b"host:tport:serial:other", "device 'other' not found"),
+    (b"host:transport-id:99", "no device with transport id '99'"),
+    (b"host:transport-id:x", "invalid transport id"),
+    (b"host:transport-usb", "no devices found"),
+    (b"host:tport:nonsense", "unknown host service 'host:tport:nonsense'"),
+    (b"host-serial:other:get-state", "device 'other' not found"),
+    (b"host:nonsense", "unknown host service 'nonsense'"),
+    (b"hostile:version", "unknown host service 'hostile:version'"),
+    (b"host:kill", "kill-server rejected by remote server"),
+    (b"host:disconnect:127.0.0.1:1", "no such device '127.0.0.1:1'"),
+    (b"shell:echo x", "no device was chosen before this service"),
+])  # fmt: skip
 def test_what_cannot_be_done_is_refused_with_a_text(
     phone: WiredPhone, request_text: bytes, text: str
 ) -> None:
@@ -229,13 +223,10 @@ def test_many_clients_at_once(phone: WiredPhone) -> None:
         assert list(pool.map(echo, range(60))) == [b"%d " % number * 5000 for number in range(60)]
 
 
-@pytest.mark.parametrize(
-    ("faults", "state", "text"),
-    [
-        (Faults(offline=True), "offline", "device offline"),
-        (Faults(unauthorized=True), "unauthorized", "device unauthorized."),
-    ],
-)
+@pytest.mark.parametrize(("faults", "state", "text"), [
+    (Faults(offline=True), "offline", "device offline"),
+    (Faults(unauthorized=True), "unauthorized", "device unauthorized."),
+], ids=["offline", "unauthorized"])  # fmt: skip
 def test_a_phone_that_does_not_let_anybody_in_is_listed_so(
     start_wired: StartPhone, faults: Faults, state: str, text: str
 ) -> None:

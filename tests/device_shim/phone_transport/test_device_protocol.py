@@ -100,7 +100,7 @@ def test_a_phone_sends_no_second_packet_before_the_first_is_acknowledged(phone: 
         assert first.data + host.read_stream(own) == bytes(range(256)) * 64
 
 
-@pytest.mark.parametrize("most", [1, 64, 4096, 65536, 1024 * 1024, 2**32 - 1])
+@pytest.mark.parametrize("most", [1, 64, 4096, 65536, 1024 * 1024, 2**32 - 1], ids="{} bytes".format)
 def test_no_packet_is_larger_than_the_host_takes(phone: WiredPhone, most: int) -> None:
     size = min(2048 * most, 2 * 1024 * 1024)
     with DeviceHost(phone.port) as host:
@@ -179,19 +179,16 @@ def test_a_packet_of_the_shell_protocol_may_come_in_pieces(host: DeviceHost) -> 
     assert shell_result(host.read_stream(number)) == (b"5\n", b"", 0)
 
 
-@pytest.mark.parametrize(
-    ("service", "result"),
-    [
-        (b"shell,v2,raw:both", (b"out\n", b"err\n", 0)),
-        (b"shell,v2,raw:exit 7", (b"", b"", 7)),
-        (b"shell,v2,raw:exit 300", (b"", b"", 300 & 255)),
-        (b"shell,v2,TERM=xterm-256color,raw:term", (b"xterm-256color", b"", 0)),
-        (b"shell,v2:term", (b"dumb", b"", 0)),
-        (b"shell,v2,pty:both", (b"out\r\nerr\r\n", b"", 0)),
-        (b"shell,v2,some-new-option,raw:exit 3", (b"", b"", 3)),
-        (b"shell,v2,raw:echo \xff\xfe:\xc3\xa9", (b"\xff\xfe:\xc3\xa9\n", b"", 0)),
-    ],
-)
+@pytest.mark.parametrize(("service", "result"), [
+    (b"shell,v2,raw:both", (b"out\n", b"err\n", 0)),
+    (b"shell,v2,raw:exit 7", (b"", b"", 7)),
+    (b"shell,v2,raw:exit 300", (b"", b"", 300 & 255)),
+    (b"shell,v2,TERM=xterm-256color,raw:term", (b"xterm-256color", b"", 0)),
+    (b"shell,v2:term", (b"dumb", b"", 0)),
+    (b"shell,v2,pty:both", (b"out\r\nerr\r\n", b"", 0)),
+    (b"shell,v2,some-new-option,raw:exit 3", (b"", b"", 3)),
+    (b"shell,v2,raw:echo \xff\xfe:\xc3\xa9", (b"\xff\xfe:\xc3\xa9\n", b"", 0)),
+], ids=str)  # fmt: skip
 def test_the_shell_protocol_separates_streams_and_status(
     host: DeviceHost, service: bytes, result: tuple[bytes, bytes, int]
 ) -> None:
@@ -232,18 +229,15 @@ def test_what_is_not_modelled_is_closed_and_logged(phone: WiredPhone, service: b
     assert len(phone.log.of_kind("refused-service")) == 1
 
 
-@pytest.mark.parametrize(
-    ("service", "text"),
-    [
-        (b"root:", b"adbd cannot run as root in production builds\n"),
-        (b"unroot:", b"adbd not running as root\n"),
-        (b"remount:", b'Not running as root. Try "adb root" first.\n'),
-        (b"reboot:", b"the virtual phone does not model reboot\n"),
-        (b"tcpip:5555", b"the virtual phone does not model tcpip\n"),
-        (b"reverse:list-forward", b"0000"),
-        (b"reverse:forward:tcp:1;tcp:2", b"FAIL0034the virtual phone does not model reverse connections"),
-    ],
-)
+@pytest.mark.parametrize(("service", "text"), [
+    (b"root:", b"adbd cannot run as root in production builds\n"),
+    (b"unroot:", b"adbd not running as root\n"),
+    (b"remount:", b'Not running as root. Try "adb root" first.\n'),
+    (b"reboot:", b"the virtual phone does not model reboot\n"),
+    (b"tcpip:5555", b"the virtual phone does not model tcpip\n"),
+    (b"reverse:list-forward", b"0000"),
+    (b"reverse:forward:tcp:1;tcp:2", b"FAIL0034the virtual phone does not model reverse connections"),
+])  # fmt: skip
 def test_what_a_user_build_refuses_is_refused_with_a_text(
     host: DeviceHost, service: bytes, text: bytes
 ) -> None:
@@ -360,15 +354,12 @@ def test_nothing_is_opened_before_the_handshake(phone: WiredPhone) -> None:
     assert phone.log.of_kind("ignored-packet")[0]["command"] == "OPEN"
 
 
-@pytest.mark.parametrize(
-    ("packet", "reason"),
-    [
-        (bytes(24), "do not fit|unknown command"),
-        (message_bytes(b"STLS", 1, 0), "unknown command"),
-        (message_bytes(b"OPEN", 0, 0, b"sync:\0"), "stream numbers"),
-        (message_bytes(b"OPEN", 3, 9, b"sync:\0"), "stream numbers"),
-    ],
-)
+@pytest.mark.parametrize(("packet", "reason"), [
+    (bytes(24), "do not fit|unknown command"),
+    (message_bytes(b"STLS", 1, 0), "unknown command"),
+    (message_bytes(b"OPEN", 0, 0, b"sync:\0"), "stream numbers"),
+    (message_bytes(b"OPEN", 3, 9, b"sync:\0"), "stream numbers"),
+])  # fmt: skip
 def test_a_broken_packet_ends_the_connection_and_is_logged(
     phone: WiredPhone, packet: bytes, reason: str
 ) -> None:
@@ -384,16 +375,13 @@ def typed(keys: bytes) -> bytes:
     return struct.pack("<BI", 0, len(keys)) + keys
 
 
-@pytest.mark.parametrize(
-    ("keys", "shown"),
-    [
-        (b"ab\x7fc\r", b"ab\b \bc\r\n[ac]\r\n"),
-        (b"one two\x17x\n", b"one two" + b"\b \b" * 3 + b"x\r\n[one x]\r\n"),
-        ("é\x7fe\n".encode(), "é".encode() + b"\b \be\r\n[e]\r\n"),
-        (b"wrong\x15ok\n", b"wrong" + b"\b \b" * 5 + b"ok\r\n[ok]\r\n"),
-        (b"half\x03", b"half^C\r\n[]\r\n"),
-    ],
-)
+@pytest.mark.parametrize(("keys", "shown"), [
+    (b"ab\x7fc\r", b"ab\b \bc\r\n[ac]\r\n"),
+    (b"one two\x17x\n", b"one two" + b"\b \b" * 3 + b"x\r\n[one x]\r\n"),
+    ("é\x7fe\n".encode(), "é".encode() + b"\b \be\r\n[e]\r\n"),
+    (b"wrong\x15ok\n", b"wrong" + b"\b \b" * 5 + b"ok\r\n[ok]\r\n"),
+    (b"half\x03", b"half^C\r\n[]\r\n"),
+])  # fmt: skip
 def test_an_interactive_shell_echoes_edits_and_shows_its_prompt(
     phone: WiredPhone, keys: bytes, shown: bytes
 ) -> None:
@@ -442,16 +430,13 @@ def read(content: bytes, *, largest: int = 4096) -> Packet:
         return read_packet(InputSocket(ours), largest_payload=largest)
 
 
-@pytest.mark.parametrize(
-    ("content", "packet"),
-    [
-        (CONNECT, Packet("CNXN", 0x01000001, 4096, b"host::\0", 562)),
-        (OPEN, Packet("OPEN", 7, 0, b"sync:\0", 0)),
-        (WRITE, Packet("WRTE", 1, 7, b"hi", 209)),
-        (READY, Packet("OKAY", 1, 7, b"", 0)),
-        (CLOSE, Packet("CLSE", 1, 7, b"", 0)),
-    ],
-)
+@pytest.mark.parametrize(("content", "packet"), [
+    (CONNECT, Packet("CNXN", 0x01000001, 4096, b"host::\0", 562)),
+    (OPEN, Packet("OPEN", 7, 0, b"sync:\0", 0)),
+    (WRITE, Packet("WRTE", 1, 7, b"hi", 209)),
+    (READY, Packet("OKAY", 1, 7, b"", 0)),
+    (CLOSE, Packet("CLSE", 1, 7, b"", 0)),
+], ids=["connect", "open", "write", "ready", "close"])  # fmt: skip
 def test_packets_of_the_protocol_are_read_and_written(content: bytes, packet: Packet) -> None:
     assert read(content) == packet
     written = pack_header(packet, with_checksum=bool(packet.checksum)) + packet.payload
@@ -463,20 +448,17 @@ def test_the_tests_own_host_writes_the_same_packets() -> None:
     assert message_bytes(b"WRTE", 1, 7, b"hi") == WRITE
 
 
-@pytest.mark.parametrize(
-    ("content", "reason"),
-    [
-        (CONNECT[:20] + b"\0\0\0\0" + CONNECT[24:], "magic"),
-        (message_bytes(b"STLS", 0, 0), "unknown command"),
-        (message_bytes(b"WRTE", 1, 7, b"x" * 4097), "more than 4096"),
-    ],
-)
+@pytest.mark.parametrize(("content", "reason"), [
+    (CONNECT[:20] + b"\0\0\0\0" + CONNECT[24:], "magic"),
+    (message_bytes(b"STLS", 0, 0), "unknown command"),
+    (message_bytes(b"WRTE", 1, 7, b"x" * 4097), "more than 4096"),
+], ids=["magic", "command", "length"])  # fmt: skip
 def test_a_broken_header_is_refused(content: bytes, reason: str) -> None:
     with pytest.raises(PacketError, match=reason):
         read(content)
 
 
-@pytest.mark.parametrize("length", range(len(CONNECT)))
+@pytest.mark.parametrize("length", range(len(CONNECT)), ids="{} bytes".format)
 def test_a_packet_that_stops_short_is_the_end_of_the_connection(length: int) -> None:
     with pytest.raises(EndOfInputError):
         read(CONNECT[:length])

@@ -24,7 +24,7 @@ def read_as_much_as_comes(host: DeviceHost) -> None:
     host.read_to_end()
 
 
-@pytest.mark.parametrize("count", [1, 3, 24, 100, 5000])
+@pytest.mark.parametrize("count", [1, 3, 24, 100, 5000], ids="{} bytes".format)
 def test_a_dropped_connection_ends_after_so_many_bytes(start_wired: StartPhone, count: int) -> None:
     phone = start_wired(faults=Faults(drop_after=count))
     for _ in range(2):
@@ -34,7 +34,7 @@ def test_a_dropped_connection_ends_after_so_many_bytes(start_wired: StartPhone, 
             assert host.received == count
 
 
-@pytest.mark.parametrize("count", [1, 3, 24, 100, 5000])
+@pytest.mark.parametrize("count", [1, 3, 24, 100, 5000], ids="{} bytes".format)
 def test_a_stalled_connection_stays_open_and_silent(
     start_wired: StartPhone, monkeypatch: pytest.MonkeyPatch, count: int
 ) -> None:
@@ -94,7 +94,7 @@ def test_a_slow_phone_sends_no_faster_than_it_should(start_wired: StartPhone) ->
         assert time.monotonic() - began >= 0.2
 
 
-@pytest.mark.parametrize("most", [64, 256, 4096])
+@pytest.mark.parametrize("most", [64, 256, 4096], ids="{} bytes".format)
 def test_a_phone_of_small_packets_takes_and_sends_no_larger_ones(start_wired: StartPhone, most: int) -> None:
     phone = start_wired(faults=Faults(maximum_payload=most))
     with DeviceHost(phone.port) as host:
@@ -159,7 +159,11 @@ def test_stock_adb_ends_on_request_though_the_phone_stalls(
     assert stock_adb.run("disconnect", phone.serial).returncode == 0
 
 
-@pytest.mark.parametrize("faults", [Faults(bytes_per_second=2_000_000), Faults(maximum_payload=4096)])
+@pytest.mark.parametrize(
+    "faults",
+    [Faults(bytes_per_second=2_000_000), Faults(maximum_payload=4096)],
+    ids=["slow", "small packets"],
+)
 def test_stock_adb_works_with_a_slow_phone_and_with_small_packets(
     start_wired: StartPhone, stock_adb: StockAdb, faults: Faults, tmp_path: Path
 ) -> None:

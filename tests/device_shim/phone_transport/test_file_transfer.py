@@ -137,7 +137,7 @@ def test_a_folder_that_is_not_there_lists_as_empty(client: ServerClient) -> None
     assert client.read(76) == b"DONE" + bytes(72)
 
 
-@pytest.mark.parametrize("size", [0, 1, 65535, 65536, 65537, 1_000_000, 3_000_001])
+@pytest.mark.parametrize("size", [0, 1, 65535, 65536, 65537, 1_000_000, 3_000_001], ids="{} bytes".format)
 def test_files_of_every_size_come_back_as_they_went(client: ServerClient, size: int) -> None:
     content = (bytes(range(251)) * (size // 251 + 1))[:size]
     ask(client, b"SEND", f"{FOLDER}/x,33188")
@@ -176,48 +176,39 @@ def test_the_owner_s_permissions_are_copied_to_the_others(phone: WiredPhone, cli
     assert oct(phone.userland.files.stat(f"{FOLDER}/x").mode) == "0o100777"
 
 
-@pytest.mark.parametrize(
-    ("path", "text"),
-    [
-        ("/system/bin/x", "couldn't create file: Read-only file system"),
-        ("/system/new/x", "secure_mkdirs() failed: Read-only file system"),
-        ("/data/app/x", "couldn't create file: Permission denied"),
-        ("/data/app/new/x", "secure_mkdirs() failed: Permission denied"),
-        (FOLDER, "couldn't create file: Is a directory"),
-    ],
-)
+@pytest.mark.parametrize(("path", "text"), [
+    ("/system/bin/x", "couldn't create file: Read-only file system"),
+    ("/system/new/x", "secure_mkdirs() failed: Read-only file system"),
+    ("/data/app/x", "couldn't create file: Permission denied"),
+    ("/data/app/new/x", "secure_mkdirs() failed: Permission denied"),
+    (FOLDER, "couldn't create file: Is a directory"),
+])  # fmt: skip
 def test_a_file_that_cannot_be_made_fails_with_the_reason(client: ServerClient, path: str, text: str) -> None:
     push(client, path, b"abc")
     assert failure(client) == text
     assert client.ends()
 
 
-@pytest.mark.parametrize(
-    ("path", "text"),
-    [
-        (f"{FOLDER}/none", "open failed: No such file or directory"),
-        (FOLDER, "read failed: Is a directory"),
-        ("/data/app", "open failed: Permission denied"),
-    ],
-)
+@pytest.mark.parametrize(("path", "text"), [
+    (f"{FOLDER}/none", "open failed: No such file or directory"),
+    (FOLDER, "read failed: Is a directory"),
+    ("/data/app", "open failed: Permission denied"),
+])  # fmt: skip
 def test_what_cannot_be_read_fails_with_the_reason(client: ServerClient, path: str, text: str) -> None:
     ask(client, b"RECV", path)
     assert failure(client) == text
     assert client.ends()
 
 
-@pytest.mark.parametrize(
-    ("request_bytes", "text"),
-    [
-        (b"NOPE\0\0\0\0", "unknown command 45504f4e"),
-        (b"STAT\x01\x04\0\0", "path too long"),
-        (b"SEND\x05\0\0\0/path", "missing , in ID_SEND_V1"),
-        (b"SEND\x18\0\0\0/data/local/tmp/x,33188\0STAT\0\0\0\0", "invalid data message"),
-        (b"SEND\x18\0\0\0/data/local/tmp/x,33188\0DATA\x01\0\x01\0", "oversize data message"),
-        (b"RCV2\x02\0\0\0/xRCV2\x01\0\0\0", "unknown flags: 1"),
-        (b"SND2\x02\0\0\0/xSND2\0\0\0\0\x04\0\0\0", "unknown flags: 4"),
-    ],
-)
+@pytest.mark.parametrize(("request_bytes", "text"), [
+    (b"NOPE\0\0\0\0", "unknown command 45504f4e"),
+    (b"STAT\x01\x04\0\0", "path too long"),
+    (b"SEND\x05\0\0\0/path", "missing , in ID_SEND_V1"),
+    (b"SEND\x18\0\0\0/data/local/tmp/x,33188\0STAT\0\0\0\0", "invalid data message"),
+    (b"SEND\x18\0\0\0/data/local/tmp/x,33188\0DATA\x01\0\x01\0", "oversize data message"),
+    (b"RCV2\x02\0\0\0/xRCV2\x01\0\0\0", "unknown flags: 1"),
+    (b"SND2\x02\0\0\0/xSND2\0\0\0\0\x04\0\0\0", "unknown flags: 4"),
+])  # fmt: skip
 def test_a_broken_request_fails_and_ends_the_service(
     client: ServerClient, request_bytes: bytes, text: str
 ) -> None:

@@ -33,7 +33,7 @@ def split_apks(folder: Path) -> list[str]:
     return paths
 
 
-@pytest.fixture(params=["36.1", "26"])
+@pytest.fixture(params=["36.1", "26"], ids="API {}".format)
 def empty(
     request: pytest.FixtureRequest, stock_adb: StockAdb, adb_keys: tuple[Path, ...]
 ) -> Iterator[VirtualPhone]:
@@ -53,7 +53,7 @@ def succeeds(result: subprocess.CompletedProcess[bytes]) -> bool:
     return result.returncode == 0 and b"Success" in result.stdout
 
 
-@pytest.mark.parametrize("way", [[], ["--streaming"], ["--no-streaming"], ["--no-incremental"]])
+@pytest.mark.parametrize("way", [[], ["--streaming"], ["--no-streaming"], ["--no-incremental"]], ids=str)
 def test_an_apk_is_installed_and_uninstalled(
     empty: VirtualPhone, stock_adb: StockAdb, apk: Path, way: list[str]
 ) -> None:

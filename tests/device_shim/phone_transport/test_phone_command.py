@@ -138,15 +138,12 @@ def test_a_file_that_names_another_process_is_not_believed(droidgate: Runner, tm
     assert list(folder.iterdir()) == []
 
 
-@pytest.mark.parametrize(
-    ("options", "code", "text"),
-    [
-        (["--sdk", "1"], ExitCode.USAGE, "1"),
-        (["--fault", "explode"], ExitCode.USAGE, "unknown fault 'explode'"),
-        (["--log", "/nonexistent/log"], ExitCode.INPUT, "No such file or directory"),
-        (["--port", "70000"], ExitCode.USAGE, "--port"),
-    ],
-)
+@pytest.mark.parametrize(("options", "code", "text"), [
+    (["--sdk", "1"], ExitCode.USAGE, "1"),
+    (["--fault", "explode"], ExitCode.USAGE, "unknown fault 'explode'"),
+    (["--log", "/nonexistent/log"], ExitCode.INPUT, "No such file or directory"),
+    (["--port", "70000"], ExitCode.USAGE, "--port"),
+], ids=str)  # fmt: skip
 def test_a_request_that_makes_no_sense_is_refused(
     droidgate: Runner, options: list[str], code: ExitCode, text: str
 ) -> None:
@@ -205,7 +202,7 @@ def test_a_phone_in_the_foreground_stays_until_ctrl_c(droidgate: Runner, tmp_pat
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("arguments", [["discover"], ["inspect", "adb:"], ["devices"]])
+@pytest.mark.parametrize("arguments", [["discover"], ["inspect", "adb:"], ["devices"]], ids=" ".join)
 def test_a_phone_that_the_adb_server_does_not_know_is_named_with_the_way_to_it(
     droidgate: Runner, monkeypatch: pytest.MonkeyPatch, arguments: list[str]
 ) -> None:

@@ -44,7 +44,7 @@ def test_questions_about_the_phone(android: VirtualPhone, stock_adb: StockAdb) -
     assert "delayed_ack" not in features
 
 
-@pytest.mark.parametrize("sdk", ["26", "30", "37"])
+@pytest.mark.parametrize("sdk", ["26", "30", "37"], ids="API {}".format)
 def test_a_phone_of_any_release_can_be_connected(
     stock_adb: StockAdb, adb_keys: tuple[Path, ...], sdk: str, tmp_path: Path
 ) -> None:

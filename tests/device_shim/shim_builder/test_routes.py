@@ -70,37 +70,37 @@ def only_finding(findings: tuple[Finding, ...], code: str) -> Finding:
     return found
 
 
-@pytest.mark.parametrize(
-    ("app", "outputs", "declared"),
-    [
-        (source_app(Capability(id="t")), TEXT, {"result": "string"}),
-        (source_app(Capability(id="t", output=parameters(page=INTEGER)), dialect="draft"), FIELDS,
-         {"page": "int64"}),
-        (source_app(Capability(id="t"), dialect="broadcast"), TEXT, {"result": "string"}),
-        (function(VOID), None, {}),
-        (function(None), TEXT, {"result": "string"}),
-        (function(string()), VALUE, {"result": "string"}),
-        (function(ScalarType(kind="float")), VALUE, {"result": "double"}),
-        (function(ArrayType(items=INTEGER)), VALUE, {"result": "array"}),
-        (function(NOTE), FIELDS, {"id": "string", "tags": "array"}),
-        (function(RefType(name="N"), N=NOTE), FIELDS, {"id": "string", "tags": "array"}),
-        (function(RefType(name="N", nullable=True), N=NOTE), VALUE, {"result": "object"}),
-        (function(ObjectType()), VALUE, {"result": "object"}),
-        (function(AllOfType(members=(NOTE, parameters(more=string())))), VALUE, {"result": "object"}),
-        (function(OneOfType(alternatives=(NOTE, string()))), VALUE, {"result": "string"}),
-        (function(parameters(word=RefType(name="W")), W=string(enum=("a",))), FIELDS, {"word": "string"}),
-        (function(parameters(handle=OpaqueType())), FIELDS, {"handle": "string"}),
-        (source_app(Capability(id="t"), protocol="mobile-mcp"), None, {}),
-        (source_app(Capability(id="t", output=ObjectType()), protocol="mobile-mcp"), None, {}),
-        (source_app(Capability(id="t", output=parameters(on=ScalarType(kind="boolean"))),
-         protocol="mobile-mcp"), FIELDS, {"on": "boolean"}),
-    ],
-    ids=[
-        *("mMCP", "mMCP with return", "broadcast", "void", "platform function", "text", "float", "list"),
-        *("object", "reference", "reference or null", "object of anything", "all of", "one of"),
-        *("reference inside", "parcelable inside", "native void", "native empty", "native"),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("app", "outputs", "declared"), [
+    pytest.param(source_app(Capability(id="t")), TEXT, {"result": "string"}, id="mMCP"),
+    pytest.param(source_app(Capability(id="t", output=parameters(page=INTEGER)), dialect="draft"), FIELDS,
+        {"page": "int64"}, id="mMCP with return"),
+    pytest.param(source_app(Capability(id="t"), dialect="broadcast"), TEXT, {"result": "string"},
+        id="broadcast"),
+    pytest.param(function(VOID), None, {}, id="void"),
+    pytest.param(function(None), TEXT, {"result": "string"}, id="platform function"),
+    pytest.param(function(string()), VALUE, {"result": "string"}, id="text"),
+    pytest.param(function(ScalarType(kind="float")), VALUE, {"result": "double"}, id="float"),
+    pytest.param(function(ArrayType(items=INTEGER)), VALUE, {"result": "array"}, id="list"),
+    pytest.param(function(NOTE), FIELDS, {"id": "string", "tags": "array"}, id="object"),
+    pytest.param(function(RefType(name="N"), N=NOTE), FIELDS, {"id": "string", "tags": "array"},
+        id="reference"),
+    pytest.param(function(RefType(name="N", nullable=True), N=NOTE), VALUE, {"result": "object"},
+        id="reference or null"),
+    pytest.param(function(ObjectType()), VALUE, {"result": "object"}, id="object of anything"),
+    pytest.param(function(AllOfType(members=(NOTE, parameters(more=string())))), VALUE, {"result": "object"},
+        id="all of"),
+    pytest.param(function(OneOfType(alternatives=(NOTE, string()))), VALUE, {"result": "string"},
+        id="one of"),
+    pytest.param(function(parameters(word=RefType(name="W")), W=string(enum=("a",))), FIELDS,
+        {"word": "string"}, id="reference inside"),
+    pytest.param(function(parameters(handle=OpaqueType())), FIELDS, {"handle": "string"},
+        id="parcelable inside"),
+    pytest.param(source_app(Capability(id="t"), protocol="mobile-mcp"), None, {}, id="native void"),
+    pytest.param(source_app(Capability(id="t", output=ObjectType()), protocol="mobile-mcp"), None, {},
+        id="native empty"),
+    pytest.param(source_app(Capability(id="t", output=parameters(on=ScalarType(kind="boolean"))),
+        protocol="mobile-mcp"), FIELDS, {"on": "boolean"}, id="native"),
+])  # fmt: skip
 def test_a_result_becomes_the_outputs_that_are_declared(
     app: SourceApp, outputs: object, declared: dict[str, str]
 ) -> None:
@@ -110,19 +110,15 @@ def test_a_result_becomes_the_outputs_that_are_declared(
 TOOLS = f"{PACKAGE}/{PACKAGE}.Tools"
 
 
-@pytest.mark.parametrize(
-    ("protocol", "dialect", "backend"),
-    [
-        ("mmcp", "1.0", {"kind": "mmcp-activity", "component": TOOLS, "tool": "t"}),
-        ("mmcp", "draft", {"kind": "mmcp-activity", "component": TOOLS, "tool": "t"}),
-        ("mmcp", "broadcast", {"kind": "mmcp-broadcast", "component": TOOLS, "tool": "t"}),
-        ("appfunctions", "v2", {"kind": "app-function", "package": PACKAGE, "function": "t"}),
-        ("mobile-mcp", "1.0",
-         {"kind": "mobile-mcp", "component": TOOLS, "capability": "t", "dialect": "S0"}),
-        ("mobile-mcp", "prototype",
-         {"kind": "mobile-mcp", "component": TOOLS, "capability": "t", "dialect": "MM-5"}),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("protocol", "dialect", "backend"), [
+    ("mmcp", "1.0", {"kind": "mmcp-activity", "component": TOOLS, "tool": "t"}),
+    ("mmcp", "draft", {"kind": "mmcp-activity", "component": TOOLS, "tool": "t"}),
+    ("mmcp", "broadcast", {"kind": "mmcp-broadcast", "component": TOOLS, "tool": "t"}),
+    ("appfunctions", "v2", {"kind": "app-function", "package": PACKAGE, "function": "t"}),
+    ("mobile-mcp", "1.0", {"kind": "mobile-mcp", "component": TOOLS, "capability": "t", "dialect": "S0"}),
+    ("mobile-mcp", "prototype",
+        {"kind": "mobile-mcp", "component": TOOLS, "capability": "t", "dialect": "MM-5"}),
+], ids=lambda value: value if isinstance(value, str) else value["kind"])  # fmt: skip
 def test_each_protocol_is_called_in_its_own_way(protocol: str, dialect: str, backend: dict[str, str]) -> None:
     route = routes_of(shim_of(source_app(Capability(id="t"), protocol=protocol, dialect=dialect)))["t"]
     assert route["backend"] == backend
@@ -170,14 +166,11 @@ def test_a_parameter_without_a_name_cannot_be_given() -> None:
     assert refused.message == "bad is left out: a parameter has no name"
 
 
-@pytest.mark.parametrize(
-    ("kept", "reason"),
-    [
-        (ScalarType(kind="int64", enum=(1 << 70,)), "does not fit 64 bits"),
-        (AnyType(keywords={"const": "\ud800"}), "half of a surrogate pair"),
-        (AnyType(keywords={"x": {str(item): 0 for item in range(1_025)}}), "more than 1024 members"),
-    ],
-)
+@pytest.mark.parametrize(("kept", "reason"), [
+    (ScalarType(kind="int64", enum=(1 << 70,)), "does not fit 64 bits"),
+    (AnyType(keywords={"const": "\ud800"}), "half of a surrogate pair"),
+    (AnyType(keywords={"x": {str(item): 0 for item in range(1_025)}}), "more than 1024 members"),
+], ids=["a long number", "half of a pair", "a large object"])  # fmt: skip
 def test_what_the_engine_could_not_read_is_left_out(kept: Type, reason: str) -> None:
     bad = Capability(id="bad", input=parameters(x=kept))
     worse = Capability(id="worse", input=parameters(x=RefType(name="D")))
@@ -304,6 +297,7 @@ def test_characters_that_nobody_sees_are_left_out_of_texts() -> None:
 @pytest.mark.parametrize(
     "capability",
     [Capability(id="pay\u200b"), Capability(id="pay", input=parameters(**{"to\u00ad": string()}))],
+    ids=["a capability", "a parameter"],
 )
 def test_a_name_with_characters_that_nobody_sees_is_left_out(capability: Capability) -> None:
     shim = shim_of(source_app(capability, Capability(id="good")))

@@ -230,17 +230,14 @@ def test_each_app_has_a_shim_of_its_own_unless_they_are_put_together() -> None:
     assert "PDF tool: " in (provider.description or "")
 
 
-@pytest.mark.parametrize(
-    ("label", "name"),
-    [
-        ("Bank\n\n\n\n\nof", "Bank of"),
-        ("Bank\n\tof Acme", "Bank of Acme"),
-        ("x" * 5000, f"{'x' * 127}\u2026"),
-        ("\u200b\u202e \u2066", PACKAGE),
-        ("Bank\u200b", "Bank"),
-        ("@string/x", "@string/x"),
-    ],
-)
+@pytest.mark.parametrize(("label", "name"), [
+    ("Bank\n\n\n\n\nof", "Bank of"),
+    ("Bank\n\tof Acme", "Bank of Acme"),
+    ("x" * 5000, f"{'x' * 127}\u2026"),
+    ("\u200b\u202e \u2066", PACKAGE),
+    ("Bank\u200b", "Bank"),
+    ("@string/x", "@string/x"),
+], ids=lambda text: text[:20])  # fmt: skip
 def test_a_name_is_one_short_line_so_that_what_follows_it_is_seen(label: str, name: str) -> None:
     shim = shim_of(replace(source_app(Capability(id="t")), label=label))
     assert shim.label == f"{name} (via droidgate)"
@@ -254,16 +251,13 @@ def test_a_name_is_one_short_line_so_that_what_follows_it_is_seen(label: str, na
     )
 
 
-@pytest.mark.parametrize(
-    ("instructions", "description", "text"),
-    [
-        ("Use it so.", "A tool.", "Use it so."),
-        (None, "A tool.", "A tool."),
-        (None, None, "Tools of Tools"),
-        ("\u200b", "\u200d\n", "Tools of Tools"),
-        ("Pay\u2060 here", None, "Pay here"),
-    ],
-)
+@pytest.mark.parametrize(("instructions", "description", "text"), [
+    pytest.param("Use it so.", "A tool.", "Use it so.", id="instructions first"),
+    pytest.param(None, "A tool.", "A tool.", id="a description alone"),
+    pytest.param(None, None, "Tools of Tools", id="the app's name where there is neither"),
+    pytest.param("\u200b", "\u200d\n", "Tools of Tools", id="hidden characters alone are neither"),
+    pytest.param("Pay\u2060 here", None, "Pay here", id="hidden characters are left out"),
+])  # fmt: skip
 def test_agents_get_the_instructions_before_the_description(
     instructions: str | None, description: str | None, text: str
 ) -> None:
@@ -433,7 +427,9 @@ def test_where_no_tool_has_room_nothing_is_advertised_to_mmcp_agents() -> None:
     assert broken_rules(shim.apk) == {}
 
 
-@pytest.mark.parametrize("text", ["x" * 100_000, 'say "hello"\n' * 9_000, "語" * 40_000])
+@pytest.mark.parametrize(
+    "text", ["x" * 100_000, 'say "hello"\n' * 9_000, "語" * 40_000], ids=lambda text: text[:20]
+)
 @pytest.mark.parametrize("others", [(), ("com.other.tools",)], ids=["alone", "aggregate"])
 def test_an_app_with_endless_instructions_makes_no_shim_that_android_refuses(
     text: str, others: tuple[str, ...]

@@ -83,16 +83,13 @@ def test_an_app_is_read_with_its_certificate_version_and_digests(tmp_path: Path)
     assert app.findings == ()
 
 
-@pytest.mark.parametrize(
-    ("module", "protocol", "capabilities"),
-    [
-        ("clock-in/app", "mobile-mcp", 3),
-        ("pdf-tool/app", "mmcp", 5),
-        ("weather/app", "mmcp", 2),
-        ("notes/app", "appfunctions", 7),
-        ("notes/legacy", "appfunctions", 1),
-    ],
-)
+@pytest.mark.parametrize(("module", "protocol", "capabilities"), [
+    ("clock-in/app", "mobile-mcp", 3),
+    ("pdf-tool/app", "mmcp", 5),
+    ("weather/app", "mmcp", 2),
+    ("notes/app", "appfunctions", 7),
+    ("notes/legacy", "appfunctions", 1),
+])  # fmt: skip
 def test_every_sample_app_can_be_called(module: str, protocol: str, capabilities: int) -> None:
     app = sample_app(module)
     (provider,) = app.providers
@@ -101,26 +98,25 @@ def test_every_sample_app_can_be_called(module: str, protocol: str, capabilities
     assert app.unasked_components == ()
 
 
-@pytest.mark.parametrize(
-    ("body", "code", "reason"),
-    [
-        (mmcp(attributes='android:exported="false"'), "shim-component-closed", "is not exported"),
-        (mmcp(attributes='android:exported="true" android:enabled="false"'), "shim-component-closed",
-         "its component is disabled"),
-        (mmcp(attributes='android:exported="true" android:permission="a.b.C"'), "shim-component-closed",
-         "callers need the permission a.b.C, whose protection level is not known"),
-        (mmcp(call="com.example.OTHER"), "shim-component-closed", "does not declare the action"),
-        (mmcp(element="service"), "shim-protocol-not-called", "calls of mMCP are made to activities"),
-        (RECEIVER.format("com.example.OTHER"), "shim-component-closed", "com.example.ACTION_MMCP_INVOKE"),
-        (PRE_SPEC, "shim-protocol-not-called", "the dialect pre-spec"),
-        (SERVICE.format('android:exported="true"', "com.example.mcpdemo.COMMAND_GATEWAY"),
-         "shim-component-closed", "its component does not declare the action mobile.mcp.SERVICE"),
-    ],
-    ids=[
-        *("not exported", "disabled", "permission", "no call action", "service of mMCP"),
-        *("no invoke action", "pre-spec", "older action"),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("body", "code", "reason"), [
+    pytest.param(mmcp(attributes='android:exported="false"'), "shim-component-closed", "is not exported",
+        id="not exported"),
+    pytest.param(mmcp(attributes='android:exported="true" android:enabled="false"'), "shim-component-closed",
+        "its component is disabled", id="disabled"),
+    pytest.param(mmcp(attributes='android:exported="true" android:permission="a.b.C"'),
+        "shim-component-closed", "callers need the permission a.b.C, whose protection level is not known",
+        id="permission"),
+    pytest.param(mmcp(call="com.example.OTHER"), "shim-component-closed", "does not declare the action",
+        id="no call action"),
+    pytest.param(mmcp(element="service"), "shim-protocol-not-called", "calls of mMCP are made to activities",
+        id="service of mMCP"),
+    pytest.param(RECEIVER.format("com.example.OTHER"), "shim-component-closed",
+        "com.example.ACTION_MMCP_INVOKE", id="no invoke action"),
+    pytest.param(PRE_SPEC, "shim-protocol-not-called", "the dialect pre-spec", id="pre-spec"),
+    pytest.param(SERVICE.format('android:exported="true"', "com.example.mcpdemo.COMMAND_GATEWAY"),
+        "shim-component-closed", "its component does not declare the action mobile.mcp.SERVICE",
+        id="older action"),
+])  # fmt: skip
 def test_a_component_that_cannot_be_called_is_reported(
     tmp_path: Path, body: str, code: str, reason: str
 ) -> None:

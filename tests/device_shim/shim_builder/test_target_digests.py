@@ -110,18 +110,15 @@ def test_a_raw_descriptor_cannot_be_compared_by_a_phone() -> None:
         mobile_mcp({"res/raw/tools.xml": CAPABILITIES}, "raw/tools")
 
 
-@pytest.mark.parametrize(
-    ("attribute", "files", "content"),
-    [
-        ('android:value="{&quot;tools&quot;: []}"', {}, '{"tools": []}'),
-        ('android:value="@string/told"', {"res/values/strings.xml": STRINGS,
-         "res/values-de/strings.xml": STRINGS.replace("Add", "Neu")}, "Add a note"),
-        ('android:resource="@string/told"', {"res/values/strings.xml": STRINGS}, "Add a note"),
-        ('android:resource="@raw/told"', {"res/raw/told.json": '{"tools": []}\n'}, '{"tools": []}\n'),
-        ('android:resource="@xml/told"', {"res/xml/told.xml": '<a b="1"> t </a>'}, '<a b="1">"t"</a>'),
-    ],
-    ids=["value", "string", "string resource", "raw", "xml"],
-)  # fmt: skip
+@pytest.mark.parametrize(("attribute", "files", "content"), [
+    ('android:value="{&quot;tools&quot;: []}"', {}, '{"tools": []}'),
+    ('android:value="@string/told"',
+        {"res/values/strings.xml": STRINGS, "res/values-de/strings.xml": STRINGS.replace("Add", "Neu")},
+        "Add a note"),
+    ('android:resource="@string/told"', {"res/values/strings.xml": STRINGS}, "Add a note"),
+    ('android:resource="@raw/told"', {"res/raw/told.json": '{"tools": []}\n'}, '{"tools": []}\n'),
+    ('android:resource="@xml/told"', {"res/xml/told.xml": '<a b="1"> t </a>'}, '<a b="1">"t"</a>'),
+], ids=["value", "string", "string resource", "raw", "xml"])  # fmt: skip
 def test_the_text_of_an_mmcp_manifest_is_hashed(
     attribute: str, files: dict[str, str | bytes], content: str
 ) -> None:

@@ -63,27 +63,24 @@ def test_a_table_is_read_with_what_may_be_missing() -> None:
     assert table.routes["fill"].fields == frozenset({"ok", "written"})
 
 
-@pytest.mark.parametrize(
-    ("path", "value", "message"),
-    [
-        ("format", 2, "format"),
-        ("routes", {}, "routes"),
-        ("routes 1 id", "fill", "duplicate id 'fill'"),
-        ("routes 0 more", 1, "routes.0.more"),
-        ("routes 0 backend kind", "aidl", "routes.0.backend"),
-        ("routes 0 backend component", "a.pdf", "routes.0.backend.mmcp-activity.component"),
-        ("routes 0 input", {"kind": "ref", "name": "Gone"}, "'Gone' that is referred to is not defined"),
-        ("routes 0 input kind", "date", "routes.0.input"),
-        ("definitions", {"A": {"kind": "ref", "name": "B"}}, "'B' that is referred to is not defined"),
-        ("routes 0 names", {"gone": "file"}, "'gone' is not declared"),
-        ("routes 0 names", {"path": "pages"}, "two parameters are 'pages' at the backend"),
-        ("routes 0 deadline_ms", 0, "deadline_ms"),
-        ("routes 0 deadline_ms", "5", "deadline_ms"),
-        ("routes 0 outputs", {"kind": "list"}, "outputs"),
-        ("routes 0 target", None, "routes.0.target"),
-        ("routes 3 backend dialect", "MM-3", "'MM-3' is not served"),
-    ],
-)
+@pytest.mark.parametrize(("path", "value", "message"), [
+    ("format", 2, "format"),
+    ("routes", {}, "routes"),
+    ("routes 1 id", "fill", "duplicate id 'fill'"),
+    ("routes 0 more", 1, "routes.0.more"),
+    ("routes 0 backend kind", "aidl", "routes.0.backend"),
+    ("routes 0 backend component", "a.pdf", "routes.0.backend.mmcp-activity.component"),
+    ("routes 0 input", {"kind": "ref", "name": "Gone"}, "'Gone' that is referred to is not defined"),
+    ("routes 0 input kind", "date", "routes.0.input"),
+    ("definitions", {"A": {"kind": "ref", "name": "B"}}, "'B' that is referred to is not defined"),
+    ("routes 0 names", {"gone": "file"}, "'gone' is not declared"),
+    ("routes 0 names", {"path": "pages"}, "two parameters are 'pages' at the backend"),
+    ("routes 0 deadline_ms", 0, "deadline_ms"),
+    ("routes 0 deadline_ms", "5", "deadline_ms"),
+    ("routes 0 outputs", {"kind": "list"}, "outputs"),
+    ("routes 0 target", None, "routes.0.target"),
+    ("routes 3 backend dialect", "MM-3", "'MM-3' is not served"),
+], ids=str)  # fmt: skip
 def test_a_wrong_table_is_refused_with_its_place(path: str, value: Any, message: str) -> None:
     table = copy.deepcopy(TABLE)
     *steps, last = path.split()
@@ -97,20 +94,17 @@ def test_a_wrong_table_is_refused_with_its_place(path: str, value: Any, message:
     assert str(raised.value).startswith("routes.json")
 
 
-@pytest.mark.parametrize(
-    ("read", "document"),
-    [
-        (read_route_table, None),
-        (read_route_table, []),
-        (read_route_table, 5),
-        (read_route_table, "text"),
-        (read_route_table, {"routes": []}),
-        (read_policy, None),
-        (read_policy, {"grant": []}),
-        (read_policy, {"grants": [{"caller": True, "capability": "*"}]}),
-        (read_policy, {"limits": {"open": -1}}),
-    ],
-)
+@pytest.mark.parametrize(("read", "document"), [
+    (read_route_table, None),
+    (read_route_table, []),
+    (read_route_table, 5),
+    (read_route_table, "text"),
+    (read_route_table, {"routes": []}),
+    (read_policy, None),
+    (read_policy, {"grant": []}),
+    (read_policy, {"grants": [{"caller": True, "capability": "*"}]}),
+    (read_policy, {"limits": {"open": -1}}),
+], ids=lambda value: getattr(value, "__name__", str(value)))  # fmt: skip
 def test_what_is_not_a_table_or_a_policy_is_refused(
     read: Callable[[object], object], document: object
 ) -> None:
@@ -137,8 +131,8 @@ def test_a_capability_that_is_not_there_looks_like_one_that_is_not_granted() -> 
     assert first == second
 
 
-@pytest.mark.parametrize("keywords", [{}, {"additionalProperties": True}])
-@pytest.mark.parametrize("order", [("path", "file"), ("file", "path")])
+@pytest.mark.parametrize("keywords", [{}, {"additionalProperties": True}], ids=["closed", "open"])
+@pytest.mark.parametrize("order", [("path", "file"), ("file", "path")], ids=" before ".join)
 def test_an_undeclared_argument_cannot_pass_as_a_renamed_one(
     keywords: dict[str, bool], order: tuple[str, ...]
 ) -> None:
@@ -263,15 +257,13 @@ def test_a_decision_about_a_call_that_needs_none_changes_nothing() -> None:
     assert only(Answer, shim.answered(2, sent.call, BroadcastAnswer(-1, "Sun"))).token is None
 
 
-@pytest.mark.parametrize(
-    ("installed", "policy", "token"),
-    [
-        (None, Policy(), "unavailable"),
-        (target_of("bb", 3, "d1"), Policy(), "unavailable"),
-        (target_of("aa", 4, "d2"), Policy(), "needs_approval"),
-        (APPROVED, Policy(switched_off=frozenset({"weather"})), "disabled"),
-    ],
-)
+@pytest.mark.parametrize(("installed", "policy", "token"), [
+    pytest.param(None, Policy(), "unavailable", id="the app is gone"),
+    pytest.param(target_of("bb", 3, "d1"), Policy(), "unavailable", id="the app has another signer"),
+    pytest.param(target_of("aa", 4, "d2"), Policy(), "needs_approval", id="the app has another version"),
+    pytest.param(APPROVED, Policy(switched_off=frozenset({"weather"})), "disabled",
+        id="the capability is switched off"),
+])  # fmt: skip
 def test_what_changes_while_the_user_is_asked_is_checked_again(
     installed: Target | None, policy: Policy, token: str
 ) -> None:
@@ -300,7 +292,7 @@ def test_a_call_with_a_question_counts_as_open() -> None:
     assert only(Answer, shim.fail(2, other.call, Failure("canceled", "gone"))).token == "canceled"
 
 
-@pytest.mark.parametrize("granted", [(), ("weather",)])
+@pytest.mark.parametrize("granted", [(), ("weather",)], ids=["a call", "all further calls"])
 def test_a_yes_to_all_further_calls_ends_with_its_grant_and_one_to_a_call_does_not(
     granted: tuple[str, ...],
 ) -> None:
@@ -322,15 +314,13 @@ def test_a_yes_to_all_further_calls_ends_with_its_grant_and_one_to_a_call_does_n
 # Values and documents of app functions
 
 
-@pytest.mark.parametrize(
-    ("facts", "outcome"),
-    [
-        ({"enum": ["a"]}, {"error": "unfit", "pointer": ""}),
-        ({"keywords": {"const": "a"}}, {"error": "unfit", "pointer": ""}),
-        ({"enum": ["a"], "nullable": True}, {"value": None, "coercions": []}),
-        ({"enum": ["a", None]}, {"value": None, "coercions": []}),
-    ],
-)
+@pytest.mark.parametrize(("facts", "outcome"), [
+    pytest.param({"enum": ["a"]}, {"error": "unfit", "pointer": ""}, id="not listed"),
+    pytest.param({"keywords": {"const": "a"}}, {"error": "unfit", "pointer": ""}, id="not the constant"),
+    pytest.param({"enum": ["a"], "nullable": True}, {"value": None, "coercions": []},
+        id="the type allows it"),
+    pytest.param({"enum": ["a", None]}, {"value": None, "coercions": []}, id="listed"),
+])  # fmt: skip
 def test_null_is_an_allowed_value_only_where_it_is_listed_or_the_type_allows_it(
     facts: dict[str, Any], outcome: dict[str, Any]
 ) -> None:
@@ -366,16 +356,12 @@ def test_what_is_written_holds_only_known_kinds_and_reads_back_as_given(case: tu
 # JSON
 
 
-@pytest.mark.parametrize(
-    ("text", "fits"),
-    [
-        ("\U0001f600" * (MAX_UNITS // 2), True),
-        ("\U0001f600" * (MAX_UNITS // 2) + "a", False),
-        ("a" * MAX_UNITS, True),
-        ("a" * (MAX_UNITS + 1), False),
-    ],
-    ids=range(4),
-)
+@pytest.mark.parametrize(("text", "fits"), [
+    pytest.param("\U0001f600" * (MAX_UNITS // 2), True, id="as many pairs as fit"),
+    pytest.param("\U0001f600" * (MAX_UNITS // 2) + "a", False, id="a letter after as many pairs as fit"),
+    pytest.param("a" * MAX_UNITS, True, id="as many letters as fit"),
+    pytest.param("a" * (MAX_UNITS + 1), False, id="a letter more than fit"),
+])  # fmt: skip
 def test_length_counts_utf16_units(*, text: str, fits: bool) -> None:
     assert fits_units(text) is fits
 

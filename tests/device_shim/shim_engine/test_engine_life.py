@@ -245,13 +245,11 @@ def test_a_refusal_names_when_to_retry() -> None:
     )
 
 
-@pytest.mark.parametrize(
-    ("seed", "events", "accepted", "too_fast", "refused"),
-    [
-        *((seed, 3_000, 300, 100, 50) for seed in range(4, 7)),
-        pytest.param(*(7, 100_000, 10_000, 3_000, 3_000), marks=[pytest.mark.long, pytest.mark.timeout(900)]),
-    ],
-)
+@pytest.mark.parametrize(("seed", "events", "accepted", "too_fast", "refused"), [
+    *(pytest.param(seed, 3_000, 300, 100, 50, id=f"3000 events, seed {seed}") for seed in range(4, 7)),
+    pytest.param(7, 100_000, 10_000, 3_000, 3_000, id="100000 events, seed 7",
+        marks=[pytest.mark.long, pytest.mark.timeout(900)]),
+])  # fmt: skip
 def test_random_events_end_each_call_once(
     seed: int, events: int, accepted: int, too_fast: int, refused: int
 ) -> None:

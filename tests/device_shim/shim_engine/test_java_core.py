@@ -117,40 +117,52 @@ def test_what_is_not_json_is_malformed_in_java_and_in_python(core: CoreJvm) -> N
     assert evaluate(parse('"\ud83d"')) == {"error": "malformed"}
 
 
-@pytest.mark.parametrize(
-    ("vector", "outcome"),
-    [
-        (parse('{"b":1.50,"a":[-0,-0.0,1e2,1e-7]}'), {"canonical": '{"a":[0,0.0,1E+2,1E-7],"b":1.50}'}),
-        (parse('{"\U0001f600":1,"\uff01":2,"a":3}'), {"canonical": '{"a":3,"\uff01":2,"\U0001f600":1}'}),
-        (parse('"\\u001f\\u007f\\/\\"\\b"'), {"canonical": '"\\u001f\x7f/\\"\\b"'}),
-        (parse(" [1.50, 1e2,-0, -0.0, 0e5] "), {"canonical": "[1.50,1E+2,0,0.0,0E+5]"}),
-        (parse("1234567890.123456789012345678901"), {"canonical": "1234567890.123456789012345678901"}),
-        (pattern(r"^\d{2,3}$", "123"), {"matches": True}),
-        (pattern(r"^\d{2,3}$", "1234"), {"matches": False}),
-        (pattern(r"b|(?<name>c)", "xcx"), {"matches": True}),
-        (pattern(r"^[^\w\s]$", "\u00e9"), {"matches": True}),
-        (pattern(r"\u{1F600}", "\U0001f600"), {"matches": True}),
-        (pattern(r"(?<é>a)", "a"), {"error": "unsupported"}),
-        (pattern("(" * 60 + "a" + ")" * 60, "a"), {"error": "unsupported"}),
-        (pattern(r"^(a*)*$", "a" * 2_000 + "b"), {"matches": False}),
-        (fit({"kind": "int32"}, "-7"), {"value": -7, "coercions": [""]}),
-        (fit({"kind": "int32"}, 2**31), {"error": "unfit", "pointer": ""}),
-        (fit({"kind": "int64"}, Decimal("5.00")), {"value": 5, "coercions": []}),
-        (fit({"kind": "boolean"}, "TRUE"), {"value": True, "coercions": [""]}),
-        (fit({"kind": "boolean"}, "FAL\u017fE"), {"error": "unfit", "pointer": ""}),
-        (fit({"kind": "bytes"}, "AAAA===="), {"error": "unfit", "pointer": ""}),
-        (fit({"kind": "array", "items": {"kind": "string"}}, ["a", 1]), {"error": "unfit", "pointer": "/1"}),
-        (fit({"kind": "array", "keywords": {"uniqueItems": True}}, ["1e0", 1, "1e0"]),
-         {"error": "unfit", "pointer": ""}),
-        (fit({"kind": "string", "keywords": {"maxLength": 1}}, "\U0001f600"),
-         {"value": "\U0001f600", "coercions": []}),
-        (written({"kind": "double"}, "x"), {"error": "invalid_argument"}),
-        (written(LISTS, ["a"]), {"document": {"schemaType": "", "properties": {
-            "v": {"kind": "string", "values": ["a"]}}}}),
-        (fit({"kind": "double", "keywords": {"multipleOf": Decimal("0.1")}}, Decimal("0.3")),
-         {"value": Decimal("0.3"), "coercions": []}),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("vector", "outcome"), [
+    pytest.param(parse(' {"b":1.50, "a":[-0,-0.0,1e2,1e-7,0e5]}'),
+        {"canonical": '{"a":[0,0.0,1E+2,1E-7,0E+5],"b":1.50}'}, id="digits are kept and names are sorted"),
+    pytest.param(parse('{"\U0001f600":1,"\uff01":2,"a":3}'),
+        {"canonical": '{"a":3,"\uff01":2,"\U0001f600":1}'}, id="names are sorted by code points"),
+    pytest.param(parse('"\\u001f\\u007f\\/\\"\\b"'), {"canonical": '"\\u001f\x7f/\\"\\b"'},
+        id="only what has to be is escaped"),
+    pytest.param(parse("1234567890.123456789012345678901"), {"canonical": "1234567890.123456789012345678901"},
+        id="a long fraction is kept"),
+    pytest.param(pattern(r"^\d{2,3}$", "123"), {"matches": True},
+        id="a pattern with anchors matches the whole text"),
+    pytest.param(pattern(r"^\d{2,3}$", "1234"), {"matches": False}, id="a pattern's bound is kept"),
+    pytest.param(pattern(r"b|(?<name>c)", "xcx"), {"matches": True}, id="a pattern is searched for"),
+    pytest.param(pattern(r"^[^\w\s]$", "\u00e9"), {"matches": True}, id="an accented letter is not of \\w"),
+    pytest.param(pattern(r"\u{1F600}", "\U0001f600"), {"matches": True}, id="a code point in braces is read"),
+    pytest.param(pattern(r"(?<é>a)", "a"), {"error": "unsupported"}, id="a group's name is of ASCII letters"),
+    pytest.param(pattern("(" * 60 + "a" + ")" * 60, "a"), {"error": "unsupported"},
+        id="groups are nested too deeply"),
+    pytest.param(pattern(r"^(a*)*$", "a" * 2_000 + "b"), {"matches": False},
+        id="repetitions of repetitions end"),
+    pytest.param(fit({"kind": "int32"}, "-7"), {"value": -7, "coercions": [""]},
+        id="a text for an integer is coerced"),
+    pytest.param(fit({"kind": "int32"}, 2**31), {"error": "unfit", "pointer": ""},
+        id="an integer beyond 32 bits does not fit"),
+    pytest.param(fit({"kind": "int64"}, Decimal("5.00")), {"value": 5, "coercions": []},
+        id="a whole decimal is a long"),
+    pytest.param(fit({"kind": "boolean"}, "TRUE"), {"value": True, "coercions": [""]},
+        id="a boolean in capitals is coerced"),
+    pytest.param(fit({"kind": "boolean"}, "FAL\u017fE"), {"error": "unfit", "pointer": ""},
+        id="a long s is not an s"),
+    pytest.param(fit({"kind": "bytes"}, "AAAA===="), {"error": "unfit", "pointer": ""},
+        id="bytes that are padded twice do not fit"),
+    pytest.param(fit({"kind": "array", "items": {"kind": "string"}}, ["a", 1]),
+        {"error": "unfit", "pointer": "/1"}, id="an item's place is reported"),
+    pytest.param(fit({"kind": "array", "keywords": {"uniqueItems": True}}, ["1e0", 1, "1e0"]),
+        {"error": "unfit", "pointer": ""}, id="the same text twice is not unique"),
+    pytest.param(fit({"kind": "string", "keywords": {"maxLength": 1}}, "\U0001f600"),
+        {"value": "\U0001f600", "coercions": []}, id="a pair of surrogates is one character"),
+    pytest.param(written({"kind": "double"}, "x"), {"error": "invalid_argument"},
+        id="a text for a number is not written"),
+    pytest.param(written(LISTS, ["a"]),
+        {"document": {"schemaType": "", "properties": {"v": {"kind": "string", "values": ["a"]}}}},
+        id="the alternative that takes all items is written"),
+    pytest.param(fit({"kind": "double", "keywords": {"multipleOf": Decimal("0.1")}}, Decimal("0.3")),
+        {"value": Decimal("0.3"), "coercions": []}, id="a decimal is a multiple of a decimal"),
+])  # fmt: skip
 def test_both_engines_give_what_is_typed_by_hand(core: CoreJvm, vector: Json, outcome: Json) -> None:
     assert in_both(core, [vector]) == [outcome]
 
@@ -232,7 +244,7 @@ def flood(core: CoreJvm, callers: int, **more: Json) -> Any:
     )
 
 
-@pytest.mark.parametrize("callers", [1, 10, 100])
+@pytest.mark.parametrize("callers", [1, 10, 100], ids="{} callers".format)
 def test_of_a_flood_no_more_goes_out_than_the_buckets_hold(core: CoreJvm, callers: int) -> None:
     flooded = flood(core, callers, count=10_000, answers=True)
     assert (flooded["out"], flooded["unanswered"], flooded["open"]) == (30 * callers, 0, False)
@@ -240,7 +252,7 @@ def test_of_a_flood_no_more_goes_out_than_the_buckets_hold(core: CoreJvm, caller
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("callers", [1, 10, 100])
+@pytest.mark.parametrize("callers", [1, 10, 100], ids="{} callers".format)
 def test_a_flood_of_a_minute_fills_the_buckets_once_more(core: CoreJvm, callers: int) -> None:
     # 30,000 requests 2 ms apart: 120 a minute, the last of which a caller may not come to ask for.
     flooded = flood(core, callers, count=30_000, step_ms=2, answers=True)
@@ -249,7 +261,9 @@ def test_a_flood_of_a_minute_fills_the_buckets_once_more(core: CoreJvm, callers:
     assert flooded["grown"] < FLAT
 
 
-@pytest.mark.parametrize(("callers", "out"), [(1, 8), (10, 32), (100, 32)])
+@pytest.mark.parametrize(
+    ("callers", "out"), [(1, 8), (10, 32), (100, 32)], ids=["1 caller", "10 callers", "100 callers"]
+)
 def test_a_flood_to_a_silent_app_opens_no_more_calls_than_allowed(
     core: CoreJvm, callers: int, out: int
 ) -> None:
@@ -303,15 +317,11 @@ def test_the_test_classes_stay_out_of_the_app() -> None:
 WRAPPED = '{"mobile-mcp-request":{"version":"1.0","request":{"id":"a","capability":{"id":"say","input":{}}}}}'
 
 
-@pytest.mark.parametrize(
-    ("extras", "answer"),
-    [
-        ({"request": '{"id":7,"capability":{"id":"say","args":"{}"}}'},
-         {"mcp_request_id": "7", "response": {"id": 7, "capability": {"id": "say"}}}),
-        ({"mobile-mcp-request": WRAPPED},
-         {"mobile-mcp-response": {"id": "a", "capability": {"id": "say"}}}),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("extras", "answer"), [
+    ({"request": '{"id":7,"capability":{"id":"say","args":"{}"}}'},
+        {"mcp_request_id": "7", "response": {"id": 7, "capability": {"id": "say"}}}),
+    ({"mobile-mcp-request": WRAPPED}, {"mobile-mcp-response": {"id": "a", "capability": {"id": "say"}}}),
+], ids=["extras of the prototype", "an extra of version 1.0"])  # fmt: skip
 def test_a_request_is_answered_after_the_shim_died(
     core: CoreJvm, extras: dict[str, str], answer: Json
 ) -> None:
@@ -328,7 +338,11 @@ def test_a_request_is_answered_after_the_shim_died(
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("takes_ms", "events"), [(4_999, ["goes out", "timeout"]), (5_000, ["timeout"])])
+@pytest.mark.parametrize(
+    ("takes_ms", "events"),
+    [(4_999, ["goes out", "timeout"]), (5_000, ["timeout"])],
+    ids=["just in time", "too late"],
+)
 def test_a_call_whose_deadline_passes_while_its_target_is_looked_at_does_not_go_out(
     core_classes: Path, tmp_path: Path, takes_ms: int, events: list[str]
 ) -> None:

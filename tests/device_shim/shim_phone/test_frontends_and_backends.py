@@ -213,6 +213,7 @@ def test_a_discovery_broadcast_is_answered_from_the_receivers_meta_data(world: W
 @pytest.mark.parametrize(
     ("function", "parameters", "code"),
     [("f_note", {}, 1001), ("f_weather", {"location": 5}, 1001), ("f_none", {}, 1003)],
+    ids=str,
 )
 def test_failures_reach_callers_of_app_functions_by_their_codes(
     world: World, function: str, parameters: Mapping[str, Any], code: int
@@ -244,15 +245,12 @@ def test_of_an_app_that_the_shim_does_not_see_android_tells_the_certificate(worl
         assert (code_of(outcome) if isinstance(outcome, AppFunctionError) else None) == code
 
 
-@pytest.mark.parametrize(
-    ("tool", "parameters", "error"),
-    [
-        ("weather", "{", "Error: invalid_argument: "),
-        ("weather", "[]", "Error: invalid_argument: "),
-        ("weather", "{}", "Error: invalid_argument: "),
-        ("nothing", "{}", "Error: unknown_capability"),
-    ],
-)
+@pytest.mark.parametrize(("tool", "parameters", "error"), [
+    ("weather", "{", "Error: invalid_argument: "),
+    ("weather", "[]", "Error: invalid_argument: "),
+    ("weather", "{}", "Error: invalid_argument: "),
+    ("nothing", "{}", "Error: unknown_capability"),
+])  # fmt: skip
 def test_failures_reach_mmcp_agents_as_texts(world: World, tool: str, parameters: str, error: str) -> None:
     world.show_agent()
     activity = ComponentName(SHIM, "dev.droidgate.shim.frontends.MmcpActivity")
@@ -279,15 +277,12 @@ def test_the_action_by_which_an_mmcp_tool_is_found_calls_nothing(world: World) -
 # The phone's shim and the builder compute the same digests; docs/shim.md 5 has the recipes
 
 
-@pytest.mark.parametrize(
-    "tools",
-    [
-        [],
-        [["weather", "Says it.", '{"place":"string"}']],
-        [["b", "B", "{}"], ["a", "", ""]],
-        [["weather", None, None], ["silent", None, "{}"]],
-    ],
-)
+@pytest.mark.parametrize("tools", [
+    pytest.param([], id="no tool"),
+    pytest.param([["weather", "Says it.", '{"place":"string"}']], id="a tool with all its texts"),
+    pytest.param([["b", "B", "{}"], ["a", "", ""]], id="a tool with empty texts"),
+    pytest.param([["weather", None, None], ["silent", None, "{}"]], id="tools without texts"),
+])  # fmt: skip
 def test_a_discoverys_digest_is_the_builders_whatever_was_left_out(tools: Tools) -> None:
     reported = [(str(name), description, parameters) for name, description, parameters in tools]
     assert f"broadcast:{digest_of(tools)}" == BroadcastListing().digest(reported)

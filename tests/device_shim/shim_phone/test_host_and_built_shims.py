@@ -78,19 +78,16 @@ def test_what_is_not_a_frame_is_refused(world: World, shim_runtime: ShimRuntime,
     assert world.host("history")["calls"] == []
 
 
-@pytest.mark.parametrize(
-    ("method", "argument", "token"),
-    [
-        ("hello", {"version": 2}, "unsupported_version"),
-        ("hello", {}, "unsupported_version"),
-        ("dance", {"version": 1}, "invalid_argument"),
-        ("switch", {"version": 1, "capability": "desk", "on": "yes"}, "invalid_argument"),
-        ("switch", {"version": 1, "capability": "nothing", "on": True}, "unknown_capability"),
-        ("call", {"version": 1, "request": "no request"}, "invalid_argument"),
-        ("discover-broadcast", {"version": 1, "component": "x"}, "invalid_argument"),
-        ("discover-broadcast", {"version": 1, "component": "not.there/.X"}, "unavailable"),
-    ],
-)
+@pytest.mark.parametrize(("method", "argument", "token"), [
+    ("hello", {"version": 2}, "unsupported_version"),
+    ("hello", {}, "unsupported_version"),
+    ("dance", {"version": 1}, "invalid_argument"),
+    ("switch", {"version": 1, "capability": "desk", "on": "yes"}, "invalid_argument"),
+    ("switch", {"version": 1, "capability": "nothing", "on": True}, "unknown_capability"),
+    ("call", {"version": 1, "request": "no request"}, "invalid_argument"),
+    ("discover-broadcast", {"version": 1, "component": "x"}, "invalid_argument"),
+    ("discover-broadcast", {"version": 1, "component": "not.there/.X"}, "unavailable"),
+], ids=str)  # fmt: skip
 def test_what_the_host_asks_wrongly_is_reported_by_a_token(
     world: World, method: str, argument: dict[str, object], token: str
 ) -> None:

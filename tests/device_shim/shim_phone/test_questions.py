@@ -188,15 +188,12 @@ def test_the_screen_shows_who_asks_for_what(world: World) -> None:
     asked.answer()
 
 
-@pytest.mark.parametrize(
-    ("effects", "text"),
-    [
-        ({"read_only": True}, "Only reads"),
-        ({"read_only": False}, "Changes something"),
-        ({"destructive": True}, "May delete or overwrite something"),
-        ({"idempotent": True}, "May change something"),
-    ],
-)
+@pytest.mark.parametrize(("effects", "text"), [
+    ({"read_only": True}, "Only reads"),
+    ({"read_only": False}, "Changes something"),
+    ({"destructive": True}, "May delete or overwrite something"),
+    ({"idempotent": True}, "May change something"),
+], ids=str)  # fmt: skip
 def test_the_screen_shows_what_the_capability_does(
     shim_runtime: ShimRuntime, effects: dict[str, bool], text: str
 ) -> None:
@@ -267,18 +264,15 @@ def test_a_shim_that_may_hides_overlays(shim_runtime: ShimRuntime) -> None:
     world.close()
 
 
-@pytest.mark.parametrize(
-    ("case", "token"),
-    [
-        ("missing argument", "invalid_argument"),
-        ("unknown argument", "invalid_argument"),
-        ("app gone", "unavailable"),
-        ("app of another signer", "unavailable"),
-        ("changed descriptor", "needs_approval"),
-        ("switched off", "denied"),
-        ("unknown capability", "denied"),
-    ],
-)
+@pytest.mark.parametrize(("case", "token"), [
+    ("missing argument", "invalid_argument"),
+    ("unknown argument", "invalid_argument"),
+    ("app gone", "unavailable"),
+    ("app of another signer", "unavailable"),
+    ("changed descriptor", "needs_approval"),
+    ("switched off", "denied"),
+    ("unknown capability", "denied"),
+])  # fmt: skip
 def test_nobody_is_asked_about_a_call_that_would_fail(world: World, case: str, token: str) -> None:
     arguments, capability = {"how": "well"}, "desk"
     if case == "missing argument":

@@ -144,16 +144,12 @@ def caller_apk(package: str, *, signer: str, shared: bool) -> bytes:
     )
 
 
-@pytest.mark.parametrize(
-    ("package", "signer", "neighbour"),
-    [
-        ("dev.droidgate.shim.of.mine", "first", None),
-        ("com.example.agent", "first", None),
-        ("dev.droidgate.shim.of.stranger", "second", None),
-        ("dev.droidgate.shim.of.shared", "first", "dev.droidgate.shim.of.neighbour"),
-    ],
-    ids=["shim", "no shim", "shim of another certificate", "shim with a shared uid"],
-)
+@pytest.mark.parametrize(("package", "signer", "neighbour"), [
+    ("dev.droidgate.shim.of.mine", "first", None),
+    ("com.example.agent", "first", None),
+    ("dev.droidgate.shim.of.stranger", "second", None),
+    ("dev.droidgate.shim.of.shared", "first", "dev.droidgate.shim.of.neighbour"),
+], ids=["shim", "no shim", "shim of another certificate", "shim with a shared uid"])  # fmt: skip
 def test_only_single_shims_with_the_same_certificate_may_ask(
     world: World, package: str, signer: str, neighbour: str | None
 ) -> None:

@@ -139,18 +139,28 @@ def test_every_changed_byte_is_found(log: AuditLog) -> None:
 
 
 @pytest.mark.parametrize(("change", "kind", "line", "message"), [
-    (lambda lines: lines.pop(4), "removed", 5, "record 5 is missing before record 6"),
-    (lambda lines: lines.__delitem__(slice(4, 7)), "removed", 5, "records 5 to 7 are missing before"),
-    (lambda lines: lines.insert(3, lines.pop(4)), "reordered", 4, "record 5 is before record 4"),
-    (lambda lines: lines.insert(9, lines[4]), "repeated", 10, "record 5 is after record 9"),
-    (lambda lines: lines.insert(2, b"{}\n"), "changed", 3, "the line is not what was written after"),
-    (lambda lines: lines.insert(2, b"\n"), "changed", 3, "the line is not what was written after"),
-    (lambda lines: lines.insert(2, b"x" * 200_000), "changed", 3, "the line is not what was written"),
-    (lambda lines: lines.__setitem__(6, lines[6].replace(b'"client":', b'"client": ')), "changed", 7,
-     "the line is not what was written after record 6"),
-    (lambda lines: lines.pop(0), "removed", 1, "record 1 is missing before record 2; if you took"),
-    (lambda lines: lines.__delitem__(slice(19)), "removed", 1, "records 1 to 19 are missing before"),
-    (lambda lines: lines.append(lines.pop(0)), "reordered", 1, "record 2 is before record 1"),
+    pytest.param(lambda lines: lines.pop(4), "removed", 5, "record 5 is missing before record 6",
+        id="one is removed"),
+    pytest.param(lambda lines: lines.__delitem__(slice(4, 7)), "removed", 5,
+        "records 5 to 7 are missing before", id="several are removed"),
+    pytest.param(lambda lines: lines.insert(3, lines.pop(4)), "reordered", 4, "record 5 is before record 4",
+        id="two change places"),
+    pytest.param(lambda lines: lines.insert(9, lines[4]), "repeated", 10, "record 5 is after record 9",
+        id="one is repeated"),
+    pytest.param(lambda lines: lines.insert(2, b"{}\n"), "changed", 3,
+        "the line is not what was written after", id="an empty object is added"),
+    pytest.param(lambda lines: lines.insert(2, b"\n"), "changed", 3, "the line is not what was written after",
+        id="an empty line is added"),
+    pytest.param(lambda lines: lines.insert(2, b"x" * 200_000), "changed", 3,
+        "the line is not what was written", id="a long line is added"),
+    pytest.param(lambda lines: lines.__setitem__(6, lines[6].replace(b'"client":', b'"client": ')), "changed",
+        7, "the line is not what was written after record 6", id="a line is written in another way"),
+    pytest.param(lambda lines: lines.pop(0), "removed", 1, "record 1 is missing before record 2; if you took",
+        id="the first is removed"),
+    pytest.param(lambda lines: lines.__delitem__(slice(19)), "removed", 1,
+        "records 1 to 19 are missing before", id="all but the last are removed"),
+    pytest.param(lambda lines: lines.append(lines.pop(0)), "reordered", 1, "record 2 is before record 1",
+        id="the first becomes the last"),
 ])  # fmt: skip
 def test_the_first_place_where_the_chain_breaks_is_named(
     log: AuditLog, change: Callable[[Lines], object], kind: str, line: int, message: str
@@ -209,7 +219,9 @@ def test_a_digest_that_was_noted_is_found_after_the_log_has_gone_on(log: AuditLo
     assert verify(log.folder, expected=noted).broken is None
 
 
-@pytest.mark.parametrize("damage", [b"", b"1 2 3 4\n", b"\x00" * 160, b"9" * 400])
+@pytest.mark.parametrize(
+    "damage", [b"", b"1 2 3 4\n", b"\x00" * 160, b"9" * 400], ids=lambda damage: damage[:20]
+)
 def test_a_head_that_is_missing_or_damaged_is_made_anew_and_reported(log: AuditLog, damage: bytes) -> None:
     (log.folder / HEAD_NAME).write_bytes(damage)
     write_calls(log, 1)
@@ -224,7 +236,9 @@ def test_a_head_that_names_another_record_is_found(log: AuditLog) -> None:
     assert broken_in(log.folder).message == "record 20 is not the one that audit.head names"
 
 
-@pytest.mark.parametrize("torn", [b"{", b'{"arguments":"x', b"\x00" * 4096, b"\xff\xfe"])
+@pytest.mark.parametrize(
+    "torn", [b"{", b'{"arguments":"x', b"\x00" * 4096, b"\xff\xfe"], ids=lambda torn: torn[:20]
+)
 def test_a_torn_last_line_is_kept_aside_and_the_chain_goes_on(log: AuditLog, torn: bytes) -> None:
     with file_of(log.folder, 1).open("ab") as file:
         file.write(torn)
@@ -360,7 +374,7 @@ def test_each_record_of_a_failed_sync_is_an_error(log: AuditLog, monkeypatch: py
     assert getattr(read_head(log.folder), "number", None) == 21
 
 
-@pytest.mark.parametrize("threads", [1, 3])
+@pytest.mark.parametrize("threads", [1, 3], ids="{} threads".format)
 def test_writers_that_are_killed_at_any_moment_lose_no_committed_call(tmp_path: Path, threads: int) -> None:
     committed = kill_writers(tmp_path, 13, writers=3, threads=threads, random_=random.Random(7))
     log = AuditLog(tmp_path / "log", tmp_path / "key", rotate_at=20_000)

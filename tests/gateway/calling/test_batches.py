@@ -60,7 +60,7 @@ def test_a_request_is_a_line(tmp_path: Path) -> None:
     '{"capability": "a", "arguments": {"x": NaN}}',
     '{"capability": "a", "capability": "b"}',
     {"capability": "first", "id": "1"},
-])  # fmt: skip
+], ids=str)  # fmt: skip
 def test_one_bad_line_ends_the_reading_with_its_place(line: Any, tmp_path: Path) -> None:
     path = write(tmp_path / "batch.jsonl", {"capability": "first"}, line)
     with pytest.raises(InputError) as caught:
@@ -75,14 +75,18 @@ def test_a_line_of_any_length_is_refused_without_reading_all_of_it(tmp_path: Pat
         read_batch(path)
 
 
-@pytest.mark.parametrize("read", [read_batch, read_command_file, lambda path: open_journal(path).__enter__()])
+@pytest.mark.parametrize(
+    "read",
+    [read_batch, read_command_file, lambda path: open_journal(path).__enter__()],
+    ids=["batch", "commands", "journal"],
+)
 def test_a_pipe_is_refused_and_not_waited_for(read: Callable[[Path], object], tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe")
     with pytest.raises(InputError, match="it is not a regular file"):
         read(tmp_path / "pipe")
 
 
-@pytest.mark.parametrize("parallel", [1, 3])
+@pytest.mark.parametrize("parallel", [1, 3], ids="{} at once".format)
 def test_every_request_is_called_once_and_as_many_at_once_as_allowed(parallel: int, tmp_path: Path) -> None:
     lock, current, most = threading.Lock(), Counter[str](), Counter[str]()
     meeting = threading.Barrier(parallel)

@@ -67,13 +67,6 @@ DAY = {"date": "2026-02-03"}
 EXECUTE = "execute-app-function"
 
 
-@pytest.fixture(scope="module", autouse=True)
-def _home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("DROIDGATE_HOME", str(tmp_path_factory.mktemp("home")))
-        yield
-
-
 @pytest.fixture(scope="module", params=["its own server", "real adb"])
 def reached(
     request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
@@ -82,7 +75,7 @@ def reached(
         yield phone
 
 
-@pytest.fixture(scope="module", params=["30", "34", "36"])
+@pytest.fixture(scope="module", params=["30", "34", "36"], ids="API {}".format)
 def older(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[ReachedPhone]:
     with reached_phone(tmp_path_factory.mktemp("older"), sdk=request.param) as phone:
         yield phone
@@ -157,7 +150,7 @@ def test_a_text_that_resembles_a_failure_is_the_result_with_a_warning(reached: R
 @pytest.mark.parametrize(("capability", "arguments", "said"), [
     ("page_count", {"path": "/sdcard/absent.pdf"}, "absent.pdf"),
     ("archiveNote", {"noteId": "note-99"}, "note-99"),
-])  # fmt: skip
+], ids=str)  # fmt: skip
 def test_the_failure_of_the_app_is_that_of_the_call_in_its_words(
     reached: ReachedPhone, capability: str, arguments: dict[str, str], said: str
 ) -> None:
@@ -410,7 +403,9 @@ def test_the_audit_log_has_each_call_and_none_of_its_arguments(reached: ReachedP
 
 
 @pytest.mark.parametrize(
-    ("error", "recorded"), [(RuntimeError("a defect"), "unavailable"), (KeyboardInterrupt(), "canceled")]
+    ("error", "recorded"),
+    [(RuntimeError("a defect"), "unavailable"), (KeyboardInterrupt(), "canceled")],
+    ids=["a defect", "Ctrl-C"],
 )
 def test_a_call_that_any_error_ends_is_recorded_as_what_happened(
     reached: ReachedPhone, error: BaseException, recorded: str
@@ -455,7 +450,7 @@ def test_older_releases_are_called_by_broadcast_and_through_shims(older: Reached
     assert {WEATHER, CLOCK_IN, TALLY, PDF_TOOL} <= packages
 
 
-@pytest.mark.parametrize("shell", [1, 2])
+@pytest.mark.parametrize("shell", [1, 2], ids="shell {}".format)
 def test_a_shell_that_prints_no_json_carries_no_call(tmp_path: Path, shell: int) -> None:
     with reached_phone(tmp_path, sdk="36.1", shell=shell, shims=False) as reached:
         error = reached.failure(CREATE, **NOTE)

@@ -170,16 +170,22 @@ def test_the_file_is_the_users_alone(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(("damage", "message"), [
-    (lambda _: b"", "the file of pins is damaged"),
-    (lambda data: data[:-10], "the file of pins is damaged"),
-    (lambda data: b"\xff" + data, "the file of pins is not UTF-8"),
-    (lambda _: b"[]", "the file of pins is damaged"),
-    (lambda data: data.replace(b'"version":1', b'"version":2'), "the file of pins is damaged"),
-    (lambda data: data.replace(b'"pins"', b'"pines"'), "the file of pins is damaged"),
-    (lambda data: data.replace(b"Create a note", b"Send my notes"), "is not that of its declaration"),
-    (lambda data: data.replace(b'"signer":"ab', b'"signer":"cd'), "is not that of its declaration"),
-    (lambda data: data.replace(b'"user":0', b'"user":10'), "is not that of its declaration"),
-    (lambda data: data.replace(b'"capability":"createNote"', b'"capability":"x"'), "is not that of its"),
+    pytest.param(lambda _: b"", "the file of pins is damaged", id="an empty file"),
+    pytest.param(lambda data: data[:-10], "the file of pins is damaged", id="a file that is cut"),
+    pytest.param(lambda data: b"\xff" + data, "the file of pins is not UTF-8", id="bytes that are not text"),
+    pytest.param(lambda _: b"[]", "the file of pins is damaged", id="a list"),
+    pytest.param(lambda data: data.replace(b'"version":1', b'"version":2'), "the file of pins is damaged",
+        id="another version"),
+    pytest.param(lambda data: data.replace(b'"pins"', b'"pines"'), "the file of pins is damaged",
+        id="another member"),
+    pytest.param(lambda data: data.replace(b"Create a note", b"Send my notes"),
+        "is not that of its declaration", id="another description"),
+    pytest.param(lambda data: data.replace(b'"signer":"ab', b'"signer":"cd'),
+        "is not that of its declaration", id="another signer"),
+    pytest.param(lambda data: data.replace(b'"user":0', b'"user":10'), "is not that of its declaration",
+        id="another user"),
+    pytest.param(lambda data: data.replace(b'"capability":"createNote"', b'"capability":"x"'),
+        "is not that of its", id="another capability"),
 ])  # fmt: skip
 def test_a_damaged_file_approves_nothing_and_is_an_error(tmp_path: Path, damage: Any, message: str) -> None:
     store = PinStore(tmp_path)
@@ -334,7 +340,7 @@ def _reordered(value: Any, draw: Random) -> Any:
     return dict(members)
 
 
-@pytest.mark.parametrize("count", [300, pytest.param(2_000, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("count", [300, pytest.param(2_000, marks=pytest.mark.slow)], ids="{} changes".format)
 def test_every_change_of_one_point_of_a_declaration_is_seen(count: int) -> None:
     draw = Random(3)
     approved = _pin_of(TOOL)
@@ -348,7 +354,7 @@ def test_every_change_of_one_point_of_a_declaration_is_seen(count: int) -> None:
     assert unseen == []
 
 
-@pytest.mark.parametrize("count", [300, pytest.param(2_000, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("count", [300, pytest.param(2_000, marks=pytest.mark.slow)], ids="{} orders".format)
 def test_no_other_order_without_a_meaning_is_a_change(count: int) -> None:
     draw = Random(4)
     approved = _pin_of(TOOL)

@@ -222,22 +222,17 @@ def effect_of(policy: Policy, *, read_only: bool | None) -> CallEffect:
     return policy.effect_of(Capability(id="getNote", effects=hints), key, serial="emulator-5554")
 
 
-@pytest.mark.parametrize("read_only", [None, True, False])
-def test_neither_names_nor_hints_say_what_a_call_does_by_themselves(
-    tmp_path: Path, *, read_only: bool | None
+@pytest.mark.parametrize(("believed", "read_only", "effect"), [
+    ("com.other", True, CallEffect.UNKNOWN),
+    ("com.other", False, CallEffect.UNKNOWN),
+    ("com.example.*", None, CallEffect.UNKNOWN),
+    ("com.example.*", True, CallEffect.READS),
+    ("com.example.*", False, CallEffect.WRITES),
+])  # fmt: skip
+def test_hints_of_named_packages_alone_are_believed(
+    tmp_path: Path, believed: str, *, read_only: bool | None, effect: CallEffect
 ) -> None:
-    policy = policy_of(tmp_path, 'believe_hints_of = "com.example.other"\n')
-    assert effect_of(policy, read_only=read_only) is CallEffect.UNKNOWN
-
-
-@pytest.mark.parametrize(
-    ("read_only", "effect"),
-    [(None, CallEffect.UNKNOWN), (True, CallEffect.READS), (False, CallEffect.WRITES)],
-)
-def test_hints_of_named_packages_are_believed(
-    tmp_path: Path, *, read_only: bool | None, effect: CallEffect
-) -> None:
-    policy = policy_of(tmp_path, 'believe_hints_of = ["com.other", "com.example.*"]\n')
+    policy = policy_of(tmp_path, f'believe_hints_of = ["com.another", "{believed}"]\n')
     assert effect_of(policy, read_only=read_only) is effect
 
 
@@ -288,7 +283,7 @@ def test_each_mistake_in_a_file_is_named_with_its_line(tmp_path: Path) -> None:
     ("[[rule]]\ndecision =\n", "policy.toml:2:11: not TOML: invalid value"),
     ("a = {", "policy.toml: not TOML"),
     ("a = " + "[" * 3000 + "\n", "policy.toml"),
-])  # fmt: skip
+], ids=lambda text: text[:60])  # fmt: skip
 def test_a_file_with_a_mistake_is_an_error(tmp_path: Path, text: str, problem: str) -> None:
     assert problems_of(tmp_path, text)[0].startswith(problem)
 
@@ -305,7 +300,7 @@ def test_a_file_that_is_not_utf_8_is_an_error(tmp_path: Path) -> None:
 
 
 @pytest.mark.skipif(not hasattr(os, "geteuid"), reason="needs owners of files")
-@pytest.mark.parametrize("mode", [0o620, 0o602])
+@pytest.mark.parametrize("mode", [0o620, 0o602], ids=oct)
 def test_a_policy_that_others_may_write_is_an_error(tmp_path: Path, mode: int) -> None:
     (tmp_path / FILE_NAME).touch()
     (tmp_path / FILE_NAME).chmod(mode)
@@ -526,7 +521,9 @@ def test_both_questions_say_that_the_app_was_replaced() -> None:
     assert f"  attention: {words}\n" in asked_on_terminal({}, is_asked_anew=True)[0]
 
 
-@pytest.mark.parametrize("client", ["x" * 500, "a\nArguments: none", "\u202ea"])
+@pytest.mark.parametrize(
+    "client", ["x" * 500, "a\nArguments: none", "\u202ea"], ids=lambda client: client[:20]
+)
 def test_a_client_cannot_write_more_than_its_name(client: str) -> None:
     first, second, *_ = question_of(request_of({}), client).message.split("\n")
     assert first.endswith(" wants to call pay")

@@ -31,9 +31,8 @@ from gateway.mobile_agent.made_phone import FORM, MadePhone, device_on, made_pho
 
 
 @pytest.fixture(scope="module")
-def made(tmp_path_factory: pytest.TempPathFactory) -> Iterator[MadePhone]:
+def made() -> Iterator[MadePhone]:
     with pytest.MonkeyPatch.context() as patch, made_phone() as phone:
-        patch.setenv("DROIDGATE_HOME", str(tmp_path_factory.mktemp("home")))
         patch.setenv("ANDROID_ADB_SERVER_PORT", str(phone.phone.server_port))
         yield phone
 
@@ -98,7 +97,7 @@ def test_reading_needs_no_approval_and_acting_does(made: MadePhone, reached: Rea
     ({"decision": "deny", "protocol": "mobile-agent"}, "denied"),
     ({"decision": "deny", "package": "mobile-agent", "capability": "ta*"}, "denied"),
     ({"decision": "ask", "effect": ["writes"]}, None),
-])  # fmt: skip
+], ids=["by protocol", "by package and name", "by effect"])  # fmt: skip
 def test_a_policy_rule_decides(
     made: MadePhone, reached: ReachedPhone, rule: dict[str, Any], token: str | None
 ) -> None:

@@ -105,7 +105,7 @@ def test_a_long_request_to_a_shim_is_traced_as_its_streams(reached: ReachedPhone
     (CREATE, {"titel": "a"}, "invalid_argument"),
     (f"{PDF_TOOL}/page_count", {"path": "/sdcard/absent.pdf"}, "backend_failure"),
     ("no_such_capability", {}, None),
-])  # fmt: skip
+], ids=["arguments that do not fit", "a failure of the app", "no such capability"])  # fmt: skip
 def test_a_call_that_fails_ends_its_trace_with_the_failure(
     reached: ReachedPhone, tmp_path: Path, capability: str, arguments: dict[str, str], token: str | None
 ) -> None:
@@ -352,6 +352,7 @@ def test_a_call_by_androids_shell_reports_its_step(silent: ReachedPhone) -> None
 @pytest.mark.parametrize(
     ("capability", "arguments"),
     [("query_clock_in", {"date": "2026-02-03"}), ("page_count", {"path": "/sdcard/a.pdf"})],
+    ids=str,
 )
 def test_a_shim_says_who_has_it(silent: ReachedPhone, capability: str, arguments: dict[str, str]) -> None:
     reports = reported(silent, capability, "waiting for the app's answer", arguments)
@@ -524,7 +525,7 @@ def test_ctrl_c_ends_the_call_in_the_shim(silent: ReachedPhone) -> None:
 
 @pytest.mark.parametrize(("capability", "arguments"), [
     ("query_clock_in", {"date": "2026-02-03"}), (CREATE, {"title": "a", "content": "b"}),
-])  # fmt: skip
+], ids=str)  # fmt: skip
 def test_nothing_is_left_of_a_call_that_is_canceled_before_it_is_sent(
     silent: ReachedPhone, tmp_path: Path, capability: str, arguments: dict[str, str]
 ) -> None:

@@ -6,6 +6,7 @@ import shlex
 import socket
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +23,7 @@ from droidgate_phone.apps.sample_packages import signing_key
 from gateway.cli.program_runs import Runner, run_on_terminal, run_process
 from gateway.cli.samples import TIMER, TIMER_MANIFEST, TOOLS, hostile_tools, write_tools
 from gateway.cli.test_sarif import check_log
+from gateway.devices.fake_adb_server import LISTED, SERIAL, Answer, FakeAdbServer
 from gateway.sources.formats_of_tests import write_tree
 from gateway.sources.kotlin_trees import MANIFEST as MANIFEST_OF_TREE, entry_point_tree
 
@@ -113,7 +115,7 @@ def test_a_leniency_is_reported_and_refused_by_strict(droidgate: Runner, golden:
     assert re.match("error: lenient.xml:6: .*\nhint: ", refused.err)
 
 
-@pytest.mark.parametrize("others", [True, False])
+@pytest.mark.parametrize("others", [True, False], ids=["one of two", "the only one"])
 def test_what_is_unreadable_in_a_folder_stops_no_other(droidgate: Runner, *, others: bool) -> None:
     broken = "timer/app/src/main/res/xml/timer.xml"
     Path(broken).write_text(CUT)
@@ -322,7 +324,7 @@ DESCRIPTOR = '<meta-data android:name="mobile.mcp.tool.capabilities" android:res
     (GUIDANCE, "appfunctions-metadata-missing", "A19"),
     (TOOL.format(""), "mobile-mcp-tool-capabilities", "M64"),
     (TOOL.format(DESCRIPTOR), "mobile-mcp-descriptor-file", "M64"),
-])  # fmt: skip
+], ids=["missing guidance", "a service without a descriptor", "a missing descriptor"])  # fmt: skip
 def test_what_a_reader_leaves_out_by_a_rule_is_found_once(
     droidgate: Runner, element: str, code: str, row: str
 ) -> None:
@@ -491,19 +493,17 @@ def test_the_demo_fails_where_an_answer_differs(monkeypatch: pytest.MonkeyPatch,
 # hostile and damaged input
 
 
-@pytest.mark.parametrize(("command", "more"), [
-    ("inspect", ()),
-    ("convert", ("--to", "mmcp", "-o", "out", "--force")),
-    ("lint", ()),
-    ("diff", ("tools.json",)),
+@pytest.mark.parametrize("typed", [
+    "inspect bad.json", "lint bad.json", "diff bad.json tools.json",
+    "convert bad.json --to mmcp -o out --force",
 ])  # fmt: skip
-def test_text_from_apps_steers_no_terminal(droidgate: Runner, command: str, more: tuple[str, ...]) -> None:
+def test_text_from_apps_steers_no_terminal(droidgate: Runner, typed: str) -> None:
     write_tools(Path("bad.json"), hostile_tools())
     for flags in ([], ["--json"]):
-        run = droidgate(command, "bad.json", *more, *flags)
+        run = droidgate(*typed.split(), *flags)
         assert run.code == 0, run.err
         assert not set(run.out + run.err) & set("\x1b\x9b\x07\r\u202e\u2066")
-    shown = run_on_terminal(command, "bad.json", *more, NO_COLOR="1")
+    shown = run_on_terminal(*typed.split(), NO_COLOR="1")
     plain = shown.replace("\x1b[1m", "").replace("\x1b[0m", "").replace("\r\n", "\n")
     assert not set(plain) & set("\x1b\x9b\x07\r\u202e\u2066")
 
@@ -541,7 +541,7 @@ def test_the_process_prints_the_same_as_a_call(droidgate: Runner) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("flags", [(), ("--json",)])
+@pytest.mark.parametrize("flags", [(), ("--json",)], ids=["page", "json"])
 def test_a_locale_without_unicode_still_gets_everything(flags: tuple[str, ...]) -> None:
     tools = {"tools": [{"name": "a", "description": "Grüße 日本", "inputSchema": {"type": "object"}}]}
     write_tools(Path("unicode.json"), tools)
@@ -559,3 +559,62 @@ def test_a_terminal_gets_bold_headers_and_a_pipe_plain_text() -> None:
     assert "start_timer" in drawn
     assert "\x1b[3" not in run_on_terminal("inspect", "timer", NO_COLOR="1")
     assert "\x1b" not in run_process("inspect", "timer").out
+
+
+# `droidgate devices`: what is attached, and what to do where it is not ready
+
+
+OTHERS = (
+    f"{'LOCKED':<22} unauthorized usb:1-1 transport_id:8\n"
+    f"{'NOUDEV':<22} no permissions (no udev rules?); see [http://developer.android.com] transport_id:9\n"
+)
+PROPERTIES = (
+    "[ro.build.version.sdk]: [36]\n[ro.build.version.release]: [16]\n[ro.product.model]: [Evil \x1b[31m]\n"
+    "[ro.build.version.security_patch]: [2025-06-05]\n[ro.serialno]: [SN1]\n"
+)
+
+
+@pytest.fixture
+def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[FakeAdbServer]:
+    with FakeAdbServer(shell=lambda *_: Answer(PROPERTIES.encode()), listed=LISTED + OTHERS) as fake:
+        monkeypatch.setenv("ANDROID_ADB_SERVER_PORT", str(fake.port))
+        yield fake
+
+
+@pytest.mark.usefixtures("server")
+def test_each_device_is_shown_with_its_state_and_the_way_out(droidgate: Runner) -> None:
+    run = droidgate("devices")
+    assert run.code == 0
+    lines = {line.split()[0]: line for line in run.out.splitlines()[1:]}
+    assert "16" in lines[SERIAL]
+    assert "\\x1b[31m" in lines[SERIAL]
+    assert "allow USB debugging" in lines["LOCKED"]
+    assert "udev" in lines["NOUDEV"]
+
+
+@pytest.mark.usefixtures("server")
+def test_the_document_of_devices_fits_its_schema(droidgate: Runner) -> None:
+    first, locked, _ = droidgate.document("devices")["devices"]
+    assert (first["sdk"], first["ready"], first["security_patch"]) == (36, True, "2025-06-05")
+    assert (locked["ready"], locked["state"], locked["sdk"]) == (False, "unauthorized", None)
+
+
+def test_a_device_that_answers_wrongly_is_shown_so(droidgate: Runner, server: FakeAdbServer) -> None:
+    server.shell = lambda *_: Answer(b"garbage")
+    run = droidgate("devices")
+    assert run.code == 0
+    assert "cut off" in run.out
+
+
+def test_no_device_is_not_an_error(droidgate: Runner, server: FakeAdbServer) -> None:
+    server.listed = ""
+    run = droidgate("devices")
+    assert run.code == 0
+    assert "droidgate phone start" in run.out
+
+
+def test_what_is_not_an_adb_server_ends_with_code_four(droidgate: Runner, server: FakeAdbServer) -> None:
+    server.version = "zz"
+    run = droidgate("devices")
+    assert (run.code, run.out) == (4, "")
+    assert "error:" in run.err

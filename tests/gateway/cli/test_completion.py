@@ -59,17 +59,19 @@ slow = pytest.mark.slow
 
 
 @pytest.mark.parametrize(("line", "shell", "offered"), [
-    ("inspect --from ", "bash", list(load_formats())),
-    ("lint --from mo", "bash", ["mobile-agent", "mobile-mcp"]),
-    ("discover --only app", "bash", ["appfunctions"]),
-    ("help conv", "bash", ["convert"]),
-    ("help shim in", "bash", ["install"]),
-    ("help nope ", "bash", []),
+    pytest.param("inspect --from ", "bash", list(load_formats()), id="every format is a source"),
+    pytest.param("lint --from mo", "bash", ["mobile-agent", "mobile-mcp"], id="two formats begin alike"),
+    pytest.param("discover --only app", "bash", ["appfunctions"], id="formats that describe a phone"),
+    pytest.param("help conv", "bash", ["convert"], id="a command after help"),
+    pytest.param("help shim in", "bash", ["install"], id="a noun's command after help"),
+    pytest.param("help nope ", "bash", [], id="nothing after an unknown command"),
     pytest.param("convert --to obs", "bash", [], marks=slow, id="what is only read is not a target"),
-    pytest.param("migrate --to mm", "bash", ["mmcp"], marks=slow),
-    pytest.param("convert --to mmcp+", "bash", ["mmcp+1.0", "mmcp+draft", "mmcp+broadcast"], marks=slow),
-    pytest.param("convert --to mob", "zsh", ['_arguments \'*: :(("mobile-mcp":"Mobile-MCP"))\''], marks=slow),
-    pytest.param("convert --to mob", "fish", ["mobile-mcp\tMobile-MCP"], marks=slow),
+    pytest.param("migrate --to mm", "bash", ["mmcp"], marks=slow, id="a tree can take a format"),
+    pytest.param("convert --to mmcp+", "bash", ["mmcp+1.0", "mmcp+draft", "mmcp+broadcast"], marks=slow,
+        id="dialects after the plus"),
+    pytest.param("convert --to mob", "zsh", ['_arguments \'*: :(("mobile-mcp":"Mobile-MCP"))\''], marks=slow,
+        id="zsh shows titles"),
+    pytest.param("convert --to mob", "fish", ["mobile-mcp\tMobile-MCP"], marks=slow, id="fish shows titles"),
 ])  # fmt: skip
 def test_words_are_completed(line: str, shell: str, offered: list[str]) -> None:
     assert complete(f"droidgate {line}", shell=shell) == offered
@@ -142,12 +144,6 @@ def test_a_real_shell_completes_with_the_script_that_it_gets(shell: str, tmp_pat
     environment = os.environ | {"PATH": path, "HOME": str(tmp_path)}
     run = subprocess.run([program, "-c", script], env=environment, capture_output=True, text=True, check=True)
     assert run.stdout.strip() == OFFERED[shell]
-
-
-@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
-def test_each_shell_gets_a_script_that_asks_the_program(shell: str) -> None:
-    script = complete("", shell=shell, instruction="source")
-    assert any(f"_DROIDGATE_COMPLETE=complete_{shell}" in line for line in script)
 
 
 @pytest.mark.usefixtures("its_server")

@@ -204,8 +204,10 @@ def test_diff_of_an_app_and_its_conversion_shows_what_the_protocol_changes(droid
     (["sources"], "sources/cut.xml"),
     (["sources/good.json", "sources/cut.xml"], "sources/cut.xml"),
     (["sources/missing.xml", "sources/good.json"], "sources/missing.xml"),
-])  # fmt: skip
-@pytest.mark.parametrize("threshold", [[], ["--fail-on", "renamed"]])
+], ids=["a folder", "a file that is cut", "a file that is missing"])  # fmt: skip
+@pytest.mark.parametrize(
+    "threshold", [[], ["--fail-on", "renamed"]], ids=["without a threshold", "with a threshold"]
+)
 def test_the_others_are_written_where_a_source_cannot_be_read(
     droidgate: Runner, sources: list[str], place: str, threshold: list[str]
 ) -> None:
@@ -235,8 +237,13 @@ TWICE = f"<appfunctions>{FUNCTION}{FUNCTION}</appfunctions>"
 ACCEPTED = f"<appfunctions>{FUNCTION}</appfunctions>\n<version>1</version>"
 
 
-@pytest.mark.parametrize(("text", "code"), [(TWICE, 1), (ACCEPTED, 0)])
-def test_a_part_that_is_left_out_reaches_dropped(droidgate: Runner, text: str, code: int) -> None:
+@pytest.mark.parametrize(("text", "code", "words"), [
+    pytest.param(TWICE, 1, "nothing else is lost", id="a function that is left out"),
+    pytest.param(ACCEPTED, 0, "nothing is lost", id="a breach that is accepted"),
+])  # fmt: skip
+def test_only_a_part_that_the_reader_left_out_is_dropped(
+    droidgate: Runner, text: str, code: int, words: str
+) -> None:
     Path("f.xml").write_text(text)
     run = converted(droidgate, "f.xml", "--fail-on", "dropped", "--json", to="appfunctions+v2", code=code)
     levels = [item["level"] for item in json.loads(run.out)["reading"]]
@@ -244,6 +251,9 @@ def test_a_part_that_is_left_out_reaches_dropped(droidgate: Runner, text: str, c
     page = converted(droidgate, "f.xml", "--force", to="appfunctions+v2").out
     for said in ("duplicate function 'a.B#c'", "findings: 1 dropped"):
         assert (said in page) is (text == TWICE)
+    page = converted(droidgate, "f.xml", "--force", to="appfunctions+app-level").out
+    assert [line.strip() for line in page.splitlines() if "is lost" in line] == [words]
+    assert ("findings: none" in page) is (text == ACCEPTED)
 
 
 def test_what_is_left_out_is_shown_when_the_artifact_goes_to_standard_output(droidgate: Runner) -> None:
@@ -251,14 +261,6 @@ def test_what_is_left_out_is_shown_when_the_artifact_goes_to_standard_output(dro
     run = droidgate("convert", "f.xml", "--to", "appfunctions+v2", "-o", "-")
     assert "duplicate function 'a.B#c'" in run.err
     assert run.out.count("<appfunction>") == 1
-
-
-@pytest.mark.parametrize(("text", "words"), [(TWICE, "nothing else is lost"), (ACCEPTED, "nothing is lost")])
-def test_no_conversion_is_lossless_where_the_reader_lost(droidgate: Runner, text: str, words: str) -> None:
-    Path("f.xml").write_text(text)
-    run = converted(droidgate, "f.xml", to="appfunctions+app-level")
-    assert [line.strip() for line in run.out.splitlines() if "is lost" in line] == [words]
-    assert ("findings: none" in run.out) is (words == "nothing is lost")
 
 
 # `--name`, `--package` and `--description`
@@ -387,6 +389,7 @@ def test_a_capability_access_rule_is_named_with_its_capability() -> None:
 @pytest.mark.parametrize(
     ("findings", "expected"),
     [((), "nothing is lost"), ((_security("/access/exported"),), "nothing else is lost")],
+    ids=["no rule", "a rule"],
 )
 def test_a_conversion_that_loses_only_access_rules_does_not_claim_that_nothing_is_lost(
     findings: tuple[Finding, ...], expected: str
@@ -435,7 +438,7 @@ LEVELS = [
 ]
 
 
-@pytest.mark.parametrize("kinds", [("tree", "tree"), ("apk", "apk"), ("tree", "apk")])
+@pytest.mark.parametrize("kinds", [("tree", "tree"), ("apk", "apk"), ("tree", "apk")], ids=" and ".join)
 @pytest.mark.parametrize(("before", "after", "weight", "code"), LEVELS)
 def test_the_level_of_the_permission_that_an_app_declares_for_its_service_is_compared(
     kinds: tuple[str, str], before: str, after: str, weight: str | None, code: int, droidgate: Runner
@@ -550,12 +553,13 @@ def unasked(small_sources: None, phone: VirtualPhone, droidgate: Runner) -> None
 
 @pytest.mark.usefixtures("unasked")
 @pytest.mark.parametrize(("source", "hint"), [
-    (WEATHER / "app", "asks the app by a broadcast"),
-    ("apks/weather.apk", "asks the app by a broadcast"),
-    ("apks", "asks the app by a broadcast"),
-    (ON_PHONE, "asks the app by a broadcast"),
-    ("observed", "which alone may bind the service"),
-    ("catalog", "`droidgate formats`"),  # a catalog of files has no row of the app's files
+    pytest.param(WEATHER / "app", "asks the app by a broadcast", id="a module"),
+    pytest.param("apks/weather.apk", "asks the app by a broadcast", id="an APK"),
+    pytest.param("apks", "asks the app by a broadcast", id="a folder of APKs"),
+    pytest.param(ON_PHONE, "asks the app by a broadcast", id="a phone"),
+    pytest.param("observed", "which alone may bind the service", id="a phone whose app may not be asked"),
+    pytest.param("catalog", "`droidgate formats`", id="a catalog of files has no row of the app's files"),
+    # a catalog of files has no row of the app's files
 ])  # fmt: skip
 def test_an_app_that_nobody_asked_gets_no_descriptor(
     source: str | Path, hint: str, droidgate: Runner

@@ -282,7 +282,7 @@ def test_ctrl_c_ends_a_run_without_output_wherever_it_comes(where: str, tmp_path
     assert (run.returncode, run.stdout, run.stderr) == (130, "", "")
 
 
-@pytest.mark.parametrize("milliseconds", [0, 60, 120, 250, 500, 1000])
+@pytest.mark.parametrize("milliseconds", [0, 60, 120, 250, 500, 1000], ids="{} ms".format)
 def test_ctrl_c_ends_a_run_without_output_also_while_it_starts(milliseconds: int) -> None:
     with subprocess.Popen(
         [sys.executable, "-c", PROGRAM_THAT_SAYS_WHEN_IT_STARTS, "inspect", "-"],
@@ -408,15 +408,6 @@ def test_a_mistake_of_ours_is_one_line(droidgate: Runner, monkeypatch: pytest.Mo
     assert "Traceback (most recent call last)" in droidgate("inspect", "x").err
 
 
-def test_ctrl_c_ends_quietly(droidgate: Runner, monkeypatch: pytest.MonkeyPatch) -> None:
-    def interrupt(*_arguments: object, **_options: object) -> int:
-        raise KeyboardInterrupt
-
-    monkeypatch.setattr(run_inspect, "inspect_sources", interrupt)
-    run = droidgate("inspect", "x")
-    assert (run.code, run.out, run.err) == (130, "", "")
-
-
 def test_a_reader_that_goes_away_ends_it_quietly() -> None:
     ours, theirs = os.pipe()
     os.close(ours)
@@ -487,7 +478,9 @@ def test_quiet_leaves_out_notes_and_keeps_the_page(droidgate: Runner) -> None:
 
 
 @in_folder
-@pytest.mark.parametrize("arguments", [("-qq", "lint", "timer"), ("-q", "lint", "timer", "--quiet")])
+@pytest.mark.parametrize(
+    "arguments", [("-qq", "lint", "timer"), ("-q", "lint", "timer", "--quiet")], ids=" ".join
+)
 def test_quiet_twice_leaves_the_exit_code_alone(droidgate: Runner, arguments: tuple[str, ...]) -> None:
     usual = droidgate("lint", "timer")
     run = droidgate(*arguments)
@@ -547,18 +540,16 @@ def test_a_step_cannot_steer_the_terminal(droidgate: Runner) -> None:
     assert _steps(droidgate("inspect", name, "-v").err) == ["read \\x1b[2Jtimer.xml"]
 
 
-ORIGINS: tuple[tuple[object, str], ...] = (
-    ({"url": "file:///home/a%20b/droidgate", "dir_info": {"editable": True}},
-     "-e '/home/a b/droidgate[coverage]'"),
-    ({"url": "file:///tmp/d.whl", "archive_info": {}}, "'droidgate[coverage] @ file:///tmp/d.whl'"),
-    ({"url": "https://example.org/d.git", "vcs_info": {"vcs": "git"}},
-     "'droidgate[coverage] @ https://example.org/d.git'"),
-    (None, "'droidgate[coverage]'"),
-    ([], "'droidgate[coverage]'"),
-)  # fmt: skip
-
-
-@pytest.mark.parametrize(("origin", "arguments"), ORIGINS)
+@pytest.mark.parametrize(("origin", "arguments"), [
+    pytest.param({"url": "file:///home/a%20b/droidgate", "dir_info": {"editable": True}},
+        "-e '/home/a b/droidgate[coverage]'", id="an editable folder"),
+    pytest.param({"url": "file:///tmp/d.whl", "archive_info": {}},
+        "'droidgate[coverage] @ file:///tmp/d.whl'", id="a wheel"),
+    pytest.param({"url": "https://example.org/d.git", "vcs_info": {"vcs": "git"}},
+        "'droidgate[coverage] @ https://example.org/d.git'", id="a repository"),
+    pytest.param(None, "'droidgate[coverage]'", id="an index"),
+    pytest.param([], "'droidgate[coverage]'", id="a record that is not an object"),
+])  # fmt: skip
 def test_an_extra_is_added_from_where_droidgate_came(
     origin: object, arguments: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:

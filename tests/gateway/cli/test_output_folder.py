@@ -48,7 +48,7 @@ def test_new_files_follow_the_umask(tmp_path: Path) -> None:
     assert stat.S_IMODE((tmp_path / "new").stat().st_mode) == 0o640
 
 
-@pytest.mark.parametrize("force", [False, True])
+@pytest.mark.parametrize("force", [False, True], ids=["as usual", "by force"])
 def test_what_is_in_the_way_is_named(tmp_path: Path, *, force: bool) -> None:
     (tmp_path / "file").write_text("")
     (tmp_path / "folder").mkdir()

@@ -281,7 +281,7 @@ def test_remarks_keep_the_place_and_the_words_of_each() -> None:
     (["/a", "/b"], ""),
     (["", "/b"], ""),
     (["/a/b"], "/a/b"),
-])  # fmt: skip
+], ids=str)  # fmt: skip
 def test_a_prefix_is_made_of_whole_tokens(pointers: list[str], prefix: str) -> None:
     assert common_prefix(pointers) == prefix
 
@@ -324,9 +324,10 @@ def _lines(
     ({"enabled": {"": False, "v36": False}}, "disabled"),
     ({"enabled": {"": False, "v36": True}}, "enabled only in configurations: Android 16 (API 36) and later"),
     ({"enabled": {"land": False}}, "enabled only in configurations: default"),
-    ({"permission": "com.example.P"}, "callers need com.example.P"),
+    # A permission that Android itself holds is a rule in another protocol than that of app functions.
+    ({"permission": BIND}, f"callers need {BIND}"),
     ({"exported": False, "enabled": False, "permission": "a b"}, "not exported; disabled; callers need a b"),
-])  # fmt: skip
+], ids=str)  # fmt: skip
 def test_a_rule_of_a_component_is_in_one_line(component: dict[str, Any], words: str) -> None:
     assert _lines(component) == [f"access: {words}"]
 
@@ -337,13 +338,9 @@ def test_a_rule_of_a_component_is_in_one_line(component: dict[str, Any], words: 
     ({"enabled": {"": True, "v36": True}}, "mobile-mcp"),
     ({"permission": ""}, "mobile-mcp"),
     ({"permission": BIND}, "appfunctions"),
-])  # fmt: skip
+], ids=str)  # fmt: skip
 def test_an_open_component_has_no_access_line(component: dict[str, Any], protocol: str) -> None:
     assert _lines(component, protocol=protocol) == []
-
-
-def test_the_permission_that_android_itself_holds_is_a_rule_in_another_protocol() -> None:
-    assert _lines({"permission": BIND}) == [f"access: callers need {BIND}"]
 
 
 @pytest.mark.parametrize(("access", "words"), [
@@ -353,7 +350,7 @@ def test_the_permission_that_android_itself_holds_is_a_rule_in_another_protocol(
     ({"access_level": "self"}, "only the app itself may call (access level self)"),
     ({"access_level": "system"}, "only the app itself and Android may call (access level system)"),
     ({"access_level": "vendor"}, "access level vendor"),
-])  # fmt: skip
+], ids=str)  # fmt: skip
 def test_restricted_capabilities_are_listed_by_rule_below_a_table(access: dict[str, Any], words: str) -> None:
     assert _lines({}, {}, access, {}, access) == [f"{words}: c1, c3"]
 
@@ -490,7 +487,7 @@ def test_an_api_level_has_the_version_that_users_know(level: str | int, name: st
     assert android_name(level) == name
 
 
-@pytest.mark.parametrize("release", ["26", "30", "33", "34", "36", "36.1", "37"])
+@pytest.mark.parametrize("release", ["26", "30", "33", "34", "36", "36.1", "37"], ids="API {}".format)
 def test_the_names_are_the_versions_that_the_phones_state(release: str) -> None:
     stated = load_release(release).version
     named = re.match(r"Android ([\d.]+)", android_name(release))

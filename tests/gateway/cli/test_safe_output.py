@@ -129,7 +129,7 @@ def test_a_narrow_terminal_shows_the_last_column_below_the_others(monkeypatch: p
     assert max(map(len, narrow)) <= 80
 
 
-@pytest.mark.parametrize("columns", [60, 200])
+@pytest.mark.parametrize("columns", [60, 200], ids="{} columns".format)
 def test_grave_levels_have_a_colour(monkeypatch: pytest.MonkeyPatch, columns: int) -> None:
     rows = [("error", "/" * 40, LONG), ("warning", "/", "m"), ("note", "/", "m")]
     shown = _shown_on_a_terminal(monkeypatch, columns, Table(("LEVEL", "W", "M"), rows))

@@ -280,7 +280,6 @@ NEAREST = f"hint: did you mean '{NOTES}.NotesService#createNote'? known: clock_i
 
 
 @pytest.mark.parametrize(("typed", "code", "said"), [
-    ("call x", 2, "error: no shim on the phone offers 'x'"),
     ("call clock_in_today --shim com.example", 2, "error: 'com.example' is not a shim of the phone"),
     ("call clock_in_today --args '{'", 2, "error: --args:1:2: not JSON: expecting"),
     ("call clock_in_today --args '[]'", 2, "error: --args is not a JSON object"),
@@ -298,7 +297,7 @@ NEAREST = f"hint: did you mean '{NOTES}.NotesService#createNote'? known: clock_i
     (f"grant --agent {AGENT}s --capability clock_in_today", 2, f"did you mean '{AGENT}'?"),
     (f"grant --agent {AGENT} --capability clock_in_todya", 2, "clock_in_today"),
     (f"grant --agent {AGENT}", 2, "--capability ID"),
-])  # fmt: skip
+], ids=lambda value: str(value)[:60])  # fmt: skip
 def test_a_mistake_is_named_with_the_nearest_name(
     with_shims: dict[str, Any],
     monkeypatch: pytest.MonkeyPatch,
@@ -368,7 +367,7 @@ def test_only_some_capabilities_and_several_apps_in_one(shim: Shim) -> None:
     assert shim.on_phone() == set()
 
 
-@pytest.mark.parametrize("named", [False, True])
+@pytest.mark.parametrize("named", [False, True], ids=["all apps", "named apps"])
 def test_sync_without_a_record_keeps_the_apps_whose_shims_are_there(shim: Shim, *, named: bool) -> None:
     shim("build", *ALL, "--from", shim.folder_with("clock-in"), "-o", shim.folder / "out")
     assert shim("install", shim.folder / "out").code == 0

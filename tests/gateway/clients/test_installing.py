@@ -136,10 +136,12 @@ TOKEN_INPUT = {
 
 
 @pytest.mark.parametrize(("inputs", "expected"), [
-    ("", [TOKEN_INPUT]),
-    ('"inputs": [],', [TOKEN_INPUT]),
-    ('"inputs": [ // mine\n    {"id": "a"}, // last\n  ],', [TOKEN_INPUT, {"id": "a"}]),
-    ('"inputs": [{"id": "droidgate-token"}],', [{"id": "droidgate-token"}]),
+    pytest.param("", [TOKEN_INPUT], id="nothing is asked for yet"),
+    pytest.param('"inputs": [],', [TOKEN_INPUT], id="an empty list"),
+    pytest.param('"inputs": [ // mine\n    {"id": "a"}, // last\n  ],', [TOKEN_INPUT, {"id": "a"}],
+        id="the user's own input stays"),
+    pytest.param('"inputs": [{"id": "droidgate-token"}],', [{"id": "droidgate-token"}],
+        id="what asks already stays"),
 ])  # fmt: skip
 def test_vscode_asks_for_the_token_since_its_headers_take_no_variables(
     home: Path, inputs: str, expected: list[object]
@@ -156,10 +158,13 @@ def test_vscode_asks_for_the_token_since_its_headers_take_no_variables(
 
 
 @pytest.mark.parametrize(("settings", "left"), [
-    ("{}", []),
-    ('{"inputs": [{"id": "mine"} /* kept */]}', [{"id": "mine"}]),
-    ('{"inputs": [{"id": "a"}, {"id": "droidgate-token"}, {"id": "b"}]}', None),
-    ('{"servers": {"other": {"url": "${input:droidgate-token}"}}}', None),
+    pytest.param("{}", [], id="what we added goes"),
+    pytest.param('{"inputs": [{"id": "mine"} /* kept */]}', [{"id": "mine"}],
+        id="the user's own input stays"),
+    pytest.param('{"inputs": [{"id": "a"}, {"id": "droidgate-token"}, {"id": "b"}]}', None,
+        id="what was there before stays"),
+    pytest.param('{"servers": {"other": {"url": "${input:droidgate-token}"}}}', None,
+        id="what another server needs stays"),
 ])  # fmt: skip
 def test_removing_takes_what_vscode_asks_for_out_where_we_wrote_it_and_no_server_needs_it(
     home: Path, settings: str, left: list[object] | None
@@ -262,7 +267,7 @@ def test_settings_that_cannot_be_changed_safely_stay_as_they_are(
     {"url": ADDRESS, "variable": "A B"},
     {"url": ADDRESS, "serials": ["x"]},
     {"project": "missing"},
-])  # fmt: skip
+], ids=str)  # fmt: skip
 def test_what_makes_no_entry_is_refused(options: dict[str, Any], home: Path) -> None:
     with pytest.raises(UsageError):
         library.install_client("claude-code", **options)

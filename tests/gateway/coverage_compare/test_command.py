@@ -318,7 +318,7 @@ def test_an_empty_catalog_is_reported_as_empty(report_on: ReportOn) -> None:
     assert "Not read" not in text
 
 
-@pytest.mark.parametrize("as_json", [False, True])
+@pytest.mark.parametrize("as_json", [False, True], ids=["page", "json"])
 def test_a_missing_app_to_translate_is_reported(droidgate: Runner, tmp_path: Path, *, as_json: bool) -> None:
     make_catalog(tmp_path / "c", App("com.a", [mmcp(NOTE)]), App("com.screens"))
     patterns = ("com.zzz*", "com.screens", "com.*", "com.a")
@@ -535,7 +535,7 @@ def test_a_hostile_sarif_log_is_still_one(droidgate: Runner, hostile: Path, tmp_
     assert not {"\x1b", "\u202e", "\u200b"} & set(text)
 
 
-@pytest.mark.parametrize("options", [[], ["--details"], ["--no-match"]])
+@pytest.mark.parametrize("options", [[], ["--details"], ["--no-match"]], ids=str)
 def test_the_document_fits_its_published_schema(droidgate: Runner, hostile: Path, options: list[str]) -> None:
     done = droidgate("coverage", hostile, "--json", "--since", hostile, *options)
     assert done.code == 0

@@ -191,7 +191,7 @@ def test_a_component_that_is_enabled_in_some_configurations_is_reached_under_a_c
     ({"": False, "v31": True, "v36": False}, 35, None),
     ({"": False, "night": True}, 36, ("night",)),
     ({"": False, "night-v36": True}, 35, ()),
-])  # fmt: skip
+], ids=str)  # fmt: skip
 def test_a_phone_resolves_the_configurations_of_its_release(
     enabled: Any, sdk: int | None, expected: tuple[str, ...] | None
 ) -> None:

@@ -218,7 +218,7 @@ def test_chosen_apps_are_translated_and_others_are_not(several: Catalog) -> None
     assert "send_message" in written["mcp+2025-11-25"].files[0].text
 
 
-@pytest.mark.parametrize(("most", "is_noted"), [(1, True), (2, False)])
+@pytest.mark.parametrize(("most", "is_noted"), [(1, True), (2, False)], ids=["one of two", "both"])
 def test_that_not_all_is_translated_is_reported_where_it_is_so(
     several: Catalog,
     monkeypatch: pytest.MonkeyPatch,

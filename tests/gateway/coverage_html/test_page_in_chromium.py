@@ -143,9 +143,10 @@ def test_words_filter_apps_by_name_and_by_their_capabilities(page: Page, report:
     assert page.run(f"{NAMES}.length") == len(having)
 
 
-@pytest.mark.parametrize("reach", [0, 1, 2, 3])
-def test_the_matrix_filters_by_what_one_agent_reaches(page: Page, report: Report, reach: int) -> None:
-    name = ("native", "gateway", "ui-only", "none")[reach]
+@pytest.mark.parametrize(("reach", "name"), list(enumerate(("native", "gateway", "ui-only", "none"))))
+def test_the_matrix_filters_by_what_one_agent_reaches(
+    page: Page, report: Report, reach: int, name: str
+) -> None:
     expected = sum(app.best[0] == name for app in _details(report).apps)
     page.run("$('[name=agent]').value = '0'")
     _choose(page, "reach", str(reach))
@@ -368,7 +369,7 @@ def test_the_page_follows_the_system_and_its_own_switch(page: Page) -> None:
     assert (page.run(ground), page.run(pressed)) == (light, "false")
 
 
-@pytest.mark.parametrize("width", [360, 768, 1280, 1920])
+@pytest.mark.parametrize("width", [360, 768, 1280, 1920], ids="{} pixels".format)
 def test_no_width_makes_the_page_itself_scroll_sideways(page: Page, width: int) -> None:
     page.look(width, 900)
     assert page.run("document.documentElement.scrollWidth") <= width
@@ -528,7 +529,9 @@ def test_the_part_that_is_read_is_in_sight_in_the_navigation_of_a_narrow_screen(
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("apps", [(), (App("com.example.screens"),)])
+@pytest.mark.parametrize(
+    "apps", [(), (App("com.example.screens"),)], ids=["no app", "an app without capabilities"]
+)
 def test_a_page_about_nothing_says_so(open_report: OpenReport, tmp_path: Path, apps: tuple[App, ...]) -> None:
     before = Snapshot("before", make_catalog(tmp_path / "c", *apps))
     with Coverage(before, [before], ReportOptions(details=True)) as coverage:
@@ -633,7 +636,7 @@ def _shown(text: str) -> str:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("text", HOSTILE, ids=range(len(HOSTILE)))
+@pytest.mark.parametrize("text", HOSTILE, ids=lambda text: text[:30])
 def test_hostile_texts_stay_texts(text: str, open_report: OpenReport) -> None:
     page = open_report(_hostile(text))
     _show_capabilities(page)

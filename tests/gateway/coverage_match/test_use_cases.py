@@ -85,22 +85,19 @@ def test_what_the_guideline_does_not_name_serves_none() -> None:
         assert served_by(CapabilityText("k", "p", "mmcp", name)) == ()
 
 
-@pytest.mark.parametrize(
-    ("name", "description", "use_cases"),
-    [
-        # Seen with a score of 1: a table in a restaurant, and a trip by plane.
-        ("cancel.booking", "Cancels a booking of a flight.", set()),
-        ("reserve_book", "Reserves a book at the library.", set()),
-        ("add_to_plan", "Put a recipe on the weekly plan", {"food.recipes"}),
-        ("set_new_name", "Gives it a new name.", set()),
-        ("draw_card", "Draws a card from the deck.", set()),
-        ("order_shelves", "Sorts the shelves by weight.", set()),
-        # A booking is one of a table where a restaurant is spoken of.
-        ("cancel.booking", "Cancels a booking of a table.", {"food.reserve"}),
-        ("check_off", "Mark an item as done", {"tasks.manage"}),
-        ("stock.adjust", "Corrects how many there are.", {"shopping.manage"}),
-    ],
-)
+@pytest.mark.parametrize(("name", "description", "use_cases"), [
+    # Seen with a score of 1: a table in a restaurant, and a trip by plane.
+    ("cancel.booking", "Cancels a booking of a flight.", set()),
+    ("reserve_book", "Reserves a book at the library.", set()),
+    ("add_to_plan", "Put a recipe on the weekly plan", {"food.recipes"}),
+    ("set_new_name", "Gives it a new name.", set()),
+    ("draw_card", "Draws a card from the deck.", set()),
+    ("order_shelves", "Sorts the shelves by weight.", set()),
+    # A booking is one of a table where a restaurant is spoken of.
+    ("cancel.booking", "Cancels a booking of a table.", {"food.reserve"}),
+    ("check_off", "Mark an item as done", {"tasks.manage"}),
+    ("stock.adjust", "Corrects how many there are.", {"shopping.manage"}),
+], ids=str)  # fmt: skip
 def test_words_that_look_alike_say_no_use_case(name: str, description: str, use_cases: set[str]) -> None:
     served = served_by(CapabilityText("k", "p", "mmcp", name, description))
     assert {item.use_case for item in served} == use_cases

@@ -26,7 +26,7 @@ from droidgate.coverage.scan_inputs import Item, list_inputs
 from droidgate.sources.catalogs.catalog import Catalog
 from droidgate.sources.catalogs.catalog_rows import TABLES
 from droidgate_android.apk.pack import pack_project
-from droidgate_mappings.model.errors import BudgetError, InputError, UsageError
+from droidgate_mappings.model.errors import BudgetError, UsageError
 from droidgate_phone.apps.sample_packages import filler_package, signing_key
 from gateway.cli.program_runs import Run, Runner
 from gateway.coverage_scan.catalogs import SAMPLES, ask, rows_of, scan_into, split_app, tool_app, tool_files
@@ -224,7 +224,9 @@ def test_a_listing_without_end_is_left_before_it_fills_the_memory(monkeypatch: p
     assert [(item.kind, item.reason) for item in items] == [("refused", reason)]
 
 
-@pytest.mark.parametrize("page", [b"<a" + b" " * 1000, b"<a x" * 1000, b"<a " + b"x   " * 1000])
+@pytest.mark.parametrize(
+    "page", [b"<a" + b" " * 1000, b"<a x" * 1000, b"<a " + b"x   " * 1000], ids=lambda page: page[:20]
+)
 def test_a_page_that_takes_a_regular_expression_long_is_listed_as_any_other(page: bytes) -> None:
     links = b'<A  class="x"\n\t   href="a  b.apk">a</A><a href=\'c.apk\' >c</a>' + page * 1000
     with _serving(b"<html>" + links) as (address, _):
@@ -299,11 +301,6 @@ def _serving(data: bytes) -> Iterator[tuple[str, list[int]]]:
         server.shutdown()
 
 
-def test_a_list_that_is_not_there_is_an_error(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="the list cannot be read"):
-        list_inputs([f"@{tmp_path}/none"])
-
-
 def test_files_in_memory_are_scanned(apps: Path, tmp_path: Path) -> None:
     memory = importlib.import_module("fsspec").filesystem("memory")
     memory.pipe("/scan/one.apk", (apps / "clock-in.apk").read_bytes())
@@ -358,7 +355,9 @@ def test_an_input_survives_its_journey() -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("data", [b"", b"PK\x03\x04", b"<x", b"\xff\xfe<\0", b"{", b"\0" * 100])
+@pytest.mark.parametrize(
+    "data", [b"", b"PK\x03\x04", b"<x", b"\xff\xfe<\0", b"{", b"\0" * 100], ids=lambda data: data[:10]
+)
 def test_any_file_is_a_row(data: bytes, tmp_path: Path) -> None:
     (tmp_path / "x").write_bytes(data)
     (tmp_path / "x.apk").write_bytes(data)
@@ -415,10 +414,11 @@ def test_a_line_of_a_list_without_a_file_or_scheme_is_a_row(scan: Scan, apps: Pa
 
 def test_a_list_that_is_not_there_has_a_way_out(scan: Scan) -> None:
     done = scan("@nope.txt")
+    assert "the list cannot be read" in done.err
     assert (done.code, "\nhint: @LIST is a file with one source a line" in done.err) == (3, True)
 
 
-@pytest.mark.parametrize("content", [None, "# only a remark\n"])
+@pytest.mark.parametrize("content", [None, "# only a remark\n"], ids=["an empty folder", "a list of nothing"])
 def test_nothing_to_scan_makes_no_catalog(
     scan: Scan, content: str | None, folder: Path, tmp_path: Path
 ) -> None:
@@ -436,7 +436,7 @@ def test_nothing_to_scan_makes_no_catalog(
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("count", "commands"), [(5, 0), (7, 1)])
+@pytest.mark.parametrize(("count", "commands"), [(5, 0), (7, 1)], ids=["no more", "more"])
 def test_the_first_reasons_are_reported_and_a_command_for_all_only_where_there_are_more(
     scan: Scan, droidgate: Runner, count: int, commands: int, tmp_path: Path
 ) -> None:
@@ -547,7 +547,7 @@ def test_a_file_as_a_catalog_is_wrong(scan: Scan, apps: Path, folder: Path) -> N
     ) == (3, True)
 
 
-@pytest.mark.parametrize("address", ["nope", "http://127.0.0.1:8786", "tcp://127.0.0.1"])
+@pytest.mark.parametrize("address", ["host:8786", "http://127.0.0.1:8786", "tcp://127.0.0.1", "tcp://:port"])
 def test_a_wrong_scheduler_is_refused_at_once(scan: Scan, address: str, apps: Path, folder: Path) -> None:
     pytest.importorskip("distributed")
     done = scan(apps, "--cluster", address)

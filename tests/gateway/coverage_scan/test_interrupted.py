@@ -23,7 +23,7 @@ from droidgate.coverage.scan_inputs import Item, list_inputs
 from droidgate.sources import read_opened
 from droidgate.sources.catalogs.catalog import Catalog
 from droidgate.sources.catalogs.catalog_rows import LOG_FILE
-from droidgate_mappings.model.errors import DroidgateError, InputError, UsageError
+from droidgate_mappings.model.errors import DroidgateError, InputError
 from droidgate_phone.apps.sample_packages import filler_package
 from gateway.coverage_scan.catalogs import (
     SAMPLES,
@@ -60,7 +60,7 @@ def rescanned(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path, Row
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("moved", range(9))
+@pytest.mark.parametrize("moved", range(9), ids="after {} files".format)
 def test_a_scan_that_ends_while_the_catalog_is_put_in_place_never_mixes_two(
     moved: int, rescanned: tuple[Path, Path, Rows], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -91,7 +91,7 @@ def test_a_scan_that_ends_while_the_catalog_is_put_in_place_never_mixes_two(
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("kibibytes", [1, 8, 40, 100])
+@pytest.mark.parametrize("kibibytes", [1, 8, 40, 100], ids="{} KiB".format)
 def test_a_full_disk_is_one_error(kibibytes: int, apps: Path, catalog: Catalog, tmp_path: Path) -> None:
     folder = tmp_path / "c"
     environment = os.environ | {"PYTHONPATH": os.pathsep.join(item for item in sys.path if item)}
@@ -528,7 +528,7 @@ def test_a_cluster_that_goes_away_is_an_error_and_no_row() -> None:
 @pytest.mark.parametrize(("reported", "message"), [
     (PackageNotFoundError("droidgate"), "a worker of the cluster has no droidgate"),
     ("0.0.9", "a worker of the cluster has droidgate 0.0.9, "),
-])  # fmt: skip
+], ids=["none", "another version"])  # fmt: skip
 def test_a_worker_that_joins_later_and_scans_otherwise_ends_the_scan(reported: Any, message: str) -> None:
     def on_submit(client: Client, future: Future, number: int) -> None:
         future.will_be = "finished"
@@ -586,7 +586,7 @@ class Asked:
     (TimeoutError(), "has no worker that takes work"),
     (PackageNotFoundError("droidgate"), "a worker of the cluster has no droidgate"),
     ("0.0.9", "a worker of the cluster has droidgate 0.0.9, "),
-])  # fmt: skip
+], ids=["no worker", "none", "another version"])  # fmt: skip
 def test_workers_that_could_not_scan_or_would_scan_otherwise_are_refused(reported: Any, message: str) -> None:
     with pytest.raises(InputError, match=message):
         Cluster("tcp://made.up:1", PoolSettings()).check_workers(Asked(reported))
@@ -594,9 +594,3 @@ def test_workers_that_could_not_scan_or_would_scan_otherwise_are_refused(reporte
 
 def test_workers_of_this_version_are_taken() -> None:
     Cluster("tcp://made.up:1", PoolSettings()).check_workers(Asked(version("droidgate")))
-
-
-@pytest.mark.parametrize("address", ["nonsense", "tcp://host", "host:8786", "tcp://:port"])
-def test_an_address_that_is_none_is_reported_at_once(address: str) -> None:
-    with pytest.raises(UsageError, match="is not the address of a scheduler"):
-        next(iter(Cluster(address, PoolSettings()).run(ITEMS)))

@@ -95,7 +95,7 @@ def test_a_request_has_as_many_bytes_as_adb_takes() -> None:
             frame_request("x" * length)
 
 
-@pytest.mark.parametrize("arguments", [[], [""], ["a", "b\0"], ["a", "\ud800"]])
+@pytest.mark.parametrize("arguments", [[], [""], ["a", "b\0"], ["a", "\ud800"]], ids=str)
 def test_what_no_shell_can_carry_is_refused(start_server: StartServer, arguments: list[str]) -> None:
     server = start_server()
     with pytest.raises(UnsafeArgumentError):
@@ -226,7 +226,7 @@ def test_a_serial_that_is_not_attached_is_an_error(start_server: StartServer) ->
         connect_device(server=client(start_server(listed="")))
 
 
-@pytest.mark.parametrize("serial", ["-s", "a b", "x" * 200, "", "a;b", "ü"])
+@pytest.mark.parametrize("serial", ["-s", "a b", "x" * 200, "", "a;b", "ü"], ids=lambda serial: serial[:20])
 def test_a_serial_that_could_be_something_else_is_refused(start_server: StartServer, serial: str) -> None:
     server = start_server()
     with pytest.raises(UnsafeArgumentError):
@@ -371,7 +371,11 @@ def test_an_unwritable_cache_is_fine(phone: Phone, tmp_path: Path, monkeypatch: 
     assert open_remote_apk(phone.device, PACKAGE).read(5, 5) == DATA[5:10]
 
 
-@pytest.mark.parametrize(("offset", "length"), [(-1, 1), (0, -1), (len(DATA), 1), (0, len(DATA) + 1)])
+@pytest.mark.parametrize(
+    ("offset", "length"),
+    [(-1, 1), (0, -1), (len(DATA), 1), (0, len(DATA) + 1)],
+    ids=["before it", "of negative length", "after it", "beyond its end"],
+)
 def test_a_range_outside_the_file_is_bad_input(phone: Phone, offset: int, length: int) -> None:
     source = open_remote_apk(phone.device, PACKAGE)
     with pytest.raises(InputError):

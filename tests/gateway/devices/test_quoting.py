@@ -146,7 +146,9 @@ def test_the_canary_sings_where_nothing_is_quoted(shell: Sequence[str], tmp_path
     assert [path.name for path in tmp_path.iterdir()] == ["CANARY"]
 
 
-@pytest.mark.parametrize("argument", ["a\0b", "\ud83d", "x" * 131_072, "語" * 50_000])
+@pytest.mark.parametrize(
+    "argument", ["a\0b", "\ud83d", "x" * 131_072, "語" * 50_000], ids=lambda argument: argument[:20]
+)
 def test_what_no_argument_can_be_is_refused(argument: str) -> None:
     with pytest.raises(UnsafeArgumentError):
         quote_argument(argument)

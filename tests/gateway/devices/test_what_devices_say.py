@@ -12,7 +12,12 @@ from droidgate.devices.activities import (
 from droidgate.devices.app_installation import InstallError, install_apks, uninstall
 from droidgate.devices.content import ProviderError, call_provider, read_content, write_content
 from droidgate.devices.describing import is_on_network, wireless_warning
-from droidgate.devices.device_errors import CommandFailedError, DeviceOutputError, UnsafeArgumentError
+from droidgate.devices.device_errors import (
+    CommandFailedError,
+    DeviceOutputError,
+    UnsafeArgumentError,
+    excerpt,
+)
 from droidgate.devices.packages import list_packages, package_paths, query_components
 from droidgate.devices.properties import Build, build_of, current_user, get_properties
 from droidgate.devices.service_shells import (
@@ -27,6 +32,7 @@ from droidgate_appfunctions.discovery import LISTING
 from droidgate_mappings.model.errors import DeviceError
 from gateway.devices.conftest import StartServer, device_on
 from gateway.devices.fake_adb_server import Answer
+from gateway.devices.golden_outputs import READERS, Case, all_cases, family_of, read_case
 
 HELP = """AppFunctionManagerService commands:
   help
@@ -115,7 +121,7 @@ def test_which_serials_are_on_a_network(serial: str, *, is_network: bool) -> Non
     (36, date(2026, 5, 1), False),
     (33, date(2023, 1, 1), False),
     (37, date(2026, 1, 1), False),
-])  # fmt: skip
+], ids=["an old patch", "no patch", "the patch", "an older release", "a newer release"])  # fmt: skip
 def test_a_network_device_without_a_patch_is_warned_of(sdk: int, patch: date | None, *, warns: bool) -> None:
     build = Build(sdk, str(sdk), "", "", "", "", "", patch)
     said = wireless_warning("192.0.2.7:5555", build)
@@ -263,7 +269,7 @@ def test_bytes_go_as_they_are_on_standard_input(start_server: StartServer) -> No
     assert seen == [(f"content write --user 0 --uri {URI}", data)]
 
 
-@pytest.mark.parametrize("exit_status", [0, 1])
+@pytest.mark.parametrize("exit_status", [0, 1], ids="status {}".format)
 def test_a_failing_provider_is_reported_by_exception(start_server: StartServer, exit_status: int) -> None:
     device = device_on(start_server(shell=lambda *_: Answer(stderr=MISSING, status=exit_status)))
     with pytest.raises(ProviderError, match="Could not find provider") as raised:
@@ -277,7 +283,7 @@ def test_a_failing_provider_is_reported_by_exception(start_server: StartServer, 
     Answer(b"usage: adb shell content [subcommand] [options]\n\n[ERROR] Unsupported argument: x\n"),
     Answer(status=1),
     Answer(b"data", stderr=b"something else\n"),
-])  # fmt: skip
+], ids=["usage", "a status", "an error"])  # fmt: skip
 def test_another_failure_is_one_too(start_server: StartServer, answer: Answer) -> None:
     device = device_on(start_server(shell=lambda *_: answer))
     with pytest.raises(CommandFailedError):
@@ -301,3 +307,52 @@ def test_what_is_not_a_uri_is_not_sent(start_server: StartServer, uri: str) -> N
     with pytest.raises(UnsafeArgumentError):
         write_content(device, uri, b"x")
     assert not [request for request in server.requests if "content" in request]
+
+
+# golden outputs: each is read as it says, and every reader has some
+
+
+CASES = all_cases()
+
+
+@pytest.mark.parametrize("case", CASES, ids=str)
+def test_an_output_is_read_as_the_golden_file_says(case: Case) -> None:
+    if case.error is None:
+        assert read_case(case) == case.parsed
+        return
+    with pytest.raises(DeviceError) as raised:
+        read_case(case)
+    assert type(raised.value).__name__ == case.error
+    assert raised.value.exit_code == 4
+
+
+@pytest.mark.parametrize("case", CASES, ids=str)
+def test_carriage_returns_of_a_terminal_change_nothing(case: Case) -> None:
+    if "\n" in str(case.parsed):
+        pytest.skip("the value itself has lines")
+    terminal = case.altered(
+        case.stdout.replace("\n", "\r\n"), case.stderr.replace("\n", "\r\n"), case.exit_status
+    )
+    if case.error is None:
+        assert read_case(terminal) == case.parsed
+    else:
+        with pytest.raises(DeviceError):
+            read_case(terminal)
+
+
+def test_every_reader_has_an_output_that_is_read_and_names_its_source() -> None:
+    assert {family_of(case) for case in CASES if case.error is None} >= READERS.keys() - {"pm uninstall"}
+    assert all(case.source for case in CASES)
+    assert len({str(case) for case in CASES}) == len(CASES)
+
+
+def test_what_a_device_says_is_shown_short_and_printable() -> None:
+    error = DeviceOutputError(
+        "getprop", "the piece is not a property", line=3, text="\x1b[2J\u202e" + "x" * 500
+    )
+    assert error.excerpt.startswith("\\x1b[2J\\u202e")
+    assert error.excerpt.isascii()
+    assert error.excerpt.isprintable()
+    assert len(error.excerpt) < 200
+    assert error.place == "getprop:3"
+    assert excerpt("a\nb") == "a\\nb"

@@ -236,7 +236,7 @@ def test_a_service_without_permission_is_reported_on_the_release_that_skips_it()
     assert all("does not require" in item and "Android 17" in item for item in reported)
 
 
-@pytest.mark.parametrize("why", ["Can't find service: app_function", None])
+@pytest.mark.parametrize("why", ["Can't find service: app_function", None], ids=["refused", "not offered"])
 def test_without_a_listing_the_files_are_read_and_that_is_said(why: str | None) -> None:
     reading = read_functions(InstalledState(DeviceFacts("36"), None, why))
     (provider,) = reading.providers
@@ -309,7 +309,7 @@ def test_a_function_that_only_the_system_lists_has_its_signature_from_there() ->
     {"parameters": [{"name": ["x"], "dataTypeMetadata": [{"type": ["blue"]}]}]},
     {"parameters": [[[]]], "odd name": [1], "description": [None]},
     {"description": ["\x00\ud800"]},
-])  # fmt: skip
+], ids=str)  # fmt: skip
 def test_a_listed_document_that_cannot_be_read_still_is_a_function(document: dict[str, object]) -> None:
     application = application_of(APPS / "weather/app")
     wild = ListedFunction(id="a#b", enabled=None, service=None, document=document)
@@ -331,7 +331,7 @@ def test_files_that_cannot_be_read_are_a_problem_and_the_listing_is_still_there(
     assert len(reading.problems) == 1
 
 
-@pytest.mark.parametrize("functions", [None, ()])
+@pytest.mark.parametrize("functions", [None, ()], ids=["no listing", "an empty listing"])
 def test_unreadable_files_alone_are_an_error(functions: tuple[ListedFunction, ...] | None) -> None:
     with pytest.raises(InputError):
         read_functions(InstalledState(FACTS, functions), broken_notes())
@@ -614,7 +614,7 @@ def test_a_component_that_does_not_inherit_its_application_s_permission_is_open(
 @pytest.mark.parametrize("facts", [
     {"exported": None, "unresolved": ("exported=@bool/none",)},
     {"exported_by_configuration": {"": True, "v31": False}},
-])  # fmt: skip
+], ids=str)  # fmt: skip
 def test_a_component_of_which_exported_is_not_known_is_closed(facts: dict[str, Any]) -> None:
     component = _service(**facts)
     assert not component_facts(ComponentAccess(), None, _application(component), component).is_exported

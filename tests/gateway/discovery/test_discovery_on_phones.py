@@ -74,7 +74,9 @@ def run_command(phone: VirtualPhone, *arguments: str) -> str:
     return result.text
 
 
-@pytest.mark.parametrize("phone", ["26", "30", "33", "34", "36", "36.1", "37"], indirect=True)
+@pytest.mark.parametrize(
+    "phone", ["26", "30", "33", "34", "36", "36.1", "37"], ids="API {}".format, indirect=True
+)
 def test_sample_apps_are_what_their_source_trees_declare(phone: VirtualPhone) -> None:
     found = discover(phone)
     assert found.problems == ()
@@ -90,13 +92,13 @@ def test_sample_apps_are_what_their_source_trees_declare(phone: VirtualPhone) ->
         assert provider.source.path.startswith(f"adb:{phone.serial}/{SAMPLE}{name}!/")
 
 
-@pytest.mark.parametrize("phone", ["30", "36.1"], indirect=True)
+@pytest.mark.parametrize("phone", ["30", "36.1"], ids="API {}".format, indirect=True)
 def test_a_receiver_is_found_and_its_tools_are_not_known(phone: VirtualPhone) -> None:
     provider = provider_of(discover(phone), "weather")
     assert (provider.protocol, provider.dialect, provider.capabilities) == ("mmcp", "broadcast", ())
 
 
-@pytest.mark.parametrize("phone", ["36.1", "37"], indirect=True)
+@pytest.mark.parametrize("phone", ["36.1", "37"], ids="API {}".format, indirect=True)
 def test_functions_have_the_state_of_the_phone(phone: VirtualPhone) -> None:
     run_command(
         phone,
@@ -124,7 +126,7 @@ def test_functions_have_the_state_of_the_phone(phone: VirtualPhone) -> None:
     assert all(item.state and item.state.enabled for item in provider_of(again, "notes").capabilities)
 
 
-@pytest.mark.parametrize("phone", ["36"], indirect=True)
+@pytest.mark.parametrize("phone", ["36"], ids="API {}".format, indirect=True)
 def test_a_phone_without_a_listing_is_read_from_its_apks_and_that_is_said(phone: VirtualPhone) -> None:
     found = discover(phone)
     provider = provider_of(found, "notes")

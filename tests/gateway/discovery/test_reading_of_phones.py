@@ -272,11 +272,15 @@ def test_an_apk_that_the_shell_may_not_read_is_a_problem_of_its_app_alone() -> N
     assert [len(app.providers) for app in phone.apps] == [1, 0]
 
 
-def test_paths_that_cannot_be_read_are_a_problem_of_their_app_alone() -> None:
+@pytest.mark.parametrize(("answer", "problem"), [
+    pytest.param("garbage\n", "not an APK", id="no path"),
+    pytest.param(OutputLimitError("it printed too much"), "it printed too much", id="paths without end"),
+])  # fmt: skip
+def test_paths_that_cannot_be_read_are_a_problem_of_their_app_alone(answer: Answer, problem: str) -> None:
     device = two_apps()
-    device.script.answers["pm", "path", "--user", "0", BROKEN] = "garbage\n"
+    device.script.answers["pm", "path", "--user", "0", BROKEN] = answer
     phone = read(device)
-    assert "not an APK" in problem_of(phone)
+    assert problem in problem_of(phone)
     assert [len(app.providers) for app in phone.apps] == [1, 0]
 
 
@@ -390,14 +394,6 @@ def test_a_query_during_which_the_phone_goes_away_ends_the_run() -> None:
         read(clock_device({MOBILE_MCP: DeviceGoneError("the connection was cut")}))
 
 
-def test_an_apk_that_sends_without_end_is_a_problem_of_its_app_alone() -> None:
-    device = two_apps()
-    device.script.answers["pm", "path", "--user", "0", BROKEN] = OutputLimitError("it printed too much")
-    phone = read(device)
-    assert problem_of(phone) == "it printed too much"
-    assert [len(app.providers) for app in phone.apps] == [1, 0]
-
-
 def test_a_package_without_a_dot_is_read_like_any_other() -> None:
     name, path = "androidhwext", "/system/framework/framework-res-hwext.apk"
     manifest = f'<manifest package="org.example.{name}"><application/></manifest>'.encode()
@@ -448,7 +444,9 @@ FLAGGED: Mapping[str, bytes] = {
 }
 
 
-@pytest.mark.parametrize(("sdk", "is_enabled"), [("35", False), ("36", True), ("37", True)])
+@pytest.mark.parametrize(
+    ("sdk", "is_enabled"), [("35", False), ("36", True), ("37", True)], ids=["API 35", "API 36", "API 37"]
+)
 def test_a_boolean_resource_has_the_value_for_the_phone_s_release(sdk: str, *, is_enabled: bool) -> None:
     answers = {**script(), "getprop": f"[ro.build.version.sdk]: [{sdk}]\n"}
     device = ScriptedDevice(answers, {PATH: pack_project(FLAGGED, key=signing_key())})

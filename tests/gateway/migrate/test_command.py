@@ -89,7 +89,7 @@ def test_findings_over_the_threshold_stop_it(droidgate: Runner, project: Path) -
     (("--to", "mmcp", "--into", "EMPTY"), 3, "no AndroidManifest.xml"),
     (("--to", "mmcp", "--into", "PROJECT", "--package", "not a package"), 2, "not a Java package"),
     (("--to", "mmcp", "--into", "PROJECT", "--language", "cobol"), 2, "cobol"),
-])  # fmt: skip
+], ids=str)  # fmt: skip
 def test_what_is_wrong_is_one_line_with_a_hint(
     droidgate: Runner, project: Path, tmp_path: Path, arguments: tuple[str, ...], code: int, message: str
 ) -> None:

@@ -360,13 +360,13 @@ TEXT = '<?xml version="1.0" encoding="{}"?>\r\n<!-- früh -->\n<a/>'
 
 
 @pytest.mark.parametrize("data", [
-    TEXT.format("utf-8").encode(),
-    codecs.BOM_UTF8 + TEXT.format("utf-8").encode(),
-    codecs.BOM_UTF16_LE + TEXT.format("utf-16").encode("utf-16-le"),
-    codecs.BOM_UTF16_BE + TEXT.format("UTF-16").encode("utf-16-be"),
-    TEXT.format("ISO-8859-1").encode("latin-1"),
-    "früh\r\nlate\r".encode(),
-    b"",
+    pytest.param(TEXT.format("utf-8").encode(), id="UTF-8"),
+    pytest.param(codecs.BOM_UTF8 + TEXT.format("utf-8").encode(), id="UTF-8 with a mark"),
+    pytest.param(codecs.BOM_UTF16_LE + TEXT.format("utf-16").encode("utf-16-le"), id="little-endian UTF-16"),
+    pytest.param(codecs.BOM_UTF16_BE + TEXT.format("UTF-16").encode("utf-16-be"), id="big-endian UTF-16"),
+    pytest.param(TEXT.format("ISO-8859-1").encode("latin-1"), id="Latin-1"),
+    pytest.param("früh\r\nlate\r".encode(), id="no declaration"),
+    pytest.param(b"", id="nothing"),
 ])  # fmt: skip
 def test_what_is_read_and_written_back_has_the_same_bytes(data: bytes, tmp_path: Path) -> None:
     path = tmp_path / "file"

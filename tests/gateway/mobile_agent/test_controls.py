@@ -36,7 +36,7 @@ def controls(*nodes: str) -> tuple[Control, ...]:
     {"content_desc": "words"},
     {"class": "android.widget.EditText"},
     {"class": "android.widget.ImageButton"},
-])  # fmt: skip
+], ids=str)  # fmt: skip
 def test_what_can_be_acted_on_or_has_a_name_is_a_control(attributes: dict[str, str]) -> None:
     assert len(controls(node(**attributes))) == 1
     assert controls(node()) == ()
@@ -86,8 +86,11 @@ def test_what_is_not_a_whole_hierarchy_is_refused_with_its_words(output: str) ->
 
 
 @pytest.mark.parametrize("document", [
-    "<!DOCTYPE x [<!ENTITY e 'a'>]><hierarchy><node text='&e;'/></hierarchy>",
-    "<hierarchy>" + "<node>" * 300 + "</node>" * 300 + "</hierarchy>", "<hierarchy><node></hierarchy>",
+    pytest.param("<!DOCTYPE x [<!ENTITY e 'a'>]><hierarchy><node text='&e;'/></hierarchy>",
+        id="an entity is declared"),
+    pytest.param("<hierarchy>" + "<node>" * 300 + "</node>" * 300 + "</hierarchy>",
+        id="three hundred nodes are inside each other"),
+    pytest.param("<hierarchy><node></hierarchy>", id="an element is not closed"),
 ])  # fmt: skip
 def test_hostile_hierarchies_are_refused(document: str) -> None:
     with pytest.raises(InputError):
@@ -138,10 +141,12 @@ def test_keys_type_printable_ascii_only(text: str) -> None:
     assert (way_of(text) == "keys") == all(" " <= character <= "~" for character in text)
 
 
-@pytest.mark.parametrize(
-    ("text", "keys"),
-    [("", []), ("ab", ["123", "67", "67"]), ("🙂", ["123", "67", "67"]), ("\n", ["123", "67", "112"])],
-)
+@pytest.mark.parametrize(("text", "keys"), [
+    pytest.param("", [], id="an empty field needs no key"),
+    pytest.param("ab", ["123", "67", "67"], id="each character takes a key"),
+    pytest.param("🙂", ["123", "67", "67"], id="a character of two UTF-16 units takes two keys"),
+    pytest.param("\n", ["123", "67", "112"], id="a line break takes a key in each direction"),
+])  # fmt: skip
 def test_as_many_keys_clear_a_field_as_it_has_characters(text: str, keys: list[str]) -> None:
     assert keys_that_clear(text) == keys
 

@@ -185,14 +185,14 @@ def test_a_list_that_is_not_kept_any_more_is_answered_with_all_controls(phone: S
 
 
 @pytest.mark.parametrize(("arguments", "names"), [
-    ({"text": "SAVE"}, ["Save"]),
-    ({"text": "your na"}, ["Your name"]),
-    ({"resource_id": "save"}, ["Save"]),
-    ({"resource_id": f"{FORM}:id/save"}, ["Save"]),
-    ({"resource_id": "other:id/save"}, []),
-    ({"text": "save", "resource_id": "note"}, []),
-    ({"text": "no such thing"}, []),
-    ({"text": ".*"}, []),
+    pytest.param({"text": "SAVE"}, ["Save"], id="a text in another case"),
+    pytest.param({"text": "your na"}, ["Your name"], id="a part of a text"),
+    pytest.param({"resource_id": "save"}, ["Save"], id="the last part of an id"),
+    pytest.param({"resource_id": f"{FORM}:id/save"}, ["Save"], id="a whole id"),
+    pytest.param({"resource_id": "other:id/save"}, [], id="an id of another package finds none"),
+    pytest.param({"text": "save", "resource_id": "note"}, [],
+        id="a text and an id have to be of one element"),
+    pytest.param({"text": ".*"}, [], id="a pattern is a plain text"),
 ])  # fmt: skip
 def test_elements_are_found_by_text_or_id_and_their_ids_can_be_clicked(
     phone: ServedPhone, arguments: dict[str, str], names: list[str]
@@ -265,10 +265,11 @@ def picture_of(phone: ServedPhone, **arguments: Any) -> tuple[Image.Image, dict[
     return opened.convert("RGB"), facts
 
 
-@pytest.mark.parametrize(
-    ("arguments", "size"),
-    [({}, (461, 1024)), ({"max_size": 240, "format": "png"}, (108, 240)), ({"max_size": 4096}, (1080, 2400))],
-)
+@pytest.mark.parametrize(("arguments", "size"), [
+    pytest.param({}, (461, 1024), id="1024 pixels by default"),
+    pytest.param({"max_size": 240, "format": "png"}, (108, 240), id="a smaller PNG"),
+    pytest.param({"max_size": 4096}, (1080, 2400), id="a small screen is not enlarged"),
+])  # fmt: skip
 def test_a_picture_comes_as_an_image_of_the_size_asked_for(
     phone: ServedPhone, arguments: dict[str, Any], size: tuple[int, int]
 ) -> None:
@@ -343,24 +344,26 @@ def test_an_android_without_a_gesture_is_an_error(phone: ServedPhone, monkeypatc
 
 
 @pytest.mark.parametrize(("tool", "arguments"), [
-    ("take_screenshot", {"max_size": 63}),
-    ("take_screenshot", {"max_size": 4097}),
-    ("take_screenshot", {"format": "gif"}),
-    ("take_screenshot", {"boxes": "yes"}),
-    ("take_screenshot", {"device": "x"}),
-    ("wait_for_element", {"text": "a", "timeout": 60.5}),
-    ("wait_for_element", {"text": "a", "timeout": -1}),
-    ("find_element", {"text": ["a"]}),
-    ("list_controls", {"since": 1}),
-    ("long_press", {"x": 1, "y": 1, "duration": 499}),
-    ("long_press", {"x": "1; reboot", "y": 1}),
-    ("long_press", {"x": -1, "y": 1}),
-    ("long_press", {"x": 1}),
-    ("long_press", {}),
-    ("long_press", {"x": 1, "y": 1, "control_id": "1"}),
-    ("long_press", {"control_id": "$(reboot)"}),
-    ("drag", {"start_x": 1, "start_y": 1, "end_x": 1, "end_y": 99_999}),
-    ("drag", {"start_x": 1, "start_y": 1, "end_x": 1, "end_y": 1, "duration": 10_001}),
+    pytest.param("take_screenshot", {"max_size": 63}, id="a picture too small to read"),
+    pytest.param("take_screenshot", {"max_size": 4097}, id="a picture larger than any screen"),
+    pytest.param("take_screenshot", {"format": "gif"}, id="a format that no client shows"),
+    pytest.param("take_screenshot", {"boxes": "yes"}, id="a text for a boolean"),
+    pytest.param("take_screenshot", {"device": "x"}, id="an argument that no tool has"),
+    pytest.param("wait_for_element", {"text": "a", "timeout": 60.5}, id="a wait of over a minute"),
+    pytest.param("wait_for_element", {"text": "a", "timeout": -1}, id="a wait of negative length"),
+    pytest.param("find_element", {"text": ["a"]}, id="a list for a text"),
+    pytest.param("list_controls", {"since": 1}, id="a number for a snapshot"),
+    pytest.param("long_press", {"x": 1, "y": 1, "duration": 499}, id="a press too short to be long"),
+    pytest.param("long_press", {"x": "1; reboot", "y": 1}, id="a command for a coordinate"),
+    pytest.param("long_press", {"x": -1, "y": 1}, id="a negative coordinate"),
+    pytest.param("long_press", {"x": 1}, id="a point without its other coordinate"),
+    pytest.param("long_press", {}, id="no place at all"),
+    pytest.param("long_press", {"x": 1, "y": 1, "control_id": "1"}, id="a point and a control at once"),
+    pytest.param("long_press", {"control_id": "$(reboot)"}, id="a command for a control"),
+    pytest.param("drag", {"start_x": 1, "start_y": 1, "end_x": 1, "end_y": 99_999},
+        id="a point outside any screen"),
+    pytest.param("drag", {"start_x": 1, "start_y": 1, "end_x": 1, "end_y": 1, "duration": 10_001},
+        id="a drag of over ten seconds"),
 ])  # fmt: skip
 def test_wrong_arguments_reach_no_phone(phone: ServedPhone, tool: str, arguments: dict[str, Any]) -> None:
     phone.value("tap", x=0, y=0)
@@ -504,7 +507,7 @@ def test_nothing_listed_is_an_empty_list(plain: ServedPhone) -> None:
     ("wait", {"seconds": "1"}, "Input validation error: '1' is not of type 'number'"),
     ("tap", {"x": 1, "y": 1, "z": 1},
      "Error calling tool 'tap': 1 validation error for call[tap]\nz\n  Unexpected keyword argument "),
-])  # fmt: skip
+], ids=str)  # fmt: skip
 def test_arguments_that_do_not_fit_are_errors_in_ufos_words(
     plain: ServedPhone, tool: str, arguments: dict[str, Any], error: str
 ) -> None:

@@ -275,7 +275,7 @@ def test_typing_that_ends_early_resets_the_keyboard(with_keyboard: MadePhone, en
     assert with_keyboard.heard == []
 
 
-@pytest.mark.parametrize("signal", [None, Signals.SIGHUP, Signals.SIGTERM, Signals.SIGINT])
+@pytest.mark.parametrize("signal", [None, Signals.SIGHUP, Signals.SIGTERM, Signals.SIGINT], ids=repr)
 def test_androids_shell_resets_the_keyboard_when_its_client_goes(
     tmp_path: Path, signal: Signals | None
 ) -> None:
@@ -353,7 +353,7 @@ def test_b10_an_id_of_a_filtered_list_opens_that_app_or_warns_of_another_package
     ({"package_name": "com.x; echo a"}, "'com.x; echo a' is not a package name"),
     ({"package_name": "-p.x"}, "'-p.x' is not a package name"),
     ({"package_name": FORM, "id": "99"}, "App with ID '99' not found in cached app list."),
-])  # fmt: skip
+], ids=str)  # fmt: skip
 def test_apps_that_cannot_be_meant_fail(made: MadePhone, arguments: dict[str, str], error: str) -> None:
     made.run("get_mobile_app_target_info")
     with made.counted() as commands:
@@ -374,7 +374,7 @@ def test_apps_that_cannot_be_meant_fail(made: MadePhone, arguments: dict[str, st
     ("press_key", {"key_code": "٣"}),
     ("press_key", {"key_code": "--longpress"}),
     ("press_key", {"key_code": "KEYCODE_BACK KEYCODE_BACK"}),
-])  # fmt: skip
+], ids=str)  # fmt: skip
 def test_no_wrong_point_or_key_reaches_it(made: MadePhone, tool: str, arguments: dict[str, object]) -> None:
     made.run("tap", x=0, y=0)
     with made.counted() as commands:
@@ -415,7 +415,7 @@ def test_another_name_than_the_ids_is_a_warning(made: MadePhone) -> None:
     (0, {"success": True, "action": "wait(0.0s)", "message": "Waited for 0.0 seconds"}),
     (-0.1, {"success": False, "error": "Wait time must be non-negative"}),
     (60.5, {"success": False, "error": "Wait time cannot exceed 60 seconds"}),
-])  # fmt: skip
+], ids=["zero seconds are waited", "a negative time is refused", "over a minute is refused"])  # fmt: skip
 def test_waiting_has_limits(made: MadePhone, seconds: float, result: dict[str, object]) -> None:
     assert made.run("wait", seconds=seconds) == result
 

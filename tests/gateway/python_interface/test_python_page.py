@@ -35,7 +35,7 @@ NEEDS_A_PHONE = "open_device"
 
 
 def titled(snippet: str) -> str:
-    return str(re.findall(r"droidgate\.(\w+)\(", snippet)[0])
+    return str(re.findall(r"droidgate\.(\w+\(.*)", snippet)[0])
 
 
 @pytest.fixture

@@ -193,7 +193,7 @@ def refresh(request: pytest.FixtureRequest) -> bool:
     return bool(request.config.getoption("refresh_golden"))
 
 
-@pytest.mark.parametrize("release", RELEASES)
+@pytest.mark.parametrize("release", RELEASES, ids="API {}".format)
 def test_expose_works_by_the_words_of_the_readme(newcomer: Newcomer, release: str, *, refresh: bool) -> None:
     newcomer.is_quick = release != RELEASES[-1]
     newcomer.variables |= SCREEN
@@ -218,7 +218,7 @@ def test_compare_works_by_the_words_of_the_readme(newcomer: Newcomer, *, refresh
     assert (newcomer.folder / "out" / "apps.html").read_text().startswith("<!DOCTYPE html>")
 
 
-@pytest.mark.parametrize("release", RELEASES)
+@pytest.mark.parametrize("release", RELEASES, ids="API {}".format)
 def test_migrate_and_compare_work_from_a_phone(newcomer: Newcomer, release: str, *, refresh: bool) -> None:
     with start_phone(sdk=release, server_port=0) as phone:
         lengths = play_on_phone("Migrate", newcomer, phone)

@@ -90,7 +90,7 @@ def session_of(server: RunningServer) -> bytes:
     return str(session).encode()
 
 
-@pytest.mark.parametrize("value", HOSTILE_HEADERS["Last-Event-ID"])
+@pytest.mark.parametrize("value", HOSTILE_HEADERS["Last-Event-ID"], ids=lambda value: value[:20])
 def test_a_stream_that_cannot_be_resumed_begins_anew(server: RunningServer, value: bytes) -> None:
     """A server may replay events (2025-11-25, transports); the SDK answers nothing where it keeps none."""
     headers = {"Mcp-Session-Id": session_of(server), "Last-Event-ID": value}
@@ -119,7 +119,9 @@ def test_without_the_one_token_every_method_and_path_answers_401(
     assert status_of(server.port, method, {"Authorization": sent}, PING, path) == 401
 
 
-@pytest.mark.parametrize(("size", "status"), [(MAX_BODY, 400), (MAX_BODY + 1, 413)])
+@pytest.mark.parametrize(
+    ("size", "status"), [(MAX_BODY, 400), (MAX_BODY + 1, 413)], ids=["four mebibytes", "a byte more"]
+)
 def test_a_body_over_four_mebibytes_is_refused(server: RunningServer, size: int, status: int) -> None:
     # As much as is allowed is read, and then is not JSON-RPC.
     assert status_of(server.port, "POST", {}, b" " * size) == status
@@ -208,7 +210,9 @@ def test_a_request_that_is_being_answered_outlives_new_connections(monkeypatch: 
 
 
 @pytest.mark.parametrize(
-    "head", [b"GET / HTTP/9\r\n\r\n", b"\x16\x03\x01\x02\x00\x01\x00\r\n\r\n", b"X" * 200_000]
+    "head",
+    [b"GET / HTTP/9\r\n\r\n", b"\x16\x03\x01\x02\x00\x01\x00\r\n\r\n", b"X" * 200_000],
+    ids=lambda head: head[:20],
 )
 def test_what_is_not_http_is_refused(server: RunningServer, head: bytes) -> None:
     with connection_to(server, head) as raw:
@@ -276,7 +280,7 @@ def test_servers_that_start_at_once_have_one_token(tmp_path: Path) -> None:
 
 
 @pytest.mark.skipif(os.name != "posix", reason="modes are POSIX")
-@pytest.mark.parametrize("mode", [0o640, 0o604, 0o622])
+@pytest.mark.parametrize("mode", [0o640, 0o604, 0o622], ids=oct)
 def test_a_token_that_others_can_read_or_write_is_refused(tmp_path: Path, mode: int) -> None:
     path = tmp_path / "token"
     path.write_text("x" * 43)

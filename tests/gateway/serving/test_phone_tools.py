@@ -75,17 +75,10 @@ from gateway.serving.running_servers import (
     running_server,
     text_of,
 )
-from gateway.serving.soak import FaultyAdb
+from gateway.serving.soak import FAULTS, FaultyAdb, soak
 from requirements_of_tests import node, require
 
 pytestmark = pytest.mark.anyio
-
-
-@pytest.fixture(scope="module", autouse=True)
-def _home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("DROIDGATE_HOME", str(tmp_path_factory.mktemp("home")))
-        yield
 
 
 @pytest.fixture(scope="module")
@@ -440,8 +433,9 @@ DENIED = "denied: a rule of the policy denies it"
     (ADD, None, {"policy.toml": DENY}, "*", DENIED),
     (("pdftool_page_count", {"path": "droidgate://files/a.pdf"}), None, {}, None, "invalid_argument"),
     (("notes_createNote", {"title": 1}), None, {}, None, "invalid_argument"),
-])  # fmt: skip
-@pytest.mark.parametrize("search", [False, True])
+], ids=["no approval", "a refusal", "damaged pins", "a rule", "a rule over --allow", "no such file",
+    "no text"])  # fmt: skip
+@pytest.mark.parametrize("search", [False, True], ids=["tools", "search"])
 async def test_nothing_that_a_model_reads_names_a_command_that_grants(
     own: ReachedPhone,
     caplog: pytest.LogCaptureFixture,
@@ -820,3 +814,24 @@ def test_discovery_reads_whether_a_function_is_registered_now(player: ReachedPho
     with pytest.raises(CallError) as raised:
         player.caller().call(CallRequest(SKIP))
     assert raised.value.failure.token == "disabled"
+
+
+# under load, while connections drop, output is spoiled and apps die
+
+
+CALLS_OF_THE_SOAK, CLIENTS = 5_000, 8
+
+
+@pytest.mark.slow
+def test_no_answer_is_that_of_another_call_and_memory_stays(tmp_path: Path) -> None:
+    report = soak(tmp_path, CALLS_OF_THE_SOAK, clients=CLIENTS, seed=18)
+    assert report.wrong == []
+    assert report.right + report.refused + report.failed == CALLS_OF_THE_SOAK
+    assert set(report.faults) == set(FAULTS)
+    assert report.failed <= report.most_failures(CLIENTS)
+    # Faults are not only made: the answers of these are lost.
+    assert report.failed >= report.faults["dropped"] + report.faults["malformed"]
+    assert report.broken is None
+    assert report.ended >= CALLS_OF_THE_SOAK
+    assert report.drift(report.resident) < 0.05
+    assert report.drift(report.objects) < 0.05

@@ -95,7 +95,7 @@ TERMINAL = "import os, pty, sys; sys.exit(os.waitstatus_to_exitcode(pty.spawn(sy
     (("serve",), "waiting for an MCP client on standard input, which is a terminal"),
     (("serve", "--http", "0"), "token: "),
     (("serve-mobile-agent", "--data-port", "0", "--action-port", "0"), "Action MCP Server: "),
-])  # fmt: skip
+], ids=str)  # fmt: skip
 def test_on_a_terminal_it_says_what_it_waits_for_and_the_first_ctrl_c_ends_it(
     environment: dict[str, str], command: tuple[str, ...], said: str
 ) -> None:
@@ -186,7 +186,7 @@ def test_without_a_phone_it_waits_for_one(environment: dict[str, str]) -> None:
     (("--http", "x"), 2, "is not an address"),
     (("--serial", "nope", "--plan"), 4, "nope"),
     (("--json",), 2, "--json needs --plan"),
-])  # fmt: skip
+], ids=str)  # fmt: skip
 def test_a_mistake_has_a_hint(
     environment: dict[str, str], arguments: tuple[str, ...], code: int, words: str
 ) -> None:
@@ -216,7 +216,9 @@ def test_over_http_it_prints_where_it_listens_and_a_signal_ends_it(environment: 
 
 
 @pytest.mark.parametrize(
-    "kills", [pytest.param(3, marks=pytest.mark.slow), pytest.param(20, marks=pytest.mark.long)]
+    "kills",
+    [pytest.param(3, marks=pytest.mark.slow), pytest.param(20, marks=pytest.mark.long)],
+    ids="{} kills".format,
 )
 def test_what_a_killed_server_had_recorded_is_whole(environment: dict[str, str], kills: int) -> None:
     """`kill -9` while calls are made: the audit log's chain verifies, and each answered call is in it."""
@@ -380,7 +382,7 @@ def test_the_data_server_alone_asks_the_phone_each_time(
     ({"token": "a b"}, "the token is too short, or has characters"),
     ({"token": "schl\u00fcssel"}, "the token is too short, or has characters"),
     ({"token": "short", "host": "192.0.2.7"}, "the token is too short, or has characters"),
-])  # fmt: skip
+], ids=str)  # fmt: skip
 def test_what_is_wrong_or_open_to_all_is_refused_with_a_hint(options: dict[str, Any], words: str) -> None:
     with pytest.raises(UsageError, match=words):
         serve_mobile_agent(**options)

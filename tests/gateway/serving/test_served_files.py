@@ -120,7 +120,7 @@ def test_a_shared_folder_that_is_not_there_is_a_mistake_of_the_user(tmp_path: Pa
     (b"\xff\xfe\0", "application/octet-stream"),
     (b"a\0b", "application/octet-stream"),
     (b"", "text/plain"),
-])  # fmt: skip
+], ids=lambda value: value[:20])  # fmt: skip
 def test_the_media_type_is_that_of_the_bytes(data: bytes, expected: str) -> None:
     assert media_type_of(data) == expected
 

@@ -74,7 +74,9 @@ def test_the_shim_of_another_user_is_asked_as_that_user(device: Device, shim: Fa
 
 
 @pytest.mark.parametrize(
-    "text", ["it's", "$(id)", '"', "`id`", "a\nb", "語 😀", "\\", "--user", "x" * 32_000]
+    "text",
+    ["it's", "$(id)", '"', "`id`", "a\nb", "語 😀", "\\", "--user", "x" * 32_000],
+    ids=lambda text: text[:20],
 )
 def test_a_request_arrives_as_it_was_written(host: HostClient, shim: FakeShim, text: str) -> None:
     assert host.call(text, deadline_ms=1_000).response == text
@@ -103,18 +105,17 @@ def test_a_call_has_the_id_that_it_was_given_and_is_canceled_by_it(host: HostCli
     assert shim.commands[-1][-1].endswith(f"/calls/{name}")
 
 
-@pytest.mark.parametrize("answer", [{}, {"canceled": 1}, {"canceled": None}])
-def test_odd_answers_to_a_cancel_are_bad(host: HostClient, shim: FakeShim, answer: dict[str, Any]) -> None:
-    shim.methods["cancel"] = lambda _: answer
-    with pytest.raises(DeviceOutputError, match="canceled"):
-        host.cancel("0d" * 16)
-
-
-@pytest.mark.parametrize("answer", [{}, {"stage": "over"}, {"stage": 1}])
-def test_an_unknown_stage_is_malformed(host: HostClient, shim: FakeShim, answer: dict[str, Any]) -> None:
-    shim.methods["progress"] = lambda _: answer
-    with pytest.raises(DeviceOutputError, match="stage"):
-        host.stage("0d" * 16)
+@pytest.mark.parametrize(("method", "answer"), [
+    ("cancel", {}), ("cancel", {"canceled": 1}), ("cancel", {"canceled": None}),
+    ("progress", {}), ("progress", {"stage": "over"}), ("progress", {"stage": 1}),
+], ids=str)  # fmt: skip
+def test_an_odd_answer_about_a_call_is_malformed(
+    host: HostClient, shim: FakeShim, method: str, answer: dict[str, Any]
+) -> None:
+    shim.methods[method] = lambda _: answer
+    ask, member = (host.cancel, "canceled") if method == "cancel" else (host.stage, "stage")
+    with pytest.raises(DeviceOutputError, match=member):
+        ask("0d" * 16)
 
 
 def test_a_long_request_goes_as_a_frame_and_so_comes_the_answer(host: HostClient, shim: FakeShim) -> None:
@@ -184,7 +185,7 @@ def test_a_failure_of_the_shim_has_the_exit_code_of_its_token(
     assert raised.value.failure.text.endswith("why")
 
 
-@pytest.mark.parametrize("version", [0, 2, 99])
+@pytest.mark.parametrize("version", [0, 2, 99], ids="version {}".format)
 def test_a_shim_answering_in_another_version_fails(host: HostClient, shim: FakeShim, version: int) -> None:
     shim.raw = bundle(token(HELLO, version=version))
     with pytest.raises(ShimVersionError, match=f"version {version}") as raised:
@@ -219,26 +220,24 @@ def _texts(values: Any) -> bytes:
     return base64.urlsafe_b64encode(raw).rstrip(b"=")
 
 
-NO_ANSWERS: list[Any] = [
-    [],
-    {},
-    "text",
-    {"version": "1"},
-    {"version": True},
-    {"version": 1.0},
-    {**HELLO, "version": True},
-    {"version": 1},
-    {"version": 1, **HELLO, "sdk": "36"},
-    {"version": 1, **HELLO, "routes": "createNote"},
-    {"version": 1, **HELLO, "application_id": "dev.droidgate.shim"},
-    {"version": 1, **HELLO, "more": 1},
-    {"version": 1, "error": "denied"},
-    {"version": 1, "error": {"token": 1, "message": "x"}},
-    b'{"version":1,"version":1}',
-    b'{"version":1',
-    b"\xff\xfe",
-    b"[" * 100_000,
-]
+NO_ANSWERS: dict[str, Any] = {
+    "a list": [],
+    "no version": HELLO,
+    "a text for a version": {**HELLO, "version": "1"},
+    "a boolean for a version": {**HELLO, "version": True},
+    "a fraction for a version": {**HELLO, "version": 1.0},
+    "nothing but a version": {"version": 1},
+    "a text for a release": {"version": 1, **HELLO, "sdk": "36"},
+    "a text for routes": {"version": 1, **HELLO, "routes": "createNote"},
+    "another app": {"version": 1, **HELLO, "application_id": "dev.droidgate.shim"},
+    "an unknown member": {"version": 1, **HELLO, "more": 1},
+    "a text for an error": {"version": 1, "error": "denied"},
+    "a number for a token": {"version": 1, "error": {"token": 1, "message": "x"}},
+    "a duplicate member": b'{"version":1,"version":1}',
+    "text that ends early": b'{"version":1',
+    "bytes that are not text": b"\xff\xfe",
+    "lists inside lists": b"[" * 100_000,
+}
 
 
 @pytest.mark.parametrize("stdout", [
@@ -252,8 +251,9 @@ NO_ANSWERS: list[Any] = [
     b"Result: Bundle[mParcelledData.dataSize=40]\n",
     b"Result: Bundle[{result=e30=}]\n",
     b"Result: Bundle[{result=***}]\n",
-    *(b"Result: Bundle[{result=" + _texts(item) + b"}]\n" for item in NO_ANSWERS),
-], ids=range(28))  # fmt: skip
+    *(pytest.param(b"Result: Bundle[{result=" + _texts(item) + b"}]\n", id=title)
+        for title, item in NO_ANSWERS.items()),
+])  # fmt: skip
 def test_what_is_not_an_answer_is_one_typed_error(host: HostClient, shim: FakeShim, stdout: bytes) -> None:
     shim.raw = Answer(stdout)
     with pytest.raises(DeviceOutputError):
@@ -274,16 +274,16 @@ def test_an_answer_lacking_its_values_is_refused(host: HostClient, shim: FakeShi
 
 
 @pytest.mark.parametrize("data", [
-    b"",
-    b"DGF1",
-    frame("x")[:-1],
-    frame("x") + b"x",
-    b"DGF2" + frame("x")[4:],
-    frame("x")[:-1] + b"y",
-    frame("xy")[:4] + struct.pack(">I", 1) + frame("xy")[8:],
-    frame("x")[:8] + bytes(32) + b"x",
-    b"usage: adb shell content [subcommand] [options]\n",
-    b"Error while accessing provider:x\n" + bytes(40),
+    pytest.param(b"", id="nothing"),
+    pytest.param(b"DGF1", id="a mark alone"),
+    pytest.param(frame("x")[:-1], id="a byte is missing"),
+    pytest.param(frame("x") + b"x", id="a byte is too many"),
+    pytest.param(b"DGF2" + frame("x")[4:], id="another mark"),
+    pytest.param(frame("x")[:-1] + b"y", id="another content"),
+    pytest.param(frame("xy")[:4] + struct.pack(">I", 1) + frame("xy")[8:], id="another length"),
+    pytest.param(frame("x")[:8] + bytes(32) + b"x", id="another digest"),
+    pytest.param(b"usage: adb shell content [subcommand] [options]\n", id="the help of a command"),
+    pytest.param(b"Error while accessing provider:x\n" + bytes(40), id="an error and zeros"),
 ])  # fmt: skip
 def test_a_frame_that_is_not_whole_is_refused(data: bytes) -> None:
     with pytest.raises(DeviceOutputError):

@@ -161,13 +161,15 @@ def test_one_that_another_key_signed_is_a_problem(
 
 
 @pytest.mark.parametrize(("enabled", "dumped", "state"), [
-    (Answer(b"null\n"), Answer(), "not-needed"),
-    (Answer(b"\n"), Answer(), "not-needed"),
-    (Answer(SERVICES_ON), Answer(BOUND.encode()), "problem"),
-    (Answer(SERVICES_ON), Answer(BOUND.replace(":{}", ":{Service[label=Reader]}").encode()), "ok"),
-    (Answer(SERVICES_ON), Answer(b"something else\n"), "unknown"),
-    (Answer(SERVICES_ON), Answer(stderr=b"denied\n", status=1), "unknown"),
-    (Answer(stderr=b"denied\n", status=1), Answer(), "unknown"),
+    pytest.param(Answer(b"null\n"), Answer(), "not-needed", id="none was ever on"),
+    pytest.param(Answer(b"\n"), Answer(), "not-needed", id="none is on"),
+    pytest.param(Answer(SERVICES_ON), Answer(BOUND.encode()), "problem", id="one is on and not bound"),
+    pytest.param(Answer(SERVICES_ON), Answer(BOUND.replace(":{}", ":{Service[label=Reader]}").encode()), "ok",
+        id="one is on and bound"),
+    pytest.param(Answer(SERVICES_ON), Answer(b"something else\n"), "unknown", id="a dump of another shape"),
+    pytest.param(Answer(SERVICES_ON), Answer(stderr=b"denied\n", status=1), "unknown",
+        id="a dump that is refused"),
+    pytest.param(Answer(stderr=b"denied\n", status=1), Answer(), "unknown", id="a setting that is refused"),
 ])  # fmt: skip
 def test_accessibility_services_that_are_switched_on_have_to_be_bound(
     device: Device, shim: FakeShim, enabled: Answer, dumped: Answer, state: str
@@ -205,11 +207,12 @@ def test_grants_that_hold_for_started_calls_too_are_reported(
 
 
 @pytest.mark.parametrize(("sdk", "asking", "allowed", "state", "said"), [
-    (36, True, {"overlay", "notifications"}, "ok", "a window or a notification"),
-    (36, True, {"notifications"}, "ok", "asks by a notification"),
-    (36, True, set(), "problem", "needs_user"),
-    (28, True, set(), "ok", "a window"),
-    (36, False, set(), "not-needed", "switched off"),
+    pytest.param(36, True, {"overlay", "notifications"}, "ok", "a window or a notification",
+        id="by a window or a notification"),
+    pytest.param(36, True, {"notifications"}, "ok", "asks by a notification", id="by a notification alone"),
+    pytest.param(36, True, set(), "problem", "needs_user", id="in no way"),
+    pytest.param(28, True, set(), "ok", "a window", id="by a window on old releases"),
+    pytest.param(36, False, set(), "not-needed", "switched off", id="asking is off"),
 ])  # fmt: skip
 def test_how_the_user_can_be_asked(
     device: Device, answering: FakeShim, sdk: int, allowed: set[str], state: str, said: str, *, asking: bool
@@ -242,7 +245,7 @@ def test_the_kinds_of_a_shim_that_cannot_be_read_are_all(device: Device) -> None
     (30, {"notifications", "app-function-shell"}),
     (33, {"app-function-shell"}),
     (36, set[str]()),
-])  # fmt: skip
+], ids=["7.1", "9", "11", "13", "16"])  # fmt: skip
 def test_old_releases_need_less(device: Device, answering: FakeShim, sdk: int, not_needed: set[str]) -> None:
     del answering
     found = {name for name, state in states(device, sdk).items() if state == "not-needed"}

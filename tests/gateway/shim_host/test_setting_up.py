@@ -108,20 +108,23 @@ def test_a_shim_that_offers_nothing_is_allowed_nothing(device: Device, shim: Fak
     assert commands(shim) == []
 
 
-REFUSED = (
-    b"Exception occurred while executing 'grant':\n"
-    b"java.lang.SecurityException: not a changeable permission type\n\tat x\n"
-)
-
-
 @pytest.mark.parametrize(("command", "answer", "what", "said"), [
-    ("appops set", Answer(stderr=b"Error: No UID for x\n", status=255), OVERLAY, "No UID"),
-    ("appops set", Answer(stderr=b"Error: no\n"), OVERLAY, "Error: no"),
-    ("dumpsys deviceidle", Answer(b"Unknown package: x\n"), BATTERY, "Unknown package"),
-    ("dumpsys deviceidle", Answer(b""), BATTERY, "status 0"),
-    ("dumpsys deviceidle", Answer(ADDED, status=1), BATTERY, "Added"),
-    ("dumpsys deviceidle", Answer(b"Added: dev.droidgate.other\n"), BATTERY, "other"),
-    ("pm grant", Answer(stderr=REFUSED, status=255), NOTIFICATIONS, "SecurityException: not a changeable"),
+    pytest.param("appops set", Answer(stderr=b"Error: No UID for x\n", status=255), OVERLAY,
+        "No UID", id="an overlay that Android refuses"),
+    pytest.param("appops set", Answer(stderr=b"Error: no\n"), OVERLAY, "Error: no",
+        id="an error with status 0"),
+    pytest.param("dumpsys deviceidle", Answer(b"Unknown package: x\n"), BATTERY, "Unknown package",
+        id="a package that is not known"),
+    pytest.param("dumpsys deviceidle", Answer(b""), BATTERY, "status 0",
+        id="no output"),
+    pytest.param("dumpsys deviceidle", Answer(ADDED, status=1), BATTERY, "Added",
+        id="a status that is not 0"),
+    pytest.param("dumpsys deviceidle", Answer(b"Added: dev.droidgate.other\n"), BATTERY, "other",
+        id="output of another package"),
+    pytest.param("pm grant",
+        Answer(stderr=b"Exception occurred while executing 'grant':\njava.lang.SecurityException: "
+               b"not a changeable permission type\n\tat x\n", status=255),
+        NOTIFICATIONS, "SecurityException: not a changeable", id="an exception without its stack"),
 ])  # fmt: skip
 def test_a_refusal_is_a_record_with_androids_words(
     device: Device, shim: FakeShim, command: str, answer: Answer, what: str, said: str
@@ -154,7 +157,9 @@ def test_another_build_than_the_one_that_was_installed_does_not_work(device: Dev
     assert GRANT not in outcomes(list(other.steps))
 
 
-@pytest.mark.parametrize(("said", "asked"), [(None, []), (True, ["grant"]), (False, ["revoke"])])
+@pytest.mark.parametrize(
+    ("said", "asked"), [(None, []), (True, ["grant"]), (False, ["revoke"])], ids=["no answer", "yes", "no"]
+)
 def test_who_may_call_changes_only_by_a_yes_or_a_no(
     device: Device, shim: FakeShim, asked: list[str], *, said: bool | None
 ) -> None:
@@ -300,7 +305,7 @@ def test_one_that_another_key_signed_stays_with_a_fix_reported(phone: Phone, kep
     assert (phone.archives, phone.commands()) == ([], [])
 
 
-@pytest.mark.parametrize("key", [None, OTHER])
+@pytest.mark.parametrize("key", [None, OTHER], ids=["no key", "another key"])
 def test_without_the_key_of_the_shims_it_cannot_be_installed(phone: Phone, key: Any) -> None:
     done = set_up_identity(phone.place(), [SHIM], key)
     assert outcomes_of(done) == {INSTALL: "refused"}
@@ -332,11 +337,12 @@ def test_on_17_it_alone_is_listed_as_an_agent(phone: Phone) -> None:
 
 
 @pytest.mark.parametrize(("command", "answer", "run", "said"), [
-    ("cmd allowlist", Answer(stderr=b"cmd: Can't find service\n", status=20),
-     lambda phone: list(list_as_agent(phone.place(37), SHIM_PACKAGE, KEY.digest))[-1], "find"),
-    ("sh -c", Answer(stderr=b"sh: syntax error\n", status=1),
-     lambda phone: start_instrumentation(phone.place(), HostClient(phone.device, SHIM_PACKAGE)),
-     "syntax error"),
+    pytest.param("cmd allowlist", Answer(stderr=b"cmd: Can't find service\n", status=20),
+        lambda phone: list(list_as_agent(phone.place(37), SHIM_PACKAGE, KEY.digest))[-1], "find",
+        id="the list of agents"),
+    pytest.param("sh -c", Answer(stderr=b"sh: syntax error\n", status=1),
+        lambda phone: start_instrumentation(phone.place(), HostClient(phone.device, SHIM_PACKAGE)),
+        "syntax error", id="the instrumentation"),
 ])  # fmt: skip
 def test_a_refusal_to_lend_is_a_record_with_androids_words(
     phone: Phone, command: str, answer: Answer, run: Callable[[Phone], Step], said: str
@@ -445,10 +451,10 @@ INSTALLED = ShimFacts("dev.droidgate.shim", "1", (), frozenset(), (), "ab" * 32)
 
 
 @pytest.mark.parametrize(("kept", "is_lending", "kind"), [
-    (None, False, "came"),
-    (INSTALLED, True, "same"),
-    (INSTALLED, False, "changed"),
-    (replace(INSTALLED, build="0"), True, "changed"),
+    pytest.param(None, False, "came", id="it comes with the first"),
+    pytest.param(INSTALLED, True, "same", id="it stays"),
+    pytest.param(INSTALLED, False, "changed", id="it is not lending"),
+    pytest.param(replace(INSTALLED, build="0"), True, "changed", id="it is of another build"),
 ])  # fmt: skip
 def test_who_calls_for_others_is_planned(kept: ShimFacts | None, kind: str, *, is_lending: bool) -> None:
     change = plan_identity(kept, BARE_SHIM, is_installed=kept is not None, is_lending=is_lending)
@@ -503,18 +509,24 @@ def _like(scope: Scope, *packages: str, **options: Any) -> Scope:
 
 
 @pytest.mark.parametrize(("earlier", "asked", "after"), [
-    ([_ALL], _like(_ALL, "c"), [_ALL]),
-    ([_ALL], _SLOW, [_ALL, _SLOW]),
-    ([_SOME], _like(_SOME, "c"), [_like(_SOME, "a", "b", "c")]),
-    ([_SOME, _SLOW], _like(_SLOW, "a"), [_like(_SOME, "b"), _like(_SLOW, "a", "c")]),
-    ([_SOME, _SLOW], _like(_SOME, "c"), [_like(_SOME, "a", "b", "c")]),
-    ([_SOME], _ALL, [_ALL]),
-    ([_SLOW], _like(_ALL), [_SLOW, _ALL]),
-    ([_ALL], _like(_ALL, protocols=("mobile-mcp",)), [_like(_ALL, protocols=("mmcp", "mobile-mcp"))]),
-    ([_ALL], _like(_ALL, deadline_ms=9), [_ALL, _like(_ALL, deadline_ms=9)]),
-    ([_SOME, _ONE_SHIM], _like(_ONE_SHIM, "c", deadline_ms=9),
-     [_SOME, _like(_ONE_SHIM, "a", "b", "c", deadline_ms=9)]),
-    ([_ONE_SHIM], _like(_ONE_SHIM, "c", only=("x",)), [_like(_ONE_SHIM, "c", only=("x",))]),
+    pytest.param([_ALL], _like(_ALL, "c"), [_ALL], id="all apps include one more"),
+    pytest.param([_ALL], _SLOW, [_ALL, _SLOW], id="another deadline is a scope of its own"),
+    pytest.param([_SOME], _like(_SOME, "c"), [_like(_SOME, "a", "b", "c")], id="an app joins its options"),
+    pytest.param([_SOME, _SLOW], _like(_SLOW, "a"), [_like(_SOME, "b"), _like(_SLOW, "a", "c")],
+        id="an app moves to the same options"),
+    pytest.param([_SOME, _SLOW], _like(_SOME, "c"), [_like(_SOME, "a", "b", "c")],
+        id="the last app of a scope leaves it"),
+    pytest.param([_SOME], _ALL, [_ALL], id="all apps include some"),
+    pytest.param([_SLOW], _like(_ALL), [_SLOW, _ALL], id="all apps leave other options alone"),
+    pytest.param([_ALL], _like(_ALL, protocols=("mobile-mcp",)),
+        [_like(_ALL, protocols=("mmcp", "mobile-mcp"))], id="one more protocol joins"),
+    pytest.param([_ALL], _like(_ALL, deadline_ms=9), [_ALL, _like(_ALL, deadline_ms=9)],
+        id="all apps with another deadline come second"),
+    pytest.param([_SOME, _ONE_SHIM], _like(_ONE_SHIM, "c", deadline_ms=9),
+        [_SOME, _like(_ONE_SHIM, "a", "b", "c", deadline_ms=9)],
+        id="one shim for several takes the newest deadline"),
+    pytest.param([_ONE_SHIM], _like(_ONE_SHIM, "c", only=("x",)), [_like(_ONE_SHIM, "c", only=("x",))],
+        id="one shim for several takes the newest choice"),
 ])  # fmt: skip
 def test_installing_more_apps_takes_none_out(earlier: list[Scope], asked: Scope, after: list[Scope]) -> None:
     built = asked.packages or ("a", "b")

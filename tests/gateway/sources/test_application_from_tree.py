@@ -280,8 +280,9 @@ def test_a_manifest_without_its_namespace_declaration_is_read() -> None:
 
 @pytest.mark.row("S81")
 @pytest.mark.parametrize("text", [
-    f'<?xml version="1.0"?>\n<service {ANDROID} android:name=".S"/>',
-    f'<!-- sample -->\n<application {ANDROID}><service android:name=".S"/></application>',
+    pytest.param(f'<?xml version="1.0"?>\n<service {ANDROID} android:name=".S"/>', id="a service"),
+    pytest.param(f'<!-- sample -->\n<application {ANDROID}><service android:name=".S"/></application>',
+        id="an application"),
 ])  # fmt: skip
 def test_a_piece_of_a_manifest_is_read(text: str) -> None:
     context = ReadingContext()
@@ -384,13 +385,15 @@ def test_strict_reading_takes_no_piece(text: str) -> None:
 
 
 @pytest.mark.parametrize(("files", "place"), [
-    ({}, "m/AndroidManifest.xml"),
-    ({"AndroidManifest.xml": b"<manifest>"}, "m/AndroidManifest.xml:1"),
-    ({"AndroidManifest.xml": b"<resources/>"}, "m/AndroidManifest.xml"),
-    ({"AndroidManifest.xml": b"\xff\xfe\xff"}, "m/AndroidManifest.xml"),
-    ({"AndroidManifest.xml": MANIFEST.encode(), "res/values/a.xml": b"<resources"}, "m/res/values/a.xml:1"),
-    ({"AndroidManifest.xml": f"<manifest {ANDROID}><p:x/></manifest>".encode()[:-1]},
-     "m/AndroidManifest.xml:1"),
+    pytest.param({}, "m/AndroidManifest.xml", id="no manifest"),
+    pytest.param({"AndroidManifest.xml": b"<manifest>"}, "m/AndroidManifest.xml:1", id="an open element"),
+    pytest.param({"AndroidManifest.xml": b"<resources/>"}, "m/AndroidManifest.xml", id="another root"),
+    pytest.param({"AndroidManifest.xml": b"\xff\xfe\xff"}, "m/AndroidManifest.xml",
+        id="bytes that are not text"),
+    pytest.param({"AndroidManifest.xml": MANIFEST.encode(), "res/values/a.xml": b"<resources"},
+        "m/res/values/a.xml:1", id="an open element of resources"),
+    pytest.param({"AndroidManifest.xml": f"<manifest {ANDROID}><p:x/></manifest>".encode()[:-1]},
+        "m/AndroidManifest.xml:1", id="a prefix that is not declared"),
 ])  # fmt: skip
 def test_what_cannot_be_read_is_an_error_with_its_place(files: dict[str, bytes], place: str) -> None:
     with pytest.raises(InputError) as caught:
@@ -478,7 +481,7 @@ def test_a_name_that_a_protocol_has_is_right(format_: object) -> None:
     "android.app.shortcuts",
     "com.example.SERVICE",
     f"mobile.mcp.SERVICE{'x' * 300}",
-])  # fmt: skip
+], ids=lambda name: name[:40])  # fmt: skip
 def test_other_names_are_none_of_a_protocol(name: str) -> None:
     assert near_names(service_of(action=name, meta_data=name)) == []
 
@@ -618,7 +621,7 @@ def source(own: str = "", whole: str = "", files: Mapping[str, str] = FILES) -> 
     ('android:enabled="${flag}"', ("enabled=${flag}",), {"enabled": True}),
     ('android:permission="@null"', (), {"permission": None}),
     ('android:permission="@empty"', (), {"permission": None}),
-])  # fmt: skip
+], ids=str)  # fmt: skip
 def test_a_reference_that_leads_nowhere_and_a_flag_that_is_not_a_boolean_are_unresolved(
     own: str, unresolved: tuple[str, ...], read: dict[str, Any]
 ) -> None:
@@ -642,7 +645,7 @@ def test_the_label_of_the_application_is_unresolved_too() -> None:
     ('android:enabled="@bool/off_then_on"', 'android:enabled="false"', {"enabled": False}),
     ("", 'android:enabled="@bool/off_then_on"', {"enabled": BY_RELEASE}),
     ('android:exported="false"', "", {"exported": False}),
-])  # fmt: skip
+], ids=str)  # fmt: skip
 def test_application_rules_are_inherited(reader: str, own: str, whole: str, access: dict[str, Any]) -> None:
     application = read(reader, manifest(service(own), application=whole))
     expected = ComponentAccess(**{"exported": None, **access})
@@ -686,22 +689,27 @@ def lost_rules(application: Application, **options: bool) -> list[tuple[str | No
 
 @pytest.mark.parametrize(("own", "whole", "files", "access", "words"), [
     pytest.param('android:exported="@bool/none"', "", FILES, {"exported": False},
-                 "S82 android:exported of .S is @bool/none", marks=S82),
-    pytest.param('android:exported="maybe"', "", FILES, {"exported": False}, "S82 ", marks=S82),
-    pytest.param('android:exported="@bool/off_then_on"', "", FILES, {"exported": False},
-                 "S83 true in v36", marks=S83),
-    pytest.param('android:exported="@bool/b"', "", BY_RELEASE_31, {"exported": False}, "S83 ", marks=S83),
+        "S82 android:exported of .S is @bool/none", marks=S82, id="exported names a missing boolean"),
+    pytest.param('android:exported="maybe"', "", FILES, {"exported": False}, "S82 ", marks=S82,
+        id="exported is not a boolean"),
+    pytest.param('android:exported="@bool/off_then_on"', "", FILES, {"exported": False}, "S83 true in v36",
+        marks=S83, id="exported differs by configuration"),
+    pytest.param('android:exported="@bool/b"', "", BY_RELEASE_31, {"exported": False}, "S83 ", marks=S83,
+        id="exported differs by release"),
     pytest.param('android:enabled="@bool/none"', "", FILES, {"enabled": False},
-                 "S82 android:enabled of .S is @bool/none", marks=S82),
-    pytest.param('android:enabled="maybe"', "", FILES, {"enabled": False}, "S82 ", marks=S82),
-    pytest.param('android:enabled="@bool/b"', "", NO_FOLDER_OF_ANDROID, {"enabled": False},
-                 "S82 ", marks=S82),
+        "S82 android:enabled of .S is @bool/none", marks=S82, id="enabled names a missing boolean"),
+    pytest.param('android:enabled="maybe"', "", FILES, {"enabled": False}, "S82 ", marks=S82,
+        id="enabled is not a boolean"),
+    pytest.param('android:enabled="@bool/b"', "", NO_FOLDER_OF_ANDROID, {"enabled": False}, "S82 ", marks=S82,
+        id="enabled differs by an unknown folder"),
     pytest.param('android:permission="@string/none"', "", FILES, {"permission": "@string/none"},
-                 "S82 android:permission of .S is @string/none", marks=S82),
+        "S82 android:permission of .S is @string/none", marks=S82, id="permission names a missing text"),
     pytest.param("", 'android:enabled="@bool/none"', FILES, {"enabled": False},
-                 "S82 android:enabled of the application is @bool/none", marks=S82),
+        "S82 android:enabled of the application is @bool/none", marks=S82,
+        id="enabled of the application names nothing"),
     pytest.param("", 'android:permission="@string/none"', FILES, {"permission": "@string/none"},
-                 "S82 android:permission of the application is @string/none", marks=S82),
+        "S82 android:permission of the application is @string/none", marks=S82,
+        id="permission of the application names nothing"),
 ])  # fmt: skip
 def test_a_rule_that_is_not_known_closes_the_component_and_is_reported(
     own: str, whole: str, files: dict[str, str], access: dict[str, Any], words: str
@@ -715,7 +723,7 @@ def test_a_rule_that_is_not_known_closes_the_component_and_is_reported(
     assert (rule, level, part in message) == (expected_rule, expected_level, True)
 
 
-@pytest.mark.parametrize(("sdk", "exported"), [(30, True), (31, False)])
+@pytest.mark.parametrize(("sdk", "exported"), [(30, True), (31, False)], ids=["API 30", "API 31"])
 def test_a_phone_decides_whether_a_component_is_exported(sdk: int, exported: bool) -> None:  # noqa: FBT001
     on_phone = source('android:exported="@bool/b"', files=BY_RELEASE_31).for_release(sdk)
     assert component(on_phone).exported_by_configuration == {}

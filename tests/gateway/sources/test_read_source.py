@@ -125,7 +125,7 @@ class TestNamedFiles:
         ("compiled.xml", b"\x03\x00\x08\x00rest", "the compiled XML has no element"),
         ("AndroidManifest.xml", b"<manifest", "not well-formed XML"),
         ("x.tools", b"toolbox", "a tools file begins with the word tools"),
-    ])  # fmt: skip
+    ], ids=lambda value: str(value)[:40])  # fmt: skip
     def test_an_unreadable_file_fails_with_its_path(self, name: str, content: bytes, message: str) -> None:
         write_tree(Path(), {name: content})
         with pytest.raises(InputError) as caught:
@@ -150,7 +150,7 @@ class TestNamedFiles:
         ("a\0b", "it cannot be read: embedded null"),
         ("x" * 5000, "it cannot be read: File name too long"),
         ("", "the path is empty"),
-    ])  # fmt: skip
+    ], ids=lambda value: str(value)[:40])  # fmt: skip
     def test_what_is_not_there_is_an_error(self, written: str, message: str) -> None:
         with pytest.raises(InputError, match=message):
             read(written)
@@ -429,7 +429,9 @@ class TestFolders:
         assert len(reading.providers) == 1
         assert reading.problems == ()
 
-    @pytest.mark.parametrize("content", [{}, {"a/readme.txt": "x", "b.json": "{}"}])
+    @pytest.mark.parametrize(
+        "content", [{}, {"a/readme.txt": "x", "b.json": "{}"}], ids=["an empty folder", "files of no format"]
+    )
     def test_a_folder_without_anything_of_interest_is_an_error(self, content: dict[str, str | bytes]) -> None:
         Path("void").mkdir()
         write_tree(Path("void"), content)

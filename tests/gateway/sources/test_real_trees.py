@@ -45,7 +45,7 @@ def test_every_module_of_a_sample_app_is_an_application(app: str) -> None:
     ("notes", ["appfunctions", "appfunctions"]),
     ("pdf-tool", ["mmcp"]),
     ("weather", []),
-])  # fmt: skip
+], ids=str)  # fmt: skip
 def test_the_installed_formats_find_the_providers_of_the_sample_apps(app: str, protocols: list[str]) -> None:
     reading = read_source(str(sample_apps_directory() / app))
     assert reading.problems == ()

@@ -201,7 +201,9 @@ def test_canonical_text_sorts_keys_at_every_level() -> None:
     assert canonical_json({"b": {"d": 1, "c": 2}, "a": []}) == '{"a":[],"b":{"c":2,"d":1}}'
 
 
-@pytest.mark.parametrize("value", [float("nan"), float("inf"), Decimal("NaN"), [Decimal("Infinity")]])
+@pytest.mark.parametrize(
+    "value", [float("nan"), float("inf"), Decimal("NaN"), [Decimal("Infinity")]], ids=str
+)
 def test_what_is_not_a_json_number_has_no_text(value: Any) -> None:
     for write in (canonical_json, readable_json):
         with pytest.raises(ValueError, match=r"finite|compliant"):
@@ -227,7 +229,7 @@ def test_half_a_surrogate_pair_is_escaped_for_people() -> None:
     ({"a": 1}, {"a": 1, "b": None}, False),
     ([1], [1, 1], False),
     ([], {}, False),
-])  # fmt: skip
+], ids=repr)  # fmt: skip
 def test_equality_is_of_json_values(left: Json, right: Json, *, equal: bool) -> None:
     assert json_equal(left, right) is equal
     assert json_equal(right, left) is equal

@@ -99,7 +99,8 @@ def test_a_hundred_thousand_conversions_match(block: int) -> None:
     OneOfType(nullable=True, alternatives=(NULLABLE, RECORD)),
     all_of(NULLABLE),
     AllOfType(nullable=True, members=(NULLABLE, RECORD)),
-])  # fmt: skip
+], ids=["nullable choice", "choice of a nullable", "nullable choice of a nullable",
+    "all of a nullable", "nullable all of a nullable"])  # fmt: skip
 def test_null_in_parts_of_parts_is_written_of_the_whole_type_where_parts_cannot_have_it(
     inner: Type, *, is_nullable: bool
 ) -> None:
@@ -258,15 +259,15 @@ def test_what_a_dialect_cannot_carry_is_written_in_another_way(
 
 
 @pytest.mark.parametrize(("output", "is_kept"), [
-    (ObjectType(), True),
-    (ref("Thing"), True),
-    (ref("Loop"), False),
-    (ref("Text"), False),
-    (ref("Thing", nullable=True), False),
-    (all_of(AnyType(), ObjectType()), True),
-    (one_of(ObjectType(), ref("Thing")), True),
-    (one_of(ObjectType(), string()), False),
-    (AnyType(), False),
+    pytest.param(ObjectType(), True, id="an object may"),
+    pytest.param(ref("Thing"), True, id="a reference to an object may"),
+    pytest.param(ref("Loop"), False, id="a reference to itself may not"),
+    pytest.param(ref("Text"), False, id="a reference to a text may not"),
+    pytest.param(ref("Thing", nullable=True), False, id="a nullable reference may not"),
+    pytest.param(all_of(AnyType(), ObjectType()), True, id="all of an object and anything may"),
+    pytest.param(one_of(ObjectType(), ref("Thing")), True, id="a choice of objects may"),
+    pytest.param(one_of(ObjectType(), string()), False, id="a choice of an object and a text may not"),
+    pytest.param(AnyType(), False, id="anything may not"),
 ])  # fmt: skip
 def test_only_an_output_that_is_always_an_object_may_say_so(output: Type, *, is_kept: bool) -> None:
     provider = provider_of(
@@ -447,8 +448,8 @@ def test_a_parameter_is_renamed_and_the_properties_of_its_value_are_not() -> Non
 
 
 @pytest.mark.parametrize(("alternatives", "level"), [
-    ((string(), int64()), Level.RENAMED),
-    ((NOTE, ObjectType()), Level.WIDENED),
+    pytest.param((string(), int64()), Level.RENAMED, id="a value is a text or a number"),
+    pytest.param((NOTE, ObjectType()), Level.WIDENED, id="a note is an object, too"),
 ])  # fmt: skip
 def test_an_exclusive_choice_is_widened_only_where_a_value_can_be_of_two(
     alternatives: tuple[Type, ...], level: Level

@@ -359,16 +359,16 @@ def _is_taken(value: Json, item: Type, definitions: dict[str, Type]) -> bool:
     {"allOf": [{"minLength": 1}], "minLength": 2},
     {"allOf": [{"$id": "https://example.com/a"}]},
     {"allOf": [{"type": "string"}], "type": "string"},
-])  # fmt: skip
+], ids=str)  # fmt: skip
 def test_an_all_of_that_means_something_else_in_place_is_not_unwrapped(schema: Json) -> None:
     assert NOTATION not in _assert_exact(schema).extensions
 
 
 @pytest.mark.parametrize(("item", "definitions"), [
-    # A nullable reference whose value is fixed keeps both.
-    (ref("A", nullable=True, keywords={"const": "a"}), {"A": string()}),
-    # Recursion goes through definitions.
-    (ref("Tree"), {"Tree": record({"children": optional(array(ref("Tree")))})}),
+    pytest.param(ref("A", nullable=True, keywords={"const": "a"}), {"A": string()},
+        id="a nullable reference whose value is fixed keeps both"),
+    pytest.param(ref("Tree"), {"Tree": record({"children": optional(array(ref("Tree")))})},
+        id="recursion goes through definitions"),
 ])  # fmt: skip
 def test_a_reference_is_read_as_it_was_written(item: Type, definitions: dict[str, Type]) -> None:
     assert read_schema(write_schema(item, definitions)) == (item, definitions)
@@ -391,7 +391,7 @@ def test_definitions_that_nothing_refers_to_are_kept_with_their_container() -> N
     _assert_exact(schema)
 
 
-@pytest.mark.parametrize(("left", "right"), [(1, True), (1, 1.0), (0, False), ("1", 1)])
+@pytest.mark.parametrize(("left", "right"), [(1, True), (1, 1.0), (0, False), ("1", 1)], ids=repr)
 def test_definitions_that_only_python_takes_for_equal_are_two(left: Json, right: Json) -> None:
     first = {"$ref": "#/$defs/A", "$defs": {"A": {"default": left}}}
     second = {"$ref": "#/$defs/A", "$defs": {"A": {"default": right}}}

@@ -109,7 +109,7 @@ def test_another_kind_is_widened_only_where_every_value_of_the_source_is_one_of_
     ("title", "A", "keyword-dropped", Level.DROPPED),
     ("$comment", "A", "keyword-dropped", Level.DROPPED),
     ("x-order", 1, "keyword-dropped", Level.DROPPED),
-])  # fmt: skip
+], ids=str)  # fmt: skip
 def test_a_keyword_is_a_limit_an_annotation_a_spelling_or_gone(
     keyword: str, value: Json, code: str, level: Level
 ) -> None:
@@ -179,9 +179,10 @@ def test_a_fact_of_a_type_is_lost_at_its_leaf(
     assert _levels(item, target).get(leaf) == expected
 
 
-@pytest.mark.parametrize(
-    ("alternatives", "level"), [((string(), int64()), Level.RENAMED), ((string(), binary()), Level.NARROWED)]
-)
+@pytest.mark.parametrize(("alternatives", "level"), [
+    pytest.param((string(), int64()), Level.RENAMED, id="a value is a text or a number"),
+    pytest.param((string(), binary()), Level.NARROWED, id="bytes are a text, too"),
+])  # fmt: skip
 def test_several_alternatives_at_once_matter_only_where_a_value_can_be_of_two(
     alternatives: tuple[Type, ...], level: Level
 ) -> None:
@@ -255,7 +256,9 @@ def test_security_reaches_every_threshold_of_a_conversion_and_no_other_level_rea
     assert not any(at_least(Level.SECURITY, level) for level in LINT_LEVELS)
 
 
-@pytest.mark.parametrize("scale", [CONVERSION_LEVELS, LINT_LEVELS, tuple(Weight)])
+@pytest.mark.parametrize(
+    "scale", [CONVERSION_LEVELS, LINT_LEVELS, tuple(Weight)], ids=["conversion", "lint", "weight"]
+)
 def test_levels_and_weights_compare_by_gravity(scale: tuple[Any, ...]) -> None:
     for position, milder in enumerate(scale):
         for graver in scale[position + 1 :]:
@@ -267,7 +270,7 @@ def test_levels_and_weights_compare_by_gravity(scale: tuple[Any, ...]) -> None:
     assert (min(scale), max(scale)) == (scale[0], scale[-1])
 
 
-@pytest.mark.parametrize("other", ["dropped", Weight.SECURITY, Level.ERROR, 1, None])
+@pytest.mark.parametrize("other", ["dropped", Weight.SECURITY, Level.ERROR, 1, None], ids=repr)
 def test_a_level_has_no_order_with_anything_else(other: Any) -> None:
     for compare in (operator.lt, operator.le, operator.gt, operator.ge):
         with pytest.raises(TypeError):
@@ -352,22 +355,22 @@ def test_rules_are_kept_or_each_that_is_not_enforced_is_a_security_finding(
 
 
 @pytest.mark.parametrize(("protocol", "target", "stated", "written", "finding"), [
-    ("appfunctions", "mmcp", BIND, EXECUTE, TRANSLATED),
-    ("appfunctions", "mobile-mcp", BIND, EXECUTE, TRANSLATED),
-    ("appfunctions", "mmcp", None, EXECUTE, TRANSLATED),
-    ("appfunctions", "mmcp", OWN, OWN, LOST),
-    ("appfunctions", "mcp", BIND, EXECUTE, LOST),
-    ("mcp", "appfunctions", EXECUTE, BIND, TRANSLATED),
-    ("mcp", "mobile-mcp", EXECUTE, EXECUTE, None),
-    ("appfunctions", "appfunctions+v1", OWN, OWN, None),
-    ("appfunctions", "appfunctions+v1", BIND, BIND, None),
-    ("appfunctions", "appfunctions+app-level", BIND, None, TRANSLATED),
-    ("mmcp", "appfunctions", None, BIND, DEFAULTED),
-    ("mmcp", "appfunctions", EXECUTE, BIND, TRANSLATED),
-    ("mmcp", "appfunctions", OWN, BIND, LOST),
-    ("mmcp", "mobile-mcp", OWN, OWN, None),
-    ("mmcp", "mcp", OWN, OWN, LOST),
-    ("mcp", "mmcp", OWN, OWN, None),
+    pytest.param("appfunctions", "mmcp", BIND, EXECUTE, TRANSLATED, id="mmcp states that of callers"),
+    pytest.param("appfunctions", "mobile-mcp", BIND, EXECUTE, TRANSLATED, id="mobile-mcp states it, too"),
+    pytest.param("appfunctions", "mmcp", None, EXECUTE, TRANSLATED, id="mmcp states it where none is"),
+    pytest.param("appfunctions", "mmcp", OWN, OWN, LOST, id="callers lack the app's own"),
+    pytest.param("appfunctions", "mcp", BIND, EXECUTE, LOST, id="mcp cannot enforce that of app functions"),
+    pytest.param("mcp", "appfunctions", EXECUTE, BIND, TRANSLATED, id="app functions have the service's"),
+    pytest.param("mcp", "mobile-mcp", EXECUTE, EXECUTE, None, id="mobile-mcp keeps that of callers"),
+    pytest.param("appfunctions", "appfunctions+v1", OWN, OWN, None, id="app functions keep the app's own"),
+    pytest.param("appfunctions", "appfunctions+v1", BIND, BIND, None, id="app functions keep the service's"),
+    pytest.param("appfunctions", "appfunctions+app-level", BIND, None, TRANSLATED, id="app level needs none"),
+    pytest.param("mmcp", "appfunctions", None, BIND, DEFAULTED, id="app functions require one"),
+    pytest.param("mmcp", "appfunctions", EXECUTE, BIND, TRANSLATED, id="app functions translate mmcp's"),
+    pytest.param("mmcp", "appfunctions", OWN, BIND, LOST, id="the app's own is lost in app functions"),
+    pytest.param("mmcp", "mobile-mcp", OWN, OWN, None, id="mobile-mcp keeps the app's own"),
+    pytest.param("mmcp", "mcp", OWN, OWN, LOST, id="mcp cannot enforce the app's own"),
+    pytest.param("mcp", "mmcp", OWN, OWN, None, id="mmcp keeps the app's own"),
 ])  # fmt: skip
 def test_the_permission_that_callers_need_is_kept(
     protocol: str, target: str, stated: str | None, written: str | None, finding: tuple[str, Level] | None

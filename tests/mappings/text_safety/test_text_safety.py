@@ -47,10 +47,11 @@ def test_a_cleaned_text_hides_nothing(text: str) -> None:
 
 
 @pytest.mark.parametrize(("text", "codes"), [
-    ("a\u200bb\u202ec\u200b", ("U+200B", "U+202E")),
-    ("tab\tand\nline, Gr\u00f6\u00dfe, \u65e5\u672c", ()),
-    # The joiners of a family with two equal members are normal.
-    ("\U0001f469\u200d\U0001f469\u200d\U0001f467", ()),
+    pytest.param("a\u200bb\u202ec\u200b", ("U+200B", "U+202E"), id="in the order in which they first occur"),
+    pytest.param("tab\tand\nline, Gr\u00f6\u00dfe, \u65e5\u672c", (),
+        id="tabs, line breaks and letters of any script are shown"),
+    pytest.param("\U0001f469\u200d\U0001f469\u200d\U0001f467", (),
+        id="joiners of equal members of a family are normal"),
 ])  # fmt: skip
 def test_each_hidden_character_is_reported_once_by_its_code(text: str, codes: tuple[str, ...]) -> None:
     assert hidden_characters(text) == codes

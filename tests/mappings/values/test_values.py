@@ -225,7 +225,7 @@ FIRST_OF_MANY = ", ".join(f'"{name}"' for name in MANY[:20])
     ("", ("a", "title"), 'the parameters are "a", "title"'),
     ("z", (), "the capability has no parameters"),
     ("zzz", MANY, f"the parameters are {FIRST_OF_MANY} and 3 more"),
-])  # fmt: skip
+], ids=lambda value: str(value)[:40])  # fmt: skip
 def test_an_undeclared_name_is_refused_with_the_nearest_parameters_or_all(
     name: str, declared: tuple[str, ...], reported: str
 ) -> None:
@@ -242,7 +242,8 @@ def test_an_undeclared_name_is_refused_with_the_nearest_parameters_or_all(
         for allowing in (True, {"type": "integer"}, {}) for properties in ({}, {"a": required(int32())})),
     # An input that is not an object lists no names.
     AnyType(),
-])  # fmt: skip
+], ids=["true", "true, next to another", "integers", "integers, next to another",
+    "any", "any, next to another", "no object"])  # fmt: skip
 def test_an_input_that_allows_further_names_takes_them(declared: Type) -> None:
     arguments = {"z": 0, **({"a": 1} if isinstance(declared, ObjectType) and declared.properties else {})}
     assert fit_arguments(arguments, Capability(id="c", input=declared), {}).values == arguments
@@ -398,7 +399,7 @@ def test_it_means_what_ecma_262_says_where_engines_differ(pattern: str, text: st
         "a)", "[a", "[z-a]", r"[\d-z]", r"\ud83d", r"\q", "^*", "a{2000}", "(?<1x>a)", "\\", "a{3,2}", r"\cA",
         # Beyond the bounds of length, states and depth.
         "a" * (MAX_PATTERN + 1), "(a{1000}){1000}", "a{1000}" * (MAX_STATES // 500), "(" * 60 + ")" * 60,
-    ],
+    ], ids=lambda pattern: pattern[:20],
 )  # fmt: skip
 def test_what_is_outside_the_subset_is_refused(pattern: str) -> None:
     with pytest.raises(UnsupportedPatternError):

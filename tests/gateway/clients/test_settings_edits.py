@@ -1,4 +1,4 @@
-"""One member of a JSON text changes, and every other character stays."""
+"""One entry of a JSON or YAML text changes, and everything else stays as it was typed."""
 
 import json
 import re
@@ -6,9 +6,12 @@ from random import Random
 from typing import Any
 
 import pytest
+import yaml
 from hypothesis import given, strategies as st
 
+from droidgate.serving.client_settings import yaml_edit
 from droidgate.serving.client_settings.json_edit import read_settings, remove_member, set_member
+from droidgate.serving.client_settings.yaml_edit import remove_entry, set_entry
 from droidgate_mappings.model.errors import InputError
 
 ENTRY = {"command": "droidgate", "args": ["serve"]}
@@ -89,7 +92,7 @@ def test_each_member_of_a_list_can_be_removed(name: str) -> None:
 @pytest.mark.parametrize("text", [
     "[]", "{", '{"a": 1, "a": 2}', "{'a': 1}", '{"a": NaN}', "/* open", "{} /* open", "{} /*/",
     '{"a": "open}', "{" * 100, '"' + "\\" * 99,
-])  # fmt: skip
+], ids=lambda text: text[:20])  # fmt: skip
 def test_what_is_not_a_json_object_is_refused(text: str) -> None:
     with pytest.raises(InputError):
         read(text)
@@ -116,3 +119,73 @@ def test_an_object_keeps_its_others(others: dict[str, Any], servers: dict[str, A
     assert read(added) == {**document, "servers": {**servers, "droidgate": ENTRY}}
     without = {name: value for name, value in servers.items() if name != "droidgate"}
     assert read(remove_member(added, "servers", "droidgate")) == {**document, "servers": without}
+
+
+# YAML
+
+
+GOOSE_ENTRY: dict[str, Any] = {
+    "enabled": True,
+    "type": "stdio",
+    "args": ["serve", "--serial", "a: b"],
+    "envs": {},
+}
+GOOSE = """\
+# My goose
+GOOSE_PROVIDER: anthropic   # by default
+extensions:
+  # what comes with it
+  developer:
+    bundled: true
+    enabled: true
+    name: developer
+    type: builtin
+
+  memory: # my notes
+    type: stdio
+    args: [a,   b]
+    envs: {}
+
+GOOSE_MODEL: x
+"""
+
+
+def test_the_rest_of_a_yaml_file_stays_as_it_was_typed() -> None:
+    changed = set_entry(GOOSE, "extensions", "droidgate", GOOSE_ENTRY)
+    added = changed.index("  droidgate:")
+    assert changed[:added] + changed[changed.index("\nGOOSE_MODEL") :] == GOOSE
+    expected = yaml.safe_load(GOOSE)
+    expected["extensions"]["droidgate"] = GOOSE_ENTRY
+    assert yaml.safe_load(changed) == expected
+    assert remove_entry(changed, "extensions", "droidgate") == GOOSE
+
+
+@pytest.mark.parametrize("text", [
+    "", "a: 1", "a: 1\n", "extensions: {}\n", "extensions:\n", "extensions: # none\n",
+    "extensions:\n    x:\n        type: stdio", "extensions:\r\n  x:\r\n    type: stdio\r\nb: 2\r\n",
+    "'extensions':\n  x: {}\n# the end\n",
+])  # fmt: skip
+def test_an_entry_of_yaml_is_added_and_taken_out_again(text: str) -> None:
+    before = yaml.safe_load(text) or {}
+    servers = before.get("extensions") or {}
+    added = set_entry(text, "extensions", "droidgate", GOOSE_ENTRY)
+    assert yaml.safe_load(added) == {**before, "extensions": {**servers, "droidgate": GOOSE_ENTRY}}
+    removed = yaml.safe_load(remove_entry(added, "extensions", "droidgate"))
+    assert removed == {**before, "extensions": servers}
+
+
+def test_an_entry_of_yaml_is_replaced_in_its_place() -> None:
+    changed = set_entry(GOOSE, "extensions", "developer", GOOSE_ENTRY)
+    loaded = yaml.safe_load(changed)
+    assert loaded["extensions"]["developer"] == GOOSE_ENTRY
+    assert list(loaded["extensions"]) == ["developer", "memory"]
+    assert "memory: # my notes" in changed
+
+
+@pytest.mark.parametrize(
+    "text", ["- a", "a: [", "a: b: c", "\tx: 1", "a" * 5, "!!python/object:os.system {}"]
+)
+def test_what_is_not_a_yaml_mapping_is_refused_with_its_place(text: str) -> None:
+    with pytest.raises(InputError) as caught:
+        yaml_edit.read_settings(text, path="config.yaml")
+    assert (caught.value.place or "").startswith("config.yaml")
