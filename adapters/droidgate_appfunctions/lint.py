@@ -36,7 +36,7 @@ from droidgate_android.app_search import (
 from droidgate_android.app_search.events import PullParser
 from droidgate_android.projects.indexed_text import parse_integer, to_lower_camel_case
 from droidgate_appfunctions.fields import local_name
-from droidgate_appfunctions.file_constants import KIND_OF_NUMBER, NAMES
+from droidgate_appfunctions.format import KIND_OF_NUMBER, NAMES
 from droidgate_appfunctions.metadata import metadata_attributes
 from droidgate_appfunctions.mistakes import (
     is_meant_for_functions,

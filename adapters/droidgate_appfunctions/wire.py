@@ -18,7 +18,7 @@ from dataclasses import dataclass, field
 from decimal import Decimal
 from typing import Final, Literal, TypeAlias
 
-from droidgate_appfunctions.file_constants import NAMES
+from droidgate_appfunctions.format import NAMES
 from droidgate_mappings.model.errors import DroidgateError
 from droidgate_mappings.model.json_values import Json, pointer_token
 from droidgate_mappings.model.types import (

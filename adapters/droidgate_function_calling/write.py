@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from droidgate_function_calling.vendor_shapes import (
+from droidgate_function_calling.format import (
     ANTHROPIC,
     FORMAT_ID,
     GEMINI,
@@ -22,16 +22,16 @@ from droidgate_function_calling.vendor_shapes import (
     OPENAI_STRICT,
     TABLES,
 )
-from droidgate_mappings.fit import fit_provider, losses
-from droidgate_mappings.fit.collector import null_definitions, takes_null
+from droidgate_mappings.fit import Loss, fit_provider, without_facts
 from droidgate_mappings.formats.format import Artifact, Writing
 from droidgate_mappings.json_schema import NAMESPACE, NOTATION, add_discriminators, write_schema
 from droidgate_mappings.json_schema.schema_words import ANNOTATION
 from droidgate_mappings.model.capability import Capability, Provider, child_types, reachable_definitions
 from droidgate_mappings.model.errors import WriteError
 from droidgate_mappings.model.findings import Finding, Level, finding_code
-from droidgate_mappings.model.json_values import Json, json_equal, pointer_name, pointer_token, readable_json
+from droidgate_mappings.model.json_values import Json, json_equal, pointer_name, readable_json
 from droidgate_mappings.model.leaves import different_leaves, leaves_of_provider
+from droidgate_mappings.model.type_qualities import null_definitions, takes_null
 from droidgate_mappings.model.types import (
     AnyType,
     ArrayType,
@@ -54,6 +54,9 @@ CLOSED: Final = finding_code(
     "object-closed", "Strict mode allows no further properties than those that are declared", __name__
 )
 
+_SCHEMA_OBJECT: Final = Loss(
+    "notation-dropped", Level.RENAMED, "the target takes a JSON object as a schema; it means the same"
+)
 _CLOSED: Final = "additionalProperties"
 _FORMATS: Final = frozenset(
     {"date-time", "time", "date", "duration", "email", "hostname", "ipv4", "ipv6", "uuid"}
@@ -329,14 +332,7 @@ def _without_facts(provider: Provider, reported: list[Finding]) -> Provider:
 
 
 def _others(extensions: Extensions, pointer: str, reported: list[Finding]) -> Extensions:
-    own = extensions.get(FORMAT_ID)
-    if own is None:
-        return extensions
-    for fact in own:
-        leaf = f"{pointer}/extensions/{FORMAT_ID}/{pointer_token(fact)}"
-        loss = losses.VENDOR_NOTATION if fact in TABLES.notations else losses.VENDOR_FACT
-        reported.append(loss.finding(leaf, fact=fact))
-    return {format_id: facts for format_id, facts in extensions.items() if format_id != FORMAT_ID}
+    return without_facts(extensions, TABLES, extensions.get(FORMAT_ID, {}), pointer, reported)
 
 
 def _with_schema_objects(provider: Provider, reported: list[Finding]) -> Provider:
@@ -354,7 +350,7 @@ def _with_schema_object(capability: Capability, pointer: str, reported: list[Fin
         return capability
     keywords: dict[str, Json] = {} if output.boolean else {"not": {}}
     leaves = ("boolean", *(f"keywords/{word}" for word in keywords))
-    reported += [losses.VENDOR_SCHEMA.finding(f"{pointer}/{leaf}") for leaf in leaves]
+    reported += [_SCHEMA_OBJECT.finding(f"{pointer}/{leaf}") for leaf in leaves]
     return capability.changed({"output": output.changed({"boolean": None, "keywords": keywords})})
 
 

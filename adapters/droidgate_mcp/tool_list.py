@@ -15,7 +15,8 @@ from typing import Any, Final
 
 from droidgate_mappings.model.errors import InputError
 from droidgate_mappings.model.json_values import Json, canonical_json, pointer_name, pointer_token
-from droidgate_mcp.tool_facts import CACHE_DEFAULTS, META_POINTER, MODERN
+from droidgate_mcp.format import MODERN
+from droidgate_mcp.tool_facts import CACHE_DEFAULTS, META_POINTER
 
 SHAPE_HINT: Final = (
     "a tools/list result, the JSON-RPC response around one, an array of tools or a dump of a server is read"

@@ -22,8 +22,8 @@ from droidgate_mappings.model.findings import Finding, Level, finding_code
 from droidgate_mappings.model.json_values import Json
 from droidgate_mappings.text.aapt_text import reference_in
 from droidgate_mappings.text.json_text import decode_utf8, parse_json
+from droidgate_mmcp.format import CURRENT, FORMAT_ID, NAMES, TEXT_KEYS
 from droidgate_mmcp.tool_manifest import parse_manifest, read_manifest
-from droidgate_mmcp.type_words import CURRENT, FORMAT_ID, NAMES, TEXT_KEYS
 
 TOOLS_NOT_IN_FILES: Final = finding_code(
     "tools-not-in-files",

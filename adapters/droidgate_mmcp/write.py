@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from droidgate_android.projects.manifest_limits import MAX_META_DATA, utf16_length
-from droidgate_mappings.fit import Fitted, fit_provider, losses
+from droidgate_mappings.fit import Fitted, fit_provider, without_facts
 from droidgate_mappings.formats.component_reading import enabled_attribute, enabled_resources
 from droidgate_mappings.formats.format import Artifact, Writing
 from droidgate_mappings.json_schema import add_discriminators, write_schema
@@ -22,19 +22,9 @@ from droidgate_mappings.tables.capacity import Capacity
 from droidgate_mappings.tables.loading import DialectTable
 from droidgate_mmcp.android_manifest import ComponentElement, refuse_long_texts, write_android_manifest
 from droidgate_mmcp.discovery import write_discovery
-from droidgate_mmcp.tool_manifest import usual_form
-from droidgate_mmcp.type_words import (
-    BROADCAST,
-    FORM_NOTE,
-    FORMAT_ID,
-    NAMES,
-    TABLES,
-    TEXT_FIELDS,
-    TEXT_KEYS,
-    is_flat_map,
-    write_json,
-    write_word_map,
-)
+from droidgate_mmcp.format import BROADCAST, FORMAT_ID, NAMES, TABLES, TEXT_FIELDS, TEXT_KEYS
+from droidgate_mmcp.tool_manifest import usual_form, write_json
+from droidgate_mmcp.type_words import FORM_NOTE, is_flat_map, write_word_map
 
 MANIFEST_PATH: Final = "AndroidManifest.xml"
 JSON_PATH: Final = "mmcp_manifest.json"
@@ -182,32 +172,18 @@ def _capacity_for(capacity: Capacity, *, again: bool, alone: bool) -> Capacity:
 def _without_facts(provider: Provider, names: frozenset[str], reported: list[Finding]) -> Provider:
     capabilities = []
     for position, capability in enumerate(provider.capabilities):
-        extensions = _other_facts(capability.extensions, names, f"/capabilities/{position}", reported)
+        extensions = without_facts(
+            capability.extensions, TABLES, names, f"/capabilities/{position}", reported
+        )
         changed = extensions is not capability.extensions
         capabilities.append(
             capability.model_copy(update={"extensions": extensions}) if changed else capability
         )
     changes = {
-        "extensions": _other_facts(provider.extensions, names, "", reported),
+        "extensions": without_facts(provider.extensions, TABLES, names, "", reported),
         "capabilities": tuple(capabilities),
     }
     return provider.model_copy(update=changes)
-
-
-def _other_facts(
-    extensions: Extensions, names: frozenset[str], pointer: str, reported: list[Finding]
-) -> Extensions:
-    facts = extensions.get(FORMAT_ID, {})
-    dropped = [fact for fact in facts if fact in names]
-    if not dropped:
-        return extensions
-    for fact in dropped:
-        leaf = f"{pointer}/extensions/{FORMAT_ID}/{fact}"
-        loss = losses.MMCP_NOTATION if fact in TABLES.notations else losses.MMCP_FACT
-        reported.append(loss.finding(leaf, fact=fact))
-    left = {fact: value for fact, value in facts.items() if fact not in names}
-    others = {item: values for item, values in extensions.items() if item != FORMAT_ID}
-    return {**others, FORMAT_ID: left} if left else others
 
 
 def _facts_of(extensions: Extensions) -> _Facts:

@@ -30,8 +30,8 @@ from droidgate_mobile_mcp.capabilities_document import (
     shown_tag,
     xpath_of,
 )
+from droidgate_mobile_mcp.format import ACTIONS, FORMS, KEYS, NAMES, WORDS, Role
 from droidgate_mobile_mcp.limits import fits_a_resource
-from droidgate_mobile_mcp.protocol_names import ACTIONS, FORMS, KEYS, NAMES, WORDS, Role
 from droidgate_mobile_mcp.read_application import descriptor_reference, mobile_mcp_services
 
 

@@ -22,7 +22,8 @@ from droidgate_mobile_mcp.capabilities_document import (
     unknown_parts,
     xpath_of,
 )
-from droidgate_mobile_mcp.protocol_names import FORMAT_ID, FORMS, SAME_MAJOR, WORDS, word_fact
+from droidgate_mobile_mcp.extension_facts import word_fact
+from droidgate_mobile_mcp.format import FORMAT_ID, FORMS, SAME_MAJOR, WORDS
 
 _ROOT_ATTRIBUTES: Final = frozenset({"version"})
 _NO_NAMES: Final[frozenset[str]] = frozenset()

@@ -20,7 +20,7 @@ from droidgate_mappings.model.types import ObjectType, Type
 from droidgate_mappings.tables.failure_tokens import read_failure, write_failure
 from droidgate_mappings.text.json_text import JsonParser
 from droidgate_mobile_mcp.extension_facts import facts_of
-from droidgate_mobile_mcp.protocol_names import NAMES, TABLES, WORDS
+from droidgate_mobile_mcp.format import NAMES, TABLES, WORDS
 
 REQUEST_EXTRAS: Final = (NAMES["request_extra"], NAMES["prototype_request_extra"], NAMES["command_extra"])
 RESPONSE_EXTRAS: Final = (NAMES["response_extra"], NAMES["prototype_response_extra"], NAMES["result_extra"])

@@ -23,15 +23,15 @@ def may_declare(data: bytes) -> bool:
 
 
 def read_sources(
-    files: Sequence[SourceFile], context: ReadingContext, *, libraries: Sequence[SourceFile] = ()
+    files: Sequence[SourceFile], libraries: Sequence[SourceFile], context: ReadingContext
 ) -> Reading:
     """Return what Jetpack's compiler would declare for the Kotlin files of an application.
 
     Args:
         files: Every Kotlin file whose functions the application has: its own, and those of modules that it
             aggregates. Files that declare nothing are parsed only if a type of theirs is used.
-        context: Takes what is not understood, each with file and line.
         libraries: Kotlin files of other modules, for their types only.
+        context: Takes what is not understood, each with file and line.
 
     Returns:
         One provider for each service entry point, one for the functions outside of entry points, and one for

@@ -5,14 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
-from droidgate_appfunctions.file_constants import (
-    APP_LEVEL,
-    FORMAT_ID,
-    V2,
-    as_extensions,
-    file_name_facts,
-    is_file_name,
-)
+from droidgate_appfunctions.asset_names import file_name_facts, is_file_name
+from droidgate_appfunctions.format import APP_LEVEL, FORMAT_ID, V2
 from droidgate_appfunctions.kotlin import may_declare
 from droidgate_appfunctions.kotlin.annotations import (
     ANDROID_ENTRY_POINT,
@@ -41,7 +35,7 @@ from droidgate_mappings.model.capability import Capability, Place, Provider
 from droidgate_mappings.model.errors import InputError
 from droidgate_mappings.model.findings import Finding
 from droidgate_mappings.model.json_values import Json
-from droidgate_mappings.model.types import Type
+from droidgate_mappings.model.types import Type, as_extensions
 
 _SERVICES = frozenset(
     {"androidx.appfunctions.AppFunctionService", "androidx.appfunctions.ExtensionsAppFunctionService"}
@@ -106,7 +100,7 @@ class _Document:
             source=self.place,
             definitions={name: definitions[name] for name in names},
             capabilities=tuple(capabilities.values()),
-            extensions=as_extensions(facts),
+            extensions=as_extensions(FORMAT_ID, facts),
         )
 
 

@@ -1,33 +1,38 @@
-"""Every loss of a conversion: its code, its level, its words and its hint.
+"""The table of losses: the code, level, words and hint of each loss of a conversion.
 
-A row of the table says all of one loss; code that reports a loss names its row. Levels go by the values that
-the target accepts (docs/concepts/levels.md): a target that accepts more than the source is `widened`, one
-that accepts fewer is `narrowed`, also where a description names the limit. Texts and annotations that are
-now in a description are `moved`. Where the level depends on what is lost, the row has a function.
+A row of the table says all of one loss; code that reports a loss names its row. A loss that only one format
+has is a row in the `write.py` of that format, with a code of this table or one that `finding_code` declares
+there. Levels go by the values that the target accepts (docs/concepts/levels.md): a target that accepts more
+than the source is `widened`, one that accepts fewer is `narrowed`, also where a description names the limit.
+Texts and annotations that are now in a description are `moved`. Where the level depends on what is lost, the
+row has a function.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, Final
 
 from droidgate_mappings.json_schema.schema_words import NOTATION, UNSTATED_BOUNDS
 from droidgate_mappings.model.capability import Place
-from droidgate_mappings.model.findings import Finding, Level, finding_code
-from droidgate_mappings.model.json_values import Json, json_equal
+from droidgate_mappings.model.findings import FINDING_CODES, Finding, Level, finding_code
+from droidgate_mappings.model.json_values import Json, json_equal, pointer_token
 from droidgate_mappings.model.types import (
     SCALAR_KINDS,
     AllOfType,
     AnyType,
     ArrayType,
+    Extensions,
     ObjectType,
     OneOfType,
     RefType,
     ScalarType,
     Type,
+    as_extensions,
 )
+from droidgate_mappings.tables.loading import FormatTables
 
 _MEANINGS: Final[Mapping[str, str]] = {
     "renamed": "The target needs another name; the name map has both",
@@ -292,6 +297,10 @@ def _inclusive_level(alternatives: Sequence[Type]) -> Level:
     return Level.RENAMED if are_disjoint(alternatives) else Level.NARROWED
 
 
+ROWS: Final[list[Loss]] = []
+"""Every row, those of formats too; filled as modules are imported."""
+
+
 @dataclass(frozen=True, slots=True)
 class Loss:
     """One row of the table.
@@ -311,8 +320,9 @@ class Loss:
     in_text: bool = False
 
     def __post_init__(self) -> None:
-        """Raise KeyError where the code is not declared."""
-        _ = _MEANINGS[self.code]
+        """Add the row to `ROWS`, or raise KeyError where the code is not declared."""
+        _ = FINDING_CODES[self.code]
+        ROWS.append(self)
 
     def finding(
         self, pointer: str, *lost: Any, source: Place | None = None, has_text: bool = True, **names: Any
@@ -556,6 +566,7 @@ KEYWORD_GONE: Final = Loss(
 )
 
 # Facts of formats
+OWN_FACT: Final = Loss("extension-dropped", Level.DROPPED, "{fact!r} cannot be written in this dialect")
 FACT: Final = Loss(
     "extension-dropped", Level.DROPPED, "{fact!r} is a fact of {format_id}, which the target does not have"
 )
@@ -571,40 +582,29 @@ INT32_WITHOUT_BOUNDS: Final = Loss(
     "the source calls the integer int32 and does not state the bounds; int32 has them",
 )
 
-# Facts that the writers of single formats leave out
-APPFUNCTIONS_FACT: Final = Loss(
-    "extension-dropped",
-    Level.DROPPED,
-    "{fact!r} can declare functions and access rules that the source does not have",
-    "convert the AppFunctions app itself to keep it",
-)
-MCP_SERVER_FACT: Final = Loss(
-    "notation-dropped",
-    Level.RENAMED,
-    "an array of tools has no room for facts about the server; a result is written",
-)
-MCP_DEFINITION: Final = Loss(
-    "notation-dropped",
-    Level.RENAMED,
-    "the definition is written into `$defs`; its old place in the schema is another one now",
-)
-MMCP_FACT: Final = Loss("extension-dropped", Level.DROPPED, "{fact!r} has no place in this dialect")
-MMCP_NOTATION: Final = Loss("notation-dropped", Level.RENAMED, "the target writes this in its own way")
-MOBILE_MCP_FACT: Final = Loss(
-    "extension-dropped", Level.DROPPED, "the fact {fact!r} cannot be written in this dialect"
-)
-MOBILE_MCP_NOTATION: Final = Loss(
-    "notation-dropped",
-    Level.RENAMED,
-    "{fact!r} only says how the source was written; the target has its own way",
-)
-VENDOR_FACT: Final = Loss(
-    "extension-dropped", Level.DROPPED, "{fact!r} is a word of the vendor that the list was made for"
-)
-VENDOR_NOTATION: Final = Loss("notation-dropped", Level.RENAMED, "the target decides on {fact!r} by itself")
-VENDOR_SCHEMA: Final = Loss(
-    "notation-dropped", Level.RENAMED, "the target takes a JSON object as a schema; it means the same"
-)
+
+def without_facts(
+    extensions: Extensions, tables: FormatTables, names: Collection[str], pointer: str, found: list[Finding]
+) -> Extensions:
+    """Return extensions without those facts of the target's own format that its dialect cannot hold.
+
+    Args:
+        extensions: Of one part of the provider.
+        tables: Of the target format.
+        names: The facts to leave out.
+        pointer: JSON Pointer of the part.
+        found: Takes a finding for each fact that was left out.
+    """
+    facts = extensions.get(tables.id, {})
+    kept = {fact: value for fact, value in facts.items() if fact not in names}
+    if len(kept) == len(facts):
+        return extensions
+    for fact in facts:
+        if fact not in kept:
+            leaf = f"{pointer}/extensions/{tables.id}/{pointer_token(fact)}"
+            loss = FACT_OF_NOTATION if fact in tables.notations else OWN_FACT
+            found.append(loss.finding(leaf, fact=fact))
+    return as_extensions(tables.id, kept, extensions)
 
 
 def keyword_loss(type_: Type, keyword: str, value: Json) -> Loss:

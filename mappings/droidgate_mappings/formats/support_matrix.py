@@ -8,7 +8,7 @@ from typing import Final, get_args
 
 from droidgate_mappings.fit import losses
 from droidgate_mappings.fit.losses import Loss, kind_level
-from droidgate_mappings.fit.provider_fit import blank_type
+from droidgate_mappings.fit.type_fit import blank_type
 from droidgate_mappings.formats.format import Format
 from droidgate_mappings.model.findings import Level
 from droidgate_mappings.model.types import TYPE_KINDS

@@ -62,7 +62,7 @@ def source(corpus: Path, file: str) -> SourceFile:
 
 
 def read(files: Sequence[SourceFile]) -> Reading:
-    return read_sources(files, ReadingContext())
+    return read_sources(files, [], ReadingContext())
 
 
 def kotlin(*texts: str) -> Reading:

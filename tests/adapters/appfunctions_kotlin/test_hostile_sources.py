@@ -156,7 +156,7 @@ def test_importing_the_adapter_does_not_import_the_parser() -> None:
     program = (
         "import sys; import droidgate; "
         "from droidgate_mappings.formats.format import load_formats; load_formats(); "
-        "import droidgate_appfunctions.kotlin as k; k.read_sources([], None); "
+        "import droidgate_appfunctions.kotlin as k; k.read_sources([], [], None); "
         "sys.exit(any(name.startswith('tree_sitter') for name in sys.modules))"
     )
     assert subprocess.run([sys.executable, "-c", program], check=False).returncode == 0
