@@ -109,7 +109,7 @@ FORMAT: Final = Format(
     code=CodeReader(
         (".kt",),
         lazily("droidgate_appfunctions.kotlin:may_declare"),
-        lazily("droidgate_appfunctions.kotlin:read_sources"),
+        lazily("droidgate_appfunctions.kotlin.kotlin_sources:read_sources"),
         lazily("droidgate_appfunctions.asset_names:assets_of_code"),
     ),
     endings=(".xml", ".json"),

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from droidgate_appfunctions.format import FORMAT
-from droidgate_appfunctions.kotlin import read_sources
+from droidgate_appfunctions.kotlin.kotlin_sources import read_sources
 from droidgate_mappings.formats.format import Reading, SourceFile
 from droidgate_mappings.formats.leniency import ReadingContext
 from droidgate_mappings.model.capability import Provider

@@ -7,7 +7,8 @@ import pytest
 
 from adapters.appfunctions_kotlin.kotlin_pairs import kotlin
 from droidgate_appfunctions.format import FORMAT
-from droidgate_appfunctions.kotlin import may_declare, read_sources
+from droidgate_appfunctions.kotlin import may_declare
+from droidgate_appfunctions.kotlin.kotlin_sources import read_sources
 from droidgate_mappings.formats.format import Reading, SourceFile
 from droidgate_mappings.formats.leniency import ReadingContext
 from droidgate_mappings.model.capability import Capability
