@@ -416,19 +416,6 @@ class ResourceTable:
             identifier = found.data
         return None
 
-    def locale_values(self, identifier: int) -> dict[str, TypedValue]:
-        """Return a resource's simple values by locale, `""` being the default one; references are followed to
-        their default value.
-        """
-        values: dict[str, TypedValue] = {}
-        ordered = sorted(self.values_of(identifier), key=lambda value: not value.configuration.is_default)
-        for item in ordered:
-            if isinstance(item.value, TypedValue) and item.configuration.locale not in values:
-                resolved = self.resolve(item.value)
-                if resolved is not None:
-                    values[item.configuration.locale] = resolved
-        return values
-
     def reference_to(self, identifier: int) -> str | None:
         """Return `@type/name` of a resource of the app, None where it has none of that id.
 
