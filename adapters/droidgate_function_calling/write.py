@@ -45,15 +45,22 @@ from droidgate_mappings.model.types import (
 from droidgate_mappings.tables.capacity import Capacity
 from droidgate_mappings.tables.loading import DialectTable
 
-NULL_FOR_NONE: Final = finding_code(
-    "null-for-none",
-    "Strict mode requires every parameter; null means that it is left out; the reverse mapping removes it",
-    __name__,
+_NULL_FOR_NONE: Final = Loss(
+    finding_code(
+        "null-for-none",
+        "Strict mode requires every parameter; null means that it is left out; reading a call removes it",
+        __name__,
+    ),
+    Level.RENAMED,
+    "strict mode requires it; null means that it is left out",
 )
-CLOSED: Final = finding_code(
-    "object-closed", "Strict mode allows no further properties than those that are declared", __name__
+_OBJECT_CLOSED: Final = Loss(
+    finding_code(
+        "object-closed", "Strict mode allows no further properties than those that are declared", __name__
+    ),
+    Level.NARROWED,
+    "strict mode allows no further properties",
 )
-
 _SCHEMA_OBJECT: Final = Loss(
     "notation-dropped", Level.RENAMED, "the target takes a JSON object as a schema; it means the same"
 )
@@ -155,11 +162,8 @@ def write_strict_schema(type_: Type, definitions: Mapping[str, Type]) -> Json:
 
 
 def _finding(pointer: str) -> Finding:
-    if pointer.endswith(f"/{_CLOSED}"):
-        message = "strict mode allows no further properties"
-        return Finding(code=CLOSED, level=Level.NARROWED, pointer=pointer, message=message)
-    message = "strict mode requires it; null means that it is left out"
-    return Finding(code=NULL_FOR_NONE, level=Level.RENAMED, pointer=pointer, message=message)
+    loss = _OBJECT_CLOSED if pointer.endswith(f"/{_CLOSED}") else _NULL_FOR_NONE
+    return loss.finding(pointer)
 
 
 def _can_be_strict(root: Type, definitions: Mapping[str, Type]) -> bool:
@@ -254,8 +258,13 @@ def _as_strict(schema: Json) -> Json:
 
 FILE_NAME: Final = "tools.json"
 
-TOO_MANY_TOOLS: Final = finding_code(
-    "too-many-tools", "The vendor's API refuses a list of so many tools; give it some of them", __name__
+_TOO_MANY_TOOLS: Final = Loss(
+    finding_code(
+        "too-many-tools", "The vendor's API refuses a list of so many tools; give it some of them", __name__
+    ),
+    Level.IMPOSSIBLE,
+    "the list has {count} tools; the API takes {most} at once",
+    "send the tools that a conversation needs",
 )
 
 _Facts = Mapping[str, Json]
@@ -307,16 +316,7 @@ def _count(provider: Provider, dialect: DialectTable) -> tuple[Finding, ...]:
     most, count = dialect.most_capabilities, len(provider.capabilities)
     if most is None or count <= most:
         return ()
-    return (
-        Finding(
-            code=TOO_MANY_TOOLS,
-            level=Level.IMPOSSIBLE,
-            pointer="/capabilities",
-            message=f"the list has {count} tools; the API takes {most} at once",
-            hint="send the tools that a conversation needs",
-            source=provider.source,
-        ),
-    )
+    return (_TOO_MANY_TOOLS.finding("/capabilities", source=provider.source, count=count, most=most),)
 
 
 def _without_facts(provider: Provider, reported: list[Finding]) -> Provider:

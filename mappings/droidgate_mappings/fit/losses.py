@@ -12,12 +12,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
 from typing import Any, Final
 
 from droidgate_mappings.json_schema.schema_words import NOTATION, UNSTATED_BOUNDS
 from droidgate_mappings.model.capability import Place
-from droidgate_mappings.model.findings import FINDING_CODES, Finding, Level, finding_code
+from droidgate_mappings.model.findings import CONVERSION_LEVELS, FINDING_CODES, Finding, Level, finding_code
 from droidgate_mappings.model.json_values import Json, json_equal, pointer_token
 from droidgate_mappings.model.types import (
     SCALAR_KINDS,
@@ -281,6 +280,10 @@ def structure_level(field: tuple[str, ...], value: Json) -> Level:
     return Level.RENAMED if name == "implicit" else Level.WIDENED
 
 
+def _output_level(kind: Json) -> Level:
+    return structure_level(("kind",), kind)
+
+
 def _unless_bounded(is_bounded: bool) -> Level:  # noqa: FBT001 - a judge takes what is lost by position
     return Level.NARROWED if is_bounded else Level.RENAMED
 
@@ -297,6 +300,19 @@ def _inclusive_level(alternatives: Sequence[Type]) -> Level:
     return Level.RENAMED if are_disjoint(alternatives) else Level.NARROWED
 
 
+@dataclass(frozen=True, slots=True)
+class LevelByValue:
+    """The level of a loss, where it depends on what is lost.
+
+    Attributes:
+        decide: Returns the level, given what is lost.
+        levels: Those that it returns.
+    """
+
+    decide: Callable[..., Level]
+    levels: tuple[Level, ...]
+
+
 ROWS: Final[list[Loss]] = []
 """Every row, those of formats too; filled as modules are imported."""
 
@@ -307,14 +323,14 @@ class Loss:
 
     Attributes:
         code: The finding's code.
-        level: Its level, or what returns the level for what is lost.
+        level: Its level, or what decides it by what is lost.
         words: The message, a template of `str.format`.
         hint: The fix, or None.
         in_text: What is lost is in a description then; where the dialect has none, it is dropped.
     """
 
     code: str
-    level: Level | Callable[..., Level]
+    level: Level | LevelByValue
     words: str
     hint: str | None = None
     in_text: bool = False
@@ -323,6 +339,18 @@ class Loss:
         """Add the row to `ROWS`, or raise KeyError where the code is not declared."""
         _ = FINDING_CODES[self.code]
         ROWS.append(self)
+
+    @property
+    def levels(self) -> frozenset[Level]:
+        """The levels that a finding of it can have."""
+        levels = self.level.levels if isinstance(self.level, LevelByValue) else (self.level,)
+        return frozenset((*levels, Level.DROPPED) if self.in_text else levels)
+
+    def level_of(self, *lost: Any, has_text: bool = True) -> Level:
+        """Return the level for what is lost; see `finding`."""
+        if self.in_text and not has_text:
+            return Level.DROPPED
+        return self.level.decide(*lost) if isinstance(self.level, LevelByValue) else self.level
 
     def finding(
         self, pointer: str, *lost: Any, source: Place | None = None, has_text: bool = True, **names: Any
@@ -336,10 +364,9 @@ class Loss:
             has_text: The dialect has a description that can hold what is lost.
             names: What the words name.
         """
-        level = self.level if isinstance(self.level, Level) else self.level(*lost)
         return Finding(
             code=self.code,
-            level=Level.DROPPED if self.in_text and not has_text else level,
+            level=self.level_of(*lost, has_text=has_text),
             pointer=pointer,
             message=self.words.format(**names),
             hint=self.hint,
@@ -347,8 +374,18 @@ class Loss:
         )
 
 
-def _appended(code: str, level: Level | Callable[..., Level], words: str) -> Loss:
+def levels_of(code: str) -> list[Level]:
+    """Return the levels that losses of a code can have, mildest first; none where no loss has the code."""
+    found = {level for row in ROWS if row.code == code for level in row.levels}
+    return [level for level in CONVERSION_LEVELS if level in found]
+
+
+def _appended(code: str, level: Level | LevelByValue, words: str) -> Loss:
     return Loss(code, level, words, in_text=True)
+
+
+_OF_KINDS: Final = (Level.RENAMED, Level.WIDENED, Level.NARROWED)
+_OF_STRUCTURE: Final = LevelByValue(structure_level, (Level.RENAMED, Level.MOVED, Level.WIDENED))
 
 
 # Names and texts
@@ -455,19 +492,27 @@ PERMISSION_OF_COMPONENT: Final = Loss(
 )
 
 # Inputs and outputs
-INPUT_KIND: Final = _appended("structure-moved", kind_level, "the target takes named parameters")
+INPUT_KIND: Final = _appended(
+    "structure-moved", LevelByValue(kind_level, _OF_KINDS), "the target takes named parameters"
+)
 INPUT_REFERENCE: Final = Loss(
     "reference-inlined", Level.RENAMED, "the parameters are those of {name!r}, which the input refers to"
 )
 PROPERTIES_STATED: Final = Loss(
     "type-stated", Level.RENAMED, "the target requires `properties`, also where there are none"
 )
-OBJECT_STATED: Final = Loss("type-stated", _unless_object, "the target requires a schema of `type: object`")
+OBJECT_STATED: Final = Loss(
+    "type-stated",
+    LevelByValue(_unless_object, (Level.RENAMED, Level.NARROWED)),
+    "the target requires a schema of `type: object`",
+)
 NULL_OF_OBJECT: Final = Loss(
     "nullable-moved", Level.NARROWED, "the target requires an object here, and null is not one"
 )
 OUTPUT_KIND: Final = _appended(
-    "output-dropped", partial(structure_level, ("kind",)), "the target does not declare outputs"
+    "output-dropped",
+    LevelByValue(_output_level, (Level.MOVED, Level.WIDENED)),
+    "the target does not declare outputs",
 )
 UNKNOWN_OUTPUT: Final = Loss(
     "output-unknown", Level.DROPPED, "the source does not give the type of the output; none is written"
@@ -489,8 +534,12 @@ OWN_DESCRIPTION: Final = _appended(
 OPTIONAL: Final = Loss("required-assumed", Level.NARROWED, "the target does not have optional values here")
 
 # Types
-KIND: Final = Loss("kind-changed", replaced_level, "the target writes {kind} as {written}")
-STRUCTURE: Final = _appended("structure-moved", structure_level, "the structure is in the description only")
+KIND: Final = Loss(
+    "kind-changed",
+    LevelByValue(replaced_level, (*_OF_KINDS, Level.IMPOSSIBLE)),
+    "the target writes {kind} as {written}",
+)
+STRUCTURE: Final = _appended("structure-moved", _OF_STRUCTURE, "the structure is in the description only")
 ITEMS_ADDED: Final = Loss(
     "items-defaulted",
     Level.NARROWED,
@@ -518,7 +567,9 @@ CONSTRAINTS: Final[Mapping[str, Loss]] = {
 }
 USUAL_FORMAT: Final = Loss("notation-dropped", Level.RENAMED, "the type itself is {value}")
 UNNAMED_TYPE: Final = Loss(
-    "notation-dropped", implicit_level, "the target names the type, which the schema leaves open"
+    "notation-dropped",
+    LevelByValue(implicit_level, (Level.RENAMED, Level.NARROWED)),
+    "the target names the type, which the schema leaves open",
 )
 TYPE_KEYWORD: Final = Loss("notation-dropped", Level.RENAMED, "the target writes 'type' in its usual way")
 NULL: Final = _appended(
@@ -531,9 +582,15 @@ NULL_OF_PART: Final = Loss(
 )
 NULL_OF_WHOLE: Final = Loss("nullable-moved", Level.RENAMED, "null is allowed of the whole type")
 EXCLUSIVE: Final = Loss(
-    "exclusive-dropped", _exclusive_level, "the target allows several alternatives at once"
+    "exclusive-dropped",
+    LevelByValue(_exclusive_level, (Level.RENAMED, Level.WIDENED)),
+    "the target allows several alternatives at once",
 )
-INCLUSIVE: Final = Loss("exclusive-assumed", _inclusive_level, "the target allows exactly one alternative")
+INCLUSIVE: Final = Loss(
+    "exclusive-assumed",
+    LevelByValue(_inclusive_level, (Level.RENAMED, Level.NARROWED)),
+    "the target allows exactly one alternative",
+)
 CHOICE_OF_ONE: Final = Loss(
     "alternative-unwrapped", Level.RENAMED, "the only alternative is written in place of the choice"
 )
@@ -578,7 +635,7 @@ FACT_OF_NOTATION: Final = Loss(
 )
 INT32_WITHOUT_BOUNDS: Final = Loss(
     "notation-dropped",
-    _unless_bounded,
+    LevelByValue(_unless_bounded, (Level.RENAMED, Level.NARROWED)),
     "the source calls the integer int32 and does not state the bounds; int32 has them",
 )
 

@@ -314,7 +314,13 @@ def test_the_meaning_of_every_code_of_a_reader_a_writer_and_a_linter_is_reported
         "import sys; from droidgate_mappings.formats.format import meaning_of; "
         "print(*(code for code in sys.argv[1:] if meaning_of(code) is None))"
     )
-    codes = ("kotlin-not-understood", "null-for-none", "appfunctions-no-description", "mmcp-exported", "made-up")
+    codes = (
+        "kotlin-not-understood",
+        "null-for-none",
+        "appfunctions-no-description",
+        "mmcp-exported",
+        "made-up",
+    )
     command = [sys.executable, "-c", script, *codes]
     answer = subprocess.run(command, capture_output=True, text=True, check=True)
     assert answer.stdout.split() == ["made-up"]
