@@ -116,7 +116,7 @@ def _report_version_1(functions: Iterable[Element], source: ElementSource) -> No
 
 
 def report_unread_elements(elements: Iterable[Element], source: ElementSource) -> None:
-    """Report each tag of the elements that stand where functions are expected and are none, once."""
+    """Report each tag once of the elements that are in the place of functions and are not functions."""
     found: dict[Tag, list[Element]] = {}
     for element in elements:
         found.setdefault((NAMES["root"], local_name(element)), []).append(element)

@@ -46,7 +46,7 @@ def read_type(
             components).
 
     Raises:
-        InputError: a value that Android does not read either, such as a number that is none.
+        InputError: a value that Android does not read either, such as a number that is not one.
         BudgetError: more than `MAX_TYPE_DEPTH` levels.
     """
     if depth > MAX_TYPE_DEPTH:

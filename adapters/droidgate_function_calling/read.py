@@ -221,7 +221,7 @@ class _Reader:
         """Read one function.
 
         Raises:
-            InputError: it has no name, or a schema that is none.
+            InputError: it has no name, or its schema is not one.
         """
         function, pointer = entry.function, entry.pointer
         name, description = function.get("name"), function.get("description")

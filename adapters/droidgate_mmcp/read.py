@@ -102,7 +102,7 @@ def advertising_components(application: Application) -> Iterator[Component]:
 
 @dataclass(frozen=True, slots=True)
 class ManifestText:
-    """The text of a component's manifest, and where it stands.
+    """The text of a component's manifest, and its place.
 
     Attributes:
         text: The JSON text as a device has it.
@@ -208,7 +208,7 @@ def _read_component(
 
 
 def hint_about_json(found: ManifestText) -> str | None:
-    """Return why the text of a meta-data may be no JSON, None where nothing tells."""
+    """Return why the text of a meta-data may not be JSON, None where nothing shows it."""
     if found.reference is not None:
         return None
     if found.raw is None:

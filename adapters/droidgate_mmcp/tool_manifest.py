@@ -81,7 +81,7 @@ def read_manifest(value: Json, place: Place, context: ReadingContext) -> Provide
 
     Args:
         value: The JSON value.
-        place: Where the manifest stands; tools add their JSON Pointer.
+        place: Where the manifest is; tools add their JSON Pointer.
         context: Takes the deviations that were accepted.
 
     Raises:

@@ -114,7 +114,7 @@ class _DescriptorReader:
         return DescriptorContent(dialect, tuple(capabilities.values()), facts)
 
     def read_root(self) -> tuple[str, dict[str, Json]]:
-        """Return the dialect that the root tells, and the version where it is an unusual one."""
+        """Return the dialect of the root, and the version where it is an unusual one."""
         document, root = self.document, self.document.root
         if root.tag == FORMS["pre-spec"].root:
             return "pre-spec", {}

@@ -226,7 +226,7 @@ def find_text(given: Extras | str, names: tuple[str, ...]) -> tuple[str | None, 
 
 
 def parse_object(text: str | None, what: str, parse: JsonParser) -> dict[str, Json]:
-    """Return the JSON object of a text; raise InputError where it is none."""
+    """Return the JSON object of a text; raise InputError where it is not one."""
     if text is None:
         raise InputError(f"no extra holds {what}")
     document = parse(text, path=what)
@@ -236,7 +236,7 @@ def parse_object(text: str | None, what: str, parse: JsonParser) -> dict[str, Js
 
 
 def object_at(document: Mapping[str, Json], key: str) -> dict[str, Json]:
-    """Return the object at a key that is there; raise InputError where it is none."""
+    """Return the object at a key that is there; raise InputError where it is not an object."""
     value = document[key]
     if not isinstance(value, dict):
         raise InputError(f"{key} is not a JSON object")

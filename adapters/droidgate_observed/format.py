@@ -39,7 +39,7 @@ def call_routes(provider: Provider, facts: DeviceFacts) -> tuple[CallRoute, ...]
 
 
 def what_would_find(provider: Provider) -> str | None:
-    """Return what would find the tools of a provider that no file tells."""
+    """Return what would find the tools of a provider that no file lists."""
     protocol = PROTOCOLS.get(provider.dialect or "")
     return None if provider.capabilities or protocol is None else protocol.found_by
 

@@ -76,7 +76,7 @@ def read_tools(form: ToolsForm, text: str, place: Place) -> ToolDeclarations:
     A tool that cannot be read is left out with a finding.
 
     Raises:
-        InputError: it is none of that form as a whole.
+        InputError: as a whole it is not of that form.
     """
     return _TOOL_READERS[form](text, place)
 
@@ -377,7 +377,7 @@ def read_file(source: SourceFile, context: ReadingContext) -> Reading:
     """Read a declaration of tools in a file of its own.
 
     Raises:
-        InputError: it is none.
+        InputError: it is not one.
     """
     del context
     protocol = _protocol_of(source.data)
@@ -401,7 +401,7 @@ def read_file(source: SourceFile, context: ReadingContext) -> Reading:
 def read_application(application: Application, context: ReadingContext) -> Reading:
     """Read every component that anchors an observed protocol, one provider each and protocol.
 
-    A provider whose tools no file tells, or whose file cannot be read, has no capabilities, and a finding
+    A provider whose tools no file lists, or whose file cannot be read, has no capabilities, and a finding
     says what would find them. Nothing is raised.
     """
     findings = list(context.findings)

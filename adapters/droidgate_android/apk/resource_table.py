@@ -406,7 +406,7 @@ class ResourceTable:
         return None if value.type in REFERENCE_TYPES else value
 
     def items_of(self, identifier: int) -> tuple[TypedValue, ...] | None:
-        """Return the items of an array; None where the resource is none."""
+        """Return the items of an array; None where the resource is not an array."""
         for _ in range(self._budget.limits.references):
             found = self.default_value(identifier)
             if isinstance(found, Bag):

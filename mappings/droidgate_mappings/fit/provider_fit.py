@@ -399,7 +399,7 @@ def _default_output(fit: Collector, pointer: str) -> Type:
 def _fit_declared_output(
     fit: Collector, type_: Type, node: Node, notes: list[str], capacity: Capacity
 ) -> Type | None:
-    """Return an output in the shape that `capacity` tells; its types are fitted into `fit.capacity`."""
+    """Return an output in the shape of `capacity`; its types are fitted into `fit.capacity`."""
     if capacity.output_shape == "any":
         return fit_type(fit, type_, node)
     if capacity.output_shape == "none":

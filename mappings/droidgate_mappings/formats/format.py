@@ -238,7 +238,7 @@ class Format:
         listing: The listing of the running system that `read_installed` needs, and how it is read.
         read_installed: Reads an installed application with what the running system says of it; without it,
             `read_application` does. Raises `InputError` as that does.
-        find_silent: Providers of an application whose files do not tell their capabilities, which is why
+        find_silent: Providers of an application whose files do not list their capabilities, which is why
             `read_application` leaves them out: a phone would be asked.
         call_routes: The ways in which a provider could be called from a computer, and what they lack on a
             phone.

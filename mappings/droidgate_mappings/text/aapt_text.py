@@ -270,18 +270,18 @@ def _typed_value(raw: str, *, units: bool = False) -> bool | int | float | None:
 
 
 def boolean_in(raw: str) -> bool | None:
-    """Return the boolean that a value as written is, None where it is none."""
+    """Return the boolean that a value as written is, None where it is not one."""
     return _BOOLEANS.get(raw.strip(_ASCII_SPACE))
 
 
 def colour_in(raw: str) -> int | None:
-    """Return the colour that a value as written is, unsigned as ARGB, None where it is none."""
+    """Return the colour that a value as written is, unsigned as ARGB, None where it is not one."""
     text = raw.strip(_ASCII_SPACE)
     return int(_full_colour(text), 16) if _COLOUR.fullmatch(text) else None
 
 
 def integer_in(raw: str) -> int | None:
-    """Return the integer that a value as written is, signed 32 bits, None where it is none."""
+    """Return the integer that a value as written is, signed 32 bits, None where it is not one."""
     text = raw.strip(_ASCII_SPACE)
     if len(text) > _MAX_INTEGER_DIGITS:
         return None
