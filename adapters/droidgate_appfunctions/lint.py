@@ -591,12 +591,8 @@ class _Checker:
     document: IndexedDocument
     component_names: set[str]
 
-    @property
-    def _place(self) -> Place | None:
-        return self.document.place
-
     def _finding(self, rule: LintRule, message: str, pointer: str) -> Finding:
-        return rule.broken(f"{self.document.id}: {message}", pointer=pointer, source=self._place)
+        return rule.broken(f"{self.document.id}: {message}", pointer=pointer, source=self.document.place)
 
     def check_function(self) -> Iterator[Finding]:
         properties, pointer = self.document.properties, _pointer(self.document.id)

@@ -140,10 +140,10 @@ class AppFunctionShellCalls:
             (
                 *_COMMAND,
                 EXECUTE,
-                *_identity(call),
+                *("--package", call.provider.package or "", "--function", call.capability.id),
                 "--parameters",
                 one_line_json(parameters),
-                *_user(call),
+                *("--user", str(call.facts.user)),
                 _TIMEOUT,
                 str(call.seconds),
             )
@@ -189,11 +189,3 @@ def read_state(text: str) -> bool | None:
 
 def _may_be_nothing(declared: Type) -> bool:
     return declared.nullable or (isinstance(declared, ScalarType) and declared.kind == "null")
-
-
-def _identity(call: ShellCall) -> tuple[str, ...]:
-    return ("--package", call.provider.package or "", "--function", call.capability.id)
-
-
-def _user(call: ShellCall) -> tuple[str, ...]:
-    return ("--user", str(call.facts.user))

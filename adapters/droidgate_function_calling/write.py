@@ -22,7 +22,7 @@ from droidgate_function_calling.format import (
     OPENAI_STRICT,
     TABLES,
 )
-from droidgate_mappings.fit import Loss, fit_provider, without_facts
+from droidgate_mappings.fit import Loss, fit_provider, without_own_facts
 from droidgate_mappings.formats.format import Artifact, Writing
 from droidgate_mappings.json_schema import NAMESPACE, NOTATION, add_discriminators, write_schema
 from droidgate_mappings.json_schema.schema_words import ANNOTATION
@@ -35,7 +35,6 @@ from droidgate_mappings.model.type_qualities import null_definitions, takes_null
 from droidgate_mappings.model.types import (
     AnyType,
     ArrayType,
-    Extensions,
     ObjectType,
     OneOfType,
     Property,
@@ -282,7 +281,10 @@ def write(provider: Provider, dialect: DialectTable) -> Writing:
     is_same_dialect = provider.protocol == FORMAT_ID and provider.dialect == dialect.id
     capacity = _own_capacity(dialect.capacity) if is_same_dialect else dialect.capacity
     reported: list[Finding] = []
-    changed = provider if is_same_dialect else _without_facts(provider, reported)
+    changed = provider
+    if not is_same_dialect:
+        # Facts of another vendor's list.
+        changed = without_own_facts(provider, TABLES, lambda _: True, reported)
     fitted = fit_provider(changed, capacity, FORMAT_ID, dialect.id)
     written = _with_schema_objects(fitted.provider, reported)
     findings = (*reported, *fitted.findings)
@@ -317,22 +319,6 @@ def _count(provider: Provider, dialect: DialectTable) -> tuple[Finding, ...]:
     if most is None or count <= most:
         return ()
     return (_TOO_MANY_TOOLS.finding("/capabilities", source=provider.source, count=count, most=most),)
-
-
-def _without_facts(provider: Provider, reported: list[Finding]) -> Provider:
-    """Return a provider without the facts of another vendor's list."""
-    capabilities = tuple(
-        capability.changed(
-            {"extensions": _others(capability.extensions, f"/capabilities/{position}", reported)}
-        )
-        for position, capability in enumerate(provider.capabilities)
-    )
-    extensions = _others(provider.extensions, "", reported)
-    return provider.changed({"extensions": extensions, "capabilities": capabilities})
-
-
-def _others(extensions: Extensions, pointer: str, reported: list[Finding]) -> Extensions:
-    return without_facts(extensions, TABLES, extensions.get(FORMAT_ID, {}), pointer, reported)
 
 
 def _with_schema_objects(provider: Provider, reported: list[Finding]) -> Provider:
@@ -402,7 +388,11 @@ def _write_openai_chat(tool: _Tool, capability: Capability, provider: Provider) 
 
 
 def _write_anthropic(tool: _Tool, capability: Capability, provider: Provider) -> _Tool:
-    return {**tool, "input_schema": _schema(capability.input, provider), **_facts_of(capability)}
+    return {
+        **tool,
+        "input_schema": _schema(capability.input, provider),
+        **_facts_of(capability),
+    }
 
 
 def _write_gemini(tool: _Tool, capability: Capability, provider: Provider) -> _Tool:

@@ -273,8 +273,11 @@ class _Keeper:
         facts = extensions.get(FORMAT_ID)
         if facts is None:
             return extensions
-        unwritable = [name for name, value in facts.items() if not (name in checks and checks[name](value))]
-        return without_facts(extensions, TABLES, unwritable, pointer, self.findings)
+
+        def is_unwritable(fact: str) -> bool:
+            return fact not in checks or not checks[fact](facts[fact])
+
+        return without_facts(extensions, TABLES, is_unwritable, pointer, self.findings)
 
 
 def _word_checks(type_: Type) -> dict[str, Check]:

@@ -5,7 +5,6 @@ search_notes(text, limit) -> notes "Find notes by their text"
 
 import json
 import re
-from collections.abc import Iterator
 
 from droidgate_mappings.fit import Loss, fit_provider
 from droidgate_mappings.formats.format import Artifact, Format, Reading, SourceFile, Writing
@@ -119,20 +118,14 @@ def write_names(type_: Type) -> str:
 
 
 def lint_file(source: SourceFile) -> tuple[Finding, ...]:
-    """Return what in a file breaks a rule of the specification."""
-    return tuple(find_repeated_names(read_file(source, ReadingContext())))
-
-
-def find_repeated_names(reading: Reading) -> Iterator[Finding]:
-    """Yield a finding for each tool that has the name of another one above it."""
-    for provider in reading.providers:
-        seen = set()
-        for position, capability in enumerate(provider.capabilities):
-            if capability.id in seen:
-                message = f"duplicate name {capability.id!r}"
-                pointer = f"/capabilities/{position}/id"
-                yield UNIQUE_NAME.broken(message, pointer=pointer, source=capability.source)
-            seen.add(capability.id)
+    """Return a finding for each tool that has the name of another one above it."""
+    (provider,) = read_file(source, ReadingContext()).providers
+    names = [each.id for each in provider.capabilities]
+    return tuple(
+        UNIQUE_NAME.broken(f"duplicate name {name!r}", source=provider.capabilities[position].source)
+        for position, name in enumerate(names)
+        if name in names[:position]
+    )
 
 
 FORMAT = Format(

@@ -10,12 +10,12 @@ row has a function.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
 from droidgate_mappings.json_schema.schema_words import NOTATION, UNSTATED_BOUNDS
-from droidgate_mappings.model.capability import Place
+from droidgate_mappings.model.capability import Place, Provider
 from droidgate_mappings.model.findings import CONVERSION_LEVELS, FINDING_CODES, Finding, Level, finding_code
 from droidgate_mappings.model.json_values import Json, json_equal, pointer_token
 from droidgate_mappings.model.types import (
@@ -280,26 +280,6 @@ def structure_level(field: tuple[str, ...], value: Json) -> Level:
     return Level.RENAMED if name == "implicit" else Level.WIDENED
 
 
-def _output_level(kind: Json) -> Level:
-    return structure_level(("kind",), kind)
-
-
-def _unless_bounded(is_bounded: bool) -> Level:  # noqa: FBT001 - a judge takes what is lost by position
-    return Level.NARROWED if is_bounded else Level.RENAMED
-
-
-def _unless_object(is_object: bool) -> Level:  # noqa: FBT001 - a judge takes what is lost by position
-    return Level.RENAMED if is_object else Level.NARROWED
-
-
-def _exclusive_level(alternatives: Sequence[Type]) -> Level:
-    return Level.RENAMED if are_disjoint(alternatives) else Level.WIDENED
-
-
-def _inclusive_level(alternatives: Sequence[Type]) -> Level:
-    return Level.RENAMED if are_disjoint(alternatives) else Level.NARROWED
-
-
 @dataclass(frozen=True, slots=True)
 class LevelByValue:
     """The level of a loss, where it depends on what is lost.
@@ -503,7 +483,9 @@ PROPERTIES_STATED: Final = Loss(
 )
 OBJECT_STATED: Final = Loss(
     "type-stated",
-    LevelByValue(_unless_object, (Level.RENAMED, Level.NARROWED)),
+    LevelByValue(
+        lambda is_object: Level.RENAMED if is_object else Level.NARROWED, (Level.RENAMED, Level.NARROWED)
+    ),
     "the target requires a schema of `type: object`",
 )
 NULL_OF_OBJECT: Final = Loss(
@@ -511,7 +493,7 @@ NULL_OF_OBJECT: Final = Loss(
 )
 OUTPUT_KIND: Final = _appended(
     "output-dropped",
-    LevelByValue(_output_level, (Level.MOVED, Level.WIDENED)),
+    LevelByValue(lambda kind: structure_level(("kind",), kind), (Level.MOVED, Level.WIDENED)),
     "the target does not declare outputs",
 )
 UNKNOWN_OUTPUT: Final = Loss(
@@ -583,12 +565,17 @@ NULL_OF_PART: Final = Loss(
 NULL_OF_WHOLE: Final = Loss("nullable-moved", Level.RENAMED, "null is allowed of the whole type")
 EXCLUSIVE: Final = Loss(
     "exclusive-dropped",
-    LevelByValue(_exclusive_level, (Level.RENAMED, Level.WIDENED)),
+    LevelByValue(
+        lambda parts: Level.RENAMED if are_disjoint(parts) else Level.WIDENED, (Level.RENAMED, Level.WIDENED)
+    ),
     "the target allows several alternatives at once",
 )
 INCLUSIVE: Final = Loss(
     "exclusive-assumed",
-    LevelByValue(_inclusive_level, (Level.RENAMED, Level.NARROWED)),
+    LevelByValue(
+        lambda parts: Level.RENAMED if are_disjoint(parts) else Level.NARROWED,
+        (Level.RENAMED, Level.NARROWED),
+    ),
     "the target allows exactly one alternative",
 )
 CHOICE_OF_ONE: Final = Loss(
@@ -635,25 +622,31 @@ FACT_OF_NOTATION: Final = Loss(
 )
 INT32_WITHOUT_BOUNDS: Final = Loss(
     "notation-dropped",
-    LevelByValue(_unless_bounded, (Level.RENAMED, Level.NARROWED)),
+    LevelByValue(
+        lambda is_bounded: Level.NARROWED if is_bounded else Level.RENAMED, (Level.RENAMED, Level.NARROWED)
+    ),
     "the source calls the integer int32 and does not state the bounds; int32 has them",
 )
 
 
 def without_facts(
-    extensions: Extensions, tables: FormatTables, names: Collection[str], pointer: str, found: list[Finding]
+    extensions: Extensions,
+    tables: FormatTables,
+    is_left_out: Callable[[str], bool],
+    pointer: str,
+    found: list[Finding],
 ) -> Extensions:
     """Return extensions without those facts of the target's own format that its dialect cannot hold.
 
     Args:
         extensions: Of one part of the provider.
         tables: Of the target format.
-        names: The facts to leave out.
+        is_left_out: Whether a fact is left out, by its name.
         pointer: JSON Pointer of the part.
         found: Takes a finding for each fact that was left out.
     """
     facts = extensions.get(tables.id, {})
-    kept = {fact: value for fact, value in facts.items() if fact not in names}
+    kept = {fact: value for fact, value in facts.items() if not is_left_out(fact)}
     if len(kept) == len(facts):
         return extensions
     for fact in facts:
@@ -662,6 +655,18 @@ def without_facts(
             loss = FACT_OF_NOTATION if fact in tables.notations else OWN_FACT
             found.append(loss.finding(leaf, fact=fact))
     return as_extensions(tables.id, kept, extensions)
+
+
+def without_own_facts(
+    provider: Provider, tables: FormatTables, is_left_out: Callable[[str], bool], found: list[Finding]
+) -> Provider:
+    """Return a provider without such facts of its own and of its capabilities; see `without_facts`."""
+    capabilities = []
+    for position, each in enumerate(provider.capabilities):
+        kept = without_facts(each.extensions, tables, is_left_out, f"/capabilities/{position}", found)
+        capabilities.append(each.changed({"extensions": kept}))
+    kept = without_facts(provider.extensions, tables, is_left_out, "", found)
+    return provider.changed({"extensions": kept, "capabilities": tuple(capabilities)})
 
 
 def keyword_loss(type_: Type, keyword: str, value: Json) -> Loss:

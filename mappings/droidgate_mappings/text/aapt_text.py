@@ -27,6 +27,9 @@ from typing import Final
 
 from droidgate_mappings.model.errors import WriteError
 
+_LONGEST_UTF8: Final = 6
+"""Bytes of the longest character in modified UTF-8."""
+
 MAX_STRING_RESOURCE_BYTES: Final = 32_767
 """aapt2 stores `STRING_TOO_LARGE` in place of a longer `<string>`, counted in its modified UTF-8."""
 
@@ -157,7 +160,7 @@ def escape_string_resource(text: str) -> str:
             `MAX_STRING_RESOURCE_BYTES`.
     """
     _refuse_unwritable(text)
-    if _modified_utf8_length(text) > MAX_STRING_RESOURCE_BYTES:
+    if not fits_a_resource(text):
         message = f"a string resource holds at most {MAX_STRING_RESOURCE_BYTES} bytes of UTF-8"
         raise WriteError(message, hint="put the text into android:value, res/raw or assets")
     escaped = _escape_controls(text).replace('"', '\\"').replace("'", "\\'")
@@ -415,5 +418,9 @@ def java_float_text(value: float) -> str:
     return f"{float(shortest):.{places}f}"
 
 
-def _modified_utf8_length(text: str) -> int:
-    return len(text.encode()) + sum(2 for character in text if character > "\uffff")
+def fits_a_resource(text: str) -> bool:
+    """Return whether aapt2 stores a text: in modified UTF-8 it has at most 32,767 bytes."""
+    if len(text) * _LONGEST_UTF8 <= MAX_STRING_RESOURCE_BYTES:
+        return True
+    length = len(text.encode("utf-8", "surrogatepass")) + 2 * sum(character > "\uffff" for character in text)
+    return length <= MAX_STRING_RESOURCE_BYTES
