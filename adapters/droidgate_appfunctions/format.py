@@ -43,12 +43,10 @@ NOT_LISTED: Final = (
 )
 """What Android prints where it cannot list functions (reference 6.1)."""
 
-NOTHING: Final[Mapping[str, Json]] = {}
-
 
 def facts_of(extensions: Extensions) -> Mapping[str, Json]:
     """Return what a part of the model keeps for this format."""
-    return extensions.get(FORMAT_ID, NOTHING)
+    return extensions.get(FORMAT_ID, {})
 
 
 LOOKS_FOR: Final = (
@@ -76,16 +74,17 @@ _FIRST_SDK: Final = 36
 
 
 def call_routes(provider: Provider, facts: DeviceFacts) -> tuple[CallRoute, ...]:
-    """Return the way through the shell, which Android has from some build of 16 on (reference 6.1)."""
+    """Return the way through the shell, which Android has from some build of 16 on (reference 6.1).
+
+    Whether the component lets anybody call is the rule of `droidgate_mappings.formats.reachability`.
+    """
     needs: list[str] = []
     if EXECUTE not in facts.shell_commands:
         if facts.sdk < _FIRST_SDK:
             needs.append("Android 16 or later: this release has no AppFunctions")
         else:
             needs.append("a build whose shell has `cmd app_function execute-app-function`")
-    del (
-        provider
-    )  # whether its component lets anybody call is the rule of `droidgate_mappings.formats.reachability`
+    del provider
     return (CallRoute(ROUTE, "shell: app_function", not needs, tuple(needs)),)
 
 

@@ -106,10 +106,6 @@ def _is_text(value: Json) -> bool:
     return isinstance(value, str)
 
 
-def _is_type(value: Json) -> bool:
-    return isinstance(value, str) and value in _TYPES
-
-
 def _are_properties(value: Json) -> bool:
     return isinstance(value, dict) and all(map(is_plain_schema, value.values()))
 
@@ -119,7 +115,7 @@ def _are_names(value: Json) -> bool:
 
 
 _FORMS: Final[dict[str, Callable[[Json], bool]]] = {
-    "type": _is_type,
+    "type": lambda value: isinstance(value, str) and value in _TYPES,
     "title": _is_text,
     "description": _is_text,
     "format": _is_text,

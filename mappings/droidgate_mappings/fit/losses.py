@@ -15,23 +15,20 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from droidgate_mappings.json_schema.schema_words import NOTATION, UNSTATED_BOUNDS
-from droidgate_mappings.model.capability import Place, Provider
+from droidgate_mappings.model.capability import Place
 from droidgate_mappings.model.findings import CONVERSION_LEVELS, FINDING_CODES, Finding, Level, finding_code
-from droidgate_mappings.model.json_values import Json, json_equal, pointer_token
+from droidgate_mappings.model.json_values import Json, json_equal
 from droidgate_mappings.model.types import (
     SCALAR_KINDS,
     AllOfType,
     AnyType,
     ArrayType,
-    Extensions,
     ObjectType,
     OneOfType,
     RefType,
     ScalarType,
     Type,
-    as_extensions,
 )
-from droidgate_mappings.tables.loading import FormatTables
 
 _MEANINGS: Final[Mapping[str, str]] = {
     "renamed": "The target needs another name; the name map has both",
@@ -627,46 +624,6 @@ INT32_WITHOUT_BOUNDS: Final = Loss(
     ),
     "the source calls the integer int32 and does not state the bounds; int32 has them",
 )
-
-
-def without_facts(
-    extensions: Extensions,
-    tables: FormatTables,
-    is_left_out: Callable[[str], bool],
-    pointer: str,
-    found: list[Finding],
-) -> Extensions:
-    """Return extensions without those facts of the target's own format that its dialect cannot hold.
-
-    Args:
-        extensions: Of one part of the provider.
-        tables: Of the target format.
-        is_left_out: Whether a fact is left out, by its name.
-        pointer: JSON Pointer of the part.
-        found: Takes a finding for each fact that was left out.
-    """
-    facts = extensions.get(tables.id, {})
-    kept = {fact: value for fact, value in facts.items() if not is_left_out(fact)}
-    if len(kept) == len(facts):
-        return extensions
-    for fact in facts:
-        if fact not in kept:
-            leaf = f"{pointer}/extensions/{tables.id}/{pointer_token(fact)}"
-            loss = FACT_OF_NOTATION if fact in tables.notations else OWN_FACT
-            found.append(loss.finding(leaf, fact=fact))
-    return as_extensions(tables.id, kept, extensions)
-
-
-def without_own_facts(
-    provider: Provider, tables: FormatTables, is_left_out: Callable[[str], bool], found: list[Finding]
-) -> Provider:
-    """Return a provider without such facts of its own and of its capabilities; see `without_facts`."""
-    capabilities = []
-    for position, each in enumerate(provider.capabilities):
-        kept = without_facts(each.extensions, tables, is_left_out, f"/capabilities/{position}", found)
-        capabilities.append(each.changed({"extensions": kept}))
-    kept = without_facts(provider.extensions, tables, is_left_out, "", found)
-    return provider.changed({"extensions": kept, "capabilities": tuple(capabilities)})
 
 
 def keyword_loss(type_: Type, keyword: str, value: Json) -> Loss:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -28,9 +28,19 @@ from droidgate_mappings.model.json_values import pointer_token
 from droidgate_mappings.model.leaves import different_leaves, find_leaf, leaves_of_type
 from droidgate_mappings.model.names import NameEntry, map_names
 from droidgate_mappings.model.type_qualities import may_be_object
-from droidgate_mappings.model.types import AnyType, ObjectType, OneOfType, Property, RefType, ScalarType, Type
+from droidgate_mappings.model.types import (
+    AnyType,
+    Extensions,
+    ObjectType,
+    OneOfType,
+    Property,
+    RefType,
+    ScalarType,
+    Type,
+    as_extensions,
+)
 from droidgate_mappings.tables.capacity import Capacity
-from droidgate_mappings.tables.loading import find_format_tables
+from droidgate_mappings.tables.loading import FormatTables, find_format_tables
 
 _WRAPPER: Final = "result"
 _EFFECT_WORDS: Final = {
@@ -476,3 +486,43 @@ def _wrap_output(fit: Collector, type_: Type, pointer: str, notes: list[str]) ->
     return fit_moved(
         fit, type_, write, pointer, losses.SINGLE_OUTPUT, moved_from=pointer, moved_to=inner.leaf("type")
     )
+
+
+def without_facts(
+    extensions: Extensions,
+    tables: FormatTables,
+    is_left_out: Callable[[str], bool],
+    pointer: str,
+    found: list[Finding],
+) -> Extensions:
+    """Return extensions without those facts of the target's own format that its dialect cannot hold.
+
+    Args:
+        extensions: Of one part of the provider.
+        tables: Of the target format.
+        is_left_out: Whether a fact is left out, by its name.
+        pointer: JSON Pointer of the part.
+        found: Takes a finding for each fact that was left out.
+    """
+    facts = extensions.get(tables.id, {})
+    kept = {fact: value for fact, value in facts.items() if not is_left_out(fact)}
+    if len(kept) == len(facts):
+        return extensions
+    for fact in facts:
+        if fact not in kept:
+            leaf = f"{pointer}/extensions/{tables.id}/{pointer_token(fact)}"
+            loss = losses.FACT_OF_NOTATION if fact in tables.notations else losses.OWN_FACT
+            found.append(loss.finding(leaf, fact=fact))
+    return as_extensions(tables.id, kept, extensions)
+
+
+def without_own_facts(
+    provider: Provider, tables: FormatTables, is_left_out: Callable[[str], bool], found: list[Finding]
+) -> Provider:
+    """Return a provider without such facts of its own and of its capabilities; see `without_facts`."""
+    capabilities = []
+    for position, each in enumerate(provider.capabilities):
+        kept = without_facts(each.extensions, tables, is_left_out, f"/capabilities/{position}", found)
+        capabilities.append(each.changed({"extensions": kept}))
+    kept = without_facts(provider.extensions, tables, is_left_out, "", found)
+    return provider.changed({"extensions": kept, "capabilities": tuple(capabilities)})
