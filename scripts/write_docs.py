@@ -28,6 +28,7 @@ import typer
 from droidgate.cli.descriptors.run_formats import can_write
 from droidgate.cli.exit_codes import ExitCode
 from droidgate.cli.program import build_app
+from droidgate_mappings.fit.losses import levels_of
 from droidgate_mappings.formats.format import load_formats
 from droidgate_mappings.formats.support_matrix import SupportMatrix, cell_text, make_matrix
 from droidgate_mappings.model.findings import FINDING_CODES, FindingCode
@@ -158,10 +159,13 @@ def findings_page() -> str:
     order = [*dict.fromkeys(_AREAS.values()), *sorted(areas.keys() - set(_AREAS.values()))]
     for area in order:
         if area in areas:
-            parts += [
-                f"## {area}\n",
-                _table(("code", "meaning"), [(f"`{other.code}`", other.meaning) for other in areas[area]]),
+            rows = [
+                (f"`{each.code}`", each.meaning, ", ".join(f"`{level}`" for level in levels_of(each.code)))
+                for each in areas[area]
             ]
+            has_levels = any(levels for *_, levels in rows)
+            columns = ("code", "meaning", "levels") if has_levels else ("code", "meaning")
+            parts += [f"## {area}\n", _table(columns, [row[: len(columns)] for row in rows])]
     return "\n".join(parts)
 
 

@@ -8,7 +8,7 @@ from typing import Final
 from lxml import etree
 
 from droidgate_android.projects.indexed_text import to_lower_camel_case
-from droidgate_appfunctions.file_constants import UNUSED
+from droidgate_appfunctions.format import UNUSED
 from droidgate_mappings.formats.leniency import ReadingContext
 from droidgate_mappings.model.capability import Place
 from droidgate_mappings.model.errors import InputError

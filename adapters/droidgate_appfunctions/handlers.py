@@ -22,7 +22,8 @@ from droidgate_android.handlers.java import (
 from droidgate_android.handlers.kotlin import KOTLIN_TYPES, kotlin_comment, kotlin_string
 from droidgate_android.handlers.methods import RESERVED_WORDS, identifiers
 from droidgate_android.handlers.places import ClassPlace, place_classes
-from droidgate_appfunctions.file_constants import APP_LEVEL, NAMES, PLATFORM, V1, asset_name
+from droidgate_appfunctions.asset_names import asset_name
+from droidgate_appfunctions.format import APP_LEVEL, NAMES, PLATFORM, V1
 from droidgate_mappings.formats.format import Artifact, HandlerCode
 from droidgate_mappings.model.capability import Capability, Provider
 from droidgate_mappings.model.names import NameRule, map_names

@@ -36,7 +36,7 @@ from droidgate_android.app_search import (
 from droidgate_android.app_search.events import PullParser
 from droidgate_android.projects.indexed_text import parse_integer, to_lower_camel_case
 from droidgate_appfunctions.fields import local_name
-from droidgate_appfunctions.file_constants import KIND_OF_NUMBER, NAMES
+from droidgate_appfunctions.format import KIND_OF_NUMBER, NAMES
 from droidgate_appfunctions.metadata import metadata_attributes
 from droidgate_appfunctions.mistakes import (
     is_meant_for_functions,
@@ -591,12 +591,8 @@ class _Checker:
     document: IndexedDocument
     component_names: set[str]
 
-    @property
-    def _place(self) -> Place | None:
-        return self.document.place
-
     def _finding(self, rule: LintRule, message: str, pointer: str) -> Finding:
-        return rule.broken(f"{self.document.id}: {message}", pointer=pointer, source=self._place)
+        return rule.broken(f"{self.document.id}: {message}", pointer=pointer, source=self.document.place)
 
     def check_function(self) -> Iterator[Finding]:
         properties, pointer = self.document.properties, _pointer(self.document.id)

@@ -22,16 +22,7 @@ from droidgate_android.app_search.function_listing import (
     without_notices,
 )
 from droidgate_appfunctions.fields import ElementSource
-from droidgate_appfunctions.file_constants import (
-    APP_LEVEL,
-    FORMAT_ID,
-    NAMES,
-    PLATFORM,
-    UNUSED,
-    V1,
-    V2,
-    facts_of,
-)
+from droidgate_appfunctions.format import APP_LEVEL, FORMAT_ID, NAMES, PLATFORM, UNUSED, V1, V2, facts_of
 from droidgate_appfunctions.read_document import FunctionReader, read_functions_file
 from droidgate_mappings.formats.installed import ListedFunction, ListingError
 from droidgate_mappings.formats.leniency import ReadingContext

@@ -16,7 +16,7 @@ from droidgate_appfunctions.fields import (
     local_name,
     text_of,
 )
-from droidgate_appfunctions.file_constants import NAMES, facts_of
+from droidgate_appfunctions.format import NAMES, facts_of
 from droidgate_appfunctions.xml_writing import escape_text, quoted_attribute, render_part
 from droidgate_mappings.formats.application import Resources
 from droidgate_mappings.formats.leniency import ReadingContext

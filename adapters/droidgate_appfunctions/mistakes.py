@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from droidgate_appfunctions.file_constants import NAMES
+from droidgate_appfunctions.format import NAMES
 from droidgate_mappings.formats.application import Component, MetaData
 
 _OFTEN_SEEN: Final = (NAMES["property_v1"], NAMES["property_v2"], NAMES["mistaken_metadata"])

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import Final
 
 from droidgate_appfunctions.fields import ElementSource, kept_element
-from droidgate_appfunctions.file_constants import facts_of
+from droidgate_appfunctions.format import facts_of
 from droidgate_appfunctions.read_document import (
     FunctionsFile,
     merge_files,

@@ -10,16 +10,7 @@ from typing import Any, Final, TypeVar
 
 from droidgate_android.projects.indexed_text import to_lower_camel_case
 from droidgate_appfunctions.fields import ElementSource, local_name
-from droidgate_appfunctions.file_constants import (
-    APP_LEVEL,
-    FORMAT_ID,
-    NAMES,
-    NOT_LISTED,
-    PLATFORM,
-    V1,
-    V2,
-    as_extensions,
-)
+from droidgate_appfunctions.format import APP_LEVEL, FORMAT_ID, NAMES, NOT_LISTED, PLATFORM, V1, V2
 from droidgate_appfunctions.metadata import (
     AppMetadata,
     metadata_attributes,
@@ -61,7 +52,7 @@ from droidgate_mappings.formats.leniency import ReadingContext
 from droidgate_mappings.model.capability import ComponentAccess, Place, Provider, reachable_definitions
 from droidgate_mappings.model.errors import InputError
 from droidgate_mappings.model.json_values import Json
-from droidgate_mappings.model.types import Type
+from droidgate_mappings.model.types import Type, as_extensions
 from droidgate_mappings.text.xml_text import decode_xml
 
 Read = TypeVar("Read")
@@ -152,7 +143,7 @@ def _is_schema_alone(text: str) -> bool:
 
 def _schema_provider(schema: Schema, path: str) -> Provider:
     dialect = PLATFORM if "paramNames" in schema[NAMES["function_document"]] else V2
-    extensions = as_extensions({schema_fact(dialect): schema})
+    extensions = as_extensions(FORMAT_ID, {schema_fact(dialect): schema})
     place = Place(path=path, line=1)
     return Provider(protocol=FORMAT_ID, dialect=dialect, source=place, extensions=extensions)
 
@@ -174,12 +165,14 @@ def _provider(
         source=file.place if file is not None else place or guidance.place,
         definitions=file.definitions if file is not None else {},
         capabilities=tuple(file.capabilities.values()) if file is not None else (),
-        extensions=as_extensions(facts),
+        extensions=as_extensions(FORMAT_ID, facts),
     )
     dialect = provider.dialect or V2
     if schema is None or dialect == V1 or schema == usual_schema(provider, dialect):
         return provider
-    return provider.model_copy(update={"extensions": as_extensions({**facts, schema_fact(dialect): schema})})
+    return provider.model_copy(
+        update={"extensions": as_extensions(FORMAT_ID, {**facts, schema_fact(dialect): schema})}
+    )
 
 
 def read_application(application: Application, context: ReadingContext) -> Reading:

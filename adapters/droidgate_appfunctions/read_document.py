@@ -21,7 +21,7 @@ from droidgate_appfunctions.fields import (
     local_name,
     text_of,
 )
-from droidgate_appfunctions.file_constants import (
+from droidgate_appfunctions.format import (
     APP_LEVEL,
     FORMAT_ID,
     NAMES,
@@ -31,7 +31,6 @@ from droidgate_appfunctions.file_constants import (
     V1,
     V2,
     V2_LEGACY,
-    as_extensions,
 )
 from droidgate_appfunctions.read_types import left_of_part, part_facts, read_entries, read_type
 from droidgate_appfunctions.schema import Schema
@@ -39,7 +38,7 @@ from droidgate_mappings.formats.leniency import ReadingContext
 from droidgate_mappings.model.capability import Capability, CapabilityAccess, Place
 from droidgate_mappings.model.findings import Finding, Level, finding_code
 from droidgate_mappings.model.json_values import Json
-from droidgate_mappings.model.types import ObjectType, Property, ScalarType, Type
+from droidgate_mappings.model.types import ObjectType, Property, ScalarType, Type, as_extensions
 from droidgate_mappings.tables.app_functions import load_indexing
 from droidgate_mappings.tables.loading import read_toml
 from droidgate_mappings.text.xml_text import Element, child_elements, decode_xml, xpath_of
@@ -117,7 +116,7 @@ def _report_version_1(functions: Iterable[Element], source: ElementSource) -> No
 
 
 def report_unread_elements(elements: Iterable[Element], source: ElementSource) -> None:
-    """Report each tag of the elements that stand where functions are expected and are none, once."""
+    """Report each tag once of the elements that are in the place of functions and are not functions."""
     found: dict[Tag, list[Element]] = {}
     for element in elements:
         found.setdefault((NAMES["root"], local_name(element)), []).append(element)
@@ -392,7 +391,7 @@ class FunctionReader:
             **declared,
             access=access.changed({"restrict_callers": restricted}),
             source=self.source.place(fields.element),
-            extensions=as_extensions(facts),
+            extensions=as_extensions(FORMAT_ID, facts),
         )
 
     def _read_v1(self, fields: Fields) -> Capability:
@@ -457,7 +456,9 @@ class FunctionReader:
             if required is None:
                 facts["isRequired"] = None
             facts.update(left_of_part(inner))
-            parameters[name] = Property(type=type_, required=bool(required), extensions=as_extensions(facts))
+            parameters[name] = Property(
+                type=type_, required=bool(required), extensions=as_extensions(FORMAT_ID, facts)
+            )
         return ObjectType(properties=parameters)
 
     def _read_response(self, fields: Fields, facts: dict[str, Json]) -> Type | None:
@@ -513,7 +514,7 @@ def _read_word(word: str, *, required: bool) -> Property:
     return Property(
         type=ScalarType(kind=kind),  # type: ignore[arg-type]
         required=required,
-        extensions=as_extensions(facts),
+        extensions=as_extensions(FORMAT_ID, facts),
     )
 
 
@@ -556,9 +557,9 @@ def with_description(type_: Type, text: str | None) -> Type:
     facts = dict(type_.extensions.get(FORMAT_ID, {}))
     if text is None:
         facts["descriptionInside"] = True
-        return type_.model_copy(update={"extensions": as_extensions(facts)})
+        return type_.model_copy(update={"extensions": as_extensions(FORMAT_ID, facts)})
     facts["typeDescription"] = type_.description
-    return type_.model_copy(update={"description": text, "extensions": as_extensions(facts)})
+    return type_.model_copy(update={"description": text, "extensions": as_extensions(FORMAT_ID, facts)})
 
 
 def _read_components(element: Element, source: ElementSource, file: FunctionsFile) -> None:
@@ -578,7 +579,7 @@ def _read_components(element: Element, source: ElementSource, file: FunctionsFil
             facts["nameElements"] = left
         if facts:
             facts = {**definition.extensions.get(FORMAT_ID, {}), **facts}
-            definition = definition.model_copy(update={"extensions": as_extensions(facts)})
+            definition = definition.model_copy(update={"extensions": as_extensions(FORMAT_ID, facts)})
         file.definitions[name] = definition
         if name not in names:
             names.append(name)

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 from droidgate_appfunctions.fields import ElementSource, Fields, text_of
-from droidgate_appfunctions.file_constants import KIND_OF_NUMBER, as_extensions
+from droidgate_appfunctions.format import FORMAT_ID, KIND_OF_NUMBER
 from droidgate_appfunctions.pattern_matcher import fact_of_patterns, pattern_of
 from droidgate_mappings.model.errors import BudgetError
 from droidgate_mappings.model.json_values import Json
@@ -21,6 +21,7 @@ from droidgate_mappings.model.types import (
     RefType,
     ScalarType,
     Type,
+    as_extensions,
 )
 from droidgate_mappings.text.xml_text import Element
 
@@ -45,7 +46,7 @@ def read_type(
             components).
 
     Raises:
-        InputError: a value that Android does not read either, such as a number that is none.
+        InputError: a value that Android does not read either, such as a number that is not one.
         BudgetError: more than `MAX_TYPE_DEPTH` levels.
     """
     if depth > MAX_TYPE_DEPTH:
@@ -105,7 +106,7 @@ def _all_facts(fields: Fields, facts: dict[str, Json]) -> dict[str, dict[str, Js
     left = fields.rest()
     if left:
         facts["typeElements"] = left
-    return as_extensions(facts)
+    return as_extensions(FORMAT_ID, facts)
 
 
 def _read_nullable(fields: Fields, facts: dict[str, Json], *, definition: bool, member: bool) -> bool:
@@ -206,7 +207,7 @@ def _read_object(fields: Fields, facts: dict[str, Json], depth: int) -> dict[str
         type_ = read_type(element, fields.source, depth=depth + 1)
         facts_of_part.update(left_of_part(inner))
         properties[name] = Property(
-            type=type_, required=name in required, extensions=as_extensions(facts_of_part)
+            type=type_, required=name in required, extensions=as_extensions(FORMAT_ID, facts_of_part)
         )
     if required != [name for name in properties if properties[name].required]:
         facts["requiredOrder" if properties.keys() >= set(required) else "required"] = required

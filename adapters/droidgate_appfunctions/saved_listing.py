@@ -12,7 +12,7 @@ from droidgate_android.app_search.function_listing import (
     read_documents,
     without_notices,
 )
-from droidgate_appfunctions.file_constants import NAMES, NOT_LISTED
+from droidgate_appfunctions.format import NAMES, NOT_LISTED
 from droidgate_appfunctions.listed import ListingReader
 from droidgate_mappings.formats.format import Reading, SourceFile
 from droidgate_mappings.formats.installed import ListedFunction, ListingError

@@ -8,7 +8,7 @@ from functools import cache
 from typing import Any, Final
 
 from droidgate_android.projects.indexed_text import parse_boolean, parse_integer
-from droidgate_appfunctions.file_constants import NAMES, PLATFORM, V1, facts_of
+from droidgate_appfunctions.format import NAMES, PLATFORM, V1, facts_of
 from droidgate_appfunctions.pattern_matcher import patterns_of
 from droidgate_appfunctions.xml_writing import quoted_attribute
 from droidgate_mappings.formats.leniency import ReadingContext

@@ -12,7 +12,7 @@ from functools import cache
 from typing import Final
 
 from droidgate_android.app_search.function_listing import without_notices
-from droidgate_appfunctions.discovery import EXECUTE, ROUTE
+from droidgate_appfunctions.format import EXECUTE, ROUTE
 from droidgate_appfunctions.wire import RETURN_KEY, AppFunctionWireError, read_result, write_parameters
 from droidgate_mappings.formats.shell_calls import (
     BroadcastOutput,
@@ -140,10 +140,10 @@ class AppFunctionShellCalls:
             (
                 *_COMMAND,
                 EXECUTE,
-                *_identity(call),
+                *("--package", call.provider.package or "", "--function", call.capability.id),
                 "--parameters",
                 one_line_json(parameters),
-                *_user(call),
+                *("--user", str(call.facts.user)),
                 _TIMEOUT,
                 str(call.seconds),
             )
@@ -189,11 +189,3 @@ def read_state(text: str) -> bool | None:
 
 def _may_be_nothing(declared: Type) -> bool:
     return declared.nullable or (isinstance(declared, ScalarType) and declared.kind == "null")
-
-
-def _identity(call: ShellCall) -> tuple[str, ...]:
-    return ("--package", call.provider.package or "", "--function", call.capability.id)
-
-
-def _user(call: ShellCall) -> tuple[str, ...]:
-    return ("--user", str(call.facts.user))

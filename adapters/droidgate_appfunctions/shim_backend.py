@@ -8,7 +8,7 @@ from typing import Final
 
 from droidgate_android.apk.apk_budgets import MAX_XML_BYTES
 from droidgate_android.apk.reader import Apk
-from droidgate_appfunctions.file_constants import NAMES, V1
+from droidgate_appfunctions.format import NAMES, V1
 from droidgate_mappings.formats.application import Component, MetaData
 from droidgate_mappings.formats.shim_backend import ShimBackend
 from droidgate_mappings.model.capability import Capability, Provider

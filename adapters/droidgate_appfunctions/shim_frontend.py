@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from droidgate_appfunctions.file_constants import TABLES
+from droidgate_appfunctions.format import TABLES
 from droidgate_appfunctions.write import write
 from droidgate_mappings.formats.format import Advertised, ShimOffer
 from droidgate_mappings.formats.shim_frontend import (

@@ -18,7 +18,7 @@ from dataclasses import dataclass, field
 from decimal import Decimal
 from typing import Final, Literal, TypeAlias
 
-from droidgate_appfunctions.file_constants import NAMES
+from droidgate_appfunctions.format import NAMES
 from droidgate_mappings.model.errors import DroidgateError
 from droidgate_mappings.model.json_values import Json, pointer_token
 from droidgate_mappings.model.types import (
@@ -344,7 +344,7 @@ def write_parameters(
             an empty list is an error. Nulls are left out silently, being the same as no value.
 
     Raises:
-        AppFunctionWireError: a value that is none of the declared type, or that the shell cannot carry.
+        AppFunctionWireError: a value that is not of the declared type, or that the shell cannot carry.
     """
     walk = Walk(definitions, _PARAMETER_TOKEN)
     written = _ParameterWriter(walk, losses).write(values, walk.resolve(input_type, ""), "", 0)
@@ -497,7 +497,7 @@ def read_result(document: Json, output_type: Type | None, definitions: Definitio
         definitions: The provider's definitions.
 
     Raises:
-        AppFunctionWireError: the document is none, or does not fit the declaration.
+        AppFunctionWireError: it is not a document, or does not fit the declaration.
     """
     reader = _ResultReader(Walk(definitions, _RESULT_TOKEN))
     return reader.read_document(document, output_type)

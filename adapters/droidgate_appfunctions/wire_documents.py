@@ -434,7 +434,7 @@ def _raise_if_too_much(error: AppFunctionWireError) -> None:
 
 
 def _read_plain(kind: str, value: Json, *, single: bool) -> Json:
-    """Return the value of a kind other than `document`, None where it is none."""
+    """Return the value of a kind other than `document`, None where it is not of that kind."""
     number = read_number(value)
     match kind:
         case "string":

@@ -11,7 +11,8 @@ from dataclasses import replace
 from typing import Final
 
 from droidgate_android.projects.indexed_text import to_lower_camel_case
-from droidgate_appfunctions.file_constants import (
+from droidgate_appfunctions.asset_names import asset_name
+from droidgate_appfunctions.format import (
     APP_LEVEL,
     FORMAT_ID,
     NAMES,
@@ -21,8 +22,6 @@ from droidgate_appfunctions.file_constants import (
     UNUSED,
     V1,
     V2_LEGACY,
-    as_extensions,
-    asset_name,
     facts_of,
 )
 from droidgate_appfunctions.metadata import has_metadata, write_metadata
@@ -30,12 +29,12 @@ from droidgate_appfunctions.older_files import OTHER_FUNCTIONS, SAME_FUNCTIONS
 from droidgate_appfunctions.pattern_matcher import pattern_of, patterns_of
 from droidgate_appfunctions.schema import Schema, schema_fact, usual_schema, write_schema_file
 from droidgate_appfunctions.xml_writing import Node, quoted_attribute, render
-from droidgate_mappings.fit import Fitted, fit_provider, losses
+from droidgate_mappings.fit import Fitted, Loss, fit_provider
 from droidgate_mappings.formats.component_reading import enabled_attribute, enabled_resources
 from droidgate_mappings.formats.format import Artifact, Writing
 from droidgate_mappings.model.capability import Capability, CapabilityAccess, Provider
 from droidgate_mappings.model.errors import UsageError, WriteError
-from droidgate_mappings.model.findings import Finding
+from droidgate_mappings.model.findings import Finding, Level
 from droidgate_mappings.model.json_values import Json
 from droidgate_mappings.model.types import (
     AllOfType,
@@ -47,10 +46,17 @@ from droidgate_mappings.model.types import (
     Property,
     RefType,
     Type,
+    as_extensions,
 )
 from droidgate_mappings.tables.loading import DialectTable
 from droidgate_mappings.text.aapt_text import escape_attribute_value
 
+_FOREIGN_FILE: Final = Loss(
+    "extension-dropped",
+    Level.DROPPED,
+    "{fact!r} can declare functions and access rules that the source does not have",
+    "convert the AppFunctions app itself to keep it",
+)
 _OWN_ELEMENTS: Final = frozenset(
     {
         *(NAMES[name] for name in ("function", "function_document", "component_document")),
@@ -526,16 +532,13 @@ def _without_facts(
         or (name in {"rootElements", "elements"} and has_own_elements(fact))
     ]
     findings.extend(
-        losses.APPFUNCTIONS_FACT.finding(
-            f"{pointer}/extensions/{FORMAT_ID}/{name}", source=part.source, fact=name
-        )
+        _FOREIGN_FILE.finding(f"{pointer}/extensions/{FORMAT_ID}/{name}", source=part.source, fact=name)
         for name in foreign
     )
     if not foreign:
         return extensions
     kept = {name: fact for name, fact in facts.items() if name not in foreign}
-    others = {name: values for name, values in extensions.items() if name != FORMAT_ID}
-    return {**others, **as_extensions(kept)}
+    return as_extensions(FORMAT_ID, kept, extensions)
 
 
 def _fit(provider: Provider, dialect: DialectTable, *, alone: bool = False) -> Fitted:

@@ -6,7 +6,7 @@ import json
 from collections.abc import Callable, Mapping
 from typing import Final
 
-from droidgate_function_calling.vendor_shapes import ANTHROPIC, GEMINI, OPENAI, OPENAI_CHAT, OPENAI_STRICT
+from droidgate_function_calling.format import ANTHROPIC, GEMINI, OPENAI, OPENAI_CHAT, OPENAI_STRICT
 from droidgate_mappings.formats.format import ModelCall
 from droidgate_mappings.model.errors import InputError
 from droidgate_mappings.model.json_values import Json

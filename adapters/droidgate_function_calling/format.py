@@ -4,14 +4,22 @@ from __future__ import annotations
 
 from typing import Final
 
-from droidgate_function_calling.read import detect, read_file
-from droidgate_function_calling.vendor_shapes import TABLES
 from droidgate_mappings.formats.format import Format, lazily
+from droidgate_mappings.tables.loading import load_format_tables
+
+TABLES: Final = load_format_tables("function-calling")
+FORMAT_ID: Final = TABLES.id
+
+OPENAI: Final = "openai"
+OPENAI_STRICT: Final = "openai-strict"
+OPENAI_CHAT: Final = "openai-chat"
+ANTHROPIC: Final = "anthropic"
+GEMINI: Final = "gemini"
 
 FORMAT: Final = Format(
     tables=TABLES,
-    detect=detect,
-    read_file=read_file,
+    detect=lazily("droidgate_function_calling.read:detect"),
+    read_file=lazily("droidgate_function_calling.read:read_file"),
     write=lazily("droidgate_function_calling.write:write"),
     read_call=lazily("droidgate_function_calling.calls:read_call"),
     endings=(".json",),

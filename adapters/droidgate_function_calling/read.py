@@ -7,18 +7,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
-from droidgate_function_calling.vendor_shapes import (
-    ANTHROPIC,
-    FORMAT_ID,
-    GEMINI,
-    OPENAI,
-    TABLES,
-    ToolEntry,
-    ToolList,
-    as_extensions,
-    find_no_tools,
-    find_tools,
-)
+from droidgate_function_calling.format import ANTHROPIC, FORMAT_ID, GEMINI, OPENAI, TABLES
+from droidgate_function_calling.vendor_shapes import ToolEntry, ToolList, find_no_tools, find_tools
 from droidgate_mappings.formats.format import Reading, SourceFile
 from droidgate_mappings.formats.leniency import ReadingContext
 from droidgate_mappings.json_schema import Schema, read_schema
@@ -26,7 +16,7 @@ from droidgate_mappings.model.capability import Capability, Place, Provider
 from droidgate_mappings.model.errors import InputError
 from droidgate_mappings.model.findings import Finding, Level, finding_code
 from droidgate_mappings.model.json_values import Json
-from droidgate_mappings.model.types import Type
+from droidgate_mappings.model.types import Type, as_extensions
 from droidgate_mappings.text.json_text import parse_json
 
 _UNSPECIFIED: Final = "TYPE_UNSPECIFIED"
@@ -211,7 +201,7 @@ class _Reader:
             source=Place(path=self.path, line=1),
             definitions=self.definitions,
             capabilities=tuple(capabilities.values()),
-            extensions=as_extensions(tools.further),
+            extensions=as_extensions(FORMAT_ID, tools.further),
         )
 
     def leave_out(self, entry: ToolEntry) -> None:
@@ -231,7 +221,7 @@ class _Reader:
         """Read one function.
 
         Raises:
-            InputError: it has no name, or a schema that is none.
+            InputError: it has no name, or its schema is not one.
         """
         function, pointer = entry.function, entry.pointer
         name, description = function.get("name"), function.get("description")
@@ -260,7 +250,7 @@ class _Reader:
             input=self.read_input(given, name, pointer),
             output=None if result is None else self.read_schema(result, name, pointer),
             source=Place(path=self.path, line=1, inner=pointer),
-            extensions=as_extensions(facts),
+            extensions=as_extensions(FORMAT_ID, facts),
         )
 
     def take_schemas(self, entry: ToolEntry, names: tuple[str, ...]) -> dict[str, Json]:

@@ -1,6 +1,4 @@
-"""The shapes of tool lists, the vendors that take them (docs/reference/formats/function-calling.md), and the
-format's tables.
-"""
+"""The tools of a document, by the shapes of each vendor (docs/reference/formats/function-calling.md)."""
 
 from __future__ import annotations
 
@@ -8,24 +6,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
+from droidgate_function_calling.format import ANTHROPIC, GEMINI, OPENAI, OPENAI_CHAT
 from droidgate_mappings.model.json_values import Json, pointer_token
-from droidgate_mappings.model.types import Extensions
-from droidgate_mappings.tables.loading import load_format_tables
-
-TABLES: Final = load_format_tables("function-calling")
-FORMAT_ID: Final = TABLES.id
-
-OPENAI: Final = "openai"
-OPENAI_STRICT: Final = "openai-strict"
-OPENAI_CHAT: Final = "openai-chat"
-ANTHROPIC: Final = "anthropic"
-GEMINI: Final = "gemini"
-
-
-def as_extensions(facts: Mapping[str, Json]) -> Extensions:
-    """Return the extensions that hold the given facts of this format."""
-    return {FORMAT_ID: dict(facts)} if facts else {}
-
 
 SCHEMA_WORDS: Final = frozenset({"type", "properties", "$ref", "anyOf", "oneOf", "allOf"})
 _DECLARATIONS: Final = ("functionDeclarations", "function_declarations")

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from droidgate_function_calling.vendor_shapes import (
+from droidgate_function_calling.format import (
     ANTHROPIC,
     FORMAT_ID,
     GEMINI,
@@ -22,20 +22,19 @@ from droidgate_function_calling.vendor_shapes import (
     OPENAI_STRICT,
     TABLES,
 )
-from droidgate_mappings.fit import fit_provider, losses
-from droidgate_mappings.fit.collector import null_definitions, takes_null
+from droidgate_mappings.fit import Loss, fit_provider, without_own_facts
 from droidgate_mappings.formats.format import Artifact, Writing
 from droidgate_mappings.json_schema import NAMESPACE, NOTATION, add_discriminators, write_schema
 from droidgate_mappings.json_schema.schema_words import ANNOTATION
 from droidgate_mappings.model.capability import Capability, Provider, child_types, reachable_definitions
 from droidgate_mappings.model.errors import WriteError
 from droidgate_mappings.model.findings import Finding, Level, finding_code
-from droidgate_mappings.model.json_values import Json, json_equal, pointer_name, pointer_token, readable_json
+from droidgate_mappings.model.json_values import Json, json_equal, pointer_name, readable_json
 from droidgate_mappings.model.leaves import different_leaves, leaves_of_provider
+from droidgate_mappings.model.type_qualities import null_definitions, takes_null
 from droidgate_mappings.model.types import (
     AnyType,
     ArrayType,
-    Extensions,
     ObjectType,
     OneOfType,
     Property,
@@ -45,15 +44,25 @@ from droidgate_mappings.model.types import (
 from droidgate_mappings.tables.capacity import Capacity
 from droidgate_mappings.tables.loading import DialectTable
 
-NULL_FOR_NONE: Final = finding_code(
-    "null-for-none",
-    "Strict mode requires every parameter; null means that it is left out; the reverse mapping removes it",
-    __name__,
+_NULL_FOR_NONE: Final = Loss(
+    finding_code(
+        "null-for-none",
+        "Strict mode requires every parameter; null means that it is left out; reading a call removes it",
+        __name__,
+    ),
+    Level.RENAMED,
+    "strict mode requires it; null means that it is left out",
 )
-CLOSED: Final = finding_code(
-    "object-closed", "Strict mode allows no further properties than those that are declared", __name__
+_OBJECT_CLOSED: Final = Loss(
+    finding_code(
+        "object-closed", "Strict mode allows no further properties than those that are declared", __name__
+    ),
+    Level.NARROWED,
+    "strict mode allows no further properties",
 )
-
+_SCHEMA_OBJECT: Final = Loss(
+    "notation-dropped", Level.RENAMED, "the target takes a JSON object as a schema; it means the same"
+)
 _CLOSED: Final = "additionalProperties"
 _FORMATS: Final = frozenset(
     {"date-time", "time", "date", "duration", "email", "hostname", "ipv4", "ipv6", "uuid"}
@@ -152,11 +161,8 @@ def write_strict_schema(type_: Type, definitions: Mapping[str, Type]) -> Json:
 
 
 def _finding(pointer: str) -> Finding:
-    if pointer.endswith(f"/{_CLOSED}"):
-        message = "strict mode allows no further properties"
-        return Finding(code=CLOSED, level=Level.NARROWED, pointer=pointer, message=message)
-    message = "strict mode requires it; null means that it is left out"
-    return Finding(code=NULL_FOR_NONE, level=Level.RENAMED, pointer=pointer, message=message)
+    loss = _OBJECT_CLOSED if pointer.endswith(f"/{_CLOSED}") else _NULL_FOR_NONE
+    return loss.finding(pointer)
 
 
 def _can_be_strict(root: Type, definitions: Mapping[str, Type]) -> bool:
@@ -251,8 +257,13 @@ def _as_strict(schema: Json) -> Json:
 
 FILE_NAME: Final = "tools.json"
 
-TOO_MANY_TOOLS: Final = finding_code(
-    "too-many-tools", "The vendor's API refuses a list of so many tools; give it some of them", __name__
+_TOO_MANY_TOOLS: Final = Loss(
+    finding_code(
+        "too-many-tools", "The vendor's API refuses a list of so many tools; give it some of them", __name__
+    ),
+    Level.IMPOSSIBLE,
+    "the list has {count} tools; the API takes {most} at once",
+    "send the tools that a conversation needs",
 )
 
 _Facts = Mapping[str, Json]
@@ -270,7 +281,10 @@ def write(provider: Provider, dialect: DialectTable) -> Writing:
     is_same_dialect = provider.protocol == FORMAT_ID and provider.dialect == dialect.id
     capacity = _own_capacity(dialect.capacity) if is_same_dialect else dialect.capacity
     reported: list[Finding] = []
-    changed = provider if is_same_dialect else _without_facts(provider, reported)
+    changed = provider
+    if not is_same_dialect:
+        # Facts of another vendor's list.
+        changed = without_own_facts(provider, TABLES, lambda _: True, reported)
     fitted = fit_provider(changed, capacity, FORMAT_ID, dialect.id)
     written = _with_schema_objects(fitted.provider, reported)
     findings = (*reported, *fitted.findings)
@@ -304,39 +318,7 @@ def _count(provider: Provider, dialect: DialectTable) -> tuple[Finding, ...]:
     most, count = dialect.most_capabilities, len(provider.capabilities)
     if most is None or count <= most:
         return ()
-    return (
-        Finding(
-            code=TOO_MANY_TOOLS,
-            level=Level.IMPOSSIBLE,
-            pointer="/capabilities",
-            message=f"the list has {count} tools; the API takes {most} at once",
-            hint="send the tools that a conversation needs",
-            source=provider.source,
-        ),
-    )
-
-
-def _without_facts(provider: Provider, reported: list[Finding]) -> Provider:
-    """Return a provider without the facts of another vendor's list."""
-    capabilities = tuple(
-        capability.changed(
-            {"extensions": _others(capability.extensions, f"/capabilities/{position}", reported)}
-        )
-        for position, capability in enumerate(provider.capabilities)
-    )
-    extensions = _others(provider.extensions, "", reported)
-    return provider.changed({"extensions": extensions, "capabilities": capabilities})
-
-
-def _others(extensions: Extensions, pointer: str, reported: list[Finding]) -> Extensions:
-    own = extensions.get(FORMAT_ID)
-    if own is None:
-        return extensions
-    for fact in own:
-        leaf = f"{pointer}/extensions/{FORMAT_ID}/{pointer_token(fact)}"
-        loss = losses.VENDOR_NOTATION if fact in TABLES.notations else losses.VENDOR_FACT
-        reported.append(loss.finding(leaf, fact=fact))
-    return {format_id: facts for format_id, facts in extensions.items() if format_id != FORMAT_ID}
+    return (_TOO_MANY_TOOLS.finding("/capabilities", source=provider.source, count=count, most=most),)
 
 
 def _with_schema_objects(provider: Provider, reported: list[Finding]) -> Provider:
@@ -354,7 +336,7 @@ def _with_schema_object(capability: Capability, pointer: str, reported: list[Fin
         return capability
     keywords: dict[str, Json] = {} if output.boolean else {"not": {}}
     leaves = ("boolean", *(f"keywords/{word}" for word in keywords))
-    reported += [losses.VENDOR_SCHEMA.finding(f"{pointer}/{leaf}") for leaf in leaves]
+    reported += [_SCHEMA_OBJECT.finding(f"{pointer}/{leaf}") for leaf in leaves]
     return capability.changed({"output": output.changed({"boolean": None, "keywords": keywords})})
 
 
@@ -406,7 +388,11 @@ def _write_openai_chat(tool: _Tool, capability: Capability, provider: Provider) 
 
 
 def _write_anthropic(tool: _Tool, capability: Capability, provider: Provider) -> _Tool:
-    return {**tool, "input_schema": _schema(capability.input, provider), **_facts_of(capability)}
+    return {
+        **tool,
+        "input_schema": _schema(capability.input, provider),
+        **_facts_of(capability),
+    }
 
 
 def _write_gemini(tool: _Tool, capability: Capability, provider: Provider) -> _Tool:

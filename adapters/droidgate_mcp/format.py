@@ -5,13 +5,23 @@ from __future__ import annotations
 from typing import Final
 
 from droidgate_mappings.formats.format import Format, lazily
-from droidgate_mcp.read import detect, read_file
-from droidgate_mcp.tool_facts import TABLES
+from droidgate_mappings.tables.loading import load_format_tables
+
+TABLES: Final = load_format_tables("mcp")
+FORMAT_ID: Final = TABLES.id
+
+HANDSHAKE: Final = "2025-11-25"
+"""The last revision with a handshake; all before it are read as this one."""
+
+MODERN: Final = "2026-07-28"
+
+PROVIDER_META: Final = TABLES.names["provider_meta"]
+TOOL_META: Final = TABLES.names["tool_meta"]
 
 FORMAT: Final = Format(
     tables=TABLES,
-    detect=detect,
-    read_file=read_file,
+    detect=lazily("droidgate_mcp.read:detect"),
+    read_file=lazily("droidgate_mcp.read:read_file"),
     write=lazily("droidgate_mcp.write:write"),
     find_losses=lazily("droidgate_mcp.write:find_losses"),
     lint_file=lazily("droidgate_mcp.lint:lint_file"),

@@ -22,18 +22,13 @@ from droidgate_mappings.model.errors import InputError
 from droidgate_mappings.model.json_values import Json
 from droidgate_mappings.model.types import AnyType, Extensions, Type
 from droidgate_mappings.text.json_text import parse_json
+from droidgate_mcp.format import FORMAT_ID, HANDSHAKE, MODERN, PROVIDER_META, TABLES, TOOL_META
 from droidgate_mcp.tool_facts import (
     ANNOTATIONS_FACT,
     ANNOTATIONS_POINTER,
-    FORMAT_ID,
-    HANDSHAKE,
     HINTS,
     META_POINTER,
-    MODERN,
-    PROVIDER_META,
-    TABLES,
     TITLE_FACT,
-    TOOL_META,
     document_fact,
     name_member,
     name_members,

@@ -1,4 +1,4 @@
-"""The format's tables, and the names of the facts that a tool or a document has beyond the model: one fact
+"""The names of the facts that a tool or a document has beyond the model: one fact
 for each member.
 
 A member of a tool is named as it is, a member of its `annotations` or of `_meta` by its JSON Pointer, such as
@@ -16,7 +16,6 @@ from pydantic import ValidationError
 from droidgate_mappings.model.capability import CapabilityAccess, ComponentAccess
 from droidgate_mappings.model.errors import InputError
 from droidgate_mappings.model.json_values import Json, pointer_name, pointer_token
-from droidgate_mappings.tables.loading import load_format_tables
 
 _Access = TypeVar("_Access", ComponentAccess, CapabilityAccess)
 
@@ -63,17 +62,6 @@ def _describe(error: ValidationError) -> str:
     why = "is not an access rule" if reason is None else f"{reason}"
     return f"{rule!r} in droidgate's `_meta` {why}: {repr(problem['input'])[:_MAX_SHOWN]}"
 
-
-TABLES: Final = load_format_tables("mcp")
-FORMAT_ID: Final = TABLES.id
-
-HANDSHAKE: Final = "2025-11-25"
-"""The last revision with a handshake; all before it are read as this one."""
-
-MODERN: Final = "2026-07-28"
-
-PROVIDER_META: Final = TABLES.names["provider_meta"]
-TOOL_META: Final = TABLES.names["tool_meta"]
 
 CACHE_DEFAULTS: Final = {"resultType": "complete", "ttlMs": 0, "cacheScope": "private"}
 """What a 2026-07-28 result must say, at its strictest."""

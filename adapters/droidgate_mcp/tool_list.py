@@ -18,7 +18,8 @@ from typing import Any, Final
 from droidgate_mappings.model.errors import InputError
 from droidgate_mappings.model.json_values import Json, canonical_json, pointer_name, pointer_token
 from droidgate_mappings.text.json_text import decode_utf8, parse_json
-from droidgate_mcp.tool_facts import CACHE_DEFAULTS, META_POINTER, MODERN
+from droidgate_mcp.format import MODERN
+from droidgate_mcp.tool_facts import CACHE_DEFAULTS, META_POINTER
 
 SHAPE_HINT: Final = (
     "a tools/list result, the JSON-RPC response around one, an array of tools, one tool, a dump of a server "

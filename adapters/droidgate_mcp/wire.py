@@ -12,11 +12,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
-from droidgate_mappings.fit import is_always_object, may_be_null
 from droidgate_mappings.model.json_values import Json, canonical_json
+from droidgate_mappings.model.type_qualities import is_always_object, may_be_null
 from droidgate_mappings.model.types import Type
 from droidgate_mappings.tables.failure_tokens import load_failure_tokens, write_failure
-from droidgate_mcp.tool_facts import HANDSHAKE, MODERN
+from droidgate_mcp.format import HANDSHAKE, MODERN
 
 INTERNAL_ERROR: Final = -32603
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final
 
-from droidgate_mappings.fit import Fitted, fit_provider, losses
+from droidgate_mappings.fit import Fitted, Loss, fit_provider
 from droidgate_mappings.formats.format import Artifact, Writing
 from droidgate_mappings.json_schema import (
     NAMESPACE,
@@ -20,23 +20,19 @@ from droidgate_mappings.json_schema import (
 )
 from droidgate_mappings.model.capability import Capability, Provider, reachable_definitions
 from droidgate_mappings.model.errors import DroidgateError, WriteError
-from droidgate_mappings.model.findings import Finding
+from droidgate_mappings.model.findings import Finding, Level
 from droidgate_mappings.model.json_values import Json, canonical_json, readable_json
 from droidgate_mappings.model.leaves import different_leaves, leaves_of_provider
-from droidgate_mappings.model.types import AnyType, Extensions, Type
+from droidgate_mappings.model.types import AnyType, Extensions, Type, as_extensions
 from droidgate_mappings.tables.loading import DialectTable
 from droidgate_mappings.text.json_text import WRITTEN, parse_json
+from droidgate_mcp.format import FORMAT_ID, MODERN, PROVIDER_META, TABLES, TOOL_META
 from droidgate_mcp.tool_facts import (
     ANNOTATIONS_FACT,
     ANNOTATIONS_POINTER,
-    FORMAT_ID,
     HINTS,
     META_POINTER,
-    MODERN,
-    PROVIDER_META,
-    TABLES,
     TITLE_FACT,
-    TOOL_META,
     document_fact,
     is_member,
     member_name,
@@ -44,6 +40,17 @@ from droidgate_mcp.tool_facts import (
     stated_rules,
 )
 from droidgate_mcp.tool_list import holds_meta, is_further_field, placed_fields, placed_further, put_together
+
+_SERVER_FACT: Final = Loss(
+    "notation-dropped",
+    Level.RENAMED,
+    "an array of tools has no room for facts about the server; a result is written",
+)
+_DEFINITION_PLACE: Final = Loss(
+    "notation-dropped",
+    Level.RENAMED,
+    "the definition is written into `$defs`; its old place in the schema is another one now",
+)
 
 
 def place_all_definitions(
@@ -70,7 +77,7 @@ def place_all_definitions(
     changed = different_leaves(dict(leaves_of_provider(provider)), dict(leaves_of_provider(placed)))
     return placed, (
         *findings,
-        *(losses.MCP_DEFINITION.finding(leaf) for leaf in changed if leaf not in reported),
+        *(_DEFINITION_PLACE.finding(leaf) for leaf in changed if leaf not in reported),
     )
 
 
@@ -116,7 +123,7 @@ def write(provider: Provider, dialect: DialectTable) -> Writing:
     meta = _write_provider_meta(written, shape, fact)
     if meta and not holds_meta(shape):
         written, shape = _without_fact(written, fact), None
-        lost = losses.MCP_SERVER_FACT.finding(f"/extensions/{FORMAT_ID}/{fact}")
+        lost = _SERVER_FACT.finding(f"/extensions/{FORMAT_ID}/{fact}")
         findings = (*findings, lost)
     document = put_together(shape, dialect.id, tools, _placed_members(written, shape), meta)
     artifact = Artifact(FILE_NAME, readable_json(document) + "\n", "document")
@@ -145,8 +152,7 @@ def _fit(provider: Provider, dialect: DialectTable) -> Fitted:
 
 def _without_fact(provider: Provider, fact: str) -> Provider:
     own = {name: value for name, value in provider.extensions[FORMAT_ID].items() if name != fact}
-    others = {item: facts for item, facts in provider.extensions.items() if item != FORMAT_ID}
-    return provider.model_copy(update={"extensions": {**others, FORMAT_ID: own} if own else others})
+    return provider.changed({"extensions": as_extensions(FORMAT_ID, own, provider.extensions)})
 
 
 def _further_fields(provider: Provider) -> dict[str, Json]:

@@ -11,8 +11,9 @@ from droidgate_mappings.model.errors import InputError
 from droidgate_mappings.model.json_values import Json
 from droidgate_mappings.model.types import ObjectType, Type
 from droidgate_mappings.text.json_text import parse_json
-from droidgate_mmcp.tool_manifest import MmcpManifestReader, form_of
-from droidgate_mmcp.type_words import BROADCAST, FORMAT_ID, NAMES, write_json, write_word_map
+from droidgate_mmcp.format import BROADCAST, FORMAT_ID, NAMES
+from droidgate_mmcp.tool_manifest import MmcpManifestReader, form_of, write_json
+from droidgate_mmcp.type_words import write_word_map
 
 _DESCRIPTION = NAMES["description_suffix"]
 _PARAMETERS = NAMES["parameters_suffix"]

@@ -5,36 +5,52 @@ from __future__ import annotations
 from typing import Final
 
 from droidgate_mappings.formats.format import Format, lazily
-from droidgate_mmcp.installed import (
-    LOOKS_FOR,
-    broadcast_providers,
-    call_routes,
-    read_installed,
-    what_would_find,
+from droidgate_mappings.formats.installed import ComponentQuery
+from droidgate_mappings.tables.loading import load_format_tables
+
+TABLES: Final = load_format_tables("mmcp")
+FORMAT_ID: Final = TABLES.id
+NAMES: Final = TABLES.names
+
+CURRENT: Final = "1.0"
+DRAFT: Final = "draft"
+BROADCAST: Final = "broadcast"
+
+TEXT_KEYS: Final = {CURRENT: "instructions", DRAFT: "appDescription"}
+"""The key of a manifest's text, by dialect."""
+
+TEXT_FIELDS: Final = {CURRENT: "instructions", DRAFT: "description"}
+"""The provider's field for it."""
+
+LOOKS_FOR: Final = (
+    ComponentQuery("activity", NAMES["advertise_action"]),
+    ComponentQuery("service", NAMES["advertise_action"]),
+    ComponentQuery("receiver", NAMES["discovery_action"]),
 )
-from droidgate_mmcp.read import detect, read_application, read_file
-from droidgate_mmcp.type_words import TABLES
+
+BROADCAST_ROUTE: Final = "am-broadcast"
+"""The way through `am broadcast`."""
 
 FORMAT: Final = Format(
     tables=TABLES,
-    detect=detect,
-    read_file=read_file,
-    read_application=read_application,
+    detect=lazily("droidgate_mmcp.read:detect"),
+    read_file=lazily("droidgate_mmcp.read:read_file"),
+    read_application=lazily("droidgate_mmcp.read:read_application"),
     write=lazily("droidgate_mmcp.write:write"),
     find_losses=lazily("droidgate_mmcp.write:find_losses"),
     lint_file=lazily("droidgate_mmcp.lint:lint_file"),
     lint_application=lazily("droidgate_mmcp.lint:lint_application"),
     write_handlers=lazily("droidgate_mmcp.handlers:write_handlers"),
     looks_for=LOOKS_FOR,
-    read_installed=read_installed,
-    find_silent=broadcast_providers,
-    call_routes=call_routes,
+    read_installed=lazily("droidgate_mmcp.installed:read_installed"),
+    find_silent=lazily("droidgate_mmcp.installed:broadcast_providers"),
+    call_routes=lazily("droidgate_mmcp.installed:call_routes"),
     shell_calls=lazily("droidgate_mmcp.shell_calls:BroadcastShellCalls"),
     shim_frontends={
         "mmcp": lazily("droidgate_mmcp.shim_frontend:advertise_activity"),
         "mmcp-broadcast": lazily("droidgate_mmcp.shim_frontend:advertise_receiver"),
     },
     shim_backend=lazily("droidgate_mmcp.shim_backend:MmcpBackend"),
-    what_would_find=what_would_find,
+    what_would_find=lazily("droidgate_mmcp.installed:what_would_find"),
     endings=(".json", ".xml"),
 )

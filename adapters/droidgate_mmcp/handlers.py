@@ -21,7 +21,7 @@ from droidgate_mappings.model.capability import Provider
 from droidgate_mappings.model.json_values import Json
 from droidgate_mappings.tables.loading import DialectTable
 from droidgate_mmcp.discovery import write_discovery
-from droidgate_mmcp.type_words import BROADCAST, NAMES
+from droidgate_mmcp.format import BROADCAST, NAMES
 
 _ATTRIBUTES: Final = {
     "configChanges": "orientation|screenSize|screenLayout|keyboardHidden|uiMode|density|fontScale|locale",

@@ -1,4 +1,4 @@
-"""mMCP on a phone: what to look for, the receivers of the broadcast dialect, and what calls need.
+"""mMCP on a phone: the receivers of the broadcast dialect, and what calls need.
 
 Reference mobile-mcp-and-mmcp 3.3 and 7.
 """
@@ -16,20 +16,11 @@ from droidgate_mappings.formats.component_reading import (
     report_unknown_texts,
 )
 from droidgate_mappings.formats.format import Reading
-from droidgate_mappings.formats.installed import CallRoute, ComponentQuery, DeviceFacts, InstalledState
+from droidgate_mappings.formats.installed import CallRoute, DeviceFacts, InstalledState
 from droidgate_mappings.formats.leniency import ReadingContext
 from droidgate_mappings.model.capability import Provider
+from droidgate_mmcp.format import BROADCAST, BROADCAST_ROUTE, FORMAT_ID
 from droidgate_mmcp.read import ASKED_BY_SHIM, asked_receivers, component_facts, read_application
-from droidgate_mmcp.type_words import BROADCAST, FORMAT_ID, NAMES
-
-LOOKS_FOR: Final = (
-    ComponentQuery("activity", NAMES["advertise_action"]),
-    ComponentQuery("service", NAMES["advertise_action"]),
-    ComponentQuery("receiver", NAMES["discovery_action"]),
-)
-
-BROADCAST_ROUTE: Final = "am-broadcast"
-"""The way through `am broadcast`."""
 
 _SHIM: Final = "a shim (`droidgate shim install --from adb:`), since `am start` gives no result back"
 

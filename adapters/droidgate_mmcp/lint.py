@@ -20,9 +20,9 @@ from droidgate_mappings.model.errors import InputError
 from droidgate_mappings.model.findings import Finding, Level, LintRule, LintRules
 from droidgate_mappings.model.json_values import Json, pointer_token
 from droidgate_mappings.text.json_text import decode_utf8
+from droidgate_mmcp.format import NAMES
 from droidgate_mmcp.read import ManifestText, find_manifest_text, hint_about_json
-from droidgate_mmcp.tool_manifest import MANIFEST_KEYS, TOOL_KEYS, form_of, parse_manifest
-from droidgate_mmcp.type_words import NAMES, write_json
+from droidgate_mmcp.tool_manifest import MANIFEST_KEYS, TOOL_KEYS, form_of, parse_manifest, write_json
 
 _BOOK: Final = LintRules("mMCP spec", __name__)
 _error = partial(_BOOK.declare, Level.ERROR)
@@ -106,10 +106,6 @@ def _is_text(value: Json) -> bool:
     return isinstance(value, str)
 
 
-def _is_type(value: Json) -> bool:
-    return isinstance(value, str) and value in _TYPES
-
-
 def _are_properties(value: Json) -> bool:
     return isinstance(value, dict) and all(map(is_plain_schema, value.values()))
 
@@ -119,7 +115,7 @@ def _are_names(value: Json) -> bool:
 
 
 _FORMS: Final[dict[str, Callable[[Json], bool]]] = {
-    "type": _is_type,
+    "type": lambda value: isinstance(value, str) and value in _TYPES,
     "title": _is_text,
     "description": _is_text,
     "format": _is_text,

@@ -22,8 +22,8 @@ from droidgate_mappings.model.findings import Finding, Level, finding_code
 from droidgate_mappings.model.json_values import Json
 from droidgate_mappings.text.aapt_text import reference_in
 from droidgate_mappings.text.json_text import decode_utf8, parse_json
+from droidgate_mmcp.format import CURRENT, FORMAT_ID, NAMES, TEXT_KEYS
 from droidgate_mmcp.tool_manifest import parse_manifest, read_manifest
-from droidgate_mmcp.type_words import CURRENT, FORMAT_ID, NAMES, TEXT_KEYS
 
 TOOLS_NOT_IN_FILES: Final = finding_code(
     "tools-not-in-files",
@@ -102,7 +102,7 @@ def advertising_components(application: Application) -> Iterator[Component]:
 
 @dataclass(frozen=True, slots=True)
 class ManifestText:
-    """The text of a component's manifest, and where it stands.
+    """The text of a component's manifest, and its place.
 
     Attributes:
         text: The JSON text as a device has it.
@@ -208,7 +208,7 @@ def _read_component(
 
 
 def hint_about_json(found: ManifestText) -> str | None:
-    """Return why the text of a meta-data may be no JSON, None where nothing tells."""
+    """Return why the text of a meta-data may not be JSON, None where nothing shows it."""
     if found.reference is not None:
         return None
     if found.raw is None:

@@ -12,8 +12,7 @@ from droidgate_mappings.formats.shell_calls import (
     ShellOutput,
     ShellResult,
 )
-from droidgate_mmcp.installed import BROADCAST_ROUTE
-from droidgate_mmcp.type_words import NAMES
+from droidgate_mmcp.format import BROADCAST_ROUTE, NAMES
 from droidgate_mmcp.wire import MmcpToolCall, read_broadcast_result, write_broadcast_call
 
 

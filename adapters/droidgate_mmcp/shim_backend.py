@@ -16,8 +16,8 @@ from droidgate_mappings.model.capability import Capability, Place, Provider
 from droidgate_mappings.model.errors import InputError
 from droidgate_mappings.model.json_values import Json, canonical_json
 from droidgate_mmcp.discovery import read_discovered_tools
+from droidgate_mmcp.format import BROADCAST, NAMES
 from droidgate_mmcp.read import TOOLS_NOT_IN_FILES
-from droidgate_mmcp.type_words import BROADCAST, NAMES
 
 _RECIPE: Final = "mmcp"
 _LONGEST_BROADCAST_MS: Final = 10_000

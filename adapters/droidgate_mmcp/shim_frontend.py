@@ -15,7 +15,8 @@ from droidgate_mappings.formats.shim_frontend import (
 from droidgate_mappings.model.findings import Finding, finding_code
 from droidgate_mappings.tables.loading import DialectTable
 from droidgate_mmcp.android_manifest import ComponentElement, write_android_manifest
-from droidgate_mmcp.type_words import BROADCAST, NAMES, TABLES, write_json
+from droidgate_mmcp.format import BROADCAST, NAMES, TABLES
+from droidgate_mmcp.tool_manifest import write_json
 from droidgate_mmcp.write import MANIFEST_PATH, fit, fitting_tools, write, write_manifest
 
 NAME_NOT_CALLED: Final = finding_code(

@@ -11,28 +11,34 @@ from droidgate_mappings.formats.leniency import ReadingContext
 from droidgate_mappings.json_schema import read_schema
 from droidgate_mappings.model.capability import Capability, Place, Provider
 from droidgate_mappings.model.errors import InputError
-from droidgate_mappings.model.json_values import Json, pointer_token
+from droidgate_mappings.model.json_values import Json, one_line_json, pointer_token, readable_json
 from droidgate_mappings.model.types import ObjectType, Type
 from droidgate_mappings.text.json_text import parse_json
-from droidgate_mmcp.type_words import (
-    BROADCAST,
-    CURRENT,
-    DRAFT,
-    FORMAT_ID,
-    NAMES,
-    TEXT_FIELDS,
-    TEXT_KEYS,
-    is_flat_map,
-    looks_like_schema,
-    read_word_map,
-    without_form_note,
-    write_json,
-)
+from droidgate_mappings.text.xml_text import NOT_XML
+from droidgate_mmcp.format import BROADCAST, CURRENT, DRAFT, FORMAT_ID, NAMES, TEXT_FIELDS, TEXT_KEYS
+from droidgate_mmcp.type_words import is_flat_map, looks_like_schema, read_word_map, without_form_note
 
 MANIFEST_KEYS: Final = frozenset({*TEXT_KEYS.values(), "protocolVersion", "tools"})
 TOOL_KEYS: Final = frozenset({"name", "description", "parameters", "return"})
 
 _MAJOR = re.compile(r"\s*[vV]?(\d{1,9})(?:\.\d{1,9})*\s*")
+
+
+def write_json(value: Json, *, lines: bool = False) -> str:
+    r"""Return a JSON value's text.
+
+    Characters that XML 1.0 cannot hold, halves of surrogate pairs among them, are written as `\uXXXX`, so the
+    text can be in an XML attribute and in UTF-8, and means the same.
+
+    Args:
+        value: A JSON value; numbers are written digit for digit.
+        lines: One member a line, indented by two; else one line without blanks.
+
+    Raises:
+        ValueError: the value holds NaN or an infinity.
+    """
+    text = readable_json(value) if lines else one_line_json(value)
+    return NOT_XML.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
 
 
 def parse_manifest(text: str, place: Place, context: ReadingContext, *, hint: str | None = None) -> Json:
@@ -75,7 +81,7 @@ def read_manifest(value: Json, place: Place, context: ReadingContext) -> Provide
 
     Args:
         value: The JSON value.
-        place: Where the manifest stands; tools add their JSON Pointer.
+        place: Where the manifest is; tools add their JSON Pointer.
         context: Takes the deviations that were accepted.
 
     Raises:

@@ -1,6 +1,4 @@
-"""What mMCP's modules share: the format's tables and names, its JSON text, and maps from a name to a type
-word, which are a broadcast's flat parameters and a draft's `return` (rows M37, M38).
-"""
+"""Maps from a name to a type word: a broadcast's flat parameters and a draft's `return` (rows M37, M38)."""
 
 from __future__ import annotations
 
@@ -8,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from droidgate_mappings.json_schema import ANNOTATION, Schema
-from droidgate_mappings.model.json_values import Json, one_line_json, readable_json
+from droidgate_mappings.model.json_values import Json
 from droidgate_mappings.model.types import (
     SCALAR_KINDS,
     AnyType,
@@ -18,43 +16,10 @@ from droidgate_mappings.model.types import (
     ScalarType,
     Type,
 )
-from droidgate_mappings.tables.loading import load_format_tables
-from droidgate_mappings.text.xml_text import NOT_XML
+from droidgate_mmcp.format import FORMAT_ID, TABLES
 
-
-def write_json(value: Json, *, lines: bool = False) -> str:
-    r"""Return a JSON value's text.
-
-    Characters that XML 1.0 cannot hold, halves of surrogate pairs among them, are written as `\uXXXX`, so the
-    text can be in an XML attribute and in UTF-8, and means the same.
-
-    Args:
-        value: A JSON value; numbers are written digit for digit.
-        lines: One member a line, indented by two; else one line without blanks.
-
-    Raises:
-        ValueError: the value holds NaN or an infinity.
-    """
-    text = readable_json(value) if lines else one_line_json(value)
-    return NOT_XML.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
-
-
-TABLES: Final = load_format_tables("mmcp")
-FORMAT_ID: Final = TABLES.id
-NAMES: Final = TABLES.names
 WORD_OF_KIND: Final = TABLES.words.write
 KIND_OF_WORD: Final = TABLES.words.read
-
-CURRENT: Final = "1.0"
-DRAFT: Final = "draft"
-BROADCAST: Final = "broadcast"
-
-TEXT_KEYS: Final = {CURRENT: "instructions", DRAFT: "appDescription"}
-"""The key of a manifest's text, by dialect."""
-
-TEXT_FIELDS: Final = {CURRENT: "instructions", DRAFT: "description"}
-"""The provider's field for it."""
-
 
 FORM_NOTE: Final[Mapping[str, Json]] = {ANNOTATION: {"form": "schema"}}
 """Says of parameters that look like an empty or flat map that they are a JSON Schema all the same."""

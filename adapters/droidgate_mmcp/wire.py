@@ -15,7 +15,8 @@ from droidgate_mappings.model.errors import InputError
 from droidgate_mappings.model.json_values import Json
 from droidgate_mappings.tables.failure_tokens import read_failure
 from droidgate_mappings.text.json_text import JsonParser
-from droidgate_mmcp.type_words import NAMES, write_json
+from droidgate_mmcp.format import NAMES
+from droidgate_mmcp.tool_manifest import write_json
 
 RESULT_OK: Final = int(NAMES["result_ok"])
 RESULT_CANCELED: Final = int(NAMES["result_canceled"])

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from droidgate_android.projects.manifest_limits import MAX_META_DATA, utf16_length
-from droidgate_mappings.fit import Fitted, fit_provider, losses
+from droidgate_mappings.fit import Fitted, fit_provider, without_own_facts
 from droidgate_mappings.formats.component_reading import enabled_attribute, enabled_resources
 from droidgate_mappings.formats.format import Artifact, Writing
 from droidgate_mappings.json_schema import add_discriminators, write_schema
@@ -17,24 +17,14 @@ from droidgate_mappings.model.capability import Capability, Provider
 from droidgate_mappings.model.errors import WriteError
 from droidgate_mappings.model.findings import Finding
 from droidgate_mappings.model.json_values import Json
-from droidgate_mappings.model.types import Extensions, ObjectType, Type
+from droidgate_mappings.model.types import ObjectType, Type
 from droidgate_mappings.tables.capacity import Capacity
 from droidgate_mappings.tables.loading import DialectTable
 from droidgate_mmcp.android_manifest import ComponentElement, refuse_long_texts, write_android_manifest
 from droidgate_mmcp.discovery import write_discovery
-from droidgate_mmcp.tool_manifest import usual_form
-from droidgate_mmcp.type_words import (
-    BROADCAST,
-    FORM_NOTE,
-    FORMAT_ID,
-    NAMES,
-    TABLES,
-    TEXT_FIELDS,
-    TEXT_KEYS,
-    is_flat_map,
-    write_json,
-    write_word_map,
-)
+from droidgate_mmcp.format import BROADCAST, FORMAT_ID, NAMES, TABLES, TEXT_FIELDS, TEXT_KEYS
+from droidgate_mmcp.tool_manifest import usual_form, write_json
+from droidgate_mmcp.type_words import FORM_NOTE, is_flat_map, write_word_map
 
 MANIFEST_PATH: Final = "AndroidManifest.xml"
 JSON_PATH: Final = "mmcp_manifest.json"
@@ -107,7 +97,7 @@ def fit(provider: Provider, dialect: DialectTable, *, alone: bool = False) -> Fi
     again = provider.protocol == FORMAT_ID and provider.dialect == dialect.id
     reported: list[Finding] = []
     dropped = _NEVER_WRITTEN if again else _NEVER_WRITTEN | _OF_ONE_DIALECT
-    kept = _without_facts(provider, dropped, reported)
+    kept = without_own_facts(provider, TABLES, dropped.__contains__, reported)
     capacity = _capacity_for(dialect.capacity, again=again, alone=alone)
     fitted = fit_provider(kept, capacity, FORMAT_ID, dialect.id)
     written, findings = fitted.provider, (*reported, *fitted.findings)
@@ -119,7 +109,7 @@ def fit(provider: Provider, dialect: DialectTable, *, alone: bool = False) -> Fi
 
 def write_manifest(provider: Provider) -> dict[str, Json]:
     """Return the manifest's JSON value of a fitted provider."""
-    facts = _facts_of(provider.extensions)
+    facts = provider.extensions.get(FORMAT_ID, {})
     dialect = provider.dialect or ""
     manifest: dict[str, Json] = {}
     text = getattr(provider, TEXT_FIELDS[dialect])
@@ -179,43 +169,8 @@ def _capacity_for(capacity: Capacity, *, again: bool, alone: bool) -> Capacity:
     return capacity.model_copy(update=changes) if changes else capacity
 
 
-def _without_facts(provider: Provider, names: frozenset[str], reported: list[Finding]) -> Provider:
-    capabilities = []
-    for position, capability in enumerate(provider.capabilities):
-        extensions = _other_facts(capability.extensions, names, f"/capabilities/{position}", reported)
-        changed = extensions is not capability.extensions
-        capabilities.append(
-            capability.model_copy(update={"extensions": extensions}) if changed else capability
-        )
-    changes = {
-        "extensions": _other_facts(provider.extensions, names, "", reported),
-        "capabilities": tuple(capabilities),
-    }
-    return provider.model_copy(update=changes)
-
-
-def _other_facts(
-    extensions: Extensions, names: frozenset[str], pointer: str, reported: list[Finding]
-) -> Extensions:
-    facts = extensions.get(FORMAT_ID, {})
-    dropped = [fact for fact in facts if fact in names]
-    if not dropped:
-        return extensions
-    for fact in dropped:
-        leaf = f"{pointer}/extensions/{FORMAT_ID}/{fact}"
-        loss = losses.MMCP_NOTATION if fact in TABLES.notations else losses.MMCP_FACT
-        reported.append(loss.finding(leaf, fact=fact))
-    left = {fact: value for fact, value in facts.items() if fact not in names}
-    others = {item: values for item, values in extensions.items() if item != FORMAT_ID}
-    return {**others, FORMAT_ID: left} if left else others
-
-
-def _facts_of(extensions: Extensions) -> _Facts:
-    return extensions.get(FORMAT_ID, {})
-
-
 def _write_tool(capability: Capability, provider: Provider) -> dict[str, Json]:
-    facts = _facts_of(capability.extensions)
+    facts = capability.extensions.get(FORMAT_ID, {})
     tool: dict[str, Json] = {"name": capability.id}
     if capability.description is not None:
         tool["description"] = capability.description
@@ -235,7 +190,7 @@ def _write_tool(capability: Capability, provider: Provider) -> dict[str, Json]:
 
 
 def _activity(provider: Provider, manifest: str) -> ComponentElement:
-    facts = _facts_of(provider.extensions)
+    facts = provider.extensions.get(FORMAT_ID, {})
     return ComponentElement(
         element="service" if facts.get("element") == "service" else "activity",
         name=provider.component or "",

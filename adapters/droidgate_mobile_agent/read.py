@@ -13,14 +13,14 @@ from droidgate_mappings.json_schema import read_schema
 from droidgate_mappings.model.capability import Capability, Effects, Place, Provider
 from droidgate_mappings.model.errors import InputError
 from droidgate_mappings.model.json_values import Json, canonical_json, pointer_token
-from droidgate_mappings.model.types import Extensions, ObjectType, Type
+from droidgate_mappings.model.types import ObjectType, Type, as_extensions
 from droidgate_mappings.tables.mobile_agent import (
     MobileAgentCommand,
     load_mobile_agent,
     mobile_agent_commands,
 )
 from droidgate_mappings.text.json_text import parse_json
-from droidgate_mobile_agent.command_tables import (
+from droidgate_mobile_agent.format import (
     ACTION,
     COMMANDS_DIALECT,
     DATA_COLLECTION,
@@ -211,7 +211,7 @@ class _Reader:
             source=Place(path=self.path, line=1),
             capabilities=tuple(capability for capability in read if capability is not None),
             definitions=self.definitions,
-            extensions=_as_extensions(document.further),
+            extensions=as_extensions(FORMAT_ID, document.further),
         )
 
     def attempt(self, tool: Json, pointer: str) -> Capability | None:
@@ -262,7 +262,7 @@ class _Reader:
             output=None if output is None else self.read_schema(output, f"{pointer}/{shape.output}"),
             effects=effects,
             source=Place(path=self.path, line=1, inner=pointer),
-            extensions=_as_extensions(facts),
+            extensions=as_extensions(FORMAT_ID, facts),
         )
 
     def read_tool_type(self, facts: dict[str, Json], name: str, pointer: str) -> str | None:
@@ -338,7 +338,3 @@ def _unwrapped(schema: Json, facts: dict[str, Json]) -> Json:
         return schema
     facts[_WRAPPED] = True
     return {**({"$defs": schema["$defs"]} if "$defs" in schema else {}), **inner}
-
-
-def _as_extensions(facts: Mapping[str, Json]) -> Extensions:
-    return {FORMAT_ID: dict(facts)} if facts else {}

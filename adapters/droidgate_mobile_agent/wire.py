@@ -11,7 +11,7 @@ from droidgate_mappings.model.errors import InputError
 from droidgate_mappings.model.json_values import Json
 from droidgate_mappings.tables.mobile_agent import MobileAgentCommand, mobile_agent_commands
 from droidgate_mappings.text.nearest_names import suggest_name
-from droidgate_mobile_agent.command_tables import ACTION, DATA_COLLECTION
+from droidgate_mobile_agent.format import ACTION, DATA_COLLECTION
 
 NAMESPACES: Final = {DATA_COLLECTION: "MobileDataCollector", ACTION: "MobileActionExecutor"}
 """Names of the two servers in UFO's own settings."""

@@ -54,7 +54,7 @@ class DescriptorDocument:
     resources: Resources | None = None
 
     def place(self, element: Element) -> Place:
-        """Return where an element stands."""
+        """Return the place of an element."""
         return Place(path=self.path, line=element.sourceline)
 
     def text(self, element: Element, name: str) -> str | None:
@@ -150,7 +150,7 @@ def unknown_parts(
 
 
 def misplaced_parts(element: Element, expected: frozenset[str]) -> Iterator[Element]:
-    """Yield the capabilities and parameters below an element that stand where no agent looks for them: inside
+    """Yield the capabilities and parameters below an element that are where no agent looks for them: inside
     children other than the expected ones, or in a namespace.
     """
     for child in child_elements(element):

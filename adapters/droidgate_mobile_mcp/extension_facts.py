@@ -27,14 +27,14 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from droidgate_mappings.fit import losses
+from droidgate_mappings.fit import without_facts
 from droidgate_mappings.model.capability import Capability, Provider
 from droidgate_mappings.model.findings import Finding
 from droidgate_mappings.model.json_values import Json, pointer_token
 from droidgate_mappings.model.types import ArrayType, Extensions, ObjectType, Property, ScalarType, Type
 from droidgate_mappings.text.aapt_text import reference_in
 from droidgate_mappings.text.xml_text import NOT_XML, TOOLS
-from droidgate_mobile_mcp.protocol_names import (
+from droidgate_mobile_mcp.format import (
     ACTIONS,
     FORMAT_ID,
     KEYS,
@@ -43,7 +43,6 @@ from droidgate_mobile_mcp.protocol_names import (
     TABLES,
     WORDS,
     DescriptorForm,
-    word_fact,
 )
 
 Check = Callable[[Json], bool]
@@ -274,20 +273,11 @@ class _Keeper:
         facts = extensions.get(FORMAT_ID)
         if facts is None:
             return extensions
-        kept = {name: value for name, value in facts.items() if name in checks and checks[name](value)}
-        for name in facts:
-            if name not in kept:
-                self.findings.append(_unwritable(name, pointer))
-        if len(kept) == len(facts):
-            return extensions
-        others = {format_id: values for format_id, values in extensions.items() if format_id != FORMAT_ID}
-        return {**others, FORMAT_ID: kept} if kept else others
 
+        def is_unwritable(fact: str) -> bool:
+            return fact not in checks or not checks[fact](facts[fact])
 
-def _unwritable(name: str, pointer: str) -> Finding:
-    leaf = f"{pointer}/extensions/{FORMAT_ID}/{pointer_token(name)}"
-    loss = losses.MOBILE_MCP_NOTATION if name in TABLES.notations else losses.MOBILE_MCP_FACT
-    return loss.finding(leaf, fact=name)
+        return without_facts(extensions, TABLES, is_unwritable, pointer, self.findings)
 
 
 def _word_checks(type_: Type) -> dict[str, Check]:
@@ -317,3 +307,13 @@ def word_of(type_: Type) -> str:
     facts = facts_of(type_.extensions)
     word: str = facts.get("word", facts.get("word-as-written", WORDS.write[type_.kind]))
     return word
+
+
+_NARROWER_WORDS: Final = frozenset({"short"})
+"""Known words that name fewer values than the type they are read as."""
+
+
+def word_fact(word: str) -> str:
+    """Return the fact that holds an unusual type word, by whether it means the type of the usual word."""
+    plain = word.strip().lower()
+    return "word-as-written" if plain in WORDS.read and plain not in _NARROWER_WORDS else "word"

@@ -23,7 +23,7 @@ from droidgate_mappings.model.capability import Provider
 from droidgate_mappings.model.types import ObjectType
 from droidgate_mappings.tables.loading import DialectTable
 from droidgate_mobile_mcp.extension_facts import word_of
-from droidgate_mobile_mcp.protocol_names import NAMES
+from droidgate_mobile_mcp.format import NAMES
 
 _UNWRAPPED: Final = frozenset({"prototype"})
 _NOT_SERVED: Final = frozenset({"pre-spec"})

@@ -11,7 +11,7 @@ from droidgate_mappings.model.capability import Capability, Provider
 from droidgate_mappings.model.findings import Finding, Level, finding_code
 from droidgate_mappings.model.json_values import pointer_token
 from droidgate_mappings.model.types import ObjectType, Property, Type
-from droidgate_mappings.text.aapt_text import MAX_STRING_RESOURCE_BYTES
+from droidgate_mappings.text.aapt_text import MAX_STRING_RESOURCE_BYTES, fits_a_resource
 
 TEXT_TRUNCATED: Final = finding_code(
     "text-truncated",
@@ -20,19 +20,6 @@ TEXT_TRUNCATED: Final = finding_code(
 )
 
 _ELLIPSIS: Final = "\u2026"
-_LONGEST_UTF8: Final = 6
-"""Bytes of the longest character in modified UTF-8."""
-
-
-def fits_a_resource(text: str) -> bool:
-    """Return whether aapt2 stores a text: in modified UTF-8 it has at most 32,767 bytes."""
-    return (
-        len(text) * _LONGEST_UTF8 <= MAX_STRING_RESOURCE_BYTES or _length(text) <= MAX_STRING_RESOURCE_BYTES
-    )
-
-
-def _length(text: str) -> int:
-    return len(text.encode("utf-8", "surrogatepass")) + 2 * sum(character > "\uffff" for character in text)
 
 
 def _fits_a_manifest(text: str) -> bool:

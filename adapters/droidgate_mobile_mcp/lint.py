@@ -18,7 +18,7 @@ from droidgate_mappings.formats.leniency import ReadingContext
 from droidgate_mappings.model.capability import Place
 from droidgate_mappings.model.errors import InputError
 from droidgate_mappings.model.findings import Finding, Level, LintRule, LintRules
-from droidgate_mappings.text.aapt_text import reference_in
+from droidgate_mappings.text.aapt_text import fits_a_resource, reference_in
 from droidgate_mappings.text.xml_text import TOOLS
 from droidgate_mobile_mcp.capabilities_document import (
     DescriptorDocument,
@@ -30,8 +30,7 @@ from droidgate_mobile_mcp.capabilities_document import (
     shown_tag,
     xpath_of,
 )
-from droidgate_mobile_mcp.limits import fits_a_resource
-from droidgate_mobile_mcp.protocol_names import ACTIONS, FORMS, KEYS, NAMES, WORDS, Role
+from droidgate_mobile_mcp.format import ACTIONS, FORMS, KEYS, NAMES, WORDS, Role
 from droidgate_mobile_mcp.read_application import descriptor_reference, mobile_mcp_services
 
 

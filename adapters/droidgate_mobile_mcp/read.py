@@ -22,7 +22,8 @@ from droidgate_mobile_mcp.capabilities_document import (
     unknown_parts,
     xpath_of,
 )
-from droidgate_mobile_mcp.protocol_names import FORMAT_ID, FORMS, SAME_MAJOR, WORDS, word_fact
+from droidgate_mobile_mcp.extension_facts import word_fact
+from droidgate_mobile_mcp.format import FORMAT_ID, FORMS, SAME_MAJOR, WORDS
 
 _ROOT_ATTRIBUTES: Final = frozenset({"version"})
 _NO_NAMES: Final[frozenset[str]] = frozenset()
@@ -113,7 +114,7 @@ class _DescriptorReader:
         return DescriptorContent(dialect, tuple(capabilities.values()), facts)
 
     def read_root(self) -> tuple[str, dict[str, Json]]:
-        """Return the dialect that the root tells, and the version where it is an unusual one."""
+        """Return the dialect of the root, and the version where it is an unusual one."""
         document, root = self.document, self.document.root
         if root.tag == FORMS["pre-spec"].root:
             return "pre-spec", {}

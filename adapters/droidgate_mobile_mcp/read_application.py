@@ -19,16 +19,7 @@ from droidgate_mappings.formats.leniency import ReadingContext
 from droidgate_mappings.model.capability import Place, Provider
 from droidgate_mappings.model.json_values import Json
 from droidgate_mobile_mcp.capabilities_document import DescriptorDocument, parse_document
-from droidgate_mobile_mcp.protocol_names import (
-    ACTIONS,
-    FORMAT_ID,
-    FORMS,
-    KEYS,
-    NAMES,
-    ROLES,
-    DescriptorForm,
-    Role,
-)
+from droidgate_mobile_mcp.format import ACTIONS, FORMAT_ID, FORMS, KEYS, NAMES, ROLES, DescriptorForm, Role
 from droidgate_mobile_mcp.read import own_extensions, read_descriptor
 
 _RAW: Final = "@raw/"

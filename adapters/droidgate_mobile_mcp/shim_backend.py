@@ -13,7 +13,7 @@ from droidgate_mappings.formats.shim_backend import ShimBackend
 from droidgate_mappings.model.capability import Capability, Provider
 from droidgate_mappings.model.errors import InputError
 from droidgate_mappings.model.json_values import Json
-from droidgate_mobile_mcp.protocol_names import FORMAT_ID, KEYS
+from droidgate_mobile_mcp.format import FORMAT_ID, KEYS
 from droidgate_mobile_mcp.wire import WIRE_OF_DIALECT
 
 

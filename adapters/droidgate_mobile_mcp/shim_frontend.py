@@ -5,7 +5,7 @@ from __future__ import annotations
 from droidgate_mappings.formats.format import Advertised, ShimOffer
 from droidgate_mappings.formats.shim_frontend import SHIM_SOURCE, dialect_of_shim, frontend_class
 from droidgate_mappings.model.capability import Provider
-from droidgate_mobile_mcp.protocol_names import TABLES
+from droidgate_mobile_mcp.format import TABLES
 from droidgate_mobile_mcp.write import write
 
 

@@ -20,7 +20,7 @@ from droidgate_mappings.model.types import ObjectType, Type
 from droidgate_mappings.tables.failure_tokens import read_failure, write_failure
 from droidgate_mappings.text.json_text import JsonParser
 from droidgate_mobile_mcp.extension_facts import facts_of
-from droidgate_mobile_mcp.protocol_names import NAMES, TABLES, WORDS
+from droidgate_mobile_mcp.format import NAMES, TABLES, WORDS
 
 REQUEST_EXTRAS: Final = (NAMES["request_extra"], NAMES["prototype_request_extra"], NAMES["command_extra"])
 RESPONSE_EXTRAS: Final = (NAMES["response_extra"], NAMES["prototype_response_extra"], NAMES["result_extra"])
@@ -226,7 +226,7 @@ def find_text(given: Extras | str, names: tuple[str, ...]) -> tuple[str | None, 
 
 
 def parse_object(text: str | None, what: str, parse: JsonParser) -> dict[str, Json]:
-    """Return the JSON object of a text; raise InputError where it is none."""
+    """Return the JSON object of a text; raise InputError where it is not one."""
     if text is None:
         raise InputError(f"no extra holds {what}")
     document = parse(text, path=what)
@@ -236,7 +236,7 @@ def parse_object(text: str | None, what: str, parse: JsonParser) -> dict[str, Js
 
 
 def object_at(document: Mapping[str, Json], key: str) -> dict[str, Json]:
-    """Return the object at a key that is there; raise InputError where it is none."""
+    """Return the object at a key that is there; raise InputError where it is not an object."""
     value = document[key]
     if not isinstance(value, dict):
         raise InputError(f"{key} is not a JSON object")

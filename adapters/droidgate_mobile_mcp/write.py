@@ -24,10 +24,11 @@ from droidgate_mappings.text.aapt_text import (
     escape_attribute_value,
     escape_string_resource,
     escape_xml_attribute,
+    fits_a_resource,
 )
 from droidgate_mobile_mcp.extension_facts import facts_of, keep_writable_facts, word_of
-from droidgate_mobile_mcp.limits import cut_long_texts, fits_a_resource
-from droidgate_mobile_mcp.protocol_names import FORMAT_ID, FORMS, NAMES, DescriptorForm
+from droidgate_mobile_mcp.format import FORMAT_ID, FORMS, NAMES, DescriptorForm
+from droidgate_mobile_mcp.limits import cut_long_texts
 
 _DECLARATION: Final = '<?xml version="1.0" encoding="utf-8"?>\n'
 _ANDROID_URI: Final = "http://schemas.android.com/apk/res/android"

@@ -4,12 +4,21 @@ look for on a phone and what would call or find the tools.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Final
 
-from droidgate_mappings.formats.format import Format
+from droidgate_mappings.formats.format import Format, lazily
 from droidgate_mappings.formats.installed import CallRoute, ComponentQuery, DeviceFacts
 from droidgate_mappings.model.capability import Provider
-from droidgate_observed.read import PROTOCOLS, TABLES, detect, read_application, read_file
+from droidgate_mappings.tables.loading import load_format_tables
+from droidgate_mappings.tables.observed import ObservedProtocol, load_observed_protocols
+
+TABLES: Final = load_format_tables("observed")
+FORMAT_ID: Final = TABLES.id
+PROTOCOLS: Final[Mapping[str, ObservedProtocol]] = {
+    observed_protocol.id: observed_protocol for observed_protocol in load_observed_protocols()
+}
+"""Protocol id, which is the id of its dialect, to what is known of it."""
 
 LOOKS_FOR: Final = tuple(
     query
@@ -30,16 +39,16 @@ def call_routes(provider: Provider, facts: DeviceFacts) -> tuple[CallRoute, ...]
 
 
 def what_would_find(provider: Provider) -> str | None:
-    """Return what would find the tools of a provider that no file tells."""
+    """Return what would find the tools of a provider that no file lists."""
     protocol = PROTOCOLS.get(provider.dialect or "")
     return None if provider.capabilities or protocol is None else protocol.found_by
 
 
 FORMAT: Final = Format(
     tables=TABLES,
-    detect=detect,
-    read_file=read_file,
-    read_application=read_application,
+    detect=lazily("droidgate_observed.read:detect"),
+    read_file=lazily("droidgate_observed.read:read_file"),
+    read_application=lazily("droidgate_observed.read:read_application"),
     looks_for=LOOKS_FOR,
     call_routes=call_routes,
     what_would_find=what_would_find,

@@ -32,25 +32,13 @@ from droidgate_mappings.model.capability import Capability, Place, Provider
 from droidgate_mappings.model.errors import InputError
 from droidgate_mappings.model.findings import Finding, Level, finding_code
 from droidgate_mappings.model.json_values import Json
-from droidgate_mappings.model.types import ArrayType, Extensions, ObjectType, Property, ScalarType, Type
-from droidgate_mappings.tables.loading import load_format_tables
-from droidgate_mappings.tables.observed import Anchor, ObservedProtocol, ToolsForm, load_observed_protocols
+from droidgate_mappings.model.types import ArrayType, ObjectType, Property, ScalarType, Type, as_extensions
+from droidgate_mappings.tables.observed import Anchor, ObservedProtocol, ToolsForm
 from droidgate_mappings.text.json_text import decode_utf8, parse_json
 from droidgate_mappings.text.xml_text import Element, child_elements, decode_xml, parse_xml
+from droidgate_observed.format import FORMAT_ID, PROTOCOLS, TABLES
 
-TABLES: Final = load_format_tables("observed")
-FORMAT_ID: Final = TABLES.id
 KIND_OF_WORD: Final = TABLES.words.read
-PROTOCOLS: Final[Mapping[str, ObservedProtocol]] = {
-    observed_protocol.id: observed_protocol for observed_protocol in load_observed_protocols()
-}
-"""Protocol id, which is the id of its dialect, to what is known of it."""
-
-
-def as_extensions(facts: Mapping[str, Json]) -> Extensions:
-    """Return the extensions that hold the given facts of this format."""
-    return {FORMAT_ID: dict(facts)} if facts else {}
-
 
 TOOL_LEFT_OUT: Final = finding_code(
     "observed-tool-left-out",
@@ -88,7 +76,7 @@ def read_tools(form: ToolsForm, text: str, place: Place) -> ToolDeclarations:
     A tool that cannot be read is left out with a finding.
 
     Raises:
-        InputError: it is none of that form as a whole.
+        InputError: as a whole it is not of that form.
     """
     return _TOOL_READERS[form](text, place)
 
@@ -154,7 +142,7 @@ class _Reader:
             description=_text(tool, "description"),
             input=given,
             source=self.place,
-            extensions=as_extensions(rest),
+            extensions=as_extensions(FORMAT_ID, rest),
         )
 
 
@@ -389,7 +377,7 @@ def read_file(source: SourceFile, context: ReadingContext) -> Reading:
     """Read a declaration of tools in a file of its own.
 
     Raises:
-        InputError: it is none.
+        InputError: it is not one.
     """
     del context
     protocol = _protocol_of(source.data)
@@ -405,7 +393,7 @@ def read_file(source: SourceFile, context: ReadingContext) -> Reading:
         source=place,
         definitions=declared.definitions,
         capabilities=tuple(declared.capabilities),
-        extensions=as_extensions(declared.facts),
+        extensions=as_extensions(FORMAT_ID, declared.facts),
     )
     return Reading((provider,), tuple(declared.findings))
 
@@ -413,7 +401,7 @@ def read_file(source: SourceFile, context: ReadingContext) -> Reading:
 def read_application(application: Application, context: ReadingContext) -> Reading:
     """Read every component that anchors an observed protocol, one provider each and protocol.
 
-    A provider whose tools no file tells, or whose file cannot be read, has no capabilities, and a finding
+    A provider whose tools no file lists, or whose file cannot be read, has no capabilities, and a finding
     says what would find them. Nothing is raised.
     """
     findings = list(context.findings)
@@ -482,7 +470,7 @@ def _read_component(
         source=place,
         definitions=declared.definitions,
         capabilities=tuple(declared.capabilities),
-        extensions=as_extensions({**declared.facts, **facts}),
+        extensions=as_extensions(FORMAT_ID, {**declared.facts, **facts}),
     )
 
 

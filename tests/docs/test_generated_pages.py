@@ -5,6 +5,7 @@ import importlib.util
 import re
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -17,6 +18,7 @@ from droidgate.cli.exit_codes import ExitCode
 from droidgate.cli.output.json_output import schema_of
 from droidgate.cli.program import build_app
 from droidgate.cli.published_schemas import PUBLISHED
+from droidgate_mappings.fit.losses import levels_of
 from droidgate_mappings.formats.format import load_formats
 from droidgate_mappings.formats.support_matrix import FEATURES
 from droidgate_mappings.model.findings import FINDING_CODES
@@ -99,6 +101,18 @@ def test_every_finding_code_divergence_and_exit_code_is_documented() -> None:
     assert {row for row in load_divergences() if f"| `{row}`" not in page("divergences")} == set()
     exit_codes = re.findall(r"^\| (\d+) \|", page("exit-codes"), re.MULTILINE)
     assert exit_codes == [str(int(item)) for item in ExitCode]
+
+
+def _losses_on_the_page_of_levels() -> Iterator[Any]:
+    text = (DOCS / "concepts" / "levels.md").read_text(encoding="utf-8")
+    for fact, level, codes in re.findall(r"^\| (.+) \| `(\w+)` \| (`.+?`) \| .+ \|$", text, re.MULTILINE):
+        for code in re.findall(r"`([a-z-]+)`", codes):
+            yield pytest.param(code, level, id=f"{fact}: {code}")
+
+
+@pytest.mark.parametrize(("code", "level"), list(_losses_on_the_page_of_levels()))
+def test_a_loss_on_the_page_of_levels_can_have_the_level_there(code: str, level: str) -> None:
+    assert level in levels_of(code)
 
 
 def test_every_option_and_command_has_words() -> None:

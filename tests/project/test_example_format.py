@@ -14,9 +14,12 @@ from hypothesis import given
 
 from droidgate_mappings.formats.format import Format, SourceFile, detect_format
 from droidgate_mappings.formats.leniency import ReadingContext
-from droidgate_mappings.model.capability import Provider
+from droidgate_mappings.model.capability import Capability, Provider
 from droidgate_mappings.model.errors import InputError
+from droidgate_mappings.model.findings import Level
+from droidgate_mappings.model.types import ObjectType
 from droidgate_phone.apps.sample_apps import sample_apps_directory
+from model_types import provider_of, record, required, string
 from properties.matching import assert_findings_match
 from requirements_of_tests import CHECKOUT
 from strategies import providers
@@ -32,17 +35,47 @@ def example() -> Format:
     return found
 
 
+def _declared(provider: Provider) -> list[tuple[object, ...]]:
+    return [(each.id, each.description, each.input, each.output) for each in provider.capabilities]
+
+
+def _texts(*names: str) -> ObjectType:
+    return record({name: required(string()) for name in names})
+
+
 def test_a_line_is_a_tool_with_its_place(example: Format) -> None:
-    source = SourceFile("a.tools", b'search "Find \\"notes\\""\ndelete "Delete one"\n')
+    source = SourceFile("a.tools", b'search(text, limit) -> note "Find \\"notes\\""\nclear() "Delete all"\n')
     assert detect_format(source, [example]) is example
     (provider,) = example.read_file(source, ReadingContext()).providers
-    read = [(item.id, item.description, str(item.source)) for item in provider.capabilities]
-    assert read == [("search", 'Find "notes"', "a.tools:1"), ("delete", "Delete one", "a.tools:2")]
+    assert _declared(provider) == [
+        ("search", 'Find "notes"', _texts("text", "limit"), _texts("note")),
+        ("clear", "Delete all", _texts(), None),
+    ]
+    assert [str(item.source) for item in provider.capabilities] == ["a.tools:1", "a.tools:2"]
 
 
 def test_a_line_that_is_not_a_tool_is_named(example: Format) -> None:
-    with pytest.raises(InputError, match=r'^a\.tools:2: no tool\nhint: write: name "what it does"$'):
-        example.read_file(SourceFile("a.tools", b'search "x"\ndelete\n'), ReadingContext())
+    with pytest.raises(InputError, match=r"^a\.tools:2: not a tool\nhint: write: name\(parameter, "):
+        example.read_file(SourceFile("a.tools", b'search() "x"\ndelete\n'), ReadingContext())
+
+
+def test_a_loss_of_the_format_itself_has_its_code_level_and_words(example: Format) -> None:
+    assert example.write is not None
+    provider = provider_of(Capability(id="a", description="one\ntwo"))
+    (finding,) = example.write(provider, example.dialect()).findings
+    assert (finding.code, finding.level, finding.pointer, finding.message) == (
+        "tool-list-line-break",
+        Level.RENAMED,
+        "/capabilities/0/description",
+        "line breaks of the description are written as blanks",
+    )
+
+
+def test_a_rule_of_the_format_is_checked(example: Format) -> None:
+    assert example.lint_file is not None
+    (finding,) = example.lint_file(SourceFile("a.tools", b'a() "x"\nb() "y"\na() "z"\n'))
+    assert (finding.code, str(finding.source)) == ("tool-list-unique-name", "a.tools:3")
+    assert finding.message == "duplicate name 'a'"
 
 
 @given(provider=providers())
@@ -52,9 +85,7 @@ def test_what_a_line_cannot_carry_is_found_leaf_by_leaf(example: Format, provide
     assert_findings_match(provider, writing)
     source = SourceFile("a.tools", writing.artifacts[0].text.encode())
     (read,) = example.read_file(source, ReadingContext()).providers
-    assert [(item.id, item.description) for item in read.capabilities] == [
-        (item.id, item.description) for item in writing.provider.capabilities
-    ]
+    assert _declared(read) == _declared(writing.provider)
 
 
 @pytest.fixture(scope="module")
@@ -86,22 +117,22 @@ def droidgate(installed: Path, tmp_path: Path) -> Droidgate:
 @pytest.mark.slow
 def test_a_folder_is_searched_for_files_of_an_installed_format(droidgate: Droidgate, tmp_path: Path) -> None:
     (tmp_path / "a" / "b").mkdir(parents=True)
-    (tmp_path / "a/b/list.tools").write_text('search "Find notes"\n')
+    (tmp_path / "a/b/list.tools").write_text('search() "Find notes"\n')
     assert "search" in droidgate("inspect", "a")
 
 
 LINTED = {
-    "list.tools": 'search "Find notes"\n',
-    "bad.tools": 'search "Find\\u200bnotes"\n',
-    "tools.json": '{"tools": [{"name": "search", "description": "Find", "inputSchema": {"type": "object"}}]}',
+    "list.tools": 'search() "Find notes"\n',
+    "calls.json": '[{"type": "function", "function": {"name": "search", "description": "Find"}}]',
+    "bad.json": '[{"type": "function", "function": {"name": "a", "description": "Find\\u200bnotes"}}]',
 }
 
 
 @pytest.mark.parametrize(("files", "summary", "without_rules"), [
-    (("list.tools",), "no rules for tool-list", ["tool-list"]),
-    (("list.tools", "tools.json"), "no problems found; no rules for tool-list", ["tool-list"]),
-    (("tools.json",), "no problems found", []),
-    (("bad.tools",), "1 warning; no rules for tool-list", ["tool-list"]),
+    (("list.tools",), "no problems found", []),
+    (("calls.json",), "no rules for function-calling", ["function-calling"]),
+    (("list.tools", "calls.json"), "no problems found; no rules for function-calling", ["function-calling"]),
+    (("bad.json",), "1 warning; no rules for function-calling", ["function-calling"]),
 ], ids=lambda value: " ".join(value) if isinstance(value, tuple) else "")  # fmt: skip
 @pytest.mark.slow
 def test_lint_names_a_format_without_rules(
@@ -129,7 +160,7 @@ def test_a_scan_reads_files_that_an_installed_format_claims_by_their_ending(
     droidgate: Droidgate, tmp_path: Path
 ) -> None:
     (tmp_path / "a").mkdir()
-    (tmp_path / "a/list.tools").write_text('search "Find notes"\n')
+    (tmp_path / "a/list.tools").write_text('search() "Find notes"\n')
     droidgate("scan", "a", "--catalog", "catalog", "--workers", "1")
     assert "search" in droidgate("inspect", "catalog")
 

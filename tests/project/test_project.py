@@ -27,7 +27,7 @@ from requirements_of_tests import CHECKOUT, GIT, require
 
 ROOTS = ("gateway", "device_shim", "adapters", "mappings")
 PARTS_OF_FORMATS = {
-    *("format", "read", "write", "wire", "lint", "discovery", "handlers", "installed"),
+    *("format", "read", "write", "wire", "lint", "handlers", "installed"),
     *("shell_calls", "shim_backend", "shim_frontend"),
 }
 """What each format may have, and `droidgate_mappings.formats` defines."""

@@ -6,6 +6,7 @@ Differences and findings match one to one, at the leaf; and what is written read
 from collections import Counter
 from collections.abc import Mapping
 
+from droidgate_mappings.fit.losses import levels_of
 from droidgate_mappings.formats.format import Format, Reading, SourceFile, Writing
 from droidgate_mappings.formats.leniency import ReadingContext
 from droidgate_mappings.model.capability import Provider, declaration_of
@@ -25,6 +26,12 @@ def assert_findings_match(before: Provider, writing: Writing) -> None:
     """
     levels = {finding.level for finding in writing.findings}
     assert levels <= set(CONVERSION_LEVELS) - {Level.READ}
+    undocumented = {
+        (finding.code, finding.level)
+        for finding in writing.findings
+        if finding.level not in (levels_of(finding.code) or levels)
+    }
+    assert undocumented == set()
     renamed = [entry for entry in writing.names if _is_name_of_part(entry)]
     leaves = dict(leaves_of_provider(before))
     originals = {

@@ -1,7 +1,7 @@
 """Reading compiled XML into a tree (AOSP ResourceTypes.h, ResXMLTree_*).
 
 Attributes of Android's namespace are named by the resource map, since Android looks them up by that and some
-builds strip their names. Whatever stands behind the root element is left alone, and so is the type of the
+builds strip their names. Whatever follows the root element is left alone, and so is the type of the
 file's own header, which packers overwrite and Android does not look at.
 """
 

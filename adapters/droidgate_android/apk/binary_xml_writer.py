@@ -1,7 +1,7 @@
 """Writing compiled XML (AOSP's ResourceTypes.h, ResXMLTree).
 
 Android walks an element's attributes and the ids it asks for side by side, both in rising order
-(`RetrieveAttributes` in libandroidfw), and overlooks every attribute that stands out of order; so attributes
+(`RetrieveAttributes` in libandroidfw), and overlooks every attribute that is out of order; so attributes
 are written in the order of their resource ids, those without one last.
 """
 

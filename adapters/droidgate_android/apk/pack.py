@@ -18,7 +18,7 @@ from typing import Final
 
 from droidgate_android.apk.binary_xml_writer import write_binary_xml
 from droidgate_android.apk.packed_files import MANIFEST, ProjectFiles, read_project
-from droidgate_android.apk.packed_manifest import AppFacts, compile_manifest, parse_manifest, split_manifest
+from droidgate_android.apk.packed_manifest import AppFacts, compile_manifest, parse_manifest
 from droidgate_android.apk.resource_names import NamedResourceFile, NewId, ResourceNames, Source
 from droidgate_android.apk.resource_table_writer import (
     CompiledResource,
@@ -161,14 +161,8 @@ class ProjectResources:
             for file in sorted(files, key=lambda file: file.path)
         }
 
-    def compile_table(
-        self, *, only: frozenset[str] | None = None, without: frozenset[str] = frozenset()
-    ) -> bytes | None:
+    def compile_table(self) -> bytes | None:
         """Return the resource table, None where the app has no resource.
-
-        Args:
-            only: Keep the values of these qualifiers alone.
-            without: Leave the values of these qualifiers out.
 
         Raises:
             InputError: a value is not of its type, or leads nowhere.
@@ -178,10 +172,9 @@ class ProjectResources:
 
         def values_of(kind: str, name: str) -> Iterator[tuple[str, CompiledValue]]:
             for qualifier, source in self._names.sources[kind, name].items():
-                if qualifier not in without and (only is None or qualifier in only):
-                    value = _compile(compiler, source)
-                    self._note_length(self._ids[f"{kind}/{name}"], value)
-                    yield qualifier, value
+                value = _compile(compiler, source)
+                self._note_length(self._ids[f"{kind}/{name}"], value)
+                yield qualifier, value
 
         types = [
             CompiledType(
@@ -245,7 +238,7 @@ class Packing:
     findings: tuple[Finding, ...]
 
 
-def pack_project(  # noqa: PLR0913 - every part of the result can be chosen
+def pack_project(
     project: Path | Mapping[str, bytes],
     *,
     key: SigningKey,
@@ -255,7 +248,6 @@ def pack_project(  # noqa: PLR0913 - every part of the result can be chosen
     minimum_sdk: int | None = None,
     target_sdk: int | None = None,
     dex: Sequence[bytes] = (),
-    without_qualifiers: Iterable[str] = (),
 ) -> bytes:
     """Return the signed APK of a project; see `pack`, which also reports what is not in it."""
     return pack(
@@ -263,7 +255,6 @@ def pack_project(  # noqa: PLR0913 - every part of the result can be chosen
         key=key,
         facts=AppFacts(package, version_code, version_name, minimum_sdk, target_sdk),
         dex=dex,
-        without_qualifiers=without_qualifiers,
     ).apk
 
 
@@ -273,7 +264,6 @@ def pack(
     key: SigningKey,
     facts: AppFacts | None = None,
     dex: Sequence[bytes] = (),
-    without_qualifiers: Iterable[str] = (),
 ) -> Packing:
     """Pack a project.
 
@@ -283,7 +273,6 @@ def pack(
         key: What it is signed with.
         facts: What the manifest shall say, in place of what the build file and the manifest say.
         dex: Content of `classes.dex`, `classes2.dex`...
-        without_qualifiers: Leave values of these qualifiers out, as where a split holds them.
 
     Raises:
         InputError: the project cannot be read, or holds what cannot be compiled.
@@ -292,7 +281,7 @@ def pack(
     app = _App(project, facts or AppFacts())
     files: dict[str, bytes] = {MANIFEST: write_binary_xml(app.manifest)}
     files |= _dex_files(dex)
-    table = app.resources.compile_table(without=frozenset(without_qualifiers))
+    table = app.resources.compile_table()
     if table is not None:
         files["resources.arsc"] = table
     for name, data in app.resources.compile_files().items():
@@ -303,38 +292,6 @@ def pack(
         hint = "compile its sources and give the dex files"
         findings.append(_warning(NO_CODE, "no dex file is packed, so no component can run", hint))
     return _sign(files, key, app.facts, findings)
-
-
-def pack_split(
-    project: Path | Mapping[str, bytes],
-    *,
-    key: SigningKey,
-    qualifier: str,
-    split: str | None = None,
-    package: str | None = None,
-    version_code: int | None = None,
-) -> bytes:
-    """Return a configuration split: the values of one qualifier, with the ids that they have in the base.
-
-    Args:
-        project: The project whose base is packed with `without_qualifiers`.
-        key: The base's key.
-        qualifier: Which values, such as `de` or `xxhdpi`.
-        split: Name of the split, `config.` and the qualifier by default.
-        package: As for the base.
-        version_code: As for the base.
-
-    Raises:
-        InputError: the project cannot be read.
-    """
-    app = _App(project, AppFacts(package, version_code))
-    facts = app.facts
-    name = split or f"config.{qualifier.replace('-', '_')}"
-    table = app.resources.compile_table(only=frozenset({qualifier}))
-    files = {MANIFEST: write_binary_xml(split_manifest(facts, name))}
-    if table is not None:
-        files["resources.arsc"] = table
-    return _sign(files, key, facts, []).apk
 
 
 class _App:

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Final
 
-from droidgate_android.apk.typed_values import boolean_value, integer_value, string_value
+from droidgate_android.apk.typed_values import integer_value, string_value
 from droidgate_android.apk.xml_compiler import AppSymbols, XmlCompiler, set_attribute
 from droidgate_android.apk.xml_tree import TypedValue, ValueType, XmlElement
 from droidgate_android.projects.gradle_text import GradleFile
@@ -169,15 +169,3 @@ def _completed(value: TypedValue, namespace: str) -> TypedValue:
     if name.startswith("."):
         return string_value(namespace + name)
     return value if "." in name or not name else string_value(f"{namespace}.{name}")
-
-
-def split_manifest(facts: AppFacts, split: str) -> XmlElement:
-    """Return the manifest of a configuration split, which holds no code."""
-    root = XmlElement("manifest", line=1)
-    set_attribute(root, "package", string_value(facts.package or ""), None)
-    set_attribute(root, "split", string_value(split), None)
-    set_attribute(root, "versionCode", integer_value(facts.version_code or 1))
-    application = XmlElement("application", line=2)
-    set_attribute(application, "hasCode", boolean_value(flag=False))
-    root.children.append(application)
-    return root

@@ -180,7 +180,7 @@ def compile_qualifier(qualifier: str) -> bytes:
     """Return the `ResTable_config` of a resource folder's qualifier, its size field included.
 
     Args:
-        qualifier: What stands behind the first hyphen of the folder's name; empty for the default.
+        qualifier: What follows the first hyphen of the folder's name; empty for the default.
 
     Raises:
         InputError: a word in it is not a qualifier, or is in the wrong place.
@@ -299,7 +299,7 @@ def _pack(letters: str, base: str) -> bytes:
 
 
 def _letters(pair: bytes, base: str) -> str:
-    """Return two letters that stand as they are, or three that are packed into five bits each."""
+    """Return two letters as they are, or three that are packed into five bits each."""
     first, second = pair
     if not first & _PACKED:
         return _ascii(pair)

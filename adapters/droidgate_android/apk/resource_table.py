@@ -406,7 +406,7 @@ class ResourceTable:
         return None if value.type in REFERENCE_TYPES else value
 
     def items_of(self, identifier: int) -> tuple[TypedValue, ...] | None:
-        """Return the items of an array; None where the resource is none."""
+        """Return the items of an array; None where the resource is not an array."""
         for _ in range(self._budget.limits.references):
             found = self.default_value(identifier)
             if isinstance(found, Bag):
@@ -415,19 +415,6 @@ class ResourceTable:
                 return None
             identifier = found.data
         return None
-
-    def locale_values(self, identifier: int) -> dict[str, TypedValue]:
-        """Return a resource's simple values by locale, `""` being the default one; references are followed to
-        their default value.
-        """
-        values: dict[str, TypedValue] = {}
-        ordered = sorted(self.values_of(identifier), key=lambda value: not value.configuration.is_default)
-        for item in ordered:
-            if isinstance(item.value, TypedValue) and item.configuration.locale not in values:
-                resolved = self.resolve(item.value)
-                if resolved is not None:
-                    values[item.configuration.locale] = resolved
-        return values
 
     def reference_to(self, identifier: int) -> str | None:
         """Return `@type/name` of a resource of the app, None where it has none of that id.

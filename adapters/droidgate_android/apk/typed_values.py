@@ -38,7 +38,7 @@ class Symbols(Protocol):
         """Return the resource id of `@type/name` or `@package:type/name`.
 
         Raises:
-            InputError: it leads nowhere; `place` is where it stands.
+            InputError: it leads nowhere; `place` is where it is.
         """
 
 

@@ -90,7 +90,7 @@ class Declaration:
 
     @property
     def place(self) -> str:
-        """Where it stands."""
+        """Where it is."""
         return f"{self.path}:{self.element.sourceline}"
 
 
@@ -165,7 +165,7 @@ def _required_name(element: Element, path: str) -> str:
 def read_attribute_types(declarations: list[Declaration]) -> dict[str, AttributeType]:
     """Return the attributes that the declarations make, by name, their ids still 0.
 
-    An attribute that several styleables name is declared where its format stands.
+    An attribute that several styleables name is declared where its format is.
 
     Raises:
         InputError: an unknown format, a word without a number, or two formats for one attribute.

@@ -15,7 +15,7 @@ ANDROID_NAMESPACE: Final = "http://schemas.android.com/apk/res/android"
 
 
 class ValueType(IntEnum):
-    """`Res_value.dataType`; a file may hold numbers that are none of these."""
+    """`Res_value.dataType`; a file may hold other numbers."""
 
     NULL = 0x00
     REFERENCE = 0x01

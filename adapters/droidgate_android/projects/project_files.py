@@ -120,7 +120,7 @@ def check_regular(path: str | os.PathLike[str]) -> None:
 
 
 def is_regular_file(path: str | Path) -> bool:
-    """Return whether a path leads to a regular file; a name that no file can have is none."""
+    """Return whether a path leads to a regular file; a name that no file can have does not."""
     try:
         return stat.S_ISREG(os.stat(path).st_mode)  # noqa: PTH116 - a name may be bytes that are not text
     except (OSError, ValueError):

@@ -4,14 +4,6 @@ Jetpack's compiler makes the functions files of an app from these sources. Most 
 their tree, so the same declarations are read from them (docs/reference/formats/appfunctions-kotlin.md).
 """
 
-from __future__ import annotations
-
-from collections.abc import Sequence
-from importlib import import_module
-
-from droidgate_mappings.formats.format import Reading, SourceFile
-from droidgate_mappings.formats.leniency import ReadingContext
-
 
 def may_declare(data: bytes) -> bool:
     """Return whether a Kotlin file may declare app functions, or classes that travel as their data.
@@ -20,31 +12,3 @@ def may_declare(data: bytes) -> bool:
     still define types and constants that other files use.
     """
     return b"AppFunction" in data and b"appfunctions" in data
-
-
-def read_sources(
-    files: Sequence[SourceFile], context: ReadingContext, *, libraries: Sequence[SourceFile] = ()
-) -> Reading:
-    """Return what Jetpack's compiler would declare for the Kotlin files of an application.
-
-    Args:
-        files: Every Kotlin file whose functions the application has: its own, and those of modules that it
-            aggregates. Files that declare nothing are parsed only if a type of theirs is used.
-        context: Takes what is not understood, each with file and line.
-        libraries: Kotlin files of other modules, for their types only.
-
-    Returns:
-        One provider for each service entry point, one for the functions outside of entry points, and one for
-        each file of functions of the application. `Provider.component` is the generated service class of an
-        entry point, else None; `Provider.package` is None. A problem is a file, class or function that the
-        compiler refuses too, or that uses a class that no given file declares; the others are read.
-
-    Raises:
-        InputError: the context is strict, and there is a finding or a problem.
-    """
-    if not any(may_declare(file.data) for file in files):
-        return Reading()
-    reading: Reading = import_module("droidgate_appfunctions.kotlin.kotlin_sources").read_sources(
-        files, context, libraries
-    )
-    return reading

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from droidgate_appfunctions.file_constants import as_extensions
+from droidgate_appfunctions.format import FORMAT_ID
 from droidgate_appfunctions.kotlin.annotations import (
     INT_VALUES,
     SERIALIZABLE,
@@ -40,6 +40,7 @@ from droidgate_mappings.model.types import (
     RefType,
     ScalarType,
     Type,
+    as_extensions,
 )
 
 _TOKEN: Final = re.compile(r"\\Q[\s\S]*?(?:\\E|$)|\\[\s\S]|\\$|[\[\]()]")
@@ -72,7 +73,7 @@ def is_balanced_pattern(pattern: str) -> bool:
 
 
 _PREFIX: Final = 1
-_NULLABLE_MEMBER: Final = as_extensions({"isNullable": True})
+_NULLABLE_MEMBER: Final = as_extensions(FORMAT_ID, {"isNullable": True})
 """Jetpack's compiler writes the members of all-of and one-of as nullable."""
 
 _UNVISITED = dict[str, DataProperty]
@@ -332,7 +333,7 @@ class TypeBuilder:
             )
             return
         shape.setdefault("pattern", pattern_of(known))
-        shape["extensions"] = as_extensions({fact_of_patterns(known, shape["pattern"]): known})
+        shape["extensions"] = as_extensions(FORMAT_ID, {fact_of_patterns(known, shape["pattern"]): known})
 
     def _uri(self, site: Site, common: Mapping[str, Any]) -> ObjectType:
         shape: dict[str, Any] = {"format": "uri"}

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final
 
-from droidgate_appfunctions.file_constants import as_extensions
+from droidgate_appfunctions.format import FORMAT_ID
 from droidgate_appfunctions.kotlin import kdoc
 from droidgate_appfunctions.kotlin.annotations import (
     ACCESS_LEVEL,
@@ -31,7 +31,7 @@ from droidgate_appfunctions.read_document import with_description
 from droidgate_mappings.model.capability import Capability, CapabilityAccess
 from droidgate_mappings.model.errors import InputError
 from droidgate_mappings.model.json_values import Json
-from droidgate_mappings.model.types import AnyType, ObjectType, Property, ScalarType, Type
+from droidgate_mappings.model.types import AnyType, ObjectType, Property, ScalarType, Type, as_extensions
 
 CONTEXT: Final = "androidx.appfunctions.AppFunctionContext"
 _ACCESS_LEVELS: Final = frozenset({"self", "system", "androidTrusted"})
@@ -133,7 +133,7 @@ class Functions:
             output=output,
             access=access,
             source=function.file.place(function.line),
-            extensions=as_extensions(facts),
+            extensions=as_extensions(FORMAT_ID, facts),
         )
         return ReadFunction(capability, builder.definitions)
 

@@ -5,14 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
-from droidgate_appfunctions.file_constants import (
-    APP_LEVEL,
-    FORMAT_ID,
-    V2,
-    as_extensions,
-    file_name_facts,
-    is_file_name,
-)
+from droidgate_appfunctions.asset_names import file_name_facts, is_file_name
+from droidgate_appfunctions.format import APP_LEVEL, FORMAT_ID, V2
 from droidgate_appfunctions.kotlin import may_declare
 from droidgate_appfunctions.kotlin.annotations import (
     ANDROID_ENTRY_POINT,
@@ -41,7 +35,7 @@ from droidgate_mappings.model.capability import Capability, Place, Provider
 from droidgate_mappings.model.errors import InputError
 from droidgate_mappings.model.findings import Finding
 from droidgate_mappings.model.json_values import Json
-from droidgate_mappings.model.types import Type
+from droidgate_mappings.model.types import Type, as_extensions
 
 _SERVICES = frozenset(
     {"androidx.appfunctions.AppFunctionService", "androidx.appfunctions.ExtensionsAppFunctionService"}
@@ -51,9 +45,25 @@ _OWN_PREFIXES = ("android.", "androidx.", "java.", "javax.", "kotlin.")
 
 
 def read_sources(
-    files: Sequence[SourceFile], context: ReadingContext, libraries: Sequence[SourceFile]
+    files: Sequence[SourceFile], libraries: Sequence[SourceFile], context: ReadingContext
 ) -> Reading:
-    """Return what the files declare; see `droidgate_appfunctions.kotlin.read_sources`."""
+    """Return what Jetpack's compiler would declare for the Kotlin files of an application.
+
+    Args:
+        files: Every Kotlin file whose functions the application has: its own, and those of modules that it
+            aggregates. Files that declare nothing are parsed only if a type of theirs is used.
+        libraries: Kotlin files of other modules, for their types only.
+        context: Takes what is not understood, each with file and line.
+
+    Returns:
+        One provider for each service entry point, one for the functions outside of entry points, and one for
+        each file of functions of the application. `Provider.component` is the generated service class of an
+        entry point, else None; `Provider.package` is None. A problem is a file, class or function that the
+        compiler refuses too, or that uses a class that no given file declares; the others are read.
+
+    Raises:
+        InputError: the context is strict, and there is a finding or a problem.
+    """
     index = Index.of(files, libraries)
     known = len(context.findings)
     reports = Reports(context)
@@ -106,7 +116,7 @@ class _Document:
             source=self.place,
             definitions={name: definitions[name] for name in names},
             capabilities=tuple(capabilities.values()),
-            extensions=as_extensions(facts),
+            extensions=as_extensions(FORMAT_ID, facts),
         )
 
 

@@ -157,7 +157,7 @@ class Serializables:
         return refused(message, kotlin_type.file, kotlin_type.line, "read the module that declares it too")
 
     def item_of(self, kotlin_type: KotlinType) -> KotlinType | None:
-        """Return the item type of a `List`; None for a type that is none."""
+        """Return the item type of a `List`; None for another type."""
         if kotlin_type.name != LIST:
             return None
         return kotlin_type.arguments[0][0] if kotlin_type.arguments else None

@@ -74,7 +74,7 @@ def find_error_line(data: bytes, parsed_line: int, has_error: Callable[[bytes], 
 
 @dataclass(frozen=True, slots=True)
 class _Open:
-    """What is open at a place: a token, and what is open around it; whether one of them is no bracket."""
+    """What is open at a place: a token, and what is open around it; whether one of them is not a bracket."""
 
     token: bytes
     outer: _Open | None

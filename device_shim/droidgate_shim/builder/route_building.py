@@ -28,7 +28,7 @@ from droidgate_mappings.tables.capacity import Capacity
 from droidgate_mappings.text.nearest_names import suggest_name
 from droidgate_mappings.text_safety import hidden_characters, look_alikes, without_hidden
 from droidgate_mappings.text_safety.marks import TextMark
-from droidgate_mobile_mcp.protocol_names import FORMAT_ID as MOBILE_MCP, TABLES as MOBILE_MCP_TABLES
+from droidgate_mobile_mcp.format import FORMAT_ID as MOBILE_MCP, TABLES as MOBILE_MCP_TABLES
 from droidgate_shim.builder.route_types import (
     dangling_references,
     engine_refuses,

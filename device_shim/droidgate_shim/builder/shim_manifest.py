@@ -13,14 +13,14 @@ from typing import Final
 from xml.sax.saxutils import escape, quoteattr
 
 from droidgate_android.manifest_edit import merge_manifest
-from droidgate_appfunctions.file_constants import NAMES as FUNCTION_NAMES
+from droidgate_appfunctions.format import NAMES as FUNCTION_NAMES
 from droidgate_mappings.formats.format import Advertised, ShimOffer, load_formats
 from droidgate_mappings.formats.installed import SHIM_PACKAGE
 from droidgate_mappings.formats.shim_frontend import frontend_class
 from droidgate_mappings.model.findings import Finding
 from droidgate_mappings.text.aapt_text import escape_string_resource
-from droidgate_mmcp.type_words import NAMES as MMCP_NAMES
-from droidgate_mobile_mcp.protocol_names import NAMES as MOBILE_NAMES
+from droidgate_mmcp.format import NAMES as MMCP_NAMES
+from droidgate_mobile_mcp.format import NAMES as MOBILE_NAMES
 from droidgate_shim.builder.route_building import ShimRoutes
 from droidgate_shim.builder.shim_callability import native_protocols
 

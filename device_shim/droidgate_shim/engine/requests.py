@@ -12,7 +12,7 @@ from droidgate_mappings.formats.leniency import ReadingContext
 from droidgate_mappings.model.errors import InputError
 from droidgate_mappings.model.json_values import Json
 from droidgate_mappings.values.failures import Failure
-from droidgate_mobile_mcp.protocol_names import NAMES
+from droidgate_mobile_mcp.format import NAMES
 from droidgate_mobile_mcp.wire import (
     WIRE_DIALECTS,
     MobileMcpRequest,

@@ -15,7 +15,7 @@ from droidgate_mappings.model.capability import Capability, Effects, references_
 from droidgate_mappings.model.errors import InputError
 from droidgate_mappings.model.json_values import Json
 from droidgate_mappings.model.types import ArrayType, Frozen, ObjectType, Property, ScalarType, Type
-from droidgate_mobile_mcp.protocol_names import TABLES
+from droidgate_mobile_mcp.format import TABLES
 from droidgate_mobile_mcp.wire import WIRE_DIALECTS
 from droidgate_shim.engine.strict_json import BUILT, exact_numbers, parse_strict
 

@@ -46,7 +46,7 @@ from droidgate_mappings.text.nearest_names import closest_name
 from droidgate_mappings.text_safety.hidden import HIDDEN
 from droidgate_mappings.text_safety.look_alikes import folded_skeleton, skeleton
 from droidgate_mappings.values.failures import CallError, Failure
-from droidgate_mobile_agent.command_tables import FORMAT_ID
+from droidgate_mobile_agent.format import FORMAT_ID
 from droidgate_mobile_agent.read import built_in
 from droidgate_shim.builder.source_app import is_unasked
 

@@ -23,8 +23,7 @@ from droidgate.coverage.coverage_document import (
 )
 from droidgate.coverage.figures import Figures
 from droidgate.coverage.security_findings import SECURITY_ORIGIN
-from droidgate_mappings.formats.format import load_linters
-from droidgate_mappings.model.findings import FINDING_CODES
+from droidgate_mappings.formats.format import meaning_of
 from droidgate_mappings.tables.app_functions import load_indexing
 from droidgate_mappings.text_safety import MAX_NAME
 
@@ -133,17 +132,12 @@ def figures_of(row: Sequence[Any]) -> QualityFigures:
 
 
 def _findings(figures: Figures) -> tuple[FindingCount, ...]:
-    load_linters()
     counted = figures.records(
         "SELECT origin, protocol, code, level, count(*) AS findings, count(DISTINCT entry) AS apps "
         "FROM finding_fact GROUP BY origin, protocol, code, level "
         f"ORDER BY findings DESC, origin, protocol, code, level LIMIT {MOST_FINDINGS}"
     )
-    return tuple(
-        FindingCount(meaning=FINDING_CODES[code].meaning if code in FINDING_CODES else None, **record)
-        for record in counted
-        for code in (record["code"],)
-    )
+    return tuple(FindingCount(meaning=meaning_of(record["code"]), **record) for record in counted)
 
 
 def _releases(figures: Figures) -> Iterator[ReleaseCount]:

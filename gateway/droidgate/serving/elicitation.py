@@ -26,7 +26,7 @@ from droidgate.serving.tool_documents import cut
 from droidgate.serving.tools import Question, ToolCall, UserAnswer
 from droidgate_mappings.model.json_values import Json, canonical_json
 from droidgate_mappings.text_safety import one_line
-from droidgate_mcp.tool_facts import MODERN
+from droidgate_mcp.format import MODERN
 
 ANSWER_SECONDS: Final = 300.0
 """Seconds to wait for an answer up to 2025-11-25; the call waits even if the client has gone."""

@@ -66,7 +66,7 @@ from droidgate_mappings.model.types import ArrayType, ObjectType, Type
 from droidgate_mappings.text.nearest_names import closest_name
 from droidgate_mappings.text_safety import one_line, visible, visible_json, without_hidden
 from droidgate_mappings.values.failures import CallError
-from droidgate_mcp.tool_facts import MODERN
+from droidgate_mcp.format import MODERN
 from droidgate_mcp.wire import DeclaredOutput, McpToolFailure, McpToolResult
 
 

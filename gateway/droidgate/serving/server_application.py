@@ -43,7 +43,7 @@ from droidgate.serving.tools import (
 )
 from droidgate_mappings.model.json_values import canonical_json
 from droidgate_mappings.text_safety import MAX_NAME, without_hidden
-from droidgate_mcp.tool_facts import HANDSHAKE, MODERN
+from droidgate_mcp.format import HANDSHAKE, MODERN
 
 
 @dataclass(frozen=True, slots=True)

@@ -22,7 +22,7 @@ from droidgate_mappings.text_safety import (
     visible_json,
     without_hidden,
 )
-from droidgate_mcp.tool_facts import FORMAT_ID, HANDSHAKE, MODERN
+from droidgate_mcp.format import FORMAT_ID, HANDSHAKE, MODERN
 from droidgate_mcp.wire import DeclaredOutput
 
 _CUT: Final = " [cut]"

@@ -22,7 +22,7 @@ from droidgate.serving.tools import ResourceContent, ServedFile, ToolOutcome
 from droidgate_mappings.model.json_values import Json, canonical_json
 from droidgate_mappings.tables.failure_tokens import load_failure_tokens
 from droidgate_mappings.text_safety import one_line
-from droidgate_mcp.tool_facts import HANDSHAKE, MODERN
+from droidgate_mcp.format import HANDSHAKE, MODERN
 from droidgate_mcp.wire import write_error, write_result
 
 MAX_TEXT: Final = 64 * 1024

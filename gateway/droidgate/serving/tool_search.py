@@ -23,7 +23,7 @@ from droidgate.serving.tools import (
     UnknownToolError,
 )
 from droidgate_mappings.model.json_values import Json, canonical_json
-from droidgate_mcp.tool_facts import HANDSHAKE, MODERN
+from droidgate_mcp.format import HANDSHAKE, MODERN
 from droidgate_mcp.wire import McpToolFailure, McpToolResult, text_of
 
 MANY_TOOLS: Final = 40

@@ -1,227 +1,31 @@
-"""What every part of fitting takes: the collector of findings and names, where in the model it is, and what
-is appended to a description about a part that the target cannot hold: only what helps a caller.
-"""
+"""What every part of fitting takes: the collector of findings and names, and where in the model it is."""
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from functools import cached_property, partial
-from typing import Any, Final, Literal
+from functools import cached_property
+from typing import Any, Literal
 
 from droidgate_mappings.fit import losses
-from droidgate_mappings.fit.losses import ASSERTIONS, CLOSING, SHOWN_ANNOTATIONS, Loss
-from droidgate_mappings.json_schema import NAMESPACE, NOTATION, write_schema
+from droidgate_mappings.fit.losses import Loss
+from droidgate_mappings.json_schema import NAMESPACE, NOTATION
 from droidgate_mappings.json_schema.schema_words import UNSTATED_BOUNDS
-from droidgate_mappings.model.capability import (
-    Place,
-    Provider,
-    reachable_definitions,
-    references_of,
-    with_parts,
-)
+from droidgate_mappings.model.capability import Place, Provider
 from droidgate_mappings.model.findings import Finding
 from droidgate_mappings.model.json_values import Json, canonical_json, pointer_token
 from droidgate_mappings.model.names import NameEntry
-from droidgate_mappings.model.types import (
-    AllOfType,
-    AnyType,
-    Extensions,
-    ObjectType,
-    OneOfType,
-    OpaqueType,
-    RefType,
-    Type,
+from droidgate_mappings.model.type_qualities import (
+    is_object,
+    is_record,
+    null_definitions,
+    object_definitions,
+    record_definitions,
+    takes_null,
 )
+from droidgate_mappings.model.types import AllOfType, Extensions, ObjectType, OneOfType, RefType, Type
 from droidgate_mappings.tables.capacity import Capacity
 from droidgate_mappings.tables.loading import find_format_tables
 from droidgate_mappings.text.xml_text import NOT_XML
-
-Judge = Callable[[Type, Callable[[str], bool]], bool]
-"""Whether a type has a quality, given which definitions have it."""
-
-
-def may_be_object(type_: Type) -> bool:
-    """Return whether a type's schema can also have `type: object`: it has no other `type`, and is not a
-    boolean.
-    """
-    if isinstance(type_, AnyType):
-        return type_.boolean is None and type_.keywords.get("type", "object") == "object"
-    if isinstance(type_, OneOfType) and len(type_.alternatives) == 1:
-        return may_be_object(type_.alternatives[0])
-    return isinstance(type_, ObjectType | RefType | AllOfType | OneOfType)
-
-
-def is_object(type_: Type, is_object_definition: Callable[[str], bool]) -> bool:
-    """Return whether every value of a type is an object, given which definitions are."""
-    if type_.nullable:
-        return False
-    if type_.keywords.get("type") == "object":
-        return True
-    if isinstance(type_, RefType):
-        return is_object_definition(type_.name)
-    judge = partial(is_object, is_object_definition=is_object_definition)
-    if isinstance(type_, AllOfType):
-        return any(map(judge, type_.members))
-    if isinstance(type_, OneOfType):
-        return bool(type_.alternatives) and all(map(judge, type_.alternatives))
-    return type_.kind == "object"
-
-
-def is_record(type_: Type, is_record_definition: Callable[[str], bool]) -> bool:
-    """Return whether a type is an object with declared properties, or is made of such objects only, given
-    which definitions are.
-    """
-    if isinstance(type_, RefType):
-        return is_record_definition(type_.name)
-    if isinstance(type_, AllOfType | OneOfType):
-        parts = type_.members if isinstance(type_, AllOfType) else type_.alternatives
-        return bool(parts) and all(is_record(part, is_record_definition) for part in parts)
-    return isinstance(type_, ObjectType) and bool(type_.properties)
-
-
-def takes_null(type_: Type, is_null_definition: Callable[[str], bool]) -> bool:
-    """Return whether null is a value of a type, given for which definitions it is."""
-    if type_.nullable or type_.kind == "null":
-        return True
-    if isinstance(type_, AnyType):
-        return type_.boolean is not False
-    if isinstance(type_, RefType):
-        return is_null_definition(type_.name)
-    if isinstance(type_, OneOfType):
-        return any(takes_null(part, is_null_definition) for part in type_.alternatives)
-    return isinstance(type_, AllOfType) and all(
-        takes_null(part, is_null_definition) for part in type_.members
-    )
-
-
-def object_definitions(definitions: Mapping[str, Type]) -> frozenset[str]:
-    """Return the definitions whose values are all objects; a circle of references is not an object."""
-    return _definitions_with(definitions, is_object, is_assumed=False)
-
-
-def record_definitions(definitions: Mapping[str, Type]) -> frozenset[str]:
-    """Return the definitions that are records; a circle of references counts as one."""
-    return _definitions_with(definitions, is_record, is_assumed=True)
-
-
-def null_definitions(definitions: Mapping[str, Type]) -> frozenset[str]:
-    """Return the definitions that allow null; a circle of references does not."""
-    return _definitions_with(definitions, takes_null, is_assumed=False)
-
-
-def is_always_object(type_: Type, definitions: Mapping[str, Type]) -> bool:
-    """Return whether every value of a type is an object.
-
-    Args:
-        type_: The type.
-        definitions: What its references mean.
-    """
-    reached = _reached_by(type_, definitions)
-    return is_object(type_, object_definitions(reached).__contains__)
-
-
-def may_be_null(type_: Type, definitions: Mapping[str, Type]) -> bool:
-    """Return whether null is a value of a type.
-
-    Args:
-        type_: The type.
-        definitions: What its references mean.
-    """
-    reached = _reached_by(type_, definitions)
-    return takes_null(type_, null_definitions(reached).__contains__)
-
-
-def _reached_by(type_: Type, definitions: Mapping[str, Type]) -> dict[str, Type]:
-    return {name: definitions[name] for name in reachable_definitions(type_, dict(definitions))}
-
-
-def _definitions_with(definitions: Mapping[str, Type], judge: Judge, *, is_assumed: bool) -> frozenset[str]:
-    """Return the definitions that have a quality.
-
-    Each definition changes its answer once at most, so the work grows with the number of references, also
-    where references go in circles.
-    """
-    users: defaultdict[str, set[str]] = defaultdict(set)
-    for name, definition in definitions.items():
-        for reference in references_of(definition):
-            users[reference].add(name)
-    answers = dict.fromkeys(definitions, is_assumed)
-    pending = list(definitions)
-    while pending:
-        name = pending.pop()
-        answer = judge(definitions[name], lambda other: answers.get(other, is_assumed))
-        if answer != answers[name]:
-            answers[name] = answer
-            pending.extend(users[name])
-    return frozenset(name for name, answer in answers.items() if answer)
-
-
-MAY_BE_NULL: Final = "[May be null]"
-
-_SCHEMA_MAPS: Final = frozenset(
-    {"$defs", "definitions", "dependentSchemas", "patternProperties", "properties"}
-)
-_VALUES: Final = frozenset({"const", "default", "enum", "examples"})
-_SHOWN: Final = ASSERTIONS | SHOWN_ANNOTATIONS | _SCHEMA_MAPS | {"description", "format"}
-_SAYS_NOTHING: Final[tuple[Json, ...]] = ({}, {"type": "array"}, {"type": "object"})
-
-
-def schema_note(label: str, type_: Type, definitions: Mapping[str, Type]) -> str | None:
-    """Return the note that shows a type as JSON Schema, without what does not help a caller.
-
-    Args:
-        label: What the schema is of, such as `Returns`.
-        type_: The type.
-        definitions: What its references mean; those that it reaches are shown too.
-
-    Returns:
-        `[label: schema]`, or None where the schema says no more than the kind.
-    """
-    plain = {name: without_extensions(definition) for name, definition in definitions.items()}
-    shown = _shown_schema(write_schema(without_extensions(type_), plain, int32_bounds=False))
-    return None if shown in _SAYS_NOTHING else f"[{label}: {canonical_json(shown)}]"
-
-
-def _shown_schema(schema: Json) -> Json:
-    if isinstance(schema, list):
-        return [_shown_schema(item) for item in schema]
-    if not isinstance(schema, Mapping):
-        return schema
-    shown: dict[str, Json] = {}
-    for keyword, value in schema.items():
-        if keyword not in _SHOWN or (keyword in CLOSING and isinstance(value, bool)):
-            continue
-        if keyword in _VALUES:
-            shown[keyword] = value
-        elif keyword in _SCHEMA_MAPS and isinstance(value, Mapping):
-            shown[keyword] = {name: _shown_schema(inner) for name, inner in value.items()}
-        else:
-            shown[keyword] = _shown_schema(value)
-    return shown
-
-
-def constraint_note(name: str, value: Any) -> str:
-    """Return the note for an enum, a pattern or a format."""
-    if name == "enum":
-        return f"[One of: {', '.join(canonical_json(item) for item in value)}]"
-    return f"[{name.capitalize()}: {value}]"
-
-
-def without_extensions(type_: Type) -> Type:
-    """Return a type without facts of formats and class names, nested types included."""
-    bare = with_parts(type_, lambda inner, _: without_extensions(inner))
-    changes: dict[str, Any] = {"extensions": {}}
-    if isinstance(bare, ObjectType):
-        changes["properties"] = {
-            name: property_.changed({"extensions": {}}) for name, property_ in bare.properties.items()
-        }
-    if isinstance(type_, ObjectType | AllOfType | OneOfType):
-        changes["qualified_name"] = None
-    if isinstance(type_, OpaqueType):
-        changes["class_name"] = None
-    return bare.changed(changes)
 
 
 @dataclass(frozen=True, slots=True)
@@ -410,9 +214,3 @@ class Collector:
         if kind in {"any", "null"} or type_.nullable:
             return False
         return takes_null(type_, self._nulls.__contains__)
-
-
-def put_first(text: str, notes: list[str]) -> None:
-    """Make a moved text the first note; a blank text leaves nothing to append."""
-    if text.strip():
-        notes.insert(0, text)

@@ -1,21 +1,22 @@
-"""Every loss of a conversion: its code, its level, its words and its hint.
+"""The table of losses: the code, level, words and hint of each loss of a conversion.
 
-A row of the table says all of one loss; code that reports a loss names its row. Levels go by the values that
-the target accepts (docs/concepts/levels.md): a target that accepts more than the source is `widened`, one
-that accepts fewer is `narrowed`, also where a description names the limit. Texts and annotations that are
-now in a description are `moved`. Where the level depends on what is lost, the row has a function.
+A row of the table says all of one loss; code that reports a loss names its row. A loss that only one format
+has is a row in the `write.py` of that format, with a code of this table or one that `finding_code` declares
+there. Levels go by the values that the target accepts (docs/concepts/levels.md): a target that accepts more
+than the source is `widened`, one that accepts fewer is `narrowed`, also where a description names the limit.
+Texts and annotations that are now in a description are `moved`. Where the level depends on what is lost, the
+row has a function.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
 from typing import Any, Final
 
 from droidgate_mappings.json_schema.schema_words import NOTATION, UNSTATED_BOUNDS
 from droidgate_mappings.model.capability import Place
-from droidgate_mappings.model.findings import Finding, Level, finding_code
+from droidgate_mappings.model.findings import CONVERSION_LEVELS, FINDING_CODES, Finding, Level, finding_code
 from droidgate_mappings.model.json_values import Json, json_equal
 from droidgate_mappings.model.types import (
     SCALAR_KINDS,
@@ -276,20 +277,21 @@ def structure_level(field: tuple[str, ...], value: Json) -> Level:
     return Level.RENAMED if name == "implicit" else Level.WIDENED
 
 
-def _unless_bounded(is_bounded: bool) -> Level:  # noqa: FBT001 - a judge takes what is lost by position
-    return Level.NARROWED if is_bounded else Level.RENAMED
+@dataclass(frozen=True, slots=True)
+class LevelByValue:
+    """The level of a loss, where it depends on what is lost.
+
+    Attributes:
+        decide: Returns the level, given what is lost.
+        levels: Those that it returns.
+    """
+
+    decide: Callable[..., Level]
+    levels: tuple[Level, ...]
 
 
-def _unless_object(is_object: bool) -> Level:  # noqa: FBT001 - a judge takes what is lost by position
-    return Level.RENAMED if is_object else Level.NARROWED
-
-
-def _exclusive_level(alternatives: Sequence[Type]) -> Level:
-    return Level.RENAMED if are_disjoint(alternatives) else Level.WIDENED
-
-
-def _inclusive_level(alternatives: Sequence[Type]) -> Level:
-    return Level.RENAMED if are_disjoint(alternatives) else Level.NARROWED
+ROWS: Final[list[Loss]] = []
+"""Every row, those of formats too; filled as modules are imported."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -298,21 +300,34 @@ class Loss:
 
     Attributes:
         code: The finding's code.
-        level: Its level, or what returns the level for what is lost.
+        level: Its level, or what decides it by what is lost.
         words: The message, a template of `str.format`.
         hint: The fix, or None.
         in_text: What is lost is in a description then; where the dialect has none, it is dropped.
     """
 
     code: str
-    level: Level | Callable[..., Level]
+    level: Level | LevelByValue
     words: str
     hint: str | None = None
     in_text: bool = False
 
     def __post_init__(self) -> None:
-        """Raise KeyError where the code is not declared."""
-        _ = _MEANINGS[self.code]
+        """Add the row to `ROWS`, or raise KeyError where the code is not declared."""
+        _ = FINDING_CODES[self.code]
+        ROWS.append(self)
+
+    @property
+    def levels(self) -> frozenset[Level]:
+        """The levels that a finding of it can have."""
+        levels = self.level.levels if isinstance(self.level, LevelByValue) else (self.level,)
+        return frozenset((*levels, Level.DROPPED) if self.in_text else levels)
+
+    def level_of(self, *lost: Any, has_text: bool = True) -> Level:
+        """Return the level for what is lost; see `finding`."""
+        if self.in_text and not has_text:
+            return Level.DROPPED
+        return self.level.decide(*lost) if isinstance(self.level, LevelByValue) else self.level
 
     def finding(
         self, pointer: str, *lost: Any, source: Place | None = None, has_text: bool = True, **names: Any
@@ -326,10 +341,9 @@ class Loss:
             has_text: The dialect has a description that can hold what is lost.
             names: What the words name.
         """
-        level = self.level if isinstance(self.level, Level) else self.level(*lost)
         return Finding(
             code=self.code,
-            level=Level.DROPPED if self.in_text and not has_text else level,
+            level=self.level_of(*lost, has_text=has_text),
             pointer=pointer,
             message=self.words.format(**names),
             hint=self.hint,
@@ -337,8 +351,18 @@ class Loss:
         )
 
 
-def _appended(code: str, level: Level | Callable[..., Level], words: str) -> Loss:
+def levels_of(code: str) -> list[Level]:
+    """Return the levels that losses of a code can have, mildest first; none where no loss has the code."""
+    found = {level for row in ROWS if row.code == code for level in row.levels}
+    return [level for level in CONVERSION_LEVELS if level in found]
+
+
+def _appended(code: str, level: Level | LevelByValue, words: str) -> Loss:
     return Loss(code, level, words, in_text=True)
+
+
+_OF_KINDS: Final = (Level.RENAMED, Level.WIDENED, Level.NARROWED)
+_OF_STRUCTURE: Final = LevelByValue(structure_level, (Level.RENAMED, Level.MOVED, Level.WIDENED))
 
 
 # Names and texts
@@ -445,19 +469,29 @@ PERMISSION_OF_COMPONENT: Final = Loss(
 )
 
 # Inputs and outputs
-INPUT_KIND: Final = _appended("structure-moved", kind_level, "the target takes named parameters")
+INPUT_KIND: Final = _appended(
+    "structure-moved", LevelByValue(kind_level, _OF_KINDS), "the target takes named parameters"
+)
 INPUT_REFERENCE: Final = Loss(
     "reference-inlined", Level.RENAMED, "the parameters are those of {name!r}, which the input refers to"
 )
 PROPERTIES_STATED: Final = Loss(
     "type-stated", Level.RENAMED, "the target requires `properties`, also where there are none"
 )
-OBJECT_STATED: Final = Loss("type-stated", _unless_object, "the target requires a schema of `type: object`")
+OBJECT_STATED: Final = Loss(
+    "type-stated",
+    LevelByValue(
+        lambda is_object: Level.RENAMED if is_object else Level.NARROWED, (Level.RENAMED, Level.NARROWED)
+    ),
+    "the target requires a schema of `type: object`",
+)
 NULL_OF_OBJECT: Final = Loss(
     "nullable-moved", Level.NARROWED, "the target requires an object here, and null is not one"
 )
 OUTPUT_KIND: Final = _appended(
-    "output-dropped", partial(structure_level, ("kind",)), "the target does not declare outputs"
+    "output-dropped",
+    LevelByValue(lambda kind: structure_level(("kind",), kind), (Level.MOVED, Level.WIDENED)),
+    "the target does not declare outputs",
 )
 UNKNOWN_OUTPUT: Final = Loss(
     "output-unknown", Level.DROPPED, "the source does not give the type of the output; none is written"
@@ -479,8 +513,12 @@ OWN_DESCRIPTION: Final = _appended(
 OPTIONAL: Final = Loss("required-assumed", Level.NARROWED, "the target does not have optional values here")
 
 # Types
-KIND: Final = Loss("kind-changed", replaced_level, "the target writes {kind} as {written}")
-STRUCTURE: Final = _appended("structure-moved", structure_level, "the structure is in the description only")
+KIND: Final = Loss(
+    "kind-changed",
+    LevelByValue(replaced_level, (*_OF_KINDS, Level.IMPOSSIBLE)),
+    "the target writes {kind} as {written}",
+)
+STRUCTURE: Final = _appended("structure-moved", _OF_STRUCTURE, "the structure is in the description only")
 ITEMS_ADDED: Final = Loss(
     "items-defaulted",
     Level.NARROWED,
@@ -508,7 +546,9 @@ CONSTRAINTS: Final[Mapping[str, Loss]] = {
 }
 USUAL_FORMAT: Final = Loss("notation-dropped", Level.RENAMED, "the type itself is {value}")
 UNNAMED_TYPE: Final = Loss(
-    "notation-dropped", implicit_level, "the target names the type, which the schema leaves open"
+    "notation-dropped",
+    LevelByValue(implicit_level, (Level.RENAMED, Level.NARROWED)),
+    "the target names the type, which the schema leaves open",
 )
 TYPE_KEYWORD: Final = Loss("notation-dropped", Level.RENAMED, "the target writes 'type' in its usual way")
 NULL: Final = _appended(
@@ -521,9 +561,20 @@ NULL_OF_PART: Final = Loss(
 )
 NULL_OF_WHOLE: Final = Loss("nullable-moved", Level.RENAMED, "null is allowed of the whole type")
 EXCLUSIVE: Final = Loss(
-    "exclusive-dropped", _exclusive_level, "the target allows several alternatives at once"
+    "exclusive-dropped",
+    LevelByValue(
+        lambda parts: Level.RENAMED if are_disjoint(parts) else Level.WIDENED, (Level.RENAMED, Level.WIDENED)
+    ),
+    "the target allows several alternatives at once",
 )
-INCLUSIVE: Final = Loss("exclusive-assumed", _inclusive_level, "the target allows exactly one alternative")
+INCLUSIVE: Final = Loss(
+    "exclusive-assumed",
+    LevelByValue(
+        lambda parts: Level.RENAMED if are_disjoint(parts) else Level.NARROWED,
+        (Level.RENAMED, Level.NARROWED),
+    ),
+    "the target allows exactly one alternative",
+)
 CHOICE_OF_ONE: Final = Loss(
     "alternative-unwrapped", Level.RENAMED, "the only alternative is written in place of the choice"
 )
@@ -556,6 +607,7 @@ KEYWORD_GONE: Final = Loss(
 )
 
 # Facts of formats
+OWN_FACT: Final = Loss("extension-dropped", Level.DROPPED, "{fact!r} cannot be written in this dialect")
 FACT: Final = Loss(
     "extension-dropped", Level.DROPPED, "{fact!r} is a fact of {format_id}, which the target does not have"
 )
@@ -567,43 +619,10 @@ FACT_OF_NOTATION: Final = Loss(
 )
 INT32_WITHOUT_BOUNDS: Final = Loss(
     "notation-dropped",
-    _unless_bounded,
+    LevelByValue(
+        lambda is_bounded: Level.NARROWED if is_bounded else Level.RENAMED, (Level.RENAMED, Level.NARROWED)
+    ),
     "the source calls the integer int32 and does not state the bounds; int32 has them",
-)
-
-# Facts that the writers of single formats leave out
-APPFUNCTIONS_FACT: Final = Loss(
-    "extension-dropped",
-    Level.DROPPED,
-    "{fact!r} can declare functions and access rules that the source does not have",
-    "convert the AppFunctions app itself to keep it",
-)
-MCP_SERVER_FACT: Final = Loss(
-    "notation-dropped",
-    Level.RENAMED,
-    "an array of tools has no room for facts about the server; a result is written",
-)
-MCP_DEFINITION: Final = Loss(
-    "notation-dropped",
-    Level.RENAMED,
-    "the definition is written into `$defs`; its old place in the schema is another one now",
-)
-MMCP_FACT: Final = Loss("extension-dropped", Level.DROPPED, "{fact!r} has no place in this dialect")
-MMCP_NOTATION: Final = Loss("notation-dropped", Level.RENAMED, "the target writes this in its own way")
-MOBILE_MCP_FACT: Final = Loss(
-    "extension-dropped", Level.DROPPED, "the fact {fact!r} cannot be written in this dialect"
-)
-MOBILE_MCP_NOTATION: Final = Loss(
-    "notation-dropped",
-    Level.RENAMED,
-    "{fact!r} only says how the source was written; the target has its own way",
-)
-VENDOR_FACT: Final = Loss(
-    "extension-dropped", Level.DROPPED, "{fact!r} is a word of the vendor that the list was made for"
-)
-VENDOR_NOTATION: Final = Loss("notation-dropped", Level.RENAMED, "the target decides on {fact!r} by itself")
-VENDOR_SCHEMA: Final = Loss(
-    "notation-dropped", Level.RENAMED, "the target takes a JSON object as a schema; it means the same"
 )
 
 

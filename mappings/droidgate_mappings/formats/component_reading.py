@@ -208,7 +208,7 @@ def report_unknown_texts(
         application: The application.
         component: One of its components.
         context: Takes the findings.
-        needed: The texts for which the application's stand where the component has none.
+        needed: The texts in whose place the application's are taken where the component has none.
 
     Raises:
         InputError: the reading is strict.

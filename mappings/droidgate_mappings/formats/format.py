@@ -24,7 +24,7 @@ from droidgate_mappings.formats.shell_calls import ShellCalls
 from droidgate_mappings.formats.shim_backend import ShimBackend
 from droidgate_mappings.model.capability import Capability, Provider
 from droidgate_mappings.model.errors import InputError, UsageError
-from droidgate_mappings.model.findings import Finding
+from droidgate_mappings.model.findings import FINDING_CODES, Finding
 from droidgate_mappings.model.json_values import Json
 from droidgate_mappings.model.names import NameEntry
 from droidgate_mappings.model.types import Type
@@ -252,7 +252,7 @@ class Format:
         listing: The listing of the running system that `read_installed` needs, and how it is read.
         read_installed: Reads an installed application with what the running system says of it; without it,
             `read_application` does. Raises `InputError` as that does.
-        find_silent: Providers of an application whose files do not tell their capabilities, which is why
+        find_silent: Providers of an application whose files do not list their capabilities, which is why
             `read_application` leaves them out: a phone would be asked.
         call_routes: The ways in which a provider could be called from a computer, and what they lack on a
             phone.
@@ -358,12 +358,21 @@ def lazily(target: str) -> Callable[..., Any]:
     return _Lazy(target)
 
 
-def load_linters() -> None:
-    """Import the linters of every format, so that the codes of their findings are declared."""
+@cache
+def load_finding_codes() -> None:
+    """Import what reads, writes and checks every format, so that the codes of its findings are declared."""
     for format_ in load_formats().values():
-        for lint in (format_.lint_file, format_.lint_application):
-            if isinstance(lint, _Lazy):
-                lint.load()
+        reads = (format_.read_file, format_.read_application, format_.code and format_.code.read)
+        for function in (*reads, format_.write, format_.lint_file, format_.lint_application):
+            if isinstance(function, _Lazy):
+                function.load()
+
+
+def meaning_of(code: str) -> str | None:
+    """Return what a finding code says, one sentence; None where no installed format declares it."""
+    if code not in FINDING_CODES:
+        load_finding_codes()
+    return FINDING_CODES[code].meaning if code in FINDING_CODES else None
 
 
 @cache

@@ -8,7 +8,7 @@ from typing import Final, get_args
 
 from droidgate_mappings.fit import losses
 from droidgate_mappings.fit.losses import Loss, kind_level
-from droidgate_mappings.fit.provider_fit import blank_type
+from droidgate_mappings.fit.type_fit import blank_type
 from droidgate_mappings.formats.format import Format
 from droidgate_mappings.model.findings import Level
 from droidgate_mappings.model.types import TYPE_KINDS
@@ -119,13 +119,13 @@ _TEXTS: Final = [blank_type("string")] * 2
 
 def _lost(loss: Loss, *lost: object, note: str | None = None) -> FeatureCell:
     """Return what becomes of something that the target lacks, by its row of the table of losses."""
-    return _cell(loss.level if isinstance(loss.level, Level) else loss.level(*lost), note)
+    return _cell(loss.level_of(*lost), note)
 
 
 def _in_text(capacity: Capacity, loss: Loss, *lost: object) -> FeatureCell:
     """Return what becomes of something that is in a description, where the dialect has one."""
     has_text = capacity.type_descriptions != "none" or "description" in capacity.capability_fields
-    return _lost(loss, *lost) if has_text else _cell(Level.DROPPED)
+    return _cell(loss.level_of(*lost, has_text=has_text))
 
 
 def _structure(capacity: Capacity) -> FeatureCell:

@@ -101,7 +101,7 @@ def encoded_reference(pointer: str) -> str:
 
 
 def referenced_name(reference: Json, names: Mapping[str, str]) -> str | None:
-    """Return the model's name of the definition that a `$ref` names, None where it is none of `names`."""
+    """Return the model's name of the definition that a `$ref` names, None where it is not one of `names`."""
     if not isinstance(reference, str) or not reference.startswith("#"):
         return None
     if reference in names or not reference.startswith("#/"):

@@ -29,7 +29,7 @@ _CONTROL: Final = re.compile(r"[\x00-\x1f\x7f-\x9f]")
 
 
 class Place(Frozen):
-    """Where in the sources something stands: a path as the user wrote it, a 1-based line, an XPath or JSON
+    """Where in the sources something is: a path as the user wrote it, a 1-based line, an XPath or JSON
     Pointer.
     """
 

@@ -22,6 +22,18 @@ Extensions: TypeAlias = dict[str, dict[str, Json]]
 """Facts of one format that the model has no field for: format id -> fact -> JSON value."""
 
 
+def as_extensions(format_id: str, facts: Mapping[str, Json], others: Extensions | None = None) -> Extensions:
+    """Return extensions with these facts of a format; without the format where there are none.
+
+    Args:
+        format_id: The format.
+        facts: All its facts, in place of those in `others`.
+        others: Extensions whose facts of other formats are kept.
+    """
+    kept = {name: values for name, values in (others or {}).items() if name != format_id}
+    return {**kept, format_id: dict(facts)} if facts else kept
+
+
 class Frozen(BaseModel):
     """Base of the model's classes: immutable, and an unknown field is an error."""
 

@@ -27,6 +27,9 @@ from typing import Final
 
 from droidgate_mappings.model.errors import WriteError
 
+_LONGEST_UTF8: Final = 6
+"""Bytes of the longest character in modified UTF-8."""
+
 MAX_STRING_RESOURCE_BYTES: Final = 32_767
 """aapt2 stores `STRING_TOO_LARGE` in place of a longer `<string>`, counted in its modified UTF-8."""
 
@@ -157,7 +160,7 @@ def escape_string_resource(text: str) -> str:
             `MAX_STRING_RESOURCE_BYTES`.
     """
     _refuse_unwritable(text)
-    if _modified_utf8_length(text) > MAX_STRING_RESOURCE_BYTES:
+    if not fits_a_resource(text):
         message = f"a string resource holds at most {MAX_STRING_RESOURCE_BYTES} bytes of UTF-8"
         raise WriteError(message, hint="put the text into android:value, res/raw or assets")
     escaped = _escape_controls(text).replace('"', '\\"').replace("'", "\\'")
@@ -270,18 +273,18 @@ def _typed_value(raw: str, *, units: bool = False) -> bool | int | float | None:
 
 
 def boolean_in(raw: str) -> bool | None:
-    """Return the boolean that a value as written is, None where it is none."""
+    """Return the boolean that a value as written is, None where it is not one."""
     return _BOOLEANS.get(raw.strip(_ASCII_SPACE))
 
 
 def colour_in(raw: str) -> int | None:
-    """Return the colour that a value as written is, unsigned as ARGB, None where it is none."""
+    """Return the colour that a value as written is, unsigned as ARGB, None where it is not one."""
     text = raw.strip(_ASCII_SPACE)
     return int(_full_colour(text), 16) if _COLOUR.fullmatch(text) else None
 
 
 def integer_in(raw: str) -> int | None:
-    """Return the integer that a value as written is, signed 32 bits, None where it is none."""
+    """Return the integer that a value as written is, signed 32 bits, None where it is not one."""
     text = raw.strip(_ASCII_SPACE)
     if len(text) > _MAX_INTEGER_DIGITS:
         return None
@@ -415,5 +418,9 @@ def java_float_text(value: float) -> str:
     return f"{float(shortest):.{places}f}"
 
 
-def _modified_utf8_length(text: str) -> int:
-    return len(text.encode()) + sum(2 for character in text if character > "\uffff")
+def fits_a_resource(text: str) -> bool:
+    """Return whether aapt2 stores a text: in modified UTF-8 it has at most 32,767 bytes."""
+    if len(text) * _LONGEST_UTF8 <= MAX_STRING_RESOURCE_BYTES:
+        return True
+    length = len(text.encode("utf-8", "surrogatepass")) + 2 * sum(character > "\uffff" for character in text)
+    return length <= MAX_STRING_RESOURCE_BYTES

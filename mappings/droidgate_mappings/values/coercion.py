@@ -663,7 +663,7 @@ def fit_result(
     try:
         return FittedResult(fitter.fit(value, declared), tuple(fitter.coercions))
     except UnfitValueError as error:
-        raise _malformed(error.pointer, error.reason) from None
+        raise _error("malformed_response", error.pointer, error.reason) from None
 
 
 def _unknown_name(name: str, declared: tuple[str, ...]) -> str:
@@ -683,10 +683,6 @@ def _quoted(name: str) -> str:
 
 def _invalid(pointer: str, reason: str) -> CallError:
     return _error("invalid_argument", pointer, reason)
-
-
-def _malformed(pointer: str, reason: str) -> CallError:
-    return _error("malformed_response", pointer, reason)
 
 
 def _error(token: str, pointer: str, reason: str) -> CallError:

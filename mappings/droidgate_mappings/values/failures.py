@@ -33,7 +33,7 @@ class Failure:
 
 
 def failure_of_code(code: int) -> Failure:
-    """Return the failure that an AppFunctions error code tells; the number is kept."""
+    """Return the failure of an AppFunctions error code; the number is kept."""
     return Failure(token_of_code(code), code=code)
 
 

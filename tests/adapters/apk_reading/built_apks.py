@@ -7,6 +7,8 @@ import tempfile
 from collections.abc import Mapping
 from pathlib import Path
 
+from droidgate_android.apk.resource_table import ResourceTable
+from droidgate_android.apk.xml_tree import TypedValue
 from requirements_of_tests import CHECKOUT, require
 
 SAMPLES = ("clock-in", "notes", "pdf-tool", "weather")
@@ -85,3 +87,15 @@ def real_apk(package: str, folder: Path) -> Path:
         path = folder / "settings.apk"
         path.write_bytes(file.read())
     return path
+
+
+def texts_by_locale(resources: ResourceTable | None, identifier: int) -> dict[str, str | None]:
+    """Return a resource's simple values as texts, the default locale's under the empty text."""
+    assert resources is not None
+    texts: dict[str, str | None] = {}
+    values = sorted(resources.values_of(identifier), key=lambda value: not value.configuration.is_default)
+    for each in values:
+        found = resources.resolve(each.value) if isinstance(each.value, TypedValue) else None
+        if found is not None:
+            texts.setdefault(each.configuration.locale, found.text)
+    return texts

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from lxml import etree
 
-from adapters.apk_reading.built_apks import FORMS, REAL_APKS, SAMPLES, real_apk, sample_apk
+from adapters.apk_reading.built_apks import FORMS, REAL_APKS, SAMPLES, real_apk, sample_apk, texts_by_locale
 from droidgate_android.apk.reader import Apk, open_apk
 from droidgate_android.apk.resource_table import Bag
 from droidgate_android.apk.resource_values import complex_number, signed
@@ -204,8 +204,7 @@ def test_names_and_values_are_those_that_aapt2_prints(sample: str, tmp_path: Pat
             if any(isinstance(item.value, Bag) or item.value.type != ValueType.STRING for item in values):
                 continue
             locales = re.findall(r"\((\S*)\) (?:\"(.*)\"|\(file\) (\S+))", lines)
-            found = apk.resources.locale_values(identifier)
-            assert {key: item.text for key, item in found.items()} == {
+            assert texts_by_locale(apk.resources, identifier) == {
                 locale: text or file for locale, text, file in locales
             }
 

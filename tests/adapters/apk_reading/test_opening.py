@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from adapters.apk_reading.built_apks import apk_of
+from adapters.apk_reading.built_apks import apk_of, texts_by_locale
 from droidgate.sources import read_source
 from droidgate_android.apk.apk_application import read_application
 from droidgate_android.apk.bundle_files import chosen_apks, open_app
@@ -75,9 +75,7 @@ def test_resources_and_assets_are_looked_up_in_the_base_first() -> None:
     with open_apk(BASE, splits=[GERMAN, FEATURE]) as apk:
         application = read_application(apk)
         assert application.label == "Test"
-        assert apk.resources is not None
-        values = apk.resources.locale_values(0x7F010000)
-        assert {key: component.text for key, component in values.items()} == {"": "Test", "de": "Probe"}
+        assert texts_by_locale(apk.resources, 0x7F010000) == {"": "Test", "de": "Probe"}
         assets = [application.resources.read_asset(f"{name}.json") for name in ("tools", "german")]
         assert [item and item.text for item in assets] == ['{"tools": []}', "{}"]
         labels = [(component.name, component.label) for component in application.components[1:]]
@@ -199,13 +197,10 @@ def test_splits_that_aapt2_makes_are_read(tmp_path: Path) -> None:
     german = tmp_path / "split.apk"
     base = apk_of(files, "plain", "--split", f"{german}:de")
     with open_apk(base) as apk:
-        assert apk.resources is not None
-        assert list(apk.resources.locale_values(0x7F010000)) == [""]
+        assert list(texts_by_locale(apk.resources, 0x7F010000)) == [""]
     with open_apk(base, splits=[german]) as apk:
         assert apk.parts[1].split == "config.de"
-        assert apk.resources is not None
-        values = apk.resources.locale_values(0x7F010000)
-        assert {key: item.text for key, item in values.items()} == {"": "Name", "de": "Name auf Deutsch"}
+        assert texts_by_locale(apk.resources, 0x7F010000) == {"": "Name", "de": "Name auf Deutsch"}
         assert read_application(apk).label == "Name"
 
 

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, strategies as st
 from lxml import etree
 
-from adapters.apk_reading.built_apks import FORMS, SAMPLES, apk_of, sample_apk, source_tree
+from adapters.apk_reading.built_apks import FORMS, SAMPLES, apk_of, sample_apk, source_tree, texts_by_locale
 from droidgate.sources import application_from_tree
 from droidgate_android.apk.apk_application import read_application
 from droidgate_android.apk.reader import open_apk
@@ -204,8 +204,7 @@ def test_what_only_an_apk_knows() -> None:
         assert apk.resources is not None
         real = apk.resources.find("@string/real")
         assert real is not None
-        values = apk.resources.locale_values(real)
-        assert {key: item.text for key, item in values.items()} == {
+        assert texts_by_locale(apk.resources, real) == {
             "": "Real \U0001f600 text", "de": "Echter Text", "csb": "Kasz\u00ebbi", "sr-Latn": "Latinica",
             "es-419": "Latino", "zh-TW": "\u6587\u672c",
         }  # fmt: skip

@@ -7,6 +7,7 @@ import hypothesis.strategies as st
 import pytest
 from hypothesis import example, given
 
+from adapters.apk_reading.built_apks import texts_by_locale
 from adapters.apk_writing.packed_samples import (
     EVERYTHING,
     SMALL_MANIFEST,
@@ -18,12 +19,13 @@ from adapters.apk_writing.packed_samples import (
     tree_of,
     values,
 )
-from droidgate_android.apk.pack import pack, pack_project, pack_split
+from droidgate_android.apk.pack import pack, pack_project
 from droidgate_android.apk.reader import open_apk
 from droidgate_android.apk.resource_qualifiers import CONFIG_BYTES, compile_qualifier
 from droidgate_android.apk.xml_tree import ValueType
 from droidgate_mappings.model.errors import DroidgateError, InputError
 from requirements_of_tests import require
+from split_apks import pack_base_and_split
 from titled_rows import titled
 
 QUALIFIERS = (
@@ -196,15 +198,11 @@ def test_a_split_holds_the_values_that_its_base_leaves_out(tmp_path: Path) -> No
             <string name="a">English</string><bool name="z">true</bool></resources>""",
         "res/values-de/a.xml": b'<resources><string name="a">Deutsch</string></resources>',
     }
-    base = pack_project(tree, key=signing_key("ec"), without_qualifiers=["de"])
-    split = pack_split(tree, key=signing_key("ec"), qualifier="de")
+    base, split = pack_base_and_split(tree, key=signing_key("ec"))
     with open_apk(base) as alone:
-        assert alone.resources is not None
-        assert set(alone.resources.locale_values(0x7F020000)) == {""}
+        assert set(texts_by_locale(alone.resources, 0x7F020000)) == {""}
     with open_apk(base, splits=[split]) as both:
-        assert both.resources is not None
-        texts = {locale: value.text for locale, value in both.resources.locale_values(0x7F020000).items()}
-        assert texts == {"": "English", "de": "Deutsch"}
+        assert texts_by_locale(both.resources, 0x7F020000) == {"": "English", "de": "Deutsch"}
     (tmp_path / "split.apk").write_bytes(split)
     badge = run_tool(aapt2, "dump", "xmltree", tmp_path / "split.apk", "--file", "AndroidManifest.xml")
     assert 'A: split="config.de"' in badge

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from droidgate_appfunctions.format import FORMAT
-from droidgate_appfunctions.kotlin import read_sources
+from droidgate_appfunctions.kotlin.kotlin_sources import read_sources
 from droidgate_mappings.formats.format import Reading, SourceFile
 from droidgate_mappings.formats.leniency import ReadingContext
 from droidgate_mappings.model.capability import Provider
@@ -71,7 +71,7 @@ def source(corpus: Path, file: str) -> SourceFile:
 
 
 def read(files: Sequence[SourceFile]) -> Reading:
-    return read_sources(files, ReadingContext())
+    return read_sources(files, [], ReadingContext())
 
 
 def kotlin(*texts: str) -> Reading:

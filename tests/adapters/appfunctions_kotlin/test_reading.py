@@ -7,7 +7,8 @@ import pytest
 
 from adapters.appfunctions_kotlin.kotlin_pairs import kotlin
 from droidgate_appfunctions.format import FORMAT
-from droidgate_appfunctions.kotlin import may_declare, read_sources
+from droidgate_appfunctions.kotlin import may_declare
+from droidgate_appfunctions.kotlin.kotlin_sources import read_sources
 from droidgate_mappings.formats.format import Reading, SourceFile
 from droidgate_mappings.formats.leniency import ReadingContext
 from droidgate_mappings.model.capability import Capability
@@ -285,7 +286,7 @@ def test_types_of_other_modules_are_found_and_their_functions_are_not_read() -> 
         "class L { @AppFunction fun g(c: AppFunctionContext) {} }\n"
     )
     files = [SourceFile("app.kt", app.encode())]
-    reading = read_sources(files, ReadingContext(), libraries=[SourceFile("lib.kt", library.encode())])
+    reading = read_sources(files, [SourceFile("lib.kt", library.encode())], ReadingContext())
     assert only(reading).id == "com.example.A#f"
     assert list(reading.providers[0].definitions) == ["lib.Note"]
 
@@ -515,7 +516,7 @@ def test_functions_of_the_application_are_grouped_by_their_file() -> None:
 def test_a_strict_reader_refuses_what_a_lenient_one_reports() -> None:
     text = f"{HEADER}class A {{ @AppFunction fun f(c: AppFunctionContext) = other() }}\n"
     with pytest.raises(InputError, match="return type of f is not written"):
-        read_sources([SourceFile("a.kt", text.encode())], ReadingContext(strict=True))
+        read_sources([SourceFile("a.kt", text.encode())], [], ReadingContext(strict=True))
 
 
 def test_a_file_may_declare_only_if_it_names_the_library() -> None:

@@ -43,8 +43,7 @@ from droidgate_mappings.model.findings import CONVERSION_LEVELS, Finding, Level
 from droidgate_mappings.model.json_values import Json
 from droidgate_mappings.model.types import TYPE_KINDS
 from droidgate_mappings.tables.loading import load_divergences, load_format_tables
-from droidgate_mobile_mcp.format import FORMAT
-from droidgate_mobile_mcp.protocol_names import TABLES
+from droidgate_mobile_mcp.format import FORMAT, TABLES
 from mappings.model.capacities import facts_of, write_for
 from model_types import array, float64, int32, optional, properties_of, record, required, string
 from properties.matching import assert_findings_match, assert_same_declaration

@@ -24,13 +24,13 @@ from droidgate_android.apk.reader import Apk, open_apk
 from droidgate_android.apk.resource_values import signed
 from droidgate_android.apk.xml_tree import TypedValue, ValueType, XmlElement
 from droidgate_android.projects.manifest_limits import REFUSED_BY, utf16_length
-from droidgate_appfunctions.file_constants import NAMES as FUNCTION_NAMES
+from droidgate_appfunctions.format import NAMES as FUNCTION_NAMES
 from droidgate_mappings.formats.installed import SHIM_PACKAGE
 from droidgate_mappings.model.json_values import Json
 from droidgate_mappings.tables.framework_attributes import attribute_type
 from droidgate_mappings.text.json_text import parse_json
-from droidgate_mmcp.type_words import NAMES as MMCP_NAMES
-from droidgate_mobile_mcp.protocol_names import FORMS, NAMES as MOBILE_NAMES
+from droidgate_mmcp.format import NAMES as MMCP_NAMES
+from droidgate_mobile_mcp.format import FORMS, NAMES as MOBILE_NAMES
 from droidgate_shim.builder.shim_manifest import (
     ACTIONS_OF_BACKENDS,
     EXECUTE_FUNCTIONS,

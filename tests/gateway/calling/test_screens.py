@@ -24,7 +24,7 @@ from droidgate.serving.phone_tools import PhoneTools, ServedPhone
 from droidgate.serving.tools import Client, Question, ToolCall, ToolOutcome, UserAnswer
 from droidgate_mappings.model.errors import UsageError
 from droidgate_mappings.values.failures import CallError
-from droidgate_mcp.tool_facts import HANDSHAKE
+from droidgate_mcp.format import HANDSHAKE
 from gateway.calling.phones_with_shims import ReachedPhone, allow_once
 from gateway.cli.program_runs import Run, Runner, run_process
 from gateway.mobile_agent.made_phone import FORM, MadePhone, device_on, made_phone

@@ -7,8 +7,9 @@ from droidgate.coverage.process_pool import PoolSettings
 from droidgate.coverage.scan import ScanRequest, ScanResult, run_scan as scan
 from droidgate.sources.catalogs.catalog import Catalog
 from droidgate.sources.catalogs.catalog_rows import TABLES
-from droidgate_android.apk.pack import pack_project, pack_split
+from droidgate_android.apk.pack import pack_project
 from droidgate_phone.apps.sample_packages import filler_package, sample_packages, signing_key
+from split_apks import pack_base_and_split
 
 SAMPLES = len(sample_packages())
 Rows = dict[str, list[tuple[Any, ...]]]
@@ -96,5 +97,4 @@ def tool_app(package: str, *, version: int = 1, **options: str) -> bytes:
 def split_app(package: str) -> tuple[bytes, bytes]:
     """Return such an app as base and language split."""
     files = tool_files(package)
-    base = pack_project(files, key=signing_key(), version_code=3, without_qualifiers=["de"])
-    return base, pack_split(files, key=signing_key(), qualifier="de", package=package, version_code=3)
+    return pack_base_and_split(files, key=signing_key(), package=package, version_code=3)

@@ -28,7 +28,7 @@ from droidgate.devices.service_shells import (
     run_listing,
     service_shell,
 )
-from droidgate_appfunctions.discovery import LISTING
+from droidgate_appfunctions.format import LISTING
 from droidgate_mappings.model.errors import DeviceError
 from gateway.devices.conftest import StartServer, device_on
 from gateway.devices.fake_adb_server import Answer

@@ -15,7 +15,7 @@ from droidgate.devices.device import Device
 from droidgate.shims.building import build_shim
 from droidgate.sources import read_source
 from droidgate.sources.phone_source import PhoneReading, PhoneRequest, read_phone
-from droidgate_android.apk.pack import pack_project, pack_split
+from droidgate_android.apk.pack import pack_project
 from droidgate_mappings.formats.format import load_formats
 from droidgate_mappings.formats.installed import SHIM_PACKAGE
 from droidgate_mappings.model.capability import Provider
@@ -23,6 +23,7 @@ from droidgate_phone.apps.sample_packages import sample_packages, signing_key
 from droidgate_phone.phone import VirtualPhone, start_phone
 from droidgate_shim.builder.shims import ShimOptions, build_bare_shim
 from requirements_of_tests import CHECKOUT
+from split_apks import pack_base_and_split
 
 APPS = CHECKOUT / "device_shim/apps"
 SAMPLE = "dev.droidgate.sample."
@@ -162,9 +163,7 @@ def test_an_app_that_was_updated_is_read_again_and_the_others_are_not(phone: Vir
 
 def test_an_app_with_a_split_is_read_with_it_and_kept_with_it(phone: VirtualPhone) -> None:
     module, package = APPS / "clock-in/app", f"{SAMPLE}clockin"
-    key = signing_key()
-    base = pack_project(module, key=key, package=package, version_code=5, without_qualifiers=["de"])
-    phone.install(base, pack_split(module, key=key, package=package, version_code=5, qualifier="de"))
+    phone.install(*pack_base_and_split(module, key=signing_key(), package=package, version_code=5))
     (declared,) = read_source(str(module)).providers
     found = discover(phone)
     assert provider_of(found, "clockin").content_digest() == declared.content_digest()

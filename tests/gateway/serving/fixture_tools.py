@@ -34,7 +34,7 @@ from droidgate_mappings.model.types import (
     ScalarType,
     Type,
 )
-from droidgate_mcp.tool_facts import HANDSHAKE, MODERN
+from droidgate_mcp.format import HANDSHAKE, MODERN
 from droidgate_mcp.wire import DeclaredOutput, McpToolFailure, McpToolResult
 
 MISSING_CAPABILITY = -32021

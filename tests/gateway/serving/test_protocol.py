@@ -14,7 +14,7 @@ from mcp.shared.exceptions import MCPError
 from droidgate.serving.tool_results import MAX_STRUCTURED, MAX_TEXT
 from droidgate.serving.tools import ServedTool, ToolCall, ToolOutcome, ToolSnapshot
 from droidgate_mappings.model.types import AnyType
-from droidgate_mcp.tool_facts import HANDSHAKE, MODERN
+from droidgate_mcp.format import HANDSHAKE, MODERN
 from droidgate_mcp.wire import DeclaredOutput, McpToolResult
 from gateway.serving.fixture_tools import (
     MISSING,

@@ -13,7 +13,7 @@ from droidgate.serving.tool_results import MAX_BLOB, MAX_IMAGES, KeptResults, wr
 from droidgate.serving.tools import ServedFile, ToolOutcome
 from droidgate_mappings.model.errors import UsageError
 from droidgate_mappings.values.failures import CallError
-from droidgate_mcp.tool_facts import HANDSHAKE
+from droidgate_mcp.format import HANDSHAKE
 from droidgate_mcp.wire import McpToolResult
 from gateway.serving.fixture_tools import PIXEL
 

@@ -24,7 +24,7 @@ from droidgate.serving.tool_search import MANY_TOOLS, SearchTools, ToolIndex
 from droidgate.serving.tools import Change, Client, ServedTool, ToolCall, ToolOutcome, ToolSnapshot
 from droidgate_mappings.model.capability import Capability, Provider
 from droidgate_mappings.model.types import ObjectType, Property, ScalarType
-from droidgate_mcp.tool_facts import HANDSHAKE, MODERN
+from droidgate_mcp.format import HANDSHAKE, MODERN
 from droidgate_mcp.wire import McpToolResult
 from gateway.serving.fixture_tools import FixtureTools
 from gateway.serving.running_servers import http_client, running_server

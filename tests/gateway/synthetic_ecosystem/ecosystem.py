@@ -12,12 +12,13 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Self
 
-from droidgate_android.apk.pack import pack_project, pack_split
+from droidgate_android.apk.pack import pack_project
 from droidgate_android.apk.signing import sign_apk
 from droidgate_phone.apps.sample_packages import signing_key
 from gateway.synthetic_ecosystem import declarations
 from gateway.synthetic_ecosystem.declarations import Declare, Declared
 from gateway.synthetic_ecosystem.names import MadeCapability, Names
+from split_apks import pack_base_and_split
 
 READ, PART, UNREADABLE = "read", "part", "unreadable"
 
@@ -196,8 +197,7 @@ def _files_of_app(app: _App, draw: random.Random) -> Iterator[MadeFile]:
     elif app.number % 100 == 42:
         yield _HOSTILITIES[app.number // 100 % len(_HOSTILITIES)](app, f"{name}.apk")
     elif draw.random() < 0.06:
-        base = pack_project(app.tree, key=signing_key(), without_qualifiers=("de",))
-        split = pack_split(app.tree, key=signing_key(), qualifier="de")
+        base, split = pack_base_and_split(app.tree, key=signing_key())
         yield MadeFile(base, _expected(app, f"{name}.apk"))
         part = Expected(f"{name}.config.de.apk", app.package, "split", PART, has_launcher=False)
         yield MadeFile(split, part)

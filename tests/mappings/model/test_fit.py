@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 from droidgate_mappings.fit import Fitted, fit_provider
-from droidgate_mappings.fit.provider_fit import without_null
+from droidgate_mappings.fit.type_fit import without_null
 from droidgate_mappings.formats.format import Writing
 from droidgate_mappings.json_schema import NAMESPACE
 from droidgate_mappings.model.capability import Capability, Effects, Provider

@@ -24,7 +24,7 @@ from droidgate.devices.device import connect_device
 from droidgate_mappings.model.errors import DeviceError, DroidgateError, UsageError
 from droidgate_mappings.model.json_values import Json, one_line_json
 from droidgate_mappings.values.failures import CallError
-from droidgate_mobile_agent.command_tables import FORMAT_ID
+from droidgate_mobile_agent.format import FORMAT_ID
 from droidgate_mobile_agent.wire import AgentCommand
 
 RESULTS_ENDING: Final = ".results.jsonl"

@@ -10,7 +10,8 @@ from pathlib import Path, PurePath
 from typing import Final
 from urllib.parse import quote
 
-from droidgate_mappings.model.findings import FINDING_CODES, Finding, Level
+from droidgate_mappings.formats.format import meaning_of
+from droidgate_mappings.model.findings import Finding, Level
 from droidgate_mappings.model.json_values import Json
 from droidgate_mappings.text_safety import visible
 
@@ -60,8 +61,7 @@ def sarif_log(findings: Iterable[Finding]) -> Json:
 
 
 def _rule(code: str) -> Json:
-    declared = FINDING_CODES.get(code)
-    meaning = declared.meaning if declared is not None else code
+    meaning = meaning_of(code) or code
     return {
         "id": code,
         "shortDescription": {"text": meaning},

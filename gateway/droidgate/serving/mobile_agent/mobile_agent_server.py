@@ -30,7 +30,7 @@ from droidgate_mappings.tables.mobile_agent import (
     mobile_agent_commands,
     more_tools,
 )
-from droidgate_mcp.tool_facts import MODERN
+from droidgate_mcp.format import MODERN
 
 _ANY_OBJECT: Final = {"type": "object", "additionalProperties": True}
 _RESULT: Final = "result"

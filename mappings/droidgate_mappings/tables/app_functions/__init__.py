@@ -104,7 +104,7 @@ class IndexingTables(Frozen):
     def _has_current(self) -> Self:
         ids = [release.id for release in self.releases]
         if self.current not in ids or len(set(ids)) != len(ids):
-            reason = "`current` is one of the releases, and no release stands twice"
+            reason = "`current` is not one of the releases, or a release is a duplicate"
             raise ValueError(reason)
         return self
 

@@ -76,7 +76,7 @@ class ObservedProtocol(Frozen):
         meta_data: Role (`name`, `description`, or a fact that is kept) -> names of meta-data.
         tools: Where the app's files declare the tools; None where only the running app does.
         details: A further file with name and description.
-        found_by: What would find the tools that no file tells.
+        found_by: What would find the tools that no file lists.
         not_beside: Protocols by which a component is not counted again under this one.
     """
 

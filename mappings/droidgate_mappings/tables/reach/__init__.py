@@ -51,7 +51,7 @@ class ShimTable(Frozen):
         frontends, backends = {other.id for other in self.frontends}, {other.id for other in self.backends}
         pairs = [(cell.frontend, cell.backend) for cell in self.cells]
         if len(set(pairs)) != len(pairs):
-            reason = "a cell stands twice"
+            reason = "duplicate cell"
             raise ValueError(reason)
         for frontend, backend in pairs:
             if frontend not in frontends or backend not in backends:

@@ -1,18 +1,14 @@
-"""The format's tables, the names that functions files consist of, and the names of the files themselves: as
-Jetpack's entry points state them, else after the service's class.
-"""
+"""Names of functions files: as Jetpack's entry points state them, else after the service's class."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
 from typing import Final
 
+from droidgate_appfunctions.format import APP_LEVEL, NAMES, V1, V2, facts_of
 from droidgate_mappings.model.capability import Provider
 from droidgate_mappings.model.json_values import Json
 from droidgate_mappings.model.names import class_name_in_snake_case
-from droidgate_mappings.model.types import Extensions
-from droidgate_mappings.tables.loading import load_format_tables
 
 _FACT: Final = "functionsFile"
 _NAME: Final = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]{0,99}", re.ASCII)
@@ -57,39 +53,3 @@ def _usual_name(component: str | None, dialect: str) -> str:
     if dialect == APP_LEVEL:
         return NAMES["app_level_asset"].removesuffix(_ENDING)
     return class_name_in_snake_case(component or "") or NAMES["root"]
-
-
-TABLES: Final = load_format_tables("appfunctions")
-FORMAT_ID: Final = TABLES.id
-NAMES: Final = TABLES.names
-UNUSED: Final = NAMES["unused_id"]
-"""The id that compilers give to every document that is not looked up."""
-
-KIND_OF_NUMBER: Final[Mapping[int, str]] = {int(code): kind for code, kind in TABLES.numbers.items()}
-NUMBER_OF_KIND: Final[Mapping[str, int]] = {kind: number for number, kind in KIND_OF_NUMBER.items()}
-
-V2: Final = "v2"
-V2_LEGACY: Final = "v2-legacy"
-V1: Final = "v1"
-PLATFORM: Final = "platform"
-APP_LEVEL: Final = "app-level"
-
-NOT_LISTED: Final = (
-    b"No shell command implementation.",
-    b"Can't find service: app_function",
-    b"cmd: Can't find service: app_function",
-    b"Unknown command: list-app-functions",
-)
-"""What Android prints where it cannot list functions (reference 6.1)."""
-
-NOTHING: Final[Mapping[str, Json]] = {}
-
-
-def facts_of(extensions: Extensions) -> Mapping[str, Json]:
-    """Return what a part of the model keeps for this format."""
-    return extensions.get(FORMAT_ID, NOTHING)
-
-
-def as_extensions(facts: dict[str, Json]) -> Extensions:
-    """Return the extensions that hold the given facts of this format."""
-    return {FORMAT_ID: facts} if facts else {}
