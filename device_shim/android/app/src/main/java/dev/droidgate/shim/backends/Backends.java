@@ -4,6 +4,7 @@ import android.content.ComponentName;
 import android.content.Intent;
 import dev.droidgate.shim.Reply;
 import dev.droidgate.shim.CallControl;
+import dev.droidgate.shim.core.BackendAnswer;
 import dev.droidgate.shim.core.Backend;
 import dev.droidgate.shim.core.CallFailure;
 import dev.droidgate.shim.core.FailureTokens;
@@ -59,14 +60,14 @@ public final class Backends implements Backend {
         }
         control.sent(call, reply, route, outgoing);
         switch (route.backend) {
-            case Route.ACTIVITY:
+            case BackendAnswer.ACTIVITY:
                 screen.call(call, reply, permission, intent(Names.MMCP_CALL, route, reply, outgoing));
                 break;
-            case Route.BROADCAST:
+            case BackendAnswer.BROADCAST:
                 broadcasts.call(
                         call, reply, permission, intent(Names.MMCP_INVOKE, route, reply, outgoing));
                 break;
-            case Route.APP_FUNCTION:
+            case BackendAnswer.APP_FUNCTION:
                 functions.call(call, reply, permission, outgoing);
                 break;
             default:

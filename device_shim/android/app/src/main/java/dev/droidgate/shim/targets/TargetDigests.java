@@ -6,6 +6,7 @@ import android.content.pm.PackageManager;
 import android.content.res.Resources;
 import android.os.Bundle;
 import android.util.Log;
+import dev.droidgate.shim.core.BackendAnswer;
 import dev.droidgate.shim.core.Route;
 import dev.droidgate.shim.platform.Extras;
 import dev.droidgate.shim.platform.Hex;
@@ -111,9 +112,9 @@ public final class TargetDigests {
     private ComponentInfo infoOf(Route route) throws PackageManager.NameNotFoundException {
         ComponentName component = ComponentName.unflattenFromString(route.component);
         switch (route.backend) {
-            case Route.ACTIVITY:
+            case BackendAnswer.ACTIVITY:
                 return packages.getActivityInfo(component, PackageManager.GET_META_DATA);
-            case Route.BROADCAST:
+            case BackendAnswer.BROADCAST:
                 return packages.getReceiverInfo(component, PackageManager.GET_META_DATA);
             default:
                 return packages.getServiceInfo(component, PackageManager.GET_META_DATA);

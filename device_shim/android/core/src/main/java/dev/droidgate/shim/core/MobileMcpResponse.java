@@ -6,6 +6,9 @@ import java.util.Map;
 
 /** The response of another Mobile-MCP tool ({@code droidgate_mobile_mcp.wire}). */
 final class MobileMcpResponse {
+    /** The value of a success that has no result at all. */
+    static final Object MISSING = new Object();
+
     private static final String[] EXTRAS = {
         Dialect.RESPONSE_EXTRA, Dialect.PROTOTYPE_RESPONSE_EXTRA, Dialect.RESULT_EXTRA
     };
@@ -41,7 +44,7 @@ final class MobileMcpResponse {
     }
 
     /**
-     * Returns the object of the outputs, {@link Outputs#MISSING} where a success has none.
+     * Returns the object of the outputs, {@link #MISSING} where a success has none.
      *
      * @throws CallFailure the failure that it reports, or {@code malformed_response}
      */
@@ -85,7 +88,7 @@ final class MobileMcpResponse {
         }
         Object status = outcome.get("status");
         if ("success".equals(status) || status == null && outputs != null) {
-            return new MobileMcpResponse(id, outputs == null ? Outputs.MISSING : outputs, null);
+            return new MobileMcpResponse(id, outputs == null ? MISSING : outputs, null);
         }
         return new MobileMcpResponse(id, null, failure(outcome.get("message")));
     }
@@ -130,7 +133,7 @@ final class MobileMcpResponse {
 
     private static CallFailure failure(Object message) {
         String text = message instanceof String ? (String) message : "";
-        CallFailure read = FailureTokens.read(text, "");
+        CallFailure read = CallFailure.read(text, "");
         if (!read.token.isEmpty()) {
             return read;
         }
