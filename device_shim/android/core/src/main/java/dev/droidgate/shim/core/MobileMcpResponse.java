@@ -10,7 +10,7 @@ final class MobileMcpResponse {
     static final Object MISSING = new Object();
 
     private static final String[] EXTRAS = {
-        Dialect.RESPONSE_EXTRA, Dialect.PROTOTYPE_RESPONSE_EXTRA, Dialect.RESULT_EXTRA
+        WireDialect.RESPONSE_EXTRA, WireDialect.PROTOTYPE_RESPONSE_EXTRA, WireDialect.RESULT_EXTRA
     };
 
     /** The id of the request that it answers; empty where it has none that can be read. */
@@ -27,10 +27,10 @@ final class MobileMcpResponse {
 
     /** Reads a response, whatever the extras hold. */
     static MobileMcpResponse read(Map<String, ?> extras) {
-        String id = idOf(null, extras.get(Dialect.REQUEST_ID_EXTRA));
+        String id = idOf(null, extras.get(WireDialect.REQUEST_ID_EXTRA));
         try {
             Map<String, Object> response = responseOf(extras);
-            id = idOf(response.get("id"), extras.get(Dialect.REQUEST_ID_EXTRA));
+            id = idOf(response.get("id"), extras.get(WireDialect.REQUEST_ID_EXTRA));
             return read(id, response);
         } catch (MalformedJsonException malformed) {
             return new MobileMcpResponse(
@@ -71,8 +71,8 @@ final class MobileMcpResponse {
 
     private static Map<String, Object> responseOf(Map<String, ?> extras) throws MalformedJsonException {
         Map<String, Object> inner = Json.objectOf(JsonReader.parse(textOf(extras)), "the response");
-        if (inner.containsKey(Dialect.RESPONSE_EXTRA)) {
-            inner = Json.objectOf(inner.get(Dialect.RESPONSE_EXTRA), Dialect.RESPONSE_EXTRA);
+        if (inner.containsKey(WireDialect.RESPONSE_EXTRA)) {
+            inner = Json.objectOf(inner.get(WireDialect.RESPONSE_EXTRA), WireDialect.RESPONSE_EXTRA);
         }
         return inner.containsKey("response") ? Json.objectOf(inner.get("response"), "response") : inner;
     }

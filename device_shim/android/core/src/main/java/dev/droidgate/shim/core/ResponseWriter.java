@@ -59,20 +59,20 @@ final class ResponseWriter {
                 extraOf(request),
                 JsonWriter.write(
                         request.wrapped
-                                ? Dialect.wrap(Dialect.RESPONSE_EXTRA, "response", inner)
+                                ? WireDialect.wrap(WireDialect.RESPONSE_EXTRA, "response", inner)
                                 : inner));
         if (!request.dialect.wrapped) {
-            extras.put(Dialect.REQUEST_ID_EXTRA, request.id);
+            extras.put(WireDialect.REQUEST_ID_EXTRA, request.id);
         }
         return extras;
     }
 
     private static String extraOf(MobileMcpRequest request) {
-        if (Dialect.COMMAND_EXTRA.equals(request.extra)) {
-            return Dialect.RESULT_EXTRA;
+        if (WireDialect.COMMAND_EXTRA.equals(request.extra)) {
+            return WireDialect.RESULT_EXTRA;
         }
-        boolean specified = Dialect.REQUEST_EXTRA.equals(request.extra);
-        return specified ? Dialect.RESPONSE_EXTRA : Dialect.PROTOTYPE_RESPONSE_EXTRA;
+        boolean specified = WireDialect.REQUEST_EXTRA.equals(request.extra);
+        return specified ? WireDialect.RESPONSE_EXTRA : WireDialect.PROTOTYPE_RESPONSE_EXTRA;
     }
 
     private static List<Object> listed(Outputs outputs) {

@@ -53,7 +53,7 @@ public final class Route {
     /** The tool, the function's id, or the capability of another tool. */
     final String callee;
 
-    final Dialect dialect;
+    final WireDialect dialect;
     private final Map<String, String> names = new LinkedHashMap<>();
 
     Route(Map<String, Object> json, Map<String, Type> definitions) throws MalformedJsonException {
@@ -102,9 +102,9 @@ public final class Route {
         return output != null && output.is(Type.OBJECT) ? output.withOptionalProperties() : declared;
     }
 
-    private static Dialect dialectOf(Map<String, Object> fields) throws MalformedJsonException {
+    private static WireDialect dialectOf(Map<String, Object> fields) throws MalformedJsonException {
         String text = Json.optionalTextAt(fields, "dialect");
-        Dialect dialect = text == null ? Dialect.S0 : Dialect.of(text);
+        WireDialect dialect = text == null ? WireDialect.S0 : WireDialect.of(text);
         Json.check(dialect != null, text);
         return dialect;
     }

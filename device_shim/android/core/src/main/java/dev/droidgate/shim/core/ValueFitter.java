@@ -45,7 +45,9 @@ final class ValueFitter {
             throws UnfitValueException {
         spend(pointer, depth);
         Type type = resolve(declared, pointer);
-        if (value == null && (declared.nullable || type.nullable && Constraints.findViolation(null, declared) == null)) {
+        boolean allowsNull =
+                declared.nullable || type.nullable && Constraints.findViolation(null, declared) == null;
+        if (value == null && allowsNull) {
             return null;
         }
         Object fitted = fitKind(value, type, pointer, depth);

@@ -94,6 +94,7 @@ public final class Phone {
         shims().clear();
         shadowOf(shim).setUnbindServiceCallsOnServiceDisconnected(false);
         packages().setPackagesForUid(Process.myUid(), shim.getPackageName());
+        shadowOf(shim).grantPermissions(Process.myPid(), SHELL, "android.permission.DUMP");
         // Robolectric gives them every broadcast of their actions, also one that names another component.
         for (ShadowApplication.Wrapper wrapper : shadowOf(shim).getRegisteredReceivers()) {
             shim.unregisterReceiver(wrapper.broadcastReceiver);
@@ -307,16 +308,11 @@ public final class Phone {
     /** Makes the open activity of a class anew. */
     public <A extends Activity> void recreate(Class<A> type) {
         A before = shown(type);
-        for (ActivityController<? extends Activity> item : new ArrayList<>(screen)) {
+        for (ActivityController<? extends Activity> item : screen) {
             if (item.get() == before) {
-                Bundle saved = new Bundle();
-                item.pause().stop().saveInstanceState(saved).destroy();
-                ActivityController<A> again = Robolectric.buildActivity(type, before.getIntent());
-                screen.set(screen.indexOf(item), again);
-                again.create(saved).start().restoreInstanceState(saved).resume().visible();
+                Activity again = item.recreate().get();
                 waiting.replaceAll(
-                        (opened, found) ->
-                                found.asking() == before ? new Waiting(again.get(), found.intent()) : found);
+                        (opened, found) -> found.asking() == before ? new Waiting(again, found.intent()) : found);
             }
         }
         settle();

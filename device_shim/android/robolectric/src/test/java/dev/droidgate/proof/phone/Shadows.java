@@ -52,7 +52,7 @@ public final class Shadows {
         }
     }
 
-    /** What leaves a context goes to the test's phone: starts, bindings, broadcasts and questions of permission. */
+    /** What leaves a context goes to the test's phone: starts, bindings and broadcasts. */
     @Implements(className = "android.app.ContextImpl", isInAndroidSdk = false)
     public static final class ContextOnPhone extends ShadowContextImpl {
         @Override
@@ -93,18 +93,6 @@ public final class Shadows {
             super.sendOrderedBroadcast(
                     intent, receiverPermission, resultReceiver, scheduler, initialCode, initialData, initialExtras);
         }
-
-        @Override
-        @Implementation
-        protected int checkCallingPermission(String permission) {
-            return checkPermission(permission, Binder.getCallingPid(), Binder.getCallingUid());
-        }
-
-        @Override
-        @Implementation
-        protected int checkPermission(String permission, int pid, int uid) {
-            return uid == Phone.SHELL ? 0 : super.checkPermission(permission, pid, uid);
-        }
     }
 
     /** What Robolectric does not answer itself: whose certificate a package has, and what other apps' resources hold. */
@@ -113,23 +101,20 @@ public final class Shadows {
         @Override
         @Implementation
         protected Resources getResourcesForApplication(ApplicationInfo info) throws PackageManager.NameNotFoundException {
-            if (info.sourceDir == null || !info.sourceDir.endsWith(".apk")) {
-                return super.getResourcesForApplication(info);
-            }
-            AssetManager assets = ReflectionHelpers.callConstructor(AssetManager.class);
-            assets.addAssetPath(info.sourceDir);
-            Resources known = Resources.getSystem();
-            return new Resources(assets, known.getDisplayMetrics(), known.getConfiguration());
+            return getResourcesForApplication(info.packageName);
         }
 
         @Override
         @Implementation
         protected Resources getResourcesForApplication(String packageName) throws PackageManager.NameNotFoundException {
             PackageInfo info = getInternalMutablePackageInfo(packageName);
-            if (info == null) {
-                throw new PackageManager.NameNotFoundException(packageName);
+            if (info == null || !info.applicationInfo.sourceDir.endsWith(".apk")) {
+                return super.getResourcesForApplication(packageName);
             }
-            return getResourcesForApplication(info.applicationInfo);
+            AssetManager assets = ReflectionHelpers.callConstructor(AssetManager.class);
+            assets.addAssetPath(info.applicationInfo.sourceDir);
+            Resources known = Resources.getSystem();
+            return new Resources(assets, known.getDisplayMetrics(), known.getConfiguration());
         }
 
         @Implementation(minSdk = 28)
