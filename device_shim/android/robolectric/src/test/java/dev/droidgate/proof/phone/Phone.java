@@ -26,6 +26,8 @@ import android.os.Message;
 import android.os.MessageQueue;
 import android.os.Process;
 import dev.droidgate.proof.phone.Inputs.App;
+import dev.droidgate.robolectric.BinderOnPhone;
+import dev.droidgate.robolectric.CallersOnPhone;
 import dev.droidgate.shim.frontends.ToolService;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -161,12 +163,12 @@ public final class Phone {
 
     /** Runs something as if another app's process called. */
     public void as(int uid, Runnable call) {
-        Integer before = Shadows.CallersOfThreads.UID.get();
-        Shadows.CallersOfThreads.UID.set(uid);
+        Integer before = BinderOnPhone.CALLER.get();
+        BinderOnPhone.CALLER.set(uid);
         try {
             call.run();
         } finally {
-            Shadows.CallersOfThreads.UID.set(before);
+            BinderOnPhone.CALLER.set(before);
         }
     }
 
@@ -333,7 +335,7 @@ public final class Phone {
             item.pause().stop().destroy();
             if (asking != null && !asking.asking().isFinishing()) {
                 String setter = asking.intent().getComponent().getPackageName();
-                Shadows.CallersOnPhone.uid = isForged ? 1 : installed.get(setter).uid();
+                CallersOnPhone.uid = isForged ? 1 : installed.get(setter).uid();
                 shadowOf(asking.asking()).receiveResult(asking.intent(), code, result);
             }
         }
