@@ -38,6 +38,9 @@ _TRIMMED: Final = "".join(map(chr, range(33)))
 _DOUBLE: Final = re.compile(
     r"([-+]?(?:NaN|Infinity|(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][-+]?[0-9]+)?))(?:(?<![yN])[dDfF])?"
 )
+_HEX_DOUBLE: Final = re.compile(
+    r"([-+]?0[xX](?:[0-9a-fA-F]+\.?|[0-9a-fA-F]*\.[0-9a-fA-F]+)[pP][-+]?[0-9]+)[dDfF]?"
+)
 _ESCAPES: Final = {"t": "\t", "b": "\b", "n": "\n", "r": "\r", "f": "\f"}
 _MAXIMUM_DEPTH: Final = 200
 
@@ -85,11 +88,15 @@ def java_text(value: Any) -> str:
 def _mismatch(value: Any, expected_type: str, where: str = "") -> str:
     if value is None:
         return f"Value{where} is null."
+    return f"Value {_joined(value)}{where} of type {java_class(value)} cannot be converted to {expected_type}"
+
+
+def _joined(value: Any) -> str:
+    """Return a value as a message has it: null where a number in it is not finite, as from `toString()`."""
     try:
-        text = java_text(value)
+        return java_text(value)
     except JsonError:
-        text = "null"  # What `toString()` gives where a number in it is not finite.
-    return f"Value {text}{where} of type {java_class(value)} cannot be converted to {expected_type}"
+        return "null"
 
 
 def mismatch_at(value: Any, index: int, expected_type: str) -> JsonError:
@@ -156,9 +163,7 @@ class _Parser:
         while True:
             name = self.next_value(depth + 1)
             if not isinstance(name, str):
-                raise self._error(
-                    f"Names must be strings, but {java_text(name)} is of type {java_class(name)}"
-                )
+                raise self._error(f"Names must be strings, but {_joined(name)} is of type {java_class(name)}")
             if self._next_clean() not in (":", "="):
                 raise self._error(f"Expected ':' after {name}")
             if self._text[self._position : self._position + 1] == ">":
@@ -268,8 +273,15 @@ def _java_long(digits: str, base: int) -> int | None:
 
 def _java_number(literal: str) -> Any:
     """Return what `Double.valueOf` reads, the text itself where it throws."""
-    number = _DOUBLE.fullmatch(literal.strip(_TRIMMED))
-    return float(number[1]) if number else literal
+    trimmed = literal.strip(_TRIMMED)
+    if number := _DOUBLE.fullmatch(trimmed):
+        return float(number[1])
+    if number := _HEX_DOUBLE.fullmatch(trimmed):
+        try:
+            return float.fromhex(number[1])
+        except OverflowError:
+            return math.inf if trimmed[0] != "-" else -math.inf
+    return literal
 
 
 def write_json(value: Any, indent: int = 0) -> str:

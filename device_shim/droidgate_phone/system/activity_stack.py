@@ -361,7 +361,8 @@ class ActivityStack:
         if task is None:
             return None
         root = task.activities[0]
-        if root.match.name == match.name and _same_filter(root.intent, intent):
+        is_same = root.intent.filter_comparison() == intent.filter_comparison()
+        if root.match.name == match.name and is_same:
             self._bring_to_front(task)
             return "to-front", task.activities[-1]
         return None
@@ -443,18 +444,6 @@ class ActivityStack:
             on_result(crossed)
         else:
             self._core.processes.run_code(process, lambda: on_result(crossed))
-
-
-def _same_filter(intent: Intent, other: Intent) -> bool:
-    """Return whether two intents are the same but for extras and flags (`Intent.filterEquals`)."""
-    return (
-        intent.action == other.action
-        and intent.data == other.data
-        and intent.mime_type == other.mime_type
-        and intent.package == other.package
-        and intent.component == other.component
-        and set(intent.categories) == set(other.categories)
-    )
 
 
 class _OnMainThread(Touched):

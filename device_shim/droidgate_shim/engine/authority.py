@@ -105,7 +105,7 @@ class Policy:
 
 
 @dataclass(frozen=True, slots=True)
-class Permission:
+class CallPermission:
     """What lets a call go out: a grant, which may end while the call waits, or a yes to this one call.
 
     Attributes:
@@ -120,7 +120,7 @@ class Permission:
     caller: int
     is_approved: bool
 
-    def after_yes(self, policy: Policy) -> Permission:
+    def after_yes(self, policy: Policy) -> CallPermission:
         """Return what a user's yes makes of it: one to further calls is a grant, and ends with it."""
         return self if self._is_granted(policy) else replace(self, is_approved=True)
 

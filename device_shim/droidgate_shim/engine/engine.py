@@ -17,8 +17,8 @@ from droidgate_mappings.values.failures import CallError, Failure
 from droidgate_mobile_mcp.wire import MobileMcpRequest
 from droidgate_shim.engine.authority import (
     NO_GRANT,
+    CallPermission,
     Carrier,
-    Permission,
     Policy,
     check_target,
 )
@@ -82,7 +82,7 @@ class Send:
     reply_to: ReplyTo
     backend: Backend
     target: Target
-    permission: Permission
+    permission: CallPermission
     outgoing: Outgoing
     deadline: int
 
@@ -134,7 +134,7 @@ class CallState:
     request: MobileMcpRequest
     reply_to: ReplyTo
     prepared: PreparedRoute | None
-    permission: Permission | None
+    permission: CallPermission | None
     outgoing: Outgoing | None = None
     is_asking: bool = False
 
@@ -236,7 +236,7 @@ class Engine:
         prepared = self._table.routes.get(capability)
         deadline_ms = DEFAULT_DEADLINE_MS if prepared is None else prepared.route.deadline_ms
         key = CallKey(carrier, caller, request.request_id)
-        permission = None if prepared is None else Permission(prepared.route, carrier, caller, approved)
+        permission = None if prepared is None else CallPermission(prepared.route, carrier, caller, approved)
         state = CallState(request, reply_to, prepared, permission)
         try:
             call = self._calls.open(key, state, now, now + deadline_ms)

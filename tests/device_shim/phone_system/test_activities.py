@@ -236,7 +236,11 @@ def test_a_task_that_is_there_already_is_brought_to_the_front() -> None:
         open_agent(system)
         ran = run(system, "am", "start", "-n", f"{TOOL}/.Screen")
         assert ran.stderr == "Warning: Activity not started, its current task has been brought to the front\n"
-        assert len(system.stack.tasks()) == 2
+        assert [len(task.activities) for task in system.stack.tasks()] == [1, 1]
+        # `Intent.filterEquals` compares the identifiers of intents, too.
+        context = system.app_context(AGENT)
+        context.start_activity(Intent(component=SCREEN, flags=NEW_TASK, identifier="another"))
+        assert [len(task.activities) for task in system.stack.tasks()] == [1, 2]
         ran = run(system, "am", "start", "-W", "-S", "-n", f"{TOOL}/.Screen")
         assert ran.stdout.startswith(
             f"Stopping: {TOOL}\nStarting: Intent {{ cmp={TOOL}/.Screen }}\nStatus: ok\n"

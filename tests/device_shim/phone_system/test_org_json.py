@@ -15,6 +15,8 @@ from droidgate_phone.system.generic_documents import properties_from_json, write
     ('{"a": 0x10}', 16),
     ('{"a": -0}', 0),
     ('{"a": 1e3}', 1000.0),
+    ('{"a": 0x1p3}', 8.0),
+    ('{"a": 0X.8P-2f}', 0.125),
     ('{"a": 9223372036854775808}', 9223372036854775808.0),
     ('{"a": 9223372036854775807}', 9223372036854775807),
     ("{a: 'x'}", "x"),
@@ -34,6 +36,7 @@ def test_the_lenient_parser_takes(text: str, value: Any) -> None:
 
 @pytest.mark.parametrize(("text", "message"), [
     ('{"a": 1e400}', "Forbidden numeric value: Infinity"),
+    ('{"a": -0x1p1024}', "Forbidden numeric value: -Infinity"),
     ('{"a": NaN}', "Forbidden numeric value: NaN"),
     ("{", "End of input at character 1 of {"),
     ('{"a"', "Expected ':' after a at character 4 of {\"a\""),

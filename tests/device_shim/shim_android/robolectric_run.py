@@ -14,11 +14,7 @@ from lxml import etree
 
 from device_shim.shim_android.manifest_limits import limit_apks
 from device_shim.shim_android.tool_apps import hand_made_shim, tool_apps
-from droidgate.shims.source_apps import read_source_apps
-from droidgate_android.apk.signing_keys import make_key
-from droidgate_phone.apps.sample_packages import sample_packages
 from droidgate_shim.builder.dex import DEX_NAME
-from droidgate_shim.builder.shims import BuiltShim, ShimOptions, build_bare_shim, build_shims
 from requirements_of_tests import CHECKOUT, DEX2JAR_FROM_MAVEN, SHORT_JVM, maven_jars, require
 
 MODULE = CHECKOUT / "device_shim/android/robolectric"
@@ -45,10 +41,6 @@ def write_inputs(folder: Path) -> None:
     lines = []
     for app in tool_apps().values():
         lines += _app_lines(folder, app.name, app.package, app.apk(), app.key.certificate_der, app.uid)
-    shims = _built_shims(folder)
-    for name, shim in shims.items():
-        lines += _app_lines(folder, name, shim.application_id, shim.apk)
-    lines.append(f"shims={','.join(shims)}")
     for name, limit in limit_apks().items():
         lines += _app_lines(folder, name, "limits", limit.packing.apk)
     lines.append(f"limits={','.join(limit_apks())}")
@@ -72,20 +64,6 @@ def _app_lines(
     facts: dict[str, object] = {"package": package, "apk": path, "certificate": certificate.hex(), "uid": uid}
     facts["signer"] = hashlib.sha256(certificate).hexdigest()
     return [f"{name}.{key}={value}" for key, value in facts.items()]
-
-
-def _built_shims(folder: Path) -> dict[str, BuiltShim]:
-    """Return shims of the sample apps by name: one for each, one for all with each frontend, the bare one."""
-    paths = []
-    for sample in sample_packages():
-        if sample.name != "agent":
-            paths.append(folder / f"sample-{sample.name}.apk")
-            paths[-1].write_bytes(sample.apk)
-    apps, key = read_source_apps([str(path) for path in paths]), make_key(common_name="shims")
-    shims = {f"shim-{number}": shim for number, shim in enumerate(build_shims(apps, ShimOptions(), key))}
-    advertise = frozenset({"mmcp", "mmcp-broadcast", "appfunctions"})
-    (shims["aggregate"],) = build_shims(apps, ShimOptions(aggregate=True, advertise=advertise), key)
-    return {**shims, "bare": build_bare_shim(key)}
 
 
 def shipped_classes(folder: Path) -> Path:

@@ -63,26 +63,18 @@ def declared_text(name: str) -> str:
     return str(meta_data.get(f"{{{ANDROID}}}value"))
 
 
-def _agent(package: str) -> dict[str, bytes]:
-    label = f"The {package.rpartition('.')[2]}"
-    application = f'<application android:label="{label}"/>'
-    manifest = f'<manifest xmlns:android="{ANDROID}" package="{package}">{application}</manifest>'
-    return {"AndroidManifest.xml": manifest.encode()}
-
-
 @cache
 def tool_apps() -> dict[str, ToolApp]:
-    """Return the apps by name; `agent_by_another` is by somebody else."""
-    tools, author, other = (make_key(common_name=name) for name in ("tools", "agent", "other"))
-    agent = "dev.droidgate.proof.agent"
-    made = [
-        *((name, f"dev.droidgate.proof.{name}", project_files(name), tools) for name in TOOLS),
-        ("agent", agent, _agent(agent), author),
-        ("agent_by_another", agent, _agent(agent), other),
-    ]
+    """Return the apps by name, each with a key of its own."""
     return {
-        name: ToolApp(name, package, files, FIRST_UID + position, key)
-        for position, (name, package, files, key) in enumerate(made)
+        name: ToolApp(
+            name,
+            f"dev.droidgate.proof.{name}",
+            project_files(name),
+            FIRST_UID + position,
+            make_key(common_name=name),
+        )
+        for position, name in enumerate((*TOOLS, "agent"))
     }
 
 

@@ -1,10 +1,10 @@
 import dev.droidgate.shim.core.Backend;
 import dev.droidgate.shim.core.CallFailure;
+import dev.droidgate.shim.core.CallPermission;
 import dev.droidgate.shim.core.Engine;
 import dev.droidgate.shim.core.Incoming;
 import dev.droidgate.shim.core.JsonReader;
 import dev.droidgate.shim.core.Outgoing;
-import dev.droidgate.shim.core.Permission;
 import dev.droidgate.shim.core.Policy;
 import dev.droidgate.shim.core.Preview;
 import dev.droidgate.shim.core.Questions;
@@ -35,7 +35,7 @@ public final class LateTarget {
                     }
 
                     @Override
-                    public void call(long call, Object replyTo, Permission permission, Outgoing outgoing) {
+                    public void call(long call, Object replyTo, CallPermission permission, Outgoing outgoing) {
                         System.out.println("goes out");
                     }
                 };

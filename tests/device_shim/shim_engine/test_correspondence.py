@@ -53,7 +53,7 @@ def python_members() -> dict[str, list[str]]:
                 "CallKey",
                 "Rates",
                 "Policy",
-                "Permission",
+                "CallPermission",
             }:
                 names += [
                     f"{node.name}.{item.name}"

@@ -156,10 +156,9 @@ def test_under_an_overlay_the_users_screen_changes_nothing(world: World) -> None
     wait_until(lambda: not world.host("status")["grants"])
 
 
-def test_an_answer_counts_only_after_anybody_can_have_read_the_question() -> None:
-    # Of the Java app: Robolectric's ConsentTest, whose time passes when the test says so.
+def test_an_answer_counts_only_after_anybody_can_have_read_the_question(shim_runtime: ShimRuntime) -> None:
     clock = _StoppedClock()
-    world = show_windows(make_world(clock=clock))
+    world = show_windows(make_world(clock=clock, shim_runtime=shim_runtime))
     asked = ask(world)
     for passed in (0.0, 0.4):
         clock.time += passed
@@ -343,14 +342,20 @@ def test_on_a_locked_phone_nobody_is_asked(world: World) -> None:
     assert message.startswith("needs_user: the phone is locked")
 
 
-def test_a_caller_that_was_refused_may_not_ask_again_at_once(world: World) -> None:
+def test_a_caller_that_was_refused_may_ask_again_after_a_minute(shim_runtime: ShimRuntime) -> None:
+    clock = _StoppedClock()
+    world = show_windows(make_world(clock=clock, shim_runtime=shim_runtime))
     asked = ask(world)
-    answer(world, "Deny")
+    clock.time += 0.6
+    world.tap_text("Deny")
     assert asked.answer()["message"] == "denied: the user refused this call"
     windows = began(world)
     message = world.ask("desk", {"how": "well"})["message"]
     assert message.startswith("denied: the user refused a call of this app a moment ago; retry in ")
     assert began(world) == windows
+    clock.time += 61
+    asked = ask(world)
+    world.close()
 
 
 def test_a_refused_start_does_not_silence_the_app_that_receives_its_answer(world: World) -> None:

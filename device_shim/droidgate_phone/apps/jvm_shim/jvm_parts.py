@@ -195,7 +195,7 @@ def compiled_bridge(parts: Parts) -> Path:
     Raises:
         UsageError: they do not compile.
     """
-    folders = (_sources(), _module() / "test" / "java" / "androidx")
+    folders = (_sources(), _module() / "shared" / "java")
     sources = [path for folder in folders for path in sorted(folder.rglob("*.java"))]
     settings = _module() / "runtime" / "resources" / "robolectric.properties"
     digest = hashlib.sha256(b"\0".join(source.read_bytes() for source in (*sources, settings))).hexdigest()

@@ -6,7 +6,7 @@ import android.os.Handler;
 import android.os.Looper;
 import android.os.SystemClock;
 import dev.droidgate.shim.core.Clock;
-import dev.droidgate.shim.platform.Hex;
+import java.util.UUID;
 
 /** The process that the app runs in: its threads, its clock and what Android gives it. */
 public abstract class AppProcess implements Clock {
@@ -17,7 +17,7 @@ public abstract class AppProcess implements Clock {
     public final Worker calls = new Worker();
 
     /** Unlike that of any other process. */
-    public final String process = Hex.randomId();
+    public final String process = UUID.randomUUID().toString();
 
     AppProcess(Context context) {
         this.context = context;

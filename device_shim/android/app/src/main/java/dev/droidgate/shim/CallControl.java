@@ -2,8 +2,8 @@ package dev.droidgate.shim;
 
 import dev.droidgate.shim.core.BackendAnswer;
 import dev.droidgate.shim.core.CallFailure;
+import dev.droidgate.shim.core.CallPermission;
 import dev.droidgate.shim.core.Outgoing;
-import dev.droidgate.shim.core.Permission;
 import dev.droidgate.shim.core.Route;
 
 /** What those who carry calls to apps, and those who ask the user, report to the engine. */
@@ -13,7 +13,7 @@ public interface CallControl {
      *
      * @return why it does not leave, null where it does
      */
-    CallFailure obstacle(Reply reply, Permission permission);
+    CallFailure obstacle(Reply reply, CallPermission permission);
 
     /** Takes note of what goes to an app, before it goes; on the engine's thread. */
     void sent(long call, Reply reply, Route route, Outgoing outgoing);

@@ -12,6 +12,7 @@ import dev.droidgate.shim.consent.Consent;
 import dev.droidgate.shim.core.Answers;
 import dev.droidgate.shim.core.BackendAnswer;
 import dev.droidgate.shim.core.CallFailure;
+import dev.droidgate.shim.core.CallPermission;
 import dev.droidgate.shim.core.Engine;
 import dev.droidgate.shim.core.FailureTokens;
 import dev.droidgate.shim.core.Incoming;
@@ -19,7 +20,6 @@ import dev.droidgate.shim.core.Json;
 import dev.droidgate.shim.core.JsonReader;
 import dev.droidgate.shim.core.MalformedJsonException;
 import dev.droidgate.shim.core.Outgoing;
-import dev.droidgate.shim.core.Permission;
 import dev.droidgate.shim.core.Route;
 import dev.droidgate.shim.core.RouteTable;
 import dev.droidgate.shim.platform.Certificates;
@@ -229,7 +229,7 @@ public final class Shim extends AppProcess implements Answers, CallControl {
     }
 
     @Override
-    public CallFailure obstacle(Reply reply, Permission permission) {
+    public CallFailure obstacle(Reply reply, CallPermission permission) {
         if (reply.isAnswered()) {
             return new CallFailure(FailureTokens.CANCELED, "the call has ended");
         }

@@ -20,7 +20,7 @@ import android.os.Message;
 import android.os.Messenger;
 import android.os.OutcomeReceiver;
 import android.os.ParcelFileDescriptor;
-import dev.droidgate.runtime.shadows.BinderOnPhone;
+import dev.droidgate.robolectric.BinderOnPhone;
 import dev.droidgate.runtime.shadows.PackagesOnPhone;
 import java.io.InputStream;
 import java.io.OutputStream;

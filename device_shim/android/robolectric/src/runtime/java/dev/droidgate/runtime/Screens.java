@@ -22,7 +22,7 @@ import android.widget.Button;
 import android.widget.CompoundButton;
 import android.widget.LinearLayout;
 import android.widget.TextView;
-import dev.droidgate.runtime.shadows.CallersOnPhone;
+import dev.droidgate.robolectric.CallersOnPhone;
 import dev.droidgate.runtime.shadows.PackagesOnPhone;
 import java.lang.reflect.Method;
 import java.util.ArrayList;

@@ -1,11 +1,11 @@
 package dev.droidgate.runtime;
 
+import dev.droidgate.robolectric.AndroidRunner;
 import org.junit.Test;
 import org.junit.runner.RunWith;
-import org.robolectric.RobolectricTestRunner;
 
 /** Where Robolectric sets Android 16 up, for as long as the phone speaks; names no class of Android's itself. */
-@RunWith(RobolectricTestRunner.class)
+@RunWith(AndroidRunner.class)
 public final class Server {
     @Test
     public void serve() throws Exception {

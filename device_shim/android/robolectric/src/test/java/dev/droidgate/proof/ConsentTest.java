@@ -7,6 +7,7 @@ import dev.droidgate.proof.phone.Inputs;
 import java.util.ArrayList;
 import java.util.List;
 import org.junit.Test;
+import org.robolectric.RuntimeEnvironment;
 import org.robolectric.annotation.Config;
 import org.robolectric.annotation.GraphicsMode;
 
@@ -33,7 +34,8 @@ public final class ConsentTest extends ShimTest {
         for (String display : DISPLAYS) {
             for (float fontScale : new float[] {1, 2}) {
                 for (int length : new int[] {10, 1_500, 3_900}) {
-                    Consent.display(display, fontScale);
+                    RuntimeEnvironment.setQualifiers(display);
+                    RuntimeEnvironment.setFontScale(fontScale);
                     phone.label(AGENT, length == 3_900 ? label : "The agent");
                     agent.send("q" + question++, "clock.now", "zone", label.repeat(4).substring(0, length));
                     phone.quiet();
@@ -50,7 +52,7 @@ public final class ConsentTest extends ShimTest {
                     if (scrolling[0] < 20 || scrolling[1] != 0) {
                         wrong.add(name + ": of the arguments " + scrolling[0] + " pixels are seen, from " + scrolling[1]);
                     }
-                    consent.faint(name).forEach(text -> wrong.add(name + ": faint: " + text));
+                    consent.faint().forEach(text -> wrong.add(name + ": faint: " + text));
                     assertEquals("Deny", consent.focused());
                     consent.allow();
                     assertEquals("12:00", agent.answer().outputs().get("time"));

@@ -4,10 +4,8 @@ import static org.junit.Assert.assertEquals;
 import static org.junit.Assert.assertThrows;
 import static org.junit.Assert.assertTrue;
 
-import dev.droidgate.proof.agents.Agent;
 import dev.droidgate.proof.agents.Frontends;
 import dev.droidgate.proof.apps.Apps;
-import dev.droidgate.proof.phone.Inputs;
 import org.junit.Test;
 import org.robolectric.annotation.Config;
 
@@ -60,18 +58,6 @@ public final class ReleasesTest extends ShimTest {
         host.grant(AGENT, "*");
         agent.send("1", "notes.create", "title", "x");
         assertEquals("unavailable", agent.answer().token());
-    }
-
-    @Test
-    public void aGrantIsOfACertificate() {
-        host.asking(false);
-        host.grant(AGENT, "*");
-        agent.send("1", "clock.now");
-        assertEquals(null, agent.answer().token());
-        phone.install(Inputs.app("agent_by_another"));
-        Agent other = new Agent(phone, Inputs.app("agent_by_another"));
-        other.send("2", "clock.now");
-        assertEquals("denied", other.answer().token());
     }
 
     @Test

@@ -5,9 +5,9 @@ import dev.droidgate.proof.agents.Host;
 import dev.droidgate.proof.apps.Apps;
 import dev.droidgate.proof.phone.Inputs;
 import dev.droidgate.proof.phone.Phone;
+import dev.droidgate.robolectric.AndroidRunner;
 import org.junit.Before;
 import org.junit.runner.RunWith;
-import org.robolectric.RobolectricTestRunner;
 
 /**
  * A phone with the shim, all tools, and an agent that nobody has granted anything.
@@ -15,7 +15,7 @@ import org.robolectric.RobolectricTestRunner;
  * <p>Test classes name no class of Android's in their own members: JUnit looks at them before there is an
  * Android, and the oldest release is all that it sees then.
  */
-@RunWith(RobolectricTestRunner.class)
+@RunWith(AndroidRunner.class)
 public abstract class ShimTest {
     static final String AGENT = "dev.droidgate.proof.agent";
 

@@ -109,29 +109,4 @@ public final class WaitsTest extends ShimTest {
         assertFalse(consent.isOpen());
         assertTrue(Apps.CALLS.isEmpty());
     }
-
-    @Test
-    public void anAnswerCountsOnlyWhenTheQuestionCouldBeRead() {
-        agent.send("1", "clock.now");
-        phone.quiet();
-        consent.allowAtOnce();
-        assertTrue(agent.answers.isEmpty());
-        assertTrue(consent.isOpen());
-        consent.allow();
-        assertEquals("12:00", agent.answer().outputs().get("time"));
-    }
-
-    @Test
-    public void whoeverWasTurnedAwayMayAskAgainAfterAMinute() {
-        agent.send("1", "clock.now");
-        phone.quiet();
-        consent.close();
-        assertEquals("denied", agent.answer().token());
-        agent.send("2", "clock.now");
-        assertEquals("denied", agent.answer().token());
-        phone.pass(61_000);
-        agent.send("3", "clock.now");
-        phone.quiet();
-        assertTrue(consent.isOpen());
-    }
 }

@@ -1,18 +1,18 @@
 package dev.droidgate.shim.backends;
 
 import android.os.Build;
-import dev.droidgate.shim.Reply;
 import dev.droidgate.shim.AppProcess;
 import dev.droidgate.shim.CallControl;
+import dev.droidgate.shim.Reply;
 import dev.droidgate.shim.core.BackendAnswer;
 import dev.droidgate.shim.core.CallFailure;
+import dev.droidgate.shim.core.CallPermission;
 import dev.droidgate.shim.core.FailureTokens;
 import dev.droidgate.shim.core.Outgoing;
-import dev.droidgate.shim.core.Permission;
+import dev.droidgate.shim.platform.Certificates;
 import dev.droidgate.shim.platform.Names;
 import dev.droidgate.shim.platform.Packages;
 import java.util.Map;
-import dev.droidgate.shim.platform.Certificates;
 
 /** Calls of app functions: by this app where it holds the permission, else by the app that borrows it (docs/shim.md 4). */
 public final class AppFunctions {
@@ -35,7 +35,7 @@ public final class AppFunctions {
      *
      * @throws CallFailure it cannot be made
      */
-    void call(long call, Reply reply, Permission permission, Outgoing outgoing) throws CallFailure {
+    void call(long call, Reply reply, CallPermission permission, Outgoing outgoing) throws CallFailure {
         if (Build.VERSION.SDK_INT < FIRST_SDK) {
             throw new CallFailure(FailureTokens.UNAVAILABLE, "app functions need Android 16");
         }
@@ -67,9 +67,9 @@ public final class AppFunctions {
     private final class Answer implements FunctionOutcome {
         private final long call;
         private final Reply reply;
-        private final Permission permission;
+        private final CallPermission permission;
 
-        Answer(long call, Reply reply, Permission permission) {
+        Answer(long call, Reply reply, CallPermission permission) {
             this.call = call;
             this.reply = reply;
             this.permission = permission;

@@ -2,19 +2,20 @@ package dev.droidgate.shim.backends;
 
 import android.content.ComponentName;
 import android.content.Intent;
-import dev.droidgate.shim.Reply;
 import dev.droidgate.shim.CallControl;
+import dev.droidgate.shim.Reply;
 import dev.droidgate.shim.core.Backend;
+import dev.droidgate.shim.core.BackendAnswer;
 import dev.droidgate.shim.core.CallFailure;
+import dev.droidgate.shim.core.CallPermission;
 import dev.droidgate.shim.core.FailureTokens;
 import dev.droidgate.shim.core.Outgoing;
-import dev.droidgate.shim.core.Permission;
 import dev.droidgate.shim.core.Route;
 import dev.droidgate.shim.core.Target;
-import dev.droidgate.shim.platform.Hex;
 import dev.droidgate.shim.platform.Names;
 import dev.droidgate.shim.targets.Installed;
 import java.util.Map;
+import java.util.UUID;
 
 /** The edge that reaches other apps, by the kind of a route's backend (docs/shim.md 4). */
 public final class Backends implements Backend {
@@ -47,11 +48,11 @@ public final class Backends implements Backend {
 
     @Override
     public String newRequestId() {
-        return Hex.randomId();
+        return UUID.randomUUID().toString();
     }
 
     @Override
-    public void call(long call, Object replyTo, Permission permission, Outgoing outgoing) throws CallFailure {
+    public void call(long call, Object replyTo, CallPermission permission, Outgoing outgoing) throws CallFailure {
         Reply reply = (Reply) replyTo;
         Route route = permission.route;
         if (reply.isAnswered()) {
@@ -59,14 +60,14 @@ public final class Backends implements Backend {
         }
         control.sent(call, reply, route, outgoing);
         switch (route.backend) {
-            case Route.ACTIVITY:
+            case BackendAnswer.ACTIVITY:
                 screen.call(call, reply, permission, intent(Names.MMCP_CALL, route, reply, outgoing));
                 break;
-            case Route.BROADCAST:
+            case BackendAnswer.BROADCAST:
                 broadcasts.call(
                         call, reply, permission, intent(Names.MMCP_INVOKE, route, reply, outgoing));
                 break;
-            case Route.APP_FUNCTION:
+            case BackendAnswer.APP_FUNCTION:
                 functions.call(call, reply, permission, outgoing);
                 break;
             default:

@@ -1,16 +1,16 @@
 package dev.droidgate.shim.backends;
 
 import android.content.Intent;
-import dev.droidgate.shim.Reply;
 import dev.droidgate.shim.AppProcess;
 import dev.droidgate.shim.CallControl;
+import dev.droidgate.shim.Reply;
 import dev.droidgate.shim.core.BackendAnswer;
 import dev.droidgate.shim.core.CallFailure;
+import dev.droidgate.shim.core.CallPermission;
 import dev.droidgate.shim.core.FailureTokens;
-import dev.droidgate.shim.core.Permission;
 import dev.droidgate.shim.core.Target;
+import dev.droidgate.shim.platform.Digests;
 import dev.droidgate.shim.platform.Failures;
-import dev.droidgate.shim.platform.Hex;
 import dev.droidgate.shim.platform.OrderedBroadcast;
 import dev.droidgate.shim.platform.Packages;
 import dev.droidgate.shim.targets.Discoveries;
@@ -31,7 +31,7 @@ public final class Broadcasts {
     }
 
     /** Calls a tool, when its receiver has reported that it still offers what was approved where only it knows. */
-    void call(long call, Reply reply, Permission permission, Intent intent) {
+    void call(long call, Reply reply, CallPermission permission, Intent intent) {
         Target target = permission.route.target;
         if (!Discoveries.RECIPE.equals(TargetDigests.recipeOf(target.digest))) {
             leave(call, reply, permission, intent, target.digest);
@@ -46,13 +46,13 @@ public final class Broadcasts {
                         // What answered is perhaps not what is installed now.
                         call(call, reply, permission, intent);
                     } else {
-                        String digest = text == null ? "" : Discoveries.RECIPE + ':' + Hex.digest(text);
+                        String digest = text == null ? "" : Discoveries.RECIPE + ':' + Digests.of(text);
                         leave(call, reply, permission, intent, digest);
                     }
                 });
     }
 
-    private void leave(long call, Reply reply, Permission permission, Intent intent, String digest) {
+    private void leave(long call, Reply reply, CallPermission permission, Intent intent, String digest) {
         CallFailure obstacle = control.obstacle(reply, permission);
         if (obstacle != null) {
             control.answered(call, BackendAnswer.ofFailure(obstacle), null);

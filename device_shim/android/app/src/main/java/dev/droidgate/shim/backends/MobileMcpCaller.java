@@ -2,14 +2,15 @@ package dev.droidgate.shim.backends;
 
 import android.content.Intent;
 import android.os.Build;
-import dev.droidgate.shim.Reply;
 import dev.droidgate.shim.AppProcess;
 import dev.droidgate.shim.CallControl;
-import dev.droidgate.shim.core.Permission;
-import dev.droidgate.shim.platform.Hex;
+import dev.droidgate.shim.Reply;
+import dev.droidgate.shim.core.CallPermission;
+import dev.droidgate.shim.platform.Digests;
 import dev.droidgate.shim.platform.Names;
 import java.util.HashMap;
 import java.util.Map;
+import java.util.UUID;
 
 /**
  * Calls of other Mobile-MCP tools: bound where they let themselves be bound, else started (docs/shim.md 4).
@@ -24,7 +25,7 @@ public final class MobileMcpCaller {
     private final AppProcess process;
     private final CallControl control;
     private final StartedTools started;
-    private final String secret = Hex.randomId();
+    private final String secret = UUID.randomUUID().toString();
     private final Map<String, ToolBinding> bindings = new HashMap<>();
 
     public MobileMcpCaller(AppProcess process, CallControl control) {
@@ -33,7 +34,7 @@ public final class MobileMcpCaller {
         started = new StartedTools(process, control);
     }
 
-    void call(long number, Reply reply, Permission permission, Intent intent) {
+    void call(long number, Reply reply, CallPermission permission, Intent intent) {
         String who = reply.sender().key();
         boolean isNamed = !who.isEmpty();
         String key = (isNamed ? who : "call " + number) + " " + permission.route.component;
@@ -52,7 +53,7 @@ public final class MobileMcpCaller {
         if (isNew) {
             Intent tool = new Intent(Names.SERVICE).setComponent(intent.getComponent());
             if (Build.VERSION.SDK_INT >= Build.VERSION_CODES.Q) {
-                tool.setIdentifier(Hex.digest(secret + " " + key));
+                tool.setIdentifier(Digests.of(secret + " " + key));
             }
             binding.bind(tool);
         }

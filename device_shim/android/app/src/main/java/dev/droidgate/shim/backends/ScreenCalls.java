@@ -1,23 +1,23 @@
 package dev.droidgate.shim.backends;
 
 import android.content.Intent;
-import dev.droidgate.shim.Reply;
 import dev.droidgate.shim.AppProcess;
 import dev.droidgate.shim.CallControl;
+import dev.droidgate.shim.Reply;
 import dev.droidgate.shim.core.BackendAnswer;
 import dev.droidgate.shim.core.CallFailure;
+import dev.droidgate.shim.core.CallPermission;
 import dev.droidgate.shim.core.FailureTokens;
-import dev.droidgate.shim.core.Permission;
 import dev.droidgate.shim.platform.Extras;
 import dev.droidgate.shim.platform.Failures;
-import dev.droidgate.shim.platform.Hex;
 import dev.droidgate.shim.platform.Names;
 import dev.droidgate.shim.windows.Texts;
+import dev.droidgate.shim.windows.WindowOpener;
 import java.util.ArrayDeque;
 import java.util.Collections;
 import java.util.Deque;
 import java.util.Map;
-import dev.droidgate.shim.windows.WindowOpener;
+import java.util.UUID;
 
 /** Calls of mMCP activities, one after the other: two on one screen would answer in any order. */
 public final class ScreenCalls {
@@ -53,16 +53,16 @@ public final class ScreenCalls {
 
     /** A call, from its place in the queue to its answer. */
     static final class ScreenCall {
-        final String key = Hex.randomId();
+        final String key = UUID.randomUUID().toString();
         final long number;
         final Reply reply;
-        final Permission permission;
+        final CallPermission permission;
         final Intent intent;
         final long until;
         private Runnable closing;
         private long begin;
 
-        ScreenCall(long number, Reply reply, Permission permission, Intent intent, long until) {
+        ScreenCall(long number, Reply reply, CallPermission permission, Intent intent, long until) {
             this.number = number;
             this.reply = reply;
             this.permission = permission;
@@ -76,7 +76,7 @@ public final class ScreenCalls {
      *
      * @throws CallFailure {@code needs_user} or {@code busy}
      */
-    void call(long number, Reply reply, Permission permission, Intent intent) throws CallFailure {
+    void call(long number, Reply reply, CallPermission permission, Intent intent) throws CallFailure {
         if (process.isLocked()) {
             throw new CallFailure(FailureTokens.NEEDS_USER, LOCKED);
         }

@@ -13,8 +13,8 @@ import dev.droidgate.shim.core.BackendAnswer;
 import dev.droidgate.shim.core.FailureTokens;
 import dev.droidgate.shim.platform.Extras;
 import dev.droidgate.shim.platform.Failures;
-import dev.droidgate.shim.platform.Hex;
 import dev.droidgate.shim.platform.Names;
+import java.util.UUID;
 
 /** Tools that are started with a request and call back with the response. */
 public final class StartedTools extends BroadcastReceiver {
@@ -24,7 +24,7 @@ public final class StartedTools extends BroadcastReceiver {
     private final CallControl control;
 
     /** Before Android 13 any app can send to a receiver that is made in code: so the action is a secret. */
-    private final String action = "dev.droidgate.shim." + Hex.randomId();
+    private final String action = "dev.droidgate.shim." + UUID.randomUUID().toString();
 
     private boolean registered;
 

@@ -5,8 +5,8 @@ import dev.droidgate.shim.CallControl;
 import dev.droidgate.shim.Reply;
 import dev.droidgate.shim.core.BackendAnswer;
 import dev.droidgate.shim.core.CallFailure;
+import dev.droidgate.shim.core.CallPermission;
 import dev.droidgate.shim.core.FailureTokens;
-import dev.droidgate.shim.core.Permission;
 
 /** A call of a Mobile-MCP tool that is open. */
 final class ToolCall {
@@ -14,9 +14,9 @@ final class ToolCall {
     final Reply reply;
     final Intent intent;
     private final CallControl control;
-    private final Permission permission;
+    private final CallPermission permission;
 
-    ToolCall(CallControl control, long number, Reply reply, Permission permission, Intent intent) {
+    ToolCall(CallControl control, long number, Reply reply, CallPermission permission, Intent intent) {
         this.control = control;
         this.number = number;
         this.reply = reply;

@@ -1,22 +1,22 @@
 package dev.droidgate.shim.consent;
 
 import android.app.Activity;
-import dev.droidgate.shim.Caller;
-import dev.droidgate.shim.Reply;
 import dev.droidgate.shim.AppProcess;
 import dev.droidgate.shim.CallControl;
+import dev.droidgate.shim.Caller;
+import dev.droidgate.shim.Reply;
 import dev.droidgate.shim.core.CallFailure;
 import dev.droidgate.shim.core.FailureTokens;
 import dev.droidgate.shim.core.Preview;
 import dev.droidgate.shim.core.Questions;
-import dev.droidgate.shim.platform.Hex;
+import dev.droidgate.shim.storage.Grants;
 import dev.droidgate.shim.windows.Texts;
+import dev.droidgate.shim.windows.WindowOpener;
 import java.util.ArrayDeque;
 import java.util.Deque;
 import java.util.HashMap;
 import java.util.Map;
-import dev.droidgate.shim.windows.WindowOpener;
-import dev.droidgate.shim.storage.Grants;
+import java.util.UUID;
 
 /** Questions to the user about calls that nobody has granted, one after the other (docs/shim.md 3). */
 public final class Consent implements Questions {
@@ -61,7 +61,7 @@ public final class Consent implements Questions {
 
     /** What the user decides about. */
     static final class Question {
-        final String key = Hex.randomId();
+        final String key = UUID.randomUUID().toString();
         final long call;
         final Reply reply;
         final Preview preview;

@@ -18,11 +18,11 @@ import dev.droidgate.shim.core.Json;
 import dev.droidgate.shim.core.Route;
 import dev.droidgate.shim.platform.Documents;
 import dev.droidgate.shim.platform.Failures;
-import dev.droidgate.shim.platform.Hex;
 import dev.droidgate.shim.platform.SigningCertificates;
 import java.util.Collections;
 import java.util.Map;
 import java.util.Set;
+import java.util.UUID;
 
 /** The capabilities as app functions (docs/shim.md 6); loaded from Android 16 on (API 36) only. */
 public final class FunctionService extends AppFunctionService {
@@ -83,7 +83,8 @@ public final class FunctionService extends AppFunctionService {
         @Override
         public Map<String, Object> extras() throws CallFailure {
             Map<String, Object> document = Documents.read(request.getParameters());
-            return Frontend.request(route.id, Hex.randomId(), Frontend.arguments(document, route, shim.routes));
+            return Frontend.request(
+                    route.id, UUID.randomUUID().toString(), Frontend.arguments(document, route, shim.routes));
         }
     }
 

@@ -6,10 +6,10 @@ import android.os.Bundle;
 import dev.droidgate.shim.Caller;
 import dev.droidgate.shim.Shim;
 import dev.droidgate.shim.platform.Extras;
-import dev.droidgate.shim.platform.Hex;
 import dev.droidgate.shim.platform.Names;
 import java.util.HashMap;
 import java.util.Map;
+import java.util.UUID;
 
 /** The shim as an mMCP tool app for agents that start activities (docs/shim.md 2). */
 public final class MmcpActivity extends Activity {
@@ -67,7 +67,7 @@ public final class MmcpActivity extends Activity {
     }
 
     private void begin(Bundle extras) {
-        id = Hex.randomId();
+        id = UUID.randomUUID().toString();
         Shim shim = Shim.of(this);
         Pending waiting = new Pending(shim, id, Extras.text(extras, Names.TOOL_NAME));
         waiting.window = this;

@@ -13,13 +13,13 @@ import dev.droidgate.shim.core.JsonReader;
 import dev.droidgate.shim.core.JsonWriter;
 import dev.droidgate.shim.core.MalformedJsonException;
 import dev.droidgate.shim.platform.Extras;
-import dev.droidgate.shim.platform.Hex;
 import dev.droidgate.shim.platform.Names;
 import dev.droidgate.shim.targets.TargetDigests;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.UUID;
 import org.xmlpull.v1.XmlPullParserException;
 
 /** The shim as an mMCP tool app for agents that send broadcasts (docs/shim.md 2). */
@@ -62,7 +62,7 @@ public final class MmcpReceiver extends BroadcastReceiver {
             Runnable late = reply::expire;
             shim.main.postDelayed(late, LONGEST);
             reply.whenAnswered(() -> shim.main.removeCallbacks(late));
-            reply.ask(Hex.randomId(), Extras.text(extras, Names.PARAMS));
+            reply.ask(UUID.randomUUID().toString(), Extras.text(extras, Names.PARAMS));
         }
     }
 

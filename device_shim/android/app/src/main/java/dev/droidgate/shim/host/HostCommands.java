@@ -80,9 +80,6 @@ public final class HostCommands {
                 return discover(Json.textAt(argument, "component"));
             case "history":
                 return single("calls", shim.history.all());
-            case "clear-history":
-                shim.history.clear();
-                return new LinkedHashMap<>();
             default:
                 throw new HostFailure(FailureTokens.INVALID_ARGUMENT, "the method does not exist");
         }
@@ -164,7 +161,10 @@ public final class HostCommands {
     private Map<String, Object> grant(Map<String, Object> argument)
             throws HostFailure, MalformedJsonException {
         String caller = Json.textAt(argument, "caller");
-        String capability = known(Json.textAt(argument, "capability"));
+        String capability = Json.textAt(argument, "capability");
+        if (!Names.EVERYTHING.equals(capability)) {
+            checkCapability(capability);
+        }
         Object signer = argument.get("signer");
         Map<String, Object> grant =
                 shim.grants.add(caller, capability, signer == null ? null : Json.textAt(argument, "signer"));
@@ -175,19 +175,15 @@ public final class HostCommands {
         return single("grant", grant);
     }
 
-    private String known(String capability) throws HostFailure {
-        if (!Names.EVERYTHING.equals(capability) && shim.routes.find(capability) == null) {
+    private void checkCapability(String id) throws HostFailure {
+        if (shim.routes.find(id) == null) {
             throw new HostFailure(
                     FailureTokens.UNKNOWN_CAPABILITY, "the shim has no capability of this id");
         }
-        return capability;
     }
 
     private Map<String, Object> turn(String capability, boolean on) throws HostFailure {
-        if (shim.routes.find(capability) == null) {
-            throw new HostFailure(
-                    FailureTokens.UNKNOWN_CAPABILITY, "the shim has no capability of this id");
-        }
+        checkCapability(capability);
         shim.grants.turn(capability, on);
         return new LinkedHashMap<>();
     }

@@ -7,7 +7,8 @@ import dev.droidgate.shim.Caller;
 import dev.droidgate.shim.Shim;
 import dev.droidgate.shim.core.FailureTokens;
 import dev.droidgate.shim.core.Frontend;
-import dev.droidgate.shim.platform.Hex;
+import dev.droidgate.shim.platform.Digests;
+import dev.droidgate.shim.platform.Streams;
 import java.io.File;
 import java.io.FileInputStream;
 import java.io.FileNotFoundException;
@@ -21,7 +22,6 @@ import java.util.Arrays;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
-import dev.droidgate.shim.platform.Streams;
 
 /** Requests and answers that are too long for an argument, as framed files (docs/shim.md 7). */
 public final class HostFrames {
@@ -118,7 +118,7 @@ public final class HostFrames {
 
     private static byte[] frame(byte[] payload) {
         ByteBuffer frame = ByteBuffer.allocate(HEAD + payload.length);
-        frame.put(MAGIC).putInt(payload.length).put(Hex.sha256().digest(payload)).put(payload);
+        frame.put(MAGIC).putInt(payload.length).put(Digests.sha256().digest(payload)).put(payload);
         return frame.array();
     }
 
@@ -135,7 +135,7 @@ public final class HostFrames {
         }
         byte[] payload = new byte[length];
         buffer.get(payload);
-        if (!Arrays.equals(digest, Hex.sha256().digest(payload))) {
+        if (!Arrays.equals(digest, Digests.sha256().digest(payload))) {
             throw new IOException("a frame of another digest than announced");
         }
         return new String(payload, StandardCharsets.UTF_8);

@@ -18,7 +18,7 @@ public final class Certificates {
             Signature signer = Build.VERSION.SDK_INT >= 28
                     ? SigningCertificates.current(packages, name)
                     : only(name);
-            return signer == null ? "" : Hex.digest(signer.toByteArray());
+            return signer == null ? "" : Digests.of(signer.toByteArray());
         } catch (PackageManager.NameNotFoundException gone) {
             return "";
         }
@@ -39,7 +39,7 @@ public final class Certificates {
         if (signer.equals(signerOf(name))) {
             return true;
         }
-        byte[] digest = Hex.read(signer);
+        byte[] digest = Digests.read(signer);
         return Build.VERSION.SDK_INT >= 28
                 && digest != null
                 && packages.hasSigningCertificate(name, digest, PackageManager.CERT_INPUT_SHA256);

@@ -28,10 +28,10 @@ public final class SigningCertificates {
         Set<String> digests = new LinkedHashSet<>();
         Signature current = current(signing);
         if (current != null) {
-            digests.add(Hex.digest(current.toByteArray()));
+            digests.add(Digests.of(current.toByteArray()));
             Signature[] history = signing.getSigningCertificateHistory();
             for (Signature signature : history == null ? new Signature[0] : history) {
-                digests.add(Hex.digest(signature.toByteArray()));
+                digests.add(Digests.of(signature.toByteArray()));
             }
         }
         return digests;

@@ -6,9 +6,10 @@ import android.content.pm.PackageManager;
 import android.content.res.Resources;
 import android.os.Bundle;
 import android.util.Log;
+import dev.droidgate.shim.core.BackendAnswer;
 import dev.droidgate.shim.core.Route;
+import dev.droidgate.shim.platform.Digests;
 import dev.droidgate.shim.platform.Extras;
-import dev.droidgate.shim.platform.Hex;
 import dev.droidgate.shim.platform.Names;
 import dev.droidgate.shim.platform.Streams;
 import java.io.FileNotFoundException;
@@ -70,11 +71,11 @@ public final class TargetDigests {
     }
 
     private static String digestOf(String text) {
-        return text == null ? null : Hex.digest(text);
+        return text == null ? null : Digests.of(text);
     }
 
     private static String assets(Resources resources, String[] names) throws IOException {
-        MessageDigest digest = Hex.sha256();
+        MessageDigest digest = Digests.sha256();
         for (String name : names) {
             try (InputStream in = resources.getAssets().open(name)) {
                 digest.update(Streams.readAll(in));
@@ -82,7 +83,7 @@ public final class TargetDigests {
                 continue;
             }
         }
-        return Hex.of(digest.digest());
+        return Digests.hex(digest.digest());
     }
 
     /** Returns what meta-data holds: a text, the content of a raw resource, or the events of an XML. */
@@ -111,9 +112,9 @@ public final class TargetDigests {
     private ComponentInfo infoOf(Route route) throws PackageManager.NameNotFoundException {
         ComponentName component = ComponentName.unflattenFromString(route.component);
         switch (route.backend) {
-            case Route.ACTIVITY:
+            case BackendAnswer.ACTIVITY:
                 return packages.getActivityInfo(component, PackageManager.GET_META_DATA);
-            case Route.BROADCAST:
+            case BackendAnswer.BROADCAST:
                 return packages.getReceiverInfo(component, PackageManager.GET_META_DATA);
             default:
                 return packages.getServiceInfo(component, PackageManager.GET_META_DATA);

@@ -16,5 +16,5 @@ public interface Backend {
      * @param permission its route, and what to check where time passes before it leaves this app
      * @throws CallFailure it cannot be sent, such as {@code needs_user}
      */
-    void call(long call, Object replyTo, Permission permission, Outgoing outgoing) throws CallFailure;
+    void call(long call, Object replyTo, CallPermission permission, Outgoing outgoing) throws CallFailure;
 }

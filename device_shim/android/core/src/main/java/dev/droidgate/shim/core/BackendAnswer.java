@@ -6,6 +6,13 @@ import java.util.Map;
 
 /** What a backend answered, before it is read. */
 public final class BackendAnswer {
+    /** The kinds of backends; each answers in its own form. */
+    public static final String ACTIVITY = "mmcp-activity";
+
+    public static final String BROADCAST = "mmcp-broadcast";
+    public static final String APP_FUNCTION = "app-function";
+    public static final String MOBILE_MCP = "mobile-mcp";
+
     /** The kind of backend that answers so, null where any may. */
     private final String form;
 
@@ -42,7 +49,7 @@ public final class BackendAnswer {
      * @param sent the id of the Mobile-MCP request that went out
      */
     boolean isAside(String sent) {
-        return Route.MOBILE_MCP.equals(form) && (MobileMcpWire.isTrace(extras) || response().isToOther(sent));
+        return MOBILE_MCP.equals(form) && (MobileMcpWire.isTrace(extras) || response().isToOther(sent));
     }
 
     /** Returns the response of a Mobile-MCP tool, which is read once. */
@@ -55,17 +62,17 @@ public final class BackendAnswer {
 
     /** An activity's result code and extras; null for no extras. */
     public static BackendAnswer ofActivity(long code, Map<String, Object> extras) {
-        return new BackendAnswer(Route.ACTIVITY, code, extras, null, null, null);
+        return new BackendAnswer(ACTIVITY, code, extras, null, null, null);
     }
 
     /** A broadcast's result code and data; null for no data. */
     public static BackendAnswer ofBroadcast(long code, String data) {
-        return new BackendAnswer(Route.BROADCAST, code, null, data, null, null);
+        return new BackendAnswer(BROADCAST, code, null, data, null, null);
     }
 
     /** A function's response as a document. */
     public static BackendAnswer ofDocument(Map<String, Object> document) {
-        return new BackendAnswer(Route.APP_FUNCTION, 0, null, null, document, null);
+        return new BackendAnswer(APP_FUNCTION, 0, null, null, document, null);
     }
 
     /** A function's error code and message; the number stays in the message. */
@@ -73,12 +80,12 @@ public final class BackendAnswer {
         boolean isEmpty = message == null || message.isEmpty();
         String text = code + " " + (isEmpty ? "gave no message" : message);
         CallFailure failure = new CallFailure(FailureTokens.ofCode(code), text);
-        return new BackendAnswer(Route.APP_FUNCTION, code, null, message, null, failure);
+        return new BackendAnswer(APP_FUNCTION, code, null, message, null, failure);
     }
 
     /** The extras of another tool's response. */
     public static BackendAnswer ofMobileMcp(Map<String, Object> extras) {
-        return new BackendAnswer(Route.MOBILE_MCP, 0, extras, null, null, null);
+        return new BackendAnswer(MOBILE_MCP, 0, extras, null, null, null);
     }
 
     /** A failure to call the backend at all. */
@@ -96,11 +103,11 @@ public final class BackendAnswer {
             written.put(form == null ? "failure" : "error", error);
         } else if (document != null) {
             written.put("document", document);
-        } else if (Route.BROADCAST.equals(form)) {
+        } else if (BROADCAST.equals(form)) {
             written.put("code", code);
             written.put("data", data);
         } else {
-            if (Route.ACTIVITY.equals(form)) {
+            if (ACTIVITY.equals(form)) {
                 written.put("code", code);
             }
             written.put("extras", extras);

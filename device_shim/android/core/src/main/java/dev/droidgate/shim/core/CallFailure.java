@@ -17,4 +17,29 @@ public final class CallFailure extends Exception {
     String written() {
         return FailureTokens.message(token, getMessage());
     }
+
+    /** Returns the failure that a message names: the token at its head, else another. */
+    static CallFailure read(String message, String otherwise) {
+        int begin = FailureTokens.skipBlanks(message, 0);
+        int end = begin;
+        while (end < message.length() && isTokenLetter(message.charAt(end), end > begin)) {
+            end++;
+        }
+        int behind = FailureTokens.skipBlanks(message, end);
+        boolean ends = behind == message.length();
+        if (end > begin && (ends || message.charAt(behind) == ':')) {
+            String word = message.substring(begin, end);
+            for (String token : FailureTokens.all()) {
+                if (token.equals(word)) {
+                    int text = ends ? behind : FailureTokens.skipBlanks(message, behind + 1);
+                    return new CallFailure(token, message.substring(text));
+                }
+            }
+        }
+        return new CallFailure(otherwise, message);
+    }
+
+    private static boolean isTokenLetter(char character, boolean later) {
+        return character >= 'a' && character <= 'z' || later && character == '_';
+    }
 }

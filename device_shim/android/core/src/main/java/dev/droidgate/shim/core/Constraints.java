@@ -34,13 +34,10 @@ final class Constraints {
 
     private Constraints() {}
 
-    /**
-     * Returns why a value of the right kind does not fit, null where it does; null is let
-     * through.
-     */
+    /** Returns why a value of the right kind does not fit, null where it does. */
     static String findViolation(Object value, Type declared) {
         if (value == null) {
-            return null;
+            return allowsNull(declared) ? null : "null is none of the allowed values";
         }
         if (declared.values != null && !holds(declared.values, value)) {
             return shown(value) + " is not allowed; the allowed values are " + listed(declared.values);
@@ -54,6 +51,14 @@ final class Constraints {
             }
         }
         return null;
+    }
+
+    /** Returns whether null is a value of a type; {@code enum} never lists it where {@code nullable} allows it. */
+    private static boolean allowsNull(Type declared) {
+        List<?> stated = Json.list(declared.keywords.get("enum"));
+        List<?> values = stated == null ? declared.values : stated;
+        boolean isListed = values == null || values.contains(null);
+        return declared.nullable || isListed && declared.keywords.get("const") == null;
     }
 
     /** Returns values for a message, the first of them where there are many. */

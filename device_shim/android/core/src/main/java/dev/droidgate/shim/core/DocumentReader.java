@@ -59,7 +59,7 @@ final class DocumentReader {
         boolean whole =
                 fields != null
                         && Json.object(fieldOf(fields, DocumentTypes.PROPERTIES, NOTHING)) != null
-                        && fieldOf(fields, DocumentTypes.SCHEMA_TYPE, "") instanceof String;
+                        && fieldOf(fields, Type.SCHEMA_TYPE, "") instanceof String;
         if (!whole) {
             throw types.wrong("this is not a document");
         }
@@ -191,7 +191,7 @@ final class DocumentReader {
     private Object alternative(String kind, Object value, Type type, int depth) throws CallFailure {
         List<Type> alternatives = types.alternatives(type);
         boolean document = DocumentTypes.DOCUMENT.equals(kind) && value instanceof Map;
-        Object given = document ? Json.object(value).get(DocumentTypes.SCHEMA_TYPE) : null;
+        Object given = document ? Json.object(value).get(Type.SCHEMA_TYPE) : null;
         for (int index = 0; given != null && index < alternatives.size(); index++) {
             Type behind = alternatives.get(index);
             String referred = type.members.get(index).name;
@@ -230,8 +230,8 @@ final class DocumentReader {
             return members;
         }
         Map<String, Object> named = new LinkedHashMap<>();
-        named.put(DocumentTypes.SCHEMA_TYPE, name);
-        members.remove(DocumentTypes.SCHEMA_TYPE);
+        named.put(Type.SCHEMA_TYPE, name);
+        members.remove(Type.SCHEMA_TYPE);
         named.putAll(members);
         return named;
     }

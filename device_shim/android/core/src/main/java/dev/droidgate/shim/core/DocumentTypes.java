@@ -10,7 +10,6 @@ import java.util.Map;
  * (docs/shim-engine.md 5).
  */
 final class DocumentTypes {
-    static final String SCHEMA_TYPE = "schemaType";
     static final String PROPERTIES = "properties";
     static final String KIND = "kind";
     static final String VALUES = "values";
@@ -151,7 +150,7 @@ final class DocumentTypes {
 
     static Map<String, Object> document(String schemaType, Map<String, Object> properties) {
         Map<String, Object> document = new LinkedHashMap<>();
-        document.put(SCHEMA_TYPE, schemaType == null ? "" : schemaType);
+        document.put(Type.SCHEMA_TYPE, schemaType == null ? "" : schemaType);
         document.put(PROPERTIES, properties);
         return document;
     }

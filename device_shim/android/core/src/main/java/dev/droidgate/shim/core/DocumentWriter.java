@@ -184,14 +184,14 @@ final class DocumentWriter {
 
     private PropertyValues alternative(Object value, Type type, int depth) throws CallFailure {
         Map<String, Object> members = Json.object(value);
-        String text = members == null ? null : Json.text(members.get(DocumentTypes.SCHEMA_TYPE));
+        String text = members == null ? null : Json.text(members.get(Type.SCHEMA_TYPE));
         List<Type> alternatives = types.alternatives(type);
         List<PropertyValues> found = new ArrayList<>();
         for (int index = 0; text != null && index < alternatives.size(); index++) {
             Type behind = alternatives.get(index);
             if (text.equals(behind.schemaName(type.members.get(index).name))) {
                 Map<String, Object> fields = new LinkedHashMap<>(members);
-                fields.remove(DocumentTypes.SCHEMA_TYPE);
+                fields.remove(Type.SCHEMA_TYPE);
                 return object(fields, behind, text, depth);
             }
         }

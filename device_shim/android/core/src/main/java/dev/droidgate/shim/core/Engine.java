@@ -34,7 +34,7 @@ public final class Engine {
         Map<String, Object> arguments;
 
         /** What it goes out by, once the user is asked or it has gone out. */
-        Permission permission;
+        CallPermission permission;
 
         /** Whether the user is being asked. */
         boolean asking;
@@ -107,7 +107,7 @@ public final class Engine {
             return;
         }
         boolean granted = approved || policy.isGranted(route, key);
-        proceed(call, () -> begin(call, state, new Permission(route, key, approved), granted, deadline));
+        proceed(call, () -> begin(call, state, new CallPermission(route, key, approved), granted, deadline));
     }
 
     /** A part of a call's way, which may end it. */
@@ -125,7 +125,7 @@ public final class Engine {
         }
     }
 
-    private void begin(long call, CallState state, Permission permission, boolean granted, long deadline)
+    private void begin(long call, CallState state, CallPermission permission, boolean granted, long deadline)
             throws CallFailure {
         Route route = permission.route;
         if (!granted && (route == null || policy.isSwitchedOff(route) || !questions.isAsking())) {
@@ -154,7 +154,7 @@ public final class Engine {
         }
     }
 
-    private void send(long call, CallState state, Permission permission) throws CallFailure {
+    private void send(long call, CallState state, CallPermission permission) throws CallFailure {
         Route route = permission.route;
         permission.check(policy, backend.installed(route));
         Outgoing outgoing = route.writeCall(state.arguments, routes.definitions, backend.newRequestId());
@@ -237,7 +237,7 @@ public final class Engine {
     public void died(String packageName) {
         expire();
         for (OpenCalls.OpenCall<CallState> call : calls.all()) {
-            Permission permission = call.state.permission;
+            CallPermission permission = call.state.permission;
             if (permission != null
                     && !call.state.asking
                     && packageName.equals(permission.route.target.packageName)) {

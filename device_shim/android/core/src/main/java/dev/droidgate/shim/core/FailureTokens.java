@@ -118,32 +118,8 @@ public final class FailureTokens {
         return code >= 1000 && code <= 1999 ? INVALID_ARGUMENT : BACKEND_FAILURE;
     }
 
-    /** Returns the failure that a message tells: the token at its head, else another. */
-    static CallFailure read(String message, String otherwise) {
-        int begin = skipBlanks(message, 0);
-        int end = begin;
-        while (end < message.length() && isTokenLetter(message.charAt(end), end > begin)) {
-            end++;
-        }
-        int behind = skipBlanks(message, end);
-        boolean ends = behind == message.length();
-        if (end > begin && (ends || message.charAt(behind) == ':')) {
-            String word = message.substring(begin, end);
-            for (String token : TOKENS) {
-                if (token.equals(word)) {
-                    int text = ends ? behind : skipBlanks(message, behind + 1);
-                    return new CallFailure(token, message.substring(text));
-                }
-            }
-        }
-        return new CallFailure(otherwise, message);
-    }
-
-    private static boolean isTokenLetter(char character, boolean later) {
-        return character >= 'a' && character <= 'z' || later && character == '_';
-    }
-
-    private static int skipBlanks(String text, int from) {
+    /** Returns the index of the first character that is not blank, from an index on. */
+    static int skipBlanks(String text, int from) {
         int at = from;
         while (at < text.length() && isBlank(text.charAt(at))) {
             at++;

@@ -15,7 +15,7 @@ public final class Frontend {
     private static final String RETURN_VALUE = "androidAppfunctionsReturnValue";
     private static final List<String> ANSWERS =
             Arrays.asList(
-                    Dialect.RESPONSE_EXTRA, Dialect.PROTOTYPE_RESPONSE_EXTRA, Dialect.RESULT_EXTRA);
+                    WireDialect.RESPONSE_EXTRA, WireDialect.PROTOTYPE_RESPONSE_EXTRA, WireDialect.RESULT_EXTRA);
 
     private Frontend() {}
 
@@ -25,13 +25,13 @@ public final class Frontend {
      * @param arguments an object, or JSON text of one
      */
     public static Map<String, Object> request(String capability, String id, Object arguments) {
-        Map<String, String> extras = MobileMcpWire.writeRequest(Dialect.S1, id, capability, arguments);
+        Map<String, String> extras = MobileMcpWire.writeRequest(WireDialect.S1, id, capability, arguments);
         return new LinkedHashMap<String, Object>(extras);
     }
 
     /** Returns the extras of a request that is written already. */
     public static Map<String, Object> written(String request) {
-        return Collections.<String, Object>singletonMap(Dialect.REQUEST_EXTRA, request);
+        return Collections.<String, Object>singletonMap(WireDialect.REQUEST_EXTRA, request);
     }
 
     /** Returns the text of an answer, null where there is none. */

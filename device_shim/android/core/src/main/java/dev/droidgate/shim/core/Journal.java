@@ -38,7 +38,7 @@ public final class Journal {
     public static Map<String, String> answerEntry(String text, CallFailure failure)
             throws MalformedJsonException {
         Map<String, Object> entry = Json.objectOf(JsonReader.parseOwn(text), "an entry");
-        Dialect dialect = Dialect.of(Json.textAt(entry, "dialect"));
+        WireDialect dialect = WireDialect.of(Json.textAt(entry, "dialect"));
         Json.check(dialect != null, "dialect");
         boolean wrapped = Json.flagAt(entry, "wrapped");
         MobileMcpRequest request = new MobileMcpRequest(dialect, wrapped, Json.textAt(entry, "extra"));

@@ -206,7 +206,7 @@ public final class JsonReader {
     /** Ends a partial reading at a mistake; any other one fails, with the key under which the mistake is. */
     private void endPartly(MalformedJsonException mistake, String name) throws MalformedJsonException {
         if (!partial) {
-            throw mistake.within(name);
+            throw mistake.within(name == null ? null : Json.point("", name));
         }
         broken = true;
     }

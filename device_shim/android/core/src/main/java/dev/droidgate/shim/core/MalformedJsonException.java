@@ -22,9 +22,9 @@ public final class MalformedJsonException extends Exception {
         this.character = character;
     }
 
-    /** Adds the key, or the index, under which the mistake is; nothing for null. */
-    MalformedJsonException within(String name) {
-        pointer = name == null ? pointer : Json.point("", name) + pointer;
+    /** Adds what the mistake is under: a JSON Pointer, null for nothing. */
+    MalformedJsonException within(String outer) {
+        pointer = outer == null ? pointer : outer + pointer;
         return this;
     }
 

@@ -41,7 +41,7 @@ final class MmcpWire {
     static Object readActivityResult(long code, Map<String, Object> extras) throws CallFailure {
         Object result = extras.get("result");
         if (code == RESULT_OK) {
-            return extras.containsKey("result") ? resultValue(result) : Outputs.MISSING;
+            return extras.containsKey("result") ? resultValue(result) : MobileMcpResponse.MISSING;
         }
         for (Object value : new Object[] {extras.get("error"), result}) {
             if (value instanceof String && !((String) value).isEmpty()) {
@@ -94,7 +94,7 @@ final class MmcpWire {
     private static CallFailure failure(String text) {
         String token = tokenOf(text);
         String message = text.startsWith(ERROR_TEXT) ? text.substring(ERROR_TEXT.length()) : text;
-        return FailureTokens.read(
+        return CallFailure.read(
                 FailureTokens.stripped(message), token == null ? FailureTokens.BACKEND_FAILURE : token);
     }
 

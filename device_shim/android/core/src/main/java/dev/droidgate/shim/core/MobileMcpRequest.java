@@ -6,7 +6,7 @@ import java.util.Map;
 /** A request of Mobile-MCP, or what was read of one: enough to answer it. */
 final class MobileMcpRequest {
     /** The dialect in which it is answered. */
-    final Dialect dialect;
+    final WireDialect dialect;
 
     /** It was in the document that names a version. */
     final boolean wrapped;
@@ -26,7 +26,7 @@ final class MobileMcpRequest {
     String capability = "";
     Map<String, Object> arguments = Collections.emptyMap();
 
-    MobileMcpRequest(Dialect dialect, boolean wrapped, String extra) {
+    MobileMcpRequest(WireDialect dialect, boolean wrapped, String extra) {
         this.dialect = dialect;
         this.wrapped = wrapped;
         this.extra = extra;

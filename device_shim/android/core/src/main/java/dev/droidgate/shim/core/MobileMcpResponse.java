@@ -6,8 +6,11 @@ import java.util.Map;
 
 /** The response of another Mobile-MCP tool ({@code droidgate_mobile_mcp.wire}). */
 final class MobileMcpResponse {
+    /** The value of a success that has no result at all. */
+    static final Object MISSING = new Object();
+
     private static final String[] EXTRAS = {
-        Dialect.RESPONSE_EXTRA, Dialect.PROTOTYPE_RESPONSE_EXTRA, Dialect.RESULT_EXTRA
+        WireDialect.RESPONSE_EXTRA, WireDialect.PROTOTYPE_RESPONSE_EXTRA, WireDialect.RESULT_EXTRA
     };
 
     /** The id of the request that it answers; empty where it has none that can be read. */
@@ -24,10 +27,10 @@ final class MobileMcpResponse {
 
     /** Reads a response, whatever the extras hold. */
     static MobileMcpResponse read(Map<String, ?> extras) {
-        String id = idOf(null, extras.get(Dialect.REQUEST_ID_EXTRA));
+        String id = idOf(null, extras.get(WireDialect.REQUEST_ID_EXTRA));
         try {
             Map<String, Object> response = responseOf(extras);
-            id = idOf(response.get("id"), extras.get(Dialect.REQUEST_ID_EXTRA));
+            id = idOf(response.get("id"), extras.get(WireDialect.REQUEST_ID_EXTRA));
             return read(id, response);
         } catch (MalformedJsonException malformed) {
             return new MobileMcpResponse(
@@ -41,7 +44,7 @@ final class MobileMcpResponse {
     }
 
     /**
-     * Returns the object of the outputs, {@link Outputs#MISSING} where a success has none.
+     * Returns the object of the outputs, {@link #MISSING} where a success has none.
      *
      * @throws CallFailure the failure that it reports, or {@code malformed_response}
      */
@@ -68,8 +71,8 @@ final class MobileMcpResponse {
 
     private static Map<String, Object> responseOf(Map<String, ?> extras) throws MalformedJsonException {
         Map<String, Object> inner = Json.objectOf(JsonReader.parse(textOf(extras)), "the response");
-        if (inner.containsKey(Dialect.RESPONSE_EXTRA)) {
-            inner = Json.objectOf(inner.get(Dialect.RESPONSE_EXTRA), Dialect.RESPONSE_EXTRA);
+        if (inner.containsKey(WireDialect.RESPONSE_EXTRA)) {
+            inner = Json.objectOf(inner.get(WireDialect.RESPONSE_EXTRA), WireDialect.RESPONSE_EXTRA);
         }
         return inner.containsKey("response") ? Json.objectOf(inner.get("response"), "response") : inner;
     }
@@ -85,7 +88,7 @@ final class MobileMcpResponse {
         }
         Object status = outcome.get("status");
         if ("success".equals(status) || status == null && outputs != null) {
-            return new MobileMcpResponse(id, outputs == null ? Outputs.MISSING : outputs, null);
+            return new MobileMcpResponse(id, outputs == null ? MISSING : outputs, null);
         }
         return new MobileMcpResponse(id, null, failure(outcome.get("message")));
     }
@@ -130,7 +133,7 @@ final class MobileMcpResponse {
 
     private static CallFailure failure(Object message) {
         String text = message instanceof String ? (String) message : "";
-        CallFailure read = FailureTokens.read(text, "");
+        CallFailure read = CallFailure.read(text, "");
         if (!read.token.isEmpty()) {
             return read;
         }

@@ -12,7 +12,7 @@ final class MobileMcpWire {
 
     /** Returns the extras of a request. */
     static Map<String, String> writeRequest(
-            Dialect dialect, String id, String capability, Object arguments) {
+            WireDialect dialect, String id, String capability, Object arguments) {
         Map<String, Object> named = new LinkedHashMap<>();
         named.put("id", capability);
         named.put(
@@ -21,7 +21,7 @@ final class MobileMcpWire {
         document.put("id", id);
         document.put("capability", named);
         if (dialect.wrapped) {
-            document = Dialect.wrap(Dialect.REQUEST_EXTRA, "request", document);
+            document = WireDialect.wrap(WireDialect.REQUEST_EXTRA, "request", document);
         }
         Map<String, String> extras = new LinkedHashMap<>();
         extras.put(dialect.requestExtra(), JsonWriter.write(document));

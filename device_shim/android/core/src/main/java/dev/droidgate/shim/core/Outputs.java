@@ -9,9 +9,6 @@ import java.util.Map;
  * engine.md 4, 6).
  */
 final class Outputs {
-    /** The value of a success that has no result at all. */
-    static final Object MISSING = new Object();
-
     final Map<String, Object> values = new LinkedHashMap<>();
     private final Map<String, String> words = new LinkedHashMap<>();
 
@@ -24,7 +21,7 @@ final class Outputs {
      * @throws CallFailure {@code malformed_response}: the value does not fit what is declared
      */
     static Outputs convert(Object value, Route route, Map<String, Type> definitions) throws CallFailure {
-        if (route.outputs == null || value == MISSING) {
+        if (route.outputs == null || value == MobileMcpResponse.MISSING) {
             return null;
         }
         Outputs outputs = new Outputs();

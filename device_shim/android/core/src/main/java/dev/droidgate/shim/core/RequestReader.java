@@ -13,13 +13,13 @@ import java.util.Map;
  */
 final class RequestReader {
     private static final String[] EXTRAS = {
-        Dialect.REQUEST_EXTRA, Dialect.PROTOTYPE_REQUEST_EXTRA, Dialect.COMMAND_EXTRA
+        WireDialect.REQUEST_EXTRA, WireDialect.PROTOTYPE_REQUEST_EXTRA, WireDialect.COMMAND_EXTRA
     };
     private static final String[] ARGUMENT_KEYS = {"args", "input"};
 
     /** A broken text has a form if one of these could be read. */
     private static final String[] KEYS_OF_A_FORM = {
-        Dialect.REQUEST_EXTRA, "request", "id", "capability"
+        WireDialect.REQUEST_EXTRA, "request", "id", "capability"
     };
 
     /** What was read so far; null where no extra holds a request. */
@@ -44,12 +44,12 @@ final class RequestReader {
         if (extra == null) {
             throw malformed("no extra holds a request");
         }
-        boolean specified = Dialect.REQUEST_EXTRA.equals(extra);
-        boolean command = Dialect.COMMAND_EXTRA.equals(extra);
-        Dialect usual = bound ? Dialect.MM_6 : Dialect.MM_5;
-        seen = new MobileMcpRequest(specified ? Dialect.S0 : usual, specified, extra);
-        if (command && extras.get(Dialect.REQUEST_ID_EXTRA) instanceof String) {
-            seen.identify(extras.get(Dialect.REQUEST_ID_EXTRA));
+        boolean specified = WireDialect.REQUEST_EXTRA.equals(extra);
+        boolean command = WireDialect.COMMAND_EXTRA.equals(extra);
+        WireDialect usual = bound ? WireDialect.MM_6 : WireDialect.MM_5;
+        seen = new MobileMcpRequest(specified ? WireDialect.S0 : usual, specified, extra);
+        if (command && extras.get(WireDialect.REQUEST_ID_EXTRA) instanceof String) {
+            seen.identify(extras.get(WireDialect.REQUEST_ID_EXTRA));
         }
         Object text = extras.get(extra);
         if (!(text instanceof String)) {
@@ -103,14 +103,14 @@ final class RequestReader {
         seen.capability = capabilityId(document.get(named ? "capability" : "capabilityId"));
         throw new CallFailure(
                 FailureTokens.UNSUPPORTED_VERSION,
-                "requests of this form are not supported; use Mobile-MCP " + Dialect.VERSION);
+                "requests of this form are not supported; use Mobile-MCP " + WireDialect.VERSION);
     }
 
     /** Returns what an answer needs of a document, whatever else is wrong with it. */
     private MobileMcpRequest identify(Map<String, Object> document, String extra) {
-        boolean named = document.containsKey(Dialect.REQUEST_EXTRA);
+        boolean named = document.containsKey(WireDialect.REQUEST_EXTRA);
         Map<String, Object> inner =
-                named ? Json.members(document.get(Dialect.REQUEST_EXTRA)) : document;
+                named ? Json.members(document.get(WireDialect.REQUEST_EXTRA)) : document;
         boolean hasRequest = inner.containsKey("request");
         boolean wrapped = named || hasRequest;
         Map<String, Object> request = hasRequest ? Json.members(inner.get("request")) : inner;
@@ -129,8 +129,8 @@ final class RequestReader {
             throws CallFailure, MalformedJsonException {
         seen = identify(document, extra);
         Map<String, Object> inner = document;
-        if (document.containsKey(Dialect.REQUEST_EXTRA)) {
-            inner = Json.objectOf(document.get(Dialect.REQUEST_EXTRA), Dialect.REQUEST_EXTRA);
+        if (document.containsKey(WireDialect.REQUEST_EXTRA)) {
+            inner = Json.objectOf(document.get(WireDialect.REQUEST_EXTRA), WireDialect.REQUEST_EXTRA);
         }
         // The specification's order (3.2): the version, then the id, then the capability.
         if (seen.wrapped) {
@@ -169,21 +169,21 @@ final class RequestReader {
         return "";
     }
 
-    private Dialect dialectOf(String key, boolean wrapped) {
+    private WireDialect dialectOf(String key, boolean wrapped) {
         if (wrapped) {
-            return "input".equals(key) ? Dialect.S1 : Dialect.S0;
+            return "input".equals(key) ? WireDialect.S1 : WireDialect.S0;
         }
         boolean listed = "args".equals(key);
         if (bound) {
-            return listed ? Dialect.MM_6_ARGS : Dialect.MM_6;
+            return listed ? WireDialect.MM_6_ARGS : WireDialect.MM_6;
         }
-        return listed ? Dialect.MM_4 : Dialect.MM_5;
+        return listed ? WireDialect.MM_4 : WireDialect.MM_5;
     }
 
     private static void checkVersion(Object version) throws CallFailure {
         boolean known =
                 version == null
-                        || Dialect.VERSION.equals(version)
+                        || WireDialect.VERSION.equals(version)
                         || "1".equals(version)
                         || Json.equal(version, BigDecimal.ONE);
         if (!known) {
@@ -192,7 +192,7 @@ final class RequestReader {
                     "the request has version "
                             + Constraints.shown(version)
                             + "; the supported version is \""
-                            + Dialect.VERSION
+                            + WireDialect.VERSION
                             + "\"");
         }
     }

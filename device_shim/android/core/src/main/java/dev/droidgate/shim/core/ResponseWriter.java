@@ -12,13 +12,6 @@ import java.util.Map;
 final class ResponseWriter {
     private ResponseWriter() {}
 
-    /**
-     * UTF-16 units of all texts of a message, intent or result together: 128 KiB, a quarter of what one-way
-     * transactions have in a process (reference android-runtime 1.7). One that does not fit fails, and Android crashes a
-     * process that a broadcast cannot be delivered to.
-     */
-    static final int MOST_CARRIED = 65_536;
-
     /** Returns the extras that answer with a failure. */
     static Map<String, String> writeFailure(MobileMcpRequest request, CallFailure failure) {
         return write(request, null, false, failure.written());
@@ -35,32 +28,14 @@ final class ResponseWriter {
             written = request.dialect.listsOutputs() ? listed(outputs) : outputs.values;
         }
         Map<String, String> extras = write(request, written, true, null);
-        int units = unitsOf(extras);
-        if (units > MOST_CARRIED) {
+        int units = Outgoing.unitsOf(extras);
+        if (units > Outgoing.MOST_CARRIED) {
             throw new CallFailure(
                     FailureTokens.MALFORMED_RESPONSE,
-                    "the call ran, but its answer has " + units + " characters; at most " + MOST_CARRIED
+                    "the call ran, but its answer has " + units + " characters; at most " + Outgoing.MOST_CARRIED
                             + " can be sent; ask for less");
         }
         return extras;
-    }
-
-    /** Refuses a call that is too long to be sent. */
-    static void checkCall(int units) throws CallFailure {
-        if (units > MOST_CARRIED) {
-            throw new CallFailure(
-                    FailureTokens.INVALID_ARGUMENT,
-                    "the call has " + units + " characters; at most " + MOST_CARRIED + " can be sent to an app");
-        }
-    }
-
-    /** Returns the UTF-16 units of all texts together. */
-    static int unitsOf(Map<String, String> extras) {
-        int units = 0;
-        for (String extra : extras.values()) {
-            units += extra.length();
-        }
-        return units;
     }
 
     private static Map<String, String> write(
@@ -84,20 +59,20 @@ final class ResponseWriter {
                 extraOf(request),
                 JsonWriter.write(
                         request.wrapped
-                                ? Dialect.wrap(Dialect.RESPONSE_EXTRA, "response", inner)
+                                ? WireDialect.wrap(WireDialect.RESPONSE_EXTRA, "response", inner)
                                 : inner));
         if (!request.dialect.wrapped) {
-            extras.put(Dialect.REQUEST_ID_EXTRA, request.id);
+            extras.put(WireDialect.REQUEST_ID_EXTRA, request.id);
         }
         return extras;
     }
 
     private static String extraOf(MobileMcpRequest request) {
-        if (Dialect.COMMAND_EXTRA.equals(request.extra)) {
-            return Dialect.RESULT_EXTRA;
+        if (WireDialect.COMMAND_EXTRA.equals(request.extra)) {
+            return WireDialect.RESULT_EXTRA;
         }
-        boolean specified = Dialect.REQUEST_EXTRA.equals(request.extra);
-        return specified ? Dialect.RESPONSE_EXTRA : Dialect.PROTOTYPE_RESPONSE_EXTRA;
+        boolean specified = WireDialect.REQUEST_EXTRA.equals(request.extra);
+        return specified ? WireDialect.RESPONSE_EXTRA : WireDialect.PROTOTYPE_RESPONSE_EXTRA;
     }
 
     private static List<Object> listed(Outputs outputs) {

@@ -10,13 +10,10 @@ import java.util.Set;
 
 /** How one capability of the shim is carried out (docs/shim-engine.md 2). */
 public final class Route {
-    public static final String ACTIVITY = "mmcp-activity";
-    public static final String BROADCAST = "mmcp-broadcast";
-    public static final String APP_FUNCTION = "app-function";
-    public static final String MOBILE_MCP = "mobile-mcp";
-
     private static final List<String> BACKENDS =
-            Arrays.asList(ACTIVITY, BROADCAST, APP_FUNCTION, MOBILE_MCP);
+            Arrays.asList(
+                    BackendAnswer.ACTIVITY, BackendAnswer.BROADCAST, BackendAnswer.APP_FUNCTION,
+                    BackendAnswer.MOBILE_MCP);
     private static final List<String> OUTPUTS = Arrays.asList("fields", "value", "text");
     /** Milliseconds that a call may take where a route does not say. */
     static final long DEFAULT_DEADLINE = 30_000;
@@ -56,7 +53,7 @@ public final class Route {
     /** The tool, the function's id, or the capability of another tool. */
     final String callee;
 
-    final Dialect dialect;
+    final WireDialect dialect;
     private final Map<String, String> names = new LinkedHashMap<>();
 
     Route(Map<String, Object> json, Map<String, Type> definitions) throws MalformedJsonException {
@@ -76,8 +73,8 @@ public final class Route {
         outputName = values.containsKey("name") ? Json.nameAt(values, "name") : "result";
         Map<String, Object> fields = Json.objectAt(json, "backend");
         backend = known(fields, BACKENDS);
-        boolean function = APP_FUNCTION.equals(backend);
-        boolean tool = MOBILE_MCP.equals(backend);
+        boolean function = BackendAnswer.APP_FUNCTION.equals(backend);
+        boolean tool = BackendAnswer.MOBILE_MCP.equals(backend);
         String calleeKey = function ? "function" : tool ? "capability" : "tool";
         String placeKey = function ? "package" : "component";
         Json.checkKeys(
@@ -105,9 +102,9 @@ public final class Route {
         return output != null && output.is(Type.OBJECT) ? output.withOptionalProperties() : declared;
     }
 
-    private static Dialect dialectOf(Map<String, Object> fields) throws MalformedJsonException {
+    private static WireDialect dialectOf(Map<String, Object> fields) throws MalformedJsonException {
         String text = Json.optionalTextAt(fields, "dialect");
-        Dialect dialect = text == null ? Dialect.S0 : Dialect.of(text);
+        WireDialect dialect = text == null ? WireDialect.S0 : WireDialect.of(text);
         Json.check(dialect != null, text);
         return dialect;
     }
@@ -170,25 +167,25 @@ public final class Route {
      */
     Outgoing writeCall(Map<String, Object> arguments, Map<String, Type> definitions, String newId)
             throws CallFailure {
-        if (APP_FUNCTION.equals(backend)) {
+        if (BackendAnswer.APP_FUNCTION.equals(backend)) {
             // Types go by the shim's names, so the document is renamed, not the value.
             Map<String, Object> document = DocumentWriter.write(arguments, input, definitions);
             Map<String, Object> properties = Json.object(document.get(DocumentTypes.PROPERTIES));
             document.put(DocumentTypes.PROPERTIES, renamed(properties));
-            ResponseWriter.checkCall(JsonWriter.write(document).length());
+            Outgoing.check(JsonWriter.write(document).length());
             return new Outgoing(null, callee, document, null);
         }
         Map<String, Object> given = renamed(arguments);
         Map<String, String> extras;
-        if (ACTIVITY.equals(backend)) {
+        if (BackendAnswer.ACTIVITY.equals(backend)) {
             extras = MmcpWire.writeActivityCall(callee, given);
-        } else if (BROADCAST.equals(backend)) {
+        } else if (BackendAnswer.BROADCAST.equals(backend)) {
             extras = MmcpWire.writeBroadcastCall(callee, given);
         } else {
             extras = MobileMcpWire.writeRequest(dialect, newId, callee, given);
         }
-        ResponseWriter.checkCall(ResponseWriter.unitsOf(extras));
-        return new Outgoing(extras, null, null, MOBILE_MCP.equals(backend) ? newId : null);
+        Outgoing.check(Outgoing.unitsOf(extras));
+        return new Outgoing(extras, null, null, BackendAnswer.MOBILE_MCP.equals(backend) ? newId : null);
     }
 
     /**
@@ -204,14 +201,14 @@ public final class Route {
         if (answer.failure != null) {
             throw answer.failure;
         }
-        if (APP_FUNCTION.equals(backend)) {
+        if (BackendAnswer.APP_FUNCTION.equals(backend)) {
             Object value = DocumentReader.read(answer.document, output, definitions);
-            return value == null && output == null ? Outputs.MISSING : value;
+            return value == null && output == null ? MobileMcpResponse.MISSING : value;
         }
-        if (BROADCAST.equals(backend)) {
+        if (BackendAnswer.BROADCAST.equals(backend)) {
             return MmcpWire.readBroadcastResult(answer.code, answer.data);
         }
-        return ACTIVITY.equals(backend)
+        return BackendAnswer.ACTIVITY.equals(backend)
                 ? MmcpWire.readActivityResult(answer.code, answer.extras)
                 : answer.response().identifiedValue();
     }

@@ -17,6 +17,9 @@ public final class Type {
                     "boolean", "int32", "int64", "float", "double", "string", "bytes", "null",
                     "array", "object", "ref", "all-of", "one-of", "opaque", "any");
 
+    /** The member that names a value's type, and a document's. */
+    static final String SCHEMA_TYPE = "schemaType";
+
     private static final String FACTS =
             " kind nullable description enum pattern format implicit keywords extensions ";
 
@@ -195,7 +198,7 @@ public final class Type {
      * @param referred the name by which this type is referred to, null where it is not referred to
      */
     String schemaName(String referred) {
-        if (!is(OBJECT) || properties.containsKey(DocumentTypes.SCHEMA_TYPE)) {
+        if (!is(OBJECT) || properties.containsKey(SCHEMA_TYPE)) {
             return null;
         }
         return nameOr(referred);

@@ -45,11 +45,16 @@ final class ValueFitter {
             throws UnfitValueException {
         spend(pointer, depth);
         Type type = resolve(declared, pointer);
-        if (value == null && (type.nullable || declared.nullable)) {
+        boolean allowsNull =
+                declared.nullable || type.nullable && Constraints.findViolation(null, declared) == null;
+        if (value == null && allowsNull) {
             return null;
         }
         Object fitted = fitKind(value, type, pointer, depth);
         String violation = Constraints.findViolation(fitted, type);
+        if (violation == null && declared != type) {
+            violation = Constraints.findViolation(fitted, declared);
+        }
         if (violation != null) {
             throw new UnfitValueException(pointer, violation);
         }
@@ -304,7 +309,7 @@ final class ValueFitter {
     private Type namedAlternative(Object value, Type type, String pointer)
             throws UnfitValueException {
         Map<String, Object> fields = Json.object(value);
-        String text = fields == null ? null : Json.text(fields.get(DocumentTypes.SCHEMA_TYPE));
+        String text = fields == null ? null : Json.text(fields.get(Type.SCHEMA_TYPE));
         if (text != null) {
             for (Type alternative : type.members) {
                 Type behind = resolve(alternative, pointer);
@@ -320,7 +325,7 @@ final class ValueFitter {
             throws UnfitValueException {
         Map<String, Object> fields = new LinkedHashMap<>(value);
         Map<String, Object> fitted = new LinkedHashMap<>();
-        fitted.put(DocumentTypes.SCHEMA_TYPE, fields.remove(DocumentTypes.SCHEMA_TYPE));
+        fitted.put(Type.SCHEMA_TYPE, fields.remove(Type.SCHEMA_TYPE));
         fitted.putAll(Json.object(fit(fields, named, pointer, depth + 1)));
         return fitted;
     }

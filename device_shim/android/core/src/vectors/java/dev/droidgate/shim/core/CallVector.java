@@ -157,7 +157,7 @@ final class CallVector implements Clock, Backend, Questions, Answers {
     }
 
     @Override
-    public void call(long called, Object replyTo, Permission by, Outgoing sent) {
+    public void call(long called, Object replyTo, CallPermission by, Outgoing sent) {
         call = called;
         route = by.route;
         outgoing = sent;

@@ -42,7 +42,7 @@ final class FloodVector implements Clock, Backend, Questions, Answers {
             call = 0;
             Map<String, String> extras =
                     Collections.singletonMap(
-                            Dialect.PROTOTYPE_REQUEST_EXTRA, request.replace("ID", "r" + sent));
+                            WireDialect.PROTOTYPE_REQUEST_EXTRA, request.replace("ID", "r" + sent));
             CallFailure busy = engine.admit(true, sent % callers);
             Incoming incoming =
                     busy == null
@@ -94,7 +94,7 @@ final class FloodVector implements Clock, Backend, Questions, Answers {
     }
 
     @Override
-    public void call(long number, Object replyTo, Permission permission, Outgoing outgoing) {
+    public void call(long number, Object replyTo, CallPermission permission, Outgoing outgoing) {
         call = number;
         out++;
     }

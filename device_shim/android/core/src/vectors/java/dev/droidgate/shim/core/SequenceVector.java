@@ -87,7 +87,7 @@ final class SequenceVector implements Clock, Backend, Questions, Answers {
     private void ask() {
         Map<String, Object> extras = new LinkedHashMap<>();
         String id = random.nextInt(40) == 0 ? "" : "r" + random.nextInt(IDS);
-        extras.put(Dialect.PROTOTYPE_REQUEST_EXTRA, request.replace("ID", id));
+        extras.put(WireDialect.PROTOTYPE_REQUEST_EXTRA, request.replace("ID", id));
         requests++;
         boolean bound = random.nextInt(20) > 0;
         long caller = random.nextInt(CALLERS);
@@ -134,7 +134,7 @@ final class SequenceVector implements Clock, Backend, Questions, Answers {
     }
 
     @Override
-    public void call(long call, Object replyTo, Permission permission, Outgoing outgoing) {
+    public void call(long call, Object replyTo, CallPermission permission, Outgoing outgoing) {
         keep(call, replyTo);
     }
 

@@ -11,14 +11,12 @@ import android.content.pm.PackageParser;
 import android.content.pm.ServiceInfo;
 import android.content.pm.Signature;
 import android.content.pm.SigningInfo;
-import android.content.res.AssetManager;
 import android.content.res.Resources;
+import dev.droidgate.robolectric.InstalledApks;
 import dev.droidgate.runtime.ProcessLink;
 import java.nio.file.Path;
-import java.security.MessageDigest;
 import java.security.NoSuchAlgorithmException;
 import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
@@ -31,7 +29,6 @@ import org.robolectric.shadow.api.Shadow;
 import org.robolectric.shadows.ShadowApplicationPackageManager;
 import org.robolectric.shadows.ShadowPackageParser;
 import org.robolectric.shadows.ShadowSigningInfo;
-import org.robolectric.util.ReflectionHelpers;
 
 /** The phone's packages as one of its apps may see them; what an APK holds Android's own parser reads. */
 @Implements(className = "android.app.ApplicationPackageManager", isInAndroidSdk = false)
@@ -191,14 +188,7 @@ public final class PackagesOnPhone extends ShadowApplicationPackageManager {
 
     /** Returns the resources of an APK. */
     public static Resources resourcesOf(String apk) {
-        return RESOURCES.computeIfAbsent(
-                apk,
-                path -> {
-                    AssetManager assets = ReflectionHelpers.callConstructor(AssetManager.class);
-                    assets.addAssetPath(path);
-                    Resources known = Resources.getSystem();
-                    return new Resources(assets, known.getDisplayMetrics(), known.getConfiguration());
-                });
+        return RESOURCES.computeIfAbsent(apk, InstalledApks::resourcesOf);
     }
 
     @Override
@@ -219,18 +209,6 @@ public final class PackagesOnPhone extends ShadowApplicationPackageManager {
     protected boolean hasSigningCertificate(String name, byte[] certificate, int type)
             throws NoSuchAlgorithmException {
         JSONObject facts = process().facts("package", "name", name);
-        if (facts == null) {
-            return false;
-        }
-        for (Signature signature : signatures(facts)) {
-            byte[] bytes = signature.toByteArray();
-            if (type == PackageManager.CERT_INPUT_SHA256) {
-                bytes = MessageDigest.getInstance("SHA-256").digest(bytes);
-            }
-            if (Arrays.equals(bytes, certificate)) {
-                return true;
-            }
-        }
-        return false;
+        return facts != null && InstalledApks.hasCertificate(signatures(facts), certificate, type);
     }
 }

@@ -4,7 +4,6 @@ import android.app.Activity;
 import android.graphics.Bitmap;
 import android.graphics.Canvas;
 import android.graphics.Color;
-import android.os.Build;
 import android.text.Layout;
 import android.view.MotionEvent;
 import android.view.View;
@@ -15,16 +14,11 @@ import android.widget.ScrollView;
 import android.widget.TextView;
 import dev.droidgate.proof.phone.Phone;
 import dev.droidgate.shim.consent.ConsentActivity;
-import java.io.IOException;
-import java.io.OutputStream;
-import java.nio.file.Files;
-import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
-import org.robolectric.RuntimeEnvironment;
 
 /** The user before the question. */
 public final class Consent {
@@ -64,10 +58,6 @@ public final class Consent {
     public void allow() {
         window().onWindowFocusChanged(true);
         phone.pass(READING);
-        allowAtOnce();
-    }
-
-    public void allowAtOnce() {
         for (TextView view : views()) {
             if ("Once".contentEquals(view.getText())) {
                 touch(view, MotionEvent.ACTION_DOWN);
@@ -81,11 +71,6 @@ public final class Consent {
         int[] place = new int[2];
         view.getLocationInWindow(place);
         window().dispatchTouchEvent(MotionEvent.obtain(0, 0, action, place[0] + 1, place[1] + 1, 0));
-    }
-
-    public void close() {
-        window().finish();
-        phone.quiet();
     }
 
     /** Lays the window out as large as the display, as it is drawn first. */
@@ -175,20 +160,11 @@ public final class Consent {
         }
     }
 
-    /** Returns the texts with too little contrast; draws the window, into a file where that is asked for. */
-    public List<String> faint(String name) {
+    /** Draws the window, and returns the texts with too little contrast. */
+    public List<String> faint() {
         View decor = window().getWindow().getDecorView();
         Bitmap bitmap = Bitmap.createBitmap(decor.getWidth(), decor.getHeight(), Bitmap.Config.ARGB_8888);
         decor.draw(new Canvas(bitmap));
-        String folder = System.getProperty("pictures");
-        if (folder != null) {
-            Path file = Path.of(folder, Build.VERSION.SDK_INT + "-" + name + ".png");
-            try (OutputStream out = Files.newOutputStream(file)) {
-                bitmap.compress(Bitmap.CompressFormat.PNG, 100, out);
-            } catch (IOException failed) {
-                throw new AssertionError(failed);
-            }
-        }
         List<String> faint = new ArrayList<>();
         for (TextView view : views()) {
             boolean drawn = view.isShown() && view.getWidth() > 0 && view.length() > 0;
@@ -231,11 +207,5 @@ public final class Consent {
         double high = Math.max(Color.luminance(one), Color.luminance(other));
         double low = Math.min(Color.luminance(one), Color.luminance(other));
         return (high + 0.05) / (low + 0.05);
-    }
-
-    /** Changes the display before a question opens. */
-    public static void display(String qualifiers, float fontScale) {
-        RuntimeEnvironment.setQualifiers(qualifiers);
-        RuntimeEnvironment.setFontScale(fontScale);
     }
 }

@@ -53,9 +53,4 @@ public final class Host {
     public void turn(String capability, boolean on) {
         ask("switch", "capability", capability, "on", on);
     }
-
-    /** Says whether what nobody has granted is asked of the user. */
-    public void asking(boolean on) {
-        ask("ask", "on", on);
-    }
 }

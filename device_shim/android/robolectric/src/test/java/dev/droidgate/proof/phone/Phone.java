@@ -26,6 +26,8 @@ import android.os.Message;
 import android.os.MessageQueue;
 import android.os.Process;
 import dev.droidgate.proof.phone.Inputs.App;
+import dev.droidgate.robolectric.BinderOnPhone;
+import dev.droidgate.robolectric.CallersOnPhone;
 import dev.droidgate.shim.frontends.ToolService;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -94,6 +96,7 @@ public final class Phone {
         shims().clear();
         shadowOf(shim).setUnbindServiceCallsOnServiceDisconnected(false);
         packages().setPackagesForUid(Process.myUid(), shim.getPackageName());
+        shadowOf(shim).grantPermissions(Process.myPid(), SHELL, "android.permission.DUMP");
         // Robolectric gives them every broadcast of their actions, also one that names another component.
         for (ShadowApplication.Wrapper wrapper : shadowOf(shim).getRegisteredReceivers()) {
             shim.unregisterReceiver(wrapper.broadcastReceiver);
@@ -160,12 +163,12 @@ public final class Phone {
 
     /** Runs something as if another app's process called. */
     public void as(int uid, Runnable call) {
-        Integer before = Shadows.CallersOfThreads.UID.get();
-        Shadows.CallersOfThreads.UID.set(uid);
+        Integer before = BinderOnPhone.CALLER.get();
+        BinderOnPhone.CALLER.set(uid);
         try {
             call.run();
         } finally {
-            Shadows.CallersOfThreads.UID.set(before);
+            BinderOnPhone.CALLER.set(before);
         }
     }
 
@@ -307,16 +310,11 @@ public final class Phone {
     /** Makes the open activity of a class anew. */
     public <A extends Activity> void recreate(Class<A> type) {
         A before = shown(type);
-        for (ActivityController<? extends Activity> item : new ArrayList<>(screen)) {
+        for (ActivityController<? extends Activity> item : screen) {
             if (item.get() == before) {
-                Bundle saved = new Bundle();
-                item.pause().stop().saveInstanceState(saved).destroy();
-                ActivityController<A> again = Robolectric.buildActivity(type, before.getIntent());
-                screen.set(screen.indexOf(item), again);
-                again.create(saved).start().restoreInstanceState(saved).resume().visible();
+                Activity again = item.recreate().get();
                 waiting.replaceAll(
-                        (opened, found) ->
-                                found.asking() == before ? new Waiting(again.get(), found.intent()) : found);
+                        (opened, found) -> found.asking() == before ? new Waiting(again, found.intent()) : found);
             }
         }
         settle();
@@ -337,7 +335,7 @@ public final class Phone {
             item.pause().stop().destroy();
             if (asking != null && !asking.asking().isFinishing()) {
                 String setter = asking.intent().getComponent().getPackageName();
-                Shadows.CallersOnPhone.uid = isForged ? 1 : installed.get(setter).uid();
+                CallersOnPhone.uid = isForged ? 1 : installed.get(setter).uid();
                 shadowOf(asking.asking()).receiveResult(asking.intent(), code, result);
             }
         }

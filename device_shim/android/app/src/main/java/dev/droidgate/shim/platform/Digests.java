@@ -3,16 +3,12 @@ package dev.droidgate.shim.platform;
 import java.nio.charset.StandardCharsets;
 import java.security.MessageDigest;
 import java.security.NoSuchAlgorithmException;
-import java.security.SecureRandom;
 
-/** Digests and random ids, as lower-case hexadecimal. */
-public final class Hex {
-    private static final int ID_BYTES = 16;
-    private static final SecureRandom RANDOM = new SecureRandom();
+/** SHA-256 digests, as lower-case hexadecimal. */
+public final class Digests {
+    private Digests() {}
 
-    private Hex() {}
-
-    public static String of(byte[] bytes) {
+    public static String hex(byte[] bytes) {
         StringBuilder text = new StringBuilder(2 * bytes.length);
         for (byte octet : bytes) {
             text.append(Character.forDigit(octet >> 4 & 15, 16)).append(Character.forDigit(octet & 15, 16));
@@ -44,18 +40,11 @@ public final class Hex {
         }
     }
 
-    public static String digest(byte[] bytes) {
-        return of(sha256().digest(bytes));
+    public static String of(byte[] bytes) {
+        return hex(sha256().digest(bytes));
     }
 
-    public static String digest(String text) {
-        return digest(text.getBytes(StandardCharsets.UTF_8));
-    }
-
-    /** Returns an id that nobody guesses: 128 random bits. */
-    public static String randomId() {
-        byte[] bytes = new byte[ID_BYTES];
-        RANDOM.nextBytes(bytes);
-        return of(bytes);
+    public static String of(String text) {
+        return of(text.getBytes(StandardCharsets.UTF_8));
     }
 }

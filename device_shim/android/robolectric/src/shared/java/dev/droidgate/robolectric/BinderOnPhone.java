@@ -1,4 +1,4 @@
-package dev.droidgate.runtime.shadows;
+package dev.droidgate.robolectric;
 
 import android.os.Binder;
 import android.os.Process;

@@ -4,7 +4,7 @@ package dev.droidgate.shim.core;
  * What lets a call go out: the user's grant, which may end while the call waits, or a yes to this one call. Never
  * changed, so any thread may have it checked: the last time just before the call leaves this app.
  */
-public final class Permission {
+public final class CallPermission {
     /** How the call is carried out. */
     public final Route route;
 
@@ -12,15 +12,15 @@ public final class Permission {
     private final boolean approved;
 
     /** Makes one; {@code approved} is whether it needs no grant. */
-    Permission(Route route, CallKey key, boolean approved) {
+    CallPermission(Route route, CallKey key, boolean approved) {
         this.route = route;
         this.key = key;
         this.approved = approved;
     }
 
     /** Returns what a user's yes makes of it: one to further calls is a grant, and ends with it. */
-    Permission afterYes(Policy policy) {
-        return policy.isGranted(route, key) ? this : new Permission(route, key, true);
+    CallPermission afterYes(Policy policy) {
+        return policy.isGranted(route, key) ? this : new CallPermission(route, key, true);
     }
 
     /**

@@ -1,10 +1,10 @@
-package dev.droidgate.runtime.shadows;
+package dev.droidgate.robolectric;
 
 import org.robolectric.annotation.Implementation;
 import org.robolectric.annotation.Implements;
 
-/** Who set the result that an activity receives. */
-@Implements(className = "android.app.ComponentCaller", isInAndroidSdk = false)
+/** Who set the result that an activity receives, as Android reports it from release 15 on. */
+@Implements(className = "android.app.ComponentCaller", minSdk = 35, isInAndroidSdk = false)
 public final class CallersOnPhone {
     /** Set before each result, on the main thread. */
     public static int uid = -1;

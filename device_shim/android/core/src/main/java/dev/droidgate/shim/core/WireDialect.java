@@ -5,7 +5,7 @@ import java.util.LinkedHashMap;
 import java.util.Map;
 
 /** A wire dialect of Mobile-MCP that is served ({@code droidgate_mobile_mcp.wire_dialects}). */
-final class Dialect {
+final class WireDialect {
     static final String REQUEST_EXTRA = "mobile-mcp-request";
     static final String RESPONSE_EXTRA = "mobile-mcp-response";
     static final String PROTOTYPE_REQUEST_EXTRA = "request";
@@ -15,14 +15,14 @@ final class Dialect {
     static final String REQUEST_ID_EXTRA = "mcp_request_id";
     static final String VERSION = "1.0";
 
-    static final Dialect S0 = new Dialect("S0", true, "args");
-    static final Dialect S1 = new Dialect("S1", true, "input");
-    static final Dialect MM_4 = new Dialect("MM-4", false, "args");
-    static final Dialect MM_5 = new Dialect("MM-5", false, "input");
-    static final Dialect MM_6 = new Dialect("MM-6", false, "input");
-    static final Dialect MM_6_ARGS = new Dialect("MM-6-args", false, "args");
+    static final WireDialect S0 = new WireDialect("S0", true, "args");
+    static final WireDialect S1 = new WireDialect("S1", true, "input");
+    static final WireDialect MM_4 = new WireDialect("MM-4", false, "args");
+    static final WireDialect MM_5 = new WireDialect("MM-5", false, "input");
+    static final WireDialect MM_6 = new WireDialect("MM-6", false, "input");
+    static final WireDialect MM_6_ARGS = new WireDialect("MM-6-args", false, "args");
 
-    private static final Dialect[] ALL = {S0, S1, MM_4, MM_5, MM_6, MM_6_ARGS};
+    private static final WireDialect[] ALL = {S0, S1, MM_4, MM_5, MM_6, MM_6_ARGS};
 
     final String id;
 
@@ -32,15 +32,15 @@ final class Dialect {
     /** The capability's key that holds the arguments. */
     final String argumentsKey;
 
-    private Dialect(String id, boolean wrapped, String argumentsKey) {
+    private WireDialect(String id, boolean wrapped, String argumentsKey) {
         this.id = id;
         this.wrapped = wrapped;
         this.argumentsKey = argumentsKey;
     }
 
     /** Returns the dialect of an id, null where it is none that is served. */
-    static Dialect of(String id) {
-        for (Dialect dialect : ALL) {
+    static WireDialect of(String id) {
+        for (WireDialect dialect : ALL) {
             if (dialect.id.equals(id)) {
                 return dialect;
             }

@@ -1,4 +1,0 @@
-package androidx.test.runner.intent;
-
-/** Named by Robolectric only. */
-public interface IntentMonitor {}

@@ -1,4 +1,0 @@
-package androidx.test.runner.lifecycle;
-
-/** Named by Robolectric only. */
-public interface ApplicationLifecycleMonitor {}
