@@ -125,6 +125,7 @@ class Index:
         if entry.parsed is None and not entry.failed:
             try:
                 entry.parsed = parse_file(entry.file, is_library=entry.is_library)
+                self.problems += entry.parsed.errors
             except InputError as error:
                 entry.failed = True
                 self.problems.append(error)

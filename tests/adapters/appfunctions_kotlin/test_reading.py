@@ -189,11 +189,12 @@ OF_A_LIST = f'@AppFunctionInstruction("x $L") {F}) {{}}'
 FINDINGS = [
     (notes(f"@AppFunctionInstruction(text())\n{F}) {{}}", INSTRUCTION),
      "1.kt:8", "kotlin-not-understood", NOT_A_TEXT),
-    (notes(TRIMMED, INSTRUCTION), "1.kt:8", "kotlin-not-understood", NOT_A_TEXT),
+    (notes(TRIMMED, INSTRUCTION),
+     "1.kt:8", "kotlin-not-understood", NOT_A_CONSTANT.format('"x".trim()')),
     (notes(OF_A_LIST, f'{INSTRUCTION}const val L = listOf("a", 1)\n'),
      "1.kt:9", "kotlin-not-understood", NOT_A_CONSTANT.format('"x $L"')),
-    (notes(OF_A_LIST, f"{INSTRUCTION}const val L = 1.5\n"),
-     "1.kt:7", "kotlin-not-understood", NOT_A_CONSTANT.format("1.5")),
+    (notes(OF_A_LIST, f"{INSTRUCTION}\nconst val L = 1.5\n"),
+     "1.kt:10", "kotlin-not-understood", NOT_A_CONSTANT.format('"x $L"')),
     (notes("class Impl : Add { @AppFunction override fun add(c: AppFunctionContext) {} }",
      "import lib.Add\n"), "1.kt:8", "kotlin-not-understood",
      ("lib.Add is not among the sources; a schema and default values that add inherits are left out")),
@@ -213,8 +214,10 @@ def test_what_the_compiler_refuses_is_a_problem_at_its_line(text: str, place: st
     [problem] = reading.problems
     assert (problem.place, problem.message) == (place, message)
     assert problem.hint == "read the module that declares it too" or "lib.Note" not in message
-    # Of two functions of one name the first is kept.
-    assert len(reading.providers) == (message == "duplicate app function 'f'")
+    # Of two functions or classes of one name the first is kept.
+    assert len(reading.providers) == (
+        message in {"duplicate app function 'f'", "C is declared a second time"}
+    )
 
 
 @pytest.mark.parametrize(
@@ -373,7 +376,6 @@ def test_a_receiver_that_may_be_the_service_is_a_finding_at_its_line() -> None:
 
 SYNTAX_ERRORS = {
     "a parameter list that does not end": ("fun g( {}", 0),
-    "a value that is missing": ("fun g() {\n  val s =\n}", 1),
     "an unknown word in front of a name": ("@AppFunction\nsuspend fn g(x: Int): String = 1", 1),
     "a type without a colon": ('fun g(x: Int, y Int): String {\n  return ""\n}', 0),
     "an error after a statement of several lines":
