@@ -262,7 +262,7 @@ class TestCost:
         }
         write_tree(Path("p"), {"app/src/main/AndroidManifest.xml": MANIFEST, **names})
         formats = [load_formats()["appfunctions"]]
-        monkeypatch.setitem(sys.modules, "tree_sitter", None)
+        monkeypatch.setitem(sys.modules, "droidgate_appfunctions.kotlin.syntax", None)
         calls = count_calls(lambda: read_source("p", formats=formats))
         assert calls < 300 * count
 
@@ -270,7 +270,7 @@ class TestCost:
         write_tree(Path("p"), {"app/src/main/AndroidManifest.xml": MANIFEST, "app/src/main/java/A.kt": PLAIN})
         program = (
             "import json, sys\nfrom droidgate.sources import read_source\nread_source('p')\n"
-            "print(json.dumps([one for one in sys.modules if one.startswith('tree_sitter')]))"
+            "print(json.dumps([one for one in sys.modules if one.endswith('kotlin.syntax')]))"
         )
         run = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
         assert json.loads(run.stdout) == []
