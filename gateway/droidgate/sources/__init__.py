@@ -76,6 +76,7 @@ def read_sources(
     formats: Iterable[str] | None = None,
     strict: bool = False,
     skips_unreadable: bool = False,
+    variant: str | None = None,
 ) -> Providers:
     """Return what sources declare, together and in their order; nothing where they declare nothing.
 
@@ -84,11 +85,13 @@ def read_sources(
         formats: Ids of the formats to look for; all installed ones by default.
         strict: Every leniency of a reader is an error.
         skips_unreadable: One of several sources that cannot be read is a problem.
+        variant: The variant of source trees whose source code is read, such as `playRelease`, `play` or
+            `release`; Gradle's default without it.
 
     Raises:
         InputError: a source cannot be read.
         DeviceError: the phone cannot be reached or used.
-        UsageError: a format is unknown, or standard input is named twice.
+        UsageError: a format or the variant is unknown, or standard input is named twice.
     """
     check_sources(sources)
     chosen = chosen_formats(formats)
@@ -96,7 +99,7 @@ def read_sources(
     for source in sources:
         try:
             with timed_step(f"read {source}"):
-                readings.append(read_source(source, strict=strict, formats=chosen))
+                readings.append(read_source(source, strict=strict, formats=chosen, variant=variant))
         except InputError as error:
             if not skips_unreadable or len(sources) == 1:
                 raise
@@ -165,6 +168,7 @@ def read_source(
     strict: bool = False,
     formats: Iterable[Format] | None = None,
     stdin: BinaryIO | None = None,
+    variant: str | None = None,
 ) -> Providers:
     """Return everything that one source declares.
 
@@ -176,6 +180,7 @@ def read_source(
         strict: Every leniency of a reader is an error.
         formats: The formats to look for; all installed ones by default.
         stdin: What `-` reads, the process's standard input by default.
+        variant: As `read_sources` takes it.
 
     Raises:
         InputError: the named file cannot be read or no format claims it, or the folder holds none of these.
@@ -183,7 +188,8 @@ def read_source(
     """
     if not source:
         raise InputError("the path is empty", hint="a folder is `.`, standard input is `-`")
-    options = ReadOptions(tuple(load_formats().values() if formats is None else formats), strict=strict)
+    chosen = tuple(load_formats().values() if formats is None else formats)
+    options = ReadOptions(chosen, strict=strict, variant=variant)
     if source.startswith(DEVICE_SCHEME):
         # Most runs have no phone, and its modules take longer to import than a file to be read.
         from droidgate.sources.phone_source import read_device_source  # noqa: PLC0415
