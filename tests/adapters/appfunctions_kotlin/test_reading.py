@@ -319,6 +319,7 @@ def test_an_output_that_is_not_known_is_not_written_as_another_kind() -> None:
     ("@AppFunction protected fun f(c: AppFunctionContext) {}", 7, "a protected function"),
     ("@AppFunction fun String.f(c: AppFunctionContext) {}", 7, "an extension function"),
     ("@AppFunction fun Notes.f(c: AppFunctionContext) {}", 7, "an extension function"),
+    (f"context(log: Log)\n{F}) {{}}", 8, "a function with context parameters"),
     (f"private class In {{ {F}) {{}} }}", 7, "f is in a private class"),
     (f"protected class In {{ class Deep {{\n{F}) {{}} }} }}", 8, "f is in a"),
 ])  # fmt: skip
