@@ -628,7 +628,8 @@ class _Parser:
                 list(self.supertypes())
             self.jump("{")
         elif kind == "fun":
-            self.pass_anonymous_head()
+            bodies = (item for item in self.source.steps(self.at, self.end) if self.kinds[item] in {"{", "="})
+            self.at = next(bodies, self.at)
             return False
         elif kind == "::":
             self.at += 1
@@ -649,12 +650,3 @@ class _Parser:
             self.at -= 1
             self.annotations(is_read=False)
         return is_complete and (is_target or not is_label)
-
-    def pass_anonymous_head(self) -> None:
-        if self.kinds[self.at] != "(":
-            self.type()
-            self.take(".")
-        self.jump("(")
-        if self.take(":"):
-            self.type()
-        self.pass_constraints()

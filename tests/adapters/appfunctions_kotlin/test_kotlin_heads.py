@@ -59,7 +59,7 @@ def test_kotlin_around_a_function_costs_nothing(title: str) -> None:
 
 
 # fmt: off
-HEAD_ERRORS = {
+HEAD_ERRORS = {  # in the first line, or that after a line feed and >
     "a parameter without a type": "fun g(x) {}",
     "a parameter without a colon": "fun g(x: Int, y Int,\n  @A z: Int\n): String {\n  return x\n}",
     "a type that is missing": "fun g(x: ): Int {}",
@@ -76,6 +76,10 @@ HEAD_ERRORS = {
     "type arguments that do not end": "fun g(x: List<Int) {}",
     "a type in brackets of two": "fun g(x: (Int, Int)) {}",
     "a sign": "%$ 1",
+    "a word for a keyword after an annotation": "@AppFunction\n>suspend fn g(x: Int): Int = 1",
+    "an error after a function of several lines":
+        'fun g(\n  x: Int,\n): String {\n  return """\n a { \n"""\n}\n>fun h(: Int) {}',
+    "an error after a comment with brackets": "/* { ( /* [ */ */\nval c = '{' // )\n>fun g( {}",
 }
 BODIES = {
     "a value that is missing": "fun g() {\n  val s =\n}",
@@ -91,10 +95,12 @@ BODIES = {
 
 @pytest.mark.parametrize("title", HEAD_ERRORS)
 def test_an_error_costs_the_declaration_in_whose_head_it_is(title: str) -> None:
-    reading = kotlin(f"{HEADER}class Notes {{\n{BEFORE}\n{HEAD_ERRORS[title]}\n{AFTER}\n}}\n")
+    before, _, after = HEAD_ERRORS[title].rpartition("\n>")
+    text = f"{before}\n{after}" if before else after
+    reading = kotlin(f"{HEADER}class Notes {{\n{BEFORE}\n{text}\n{AFTER}\n}}\n")
     [problem] = reading.problems
-    assert problem.message.startswith("Kotlin syntax error at ")
-    assert problem.place == "1.kt:7"
+    assert problem.message == f"Kotlin syntax error at {after.splitlines()[0].strip()[:40]!r}"
+    assert problem.place == f"1.kt:{7 + len(before.splitlines())}"
     assert [item.id.partition("#")[2] for item in reading.providers[0].capabilities] == ["after", "before"]
 
 
@@ -205,7 +211,7 @@ def test_only_what_kotlinc_refuses_is_called_a_syntax_error() -> None:
     # These two are found by its checker, not by its parser.
     of_checker = {"a parameter without a type", "a function without a name"}
     errors = [error for title, error in HEAD_ERRORS.items() if title not in of_checker]
-    texts = [f"class Notes {{\n{error}\n{AFTER}\n}}\n" for error in errors]
+    texts = [f"class Notes {{\n{error}\n{AFTER}\n}}\n".replace("\n>", "\n") for error in errors]
     for text, theirs in zip(texts, of_kotlinc(texts), strict=True):
         assert of_ours(text)[1]
         assert any(row[0] == "error" for row in theirs), text

@@ -375,27 +375,6 @@ def test_a_receiver_that_may_be_the_service_is_a_finding_at_its_line() -> None:
     assert (finding.level, str(finding.source)) == (Level.READ, "1.kt:11")
 
 
-SYNTAX_ERRORS = {
-    "a parameter list that does not end": ("fun g( {}", 0),
-    "an unknown word in front of a name": ("@AppFunction\nsuspend fn g(x: Int): String = 1", 1),
-    "a type without a colon": ('fun g(x: Int, y Int): String {\n  return ""\n}', 0),
-    "an error after a statement of several lines":
-        ('fun g(\n  x: Int,\n  y: Int,\n): String {\n  return """\n a { \n"""\n}\nfun h(: Int) {}', 8),
-    "an error after a comment with brackets": ("/* { ( /* [ */ */\nval c = '{' // )\nfun g( {}", 2),
-}  # fmt: skip
-
-
-@pytest.mark.parametrize("lines_before", [0, 1, 7, 60])
-@pytest.mark.parametrize("name", SYNTAX_ERRORS)
-def test_the_place_of_a_syntax_error_is_its_own_line(name: str, lines_before: int) -> None:
-    text, offset = SYNTAX_ERRORS[name]
-    before = "".join(f"fun a{index}(x: Int): String = x.toString()\n" for index in range(lines_before))
-    after = "fun z1() {}\nfun z2() {\n  z1()\n}"
-    [problem] = functions(f"{before}{text}\n{after}").problems
-    assert problem.place == f"1.kt:{7 + lines_before + offset}"
-    assert problem.message == f"Kotlin syntax error at {text.splitlines()[offset].strip()[:40]!r}"
-
-
 def test_problems_and_findings_are_in_order_of_line() -> None:
     body = (
         "@AppFunction fun z(c: AppFunctionContext, x: Any) {}\n"
