@@ -249,6 +249,20 @@ def test_a_default_value_makes_a_parameter_optional() -> None:
     assert required == {"x": False, "y": False, "z": True}
 
 
+@pytest.mark.parametrize("before", [
+    pytest.param("#!/usr/bin/env kotlin\n", id="a line for the shell"),
+    pytest.param("@file:OptIn(\n    A::class,\n    B(1)::class,\n)\n", id="an annotation of several lines"),
+    pytest.param("@file:[A B]\n\n", id="annotations in brackets"),
+    pytest.param("@file:A ", id="an annotation on its line"),
+    pytest.param("// package a\n/* package b */ ;", id="comments that name other packages"),
+])  # fmt: skip
+def test_a_type_is_found_in_its_package_whatever_is_in_front_of_that(before: str) -> None:
+    imports = "import androidx.appfunctions.AppFunctionSerializable\n"
+    other = f"{before}package lib\n{imports}@AppFunctionSerializable class Note(val x: Int)\n"
+    capability = only(functions(f"{F}, x: lib.Note) {{}}", other))
+    assert [item.type for item in properties_of(capability.input).values()] == [ref("lib.Note")]
+
+
 SERIALIZABLE = "\n@AppFunctionSerializable "
 
 
