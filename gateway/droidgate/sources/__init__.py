@@ -45,7 +45,10 @@ __all__ = [
 
 
 def read(
-    *sources: str | PathLike[str], formats: Iterable[str] | None = None, strict: bool = False
+    *sources: str | PathLike[str],
+    formats: Iterable[str] | None = None,
+    strict: bool = False,
+    variant: str | None = None,
 ) -> Providers:
     """Return what sources declare, in any known format.
 
@@ -56,16 +59,18 @@ def read(
             `mobile-agent:`.
         formats: Ids of the formats to look for, such as `mmcp`; all installed ones by default.
         strict: Every leniency of a reader is an error.
+        variant: The variant of source trees whose source code is read, such as `playRelease`, `play` or
+            `release`; Gradle's default without it.
 
     What cannot be read next to something that can is in `problems`.
 
     Raises:
         InputError: a source cannot be read, or none of them has a descriptor or an application.
         DeviceError: the phone cannot be reached or used.
-        UsageError: a format is unknown, or standard input is named twice.
+        UsageError: a format or the variant is unknown, or standard input is named twice.
     """
     names = [fspath(source) for source in sources]
-    providers = read_sources(names, formats=formats, strict=strict)
+    providers = read_sources(names, formats=formats, strict=strict, variant=variant)
     check_declared(providers, names)
     return providers
 
@@ -85,8 +90,7 @@ def read_sources(
         formats: Ids of the formats to look for; all installed ones by default.
         strict: Every leniency of a reader is an error.
         skips_unreadable: One of several sources that cannot be read is a problem.
-        variant: The variant of source trees whose source code is read, such as `playRelease`, `play` or
-            `release`; Gradle's default without it.
+        variant: As `read` takes it.
 
     Raises:
         InputError: a source cannot be read.
@@ -180,7 +184,7 @@ def read_source(
         strict: Every leniency of a reader is an error.
         formats: The formats to look for; all installed ones by default.
         stdin: What `-` reads, the process's standard input by default.
-        variant: As `read_sources` takes it.
+        variant: As `read` takes it.
 
     Raises:
         InputError: the named file cannot be read or no format claims it, or the folder holds none of these.
