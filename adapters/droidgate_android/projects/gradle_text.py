@@ -7,7 +7,7 @@ blocks around them; whatever a script computes stays unknown. A file that is not
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import product
 from typing import Final
@@ -134,6 +134,11 @@ _LIBRARY = re.compile(
 )
 _APPLICATION = re.compile(r"com\.android\.application|\bandroid[.-]?application\b", re.IGNORECASE)
 _FEATURE = re.compile(r"com\.android\.dynamic-feature|\bandroid[.-]?dynamic[.-]?feature\b", re.IGNORECASE)
+_DIMENSION = re.compile(r"dimension\b[^\"']*[\"']([^\"']+)[\"']")
+_TEXT = re.compile(r"[\"']([^\"']+)[\"']")
+_IS_DEFAULT = re.compile(r"(?:get)?[iI]sDefault\b.*\btrue\b", re.DOTALL)
+_OF_ALL: Final = frozenset({"all", "configureEach", "each", "forEach"})
+"""Blocks inside of those of flavours and build types that are not one of them."""
 _NOT_APPLIED = re.compile(r"\)\s*apply\s+false|\bapply\s*\(\s*false")
 
 
@@ -148,6 +153,9 @@ class GradleFile:
         suffixes: `applicationIdSuffix` of flavours and build types by name, the default one's under no name.
         flavours: Names of product flavours.
         build_types: Names of build types.
+        dimensions: Names of the dimensions of flavours, the first with the highest priority.
+        dimension_of: The dimension of a flavour, where it names one.
+        defaults: Flavours and build types that say that they are the default.
         placeholders: `manifestPlaceholders`.
         is_library: The module makes a library, which has no application id.
         is_application: The module makes an app.
@@ -164,6 +172,9 @@ class GradleFile:
     suffixes: Mapping[str, str] = field(default_factory=dict)
     flavours: tuple[str, ...] = ()
     build_types: tuple[str, ...] = ()
+    dimensions: tuple[str, ...] = ()
+    dimension_of: Mapping[str, str] = field(default_factory=dict)
+    defaults: frozenset[str] = frozenset()
     placeholders: Mapping[str, str] = field(default_factory=dict)
     is_library: bool = False
     is_application: bool = False
@@ -188,6 +199,36 @@ class GradleFile:
             self.suffixes.get(name, "") for name in dict.fromkeys(("", flavour, build_type))
         )
 
+    def variant(self, names: Iterable[str] = ()) -> tuple[str, ...]:
+        """Return the flavour of each dimension and the build type of a variant, as Gradle chooses them.
+
+        Args:
+            names: Flavours and build types that are taken before the default: the one that says that it is,
+                or else the first flavour by name and `debug`.
+        """
+        groups: dict[str, list[str]] = {dimension: [] for dimension in self.dimensions}
+        for flavour in sorted(self.flavours):
+            groups.setdefault(self.dimension_of.get(flavour, next(iter(self.dimensions), "")), []).append(
+                flavour
+            )
+        wanted, chosen = set(names), []
+        for group in (*filter(None, groups.values()), ["debug", *self.build_types]):
+            ranked = sorted(group, key=lambda name: (name not in wanted, name not in self.defaults))
+            chosen.append(ranked[0])
+        return tuple(chosen)
+
+    def names_in(self, variant: str) -> tuple[str, ...] | None:
+        """Return the flavours and the build type that a name such as `playRelease` is made of, or None."""
+        found: list[str] = []
+        names = sorted({*self.flavours, *self.build_types, "debug", "release"}, key=len, reverse=True)
+        while variant:
+            name = next((item for item in names if variant.startswith(_cased(item, bool(found)))), None)
+            if name is None:
+                return None
+            found.append(name)
+            variant = variant[len(name) :]
+        return tuple(found)
+
     def _parts_of(self, source_set: str) -> tuple[str, str]:
         if source_set in self.flavours:
             return source_set, ""
@@ -195,6 +236,27 @@ class GradleFile:
             if source_set == flavour + build_type[:1].upper() + build_type[1:]:
                 return flavour, build_type
         return "", source_set
+
+
+def _cased(name: str, is_inner: bool) -> str:  # noqa: FBT001 - with a name in front of it
+    return name[:1].upper() + name[1:] if is_inner else name
+
+
+def joined_name(names: Sequence[str]) -> str:
+    """Return the name of a variant or source set that names make up: `playDebug`."""
+    return "".join(_cased(name, position > 0) for position, name in enumerate(names))
+
+
+def source_sets_of(variant: Sequence[str]) -> tuple[str, ...]:
+    """Return the source sets that a variant has in addition to `main`, those with the higher priority first.
+
+    Args:
+        variant: The flavour of each dimension, and the build type.
+    """
+    *flavours, build_type = variant
+    return tuple(
+        filter(None, dict.fromkeys((joined_name(variant), build_type, joined_name(flavours), *flavours)))
+    )
 
 
 def read_gradle(text: str, catalog: VersionCatalog | None = None) -> GradleFile:
@@ -210,6 +272,7 @@ def read_gradle(text: str, catalog: VersionCatalog | None = None) -> GradleFile:
     plugins: list[str] = []
     for statement in read_statements(text):
         if statement.is_header:
+            reader.note_names((*statement.path, _block_name(statement.text)))
             continue
         filled = statement.text if catalog is None else catalog.fill(statement.text)
         reader.take(statement.path, filled)
@@ -225,6 +288,9 @@ def read_gradle(text: str, catalog: VersionCatalog | None = None) -> GradleFile:
         suffixes=reader.suffixes,
         flavours=tuple(dict.fromkeys(reader.flavours)),
         build_types=tuple(dict.fromkeys(("debug", "release", *reader.build_types))),
+        dimensions=tuple(dict.fromkeys(reader.dimensions)),
+        dimension_of=reader.dimension_of,
+        defaults=frozenset(reader.defaults),
         placeholders=reader.placeholders,
         is_library=is_library and reader.base_id is None,
         is_application=is_application or reader.base_id is not None,
@@ -236,6 +302,12 @@ def read_gradle(text: str, catalog: VersionCatalog | None = None) -> GradleFile:
     )
 
 
+def _owner_of(path: tuple[str, ...]) -> str:
+    """Return the flavour or build type in whose block a path is, else no name."""
+    places = (path.index(item) for item in ("productFlavors", "buildTypes") if item in path[:-1])
+    return next((path[place + 1] for place in places), "")
+
+
 class _Reader:
     def __init__(self) -> None:
         self.namespace: str | None = None
@@ -244,6 +316,9 @@ class _Reader:
         self.suffixes: dict[str, str] = {}
         self.flavours: list[str] = []
         self.build_types: list[str] = []
+        self.dimensions: list[str] = []
+        self.dimension_of: dict[str, str] = {}
+        self.defaults: set[str] = set()
         self.placeholders: dict[str, str] = {}
         self.numbers: dict[str, int] = {}
         self.version_name: str | None = None
@@ -251,7 +326,9 @@ class _Reader:
         self._number_constants: dict[str, int] = {}
 
     def take(self, path: tuple[str, ...], statement: str) -> None:
-        self._note_names(path)
+        named = _NAMED_BLOCK.search(statement)
+        self.note_names(path if named is None else (*path, named[1]))
+        self._note_dimension(path, statement)
         if "manifestPlaceholders" in statement:
             self._take_placeholders(statement)
             return
@@ -295,20 +372,29 @@ class _Reader:
             return self._number_constants.get(found["name"])
         return int(found["digits"].replace("_", ""))
 
-    def _note_names(self, path: tuple[str, ...]) -> None:
+    def note_names(self, path: tuple[str, ...]) -> None:
+        """Note the flavour or build type whose block a path leads to."""
         for name, names in (("productFlavors", self.flavours), ("buildTypes", self.build_types)):
             if name in path[:-1]:
                 member = path[path.index(name) + 1]
-                if member not in names[-1:]:
+                if member not in names[-1:] and member not in _OF_ALL:
                     names.append(member)
+
+    def _note_dimension(self, path: tuple[str, ...], statement: str) -> None:
+        if statement.startswith("flavorDimensions"):
+            self.dimensions += _TEXT.findall(statement)
+        owner = _owner_of(path)
+        dimension = _DIMENSION.match(statement)
+        if owner and dimension is not None:
+            self.dimension_of[owner] = dimension[1]
+        elif owner and _IS_DEFAULT.match(statement) is not None:
+            self.defaults.add(owner)
 
     def _take_id(self, path: tuple[str, ...], key: str, value: str) -> None:
         if key == "namespace":
             self.namespace = self.namespace or value
             return
-        owner = next(
-            (path[path.index(item) + 1] for item in ("productFlavors", "buildTypes") if item in path[:-1]), ""
-        )
+        owner = _owner_of(path)
         if key == "applicationIdSuffix":
             self.suffixes.setdefault(owner, value if value.startswith(".") else f".{value}")
         elif owner:

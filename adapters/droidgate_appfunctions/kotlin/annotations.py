@@ -4,10 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Final
-
-if TYPE_CHECKING:
-    from tree_sitter import Node
+from typing import Any, Final
 
 from droidgate_appfunctions.kotlin.declarations import Annotation, ClassDeclaration, SourceDeclarations
 from droidgate_appfunctions.kotlin.expressions import (
@@ -18,6 +15,7 @@ from droidgate_appfunctions.kotlin.expressions import (
 )
 from droidgate_appfunctions.kotlin.index import External, Index, Unresolved
 from droidgate_appfunctions.kotlin.kotlin_findings import Reports, refused
+from droidgate_appfunctions.kotlin.kotlin_tokens import Expression
 from droidgate_mappings.formats.leniency import DECLARATION_UNREAD
 
 _PACKAGE: Final = "androidx.appfunctions"
@@ -55,7 +53,7 @@ class FoundAnnotation:
     name: str
     file: SourceDeclarations
     owner: ClassDeclaration | None
-    arguments: Mapping[str, Node]
+    arguments: Mapping[str, Expression]
 
     @property
     def line(self) -> int:

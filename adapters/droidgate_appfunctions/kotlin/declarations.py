@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
-if TYPE_CHECKING:
-    from tree_sitter import Node
-
+from droidgate_appfunctions.kotlin.kotlin_tokens import Expression, KotlinText
 from droidgate_mappings.model.capability import Place
+from droidgate_mappings.model.errors import InputError
 
 Name = tuple[str, ...]
 """A name as its segments: `a.b.C` is `("a", "b", "C")`."""
@@ -50,7 +49,7 @@ class Annotation:
 
     name: Name
     line: int
-    arguments: tuple[tuple[str | None, Node], ...] = ()
+    arguments: tuple[tuple[str | None, Expression], ...] = ()
     target: str | None = None
 
 
@@ -111,7 +110,7 @@ class PropertyDeclaration:
     modifiers: frozenset[str] = frozenset()
     annotations: tuple[Annotation, ...] = ()
     type: TypeReference | None = None
-    value: Node | None = None
+    value: Expression | None = None
     kdoc: str | None = None
 
 
@@ -181,30 +180,30 @@ class Import:
     alias: str | None
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(slots=True, eq=False)
 class SourceDeclarations:
     """The declarations of one file.
 
     Attributes:
         path: As the user wrote it.
-        package: Its package.
+        source: Its tokens.
         is_library: It is one of the stubs of libraries that come with droidgate.
-        root: Its syntax tree.
-        delegations: Lines of classes whose body the grammar takes for an argument of a delegate.
-        seen: Byte offsets of the annotations that belong to a declaration here.
+        package: Its package.
+        seen: Offsets of the annotations that belong to a declaration here.
+        errors: What is wrong with the heads of other declarations.
     """
 
     path: str
-    package: Name = ()
+    source: KotlinText
     is_library: bool = False
-    root: Node | None = None
+    package: Name = ()
     imports: list[Import] = field(default_factory=list)
     classes: dict[str, ClassDeclaration] = field(default_factory=dict)
     functions: list[FunctionDeclaration] = field(default_factory=list)
     properties: dict[str, PropertyDeclaration] = field(default_factory=dict)
     aliases: dict[str, TypeAlias] = field(default_factory=dict)
     seen: set[int] = field(default_factory=set)
-    delegations: list[int] = field(default_factory=list)
+    errors: list[InputError] = field(default_factory=list)
 
     def place(self, line: int) -> Place:
         """Return the place of a line."""

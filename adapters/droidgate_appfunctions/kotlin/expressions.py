@@ -5,10 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Final
-
-if TYPE_CHECKING:
-    from tree_sitter import Node
+from functools import cache
+from typing import Any, Final
 
 from droidgate_appfunctions.kotlin.declarations import (
     ClassDeclaration,
@@ -17,7 +15,7 @@ from droidgate_appfunctions.kotlin.declarations import (
     SourceDeclarations,
 )
 from droidgate_appfunctions.kotlin.index import Index
-from droidgate_appfunctions.kotlin.syntax import arguments_of, identifier_of, line_of, text_of
+from droidgate_appfunctions.kotlin.kotlin_tokens import Expression
 
 MAX_TEXT: Final = 64 * 1024
 """Characters of a constant; constants made of constants could double with each one."""
@@ -26,22 +24,29 @@ _MAX_DEPTH: Final = 32
 _MAX_DIGITS: Final = 64
 _LISTS: Final = frozenset({"arrayOf", "intArrayOf", "longArrayOf", "emptyArray", "listOf", "emptyList"})
 _ESCAPE: Final = re.compile(r"\\(u[0-9a-fA-F]{4}|.)", re.DOTALL)
-_TEMPLATE: Final = re.compile(
-    r"\\(?:u[0-9a-fA-F]{4}|.)|\$(?:\{\s*([\w.`]+)\s*\}|(\w+)|\{'([^'\\])'\})|\$\{", re.DOTALL
-)
 _ESCAPED: Final = {"n": "\n", "t": "\t", "b": "\b", "r": "\r", "'": "'", '"': '"', "\\": "\\", "$": "$"}
 _INTEGER: Final = re.compile(r"(0[xX][0-9a-fA-F]+|0[bB][01]+|0|[1-9][0-9]*)[uU]?L?")
 _REAL: Final = re.compile(r"(?:[0-9]++(?:\.[0-9]++)?|\.[0-9]++)(?:[eE][+-]?[0-9]++)?[fF]?")
 
 
+@cache
+def _template(dollars: int) -> re.Pattern[str]:
+    """Return the pattern of an escape or a template in a text with so many dollars in front of it."""
+    name = r"`[^`]+`|[^\W\d]\w*"
+    return re.compile(
+        rf"\\(?:u[0-9a-fA-F]{{4}}|.)|\${{{dollars}}}(?:\{{\s*([\w.`]+)\s*\}}|({name})|\{{'([^'\\])'\}}|\{{)",
+        re.DOTALL,
+    )
+
+
 class NotConstantError(Exception):
     """An expression whose value the sources alone do not give; its text and line."""
 
-    def __init__(self, node: Node) -> None:
-        text = " ".join(text_of(node)[:60].split())
+    def __init__(self, expression: Expression) -> None:
+        text = " ".join(expression.text[:60].split())
         super().__init__(text)
         self.text = text
-        self.line = line_of(node)
+        self.line = expression.line
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -56,7 +61,7 @@ class CallValue:
     """A call, such as that of an annotation inside another one: its name, and its arguments."""
 
     name: Name
-    arguments: tuple[tuple[str | None, Node], ...]
+    arguments: tuple[tuple[str | None, Expression], ...]
 
 
 @dataclass(slots=True, eq=False)
@@ -67,44 +72,63 @@ class Constants:
     known: dict[PropertyDeclaration, Any] = field(default_factory=dict)
 
     def value(
-        self, node: Node, file: SourceDeclarations, owner: ClassDeclaration | None, depth: int = 0
+        self, expression: Expression, file: SourceDeclarations, owner: ClassDeclaration | None, depth: int = 0
     ) -> Any:
         """Return a text, number, boolean, list, `ClassValue` or `CallValue`.
 
         Raises:
             NotConstantError: it is none of these, or a name in it is not a constant that is in the sources.
         """
-        if depth > _MAX_DEPTH:
-            raise NotConstantError(node)
-        kind = node.type
-        if kind in {"string_literal", "multiline_string_literal"}:
-            return self._text(node, file, owner, depth)
-        if kind in {"number_literal", "unary_expression"}:
-            return _number(node)
-        if kind == "parenthesized_expression":
-            inner = [child for child in node.children if child.is_named]
-            return self.value(inner[0], file, owner, depth + 1) if len(inner) == 1 else _refuse(node)
-        if kind in {"identifier", "navigation_expression"}:
-            return self._name(node, file, owner, depth)
-        if kind == "collection_literal":
-            listed = [child for child in node.children if child.is_named and "comment" not in child.type]
-            return [self.value(child, file, owner, depth + 1) for child in listed]
-        if kind == "call_expression":
-            return self._call(node, file, owner, depth)
-        if kind == "binary_expression":
-            return self._sum(node, file, owner, depth)
-        if text_of(node) in {"true", "false"}:
-            return text_of(node) == "true"
-        raise NotConstantError(node)
+        source, start, end = expression.source, expression.start, expression.end
+        if depth > _MAX_DEPTH or start >= end:
+            raise NotConstantError(expression)
+        kinds = source.kinds
+        terms = self._terms(expression)
+        if len(terms) > 1:
+            return self._sum([self.value(term, file, owner, depth + 1) for term in terms], expression)
+        if kinds[start] in {"-", "+", "number"}:
+            return _number(expression)
+        closer = source.closers.get(start)
+        if kinds[start] == "(" and closer == end - 1:
+            return self.value(Expression(source, start + 1, closer), file, owner, depth + 1)
+        if kinds[start] == "[" and closer == end - 1:
+            return [self.value(value, file, owner, depth + 1) for _, value in source.arguments(start)]
+        if end - start == 1 and kinds[start] in {"true", "false"}:
+            return kinds[start] == "true"
+        if end - start == 1 and kinds[start] == "text" and expression.text.endswith('"'):
+            return self._text(expression, file, owner, depth)
+        return self._name(expression, file, owner, depth)
 
-    def _text(self, node: Node, file: SourceDeclarations, owner: ClassDeclaration | None, depth: int) -> str:
-        text = text_of(node)
-        raw = node.type == "multiline_string_literal"
+    @staticmethod
+    def _terms(expression: Expression) -> list[Expression]:
+        """Return what is between the plus signs of an expression; one in front of a value is part of it."""
+        source, start = expression.source, expression.start
+        terms: list[Expression] = []
+        for token in source.steps(start, expression.end):
+            if source.kinds[token] == "+" and source.kinds[token - 1] not in {"+", "-"} and token > start:
+                terms.append(Expression(source, start, token))
+                start = token + 1
+        return [*terms, Expression(source, start, expression.end)]
+
+    @staticmethod
+    def _sum(values: list[Any], expression: Expression) -> Any:
+        if isinstance(values[0], str):
+            return _bounded("".join(_as_text(value, expression) for value in values), expression)
+        if all(isinstance(value, int) and not isinstance(value, bool) for value in values):
+            return sum(values)
+        raise NotConstantError(expression)
+
+    def _text(
+        self, expression: Expression, file: SourceDeclarations, owner: ClassDeclaration | None, depth: int
+    ) -> str:
+        text = expression.text.lstrip("$")
+        dollars = len(expression.text) - len(text) or 1
+        raw = text.startswith('"""') and len(text) > 5  # noqa: PLR2004 - two quotes of three signs
         quotes = 3 if raw else 1
-        text = text[quotes:-quotes].replace("\r\n", "\n")
+        text = text[quotes:-quotes]
         pieces: list[str] = []
         position = length = 0
-        for found in _TEMPLATE.finditer(text):
+        for found in _template(dollars).finditer(text):
             pieces.append(text[position : found.start()])
             position = found.end()
             if found[0].startswith("\\"):
@@ -113,91 +137,70 @@ class Constants:
                 pieces.append(found[3])
             elif found[1] or found[2]:
                 name = tuple((found[1] or found[2]).replace("`", "").split("."))
-                pieces.append(_as_text(self._constant(name, node, file, owner, depth), node))
+                pieces.append(_as_text(self._constant(name, expression, file, owner, depth), expression))
                 length += len(pieces[-1])
                 if length > MAX_TEXT:
-                    raise NotConstantError(node)
+                    raise NotConstantError(expression)
             else:
-                raise NotConstantError(node)
+                raise NotConstantError(expression)
         pieces.append(text[position:])
-        return _bounded("".join(pieces), node)
+        return _bounded("".join(pieces), expression)
 
-    def _name(self, node: Node, file: SourceDeclarations, owner: ClassDeclaration | None, depth: int) -> Any:
-        text = text_of(node)
-        if text in {"true", "false"}:
-            return text == "true"
+    def _name(
+        self, expression: Expression, file: SourceDeclarations, owner: ClassDeclaration | None, depth: int
+    ) -> Any:
+        """Return what a name means: a constant, a class literal or a call."""
+        source, token = expression.source, expression.start
+        kinds = source.kinds
         segments: list[str] = []
-        current: Node | None = node
-        of_class = False
-        while current is not None and current.type == "navigation_expression":
-            parts = [child for child in current.children if "comment" not in child.type]
-            if len(parts) != 3:  # noqa: PLR2004 - what is in front, a dot, a name
-                raise NotConstantError(node)
-            if parts[1].type == "::":
-                if of_class or segments or text_of(parts[2]) != "class":
-                    raise NotConstantError(node)
-                of_class = True
-            else:
-                segments.append(identifier_of(parts[2]))
-            current = parts[0]
-        if current is None or current.type != "identifier":
-            raise NotConstantError(node)
-        name = (identifier_of(current), *reversed(segments))
-        return ClassValue(name) if of_class else self._constant(name, node, file, owner, depth)
+        while kinds[token] == "name":
+            segments.append(source.word(token))
+            token += 1
+            if kinds[token] != "." or token >= expression.end:
+                break
+            token += 1
+        name = tuple(segments)
+        rest = kinds[token : expression.end]
+        if name and rest == ["::", "class"]:
+            return ClassValue(name)
+        if name and not rest:
+            return self._constant(name, expression, file, owner, depth)
+        if rest and rest[0] == "<":
+            token = source.after_type_arguments(token) or token
+        if not name or kinds[token] != "(" or source.closers.get(token) != expression.end - 1:
+            raise NotConstantError(expression)
+        arguments = tuple(source.arguments(token))
+        if len(name) == 1 and name[0] in _LISTS:
+            return [self.value(value, file, owner, depth + 1) for _, value in arguments]
+        return CallValue(name, arguments)
 
     def _constant(
-        self, name: Name, node: Node, file: SourceDeclarations, owner: ClassDeclaration | None, depth: int
+        self,
+        name: Name,
+        expression: Expression,
+        file: SourceDeclarations,
+        owner: ClassDeclaration | None,
+        depth: int,
     ) -> Any:
         found = self.index.find_constant(name, file, owner)
         if found is None or "const" not in found[0].modifiers or found[0].value is None:
-            raise NotConstantError(node)
+            raise NotConstantError(expression)
         declared, its_file, its_owner = found
         if declared not in self.known:
             self.known[declared] = None  # a constant made of itself
-            self.known[declared] = self.value(declared.value, its_file, its_owner, depth + 1)  # type: ignore[arg-type]
+            self.known[declared] = self.value(found[0].value, its_file, its_owner, depth + 1)
         value = self.known[declared]
         if value is None:
-            raise NotConstantError(node)
+            raise NotConstantError(expression)
         return value
-
-    def _call(self, node: Node, file: SourceDeclarations, owner: ClassDeclaration | None, depth: int) -> Any:
-        parts = [child for child in node.children if child.is_named and "comment" not in child.type]
-        callee = parts[0]
-        listed = next((child for child in parts if child.type == "value_arguments"), None)
-        if listed is None or len(parts) > 3:  # noqa: PLR2004 - a name, type arguments, arguments
-            raise NotConstantError(node)
-        name = tuple(text_of(callee).replace("`", "").split("."))
-        arguments = tuple(arguments_of(listed))
-        if name[-1] in _LISTS and len(name) == 1:
-            return [self.value(value, file, owner, depth + 1) for _, value in arguments]
-        if callee.type not in {"identifier", "navigation_expression"}:
-            raise NotConstantError(node)
-        return CallValue(tuple(part.strip() for part in name), arguments)
-
-    def _sum(self, node: Node, file: SourceDeclarations, owner: ClassDeclaration | None, depth: int) -> Any:
-        terms: list[Node] = []
-        current = node
-        while current.type == "binary_expression":
-            operator, right = current.child_by_field_name("operator"), current.child_by_field_name("right")
-            left = current.child_by_field_name("left")
-            if operator is None or right is None or left is None or text_of(operator) != "+":
-                raise NotConstantError(node)
-            terms.append(right)
-            current = left
-        values = [self.value(term, file, owner, depth + 1) for term in (current, *reversed(terms))]
-        if isinstance(values[0], str):
-            return _bounded("".join(_as_text(value, node) for value in values), node)
-        if all(isinstance(value, int) and not isinstance(value, bool) for value in values):
-            return sum(values)
-        raise NotConstantError(node)
 
 
 def bound_arguments(
-    arguments: tuple[tuple[str | None, Node], ...], names: tuple[str, ...]
-) -> tuple[Mapping[str, Node], tuple[Node, ...]]:
+    arguments: tuple[tuple[str | None, Expression], ...], names: tuple[str, ...]
+) -> tuple[Mapping[str, Expression], tuple[Expression, ...]]:
     """Return arguments by the name of their parameter, and those that have none."""
-    bound: dict[str, Node] = {}
-    others: list[Node] = []
+    bound: dict[str, Expression] = {}
+    others: list[Expression] = []
     for position, (name, value) in enumerate(arguments):
         known = name if name is not None else names[position] if position < len(names) else None
         if known is None or known in bound:
@@ -207,23 +210,19 @@ def bound_arguments(
     return bound, tuple(others)
 
 
-def _refuse(node: Node) -> Any:
-    raise NotConstantError(node)
-
-
-def _number(node: Node) -> int | float:
-    text = text_of(node).replace("_", "")
-    digits = text[1:].strip() if text.startswith(("-", "+")) else text
-    if len(digits) > _MAX_DIGITS:
-        raise NotConstantError(node)
+def _number(expression: Expression) -> int | float:
+    sign = "".join(expression.source.kinds[expression.start : expression.end - 1])
+    digits = expression.source.word(expression.end - 1).replace("_", "")
+    if len(digits) > _MAX_DIGITS or sign not in {"", "-", "+"}:
+        raise NotConstantError(expression)
     integer = _INTEGER.fullmatch(digits)
     if integer is not None:
         value: int | float = int(integer[1], 0)
     elif _REAL.fullmatch(digits):
         value = float(digits.rstrip("fF"))
     else:
-        raise NotConstantError(node)
-    return -value if text.startswith("-") else value
+        raise NotConstantError(expression)
+    return -value if sign == "-" else value
 
 
 def _unescaped(text: str) -> str:
@@ -235,17 +234,17 @@ def _unescaped(text: str) -> str:
     return _ESCAPED.get(found[1], text)
 
 
-def _as_text(value: Any, node: Node) -> str:
+def _as_text(value: Any, expression: Expression) -> str:
     if isinstance(value, bool):
         return "true" if value else "false"
     # Kotlin writes floating-point numbers, lists and classes in other ways than Python.
     if not isinstance(value, str | int):
-        raise NotConstantError(node)
+        raise NotConstantError(expression)
     return str(value)
 
 
-def _bounded(text: str, node: Node) -> str:
+def _bounded(text: str, expression: Expression) -> str:
     if len(text) > MAX_TEXT:
-        raise NotConstantError(node)
+        raise NotConstantError(expression)
     # A pair of escapes such as \uD83D\uDE00 is one character.
     return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")

@@ -21,8 +21,11 @@ from droidgate_appfunctions.kotlin.syntax import MAX_FILE, parse_file
 from droidgate_mappings.formats.format import SourceFile
 from droidgate_mappings.model.errors import InputError
 
+_FILE_ANNOTATION: Final = rb"@file\s*+:\s*+(?:\[[^\]]*+\]|[\w.]++(?:\s*+\((?:[^()]|\([^()]*+\))*+\))?)"
 _HEADER: Final = re.compile(
-    rb"\A(?:\xef\xbb\xbf)?(?:\s++|//[^\n]*+|/\*(?:[^*]|\*(?!/))*+\*/|@file\b[^\n]*+|;)*+package\s++([\w.`]++)"
+    rb"\A(?:\xef\xbb\xbf)?(?:#![^\n]*+)?(?:\s++|//[^\n]*+|/\*(?:[^*]|\*(?!/))*+\*/|"
+    + _FILE_ANNOTATION
+    + rb"|;)*+package\s++([\w.`]++)"
 )
 _DECLARED: Final = re.compile(
     rb"\b(?:class|interface|object|typealias|val)\s++(?:<[^>\n]{0,120}+>\s*+)?`?(\w++)"
@@ -125,6 +128,7 @@ class Index:
         if entry.parsed is None and not entry.failed:
             try:
                 entry.parsed = parse_file(entry.file, is_library=entry.is_library)
+                self.problems += entry.parsed.errors
             except InputError as error:
                 entry.failed = True
                 self.problems.append(error)

@@ -172,6 +172,9 @@ class Functions:
             message = f"a {words[0]} function cannot be an app function: {function.name}"
             hint = f"remove {words[0]}; code that the compiler generates calls it"
             raise refused(message, function.file, function.line, hint)
+        if "context" in function.modifiers:
+            message = f"a function with context parameters cannot be an app function: {function.name}"
+            raise refused(message, function.file, function.line, "write them as parameters")
         if in_service and function.is_abstract:
             message = f"an abstract function of an entry point cannot be an app function: {function.name}"
             raise refused(message, function.file, function.line, "write its body; the compiler does not")

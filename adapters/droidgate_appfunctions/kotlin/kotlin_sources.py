@@ -28,7 +28,7 @@ from droidgate_appfunctions.kotlin.kotlin_findings import Reports, refused
 from droidgate_appfunctions.kotlin.kotlin_functions import Functions, ReadFunction, check_unique, is_signature
 from droidgate_appfunctions.kotlin.kotlin_types import KotlinType, TypeResolver
 from droidgate_appfunctions.kotlin.serializables import Serializables
-from droidgate_appfunctions.kotlin.syntax import unread_parts
+from droidgate_appfunctions.kotlin.syntax import unread_annotations
 from droidgate_mappings.formats.format import Reading, SourceFile
 from droidgate_mappings.formats.leniency import DECLARATION_UNREAD, ReadingContext
 from droidgate_mappings.model.capability import Capability, Place, Provider
@@ -153,7 +153,7 @@ class _Reader:
         yield from self.application_level(signatures)
 
     def report_unread(self, file: SourceDeclarations) -> None:
-        for line, text in unread_parts(file):
+        for line, text in unread_annotations(file):
             message = f"{text} is not a declaration that is read"
             hint = "declare functions and classes outside of functions"
             self.reports.not_understood(message, file, line, hint, code=DECLARATION_UNREAD)

@@ -1,22 +1,14 @@
-"""Kotlin text as declarations, through tree-sitter; nothing inside a function's body is looked at.
+"""Kotlin text as declarations: their heads are read, and what is in a body or value is passed over.
 
-After an error in a class, tree-sitter often gives the whole class as one error. To find the error's line, the
-text is cut after a line, its open brackets are closed, and it is parsed again: the error is in the first line
-after the longest text that can still be completed.
+An error costs the declaration in whose head it is, and reading goes on with the next one. How far a value
+reaches is kotlinc's rule: a line feed ends it, unless the next line begins with one of a few operators.
 """
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable, Iterable, Iterator
-from contextlib import suppress
-from dataclasses import dataclass, field, replace
-from functools import cache
-from time import thread_time
-from typing import Any, Final, Literal
-
-import tree_sitter_kotlin
-from tree_sitter import Language, Node, Parser
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Final, Literal
 
 from droidgate_appfunctions.kotlin.declarations import (
     Annotation,
@@ -32,132 +24,9 @@ from droidgate_appfunctions.kotlin.declarations import (
     TypeParameter,
     TypeReference,
 )
+from droidgate_appfunctions.kotlin.kotlin_tokens import Expression, read_tokens
 from droidgate_mappings.formats.format import SourceFile
 from droidgate_mappings.model.errors import BudgetError, InputError
-
-_TEXT_TOKENS: Final = rb"""//[^\n]*|/\*|\*/|\"{3}|"|\\.|\$\{|'(?:\\.[^'\n]*|[^'\\\n])'"""
-"""What decides whether a bracket is code: comments, quotes, escapes, templates and characters."""
-
-_TOKEN_BEFORE_ERROR: Final = re.compile(_TEXT_TOKENS + rb"|[{}()\[\]]|\n")
-_CLOSERS: Final = {b"{": b"}", b"${": b"}", b"(": b")", b"[": b"]"}
-_QUOTES: Final = frozenset({b'"', b'"""'})
-_COMPLETIONS: Final = (b"", b"fun x() {}", b"0")
-"""What a statement that ends in the middle may need: nothing, the declaration of annotations, or a value."""
-
-_WINDOW: Final = 4
-"""Lines around a line that are tried too: a text that ends in the middle of a statement may fit nothing."""
-
-MAX_BYTES: Final = 1024 * 1024
-"""Bytes that are parsed for one error; a text of 1000 lines needs less."""
-
-
-def find_error_line(data: bytes, parsed_line: int, has_error: Callable[[bytes], bool]) -> int:
-    """Return the 1-based line of the first syntax error of a Kotlin text.
-
-    Args:
-        data: The text.
-        parsed_line: What is returned where finding the line would take too long.
-        has_error: Returns whether a text has a syntax error.
-    """
-    search = _Search(_cuts(data), has_error, data)
-    right, wrong = 0, len(search.cuts) + 1
-    while wrong - right > 1 and search.left > 0:
-        middle = (right + wrong) // 2
-        after = next((item for item in search.window(middle, 1, wrong) if search.is_right(item)), None)
-        if after is not None:
-            right = after
-            continue
-        before = next((item for item in search.window(middle - 1, -1, right) if search.is_right(item)), right)
-        right, wrong = max(right, before), middle
-    return parsed_line if search.left <= 0 else min(wrong, len(search.cuts))
-
-
-@dataclass(frozen=True, slots=True)
-class _Open:
-    """What is open at a place: a token, and what is open around it; whether one of them is not a bracket."""
-
-    token: bytes
-    outer: _Open | None
-    is_in_text: bool
-
-
-@dataclass(frozen=True, slots=True)
-class _Cut:
-    """The end of a line in the text, and what is open there; `fits` is false inside texts and comments."""
-
-    end: int
-    inside: _Open | None
-    fits: bool
-
-    @property
-    def closers(self) -> bytes:
-        """What closes the text there; made when it is asked for, since that of each line would be long."""
-        closers: list[bytes] = []
-        inside = self.inside
-        while inside is not None:
-            closers += (_CLOSERS[inside.token], b"\n")
-            inside = inside.outer
-        return b"".join(closers)
-
-
-@dataclass(slots=True)
-class _Search:
-    cuts: list[_Cut]
-    has_error: Callable[[bytes], bool]
-    data: bytes
-    left: int = MAX_BYTES
-    known: dict[int, bool] = field(default_factory=dict)
-
-    @staticmethod
-    def window(start: int, step: int, stop: int) -> range:
-        """Return the lines from a line to the last one before `stop`, at most `_WINDOW` of them."""
-        reach = start + step * _WINDOW
-        return range(start, min(reach, stop) if step > 0 else max(reach, stop), step)
-
-    def is_right(self, line: int) -> bool:
-        """Return whether the text up to a line has no error that a completion would not remove."""
-        if line not in self.known:
-            cut = self.cuts[line - 1]
-            self.known[line] = cut.fits and any(
-                self.fits(self.data[: cut.end] + item + b"\n" + cut.closers) for item in _COMPLETIONS
-            )
-        return self.known[line]
-
-    def fits(self, text: bytes) -> bool:
-        self.left -= len(text)
-        return self.left > 0 and not self.has_error(text)
-
-
-def _cuts(data: bytes) -> list[_Cut]:
-    """Return the cut after each line of a text."""
-    cuts: list[_Cut] = []
-    top: _Open | None = None
-    is_open = True
-    for found in _TOKEN_BEFORE_ERROR.finditer(data):
-        token, inside = found[0], b"" if top is None else top.token
-        is_opened = is_closed = False
-        if token == b"\n":
-            cuts.append(_cut(found.end(), top, is_open=is_open))
-            is_closed = inside == b'"'
-        elif inside == b"/*":
-            is_opened, is_closed = token == b"/*", token == b"*/"
-        elif inside in _QUOTES:
-            is_opened, is_closed = token == b"${", token == inside
-        elif token in _CLOSERS or token in _QUOTES or token == b"/*":
-            is_opened = True
-        elif token in _CLOSERS.values():
-            is_closed = _CLOSERS.get(inside) == token
-            is_open = is_open and is_closed
-        if is_opened:
-            top = _Open(token, top, token not in _CLOSERS or (top is not None and top.is_in_text))
-        elif is_closed and top is not None:
-            top = top.outer
-    return [*cuts, _cut(len(data), top, is_open=is_open)]
-
-
-def _cut(end: int, inside: _Open | None, *, is_open: bool) -> _Cut:
-    return _Cut(end, inside, is_open and not (inside is not None and inside.is_in_text))
-
 
 MAX_FILE: Final = 4 * 1024 * 1024
 """Bytes of one file; hand-written Kotlin has a few hundred kilobytes at most."""
@@ -165,589 +34,619 @@ MAX_FILE: Final = 4 * 1024 * 1024
 MAX_TYPE_DEPTH: Final = 32
 """Types inside angle brackets; also the levels of classes inside classes."""
 
-_STEPS: Final = 1000
-_BYTES_OF_STEP: Final = 20
-"""Steps that parsing may take: a thousand, and one for this many bytes; real files need one for 90."""
+MAX_ERRORS: Final = 100
+"""Errors of one file that are reported."""
 
-_PIECE: Final = 1024
-_PIECES: Final = 20_000
-_TIMES_READ: Final = 300
-"""Pieces that may be asked for: 20,000, and each this many times; real files need each 15 times."""
+_KEYWORDS: Final = frozenset({"class", "interface", "object", "fun", "val", "var", "typealias"})
+_WORDS: Final = """
+public private protected internal open abstract final sealed override suspend data enum annotation inner value
+inline companion const lateinit operator infix tailrec external expect actual context constructor init import
+"""
+_BEGINNINGS: Final = frozenset(_WORDS.split())
+"""Words that begin a declaration after an error; in front of a declaration, any word is a modifier."""
 
-_MAX_SECONDS: Final = 5
-"""Seconds of computing for one file, where it is very large."""
+_ACCESSORS: Final = frozenset({"get", "set", "field"})
+_CONTINUATIONS: Final = frozenset({".", "?", "&&", "||", "as"})
+"""What goes on with a value at the beginning of a line."""
 
-_LINES_OF_ERROR: Final = 1
-"""How many further lines an error has whose place is its own, and not that of the class around it."""
-
-_ANNOTATION_NAME: Final = re.compile(rb"@\s*(?:\w+\s*:\s*)?(?:[\w.`]+\.)?`?(AppFunction\w*)")
-_COMMENTS: Final = frozenset({"line_comment", "block_comment"})
-
-
-@cache
-def _parser() -> Parser:
-    return Parser(Language(tree_sitter_kotlin.language()))
-
-
-class ParsingBudget:
-    """What parsing may take: a file, its repaired text, or all texts that an error is looked for in.
-
-    The parser's recovery from errors can take exponential time, and reads the same text again and again.
-
-    Args:
-        size: Bytes of the file.
-        path: The file as a user would write it.
-    """
-
-    def __init__(self, size: int, path: str) -> None:
-        self.steps_left = _STEPS + size // _BYTES_OF_STEP
-        self.pieces_left = _PIECES + size * _TIMES_READ // _PIECE
-        self._path = path
-        self._ends = thread_time() + _MAX_SECONDS
-
-    def parse(self, data: bytes) -> Node:
-        """Return the syntax tree of a text.
-
-        Only a reader by pieces can be stopped, and its nodes have no text, so the text is parsed by pieces
-        first. The end of a line is added, since the parser can run for ever at an end right after `@`.
-
-        Raises:
-            BudgetError: parsing takes too much.
-        """
-        data = data if data.endswith(b"\n") else data + b"\n"
-        view = memoryview(data)
-
-        def piece_at(offset: int, _: object) -> memoryview | bytes:
-            self.pieces_left -= 1
-            if self.pieces_left <= 0:
-                # An end of the text ends what the parser does between two steps, however much it would read.
-                return b"" if offset % _PIECE else b"\n"
-            return view[offset : offset + _PIECE]
-
-        def is_too_long(_offset: int, _has_error: bool) -> bool:  # noqa: FBT001 - tree-sitter's signature
-            self.steps_left -= 1
-            return self._is_spent()
-
-        with suppress(ValueError):
-            _parser().parse(piece_at, progress_callback=is_too_long)
-        if self._is_spent():
-            _parser().reset()
-            message = "the file is not read: its syntax has errors, and parsing it takes too long"
-            raise BudgetError(message, place=self._path, hint="compile the file to see why")
-        return _parser().parse(data).root_node
-
-    def _is_spent(self) -> bool:
-        return self.steps_left <= 0 or self.pieces_left <= 0 or thread_time() > self._ends
-
-
-def text_of(node: Node) -> str:
-    """Return the source text of a node."""
-    return (node.text or b"").decode("utf-8", errors="replace")
-
-
-def line_of(node: Node) -> int:
-    """Return the 1-based line of a node."""
-    return node.start_point[0] + 1
-
-
-def identifier_of(node: Node) -> str:
-    """Return a name without back-ticks."""
-    return text_of(node).strip("`")
+_OPERANDS: Final = frozenset(
+    {"name", "number", "text", "this", "super", "true", "false", "null", "break", "continue"}
+)
+_ENDS: Final = frozenset({";", ",", ")", "]", "}", ":", "->", "end", *_KEYWORDS} - {"fun", "object"})
 
 
 def parse_file(file: SourceFile, *, is_library: bool = False) -> SourceDeclarations:
-    """Return the declarations of a Kotlin file.
+    """Return the declarations of a Kotlin file, and in `errors` those of its syntax.
 
     Raises:
-        InputError: the text is not Kotlin, or not a Kotlin that the grammar knows.
         BudgetError: the file is larger or deeper than what is read.
     """
     if len(file.data) > MAX_FILE:
         message = f"the file has {len(file.data)} bytes; at most {MAX_FILE} are read"
         raise BudgetError(message, place=file.path, hint="split the file")
-    data = file.data.removeprefix(b"\xef\xbb\xbf")
-    root = ParsingBudget(len(data), file.path).parse(data)
-    if root.has_error or not all(_is_declaration(child) for child in root.children):
-        # The grammar requires the end of a line, or a semicolon, after the last member of a class,
-        # and does not know context parameters.
-        text = end_members(blank_context_parameters(data))
-        repaired = ParsingBudget(len(data), file.path).parse(text)
-        root = root if repaired.has_error else repaired
-    if root.has_error:
-        raise _syntax_error(root, data, file.path)
-    declarations = SourceDeclarations(
-        file.path, _package_of(root), is_library, root, imports=list(_imports_of(root))
-    )
-    _Walk(declarations).read(root)
+    source = read_tokens(file.data.removeprefix(b"\xef\xbb\xbf").decode("utf-8", errors="replace"))
+    declarations = SourceDeclarations(file.path, source, is_library=is_library)
+    parser = _Parser(declarations)
+    parser.members(None, len(source.kinds) - 1)
+    for offset in source.unfinished:
+        parser.report(offset)
     return declarations
 
 
-def _syntax_error(root: Node, data: bytes, path: str) -> InputError:
-    error = _first_error(root)
-    line = line_of(error)
-    if error.end_point[0] - error.start_point[0] > _LINES_OF_ERROR:
-        search = ParsingBudget(len(data), path)
-        with suppress(BudgetError):
-            line = find_error_line(
-                data, line, lambda text: search.parse(end_members(blank_context_parameters(text))).has_error
-            )
-    text = data.split(b"\n")[line - 1].decode("utf-8", errors="replace")
-    message = f"Kotlin syntax error at {_excerpt(text)}"
-    return InputError(message, place=f"{path}:{line}", hint="compile the file to see why")
-
-
-def unread_parts(declarations: SourceDeclarations) -> Iterator[tuple[int, str]]:
-    """Yield line and text of what belongs to no declaration that is read.
-
-    Annotations of the library inside a function's body, and what the grammar takes for an expression outside
-    of any declaration.
-    """
-    root = declarations.root
-    if root is None:
-        return
-    for child in root.children:
-        inner: Node | None = child
-        while inner is not None and inner.type == "annotated_expression":
-            inner = inner.children[-1]
-        if inner is not None and not (_is_declaration(inner) or inner.type in _DETACHED_ENDS):
-            yield line_of(inner), _excerpt(text_of(inner))
-    for line in declarations.delegations:
-        yield line, "a class whose delegate ends with a lambda"
-    for found in _ANNOTATION_NAME.finditer(root.text or b""):
-        start = found.start() + root.start_byte
-        if start in declarations.seen:
+def unread_annotations(declarations: SourceDeclarations) -> Iterator[tuple[int, str]]:
+    """Yield line and name of each annotation of the library that belongs to no declaration that is read."""
+    source = declarations.source
+    for start, kind in enumerate(source.kinds):
+        if kind != "@" or source.starts[start] in declarations.seen:
             continue
-        node = root.descendant_for_byte_range(start, start + 1)
-        if node is not None and node.type == "@":
-            yield line_of(node), f"@{found[1].decode()}"
+        token = start + 1
+        while source.kinds[token] == "name" and source.kinds[token + 1] in {".", ":"}:
+            token += 2
+        if source.kinds[token] == "name" and source.word(token).startswith("AppFunction"):
+            yield source.line(start), f"@{source.word(token)}"
 
 
-_DETACHED_ENDS: Final = frozenset({"parenthesized_expression", "annotation"})
-_DECLARATIONS: Final = frozenset(
-    {
-        *("package_header", "import", "class_declaration", "object_declaration", "function_declaration"),
-        *("property_declaration", "type_alias", "file_annotation", "shebang", ";", *_COMMENTS),
-    }
-)
+class _HeadError(Exception):
+    """A token that cannot be where it is."""
+
+    def __init__(self, token: int) -> None:
+        super().__init__()
+        self.token = token
 
 
-def _is_declaration(node: Node) -> bool:
-    return node.type in _DECLARATIONS
+@dataclass(frozen=True, slots=True)
+class _Head:
+    """What is in front of a declaration, which begins with the token `first`."""
+
+    outer: ClassDeclaration | None
+    first: int
+    modifiers: frozenset[str]
+    annotations: tuple[Annotation, ...]
 
 
-_RECEIVERS: Final = frozenset({"user_type", "nullable_type", "parenthesized_type", "function_type"})
+class _Parser:
+    """Reads the tokens of a file from `at` on; `end` is the end of the body that is read."""
 
-_TOKEN: Final = re.compile(_TEXT_TOKENS + rb"|[{}]")
-
-
-def end_members(data: bytes) -> bytes:
-    """Return Kotlin text with a semicolon in front of each closing brace that is not first on its line."""
-    pieces: list[bytes] = []
-    written = 0
-    around: list[bytes] = []
-    for found in _TOKEN.finditer(data):
-        token, inside = found[0], around[-1] if around else b"{"
-        if inside == b"/*":
-            if token == b"/*":
-                around.append(token)
-            elif token == b"*/":
-                around.pop()
-        elif inside in {b'"', b'"""'}:
-            if token == inside:
-                around.pop()
-            elif token == b"${":
-                around.append(token)
-        elif token in {b"/*", b'"', b'"""', b"{"}:
-            around.append(token)
-        elif token == b"}" and around:
-            around.pop()
-            last = found.start() - 1
-            while last >= written and data[last] in b" \t":
-                last -= 1
-            before = data[last : last + 1] if last >= written else b""
-            if inside == b"{" and before not in {b"", b"\n", b"\r", b"{", b";", b",", b">"}:
-                pieces += [data[written : found.start()], b";"]
-                written = found.start()
-    return b"".join((*pieces, data[written:]))
-
-
-_CONTEXT_PARAMETERS: Final = re.compile(
-    rb"^([ \t]*)(context[ \t]*\([^()\"]*(?:\([^()\"]*\)[^()\"]*)*\))(?=\s*(?:@|[a-z]+\s))", re.MULTILINE
-)
-
-
-def blank_context_parameters(data: bytes) -> bytes:
-    """Return Kotlin text with blanks for the context parameters in front of declarations (Kotlin 2.2)."""
-    return _CONTEXT_PARAMETERS.sub(lambda found: found[1] + re.sub(rb"[^\n]", b" ", found[2]), data)
-
-
-def _excerpt(text: str) -> str:
-    first = text.strip().partition("\n")[0][:40]
-    return repr(first) if first else "the end of the text"
-
-
-def _first_error(root: Node) -> Node:
-    node = root
-    while not (node.is_error or node.is_missing):
-        inside = next((child for child in node.children if child.has_error or child.is_missing), None)
-        if inside is None:
-            break
-        node = inside
-    return node
-
-
-def _named(node: Node, *types: str) -> Node | None:
-    return next((child for child in node.children if child.type in types), None)
-
-
-def _qualified(node: Node) -> Name:
-    return tuple(identifier_of(child) for child in node.children if child.type == "identifier")
-
-
-def _package_of(root: Node) -> Name:
-    header = _named(root, "package_header")
-    name = _named(header, "qualified_identifier") if header is not None else None
-    return _qualified(name) if name is not None else ()
-
-
-def _imports_of(root: Node) -> Iterator[Import]:
-    for node in root.children:
-        name = _named(node, "qualified_identifier") if node.type == "import" else None
-        if name is None:
-            continue
-        segments = _qualified(name)
-        alias = node.children[-1]
-        if alias.type == "*":
-            yield Import(segments, None)
-        else:
-            yield Import(segments, identifier_of(alias) if alias.type == "identifier" else segments[-1])
-
-
-class _Walk:
     def __init__(self, file: SourceDeclarations) -> None:
         self.file = file
-        self.pending: list[tuple[Node, ClassDeclaration | None]] = []
-        self.detached: list[Annotation] = []
+        self.source = file.source
+        self.kinds = file.source.kinds
+        self.breaks = file.source.breaks
+        self.at = 0
+        self.end = 0
 
-    def read(self, root: Node) -> None:
-        self.pending = [(root, None)]
-        while self.pending:
-            node, outer = self.pending.pop()
-            self.detached = []
-            first_kdoc: str | None = None
-            for child, kdoc in _with_kdoc(node.children):
-                if child.type == "annotated_expression":
-                    self.detached.extend(self.detached_annotations(child))
-                    first_kdoc = first_kdoc or kdoc
-                else:
-                    self.read_declaration(child, outer, kdoc or first_kdoc)
-                    self.detached, first_kdoc = [], None
+    def report(self, offset: int) -> None:
+        start, end = self.source.text.rfind("\n", 0, offset) + 1, self.source.text.find("\n", offset)
+        text = self.source.text[start : end if end >= 0 else None].strip()[:40]
+        message = f"Kotlin syntax error at {repr(text) if text else 'the end of the text'}"
+        self.report_error(message, self.source.line_at(offset), "compile the file to see why")
 
-    def detached_annotations(self, node: Node) -> Iterator[Annotation]:
-        """Yield annotations that the grammar takes for an expression in front of a declaration.
+    def report_error(self, message: str, line: int, hint: str) -> None:
+        if len(self.file.errors) < MAX_ERRORS:
+            self.file.errors.append(InputError(message, place=str(self.file.place(line)), hint=hint))
 
-        It does so where the last of several has one argument without a name: `@A @B("x") class C`.
-        """
-        expression: Node | None = node
-        while expression is not None and expression.type == "annotated_expression":
-            found = [annotation for child in expression.children for annotation in self.annotations_of(child)]
-            expression = expression.children[-1]
-            if found and expression.type == "parenthesized_expression":
-                values = tuple((None, child) for child in expression.children if child.is_named)
-                found[-1] = replace(found[-1], arguments=values)
-            yield from found
+    def take(self, kind: str) -> bool:
+        is_taken = self.kinds[self.at] == kind
+        self.at += is_taken
+        return is_taken
 
-    def annotations_of(self, node: Node) -> Iterable[Annotation]:
-        return self.annotations(node) if node.type == "annotation" else ()
+    def require(self, kind: str) -> int:
+        if not self.take(kind):
+            raise _HeadError(self.at)
+        return self.at - 1
 
-    def read_declaration(self, node: Node, outer: ClassDeclaration | None, kdoc: str | None) -> None:
-        if node.type in {"class_declaration", "object_declaration", "companion_object"}:
-            self.read_class(node, outer, kdoc)
-        elif node.type == "function_declaration":
-            function = self.function(node, outer, kdoc)
+    def name(self) -> str:
+        return self.source.word(self.require("name"))
+
+    def is_word(self, *words: str, token: int | None = None) -> bool:
+        """Return whether a token is a word that is a keyword in some places only."""
+        token = self.at if token is None else token
+        start = self.source.starts[token]
+        return self.kinds[token] == "name" and self.source.text[start : self.source.ends[token]] in words
+
+    def is_next(self, kind: str) -> bool:
+        """Return whether a kind follows the token at once."""
+        return self.kinds[self.at + 1] == kind and self.source.is_joined(self.at + 1)
+
+    def closer(self, opener: int) -> int:
+        closer = self.source.closers.get(opener)
+        if closer is None:
+            raise _HeadError(opener)
+        return closer
+
+    def jump(self, kind: str) -> bool:
+        """Pass over brackets, if they are next."""
+        is_there = self.kinds[self.at] == kind
+        if is_there:
+            self.at = self.closer(self.at) + 1
+        return is_there
+
+    def members(self, outer: ClassDeclaration | None, end: int) -> None:
+        """Read the declarations of a body, or of the file."""
+        around, self.end = self.end, end
+        while self.at < end:
+            start = self.at
+            try:
+                if not self.take(";"):
+                    self.declaration(outer)
+            except _HeadError as error:
+                self.report(self.source.starts[error.token])
+                self.recover(start, error.token)
+        self.end = around
+
+    def recover(self, start: int, error: int) -> None:
+        """Go on with the next line after an error that begins like a declaration."""
+        for token in self.source.steps(start, self.end):
+            begins = self.kinds[token] in {"@", *_KEYWORDS} or self.is_word(*_BEGINNINGS, token=token)
+            if begins and self.breaks[token] and token >= error and token > start:
+                self.at = token
+                return
+        self.at = self.end
+
+    def declaration(self, outer: ClassDeclaration | None) -> None:
+        first = self.at
+        head = _Head(outer, first, *self.modifiers())
+        kind = self.kinds[self.at]
+        if kind in {"class", "interface", "object"} or (
+            kind == "fun" and self.kinds[self.at + 1] == "interface"
+        ):
+            self.read_class(head)
+        elif kind == "fun":
+            function = self.function(head)
             (self.file.functions if outer is None else outer.functions).append(function)
-        elif node.type == "property_declaration":
-            self.read_property(node, outer, kdoc)
-        elif node.type == "secondary_constructor" and outer is not None:
-            outer.has_secondary_constructor.append(line_of(node))
-        elif node.type == "type_alias" and outer is None:
-            self.read_alias(node)
+        elif kind in {"val", "var"}:
+            self.read_property(head)
+        elif kind == "typealias":
+            self.read_alias(outer)
+        elif kind == "package" and outer is None:
+            self.at += 1
+            self.file.package = self.qualified_name()
+        elif self.is_word("import") and outer is None:
+            self.read_import()
+        else:
+            self.file.seen.difference_update(self.source.starts[first : self.at])
+            self.pass_over(outer)
 
-    def read_class(self, node: Node, outer: ClassDeclaration | None, kdoc: str | None) -> None:
-        modifiers, annotations = self.declared(node)
-        name = node.child_by_field_name("name")
+    def pass_over(self, outer: ClassDeclaration | None) -> None:
+        """Pass over an accessor, a secondary constructor or an initializer."""
+        if self.is_word("constructor") and outer is not None:
+            outer.has_secondary_constructor.append(self.source.line(self.at))
+            self.at += 1
+            if not self.jump("("):
+                raise _HeadError(self.at)
+            if self.take(":"):
+                self.at += 1
+                self.jump("(")
+        elif self.is_word(*_ACCESSORS):
+            self.at += 1
+            self.jump("(")
+            if self.take(":"):
+                self.type()
+        elif self.is_word("init"):
+            self.at += 1
+        else:
+            raise _HeadError(self.at)
+        self.body()
+
+    def body(self) -> Literal["", "{", "="]:
+        """Pass over a body, and return how it begins; whatever is in it, the declaration is read."""
+        if self.kinds[self.at] == "{":
+            end = self.source.closers.get(self.at)
+            if end is None:
+                self.report(self.source.starts[self.at])
+            self.at = self.end if end is None else end + 1
+            return "{"
+        if self.take("="):
+            self.expression()
+            return "="
+        return ""
+
+    def modifiers(self) -> tuple[frozenset[str], tuple[Annotation, ...]]:
+        """Read what is in front of a declaration; context parameters are the modifier `context`."""
+        words: set[str] = set()
+        annotations: list[Annotation] = []
+        while True:
+            following = self.kinds[self.at + 1] if self.kinds[self.at] == "name" else ""
+            if self.kinds[self.at] == "@":
+                annotations += self.annotations()
+            elif self.is_word("context") and following == "(":
+                words.add(self.name())
+                self.jump("(")
+            elif self.is_word(*_ACCESSORS, "import") or following not in {"name", "@", "package", *_KEYWORDS}:
+                kept = tuple(item for item in annotations if item.target != "file")
+                return frozenset(words), kept
+            else:
+                words.add(self.name())
+
+    def annotations(self, *, in_type: bool = False, is_read: bool = True) -> list[Annotation]:
+        """Read an annotation, or several of `@[A B]`."""
+        start = self.require("@")
+        if is_read:
+            self.file.seen.add(self.source.starts[start])
+        target = None
+        if self.kinds[self.at] == "name" and self.kinds[self.at + 1] == ":":
+            target = self.name()
+            self.at += 1
+        if self.kinds[self.at] != "[":
+            return [self.annotation(start, target, in_type=in_type)]
+        end = self.closer(self.at)
+        self.at += 1
+        found: list[Annotation] = []
+        while self.at < end:
+            found.append(self.annotation(start, target, in_type=False))
+        self.at = end + 1
+        return found
+
+    def annotation(self, start: int, target: str | None, *, in_type: bool) -> Annotation:
+        name = self.qualified_name()
+        if self.kinds[self.at] == "<":
+            self.type_arguments(0)
+        arguments: tuple[tuple[str | None, Expression], ...] = ()
+        # In a type, brackets after a blank are part of it: `@A (B) -> C`.
+        if self.kinds[self.at] == "(" and (not in_type or self.source.is_joined(self.at)):
+            arguments = tuple(self.source.arguments(self.at))
+            self.jump("(")
+        return Annotation(name, self.source.line(start), arguments, target)
+
+    def qualified_name(self) -> Name:
+        names = [self.name()]
+        while self.kinds[self.at] == "." and self.kinds[self.at + 1] == "name":
+            self.at += 1
+            names.append(self.name())
+        return tuple(names)
+
+    def read_import(self) -> None:
+        self.at += 1
+        name = self.qualified_name()
+        alias: str | None = name[-1]
+        if self.take("."):
+            self.require("*")
+            alias = None
+        elif self.take("as"):
+            alias = self.name()
+        self.file.imports.append(Import(name, alias))
+
+    def kdoc(self, first: int) -> str | None:
+        """Return the KDoc in front of a declaration, or else in its head, up to its body."""
+        tokens = self.source.steps(first, self.at + (self.kinds[self.at] in {"{", "="}))
+        return next((self.source.kdoc[token] for token in tokens if token in self.source.kdoc), None)
+
+    def read_class(self, head: _Head) -> None:
+        modifiers = head.modifiers | ({"fun"} if self.take("fun") else set())
         kind: Literal["class", "interface", "object", "companion"] = "class"
-        if node.type == "companion_object":
-            kind = "companion"
-        elif node.type == "object_declaration":
-            kind = "object"
-        elif _named(node, "interface") is not None:
+        if self.kinds[self.at] == "interface":
             kind = "interface"
-        constructor = _named(node, "primary_constructor")
-        parameters = _named(constructor, "class_parameters") if constructor is not None else None
-        own = {"fun"} if _named(node, "fun") is not None else set()
+        elif self.kinds[self.at] == "object":
+            kind = "companion" if "companion" in modifiers else "object"
+        self.at += 1
+        has_name = self.kinds[self.at] == "name" or kind != "companion"
+        line = self.source.line(self.at - (not has_name))
+        name = self.name() if has_name else "Companion"
+        type_parameters = self.type_parameters()
+        constructor_modifiers, constructor = self.primary_constructor()
+        supertypes = tuple(self.supertypes()) if self.take(":") else ()
+        self.pass_constraints()
         declaration = ClassDeclaration(
-            name=identifier_of(name) if name is not None else "Companion",
-            kind=kind,
-            line=line_of(name or node),
-            file=self.file,
-            outer=outer,
-            modifiers=modifiers | own | ({"enum"} if _named(node, "enum_class_body") is not None else set()),
-            annotations=annotations,
-            type_parameters=self.type_parameters(node),
-            constructor=None if constructor is None else self.class_parameters(parameters),
-            constructor_modifiers=self.modifiers(constructor)[0] if constructor is not None else frozenset(),
-            supertypes=tuple(self.supertypes(node)),
-            kdoc=kdoc,
+            name,
+            kind,
+            line,
+            self.file,
+            head.outer,
+            modifiers,
+            head.annotations,
+            type_parameters,
+            constructor,
+            constructor_modifiers,
+            supertypes,
+            self.kdoc(head.first),
         )
         if len(declaration.path) > MAX_TYPE_DEPTH:
             message = f"classes are nested more than {MAX_TYPE_DEPTH} levels deep"
-            raise BudgetError(message, place=str(self.file.place(declaration.line)))
-        classes = self.file.classes if outer is None else outer.classes
-        if declaration.name in classes:
-            place = str(self.file.place(declaration.line))
-            raise InputError(f"{declaration.name} is declared a second time", place=place, hint="remove one")
-        classes[declaration.name] = declaration
-        body = _named(node, "class_body", "enum_class_body")
-        if body is not None:
-            self.pending.append((body, declaration))
-        elif _ends_with_lambda(node):
-            self.file.delegations.append(declaration.line)
+            raise BudgetError(message, place=str(self.file.place(line)))
+        classes = self.file.classes if head.outer is None else head.outer.classes
+        if classes.setdefault(name, declaration) is not declaration:
+            self.report_error(f"{name} is declared a second time", line, "remove one")
+        start = self.at
+        if self.body() == "{":
+            after, self.at = self.at, start + 1
+            end = self.source.closers.get(start, after)
+            if "enum" in modifiers:  # its entries end with a semicolon
+                semicolons = (item for item in self.source.steps(self.at, end) if self.kinds[item] == ";")
+                self.at = next(semicolons, end)
+            self.members(declaration, end)
+            self.at = after
 
-    def class_parameters(self, node: Node | None) -> tuple[ParameterDeclaration, ...]:
-        if node is None:
-            return ()
-        return tuple(
-            self.class_parameter(child, kdoc)
-            for child, kdoc in _with_kdoc(node.children)
-            if child.type == "class_parameter"
-        )
+    def primary_constructor(self) -> tuple[frozenset[str], tuple[ParameterDeclaration, ...] | None]:
+        start = self.at
+        try:
+            modifiers, _ = self.modifiers()
+        except _HeadError:  # that of the next declaration
+            self.at = start
+            return frozenset(), None
+        if self.is_word("constructor") or (self.at == start and self.kinds[start] == "("):
+            self.at += self.kinds[self.at] == "name"
+            return modifiers, tuple(self.parameters())
+        self.at = start
+        return frozenset(), None
 
-    def class_parameter(self, node: Node, kdoc: str | None) -> ParameterDeclaration:
-        modifiers, annotations = self.modifiers(node)
-        name = _named(node, "identifier")
-        return ParameterDeclaration(
-            name=identifier_of(name) if name is not None else "",
-            type=self.type_in(node),
-            line=line_of(name or node),
-            annotations=annotations,
-            has_default=_named(node, "=") is not None,
-            is_property=_named(node, "val", "var") is not None,
-            is_vararg="vararg" in modifiers,
-            kdoc=kdoc,
-        )
+    def supertypes(self) -> Iterator[TypeReference]:
+        is_listed = True
+        while is_listed:
+            yield self.type()
+            self.jump("(")
+            if self.is_word("by"):
+                self.at += 1
+                self.expression(takes_lambdas=False)
+            is_listed = self.take(",")
 
-    def function(self, node: Node, owner: ClassDeclaration | None, kdoc: str | None) -> FunctionDeclaration:
-        modifiers, annotations = self.declared(node)
-        name = node.child_by_field_name("name")
-        body = _named(node, "function_body")
-        parameters = _named(node, "function_value_parameters")
-        has_receiver = _named(node, ".") is not None
-        receiver = next((child for child in node.children if child.type in _RECEIVERS), None)
-        return_type = self.type_in(node) if _named(node, ":") is not None else None
-        if kdoc is None:
-            kdoc = next((text_of(child) for child in node.children if _is_kdoc(child)), None)
+    def items(self, end: str) -> Iterator[int]:
+        """Go through the items of a list, each with its first token, and pass over its end."""
+        while not self.take(end):
+            yield self.at
+            if self.kinds[self.at] != end:
+                self.require(",")
+
+    def parameters(self) -> Iterator[ParameterDeclaration]:
+        """Yield the parameters of a function or of a primary constructor."""
+        end = self.closer(self.require("("))
+        for first in self.items(")"):
+            words, annotations = self.modifiers()
+            is_property = self.take("val") or self.take("var")
+            line, name = self.source.line(self.at), self.name()
+            self.require(":")
+            kotlin_type = self.type()
+            has_default = self.take("=")
+            if has_default:
+                self.at = self.source.next_comma(self.at, end)
+            facts = kotlin_type, line, annotations, has_default, is_property, "vararg" in words
+            yield ParameterDeclaration(name, *facts, kdoc=self.source.kdoc.get(first))
+
+    def function(self, head: _Head) -> FunctionDeclaration:
+        self.at += 1
+        type_parameters = self.type_parameters()
+        receiver = self.receiver()
+        line, name = self.source.line(self.at), self.name()
+        parameters = tuple(self.parameters())
+        return_type = self.type() if self.take(":") else None
+        if self.is_word("contract") and self.kinds[self.at + 1] == "[":
+            self.at += 1
+            self.jump("[")
+        self.pass_constraints()
+        kdoc, body = self.kdoc(head.first), self.body()
         return FunctionDeclaration(
-            name=identifier_of(name) if name is not None else "",
-            line=line_of(name or node),
-            file=self.file,
-            owner=owner,
-            modifiers=modifiers,
-            annotations=annotations,
-            type_parameters=self.type_parameters(node),
-            parameters=tuple(self.parameters(parameters)) if parameters is not None else (),
-            receiver=self.type(receiver) if has_receiver and receiver is not None else None,
-            return_type=return_type,
-            has_body=body is not None,
-            is_expression=body is not None and _named(body, "=") is not None,
+            name,
+            line,
+            self.file,
+            head.outer,
+            head.modifiers,
+            head.annotations,
+            type_parameters,
+            parameters,
+            receiver,
+            return_type,
+            has_body=bool(body),
+            is_expression=body == "=",
             kdoc=kdoc,
         )
 
-    def parameters(self, node: Node) -> Iterator[ParameterDeclaration]:
-        found: dict[str, Any] = {}
-        modifiers: tuple[frozenset[str], tuple[Annotation, ...]] = frozenset(), ()
-        for child in node.children:
-            if child.type == "parameter_modifiers":
-                modifiers = self.modifiers_in(child)
-            elif child.type == "parameter":
-                if found:
-                    yield ParameterDeclaration(**found)
-                name = _named(child, "identifier")
-                found = {
-                    "name": identifier_of(name) if name is not None else "",
-                    "type": self.type_in(child),
-                    "line": line_of(name or child),
-                    "annotations": modifiers[1],
-                    "is_vararg": "vararg" in modifiers[0],
-                }
-                modifiers = frozenset(), ()
-            elif child.type == "=" and found:
-                found["has_default"] = True
-        if found:
-            yield ParameterDeclaration(**found)
+    def receiver(self) -> TypeReference | None:
+        """Read the type in front of the name of a function or property: up to the last dot."""
+        start = name = self.at
+        while self.kinds[self.at] == "@":
+            self.annotations()
+        while True:
+            if not self.jump("("):
+                name = self.at
+                self.at += self.kinds[self.at] == "name"
+            if self.kinds[self.at] == "<":
+                self.type_arguments(0)
+            while self.take("?"):
+                pass
+            if not self.take("."):
+                break
+        self.at = start
+        if name == start:
+            return None
+        receiver = self.type(name=name)
+        self.require(".")
+        if self.at != name:
+            raise _HeadError(self.at)
+        return receiver
 
-    def read_property(self, node: Node, outer: ClassDeclaration | None, kdoc: str | None) -> None:
-        variable = _named(node, "variable_declaration")
-        name = _named(variable, "identifier") if variable is not None else None
-        if variable is None or name is None:
-            return
-        modifiers, annotations = self.modifiers(node)
-        equals = next((index for index, child in enumerate(node.children) if child.type == "="), None)
-        declaration = PropertyDeclaration(
-            name=identifier_of(name),
-            line=line_of(name),
-            modifiers=modifiers,
-            annotations=annotations,
-            type=self.type_in(variable) if _named(variable, ":") is not None else None,
-            value=node.children[equals + 1] if equals is not None else None,
-            kdoc=kdoc,
-        )
-        (self.file.properties if outer is None else outer.properties).setdefault(
-            declaration.name, declaration
-        )
+    def read_property(self, head: _Head) -> None:
+        self.at += 1
+        self.type_parameters()
+        self.receiver()
+        line, name = self.source.line(self.at), self.name()
+        kotlin_type = self.type() if self.take(":") else None
+        self.pass_constraints()
+        value, start, kdoc = None, self.at + 1, self.kdoc(head.first)
+        if self.take("="):
+            self.expression()
+            value = Expression(self.source, start, self.at)
+        elif self.is_word("by"):
+            self.at += 1
+            self.expression()
+        facts = head.modifiers, head.annotations, kotlin_type, value, kdoc
+        properties = self.file.properties if head.outer is None else head.outer.properties
+        properties.setdefault(name, PropertyDeclaration(name, line, *facts))
 
-    def read_alias(self, node: Node) -> None:
-        name = node.child_by_field_name("type") or _named(node, "identifier")
-        target = node.children[-1]
-        if name is not None:
-            alias = TypeAlias(
-                identifier_of(name), self.type(target), self.type_parameters(node), self.file, line_of(name)
-            )
-            self.file.aliases.setdefault(alias.name, alias)
+    def read_alias(self, outer: ClassDeclaration | None) -> None:
+        self.at += 1
+        line, name = self.source.line(self.at), self.name()
+        type_parameters = self.type_parameters()
+        self.require("=")
+        alias = TypeAlias(name, self.type(), type_parameters, self.file, line)
+        if outer is None:
+            self.file.aliases.setdefault(name, alias)
 
-    def supertypes(self, node: Node) -> Iterator[TypeReference]:
-        specifiers = _named(node, "delegation_specifiers")
-        for specifier in specifiers.children if specifiers is not None else ():
-            inner = specifier.children[0] if specifier.type == "delegation_specifier" else None
-            if inner is not None and inner.type in {"constructor_invocation", "explicit_delegation"}:
-                inner = inner.children[0]
-            if inner is not None:
-                yield self.type(inner)
+    def pass_constraints(self) -> None:
+        if self.is_word("where"):
+            is_listed = True
+            while is_listed:
+                self.at += 1
+                while self.kinds[self.at] == "@":
+                    self.annotations()
+                self.name()
+                self.require(":")
+                self.type()
+                is_listed = self.kinds[self.at] == ","
 
-    def type_parameters(self, node: Node) -> tuple[TypeParameter, ...]:
-        listed = _named(node, "type_parameters")
+    def type_parameters(self) -> tuple[TypeParameter, ...]:
         found: list[TypeParameter] = []
-        for child in listed.children if listed is not None else ():
-            name = _named(child, "identifier") if child.type == "type_parameter" else None
-            if name is not None:
-                bound = self.type_in(child) if _named(child, ":") is not None else None
-                found.append(TypeParameter(identifier_of(name), bound))
+        for _ in self.items(">") if self.take("<") else ():
+            self.modifiers()
+            self.take("in")
+            found.append(TypeParameter(self.name(), self.type() if self.take(":") else None))
         return tuple(found)
 
-    def type_in(self, node: Node) -> TypeReference:
-        """Return the type after the colon of a node."""
-        after = False
-        for child in node.children:
-            if after and child.is_named and child.type not in _COMMENTS:
-                return self.type(child)
-            after = after or child.type == ":"
-        return TypeReference((), line_of(node), text_of(node)[:80])
-
-    def type(self, node: Node, depth: int = 0) -> TypeReference:
+    def type(self, depth: int = 0, name: int = -1) -> TypeReference:
+        """Read a type; one in front of a name ends at the dot before it."""
         if depth > MAX_TYPE_DEPTH:
             message = f"types are nested more than {MAX_TYPE_DEPTH} levels deep"
-            raise BudgetError(message, place=str(self.file.place(line_of(node))))
-        nullable = False
-        inner: Node | None = node
-        while inner is not None and inner.type in {"nullable_type", "parenthesized_type"}:
-            nullable = nullable or inner.type == "nullable_type"
-            inner = next((child for child in inner.children if child.is_named), None)
-        line, text = line_of(node), " ".join(text_of(node)[:200].split())
-        if inner is None or inner.type != "user_type":
-            return TypeReference((), line, text, nullable=nullable)
-        name: list[str] = []
+            raise BudgetError(message, place=str(self.file.place(self.source.line(self.at))))
+        start = self.at
+        annotations = tuple(self.type_modifiers())
+        segments: Name = ()
         arguments: tuple[TypeArgument, ...] = ()
-        annotations: tuple[Annotation, ...] = ()
-        for child in inner.children:
-            if child.type == "identifier":
-                if arguments:
-                    return TypeReference((), line, text, nullable=nullable)
-                name.append(identifier_of(child))
-            elif child.type == "type_arguments":
-                arguments = tuple(self.type_arguments(child, depth))
-            elif child.type == "type_modifiers":
-                annotations = self.modifiers_in(child)[1]
-        return TypeReference(tuple(name), line, text, arguments, nullable, annotations)
-
-    def type_arguments(self, node: Node, depth: int) -> Iterator[TypeArgument]:
-        for child in node.children:
-            if child.type != "type_projection":
-                continue
-            variance: Literal["", "in", "out"] = ""
-            found: TypeReference | None = None
-            for part in child.children:
-                if part.type == "variance_modifier":
-                    variance = "in" if text_of(part) == "in" else "out"
-                elif part.is_named and part.type not in _COMMENTS:
-                    found = self.type(part, depth + 1)
-            yield TypeArgument(found, variance)
-
-    def declared(self, node: Node) -> tuple[frozenset[str], tuple[Annotation, ...]]:
-        """Return the modifiers and annotations of a declaration of a file or class."""
-        modifiers, annotations = self.modifiers(node)
-        return modifiers, (*self.detached, *annotations)
-
-    def modifiers(self, node: Node) -> tuple[frozenset[str], tuple[Annotation, ...]]:
-        found = _named(node, "modifiers")
-        return self.modifiers_in(found) if found is not None else (frozenset(), ())
-
-    def modifiers_in(self, node: Node) -> tuple[frozenset[str], tuple[Annotation, ...]]:
-        words: set[str] = set()
-        annotations: list[Annotation] = []
-        for child in node.children:
-            if child.type == "annotation":
-                annotations.extend(self.annotations(child))
-            elif child.type.endswith("_modifier"):
-                words.add(text_of(child))
-        return frozenset(words), tuple(annotations)
-
-    def annotations(self, node: Node) -> Iterable[Annotation]:
-        """Yield the annotations of a node, several of `@[A B]`."""
-        self.file.seen.add(node.start_byte)
-        target = _named(node, "use_site_target")
-        for child in node.children:
-            invoked = _named(child, "user_type") if child.type == "constructor_invocation" else child
-            if invoked is None or invoked.type != "user_type":
-                continue
-            listed = _named(child, "value_arguments")
-            yield Annotation(
-                _qualified(invoked),
-                line_of(node),
-                tuple(arguments_of(listed)) if listed is not None else (),
-                identifier_of(target.children[0]) if target is not None else None,
-            )
-
-
-def _ends_with_lambda(node: Node) -> bool:
-    """Return whether the grammar took the body of a class for an argument of its delegate."""
-    last: Node | None = _named(node, "delegation_specifiers")
-    while last is not None and last.children:
-        last = last.children[-1]
-        if last.type == "annotated_lambda":
-            return True
-    return False
-
-
-def arguments_of(node: Node) -> Iterator[tuple[str | None, Node]]:
-    """Yield the arguments of a call: the name or None, and the expression."""
-    for child in node.children:
-        if child.type != "value_argument":
-            continue
-        parts = [part for part in child.children if part.type not in _COMMENTS]
-        named = len(parts) > 2 and parts[1].type == "="  # noqa: PLR2004 - name, equals sign, value
-        yield (identifier_of(parts[0]) if named else None), parts[-1]
-
-
-def _is_kdoc(node: Node) -> bool:
-    return node.type == "block_comment" and (node.text or b"").startswith(b"/**") and text_of(node) != "/**/"
-
-
-def _with_kdoc(nodes: Iterable[Node]) -> Iterator[tuple[Node, str | None]]:
-    """Yield the nodes that are not comments, each with the KDoc in front of it."""
-    kdoc: str | None = None
-    for node in nodes:
-        if node.type in _COMMENTS:
-            kdoc = text_of(node) if _is_kdoc(node) else kdoc
+        is_nullable = False
+        if self.take("("):
+            end = self.closer(self.at - 1)
+            if self.kinds[end + 1] != "->":
+                inner = self.type(depth + 1)
+                segments, arguments, is_nullable = inner.name, inner.arguments, inner.nullable
+                if self.at != end:
+                    raise _HeadError(self.at)
+            self.at = end + 1
         else:
-            yield node, kdoc
-            kdoc = None
+            segments, arguments = self.class_type(depth, name)
+        while self.kinds[self.at] == "?" and not self.is_next(":"):
+            self.at += 1
+            is_nullable = True
+        is_function = self.kinds[self.at : self.at + 2] == [".", "("]
+        if is_function:
+            self.at = self.closer(self.at + 1) + 1
+        if self.kinds[self.at] in {"&", "->"}:
+            self.at += 1
+            self.type(depth + 1)
+            segments, arguments, annotations = (), (), ()
+        elif is_function:
+            raise _HeadError(self.at)
+        text = " ".join(self.source.between(start, self.at)[:200].split())
+        return TypeReference(segments, self.source.line(start), text, arguments, is_nullable, annotations)
+
+    def class_type(self, depth: int, end: int) -> tuple[Name, tuple[TypeArgument, ...]]:
+        """Read the name of a class and its arguments; a class inside of a generic one has no name."""
+        segments: Name = (self.name(),)
+        arguments = self.type_arguments(depth) if self.kinds[self.at] == "<" else ()
+        while self.kinds[self.at : self.at + 2] == [".", "name"] and self.at + 1 != end:
+            self.at += 1
+            name = self.name()
+            segments = () if arguments or not segments else (*segments, name)
+            arguments = self.type_arguments(depth) if self.kinds[self.at] == "<" else ()
+        return segments, arguments if segments else ()
+
+    def type_modifiers(self) -> Iterator[Annotation]:
+        while True:
+            following = self.kinds[self.at + 1] if self.kinds[self.at] == "name" else ""
+            if self.kinds[self.at] == "@":
+                yield from self.annotations(in_type=True)
+            elif self.is_word("suspend") and following in {"(", "name", "@"}:
+                self.at += 1
+            elif self.is_word("context") and following == "(":
+                self.at += 1
+                self.jump("(")
+            else:
+                return
+
+    def type_arguments(self, depth: int) -> tuple[TypeArgument, ...]:
+        self.require("<")
+        found: list[TypeArgument] = []
+        for _ in self.items(">"):
+            is_out = self.is_word("out") and self.kinds[self.at + 1] in {"name", "(", "@"}
+            self.at += is_out
+            variance: Literal["", "in", "out"] = "out" if is_out else "in" if self.take("in") else ""
+            found.append(TypeArgument(None if self.take("*") else self.type(depth + 1), variance))
+        return tuple(found)
+
+    def expression(self, *, takes_lambdas: bool = True) -> None:
+        """Pass over a value; an error in it costs nothing but the rest of its lines."""
+        start, is_complete, branches = self.at, False, 0
+        try:
+            while True:
+                kind = self.kinds[self.at]
+                branches += kind == "if"
+                is_branch = kind == "else" and branches > 0
+                if kind == ";" and self.kinds[self.at + 1] == "else" and branches:
+                    self.at += 1
+                elif is_branch or (self.kinds[self.at - 1] == "}" and self.is_word("catch", "finally")):
+                    branches -= is_branch
+                    self.at += 1
+                    self.jump("(")
+                    is_complete = False
+                elif self.is_end(is_complete=is_complete) or (kind == "{" and not takes_lambdas):
+                    return
+                else:
+                    self.at += 1
+                    is_complete = self.pass_operation(kind, is_complete=is_complete)
+        except _HeadError:
+            self.recover(start, start)
+
+    def is_end(self, *, is_complete: bool) -> bool:
+        """Return whether a value ends in front of a token."""
+        kind = self.kinds[self.at]
+        is_ended = is_complete or self.kinds[self.at - 1] == "return"
+        is_next_line = self.breaks[self.at] and kind not in _CONTINUATIONS
+        return kind in _ENDS or (is_ended and (is_next_line or kind in {"fun", "object"}))
+
+    def pass_operation(self, kind: str, *, is_complete: bool) -> bool:
+        """Pass over an operand or operator that begins before `at`; return whether a value is complete."""
+        if kind in {"(", "[", "{"}:
+            self.at = self.closer(self.at - 1) + 1
+        elif kind in {"if", "for", "while"}:
+            self.jump("(")
+            return False
+        elif kind == "when":
+            self.jump("(")
+            self.jump("{")
+        elif kind == "@":
+            return self.pass_at(is_complete=is_complete)
+        elif kind == "?":
+            self.take(":")
+            return False
+        elif kind == "<" and is_complete:
+            after = self.source.after_type_arguments(self.at - 1)
+            self.at = after or self.at
+            return after is not None
+        elif kind == "!" and is_complete:
+            return self.take("!")
+        elif kind in {"is", "as"}:
+            self.take("?")
+            self.type()
+        elif kind == "object":
+            if self.take(":"):
+                list(self.supertypes())
+            self.jump("{")
+        elif kind == "fun":
+            bodies = (item for item in self.source.steps(self.at, self.end) if self.kinds[item] in {"{", "="})
+            self.at = next(bodies, self.at)
+            return False
+        elif kind == "::":
+            self.at += 1
+        elif kind in {"++", "--"}:
+            return is_complete
+        else:
+            # Of two words, the second one is the name of a function between its operands.
+            return kind in _OPERANDS and not is_complete
+        return True
+
+    def pass_at(self, *, is_complete: bool) -> bool:
+        """Pass over a label or an annotation, and return whether a value is complete after it."""
+        is_label = self.source.is_joined(self.at - 1) and self.kinds[self.at - 2] in {*_OPERANDS, ">"}
+        is_target = is_label and self.kinds[self.at] == "name" and self.source.is_joined(self.at)
+        if is_target:
+            self.at += 1
+        elif not is_label:
+            self.at -= 1
+            self.annotations(is_read=False)
+        return is_complete and (is_target or not is_label)

@@ -11,7 +11,12 @@ from droidgate_mappings.model.errors import DroidgateError
 
 
 def read_all(
-    sources: Sequence[str], *, only: Sequence[str] | None, strict: bool, keep_going: bool = False
+    sources: Sequence[str],
+    *,
+    only: Sequence[str] | None,
+    strict: bool,
+    keep_going: bool = False,
+    variant: str | None = None,
 ) -> Providers:
     """Read sources, and report on standard error what could not be read in them.
 
@@ -20,12 +25,13 @@ def read_all(
         only: The formats that are read, None for all.
         strict: Refuse what readers accept although it breaks a rule.
         keep_going: Read the others of several sources where one cannot be read; it is among the problems.
+        variant: The variant of source trees whose source code is read, None for Gradle's default.
 
     Raises:
         InputError: a source cannot be read, or none has a descriptor.
         UsageError: an unknown format, or standard input named twice.
     """
-    read = read_sources(sources, formats=only, strict=strict, skips_unreadable=keep_going)
+    read = read_sources(sources, formats=only, strict=strict, skips_unreadable=keep_going, variant=variant)
     for problem in read.problems:
         print_problem(problem)
     check_declared(read, sources)

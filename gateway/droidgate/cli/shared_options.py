@@ -59,6 +59,10 @@ PATTERN_HELP = "CAPABILITY, PACKAGE/CAPABILITY or PACKAGE/COMPONENT/CAPABILITY; 
 
 SOURCES: Final = argument("SRC", SOURCE_HELP, ...)
 STRICT: Final = flag("--strict", "Read by the specification: every leniency is an error")
+VARIANT: Final = option(
+    "--variant VARIANT",
+    "Variant of a project whose Kotlin is read, such as playRelease or play; Gradle's default without it",
+)
 ONLY_FORMATS: Final = option(
     "--from FORMAT", "Read as this format only; may be repeated", autocompletion=complete_formats
 )

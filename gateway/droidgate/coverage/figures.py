@@ -27,10 +27,14 @@ from droidgate.coverage.coverage_document import (
     Totals,
 )
 from droidgate.coverage.reach import Reaching, Standing, reach_of_app
+from droidgate.sources.android_project import UNREADABLE_LIBRARY
+from droidgate.sources.build_layout import BUILD_STATEMENT_UNREAD, PROJECT_NOT_MERGED
 from droidgate.sources.catalogs.catalog import Catalog, quoted
 from droidgate.sources.catalogs.catalog_rows import read_part
+from droidgate.sources.file_reader import UNREAD_FILE
 from droidgate.sources.source_code import CAPABILITIES_NOT_FOUND, VARIANT_CODE
 from droidgate_mappings.formats.format import load_formats
+from droidgate_mappings.formats.leniency import DECLARATION_UNREAD
 from droidgate_mappings.formats.reachability import ComponentFacts, Protection
 from droidgate_mappings.model.capability import CapabilityAccess, Provider
 from droidgate_mappings.model.types import Frozen
@@ -41,6 +45,17 @@ MOST_NAMED_PERMISSIONS: Final = 100
 MOST_SETS: Final = 40
 
 _MEMORY: Final = "1500MB"
+_HIDING_CODES: Final = (
+    VARIANT_CODE,
+    CAPABILITIES_NOT_FOUND,
+    DECLARATION_UNREAD,
+    UNREADABLE_LIBRARY,
+    PROJECT_NOT_MERGED,
+    BUILD_STATEMENT_UNREAD,
+    UNREAD_FILE,
+)
+"""Findings about parts of an app that were not read, and may declare something."""
+
 _BETWEEN: Final = "\x1f"
 _UNKNOWN: Final = "\x1e"
 
@@ -434,7 +449,7 @@ CREATE TABLE entry_sum AS
         coalesce(bool_or(p.is_silent), FALSE) AS silent,
         e.unit IN (
             SELECT unit FROM problems UNION SELECT unit FROM findings
-            WHERE code IN ('{VARIANT_CODE}', '{CAPABILITIES_NOT_FOUND}')
+            WHERE code IN ({", ".join(map(quoted, _HIDING_CODES))})
         ) AS unread,
         coalesce(sum(p.capabilities), 0)::BIGINT AS capabilities
     FROM entry e LEFT JOIN provider_fact p USING (entry) GROUP BY ALL;

@@ -28,7 +28,7 @@ from droidgate.migration.source_sets import (
     read_text_file,
     replace_text,
 )
-from droidgate.sources import check_convertible, read
+from droidgate.sources import check_convertible, read, read_sources
 from droidgate.sources.source_results import Providers, check_package
 from droidgate_android.handlers.methods import identifiers
 from droidgate_android.handlers.places import MARK
@@ -36,7 +36,7 @@ from droidgate_android.manifest_edit import COMPONENTS, merge_manifest, parse_ma
 from droidgate_mappings.formats.format import Artifact, Format, HandlerCode, find_format
 from droidgate_mappings.formats.reachability import Protection, enabled_words, protection_of
 from droidgate_mappings.model.capability import Provider
-from droidgate_mappings.model.errors import UsageError, WriteError
+from droidgate_mappings.model.errors import InputError, UsageError, WriteError
 from droidgate_mappings.model.findings import Finding, Level
 from droidgate_mappings.model.names import qualified_class
 from droidgate_mappings.model.types import Frozen
@@ -702,11 +702,65 @@ def migrate(
     source_set = find_source_set(project, package)
     providers = _providers_of(source)
     check_convertible(providers, " ".join(providers.sources) or None)
+    providers = replace(providers, providers=tuple(_joined(providers, target)))
     conversion = convert(providers, to)
     plan = plan_migration(
         project, source_set, conversion.translations, target, dialect, language or source_set.language
     )
-    return Migration(providers, conversion, plan)
+    notes = (*plan.notes, *_no_longer_declared(project, conversion.translations, target))
+    return Migration(providers, conversion, replace(plan, notes=notes))
+
+
+def _joined(providers: Iterable[Provider], target: Format) -> Iterable[Provider]:
+    """Return the providers, in one those of one app that would get one component and differ in nothing else.
+
+    Their capabilities are together in the new component; rules of access are not mixed.
+    """
+    joined: dict[str, Provider] = {}
+    for provider in providers:
+        parts: dict[str, object] = {
+            "component": None,
+            "source": None,
+            "capabilities": (),
+            "definitions": {},
+            "extensions": {},
+        }
+        key = provider.model_copy(update=parts).model_dump_json()
+        first = joined.get(key)
+        if first is None or provider.protocol == target.id or not _is_disjoint(first, provider):
+            joined[key if first is None else f"{key}{len(joined)}"] = provider
+            continue
+        changes = {
+            "capabilities": first.capabilities + provider.capabilities,
+            "definitions": {**provider.definitions, **first.definitions},
+            "extensions": {**provider.extensions, **first.extensions},
+        }
+        joined[key] = first.model_copy(update=changes)
+    return joined.values()
+
+
+def _is_disjoint(first: Provider, second: Provider) -> bool:
+    """Return whether no capability or definition of one means something else in the other."""
+    ids = {capability.id for capability in first.capabilities}
+    return ids.isdisjoint(capability.id for capability in second.capabilities) and all(
+        first.definitions.get(name, definition) == definition
+        for name, definition in second.definitions.items()
+    )
+
+
+def _no_longer_declared(project: Path, translations: Sequence[Translation], target: Format) -> Iterator[str]:
+    """Yield a note for each component that the migration writes again without capabilities that it has."""
+    try:
+        existing = read_sources([fspath(project)], formats=[target.id])
+    except InputError:
+        return
+    for written in (translation.writing.provider for translation in translations):
+        ids = {capability.id for capability in written.capabilities}
+        for provider in existing:
+            lost = [capability.id for capability in provider.capabilities if capability.id not in ids]
+            if provider.component is not None and provider.component == written.component and lost:
+                message = f"{written.component} no longer declares {', '.join(lost)}"
+                yield f"{message}: to keep them, migrate the providers of both together"
 
 
 def _providers_of(source: str | PathLike[str] | Iterable[Provider]) -> Providers:

@@ -45,7 +45,10 @@ __all__ = [
 
 
 def read(
-    *sources: str | PathLike[str], formats: Iterable[str] | None = None, strict: bool = False
+    *sources: str | PathLike[str],
+    formats: Iterable[str] | None = None,
+    strict: bool = False,
+    variant: str | None = None,
 ) -> Providers:
     """Return what sources declare, in any known format.
 
@@ -56,16 +59,18 @@ def read(
             fixes itself: `mobile-agent:`.
         formats: Ids of the formats to look for, such as `mmcp`; all installed ones by default.
         strict: Every leniency of a reader is an error.
+        variant: The variant of source trees whose source code is read, such as `playRelease`, `play` or
+            `release`; Gradle's default without it.
 
     What cannot be read next to something that can is in `problems`.
 
     Raises:
         InputError: a source cannot be read, or none of them has a descriptor or an application.
         DeviceError: the phone cannot be reached or used.
-        UsageError: a format is unknown, or standard input is named twice.
+        UsageError: a format or the variant is unknown, or standard input is named twice.
     """
     names = [fspath(source) for source in sources]
-    providers = read_sources(names, formats=formats, strict=strict)
+    providers = read_sources(names, formats=formats, strict=strict, variant=variant)
     check_declared(providers, names)
     return providers
 
@@ -76,6 +81,7 @@ def read_sources(
     formats: Iterable[str] | None = None,
     strict: bool = False,
     skips_unreadable: bool = False,
+    variant: str | None = None,
 ) -> Providers:
     """Return what sources declare, together and in their order; nothing where they declare nothing.
 
@@ -84,11 +90,12 @@ def read_sources(
         formats: Ids of the formats to look for; all installed ones by default.
         strict: Every leniency of a reader is an error.
         skips_unreadable: One of several sources that cannot be read is a problem.
+        variant: As `read` takes it.
 
     Raises:
         InputError: a source cannot be read.
         DeviceError: the phone cannot be reached or used.
-        UsageError: a format is unknown, or standard input is named twice.
+        UsageError: a format or the variant is unknown, or standard input is named twice.
     """
     check_sources(sources)
     chosen = chosen_formats(formats)
@@ -96,7 +103,7 @@ def read_sources(
     for source in sources:
         try:
             with timed_step(f"read {source}"):
-                readings.append(read_source(source, strict=strict, formats=chosen))
+                readings.append(read_source(source, strict=strict, formats=chosen, variant=variant))
         except InputError as error:
             if not skips_unreadable or len(sources) == 1:
                 raise
@@ -165,6 +172,7 @@ def read_source(
     strict: bool = False,
     formats: Iterable[Format] | None = None,
     stdin: BinaryIO | None = None,
+    variant: str | None = None,
 ) -> Providers:
     """Return everything that one source declares.
 
@@ -176,6 +184,7 @@ def read_source(
         strict: Every leniency of a reader is an error.
         formats: The formats to look for; all installed ones by default.
         stdin: What `-` reads, the process's standard input by default.
+        variant: As `read` takes it.
 
     Raises:
         InputError: the named file cannot be read or no format claims it, or the folder holds none of these.
@@ -183,7 +192,8 @@ def read_source(
     """
     if not source:
         raise InputError("the path is empty", hint="a folder is `.`, standard input is `-`")
-    options = ReadOptions(tuple(load_formats().values() if formats is None else formats), strict=strict)
+    chosen = tuple(load_formats().values() if formats is None else formats)
+    options = ReadOptions(chosen, strict=strict, variant=variant)
     if source.startswith(DEVICE_SCHEME):
         # Most runs have no phone, and its modules take longer to import than a file to be read.
         from droidgate.sources.phone_source import read_device_source  # noqa: PLC0415

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
@@ -20,13 +20,13 @@ from droidgate.sources.folders import module_of_manifest, read_bytes, scan_folde
 from droidgate.sources.format_reading import FormatReader
 from droidgate.sources.module_layout import LooseCode
 from droidgate.sources.resources import SourceSet
-from droidgate.sources.source_code import Code, code_of
+from droidgate.sources.source_code import Code, code_of, has_variant
 from droidgate.sources.source_paths import printable, shown_parent
 from droidgate.sources.text_manifest import is_manifest
 from droidgate_android.apk.file_kinds import is_binary_xml, is_zip
 from droidgate_mappings.formats.format import SourceFile, load_formats
 from droidgate_mappings.model.capability import Place, Provider, declaration_of
-from droidgate_mappings.model.errors import BudgetError, InputError
+from droidgate_mappings.model.errors import BudgetError, InputError, UsageError
 from droidgate_mappings.model.findings import Finding, Level, finding_code
 from droidgate_mappings.model.json_values import Json
 from droidgate_mappings.text.json_text import parse_json
@@ -155,6 +155,7 @@ class FileReader(FormatReader):
         scan = scan_folder(folder, shown, self.options.formats)
         self.files_read = scan.files_read
         self.note(*scan.problems)
+        self._check_variant(scan.modules)
         for module in scan.modules:
             self.read_module(module)
         # Resources and assets are listed as the modules are read.
@@ -184,6 +185,13 @@ class FileReader(FormatReader):
         self.files_read.update(inner.files_read)
         self.read_alone.update(inner.read_alone)
         self.note(*inner.problems.values())
+
+    def _check_variant(self, modules: Sequence[Module]) -> None:
+        variant = self.options.variant
+        if variant is not None and not any(has_variant(module, variant) for module in modules):
+            names = {name for item in modules for name in (*item.gradle.flavours, *item.gradle.build_types)}
+            hint = f"flavours and build types here: {', '.join(sorted(names)) or 'none'}"
+            raise UsageError(f'no module has the variant "{variant}"', hint=hint)
 
     def _read_loose_archives(self, archives: Iterable[tuple[str, str]]) -> None:
         from droidgate.sources.apk_sources import open_loose_archives  # noqa: PLC0415
@@ -251,7 +259,7 @@ class FileReader(FormatReader):
         self.report_variant_code(module)
         self.applications.extend(applications)
         known = len(self.providers)
-        code = code_of(module)
+        code = code_of(module, self.options.variant)
         for name, application in found:
             self.read_application(application, code=code if name == MAIN else Code())
         self.note(*problems)

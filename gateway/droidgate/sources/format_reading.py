@@ -42,12 +42,15 @@ class ReadOptions:
         strict: Every leniency of a reader is an error.
         keeps_going: A crash while a capability is read is a problem of the reading.
         with_silent: Add the providers that would have to be asked for their capabilities.
+        variant: The variant of a source tree whose source code is read, or flavours or a build type of it;
+            Gradle's default without it.
     """
 
     formats: tuple[Format, ...] = field(default_factory=lambda: tuple(load_formats().values()))
     strict: bool = False
     keeps_going: bool = False
     with_silent: bool = False
+    variant: str | None = None
 
 
 @dataclass(slots=True)
@@ -167,10 +170,10 @@ class FormatReader:
                     self._keep(Reading(found), context)
 
     def report_variant_code(self, module: Module) -> None:
-        """Report source code of a module's build types and flavours, which is not read."""
+        """Report source code of a module's build types and flavours, and whether it is read."""
         for format_ in self.options.formats:
             if format_.code is not None:
-                self.findings += report_variant_code(format_.code, module)
+                self.findings += report_variant_code(format_.code, module, self.options.variant)
 
     @contextmanager
     def _noting_problems(self, place: str | None, format_: Format) -> Iterator[None]:

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Final
 from droidgate.sources.android_project import Module
 from droidgate.sources.build_layout import GENERATED
 from droidgate.sources.resources import SourceSet
+from droidgate_android.projects.gradle_text import joined_name, source_sets_of
 from droidgate_mappings.formats.application import Application
 from droidgate_mappings.formats.format import CodeReader, Format, SourceFile, load_formats
 from droidgate_mappings.formats.leniency import ReadingContext
@@ -40,13 +41,19 @@ CAPABILITIES_NOT_FOUND: Final = _code(
 
 VARIANT_CODE: Final = _code(
     "variant-code-unread",
-    "Source code of a build type or flavour may declare capabilities; that of `main` alone is read",
+    "Source code of another build type or flavour may declare capabilities; that of one variant is read",
+)
+VARIANT_READ: Final = _code(
+    "variant-code-read",
+    "Source code of a build type or flavour may declare capabilities; its variant is the one that is read",
 )
 
 COMPETING_SERVICES: Final = _code(
     "competing-services",
     "Source code declares functions of several services, and a supported release indexes one service only",
 )
+
+_MOST_NAMED: Final = 5
 
 MAX_CODE_BYTES: Final = 256 * 1024 * 1024
 """All files of source code of one app together, where one of them may declare something."""
@@ -89,30 +96,77 @@ class Code:
     types: tuple[SourceSet, ...] = ()
 
 
-def code_of(module: Module) -> Code:
-    """Return the source code of a module; that of modules that are merged into it is its own."""
-    further = tuple(code for library in module.libraries for code in library.code)
-    if module.merges_manifests:
-        return Code((*module.code, *further))
-    return Code(module.code, further)
+def code_of(module: Module, variant: str | None = None) -> Code:
+    """Return the source code of a module; that of modules that are merged into it is its own.
+
+    Args:
+        module: The module.
+        variant: A variant, or flavours or a build type of it; what it leaves open is as Gradle's default.
+    """
+    own, *further = (
+        (*part.code, *(code for code in part.variant_code if _name_of(code) in sets))
+        for part, sets in _parts_of(module, variant)
+    )
+    types = tuple(code for part in further for code in part)
+    return Code((*own, *types)) if module.merges_manifests else Code(own, types)
 
 
-def report_variant_code(reader: CodeReader, module: Module) -> list[Finding]:
+def has_variant(module: Module, variant: str) -> bool:
+    """Return whether a module has a variant, a flavour, a build type or a source set of that name."""
+    sets = map(_name_of, (code for part in (module, *module.libraries) for code in part.variant_code))
+    return module.gradle.names_in(variant) is not None or variant in sets
+
+
+def _parts_of(module: Module, variant: str | None) -> Iterator[tuple[Module, tuple[str, ...]]]:
+    """Yield a module and its libraries, each with the source sets that the variant has besides `main`."""
+    names = module.gradle.names_in(variant or "")
+    chosen = module.gradle.variant(names or ())
+    for part in (module, *module.libraries):
+        sets = source_sets_of(part.gradle.variant(chosen))
+        # Flavours that a plugin of the build adds are known by their folders only.
+        yield part, (sets if names is not None else (*sets, variant or ""))
+
+
+def _name_of(code: SourceSet) -> str:
+    return code.shown.rpartition("/")[2]
+
+
+def report_variant_code(reader: CodeReader, module: Module, variant: str | None = None) -> list[Finding]:
     """Return a finding for each build type and flavour whose source code may declare something."""
-    merged = module.libraries if module.merges_manifests else ()
-    findings = []
-    for code in (code for item in (module, *merged) for code in item.variant_code):
-        ignored = CodeReading()
-        for _, name in _located((code,), reader, ignored):
-            data = _content_of(code, name, ignored)
-            if data is not None and reader.may_declare(data):
-                message = "the source set is not read with main; this file of it may declare capabilities"
-                place = Place(path=code.path_of(name))
-                findings.append(
-                    Finding(code=VARIANT_CODE, level=Level.NOTE, pointer="", message=message, source=place)
+    findings: list[Finding] = []
+    known = code_of(module, variant)
+    name = joined_name(module.gradle.variant(module.gradle.names_in(variant or "") or ()))
+    for part, sets in _parts_of(module, variant):
+        for code in part.variant_code if part is module or module.merges_manifests else ():
+            found = read_code(reader, Code((code,), (*known.own, *known.types)), ReadingContext())
+            names = [item.id.rpartition("#")[2] for each in found.providers for item in each.capabilities]
+            own, has = _name_of(code), _functions_of(names)
+            if own in sets:
+                message, is_reported = f"the variant {name} is read; its source set {own} {has}", bool(names)
+            else:
+                message = f"the variant {name} is read without the source set {own}, which {has}"
+                is_reported = True
+            findings += [
+                Finding(
+                    code=VARIANT_READ if own in sets else VARIANT_CODE,
+                    level=Level.NOTE,
+                    pointer="",
+                    message=message,
+                    source=Place(path=path),
+                    hint="--variant reads another one" if own in sets else f"--variant {own} reads it",
                 )
-                break
+                for path in found.files_read[:1]
+                if is_reported
+            ]
     return findings
+
+
+def _functions_of(names: Sequence[str]) -> str:
+    if not names:
+        return "may have functions"
+    more = f" and {len(names) - _MOST_NAMED} more" if len(names) > _MOST_NAMED else ""
+    count = f"{len(names)} function{'' if len(names) == 1 else 's'}"
+    return f"has {count}: {', '.join(names[:_MOST_NAMED])}{more}"
 
 
 def read_code(reader: CodeReader, code: Code, context: ReadingContext) -> CodeReading:

@@ -194,11 +194,12 @@ OF_A_LIST = f'@AppFunctionInstruction("x $L") {F}) {{}}'
 FINDINGS = [
     (notes(f"@AppFunctionInstruction(text())\n{F}) {{}}", INSTRUCTION),
      "1.kt:8", "kotlin-not-understood", NOT_A_TEXT),
-    (notes(TRIMMED, INSTRUCTION), "1.kt:8", "kotlin-not-understood", NOT_A_TEXT),
+    (notes(TRIMMED, INSTRUCTION),
+     "1.kt:8", "kotlin-not-understood", NOT_A_CONSTANT.format('"x".trim()')),
     (notes(OF_A_LIST, f'{INSTRUCTION}const val L = listOf("a", 1)\n'),
      "1.kt:9", "kotlin-not-understood", NOT_A_CONSTANT.format('"x $L"')),
-    (notes(OF_A_LIST, f"{INSTRUCTION}const val L = 1.5\n"),
-     "1.kt:7", "kotlin-not-understood", NOT_A_CONSTANT.format("1.5")),
+    (notes(OF_A_LIST, f"{INSTRUCTION}\nconst val L = 1.5\n"),
+     "1.kt:10", "kotlin-not-understood", NOT_A_CONSTANT.format('"x $L"')),
     (notes("class Impl : Add { @AppFunction override fun add(c: AppFunctionContext) {} }",
      "import lib.Add\n"), "1.kt:8", "kotlin-not-understood",
      ("lib.Add is not among the sources; a schema and default values that add inherits are left out")),
@@ -218,8 +219,10 @@ def test_what_the_compiler_refuses_is_a_problem_at_its_line(text: str, place: st
     [problem] = reading.problems
     assert (problem.place, problem.message) == (place, message)
     assert problem.hint == "read the module that declares it too" or "lib.Note" not in message
-    # Of two functions of one name the first is kept.
-    assert len(reading.providers) == (message == "duplicate app function 'f'")
+    # Of two functions or classes of one name the first is kept.
+    assert len(reading.providers) == (
+        message in {"duplicate app function 'f'", "C is declared a second time"}
+    )
 
 
 @pytest.mark.parametrize(
@@ -249,6 +252,20 @@ def test_a_default_value_makes_a_parameter_optional() -> None:
     reading = functions("@AppFunction fun f(c: AppFunctionContext, x: Int = 3, y: String? = null, z: Int) {}")
     required = {name: item.required for name, item in properties_of(only(reading).input).items()}
     assert required == {"x": False, "y": False, "z": True}
+
+
+@pytest.mark.parametrize("before", [
+    pytest.param("#!/usr/bin/env kotlin\n", id="a line for the shell"),
+    pytest.param("@file:OptIn(\n    A::class,\n    B(1)::class,\n)\n", id="an annotation of several lines"),
+    pytest.param("@file:[A B]\n\n", id="annotations in brackets"),
+    pytest.param("@file:A ", id="an annotation on its line"),
+    pytest.param("// package a\n/* package b */ ;", id="comments that name other packages"),
+])  # fmt: skip
+def test_a_type_is_found_in_its_package_whatever_is_in_front_of_that(before: str) -> None:
+    imports = "import androidx.appfunctions.AppFunctionSerializable\n"
+    other = f"{before}package lib\n{imports}@AppFunctionSerializable class Note(val x: Int)\n"
+    capability = only(functions(f"{F}, x: lib.Note) {{}}", other))
+    assert [item.type for item in properties_of(capability.input).values()] == [ref("lib.Note")]
 
 
 SERIALIZABLE = "\n@AppFunctionSerializable "
@@ -322,6 +339,7 @@ def test_an_output_that_is_not_known_is_not_written_as_another_kind() -> None:
     ("@AppFunction protected fun f(c: AppFunctionContext) {}", 7, "a protected function"),
     ("@AppFunction fun String.f(c: AppFunctionContext) {}", 7, "an extension function"),
     ("@AppFunction fun Notes.f(c: AppFunctionContext) {}", 7, "an extension function"),
+    (f"context(log: Log)\n{F}) {{}}", 8, "a function with context parameters"),
     (f"private class In {{ {F}) {{}} }}", 7, "f is in a private class"),
     (f"protected class In {{ class Deep {{\n{F}) {{}} }} }}", 8, "f is in a"),
 ])  # fmt: skip
@@ -375,28 +393,6 @@ def test_a_receiver_that_may_be_the_service_is_a_finding_at_its_line() -> None:
     [finding] = reading.findings
     assert finding.message == "f is read as if BaseNotes were its receiver, android.content.Context"
     assert (finding.level, str(finding.source)) == (Level.READ, "1.kt:11")
-
-
-SYNTAX_ERRORS = {
-    "a parameter list that does not end": ("fun g( {}", 0),
-    "a value that is missing": ("fun g() {\n  val s =\n}", 1),
-    "an unknown word in front of a name": ("@AppFunction\nsuspend fn g(x: Int): String = 1", 1),
-    "a type without a colon": ('fun g(x: Int, y Int): String {\n  return ""\n}', 0),
-    "an error after a statement of several lines":
-        ('fun g(\n  x: Int,\n  y: Int,\n): String {\n  return """\n a { \n"""\n}\nfun h(: Int) {}', 8),
-    "an error after a comment with brackets": ("/* { ( /* [ */ */\nval c = '{' // )\nfun g( {}", 2),
-}  # fmt: skip
-
-
-@pytest.mark.parametrize("lines_before", [0, 1, 7, 60])
-@pytest.mark.parametrize("name", SYNTAX_ERRORS)
-def test_the_place_of_a_syntax_error_is_its_own_line(name: str, lines_before: int) -> None:
-    text, offset = SYNTAX_ERRORS[name]
-    before = "".join(f"fun a{index}(x: Int): String = x.toString()\n" for index in range(lines_before))
-    after = "fun z1() {}\nfun z2() {\n  z1()\n}"
-    [problem] = functions(f"{before}{text}\n{after}").problems
-    assert problem.place == f"1.kt:{7 + lines_before + offset}"
-    assert problem.message == f"Kotlin syntax error at {text.splitlines()[offset].strip()[:40]!r}"
 
 
 def test_problems_and_findings_are_in_order_of_line() -> None:

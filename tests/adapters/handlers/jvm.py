@@ -13,7 +13,7 @@ from droidgate_mappings.model.capability import Provider
 from requirements_of_tests import KOTLIN_FROM_MAVEN, SHORT_JVM, maven_jars, require, short_run
 
 RUNNERS = Path(__file__).parent / "runners"
-_KOTLIN_PARTS = (
+KOTLIN_PARTS = (
     *(
         f"org.jetbrains.kotlin:kotlin-{part}:{KOTLIN_FROM_MAVEN}"
         for part in ("compiler-embeddable", "stdlib", "script-runtime", "daemon-embeddable")
@@ -79,7 +79,7 @@ def compile_kotlin(sources: Sequence[Path], out: Path) -> None:
     """Compile Kotlin, with the Java that it refers to."""
     require("kotlin-compiler")
     java, framework = require("java"), require("framework-jar")
-    jars = maven_jars(*_KOTLIN_PARTS)
+    jars = maven_jars(*KOTLIN_PARTS)
     command: list[str | Path] = [java, *SHORT_JVM, "-cp", ":".join(map(str, jars))]
     command += ["org.jetbrains.kotlin.cli.jvm.K2JVMCompiler", "-no-stdlib", "-no-reflect", "-nowarn"]
     command += ["-cp", f"{jars[1]}:{framework}", "-d", out, *sources]
@@ -89,7 +89,7 @@ def compile_kotlin(sources: Sequence[Path], out: Path) -> None:
 
 def kotlin_library() -> Path:
     """Return the jar of Kotlin's standard library."""
-    return maven_jars(_KOTLIN_PARTS[1])[0]
+    return maven_jars(KOTLIN_PARTS[1])[0]
 
 
 def run_class(name: str, classes: Path, lines: Iterable[str]) -> list[Any]:

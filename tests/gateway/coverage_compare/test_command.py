@@ -94,22 +94,31 @@ def test_several_of_each_are_in_the_plural_and_what_is_not_there_is_left_out(rep
     assert "What a conversion" not in text
 
 
-def test_an_app_whose_code_was_not_all_read_has_not_screens_only(droidgate: Runner, tmp_path: Path) -> None:
+UNREAD_CODE = "class Notes {\n    @AppFunction fun addNote(context: AppFunctionContext) {}\n}\n"
+IMPORTS = "import androidx.appfunctions.AppFunction\nimport androidx.appfunctions.AppFunctionContext\n"
+
+
+@pytest.mark.parametrize(("name", "text"), [
+    pytest.param("play/kotlin/Notes.kt", UNREAD_CODE, id="a function of another flavour"),
+    pytest.param("main/kotlin/Notes.kt", f"fun g() {{\n{UNREAD_CODE}}}\n", id="a function inside of another"),
+])  # fmt: skip
+def test_an_app_whose_code_was_not_all_read_has_not_screens_only(
+    name: str, text: str, droidgate: Runner, tmp_path: Path
+) -> None:
     launcher = """<activity android:name=".A" android:exported="true"><intent-filter>
         <action android:name="android.intent.action.MAIN"/>
         <category android:name="android.intent.category.LAUNCHER"/></intent-filter></activity>"""
     files = {
         "build.gradle.kts": 'plugins { id("com.android.application") }\nandroid { productFlavors {\n'
-        'create("fdroid") {}\ncreate("play") { isDefault = true }\n} }\n',
+        'create("fdroid") {}\ncreate("play") {}\n} }\n',
         "src/main/AndroidManifest.xml": '<manifest package="a.b" '
         f'xmlns:android="http://schemas.android.com/apk/res/android"><application>{launcher}</application></manifest>',
         "src/fdroid/kotlin/Nothing.kt": "class Nothing\n",
-        "src/play/kotlin/Notes.kt": "import androidx.appfunctions.AppFunction\nclass Notes {\n"
-        "    @AppFunction fun addNote(context: AppFunctionContext) {}\n}\n",
+        f"src/{name}": f"{IMPORTS}{text}",
     }
-    for name, text in files.items():
-        (tmp_path / "p" / name).parent.mkdir(parents=True, exist_ok=True)
-        (tmp_path / "p" / name).write_text(text)
+    for path, content in files.items():
+        (tmp_path / "p" / path).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / "p" / path).write_text(content)
     assert droidgate("scan", tmp_path / "p", "--catalog", tmp_path / "c").code == 0
     run_again = droidgate("coverage", tmp_path / "c", "--details", "--csv", tmp_path / "csv")
     head = _head(run_again.out)

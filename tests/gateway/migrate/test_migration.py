@@ -8,14 +8,18 @@ import pytest
 
 from adapters.handlers.jvm import compile_java, resource_classes
 from adapters.handlers.providers import WEATHER, sample_provider
+from droidgate.migration import migration_plan
 from droidgate.migration.migration_plan import plan_migration
 from droidgate.migration.source_sets import find_source_set, read_text_file, replace_text
+from droidgate.sources import read
 from droidgate_mappings.formats.format import find_format
 from droidgate_mappings.model.capability import Capability, CapabilityAccess, ComponentAccess, Provider
 from droidgate_mappings.model.errors import DroidgateError, InputError, UsageError, WriteError
 from droidgate_mappings.translate import translate
 from droidgate_phone.apps.sample_apps import sample_apps_directory
 from gateway.migrate.projects import MODULES, copy_module, files_of, migrate, read_providers
+from gateway.sources.formats_of_tests import write_tree
+from gateway.sources.kotlin_trees import kotlin_tree
 
 GRADLE = 'plugins { id("com.android.application") }\nandroid { namespace = "dev.example" }\n'
 MANIFEST = '<manifest xmlns:android="http://schemas.android.com/apk/res/android"><application/></manifest>'
@@ -158,6 +162,40 @@ def test_two_providers_for_one_component(tmp_path: Path) -> None:
         lambda: plan_migration(project, find_source_set(project), translations, target, dialect, "java"),
     )
     assert "2 providers" in error.message
+
+
+ENTRY_POINTS = """package dev.notes
+import androidx.appfunctions.*
+@AppFunctionServiceEntryPoint(serviceName = "NotesService", appFunctionXmlFileName = "notes")
+abstract class BaseNotes : AppFunctionService() { @AppFunction fun note(x: String): String = x }
+@AppFunctionServiceEntryPoint(serviceName = "TasksService", appFunctionXmlFileName = "tasks")
+abstract class BaseTasks : AppFunctionService() { @AppFunction fun task(x: String): String = x }
+"""
+
+
+def test_services_of_one_app_become_one_component_and_none_loses_its_functions_unseen(tmp_path: Path) -> None:
+    code = "app/src/main/java/dev/notes/Notes.kt"
+    write_tree(tmp_path, {**kotlin_tree(), code: ENTRY_POINTS})
+    notes, tasks = read(tmp_path)
+    together = migration_plan.migrate([notes, tasks], to="mmcp", into=tmp_path, language="kotlin")
+    [translation] = together.conversion.translations
+    assert [item.id for item in translation.source.capabilities] == [
+        "dev.notes.BaseNotes#note", "dev.notes.BaseTasks#task",
+    ]  # fmt: skip
+    migration_plan.migrate([notes], to="mmcp", into=tmp_path, language="kotlin").write()
+    [lost] = [
+        note
+        for note in migration_plan.migrate([tasks], to="mmcp", into=tmp_path, language="kotlin").notes
+        if "no longer" in note
+    ]
+    assert lost == (
+        ".MmcpToolActivity no longer declares dev_notes_BaseNotes_note: to keep them, "
+        "migrate the providers of both together"
+    )
+    assert not any("no longer" in note for note in together.notes)
+    closed = tasks.model_copy(update={"access": tasks.access.model_copy(update={"permission": "a.b.C"})})
+    with pytest.raises(UsageError, match="2 providers cannot become one component"):
+        migration_plan.migrate([notes, closed], to="mmcp", into=tmp_path, language="kotlin")
 
 
 def test_a_descriptor_of_another_component_stays_and_the_new_one_gets_another_name(tmp_path: Path) -> None:

@@ -15,6 +15,7 @@ from droidgate.sources.source_code import CAPABILITIES_NOT_FOUND, SOURCE_DIFFERS
 from droidgate_mappings.compare import compare_sets
 from droidgate_mappings.formats.format import find_format, load_formats
 from droidgate_mappings.model.capability import CapabilitySet
+from droidgate_mappings.model.errors import UsageError
 from droidgate_mappings.model.types import RefType
 from droidgate_mappings.translate import translate
 from gateway.sources.formats_of_tests import write_tree
@@ -262,7 +263,7 @@ class TestCost:
         }
         write_tree(Path("p"), {"app/src/main/AndroidManifest.xml": MANIFEST, **names})
         formats = [load_formats()["appfunctions"]]
-        monkeypatch.setitem(sys.modules, "tree_sitter", None)
+        monkeypatch.setitem(sys.modules, "droidgate_appfunctions.kotlin.syntax", None)
         calls = count_calls(lambda: read_source("p", formats=formats))
         assert calls < 300 * count
 
@@ -270,23 +271,90 @@ class TestCost:
         write_tree(Path("p"), {"app/src/main/AndroidManifest.xml": MANIFEST, "app/src/main/java/A.kt": PLAIN})
         program = (
             "import json, sys\nfrom droidgate.sources import read_source\nread_source('p')\n"
-            "print(json.dumps([one for one in sys.modules if one.startswith('tree_sitter')]))"
+            "print(json.dumps([one for one in sys.modules if one.endswith('kotlin.syntax')]))"
         )
         run = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
         assert json.loads(run.stdout) == []
 
 
-def test_code_of_a_variant_that_may_declare_functions_is_reported() -> None:
-    reading = tree(
-        {
-            "app/src/debug/java/Debug.kt": FUNCTIONS.replace("addNote", "debugNote"),
-            "app/src/free/java/Plain.kt": PLAIN,
-            "app/src/testDebug/java/Test.kt": FUNCTIONS,
-        }
+FLAVOURS = """
+plugins {{ id("com.android.application") }}
+android {{
+  flavorDimensions += listOf("store", "stage")
+  productFlavors {{
+    create("play") {{ dimension = "store"; {default} }}
+    create("fdroid") {{ dimension = "store" }}
+    create("staging") {{ dimension = "stage" }}
+    create("live") {{ dimension = "stage" }}
+  }}
+  buildTypes {{ create("benchmark") }}
+}}
+dependencies {{ implementation(project(":shared")) }}
+"""
+SETS = (
+    "play",
+    "fdroid",
+    "staging",
+    "debug",
+    "release",
+    "fdroidLive",
+    "fdroidLiveDebug",
+    "benchmark",
+    "plugged",
+)
+PLAY = "getIsDefault().set(true)"
+
+
+# fmt: off
+VARIANTS = {
+    "the first flavours by name, and debug": ("", None, {"fdroid", "debug", "fdroidLive", "fdroidLiveDebug"}),
+    "the flavour that is set to be the default": (PLAY, None, {"play", "debug"}),
+    "the flavour that says that it is the default": ("isDefault = true", None, {"play", "debug"}),
+    "the flavour that is named": ("", "play", {"play", "debug"}),
+    "the variant that is named": ("", "playStagingRelease", {"play", "staging", "release"}),
+    "the build type that is named": ("", "release", {"fdroid", "release", "fdroidLive"}),
+    "a named flavour before the default": (PLAY, "fdroidBenchmark", {"fdroid", "benchmark", "fdroidLive"}),
+    "a source set that no build file names":
+        ("", "plugged", {"fdroid", "debug", "fdroidLive", "fdroidLiveDebug", "plugged"}),
+}
+# fmt: on
+
+
+@pytest.mark.parametrize("title", VARIANTS)
+def test_functions_of_one_variant_are_read_and_those_of_others_are_reported(title: str) -> None:
+    default, variant, expected = VARIANTS[title]
+    function = "@AppFunction fun f(c: AppFunctionContext) {}"
+    imports = "import androidx.appfunctions.AppFunctionContext\nimport androidx.appfunctions.AppFunction\n"
+    code = {
+        f"{module}/src/{name}/java/{name}.kt": f"package {module}\n{imports}class Of{name} {{ {function} }}\n"
+        for name in SETS
+        for module in ("app", "shared")
+    }
+    write_tree(Path("p"), {**kotlin_tree(), **code, "app/build.gradle.kts": FLAVOURS.format(default=default)})
+    reading = read_source("p", variant=variant)
+    in_app = {id_.partition("#")[0].removeprefix("app.Of") for id_ in ids(reading) if id_.startswith("app.")}
+    assert in_app == expected
+    # A library without flavours has the build type of the app where it knows it.
+    own = {"release" if "release" in expected else "debug", *({"plugged"} & expected)}
+    assert {id_ for id_ in ids(reading) if id_.startswith("shared.")} == {
+        f"shared.Of{name}#f" for name in own
+    }
+    found = {str(item.source): item for item in reading.findings}
+    for name in SETS:
+        finding = found[f"p/app/src/{name}/java/{name}.kt"]
+        is_read = name in expected
+        assert finding.code == ("variant-code-read" if is_read else "variant-code-unread")
+        assert finding.message.endswith("has 1 function: f")
+        assert finding.hint == ("--variant reads another one" if is_read else f"--variant {name} reads it")
+
+
+def test_a_variant_that_no_module_has_is_an_error() -> None:
+    write_tree(Path("p"), {**kotlin_tree(), "app/build.gradle.kts": FLAVOURS.format(default="")})
+    with pytest.raises(UsageError, match='no module has the variant "demo"') as caught:
+        read_source("p", variant="demo")
+    assert caught.value.hint == (
+        "flavours and build types here: benchmark, debug, fdroid, live, play, release, staging"
     )
-    (finding,) = reading.findings
-    assert (finding.code, str(finding.source)) == ("variant-code-unread", "p/app/src/debug/java/Debug.kt")
-    assert ids(reading) == [ADD_NOTE]
 
 
 def test_a_scan_has_the_functions_of_a_tree_and_changes_with_its_libraries() -> None:

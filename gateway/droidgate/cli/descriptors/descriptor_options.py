@@ -18,6 +18,7 @@ from droidgate.cli.shared_options import (
     SOURCES,
     STRICT,
     TARGET,
+    VARIANT,
     ConversionThreshold,
     DiffThreshold,
     LintThreshold,
@@ -37,6 +38,7 @@ class Inspect(
 
     sources: list[str] = SOURCES
     only: list[str] | None = ONLY_FORMATS
+    variant: str | None = VARIANT
     strict: bool = STRICT
     as_json: bool = AS_JSON
 
@@ -63,6 +65,7 @@ class Convert(
     name: str | None = PROVIDER_NAME
     package: str | None = option("--package PACKAGE", "Application id of the provider that is written")
     description: str | None = PROVIDER_DESCRIPTION
+    variant: str | None = VARIANT
     strict: bool = STRICT
     force: bool = flag("--force", "Overwrite files that are there and differ")
     fail_on: ConversionThreshold | None = option(
@@ -110,6 +113,7 @@ class Migrate(
     write: bool = flag("--write", "Apply the changes; without it they are only shown")
     only: list[str] | None = ONLY_FORMATS
     providers: list[str] | None = CHOSEN_PROVIDERS
+    variant: str | None = VARIANT
     strict: bool = STRICT
     fail_on: ConversionThreshold | None = option(
         "--fail-on", "Exit with 1, and write nothing, from this level on"
@@ -189,6 +193,7 @@ class Diff(
     old: str = argument("OLD", SOURCE_HELP, ...)
     new: str = argument("NEW", "What it became", ...)
     only: list[str] | None = ONLY_FORMATS
+    variant: str | None = VARIANT
     strict: bool = STRICT
     fail_on: DiffThreshold | None = option("--fail-on", "Exit with 1 from this weight on")
     as_json: bool = AS_JSON

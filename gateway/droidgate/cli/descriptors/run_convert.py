@@ -127,7 +127,9 @@ def convert_sources(options: Convert) -> Report | int:
     The code is 3 where a source cannot be read or a provider cannot be written; the others are written.
     """
     find_format(options.target)
-    read = read_all(options.sources, only=options.only, strict=options.strict, keep_going=True)
+    read = read_all(
+        options.sources, only=options.only, strict=options.strict, keep_going=True, variant=options.variant
+    )
     place = " ".join(options.sources)
     check_convertible(read, place)
     read = read.choose(*(options.providers or ())).described(

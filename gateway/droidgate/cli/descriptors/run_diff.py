@@ -48,8 +48,8 @@ def diff_sources(options: Diff) -> Report:
     if options.old == options.new == "-":
         message = "standard input cannot be both sides"
         raise UsageError(message, hint="name a file for one of them")
-    before = read_all([options.old], only=options.only, strict=options.strict)
-    after = read_all([options.new], only=options.only, strict=options.strict)
+    before = read_all([options.old], only=options.only, strict=options.strict, variant=options.variant)
+    after = read_all([options.new], only=options.only, strict=options.strict, variant=options.variant)
     comparison = diff(before, after)
     weight, threshold = comparison.weight(), options.fail_on
     reached = threshold is not None and weight is not None and weight >= Weight(threshold.value)

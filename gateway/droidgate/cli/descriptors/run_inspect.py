@@ -145,7 +145,7 @@ def _query_words(query: Query, protocols: Mapping[str, str]) -> str:
 
 def inspect_sources(options: Inspect) -> Report:
     """Read the sources and report what is in them; the code is 3 where all that was found cannot be read."""
-    read = read_all(options.sources, only=options.only, strict=options.strict)
+    read = read_all(options.sources, only=options.only, strict=options.strict, variant=options.variant)
     applications = applications_of(read)
     nothing_was_read = bool(read.problems) and not read.providers
     return Report(

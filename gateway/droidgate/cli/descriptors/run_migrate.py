@@ -79,7 +79,7 @@ def migrate_source(options: Migrate) -> Report | int:
         UsageError: an unknown target, or one that is not part of an app; several providers.
         WriteError: the project holds something else under a name that is needed, or cannot be written.
     """
-    read = read_all([options.source], only=options.only, strict=options.strict)
+    read = read_all([options.source], only=options.only, strict=options.strict, variant=options.variant)
     read = read.choose(*(options.providers or ()))
     _check_count(read, options.providers)
     package = options.package if len(read) == 1 else None
