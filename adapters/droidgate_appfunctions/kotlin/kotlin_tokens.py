@@ -58,6 +58,7 @@ class KotlinText:
         kdoc: The KDoc in front of a token.
         closers: The closing bracket of each opening one; an opening bracket that is not closed is not in it.
         unfinished: The offset of a text or comment that does not end.
+        comparisons: Signs `<` that were found not to begin type arguments.
     """
 
     text: str
@@ -68,6 +69,7 @@ class KotlinText:
     kdoc: dict[int, str] = field(default_factory=dict)
     closers: dict[int, int] = field(default_factory=dict)
     unfinished: list[int] = field(default_factory=list)
+    comparisons: set[int] = field(default_factory=set)
 
     @cached_property
     def _lines(self) -> list[int]:
@@ -95,16 +97,20 @@ class KotlinText:
 
     def after_type_arguments(self, token: int) -> int | None:
         """Return the token after the type arguments of an expression; None where `<` compares."""
-        depth, first = 0, token
-        while token - first < _MAX_TYPE_ARGUMENTS:
+        open_angles: list[int] = []
+        for _ in range(0 if token in self.comparisons else _MAX_TYPE_ARGUMENTS):
             kind = self.kinds[token]
-            depth += (kind == "<") - (kind == ">")
+            if kind == "<":
+                open_angles.append(token)
+            elif kind == ">":
+                open_angles.pop()
+            elif kind not in _IN_TYPE_ARGUMENTS:
+                break
             token = self.closers.get(token, token) + 1
-            if depth == 0:
+            if not open_angles:
                 is_ended = self.breaks[token] or self.kinds[token] not in _BEHIND_OPERATOR
                 return token if is_ended else None
-            if kind not in {"<", ">", *_IN_TYPE_ARGUMENTS}:
-                return None
+        self.comparisons.update(open_angles)
         return None
 
     def next_comma(self, start: int, end: int) -> int:

@@ -215,7 +215,7 @@ class _Parser:
             if not self.jump("("):
                 raise _HeadError(self.at)
             if self.take(":"):
-                self.at += 1
+                self.at += self.kinds[self.at] in {"this", "super"}
                 self.jump("(")
         elif self.is_word(*_ACCESSORS):
             self.at += 1
@@ -632,7 +632,7 @@ class _Parser:
             self.at = next(bodies, self.at)
             return False
         elif kind == "::":
-            self.at += 1
+            self.at += self.kinds[self.at] in {"name", "class"}
         elif kind in {"++", "--"}:
             return is_complete
         else:

@@ -111,6 +111,14 @@ def test_an_error_in_a_body_costs_nothing(title: str) -> None:
     assert [item.id.partition("#")[2] for item in reading.providers[0].capabilities] == ["after", "before"]
 
 
+@pytest.mark.parametrize("title", CONSTRUCTS)
+def test_a_text_may_end_anywhere(title: str) -> None:
+    text = CONSTRUCTS[title]
+    for end in range(len(text)):
+        for wrapped in (text[:end], f"class A {{ {text[:end]}"):
+            assert parse_file(SourceFile("a.kt", wrapped.encode())).package == ()
+
+
 def of_kotlinc(texts: Iterable[str]) -> list[list[Row]]:
     """Return what kotlinc's parser sees in each text: errors, functions, classes and properties."""
     require("kotlin-compiler")
