@@ -11,8 +11,9 @@ from typing import Final
 from droidgate_mappings.formats.format import SourceFile
 from droidgate_mappings.model.capability import Place
 from droidgate_mappings.model.findings import Finding, Level, LintRule, LintRules
-from droidgate_mappings.model.json_values import Json
+from droidgate_mappings.model.json_values import Json, one_line_json
 from droidgate_mappings.text.json_text import parse_json
+from droidgate_mappings.values.schema_checks import check_schema
 from droidgate_mcp.tool_facts import CACHE_DEFAULTS, HINTS
 from droidgate_mcp.tool_list import take_apart
 
@@ -42,10 +43,9 @@ INPUT_SCHEMA: Final = _error("mcp-input-schema", "schema Tool.inputSchema",
 OUTPUT_SCHEMA: Final = _error("mcp-output-schema", "schema Tool.outputSchema",
     "An output schema is an object; up to revision 2025-11-25 it has `type: object`",
     "put the value under a property, such as `result`")
-PROPERTIES: Final = _error("mcp-schema-properties", "schema Tool.inputSchema",
-    "`properties` holds schemas, and `required` names", "write an object of schemas, and an array of strings")
-REQUIRED: Final = _note("mcp-required-unknown", "schema Tool.inputSchema",
-    "Each required property is described", "describe it under `properties`, or take it out of `required`")
+EXECUTION: Final = _error("mcp-execution", "schema ToolExecution",
+    "`execution` is an object, and its `taskSupport` is forbidden, optional or required",
+    "write one of the three words, or leave `execution` out")
 ANNOTATIONS: Final = _error("mcp-annotations", "schema ToolAnnotations",
     "Annotations are an object with a string title and boolean hints", "write true or false")
 HINTS_DISAGREE: Final = _note("mcp-hints-disagree", "schema ToolAnnotations.destructiveHint",
@@ -130,6 +130,8 @@ class _Linter:
             self.lint_output(tool["outputSchema"], f"{pointer}/outputSchema")
         if "annotations" in tool:
             self.lint_annotations(tool["annotations"], f"{pointer}/annotations")
+        if "execution" in tool and not self.modern:
+            self.lint_execution(tool["execution"], f"{pointer}/execution")
         if "_meta" in tool and not isinstance(tool["_meta"], Mapping):
             self.report(META, f"{pointer}/_meta", "`_meta` is not a JSON object")
         if "icons" in tool and not _are_icons(tool["icons"]):
@@ -148,30 +150,33 @@ class _Linter:
         names.add(name)
 
     def lint_input(self, schema: Json, pointer: str) -> None:
-        if not isinstance(schema, Mapping) or schema.get("type") != "object":
+        is_object = isinstance(schema, Mapping) and schema.get("type") == "object"
+        if not is_object:
             self.report(INPUT_SCHEMA, pointer, "the input schema is not an object with `type: object`")
-            return
-        self.lint_properties(schema, pointer)
+        self.lint_schema(schema, pointer, is_typed=is_object)
 
     def lint_output(self, schema: Json, pointer: str) -> None:
-        if not isinstance(schema, Mapping) or (schema.get("type") != "object" and not self.modern):
-            self.report(OUTPUT_SCHEMA, pointer, "the output schema is not of the form of this revision")
-            return
-        self.lint_properties(schema, pointer)
+        is_object = isinstance(schema, Mapping) and (self.modern or schema.get("type") == "object")
+        if not is_object:
+            self.report(OUTPUT_SCHEMA, pointer, "the output schema is not an object with `type: object`")
+        self.lint_schema(schema, pointer, is_typed=is_object)
 
-    def lint_properties(self, schema: Mapping[str, Json], pointer: str) -> None:
-        properties = schema.get("properties", {})
-        required = schema.get("required", [])
-        are_schemas = isinstance(properties, Mapping) and all(
-            isinstance(property_, Mapping | bool) for property_ in properties.values()
-        )
-        are_names = isinstance(required, list) and all(isinstance(item, str) for item in required)
-        if not are_schemas or not are_names:
-            self.report(PROPERTIES, pointer, "`properties` or `required` is not of its form")
-            return
-        for name in required:
-            if name not in properties and not schema.keys() & {"$ref", "allOf", "anyOf", "oneOf"}:
-                self.report(REQUIRED, f"{pointer}/required", f"{name!r} is required and not described")
+    def lint_schema(self, schema: Json, pointer: str, *, is_typed: bool) -> None:
+        if isinstance(schema, Mapping):
+            source = Place(path=self.path, line=1, inner=pointer)
+            # What is wrong with the type of the whole schema is reported already where MCP fixes the type.
+            self.findings += (
+                finding
+                for finding in check_schema(schema, pointer=pointer, source=source)
+                if is_typed or finding.pointer != f"{pointer}/type"
+            )
+
+    def lint_execution(self, execution: Json, pointer: str) -> None:
+        if not isinstance(execution, Mapping):
+            self.report(EXECUTION, pointer, "`execution` is not a JSON object")
+        elif execution.get("taskSupport", "forbidden") not in ("forbidden", "optional", "required"):
+            message = f"`taskSupport` is {one_line_json(execution['taskSupport'])[:100]}"
+            self.report(EXECUTION, f"{pointer}/taskSupport", message)
 
     def lint_annotations(self, annotations: Json, pointer: str) -> None:
         if not isinstance(annotations, Mapping):

@@ -1,12 +1,9 @@
-"""The linter of mMCP: its rules, from the specification and from what clients make of a manifest.
-
-A schema that is plainly valid is not checked against its meta-schema, which takes a thousand times as long.
-"""
+"""The linter of mMCP: its rules, from the specification and from what clients make of a manifest."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Final
@@ -19,7 +16,9 @@ from droidgate_mappings.model.capability import Place
 from droidgate_mappings.model.errors import InputError
 from droidgate_mappings.model.findings import Finding, Level, LintRule, LintRules
 from droidgate_mappings.model.json_values import Json, pointer_token
+from droidgate_mappings.text.configured_flags import disabled_in
 from droidgate_mappings.text.json_text import decode_utf8
+from droidgate_mappings.values.schema_checks import check_schema
 from droidgate_mmcp.read import ManifestText, find_manifest_text, hint_about_json
 from droidgate_mmcp.tool_manifest import MANIFEST_KEYS, TOOL_KEYS, form_of, parse_manifest
 from droidgate_mmcp.type_words import NAMES, write_json
@@ -82,56 +81,14 @@ EXPORTED: Final = _error("mmcp-exported", "3", "Other apps can start the compone
     'add android:exported="true"')
 ACTIVITY: Final = _error("mmcp-activity", "3", "Tools are called by starting an activity for its result",
     "advertise by an activity")
+ENABLED: Final = _warning("mmcp-enabled", "4", "The component is enabled, or no query finds it",
+    "remove android:enabled, or enable the component before agents look for it")
 VERSION: Final = _warning("mmcp-version", "Protocol Version", "The manifest states version 1.0",
     'add "protocolVersion": "1.0"')
 # fmt: on
 
 
-_TYPES: Final = frozenset({"array", "boolean", "integer", "null", "number", "object", "string"})
-
-
-def is_plain_schema(schema: Json) -> bool:
-    """Return whether a schema has only usual keywords (JSON Schema 2020-12), each with a value of its form.
-
-    A schema that is not plain may be right too, and so may one of another draft.
-    """
-    if isinstance(schema, bool):
-        return True
-    if not isinstance(schema, dict):
-        return False
-    return all(word in _FORMS and _FORMS[word](value) for word, value in schema.items())
-
-
-def _is_text(value: Json) -> bool:
-    return isinstance(value, str)
-
-
-def _is_type(value: Json) -> bool:
-    return isinstance(value, str) and value in _TYPES
-
-
-def _are_properties(value: Json) -> bool:
-    return isinstance(value, dict) and all(map(is_plain_schema, value.values()))
-
-
-def _are_names(value: Json) -> bool:
-    return isinstance(value, list) and all(map(_is_text, value)) and len(set(value)) == len(value)
-
-
-_FORMS: Final[dict[str, Callable[[Json], bool]]] = {
-    "type": _is_type,
-    "title": _is_text,
-    "description": _is_text,
-    "format": _is_text,
-    "properties": _are_properties,
-    "required": _are_names,
-    "additionalProperties": is_plain_schema,
-    "items": is_plain_schema,
-    "enum": lambda value: isinstance(value, list),
-    "default": lambda _: True,
-}
-
-
+_SAY_WHAT: Final = "state in a sentence what the app's tools are for"
 MAX_FUNCTION_NAME: Final = 64
 CLIENT_PREFIX_LENGTH: Final = len("mcp_aB3_")
 """What goose-mobile puts before a tool's name (reference mobile-mcp-and-mmcp 3.3)."""
@@ -163,7 +120,7 @@ def lint_application(application: Application) -> tuple[Finding, ...]:
         advertises = component.has_action(NAMES["advertise_action"])
         if advertises or component.find_meta_data(NAMES["manifest_meta_data"]) is not None:
             linter = _Linter(component.place or application.place)
-            linter.lint_component(component, advertises=advertises)
+            linter.lint_component(application, component, advertises=advertises)
             linter.lint_meta_data(application, component)
             findings.extend(linter.findings)
     for component in application.of_kind("application", "receiver", "provider"):
@@ -193,7 +150,7 @@ class _Linter:
     ) -> None:
         self.findings.append(rule.broken(message, pointer=pointer, source=self.place, hint=hint, level=level))
 
-    def lint_component(self, component: Component, *, advertises: bool) -> None:
+    def lint_component(self, application: Application, component: Component, *, advertises: bool) -> None:
         name = component.name
         if not advertises:
             self.report(ADVERTISE_ACTION, f"{name} has a manifest, but no filter with the ADVERTISE action")
@@ -209,6 +166,10 @@ class _Linter:
         if component.exported is not True:
             stated = "does not state android:exported" if component.exported is None else "is not exported"
             self.report(EXPORTED, f"{name} {stated}, so no other app can call it")
+        enabled = application.enabled_rule_of(component)
+        if enabled is not True:
+            where = "" if enabled is False else f" in some configurations ({disabled_in(enabled)})"
+            self.report(ENABLED, f"{name} is disabled{where}, so no agent finds it")
         if component.kind == "service":
             self.report(ACTIVITY, f"{name} is a service; clients start an activity")
 
@@ -267,10 +228,12 @@ class _Linter:
             self.report(
                 DRAFT_KEY, "`appDescription` is the draft's name for `instructions`", "/appDescription"
             )
-        if isinstance(manifest.get("instructions"), str):
-            return
-        if "instructions" in manifest or not isinstance(manifest.get("appDescription"), str):
+        text = manifest.get("instructions", manifest.get("appDescription"))
+        if not isinstance(text, str):
             self.report(INSTRUCTIONS, "the manifest has no string `instructions`", "/instructions")
+        elif not text.strip():
+            message = "`instructions` is empty"
+            self.report(INSTRUCTIONS, message, "/instructions", hint=_SAY_WHAT, level=Level.WARNING)
 
     def lint_version(self, manifest: Mapping[str, Json]) -> None:
         if "protocolVersion" not in manifest:
@@ -292,12 +255,13 @@ class _Linter:
         else:
             self.lint_name(name, f"{pointer}/name", seen)
         called = repr(name) if isinstance(name, str) else "without a name"
-        if not isinstance(tool.get("description"), str):
-            self.report(
-                TOOL_DESCRIPTION,
-                f"the tool {called} has no string `description`",
-                f"{pointer}/description",
-            )
+        description = tool.get("description")
+        here = f"{pointer}/description"
+        if not isinstance(description, str):
+            self.report(TOOL_DESCRIPTION, f"the tool {called} has no string `description`", here)
+        elif not description.strip():
+            message = f"the tool {called} has an empty `description`"
+            self.report(TOOL_DESCRIPTION, message, here, level=Level.WARNING)
         if "return" in tool:
             self.report(DRAFT_KEY, f"the tool {called} has the draft's `return`", f"{pointer}/return")
         self.lint_keys(tool, TOOL_KEYS, f"the tool {called}", pointer)
@@ -337,23 +301,7 @@ class _Linter:
             self.lint_schema(value, called, pointer)
 
     def lint_schema(self, schema: Json, called: str, pointer: str) -> None:
-        for message, inner in _schema_errors(schema):
-            self.report(PARAMETERS_SCHEMA, f"the parameters of the tool {called}: {message}", pointer + inner)
+        self.findings.extend(check_schema(schema, pointer=pointer, source=self.place))
         if isinstance(schema, bool) or schema.get("type") != "object":
             message = f"the parameters of the tool {called} are not of the type object"
             self.report(OBJECT_PARAMETERS, message, pointer)
-
-
-def _schema_errors(schema: Json) -> Iterator[tuple[str, str]]:
-    """Yield message and pointer of the worst thing that a schema does against its meta-schema."""
-    if is_plain_schema(schema):
-        return
-    # jsonschema takes 0.1 s to import, and only linting needs it.
-    from jsonschema import Draft202012Validator  # noqa: PLC0415
-    from jsonschema.exceptions import best_match  # noqa: PLC0415
-    from jsonschema.validators import validator_for  # noqa: PLC0415
-
-    chosen = validator_for(schema, default=Draft202012Validator)
-    error = best_match(chosen(chosen.META_SCHEMA).iter_errors(schema))
-    if error is not None:
-        yield error.message[:200], "".join(f"/{pointer_token(str(part))}" for part in error.absolute_path)

@@ -7,7 +7,7 @@ prototype agent or on an Android release (reference mobile-mcp-and-mmcp 2.3, 2.7
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Final
@@ -19,6 +19,7 @@ from droidgate_mappings.model.capability import Place
 from droidgate_mappings.model.errors import InputError
 from droidgate_mappings.model.findings import Finding, Level, LintRule, LintRules
 from droidgate_mappings.text.aapt_text import reference_in
+from droidgate_mappings.text.configured_flags import disabled_in
 from droidgate_mappings.text.xml_text import TOOLS
 from droidgate_mobile_mcp.capabilities_document import (
     DescriptorDocument,
@@ -114,6 +115,7 @@ FOREGROUND_TYPE: Final = _note("mobile-mcp-foreground-type", "reference 2.7",
 
 
 _FORM = FORMS["1.0"]
+_OWN_KEYS = tuple(_FORM.keys.values())
 _ALL_KEYS = tuple(key for keys in KEYS.values() for key in keys)
 
 
@@ -132,14 +134,25 @@ def _lint(application: Application) -> Iterator[Finding]:
     for second in [*services, *with_meta_data][1:]:
         message = f"{second.name} is a further service for Mobile-MCP"
         yield ONE_SERVICE.broken(message, source=_place(application, second))
-    for outside in application.of_kind("application"):
-        meta = outside.find_meta_data(*_ALL_KEYS)
-        if meta is not None:
-            message = f"{meta.name} is at the application, where no agent looks for it"
-            hint = "move it into the service element"
-            yield IN_SERVICE.broken(message, source=meta.place or application.place, hint=hint)
+    for outside in application.of_kind("application", "activity", "receiver", "provider"):
+        yield from _lint_outside(application, outside)
     for service in (*services, *with_meta_data):
         yield from _lint_service(application, service)
+
+
+def _lint_outside(application: Application, component: Component) -> Iterator[Finding]:
+    """Yield the finding of a component that has what only a service can have."""
+    meta = component.find_meta_data(*_OWN_KEYS)
+    if meta is None and (component.kind == "application" or _points_to_descriptor(component)):
+        meta = component.find_meta_data(*_ALL_KEYS)
+    if meta is not None:
+        message = f"{meta.name} is in <{component.kind}>, where no agent looks for it"
+        hint = "move it into the <service> with the intent filter for Mobile-MCP"
+        yield IN_SERVICE.broken(message, source=meta.place or application.place, hint=hint)
+    elif component.has_action(ACTIONS[0]):
+        message = f"{component.name} is in <{component.kind}> and has a filter for {ACTIONS[0]}"
+        hint = "move the intent filter into a <service>; agents look for services"
+        yield ACTION.broken(message, source=_place(application, component), hint=hint)
 
 
 def _points_to_descriptor(service: Component) -> bool:
@@ -168,7 +181,7 @@ def _lint_service(application: Application, service: Component) -> Iterator[Find
         yield EXPORTED.broken(f"{service.name} {stated}", source=place, hint=hint)
     enabled = application.enabled_rule_of(service)
     if enabled is not True:
-        where = "" if enabled is False else f" in some configurations ({_disabled_in(enabled)})"
+        where = "" if enabled is False else f" in some configurations ({disabled_in(enabled)})"
         yield ENABLED.broken(f"{service.name} is disabled{where}", source=place)
     permission = application.permission_of(service)
     if permission is not None:
@@ -248,10 +261,6 @@ def _lint_descriptor_file(application: Application, meta: MetaData, place: Place
         yield not_well_formed(error, path)
         return
     yield from lint_document(document)
-
-
-def _disabled_in(enabled: Mapping[str, bool]) -> str:
-    return ", ".join(qualifier or "default" for qualifier, value in enabled.items() if not value)
 
 
 def _place(application: Application, service: Component) -> Place:
