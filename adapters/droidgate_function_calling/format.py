@@ -13,6 +13,7 @@ FORMAT: Final = Format(
     detect=detect,
     read_file=read_file,
     write=lazily("droidgate_function_calling.write:write"),
+    lint_file=lazily("droidgate_function_calling.lint:lint_file"),
     read_call=lazily("droidgate_function_calling.calls:read_call"),
     endings=(".json",),
 )
