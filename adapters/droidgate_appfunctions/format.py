@@ -36,6 +36,12 @@ FORMAT: Final = Format(
     shell_calls=lazily("droidgate_appfunctions.shell_calls:AppFunctionShellCalls"),
     shim_frontends={TABLES.id: lazily("droidgate_appfunctions.shim_frontend:advertise")},
     shim_backend=lazily("droidgate_appfunctions.shim_backend:AppFunctionBackend"),
-    code=CodeReader((".kt",), may_declare, _read_code, assets_of_code),
+    code=CodeReader(
+        (".kt",),
+        may_declare,
+        _read_code,
+        assets_of_code,
+        lazily("droidgate_appfunctions.lint:lint_source_code"),
+    ),
     endings=(".xml", ".json"),
 )

@@ -13,6 +13,7 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from difflib import get_close_matches
 from functools import partial
 from typing import Final
 
@@ -33,7 +34,7 @@ from droidgate_android.app_search import (
     read_schema,
     simulate_indexing,
 )
-from droidgate_android.app_search.events import PullParser
+from droidgate_android.app_search.events import PullParser, read_events
 from droidgate_android.projects.indexed_text import parse_integer, to_lower_camel_case
 from droidgate_appfunctions.fields import local_name
 from droidgate_appfunctions.file_constants import KIND_OF_NUMBER, NAMES
@@ -44,13 +45,13 @@ from droidgate_appfunctions.mistakes import (
     usually_names_functions,
 )
 from droidgate_appfunctions.saved_listing import is_saved_listing
-from droidgate_mappings.formats.application import Application, Component, MetaData, find_elsewhere
+from droidgate_mappings.formats.application import Application, Component, MetaData, TextFile, find_elsewhere
 from droidgate_mappings.formats.format import SourceFile
-from droidgate_mappings.model.capability import Place
+from droidgate_mappings.model.capability import Place, Provider
 from droidgate_mappings.model.errors import InputError
 from droidgate_mappings.model.findings import Finding, Level, LintRule, LintRules, finding_code
 from droidgate_mappings.model.json_values import Json, pointer_token
-from droidgate_mappings.tables.app_functions import Release, load_indexing
+from droidgate_mappings.tables.app_functions import Release, load_indexing, load_schema_types
 from droidgate_mappings.text.xml_text import Element, parse_xml
 
 PREFIX: Final = "appfunctions-"
@@ -102,6 +103,9 @@ _note = partial(_BOOK.declare, Level.NOTE)
 # fmt: off
 META_DATA: Final = _error("meta-data", "1.1", "A <meta-data> holds what Android reads from <property>",
     "write <property>")
+UNKNOWN_PROPERTY: Final = _warning("unknown-property", "1.1",
+    "A <property> with the prefix of AppFunctions has a name that Android does not read",
+    "name the property as the documentation of AppFunctions does")
 SERVICE_ACTION: Final = _error("service-action", "1.1",
     "A service that is meant for app functions has no intent filter for them",
     "add an intent filter with the action android.app.appfunctions.AppFunctionService")
@@ -184,6 +188,12 @@ UNEVEN_LISTS: Final = _warning("uneven-lists", "2.d",
     "write one of each for every parameter")
 DUPLICATE_PROPERTY: Final = _warning("duplicate-property", "2.f",
     "The schema declares a property of a type twice; the first counts", "remove one")
+BASE_PROPERTY: Final = _warning("base-property", "article 4.1",
+    "The schema's type of functions lacks a property of the platform, or declares it in another way",
+    "declare it as Jetpack's app_functions_schema.xsd does")
+BAD_BOOLEAN: Final = _warning("bad-boolean", "2.a",
+    "A value that should be true or false is another word, which Android reads as false",
+    "write true or false")
 ASSUMED: Final = _note("assumed", "1.2",
     "A file alone does not state its schema and its place in the manifest; the usual ones are assumed",
     "lint the app's folder or APK to be sure")
@@ -246,6 +256,13 @@ _MANIFEST_REASONS: Final = frozenset({
 _UNKNOWN_TAG = "unknown-tag"
 _MISSING = "missing-file"
 _REFUSED = frozenset({"bad-count", "too-large"})
+_NO_FILE = "no-file"
+_SERVICES_OF_JETPACK: Final = frozenset(
+    f"androidx.appfunctions.{folder}{kind}AppFunctionService"
+    for folder in ("", "service.")
+    for kind in ("Platform", "Extension")
+)
+"""Services to which the manifest of Jetpack's library adds the properties, when the app is built."""
 
 
 @dataclass(slots=True)
@@ -284,6 +301,8 @@ def findings_of_reports(
     among = [report.release for report in reports]
     for cause in _causes(reports):
         if cause.reason == _MISSING and cause.path in assets_of_code:
+            continue
+        if cause.reason == _NO_FILE and not is_built and cause.name in _SERVICES_OF_JETPACK:
             continue
         if cause.reason == _UNKNOWN_TAG:
             if has_schema:
@@ -419,6 +438,7 @@ def findings_of_manifest(application: Application) -> Iterator[Finding]:
     """Yield the findings of the manifest and of the guidance that it points to."""
     for component in application.components:
         yield from _check_meta_data(component)
+        yield from _check_properties(component)
         yield from _check_metadata_property(component, application)
         if component.kind == "service":
             yield from _check_service(component)
@@ -432,6 +452,16 @@ def _check_meta_data(component: Component) -> Iterator[Finding]:
         if is_ours or may_name_functions(meta_data):
             message = f"<meta-data> {meta_data.name} is read by no release"
             yield META_DATA.broken(message, source=meta_data.place)
+
+
+def _check_properties(component: Component) -> Iterator[Finding]:
+    names = load_indexing().names
+    known = (names.v1, names.v2, names.schema_, names.app_metadata)
+    for property_ in component.properties:
+        if property_.name.startswith(f"{names.v1}.") and property_.name not in known:
+            nearest = next(iter(get_close_matches(property_.name, known, n=1, cutoff=0)), names.v2)
+            message = f"Android does not read the property {property_.name}"
+            yield UNKNOWN_PROPERTY.broken(message, source=property_.place, hint=f"write {nearest}")
 
 
 def _check_metadata_property(component: Component, application: Application) -> Iterator[Finding]:
@@ -688,9 +718,6 @@ class _Checker:
             yield self._finding(DANGLING_REFERENCE, message, pointer)
 
 
-_NO_FILE = "no-file"
-
-
 def lint_file(source: SourceFile) -> tuple[Finding, ...]:
     """Return the findings of one file: a functions file, an `app_functions_schema.xsd`, or an app's guidance.
 
@@ -743,7 +770,116 @@ def lint_application(application: Application) -> tuple[Finding, ...]:
     current = current_report(reports)
     if current is not None:
         findings += findings_of_signatures(current)
+    for file in _files_of(application, files):
+        findings += _findings_of_text(file.text, file.place.path)
     return tuple(findings)
+
+
+def _files_of(application: Application, files: AppFiles) -> Iterator[TextFile]:
+    """Yield the files of functions and the schema files that an app names and has, each once."""
+    names = load_indexing().names
+    seen: set[str] = set()
+    for component in (application_component(application), *function_services(application)):
+        for property_ in component.properties if component is not None else ():
+            if property_.name not in {names.v1, names.v2, names.schema_}:
+                continue
+            assets = str(property_.value).split(",") if isinstance(property_.value, str) else ()
+            found = [files.asset(name.strip()) for name in assets if name.strip()]
+            if property_.resource is not None:
+                found.append(files.resource(property_.resource))
+            for file in found:
+                if file is not None and file.place.path not in seen:
+                    seen.add(file.place.path)
+                    yield file
+
+
+def _findings_of_text(text: str, path: str) -> Iterator[Finding]:
+    """Yield what is wrong with a well-formed file of functions, or a schema, in every release."""
+    try:
+        events = read_events(text, namespaces="documentType" not in text)
+    except IndexerError:
+        return
+    tags = [event.name for event in events if event.type == "start"]
+    if "xs:documentType" in tags:
+        yield from _check_base_properties(text, path)
+    elif not set(tags[1:]) - {"version"}:
+        yield NO_FUNCTIONS.broken(f"{path} declares no functions", source=Place(path=path))
+    booleans = _boolean_tags()
+    tag, content = "", ""
+    for event in events:
+        if event.type == "start":
+            tag, content = event.name, ""
+        elif event.type == "text":
+            content += event.text
+        elif event.type == "end" and event.name == tag:
+            word = content.strip()
+            if to_lower_camel_case(tag) in booleans and word.lower() not in {"true", "false"}:
+                message = f"<{tag}> is {word[:40]!r}, which Android reads as false"
+                yield BAD_BOOLEAN.broken(message, source=Place(path=path, line=event.line))
+
+
+def _boolean_tags() -> set[str]:
+    schemas = (jetpack_schema(), hand_written_schema())
+    return {
+        name
+        for schema in schemas
+        for properties in schema.types.values()
+        for name, property_ in properties.items()
+        if property_.kind == "boolean"
+    }
+
+
+_BASE_ATTRIBUTES: Final = {
+    "functionId": {"indexingType": "1", "tokenizerType": "2"},
+    "packageName": {"indexingType": "1", "tokenizerType": "2"},
+    "mobileApplicationQualifiedId": {"joinableValueType": "1"},
+    "enabledByDefault": {},
+}
+"""The properties of a function by which Android finds it, and how they are indexed."""
+
+
+def _check_base_properties(text: str, path: str) -> Iterator[Finding]:
+    try:
+        schema = read_schema(text)
+    except IndexerError:
+        return
+    name = load_indexing().names.function_type
+    declared = schema.types.get(name)
+    if declared is None:
+        return
+    platform = load_schema_types("android")[name]
+    place = Place(path=path, line=schema.lines.get(name))
+    for property_, expected in platform.items():
+        if property_ not in declared:
+            if property_ in _BASE_ATTRIBUTES:
+                yield BASE_PROPERTY.broken(f"{name} does not declare {property_}", source=place)
+            continue
+        stated = schema.attributes[name][property_]
+        wrong = [
+            f'{word}="{value}"'
+            for word, value in _BASE_ATTRIBUTES.get(property_, {}).items()
+            if stated.get(word) != value
+        ]
+        if declared[property_].kind != expected.kind:
+            wrong.insert(0, f"the type xs:{expected.kind}")
+        if wrong:
+            message = f"{property_} of {name} does not have {' and '.join(wrong)}"
+            yield BASE_PROPERTY.broken(message, source=place)
+
+
+def lint_source_code(provider: Provider) -> tuple[Finding, ...]:
+    """Return the findings of functions that Kotlin sources declare, at the lines of the sources."""
+    hint = "write KDoc and @AppFunction(isDescribedByKDoc = true); without it, the compiler leaves KDoc out"
+    return tuple(
+        NO_DESCRIPTION.broken(
+            f"{capability.id}: it has no description",
+            pointer=f"/capabilities/{position}",
+            source=capability.source or provider.source,
+            hint=hint,
+        )
+        for position, capability in enumerate(provider.capabilities)
+        if not capability.description
+    )
 
 
 def _declares_functions(application: Application) -> bool:
@@ -782,6 +918,7 @@ def _lint_schema(text: str, path: str) -> Iterator[Finding]:
         message = f"{error.message}; the schema {path} is rejected on {name_releases(every)}"
         yield indexing_finding(error.reason, Level.ERROR, message, place, every)
         return
+    yield from _check_base_properties(text, path)
     for type_name, name in schema.duplicates:
         place = Place(path=path, line=schema.lines.get(type_name))
         message = f"{type_name} declares {name} twice"
@@ -804,13 +941,12 @@ def _lint_functions(text: str, tags: list[str], path: str) -> Iterator[Finding]:
     if current is None:
         return
     yield from findings_of_signatures(current)
-    if not current.documents and not any(report.dropped_files or report.ignored for report in reports):
-        others = [f"<{tag}>" for tag in dict.fromkeys(tags[1:]) if tag != "version"]
-        if others:
-            message = f"{path} declares no functions that Android reads: {others[0]} is not a function"
-            yield NOT_FUNCTIONS.broken(message, source=Place(path=path))
-        else:
-            yield NO_FUNCTIONS.broken(f"{path} declares no functions", source=Place(path=path))
+    yield from _findings_of_text(text, path)
+    others = [f"<{tag}>" for tag in tags[1:] if tag != "version"]
+    is_lost = any(report.dropped_files or report.ignored for report in reports)
+    if others and not current.documents and not is_lost:
+        message = f"{path} declares no functions that Android reads: {others[0]} is not a function"
+        yield NOT_FUNCTIONS.broken(message, source=Place(path=path))
 
 
 def _usual_schema(tags: frozenset[str]) -> tuple[AppSearchSchema | None, str]:

@@ -309,7 +309,8 @@ def unread_parts(declarations: SourceDeclarations) -> Iterator[tuple[int, str]]:
         inner: Node | None = child
         while inner is not None and inner.type == "annotated_expression":
             inner = inner.children[-1]
-        if inner is not None and not (_is_declaration(inner) or inner.type in _DETACHED_ENDS):
+        is_read = inner is None or _is_declaration(inner) or inner.type in _DETACHED_ENDS
+        if inner is not None and not is_read and _ANNOTATION_NAME.search(child.text or b""):
             yield line_of(inner), _excerpt(text_of(inner))
     for line in declarations.delegations:
         yield line, "a class whose delegate ends with a lambda"

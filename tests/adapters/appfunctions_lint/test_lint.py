@@ -139,6 +139,9 @@ FILES: dict[str, tuple[str, Level, str]] = {
     "undefined-type": rule(SCHEMA.replace('name="Response"', 'name="Reply"'), SCHEMA, level=ERROR),
     "duplicate-property": rule(SCHEMA.replace('name="isRequired" type="xs:boolean"',
         'name="name" type="xs:long"'), SCHEMA),
+    "base-property": rule(SCHEMA.replace('indexingType="1" tokenizerType="2"', "", 1), SCHEMA),
+    "bad-boolean": rule(file_with(parameters=PARAMETER.replace("true", "maybe")),
+        file_with(parameters=PARAMETER.replace("true", " TRUE "))),
     "metadata-content": rule(METADATA.replace("description", "text"), METADATA),
     "metadata-guidance": rule(METADATA.replace("description", "displayDescription"), METADATA, level=NOTED),
 }
@@ -209,6 +212,12 @@ GUIDED = guidance("app_metadata")
 APPS: dict[str, tuple[Apps, Level, Apps]] = {
     "meta-data": app_rule(lambda: app(service(V2.replace("property", "meta-data"), SCHEMA_PROPERTY)),
         level=ERROR),
+    "unknown-property": app_rule(lambda: app(named(".app_functions_metadata", "@xml/app_metadata",
+        attribute="resource"), service()), lambda: app(GUIDED, service())),
+    "no-functions": app_rule(lambda: app(functions_xml="<appfunctions/>"), level=NOTED),
+    "bad-boolean": app_rule(lambda: app(functions_xml=GOOD.replace("true</enabled", "yes</enabled"))),
+    "base-property": app_rule(lambda: app(app_functions_schema_xsd=SCHEMA.replace(
+        'name="packageName" type="xs:string"', 'name="packageName" type="xs:long"'))),
     "service-action": app_rule(lambda: app(service(action="")), level=ERROR),
     "service-disabled": app_rule(lambda: app(service(attributes=f'{PERMISSION} android:enabled="false"'))),
     "no-schema": app_rule(lambda: app(service(V2)), lambda: app(SCHEMA_PROPERTY, service(V2)), level=ERROR),
@@ -358,6 +367,19 @@ def test_a_service_that_is_meant_for_functions_and_has_no_file_lacks_the_action(
     meant = f'<service android:name=".S" {permission}>{filters}</service>'
     (finding,) = with_code(app(meant), "service-action")
     assert "meant for app functions" in finding.message
+
+
+@pytest.mark.parametrize("name", ["androidx.appfunctions.service.PlatformAppFunctionService",
+    "androidx.appfunctions.ExtensionAppFunctionService"])  # fmt: skip
+def test_a_service_that_gets_its_properties_from_jetpacks_manifest_has_a_file(name: str) -> None:
+    of_source = app(service(SCHEMA_PROPERTY, name=name))
+    assert with_code(of_source, "no-file") == []
+    assert with_code(built(of_source), "no-file")
+
+
+def test_an_invented_property_is_reported_with_the_name_that_is_like_it() -> None:
+    (finding,) = with_code(app(named(".app_functions_metadata", "a.xml"), service()), "unknown-property")
+    assert finding.hint == "write android.app.appfunctions.app_metadata"
 
 
 def test_a_file_that_a_source_tree_does_not_have_is_not_an_error() -> None:
