@@ -43,7 +43,7 @@ PARAMETERS_SCHEMA: Final = _error("mmcp-parameters-schema", "1",
     "A tool's parameters are a valid JSON Schema",
     "correct the schema; it is 2020-12 unless `$schema` says otherwise")
 FLAT_PARAMETERS: Final = _warning("mmcp-flat-parameters", "1 (row M37)",
-    "The parameters are a flat map of type words, which is not a useful JSON Schema",
+    "The parameters are a map from a name to a type word or a schema, which is not a useful JSON Schema",
     'write {"type": "object", "properties": {"name": {"type": "string"}}}')
 OBJECT_PARAMETERS: Final = _warning("mmcp-object-parameters", "1 (row M37)",
     "The parameters do not state that they are an object", 'start with "type": "object"')
@@ -290,8 +290,15 @@ class _Linter:
                 PARAMETERS_SCHEMA, f"the parameters of the tool {called} are not a JSON Schema", pointer
             )
         elif form == "flat":
-            message = f"the parameters of the tool {called} are a map of type words, no JSON Schema"
+            message = f"the parameters of the tool {called} are a map of type words, not a JSON Schema"
             self.report(FLAT_PARAMETERS, message, pointer)
+        elif form == "properties":
+            message = f"the parameters of the tool {called} are a map of schemas"
+            hint = 'write {"type": "object", "properties": ...} around it'
+            self.report(FLAT_PARAMETERS, message, pointer, hint=hint)
+            for name, schema in value.items():
+                here = f"{pointer}/{pointer_token(name)}"
+                self.findings.extend(check_schema(schema, pointer=here, source=self.place))
         elif form == "empty":
             message = (
                 f"the parameters of the tool {called} are empty; a client may miss `type` and `properties`"

@@ -109,8 +109,6 @@ EXPORTED: Final = _warning("mobile-mcp-exported", "2; 3.1",
 ENABLED: Final = _warning("mobile-mcp-enabled", "2", "The service is enabled, or no query finds it")
 NO_PERMISSION: Final = _warning("mobile-mcp-permission", "reference 2.2",
     "The service asks for no permission that the prototype agent lacks")
-FOREGROUND_TYPE: Final = _note("mobile-mcp-foreground-type", "reference 2.7",
-    "A service that agents may start in the foreground has a foregroundServiceType, as Android 14 requires")
 # fmt: on
 
 
@@ -187,13 +185,6 @@ def _lint_service(application: Application, service: Component) -> Iterator[Find
     if permission is not None:
         message = f"{service.name} requires {permission} of its callers"
         yield NO_PERMISSION.broken(message, source=place)
-    if "foregroundServiceType" not in service.attributes:
-        hint = (
-            'if it calls startForeground, declare android:foregroundServiceType="dataSync" and its permission'
-        )
-        yield FOREGROUND_TYPE.broken(
-            f"{service.name} has no android:foregroundServiceType", source=place, hint=hint
-        )
 
 
 def _lint_text(

@@ -70,6 +70,10 @@ MANIFESTS: dict[str, tuple[str, Json, Json]] = {
         with_parameters({"type": "object", "properties": {"a": {}}, "required": ["a"]})),
     "parameters are a flat map":
         ("mmcp-flat-parameters", with_parameters({"location": "string"}), manifest_of(GREET)),
+    "parameters are a map of schemas":
+        ("mmcp-flat-parameters", with_parameters({"txHash": {"type": "string"}}), manifest_of(GREET)),
+    "a schema in a map of schemas is not one":
+        ("schema-form", with_parameters({"txHash": {"type": "int"}}), manifest_of(GREET)),
     "parameters are empty": ("mmcp-object-parameters", with_parameters({}), manifest_of(GREET)),
     "parameters are true": ("mmcp-object-parameters", with_parameters(True), manifest_of(GREET)),
     "parameters are an object that does not say so":

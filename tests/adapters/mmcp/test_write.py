@@ -178,6 +178,7 @@ def test_an_activity_becomes_a_new_receiver_with_names_that_a_model_takes() -> N
 
 @pytest.mark.parametrize("taken", [
     AnyType(), AnyType(boolean=True), AnyType(boolean=False), AnyType(keywords={"location": "string"}),
+    AnyType(keywords={"txHash": {"type": "string"}}),
     string(), int32(), ArrayType(), ObjectType(), ObjectType(implicit=True),
     record({"properties": optional(string())}),
 ])  # fmt: skip

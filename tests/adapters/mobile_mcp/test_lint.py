@@ -203,9 +203,6 @@ BROKEN_APPS: dict[str, dict[str, App]] = {
     "mobile-mcp-permission": {
         "a permission": of_service(*GOOD, attributes='android:exported="true" android:permission="a.CALL"'),
     },
-    "mobile-mcp-foreground-type": {
-        "no type of the work": of_service(*GOOD, attributes='android:exported="true"'),
-    },
 }  # fmt: skip
 
 
