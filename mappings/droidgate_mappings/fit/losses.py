@@ -479,7 +479,9 @@ OWN_DESCRIPTION: Final = _appended(
 OPTIONAL: Final = Loss("required-assumed", Level.NARROWED, "the target does not have optional values here")
 
 # Types
-KIND: Final = Loss("kind-changed", replaced_level, "the target writes {kind} as {written}")
+KIND: Final = Loss(
+    "kind-changed", replaced_level, "{kind} is not a type of the target; it is written as {written}"
+)
 STRUCTURE: Final = _appended("structure-moved", structure_level, "the structure is in the description only")
 ITEMS_ADDED: Final = Loss(
     "items-defaulted",
