@@ -29,6 +29,7 @@ from droidgate_android.app_search import REASONS
 from droidgate_appfunctions.lint import RULES, lint_application, lint_file
 from droidgate_mappings.formats.application import Application
 from droidgate_mappings.formats.format import SourceFile
+from droidgate_mappings.model.capability import Place
 from droidgate_mappings.model.errors import InputError
 from droidgate_mappings.model.findings import FINDING_CODES, Finding, Level
 from requirements_of_tests import require
@@ -291,6 +292,18 @@ def test_an_old_schema_next_to_a_new_tag_is_reported_as_the_cause() -> None:
     assert "lost on Android 16 and Android 17" in finding.message
     assert finding.source is not None
     assert finding.source.line == 4
+
+
+@pytest.mark.parametrize(("text", "line", "cause"), [
+    ("<version>1</version>\n<appfunctions>\n<appfunction>\n<function_id>a\n</appfunction></appfunctions>", 5,
+        "<function_id> of line 4 is not closed before </appfunction>"),
+    ("<version>1</version>\n<appfunctions>\n<appfunction>\n", 4, "<appfunction> of line 3 is not closed"),
+    ("<appfunctions>\n<appfunction>\n", 3, "<appfunction> of line 2 is not closed"),
+], ids=["an id after a version", "a function after a version", "a function"])  # fmt: skip
+def test_the_element_that_is_not_closed_is_the_cause(text: str, line: int, cause: str) -> None:
+    (finding,) = lint_text(text)
+    assert finding.message.startswith(f"not well-formed XML: {cause};")
+    assert finding.source == Place(path="functions.xml", line=line)
 
 
 def test_every_unknown_tag_of_a_file_is_reported_with_the_releases_that_drop_the_file() -> None:

@@ -51,7 +51,8 @@ TYPED = [
     ("convert timer --to mcp -o blocked/out", 3, None, "error: blocked: a file is in the way of a folder"),
     ("convert timer --to mcp -o - --json", 2, None, None),
     ("convert timer tools.json --to mcp -o -", 2, None, None),
-    ("convert timer --to mobile-mcp -o made/list.xml", 2, None, "the result has 2 files, and made/list.xml is one file"),
+    ("convert timer --to mobile-mcp -o made/list.xml", 2, None,
+        "the result has 3 files, and made/list.xml is one file"),
     ("convert timer --to mmcp+9 -o out", 2, None,
      "error: mmcp has no dialect '9'\nhint: known: 1.0, draft, broadcast"),
 ]  # fmt: skip
