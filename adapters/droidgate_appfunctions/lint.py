@@ -357,7 +357,7 @@ def _finding_of_cause(cause: _Cause, among: list[Release]) -> Finding:
         effect = f"the app has no schema of its own on {name_releases(releases)}"
     elif cause.dropping:
         releases = cause.dropping
-        effect = f"nothing of {cause.path} is indexed on {name_releases(releases)}"
+        effect = f"the functions of {cause.path} are missing on {name_releases(releases)}"
     elif cause.reason in _REFUSED:
         releases = cause.ignoring
         effect = f"AppSearch refuses the document {cause.name} on {name_releases(releases)}"
@@ -372,9 +372,9 @@ def _finding_of_cause(cause: _Cause, among: list[Release]) -> Finding:
 def _finding_of_tag(cause: _Cause, among: list[Release]) -> Finding:
     effects = []
     if cause.dropping:
-        effects.append(f"nothing of the file is indexed on {name_releases(cause.dropping)}")
+        effects.append(f"all functions of the file are missing on {name_releases(cause.dropping)}")
     if cause.ignoring:
-        effects.append(f"what it says is lost on {name_releases(cause.ignoring)}")
+        effects.append(f"its content is lost on {name_releases(cause.ignoring)}")
     times = f", {cause.count} times" if cause.count > 1 else ""
     level = level_of(cause.dropping, among) if cause.dropping else Level.WARNING
     message = f"{cause.message}{times}; {', and '.join(effects)}"
@@ -547,7 +547,7 @@ def _check_application(application: Application) -> Iterator[Finding]:
     is_stated = element is None or element.find_property(names.app_metadata) is not None
     if element is not None and not is_stated and (stated := metadata_attributes(element.foreign_attributes)):
         words = ", ".join(sorted(name.rpartition("}")[2] for name in stated))
-        message = f"<application> has the attributes {words} of app_metadata"
+        message = f"<application> has attributes of app_metadata: {words}"
         yield METADATA_ATTRIBUTES.broken(message, source=element.place)
     of_application = None if element is None else element.find_property(names.schema_)
     for service in function_services(application):
@@ -635,7 +635,7 @@ class _Checker:
             yield self._finding(NO_DESCRIPTION, "it has no description", pointer)
         level = _first(properties, "accessLevel")
         if level is not None and level not in _ACCESS_LEVELS:
-            yield self._finding(ACCESS_LEVEL, f"the access level is {level!r}", pointer)
+            yield self._finding(ACCESS_LEVEL, f"the access level {level!r} is unknown", pointer)
         lengths = [len(properties.get(name, [])) for name in _PARALLEL]
         if len(set(lengths)) > 1:
             counts = ", ".join(f"{count} {name}" for name, count in zip(_PARALLEL, lengths, strict=True))
@@ -666,7 +666,7 @@ class _Checker:
             if not said:
                 yield self._finding(UNNAMED_PARAMETER, f"an entry of {name} has no name", here)
             elif name != "dataTypes" and _PATH_CHARACTERS & set(said):
-                yield self._finding(UNREADABLE_NAME, f"{said!r} reads as a path", here)
+                yield self._finding(UNREADABLE_NAME, f"the name {said!r} has a . or [", here)
             yield from self._check_types(item, "dataTypeMetadata", here)
         counts = Counter(_first(item, "name") for item in items)
         for said, count in counts.items():
@@ -677,7 +677,7 @@ class _Checker:
     def _check_types(self, holder: Mapping[str, Json], name: str, pointer: str) -> Iterator[Finding]:
         types = _documents(holder, name)
         if not types:
-            yield self._finding(UNTYPED, f"there is no {name}", pointer)
+            yield self._finding(UNTYPED, f"a parameter, property or response has no {name}", pointer)
         for type_ in types:
             yield from self._check_type(type_, f"{pointer}/{name}/0")
 
@@ -685,11 +685,11 @@ class _Checker:
         number = _first(properties, "type")
         kind = KIND_OF_NUMBER.get(number) if isinstance(number, int) else None
         if number is not None and kind is None:
-            yield self._finding(UNKNOWN_TYPE, f"the type {number} is unknown", pointer)
+            yield self._finding(UNKNOWN_TYPE, f"a data type has the unknown number {number}", pointer)
         yield from self._check_shape(properties, kind, pointer)
         for index, pattern in enumerate(_documents(properties, "patterns")):
             if _first(pattern, "type") not in _PATTERN_TYPES:
-                message = f"the pattern's type is {_first(pattern, 'type')}"
+                message = f"a pattern has the unknown type {_first(pattern, 'type')}"
                 yield self._finding(PATTERN_TYPE, message, f"{pointer}/patterns/{index}")
         yield from self.check_named(properties, "properties", pointer)
         for name in ("itemType", "allOf", "oneOf"):
@@ -735,8 +735,9 @@ def lint_file(source: SourceFile) -> tuple[Finding, ...]:
         tags = _tags_of(text)
     except IndexerError as error:
         place = Place(path=source.path, line=error.line)
-        message = f"{error.message}; nothing of {source.path} is indexed on any release"
-        return (indexing_finding(error.reason, Level.ERROR, message, place, load_indexing().linted()),)
+        every = load_indexing().linted()
+        message = f"{error.message}; the functions of {source.path} are missing on {name_releases(every)}"
+        return (indexing_finding(error.reason, Level.ERROR, message, place, every),)
     if tags[0] == "manifest":
         message = "a manifest is linted with the app it belongs to"
         raise InputError(message, place=source.path, hint="give the project's folder or the APK")

@@ -11,7 +11,7 @@ from typing import Final
 from droidgate_mappings.formats.format import SourceFile
 from droidgate_mappings.model.capability import Place
 from droidgate_mappings.model.findings import Finding, Level, LintRule, LintRules
-from droidgate_mappings.model.json_values import Json, one_line_json
+from droidgate_mappings.model.json_values import Json, one_line_json, pointer_token
 from droidgate_mappings.text.json_text import parse_json
 from droidgate_mappings.values.schema_checks import check_schema
 from droidgate_mcp.tool_facts import CACHE_DEFAULTS, HINTS
@@ -30,7 +30,7 @@ TOOL: Final = _error("mcp-tool", "schema Tool", "A tool is a JSON object", "writ
 NAME: Final = _error("mcp-name", "schema Tool.name", "A tool has a string `name`", "add `name`")
 NAME_FORM: Final = _warning("mcp-name-form", "server/tools Tool Names",
     "A tool's name has 1 to 128 of A-Z, a-z, 0-9, underscore, hyphen and dot",
-    "rename it; clients refuse other names")
+    "rename the tool; clients refuse other names")
 NAME_UNIQUE: Final = _error("mcp-name-unique", "server/tools Tool Names", "A tool's name is unique",
     "rename one of them; calls go by name")
 TEXT: Final = _error("mcp-text", "schema Tool", "Title and description are strings",
@@ -45,7 +45,7 @@ OUTPUT_SCHEMA: Final = _error("mcp-output-schema", "schema Tool.outputSchema",
     "put the value under a property, such as `result`")
 EXECUTION: Final = _error("mcp-execution", "schema ToolExecution",
     "`execution` is an object, and its `taskSupport` is forbidden, optional or required",
-    "write one of the three words, or leave `execution` out")
+    "write an object, or leave it out")
 ANNOTATIONS: Final = _error("mcp-annotations", "schema ToolAnnotations",
     "Annotations are an object with a string title and boolean hints", "write true or false")
 HINTS_DISAGREE: Final = _note("mcp-hints-disagree", "schema ToolAnnotations.destructiveHint",
@@ -64,7 +64,8 @@ PAGE: Final = _note("mcp-page", "server/utilities/pagination", "A list is comple
 # fmt: on
 
 
-_NAME: Final = re.compile(r"[A-Za-z0-9_.-]{1,128}")
+_LONGEST_NAME: Final = 128
+_NAME: Final = re.compile(rf"[A-Za-z0-9_.-]{{1,{_LONGEST_NAME}}}")
 _MEMBERS: Final = frozenset({
     "name", "title", "description", "inputSchema", "outputSchema", "annotations", "icons", "execution",
     "_meta",
@@ -99,9 +100,9 @@ class _Linter:
     modern: bool
     findings: list[Finding] = field(default_factory=list)
 
-    def report(self, rule: LintRule, pointer: str, message: str) -> None:
+    def report(self, rule: LintRule, pointer: str, message: str, hint: str | None = None) -> None:
         place = Place(path=self.path, line=1, inner=pointer)
-        self.findings.append(rule.broken(message, pointer=pointer, source=place))
+        self.findings.append(rule.broken(message, pointer=pointer, source=place, hint=hint))
 
     def lint_result(self, parent: Mapping[str, Json], pointer: str) -> None:
         if isinstance(parent.get("nextCursor"), str):
@@ -114,15 +115,17 @@ class _Linter:
             "ttlMs": isinstance(ttl, int) and not isinstance(ttl, bool) and ttl >= 0,
             "cacheScope": parent.get("cacheScope") in ("public", "private"),
         }
-        for word in CACHE_DEFAULTS:
+        for word, usual in CACHE_DEFAULTS.items():
             if not checks[word]:
-                self.report(CACHING, f"{pointer}/{word}", f"{word!r} is missing or has another value")
+                stated = f"is {_shown(parent[word])}" if word in parent else "is missing"
+                hint = f'write "{word}": {one_line_json(usual)}'
+                self.report(CACHING, f"{pointer}/{word}", f"`{word}` {stated}", hint)
 
     def lint_tool(self, tool: Mapping[str, Json], pointer: str, names: set[str]) -> None:
         self.lint_name(tool.get("name"), f"{pointer}/name", names)
         for key in ("title", "description"):
             if key in tool and not isinstance(tool[key], str):
-                self.report(TEXT, f"{pointer}/{key}", f"{key!r} is not a string")
+                self.report(TEXT, f"{pointer}/{key}", f"`{key}` is {_shown(tool[key])}, not a string")
         if not tool.get("description"):
             self.report(DESCRIPTION, pointer, "the tool has no description")
         self.lint_input(tool.get("inputSchema"), f"{pointer}/inputSchema")
@@ -135,18 +138,21 @@ class _Linter:
         if "_meta" in tool and not isinstance(tool["_meta"], Mapping):
             self.report(META, f"{pointer}/_meta", "`_meta` is not a JSON object")
         if "icons" in tool and not _are_icons(tool["icons"]):
-            self.report(ICONS, f"{pointer}/icons", "icons are not a list of objects with `src`")
+            self.report(ICONS, f"{pointer}/icons", "`icons` is not a list of objects with `src`")
         for key in sorted(tool.keys() - _MEMBERS):
-            self.report(MEMBER, f"{pointer}/{key}", f"the schema of a tool has no {key!r}")
+            self.report(MEMBER, f"{pointer}/{pointer_token(key)}", f"MCP has no member {key!r} of a tool")
 
     def lint_name(self, name: Json, pointer: str, names: set[str]) -> None:
         if not isinstance(name, str):
             self.report(NAME, pointer, "the tool has no name")
             return
         if not _NAME.fullmatch(name):
-            self.report(NAME_FORM, pointer, f"{name!r} is not of the form of a tool's name")
+            message = "characters other than A-Z, a-z, 0-9, underscore, hyphen and dot"
+            if not 0 < len(name) <= _LONGEST_NAME:
+                message = f"{len(name)} characters, and 1 to {_LONGEST_NAME} are allowed"
+            self.report(NAME_FORM, pointer, f"the name {_shown(name)} has {message}")
         if name in names:
-            self.report(NAME_UNIQUE, pointer, f"another tool is called {name!r} too")
+            self.report(NAME_UNIQUE, pointer, f"duplicate tool name {_shown(name)}")
         names.add(name)
 
     def lint_input(self, schema: Json, pointer: str) -> None:
@@ -175,20 +181,28 @@ class _Linter:
         if not isinstance(execution, Mapping):
             self.report(EXECUTION, pointer, "`execution` is not a JSON object")
         elif execution.get("taskSupport", "forbidden") not in ("forbidden", "optional", "required"):
-            message = f"`taskSupport` is {one_line_json(execution['taskSupport'])[:100]}"
-            self.report(EXECUTION, f"{pointer}/taskSupport", message)
+            message = f"`taskSupport` is {_shown(execution['taskSupport'])}"
+            hint = 'write "forbidden", "optional" or "required"'
+            self.report(EXECUTION, f"{pointer}/taskSupport", message, hint)
 
     def lint_annotations(self, annotations: Json, pointer: str) -> None:
         if not isinstance(annotations, Mapping):
-            self.report(ANNOTATIONS, pointer, "annotations are not a JSON object")
+            hint = "write an object, or leave it out"
+            self.report(ANNOTATIONS, pointer, "`annotations` is not a JSON object", hint)
             return
         if "title" in annotations and not isinstance(annotations["title"], str):
-            self.report(ANNOTATIONS, f"{pointer}/title", "the title is not a string")
+            message = f"`title` is {_shown(annotations['title'])}, not a string"
+            self.report(ANNOTATIONS, f"{pointer}/title", message, "write a string, or leave it out")
         for hint in HINTS:
             if hint in annotations and not isinstance(annotations[hint], bool):
-                self.report(ANNOTATIONS, f"{pointer}/{hint}", f"{hint!r} is neither true nor false")
+                message = f"`{hint}` is {_shown(annotations[hint])}, which is neither true nor false"
+                self.report(ANNOTATIONS, f"{pointer}/{hint}", message)
         if annotations.get("readOnlyHint") is True and annotations.get("destructiveHint") is True:
-            self.report(HINTS_DISAGREE, pointer, "the tool is called read-only and destructive")
+            self.report(HINTS_DISAGREE, pointer, "`readOnlyHint` and `destructiveHint` are both true")
+
+
+def _shown(value: Json) -> str:
+    return one_line_json(value)[:100]
 
 
 def _are_icons(icons: Json) -> bool:

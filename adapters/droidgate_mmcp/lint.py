@@ -41,7 +41,7 @@ PARAMETERS: Final = _error("mmcp-parameters", "1", "A tool has parameters",
     'write {"type": "object", "properties": {}} for a tool without arguments')
 PARAMETERS_SCHEMA: Final = _error("mmcp-parameters-schema", "1",
     "A tool's parameters are a valid JSON Schema",
-    "correct the schema; it is 2020-12 unless `$schema` says otherwise")
+    'write a JSON Schema, such as {"type": "object", "properties": {}}')
 FLAT_PARAMETERS: Final = _warning("mmcp-flat-parameters", "1 (row M37)",
     "The parameters are a map from a name to a type word or a schema, which is not a useful JSON Schema",
     'write {"type": "object", "properties": {"name": {"type": "string"}}}')
@@ -148,7 +148,8 @@ class _Linter:
         hint: str | None = None,
         level: Level | None = None,
     ) -> None:
-        self.findings.append(rule.broken(message, pointer=pointer, source=self.place, hint=hint, level=level))
+        source = self.place.model_copy(update={"inner": pointer}) if pointer else self.place
+        self.findings.append(rule.broken(message, pointer=pointer, source=source, hint=hint, level=level))
 
     def lint_component(self, application: Application, component: Component, *, advertises: bool) -> None:
         name = component.name
@@ -204,7 +205,8 @@ class _Linter:
         for finding in context.findings:
             self.report(CONTROL_CHARACTERS, finding.message, hint=finding.hint)
         if not isinstance(value, Mapping):
-            self.report(TOOLS, "the manifest is not a JSON object")
+            hint = "write an object with `instructions` and `tools`"
+            self.report(TOOLS, "the manifest is not a JSON object", hint=hint)
             return
         self.lint_text(value)
         self.lint_version(value)
@@ -242,12 +244,13 @@ class _Linter:
             return
         version = manifest["protocolVersion"]
         if version != NAMES["protocol_version"] or not isinstance(version, str):
-            message = f'the protocol version {write_json(version)[:100]} is not "1.0"'
-            self.report(VERSION, message, "/protocolVersion")
+            message = f'the protocol version is {write_json(version)[:100]}, not "1.0"'
+            self.report(VERSION, message, "/protocolVersion", hint='write "1.0"')
 
     def lint_tool(self, tool: Json, pointer: str, seen: set[str]) -> None:
         if not isinstance(tool, Mapping):
-            self.report(TOOLS, "a tool is not a JSON object", pointer)
+            hint = "write an object with `name`, `description` and `parameters`"
+            self.report(TOOLS, "a tool is not a JSON object", pointer, hint=hint)
             return
         name = tool.get("name")
         if not isinstance(name, str) or not name:
@@ -269,7 +272,7 @@ class _Linter:
 
     def lint_name(self, name: str, pointer: str, seen: set[str]) -> None:
         if name in seen:
-            self.report(TOOL_NAME_UNIQUE, f"two tools are called {name!r}", pointer)
+            self.report(TOOL_NAME_UNIQUE, f"duplicate tool name {name!r}", pointer)
         seen.add(name)
         longest = MAX_FUNCTION_NAME - CLIENT_PREFIX_LENGTH
         if len(name) > longest:
@@ -277,7 +280,7 @@ class _Linter:
         if _FUNCTION_NAME.fullmatch(name) is None:
             self.report(
                 NAME_CHARACTERS,
-                f"the name {name!r} has characters that no function name may have",
+                f"the name {name!r} has characters that language models refuse in a function's name",
                 pointer,
             )
 
@@ -287,7 +290,7 @@ class _Linter:
             self.report(PARAMETERS, f"the tool {called} has no `parameters`", pointer)
         elif form is None:
             self.report(
-                PARAMETERS_SCHEMA, f"the parameters of the tool {called} are not a JSON Schema", pointer
+                PARAMETERS_SCHEMA, f"the parameters of the tool {called} are not a JSON object", pointer
             )
         elif form == "flat":
             message = f"the parameters of the tool {called} are a map of type words, not a JSON Schema"

@@ -84,10 +84,11 @@ def check_schema(schema: Json, *, pointer: str, source: Place | None) -> Iterato
     Args:
         schema: A JSON value that should be a schema.
         pointer: JSON Pointer of the schema in its document, which the findings' pointers start with.
-        source: Where the document is.
+        source: Where the document is; each finding's place has its pointer too.
     """
     for rule, inner, message, changes in sorted(_check(schema), key=lambda fault: fault[1:3]):
-        yield rule.broken(message, pointer=pointer + inner, source=source, **changes)
+        place = source and source.model_copy(update={"inner": (pointer + inner) or None})
+        yield rule.broken(message, pointer=pointer + inner, source=place, **changes)
 
 
 _Fault = tuple[LintRule, str, str, dict[str, Any]]

@@ -227,7 +227,7 @@ def test_a_fault_is_reported_once_and_its_mended_twin_is_clean(
     (finding,) = check(broken)
     assert (finding.code, finding.level, finding.pointer) == (f"schema-{rule}", level, pointer)
     assert finding.hint
-    assert finding.source == Place(path="schema.json")
+    assert finding.source == Place(path="schema.json", inner=pointer or None)
     assert check(mended) == ()
 
 
