@@ -197,6 +197,8 @@ BAD_BOOLEAN: Final = _warning("bad-boolean", "2.a",
 ASSUMED: Final = _note("assumed", "1.2",
     "A file alone does not state its schema and its place in the manifest; the usual ones are assumed",
     "lint the app's folder or APK to be sure")
+ROOT: Final = _warning("root", "article 4.2", "The root element of a file of functions is <appfunctions>",
+    "rename the root element to <appfunctions>")
 NOT_FUNCTIONS: Final = _warning("not-functions", "3.2",
     "The file has elements, and none is a function that Android reads",
     "write each function as <appfunction>, or let Jetpack's compiler write the file")
@@ -772,7 +774,7 @@ def lint_application(application: Application) -> tuple[Finding, ...]:
     if current is not None:
         findings += findings_of_signatures(current)
     for file in _files_of(application, files):
-        findings += _findings_of_text(file.text, file.place.path)
+        findings += _findings_of_text(file.text, file.place.path, reports)
     return tuple(findings)
 
 
@@ -794,8 +796,14 @@ def _files_of(application: Application, files: AppFiles) -> Iterator[TextFile]:
                     yield file
 
 
-def _findings_of_text(text: str, path: str) -> Iterator[Finding]:
-    """Yield what is wrong with a well-formed file of functions, or a schema, in every release."""
+def _findings_of_text(text: str, path: str, reports: Sequence[IndexingReport]) -> Iterator[Finding]:
+    """Yield what is wrong with a well-formed file of functions, or a schema, in every release.
+
+    Args:
+        text: The file.
+        path: Its path.
+        reports: What the releases make of the app, or of the file alone.
+    """
     try:
         events = read_events(text, namespaces="documentType" not in text)
     except IndexerError:
@@ -803,8 +811,8 @@ def _findings_of_text(text: str, path: str) -> Iterator[Finding]:
     tags = [event.name for event in events if event.type == "start"]
     if "xs:documentType" in tags:
         yield from _check_base_properties(text, path)
-    elif not set(tags[1:]) - {"version"}:
-        yield NO_FUNCTIONS.broken(f"{path} declares no functions", source=Place(path=path))
+    else:
+        yield from _check_elements(tags, path, reports)
     booleans = _boolean_tags()
     tag, content = "", ""
     for event in events:
@@ -817,6 +825,29 @@ def _findings_of_text(text: str, path: str) -> Iterator[Finding]:
             if to_lower_camel_case(tag) in booleans and word.lower() not in {"true", "false"}:
                 message = f"<{tag}> is {word[:40]!r}, which Android reads as false"
                 yield BAD_BOOLEAN.broken(message, source=Place(path=path, line=event.line))
+
+
+def _check_elements(tags: list[str], path: str, reports: Sequence[IndexingReport]) -> Iterator[Finding]:
+    place = Place(path=path)
+    root, *others = [tag for tag in tags if tag != "version"] or [""]
+    if root != _ROOT_TAG:
+        yield ROOT.broken(f"the root element of {path} is <{root}>", source=place)
+    if not others:
+        yield NO_FUNCTIONS.broken(f"{path} declares no functions", source=place)
+        return
+    is_read = any(
+        document.place is not None and document.place.path == path
+        for report in reports
+        for document in report.documents.values()
+    )
+    is_dropped = any(dropped.path == path for report in reports for dropped in report.dropped_files)
+    documents = {"appfunction", *load_schema_types("android"), *jetpack_schema().types}
+    if not is_read and not is_dropped and documents.isdisjoint(others):
+        message = f"{path} declares no functions that Android reads: <{others[0]}> is not a function"
+        yield NOT_FUNCTIONS.broken(message, source=place)
+
+
+_ROOT_TAG: Final = "appfunctions"
 
 
 def _boolean_tags() -> set[str]:
@@ -942,12 +973,7 @@ def _lint_functions(text: str, tags: list[str], path: str) -> Iterator[Finding]:
     if current is None:
         return
     yield from findings_of_signatures(current)
-    yield from _findings_of_text(text, path)
-    others = [f"<{tag}>" for tag in tags[1:] if tag != "version"]
-    is_lost = any(report.dropped_files or report.ignored for report in reports)
-    if others and not current.documents and not is_lost:
-        message = f"{path} declares no functions that Android reads: {others[0]} is not a function"
-        yield NOT_FUNCTIONS.broken(message, source=Place(path=path))
+    yield from _findings_of_text(text, path, reports)
 
 
 def _usual_schema(tags: frozenset[str]) -> tuple[AppSearchSchema | None, str]:

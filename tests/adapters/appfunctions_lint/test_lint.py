@@ -131,6 +131,7 @@ FILES: dict[str, tuple[str, Level, str]] = {
     "uneven-lists": rule(file_with(parameters=UNEVEN, response=""),
         file_with(parameters=LISTED, response="")),
     "no-functions": rule("<appfunctions/>", level=NOTED),
+    "root": rule(GOOD.replace("appfunctions>", "functions>")),
     "not-functions": rule("<app-functions><function name='f'/></app-functions>"),
     "too-many-types": rule(with_types(17), with_types(16), level=ERROR),
     "bad-property-name": rule(SCHEMA.replace('"isRequired"', '"is_required"'), SCHEMA, level=ERROR),
