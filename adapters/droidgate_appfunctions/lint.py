@@ -259,12 +259,13 @@ _UNKNOWN_TAG = "unknown-tag"
 _MISSING = "missing-file"
 _REFUSED = frozenset({"bad-count", "too-large"})
 _NO_FILE = "no-file"
+_MERGED = frozenset({_NO_FILE, "missing-permission"})
 _SERVICES_OF_JETPACK: Final = frozenset(
     f"androidx.appfunctions.{folder}{kind}AppFunctionService"
     for folder in ("", "service.")
     for kind in ("Platform", "Extension")
 )
-"""Services to which the manifest of Jetpack's library adds the properties, when the app is built."""
+"""Services to which the manifest of Jetpack's library adds properties and permission when the app is built."""
 
 
 @dataclass(slots=True)
@@ -304,7 +305,7 @@ def findings_of_reports(
     for cause in _causes(reports):
         if cause.reason == _MISSING and cause.path in assets_of_code:
             continue
-        if cause.reason == _NO_FILE and not is_built and cause.name in _SERVICES_OF_JETPACK:
+        if cause.reason in _MERGED and not is_built and cause.name in _SERVICES_OF_JETPACK:
             continue
         if cause.reason == _UNKNOWN_TAG:
             if has_schema:

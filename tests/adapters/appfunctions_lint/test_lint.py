@@ -386,9 +386,10 @@ def test_a_service_that_is_meant_for_functions_and_has_no_file_lacks_the_action(
 @pytest.mark.parametrize("name", ["androidx.appfunctions.service.PlatformAppFunctionService",
     "androidx.appfunctions.ExtensionAppFunctionService"])  # fmt: skip
 def test_a_service_that_gets_its_properties_from_jetpacks_manifest_has_a_file(name: str) -> None:
-    of_source = app(service(SCHEMA_PROPERTY, name=name))
-    assert with_code(of_source, "no-file") == []
-    assert with_code(built(of_source), "no-file")
+    of_source = app(service(SCHEMA_PROPERTY, name=name, attributes=""))
+    for code in ("no-file", "missing-permission"):
+        assert with_code(of_source, code) == []
+        assert with_code(built(of_source), code)
 
 
 def test_an_invented_property_is_reported_with_the_name_that_is_like_it() -> None:
