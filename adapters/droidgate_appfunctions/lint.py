@@ -265,7 +265,7 @@ _SERVICES_OF_JETPACK: Final = frozenset(
     for folder in ("", "service.")
     for kind in ("Platform", "Extension")
 )
-"""Services to which the manifest of Jetpack's library adds properties and permission when the app is built."""
+"""Services to which Jetpack's own manifest adds properties and the permission when the app is built."""
 
 
 @dataclass(slots=True)

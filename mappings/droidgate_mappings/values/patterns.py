@@ -417,7 +417,7 @@ def compile_pattern(text: str) -> Pattern:
 
 
 _GROUP_START: Final = re.compile(
-    r"\(\?(?::|[=!]|<[=!]|<(?P<name>[^>]*)>|(?=[ims-])(?!-:)[ims]*(?:-[ims]*)?:)"
+    r"\(\?(?::|[=!]|<[=!]|<(?P<name>[^>]{0,200})>|(?=[ims-])(?!-:)[ims]*(?:-[ims]*)?:)"
 )
 _COUNTED: Final = re.compile(r"\{(\d+)(,(\d*))?\}")
 _HEXADECIMAL_ESCAPE: Final = re.compile(
@@ -427,8 +427,10 @@ _PROPERTY_ESCAPE: Final = re.compile(r"[pP]\{[A-Za-z0-9_]+(?:=[A-Za-z0-9_]+)?\}"
 _CONTROL_ESCAPE: Final = re.compile("c[A-Za-z]")
 _NAMED_REFERENCE: Final = re.compile("k<([^>]*)>")
 _REFERENCE: Final = re.compile("[1-9][0-9]*")
-_NAMES: Final = re.compile(r"(?<!\\)(?:\\\\)*\(\?<(?![=!])([^>]*)>")
-_CAPTURES: Final = re.compile(r"(?<!\\)(?:\\\\)*\((?:(?!\?)|\?<(?![=!]))")
+_NAMES: Final = re.compile(r"\(\?<(?![=!])([^>]{1,200})>")
+_CAPTURES: Final = re.compile(r"\((?:(?!\?)|\?<(?![=!]))")
+_INERT: Final = re.compile(r"\\.|\[(?:\\.|[^\]\\])*\]?", re.DOTALL)
+"""Escapes and classes, in which a parenthesis opens no group."""
 
 
 class _RefusedError(Exception):
@@ -464,6 +466,13 @@ class _Syntax:
     text: str
     unicode: bool
     position: int = 0
+    names: frozenset[str] = field(init=False)
+    captures: int = field(init=False)
+
+    def __post_init__(self) -> None:
+        groups = _INERT.sub("", self.text) if "\\" in self.text else ""
+        self.names = frozenset(_NAMES.findall(groups))
+        self.captures = len(_CAPTURES.findall(groups))
 
     def check(self) -> None:
         """Read the pattern.
@@ -591,7 +600,7 @@ class _Syntax:
                 return
         if self.unicode:
             self.unicode_escape(following, in_class=in_class)
-        elif following == "k" and _NAMES.search(self.text) and not in_class:
+        elif following == "k" and self.names and not in_class:
             self.named_reference()
         else:
             self.position += 1
@@ -603,9 +612,7 @@ class _Syntax:
             self.position = named_property.end()
         elif following == "k" and not in_class:
             self.named_reference()
-        elif (
-            reference is not None and not in_class and int(reference[0]) <= len(_CAPTURES.findall(self.text))
-        ):
+        elif reference is not None and not in_class and int(reference[0]) <= self.captures:
             self.position = reference.end()
         elif (following == "0" and not self.text[self.position + 1 : self.position + 2].isdecimal()) or (
             following in ("dDsSwWbfnrtv-" if in_class else "dDsSwWbBfnrtv") or following in "^$\\.*+?()[]{}|/"
@@ -618,6 +625,6 @@ class _Syntax:
 
     def named_reference(self) -> None:
         found = _NAMED_REFERENCE.match(self.text, self.position)
-        if found is None or found[1] not in _NAMES.findall(self.text):
+        if found is None or found[1] not in self.names:
             raise _RefusedError("\\k names no group")
         self.position = found.end()
