@@ -7,6 +7,7 @@ from dataclasses import replace
 import pytest
 from hypothesis import given, strategies as st
 
+from adapters.appfunctions_kotlin.kotlin_pairs import kotlin
 from adapters.appfunctions_lint.app_fixtures import (
     METADATA,
     PARAMETER,
@@ -26,7 +27,7 @@ from adapters.appfunctions_lint.app_fixtures import (
 )
 from droidgate.sources.android_project import application_from_tree
 from droidgate_android.app_search import REASONS
-from droidgate_appfunctions.lint import RULES, lint_application, lint_file
+from droidgate_appfunctions.lint import RULES, lint_application, lint_file, lint_source_code
 from droidgate_mappings.formats.application import Application
 from droidgate_mappings.formats.format import SourceFile
 from droidgate_mappings.model.capability import Place
@@ -257,6 +258,25 @@ def test_an_app_that_breaks_a_rule_gets_its_finding_and_a_mended_one_does_not(ru
     assert {item.level for item in found} == {level}
     assert all(item.hint and item.source is not None for item in found)
     assert rule not in codes_of(lint_application(mended()))
+
+
+@pytest.mark.parametrize(("mark", "found"), [
+    ("/** Adds. */ @AppFunction", ["no-description"]),
+    ("@AppFunction(isDescribedByKDoc = true)", ["no-description"]),
+    ("/** Adds. */ @AppFunction(isDescribedByKDoc = true)", []),
+], ids=["KDoc that is not used", "no KDoc", "KDoc that is used"])  # fmt: skip
+def test_a_kotlin_function_that_agents_see_without_a_description_is_reported(
+    mark: str, found: list[str]
+) -> None:
+    (provider,) = kotlin(f"""package a
+import androidx.appfunctions.AppFunctionContext
+import androidx.appfunctions.service.AppFunction
+class Sums {{
+    {mark} fun add(context: AppFunctionContext, x: Int): Int = x
+}}
+""").providers
+    assert [item.code.removeprefix("appfunctions-") for item in lint_source_code(provider)] == found
+    assert all(item.source is not None and item.source.line == 5 for item in lint_source_code(provider))
 
 
 def test_every_rule_is_tried() -> None:

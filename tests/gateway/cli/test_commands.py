@@ -204,6 +204,17 @@ def test_lint_names_rule_place_and_way_out(droidgate: Runner, golden: Golden) ->
     assert len(log["runs"][0]["results"]) == len(found)
 
 
+def test_a_finding_in_a_json_document_has_the_pointer_of_its_place(droidgate: Runner) -> None:
+    properties = {"b": {"type": "int"}, "c": {"minimum": "1"}, "d": {"type": "int"}}
+    schema = {"type": "object", "properties": properties}
+    tool = {"name": "a", "description": "Does it.", "inputSchema": schema}
+    Path("planted.json").write_text(json.dumps({"tools": [tool]}))
+    printed = " ".join(droidgate("lint", "planted.json").out.split())
+    inside = "/tools/0/inputSchema/properties"
+    assert f"planted.json:{inside}/b/type, {inside}/d/type " in printed
+    assert f"planted.json:{inside}/c/minimum " in printed
+
+
 def test_lint_threshold_decides_the_exit_code(droidgate: Runner) -> None:
     Path("timer/app/src/main/AndroidManifest.xml").write_text(
         TIMER_MANIFEST.replace('android:exported="true"', 'android:exported="false"')
