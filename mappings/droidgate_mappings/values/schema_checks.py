@@ -462,20 +462,18 @@ class _Parts:
     def check_values(self, pointer: str, part: Mapping[str, Json]) -> Iterator[_Fault]:
         values = part.get("enum")
         if isinstance(values, list):
-            yield from self.check_enum(pointer, part, values)
+            yield from self.check_enum(pointer, values)
         for word, rule, subject in (("const", CONST, "`const` is"), ("default", DEFAULT, "the default is")):
             for value, reason in self.refusals(pointer, word, [part[word]] if word in part else []):
                 yield rule, f"{pointer}/{word}", f"{subject} {_shown(value)}, but {reason}", {}
 
-    def check_enum(self, pointer: str, part: Mapping[str, Json], values: list[Json]) -> Iterator[_Fault]:
+    def check_enum(self, pointer: str, values: list[Json]) -> Iterator[_Fault]:
         here = f"{pointer}/enum"
         if not values:
             message = "`enum` is an empty list, so no value is accepted"
             yield ENUM, here, message, {"level": Level.ERROR, "hint": "list the values, or remove `enum`"}
             return
-        # `nullable` of OpenAPI adds null to the type.
-        judged = [value for value in values if value is not None or part.get("nullable") is not True]
-        refused = list(self.refusals(pointer, "enum", judged))
+        refused = list(self.refusals(pointer, "enum", values))
         if not refused:
             return
         value, reason = refused[0]
@@ -498,7 +496,10 @@ class _Parts:
         rest = {name: stated for name, stated in part.items() if name not in {word, "default", "$schema"}}
         if any(f"{inner}/".startswith(f"{pointer}/") for inner in self.malformed):
             return
-        unclear = [value for value in values if not _plainly_accepts(rest, value)]
+        # `nullable` of OpenAPI adds null to the type.
+        is_nullable = part.get("nullable") is True
+        judged = (value for value in values if value is not None or not is_nullable)
+        unclear = [value for value in judged if not _plainly_accepts(rest, value)]
         if not unclear:
             return
         text = one_line_json(rest)

@@ -20,7 +20,7 @@ from droidgate_mappings.model.findings import Finding, Level
 from droidgate_mappings.model.json_values import Json
 from droidgate_mappings.values.patterns import find_pattern_error
 from droidgate_mappings.values.schema_checks import RULES, check_schema, is_plain_schema
-from requirements_of_tests import require
+from requirements_of_tests import CHECKOUT, require
 
 DRAFT_4 = "http://json-schema.org/draft-04/schema#"
 DRAFT_7 = "http://json-schema.org/draft-07/schema#"
@@ -202,6 +202,7 @@ CLEAN: dict[str, Json] = {
     "properties that are called like keywords":
         has(**{"$ref": TEXT, "not": {"type": "object"}, "pattern": TEXT, "enum": TEXT, "required": TEXT}),
     "null in an enum that OpenAPI calls nullable": {**TEXT, "nullable": True, "enum": ["a", None]},
+    "null for the default of what OpenAPI calls nullable": {**TEXT, "nullable": True, "default": None},
     "a reference under a word of OpenAPI": {"$ref": "#/components/a", "components": {"a": TEXT}},
     "a reference to a definition that is true": defined(REF_A, a=True),
     "a reference with escaped characters": {"$ref": "#/$defs/a~1b%20c", "$defs": {"a/b c": {}}},
@@ -238,6 +239,11 @@ def test_a_schema_that_can_be_satisfied_has_no_finding(schema: Json) -> None:
 
 def test_every_rule_has_a_schema_that_breaks_it() -> None:
     assert {f"schema-{rule}" for rule, *_ in FAULTS.values()} == RULES.keys()
+
+
+def test_the_table_in_the_docs_names_every_rule() -> None:
+    text = (CHECKOUT / "docs" / "reference" / "formats" / "mcp.md").read_text(encoding="utf-8")
+    assert [rule for rule in RULES if f"`{rule}`" not in text] == []
 
 
 def test_every_fault_of_a_schema_is_reported_at_its_place() -> None:
@@ -334,7 +340,9 @@ INSTANCES = st.sampled_from([None, True, 0, 1, 1.0, 1.5, 2, 3, "", "a", "ab", "a
 
 @given(schema=SIMPLE, value=INSTANCES)
 def test_a_default_is_refused_where_the_validator_refuses_it(schema: Any, value: Json) -> None:
-    accepted = Draft202012Validator(schema).is_valid(value)
+    accepted = Draft202012Validator(schema).is_valid(value) or (
+        value is None and schema.get("nullable") is True
+    )
     found = check({**schema, "default": value})
     assert accepted is not any(finding.code == "schema-default" for finding in found)
 
