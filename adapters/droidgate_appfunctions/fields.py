@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final
 
@@ -72,6 +73,7 @@ _ATTRIBUTES: Final = etree.XPath(f"descendant-or-self::*[@*[namespace-uri() != '
 _STRAY_TEXT: Final = etree.XPath("descendant-or-self::*[*][text()[normalize-space()]]")
 
 
+_MAX_NAMES: Final = 100
 _MAX_NOISE: Final = 100
 """Elements that are reported each at its place; the XPath of one is as costly as the file is long."""
 
@@ -196,16 +198,26 @@ class Fields:
 
 def check_noise(root: Element, source: ElementSource) -> None:
     """Report attributes and stray text inside an element, which Android's parsers never read."""
-    _report_noise(_elements_with(_ATTRIBUTES, root), "an attribute that Android does not read", source)
-    _report_noise(_elements_with(_STRAY_TEXT, root), "text between its elements", source)
+    _report_noise(_elements_with(_ATTRIBUTES, root), _attributes_of, "attributes", source)
+    _report_noise(
+        _elements_with(_STRAY_TEXT, root), lambda _: "text between its elements", "such text", source
+    )
 
 
-def _report_noise(elements: list[Element], noise: str, source: ElementSource) -> None:
+def _attributes_of(element: Element) -> str:
+    named = (str(name).rpartition("}") for name in element.attrib)
+    names = [name for namespace, _, name in named if namespace != f"{{{TOOLS_NAMESPACE}"]
+    return f"the attribute{'s' if len(names) > 1 else ''} {', '.join(names)[:_MAX_NAMES]}"
+
+
+def _report_noise(
+    elements: list[Element], noise_of: Callable[[Element], str], noise: str, source: ElementSource
+) -> None:
     for element in elements[:_MAX_NOISE]:
-        message = f"<{local_name(element)}> has {noise}; it is left out"
+        message = f"<{local_name(element)}> has {noise_of(element)}, which Android does not read"
         source.allow("A02", message, element, lost=True)
     if len(elements) > _MAX_NOISE:
-        message = f"{len(elements) - _MAX_NOISE} more elements have {noise}; it is left out"
+        message = f"{len(elements) - _MAX_NOISE} more elements have {noise}"
         source.allow("A02", message, elements[_MAX_NOISE], lost=True)
 
 

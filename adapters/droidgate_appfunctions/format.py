@@ -110,6 +110,7 @@ FORMAT: Final = Format(
         lazily("droidgate_appfunctions.kotlin:may_declare"),
         lazily("droidgate_appfunctions.kotlin.kotlin_sources:read_sources"),
         lazily("droidgate_appfunctions.asset_names:assets_of_code"),
+        lazily("droidgate_appfunctions.lint:lint_source_code"),
     ),
     endings=(".xml", ".json"),
 )

@@ -13,6 +13,7 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from difflib import get_close_matches
 from functools import partial
 from typing import Final
 
@@ -33,7 +34,7 @@ from droidgate_android.app_search import (
     read_schema,
     simulate_indexing,
 )
-from droidgate_android.app_search.events import PullParser
+from droidgate_android.app_search.events import PullParser, read_events
 from droidgate_android.projects.indexed_text import parse_integer, to_lower_camel_case
 from droidgate_appfunctions.fields import local_name
 from droidgate_appfunctions.format import KIND_OF_NUMBER, NAMES
@@ -44,13 +45,13 @@ from droidgate_appfunctions.mistakes import (
     usually_names_functions,
 )
 from droidgate_appfunctions.saved_listing import is_saved_listing
-from droidgate_mappings.formats.application import Application, Component, MetaData, find_elsewhere
+from droidgate_mappings.formats.application import Application, Component, MetaData, TextFile, find_elsewhere
 from droidgate_mappings.formats.format import SourceFile
-from droidgate_mappings.model.capability import Place
+from droidgate_mappings.model.capability import Place, Provider
 from droidgate_mappings.model.errors import InputError
 from droidgate_mappings.model.findings import Finding, Level, LintRule, LintRules, finding_code
 from droidgate_mappings.model.json_values import Json, pointer_token
-from droidgate_mappings.tables.app_functions import Release, load_indexing
+from droidgate_mappings.tables.app_functions import Release, load_indexing, load_schema_types
 from droidgate_mappings.text.xml_text import Element, parse_xml
 
 PREFIX: Final = "appfunctions-"
@@ -102,6 +103,9 @@ _note = partial(_BOOK.declare, Level.NOTE)
 # fmt: off
 META_DATA: Final = _error("meta-data", "1.1", "A <meta-data> holds what Android reads from <property>",
     "write <property>")
+UNKNOWN_PROPERTY: Final = _warning("unknown-property", "1.1",
+    "A <property> with the prefix of AppFunctions has a name that Android does not read",
+    "name the property as the documentation of AppFunctions does")
 SERVICE_ACTION: Final = _error("service-action", "1.1",
     "A service that is meant for app functions has no intent filter for them",
     "add an intent filter with the action android.app.appfunctions.AppFunctionService")
@@ -184,9 +188,17 @@ UNEVEN_LISTS: Final = _warning("uneven-lists", "2.d",
     "write one of each for every parameter")
 DUPLICATE_PROPERTY: Final = _warning("duplicate-property", "2.f",
     "The schema declares a property of a type twice; the first counts", "remove one")
+BASE_PROPERTY: Final = _warning("base-property", "article 4.1",
+    "The schema's type of functions lacks a property of the platform, or declares it in another way",
+    "declare it as Jetpack's app_functions_schema.xsd does")
+BAD_BOOLEAN: Final = _warning("bad-boolean", "2.a",
+    "A value that should be true or false is another word, which Android reads as false",
+    "write true or false")
 ASSUMED: Final = _note("assumed", "1.2",
     "A file alone does not state its schema and its place in the manifest; the usual ones are assumed",
     "lint the app's folder or APK to be sure")
+ROOT: Final = _warning("root", "article 4.2", "The root element of a file of functions is <appfunctions>",
+    "rename the root element to <appfunctions>")
 NOT_FUNCTIONS: Final = _warning("not-functions", "3.2",
     "The file has elements, and none is a function that Android reads",
     "write each function as <appfunction>, or let Jetpack's compiler write the file")
@@ -246,6 +258,14 @@ _MANIFEST_REASONS: Final = frozenset({
 _UNKNOWN_TAG = "unknown-tag"
 _MISSING = "missing-file"
 _REFUSED = frozenset({"bad-count", "too-large"})
+_NO_FILE = "no-file"
+_MERGED = frozenset({_NO_FILE, "missing-permission"})
+_SERVICES_OF_JETPACK: Final = frozenset(
+    f"androidx.appfunctions.{folder}{kind}AppFunctionService"
+    for folder in ("", "service.")
+    for kind in ("Platform", "Extension")
+)
+"""Services to which Jetpack's own manifest adds properties and the permission when the app is built."""
 
 
 @dataclass(slots=True)
@@ -284,6 +304,8 @@ def findings_of_reports(
     among = [report.release for report in reports]
     for cause in _causes(reports):
         if cause.reason == _MISSING and cause.path in assets_of_code:
+            continue
+        if cause.reason in _MERGED and not is_built and cause.name in _SERVICES_OF_JETPACK:
             continue
         if cause.reason == _UNKNOWN_TAG:
             if has_schema:
@@ -338,7 +360,7 @@ def _finding_of_cause(cause: _Cause, among: list[Release]) -> Finding:
         effect = f"the app has no schema of its own on {name_releases(releases)}"
     elif cause.dropping:
         releases = cause.dropping
-        effect = f"nothing of {cause.path} is indexed on {name_releases(releases)}"
+        effect = f"the functions of {cause.path} are missing on {name_releases(releases)}"
     elif cause.reason in _REFUSED:
         releases = cause.ignoring
         effect = f"AppSearch refuses the document {cause.name} on {name_releases(releases)}"
@@ -353,9 +375,9 @@ def _finding_of_cause(cause: _Cause, among: list[Release]) -> Finding:
 def _finding_of_tag(cause: _Cause, among: list[Release]) -> Finding:
     effects = []
     if cause.dropping:
-        effects.append(f"nothing of the file is indexed on {name_releases(cause.dropping)}")
+        effects.append(f"all functions of the file are missing on {name_releases(cause.dropping)}")
     if cause.ignoring:
-        effects.append(f"what it says is lost on {name_releases(cause.ignoring)}")
+        effects.append(f"its content is lost on {name_releases(cause.ignoring)}")
     times = f", {cause.count} times" if cause.count > 1 else ""
     level = level_of(cause.dropping, among) if cause.dropping else Level.WARNING
     message = f"{cause.message}{times}; {', and '.join(effects)}"
@@ -419,6 +441,7 @@ def findings_of_manifest(application: Application) -> Iterator[Finding]:
     """Yield the findings of the manifest and of the guidance that it points to."""
     for component in application.components:
         yield from _check_meta_data(component)
+        yield from _check_properties(component)
         yield from _check_metadata_property(component, application)
         if component.kind == "service":
             yield from _check_service(component)
@@ -432,6 +455,16 @@ def _check_meta_data(component: Component) -> Iterator[Finding]:
         if is_ours or may_name_functions(meta_data):
             message = f"<meta-data> {meta_data.name} is read by no release"
             yield META_DATA.broken(message, source=meta_data.place)
+
+
+def _check_properties(component: Component) -> Iterator[Finding]:
+    names = load_indexing().names
+    known = (names.v1, names.v2, names.schema_, names.app_metadata)
+    for property_ in component.properties:
+        if property_.name.startswith(f"{names.v1}.") and property_.name not in known:
+            nearest = next(iter(get_close_matches(property_.name, known, n=1, cutoff=0)), names.v2)
+            message = f"Android does not read the property {property_.name}"
+            yield UNKNOWN_PROPERTY.broken(message, source=property_.place, hint=f"write {nearest}")
 
 
 def _check_metadata_property(component: Component, application: Application) -> Iterator[Finding]:
@@ -517,7 +550,7 @@ def _check_application(application: Application) -> Iterator[Finding]:
     is_stated = element is None or element.find_property(names.app_metadata) is not None
     if element is not None and not is_stated and (stated := metadata_attributes(element.foreign_attributes)):
         words = ", ".join(sorted(name.rpartition("}")[2] for name in stated))
-        message = f"<application> has the attributes {words} of app_metadata"
+        message = f"<application> has attributes of app_metadata: {words}"
         yield METADATA_ATTRIBUTES.broken(message, source=element.place)
     of_application = None if element is None else element.find_property(names.schema_)
     for service in function_services(application):
@@ -601,7 +634,7 @@ class _Checker:
             yield self._finding(NO_DESCRIPTION, "it has no description", pointer)
         level = _first(properties, "accessLevel")
         if level is not None and level not in _ACCESS_LEVELS:
-            yield self._finding(ACCESS_LEVEL, f"the access level is {level!r}", pointer)
+            yield self._finding(ACCESS_LEVEL, f"the access level {level!r} is unknown", pointer)
         lengths = [len(properties.get(name, [])) for name in _PARALLEL]
         if len(set(lengths)) > 1:
             counts = ", ".join(f"{count} {name}" for name, count in zip(_PARALLEL, lengths, strict=True))
@@ -632,7 +665,7 @@ class _Checker:
             if not said:
                 yield self._finding(UNNAMED_PARAMETER, f"an entry of {name} has no name", here)
             elif name != "dataTypes" and _PATH_CHARACTERS & set(said):
-                yield self._finding(UNREADABLE_NAME, f"{said!r} reads as a path", here)
+                yield self._finding(UNREADABLE_NAME, f"the name {said!r} has a . or [", here)
             yield from self._check_types(item, "dataTypeMetadata", here)
         counts = Counter(_first(item, "name") for item in items)
         for said, count in counts.items():
@@ -643,7 +676,7 @@ class _Checker:
     def _check_types(self, holder: Mapping[str, Json], name: str, pointer: str) -> Iterator[Finding]:
         types = _documents(holder, name)
         if not types:
-            yield self._finding(UNTYPED, f"there is no {name}", pointer)
+            yield self._finding(UNTYPED, f"a parameter, property or response has no {name}", pointer)
         for type_ in types:
             yield from self._check_type(type_, f"{pointer}/{name}/0")
 
@@ -651,11 +684,11 @@ class _Checker:
         number = _first(properties, "type")
         kind = KIND_OF_NUMBER.get(number) if isinstance(number, int) else None
         if number is not None and kind is None:
-            yield self._finding(UNKNOWN_TYPE, f"the type {number} is unknown", pointer)
+            yield self._finding(UNKNOWN_TYPE, f"a data type has the unknown number {number}", pointer)
         yield from self._check_shape(properties, kind, pointer)
         for index, pattern in enumerate(_documents(properties, "patterns")):
             if _first(pattern, "type") not in _PATTERN_TYPES:
-                message = f"the pattern's type is {_first(pattern, 'type')}"
+                message = f"a pattern has the unknown type {_first(pattern, 'type')}"
                 yield self._finding(PATTERN_TYPE, message, f"{pointer}/patterns/{index}")
         yield from self.check_named(properties, "properties", pointer)
         for name in ("itemType", "allOf", "oneOf"):
@@ -684,9 +717,6 @@ class _Checker:
             yield self._finding(DANGLING_REFERENCE, message, pointer)
 
 
-_NO_FILE = "no-file"
-
-
 def lint_file(source: SourceFile) -> tuple[Finding, ...]:
     """Return the findings of one file: a functions file, an `app_functions_schema.xsd`, or an app's guidance.
 
@@ -704,8 +734,9 @@ def lint_file(source: SourceFile) -> tuple[Finding, ...]:
         tags = _tags_of(text)
     except IndexerError as error:
         place = Place(path=source.path, line=error.line)
-        message = f"{error.message}; nothing of {source.path} is indexed on any release"
-        return (indexing_finding(error.reason, Level.ERROR, message, place, load_indexing().linted()),)
+        every = load_indexing().linted()
+        message = f"{error.message}; the functions of {source.path} are missing on {name_releases(every)}"
+        return (indexing_finding(error.reason, Level.ERROR, message, place, every),)
     if tags[0] == "manifest":
         message = "a manifest is linted with the app it belongs to"
         raise InputError(message, place=source.path, hint="give the project's folder or the APK")
@@ -739,7 +770,145 @@ def lint_application(application: Application) -> tuple[Finding, ...]:
     current = current_report(reports)
     if current is not None:
         findings += findings_of_signatures(current)
+    for file in _files_of(application, files):
+        findings += _findings_of_text(file.text, file.place.path, reports)
     return tuple(findings)
+
+
+def _files_of(application: Application, files: AppFiles) -> Iterator[TextFile]:
+    """Yield the files of functions and the schema files that an app names and has, each once."""
+    names = load_indexing().names
+    seen: set[str] = set()
+    for component in (application_component(application), *function_services(application)):
+        for property_ in component.properties if component is not None else ():
+            if property_.name not in {names.v1, names.v2, names.schema_}:
+                continue
+            assets = str(property_.value).split(",") if isinstance(property_.value, str) else ()
+            found = [files.asset(name.strip()) for name in assets if name.strip()]
+            if property_.resource is not None:
+                found.append(files.resource(property_.resource))
+            for file in found:
+                if file is not None and file.place.path not in seen:
+                    seen.add(file.place.path)
+                    yield file
+
+
+def _findings_of_text(text: str, path: str, reports: Sequence[IndexingReport]) -> Iterator[Finding]:
+    """Yield what is wrong with a well-formed file of functions, or a schema, in every release.
+
+    Args:
+        text: The file.
+        path: Its path.
+        reports: What the releases make of the app, or of the file alone.
+    """
+    try:
+        events = read_events(text, namespaces="documentType" not in text)
+    except IndexerError:
+        return
+    tags = [event.name for event in events if event.type == "start"]
+    if "xs:documentType" in tags:
+        yield from _check_base_properties(text, path)
+    else:
+        yield from _check_elements(tags, path, reports)
+    booleans = _boolean_tags()
+    tag, content = "", ""
+    for event in events:
+        if event.type == "start":
+            tag, content = event.name, ""
+        elif event.type == "text":
+            content += event.text
+        elif event.type == "end" and event.name == tag:
+            word = content.strip()
+            if to_lower_camel_case(tag) in booleans and word.lower() not in {"true", "false"}:
+                message = f"<{tag}> is {word[:40]!r}, which Android reads as false"
+                yield BAD_BOOLEAN.broken(message, source=Place(path=path, line=event.line))
+
+
+def _check_elements(tags: list[str], path: str, reports: Sequence[IndexingReport]) -> Iterator[Finding]:
+    place = Place(path=path)
+    root, *others = [tag for tag in tags if tag != "version"] or [""]
+    if root != _ROOT_TAG:
+        yield ROOT.broken(f"the root element of {path} is <{root}>", source=place)
+    if not others:
+        yield NO_FUNCTIONS.broken(f"{path} declares no functions", source=place)
+        return
+    is_read = any(
+        document.place is not None and document.place.path == path
+        for report in reports
+        for document in report.documents.values()
+    )
+    is_dropped = any(dropped.path == path for report in reports for dropped in report.dropped_files)
+    documents = {"appfunction", *load_schema_types("android"), *jetpack_schema().types}
+    if not is_read and not is_dropped and documents.isdisjoint(others):
+        message = f"{path} declares no functions that Android reads: <{others[0]}> is not a function"
+        yield NOT_FUNCTIONS.broken(message, source=place)
+
+
+_ROOT_TAG: Final = "appfunctions"
+
+
+def _boolean_tags() -> set[str]:
+    schemas = (jetpack_schema(), hand_written_schema())
+    return {
+        name
+        for schema in schemas
+        for properties in schema.types.values()
+        for name, property_ in properties.items()
+        if property_.kind == "boolean"
+    }
+
+
+_BASE_ATTRIBUTES: Final = {
+    "functionId": {"indexingType": "1", "tokenizerType": "2"},
+    "packageName": {"indexingType": "1", "tokenizerType": "2"},
+    "mobileApplicationQualifiedId": {"joinableValueType": "1"},
+    "enabledByDefault": {},
+}
+"""The properties of a function by which Android finds it, and how they are indexed."""
+
+
+def _check_base_properties(text: str, path: str) -> Iterator[Finding]:
+    try:
+        schema = read_schema(text)
+    except IndexerError:
+        return
+    name = load_indexing().names.function_type
+    declared = schema.types.get(name)
+    if declared is None:
+        return
+    platform = load_schema_types("android")[name]
+    place = Place(path=path, line=schema.lines.get(name))
+    for property_, expected in platform.items():
+        if property_ not in declared:
+            if property_ in _BASE_ATTRIBUTES:
+                yield BASE_PROPERTY.broken(f"{name} does not declare {property_}", source=place)
+            continue
+        stated = schema.attributes[name][property_]
+        wrong = [
+            f'{word}="{value}"'
+            for word, value in _BASE_ATTRIBUTES.get(property_, {}).items()
+            if stated.get(word) != value
+        ]
+        if declared[property_].kind != expected.kind:
+            wrong.insert(0, f"the type xs:{expected.kind}")
+        if wrong:
+            message = f"{property_} of {name} does not have {' and '.join(wrong)}"
+            yield BASE_PROPERTY.broken(message, source=place)
+
+
+def lint_source_code(provider: Provider) -> tuple[Finding, ...]:
+    """Return the findings of functions that Kotlin sources declare, at the lines of the sources."""
+    hint = "write KDoc and @AppFunction(isDescribedByKDoc = true); without it, the compiler leaves KDoc out"
+    return tuple(
+        NO_DESCRIPTION.broken(
+            f"{capability.id}: it has no description",
+            pointer=f"/capabilities/{position}",
+            source=capability.source or provider.source,
+            hint=hint,
+        )
+        for position, capability in enumerate(provider.capabilities)
+        if not capability.description
+    )
 
 
 def _declares_functions(application: Application) -> bool:
@@ -778,6 +947,7 @@ def _lint_schema(text: str, path: str) -> Iterator[Finding]:
         message = f"{error.message}; the schema {path} is rejected on {name_releases(every)}"
         yield indexing_finding(error.reason, Level.ERROR, message, place, every)
         return
+    yield from _check_base_properties(text, path)
     for type_name, name in schema.duplicates:
         place = Place(path=path, line=schema.lines.get(type_name))
         message = f"{type_name} declares {name} twice"
@@ -800,13 +970,7 @@ def _lint_functions(text: str, tags: list[str], path: str) -> Iterator[Finding]:
     if current is None:
         return
     yield from findings_of_signatures(current)
-    if not current.documents and not any(report.dropped_files or report.ignored for report in reports):
-        others = [f"<{tag}>" for tag in dict.fromkeys(tags[1:]) if tag != "version"]
-        if others:
-            message = f"{path} declares no functions that Android reads: {others[0]} is not a function"
-            yield NOT_FUNCTIONS.broken(message, source=Place(path=path))
-        else:
-            yield NO_FUNCTIONS.broken(f"{path} declares no functions", source=Place(path=path))
+    yield from _findings_of_text(text, path, reports)
 
 
 def _usual_schema(tags: frozenset[str]) -> tuple[AppSearchSchema | None, str]:

@@ -21,6 +21,7 @@ FORMAT: Final = Format(
     detect=lazily("droidgate_function_calling.read:detect"),
     read_file=lazily("droidgate_function_calling.read:read_file"),
     write=lazily("droidgate_function_calling.write:write"),
+    lint_file=lazily("droidgate_function_calling.lint:lint_file"),
     read_call=lazily("droidgate_function_calling.calls:read_call"),
     endings=(".json",),
 )

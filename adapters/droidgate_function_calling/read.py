@@ -147,6 +147,23 @@ def _is_unmistakable(data: bytes) -> bool:
     return _DECLARATIONS.search(data) is not None or all(word.search(data) for word in _FUNCTIONS)
 
 
+def stated_schemas(entry: ToolEntry) -> tuple[dict[str, Json], dict[str, Json]]:
+    """Return the schemas of a function's arguments and of its results, by the members that state them.
+
+    The first one of each counts. A schema of Gemini's own form is converted to a JSON Schema.
+    """
+
+    def take(names: tuple[str, ...]) -> dict[str, Json]:
+        return {
+            name: to_json_schema(schema) if entry.dialect == GEMINI and name in _OPEN_API else schema
+            for name in names
+            if (schema := entry.function.get(name)) is not None
+        }
+
+    dialect = entry.dialect or ""
+    return take(_INPUTS.get(dialect, _USUAL_INPUTS)), take(_OUTPUTS.get(dialect, ()))
+
+
 def read_file(source: SourceFile, context: ReadingContext) -> Reading:
     """Read a tool list: a list, a request that has one, or one tool alone.
 
@@ -232,8 +249,7 @@ class _Reader:
         if not entry.is_typed:
             self.allow("F01", f"the tool {name!r} does not state its type", pointer)
         dialect = entry.dialect or ""
-        inputs = self.take_schemas(entry, _INPUTS.get(dialect, _USUAL_INPUTS))
-        outputs = self.take_schemas(entry, _OUTPUTS.get(dialect, ()))
+        inputs, outputs = stated_schemas(entry)
         used = {"name", "description", *list(inputs)[:1], *list(outputs)[:1]}
         facts = {key: value for key, value in function.items() if key not in used}
         if dialect == OPENAI:
@@ -252,14 +268,6 @@ class _Reader:
             source=Place(path=self.path, line=1, inner=pointer),
             extensions=as_extensions(FORMAT_ID, facts),
         )
-
-    def take_schemas(self, entry: ToolEntry, names: tuple[str, ...]) -> dict[str, Json]:
-        """Return the schemas that a function states under some names; the first one counts."""
-        return {
-            name: to_json_schema(schema) if entry.dialect == GEMINI and name in _OPEN_API else schema
-            for name in names
-            if (schema := entry.function.get(name)) is not None
-        }
 
     def read_input(self, schema: Json, name: str, pointer: str) -> Type:
         """Read the schema of the arguments; without one, a function takes none."""

@@ -97,10 +97,7 @@ def _find(value: Json) -> ToolList | None:
         if isinstance(tools, list):
             further = {f"/{pointer_token(key)}": item for key, item in value.items() if key != name}
             entries = tuple(_entries(tools, f"/{name}"))
-            # `tools` holds the tools of other protocols too; those of vendors name their kind there.
-            if name == "functions" or any(entry.dialect is not None and entry.is_typed for entry in entries):
-                return ToolList(entries, further)
-            return None
+            return ToolList(entries, further)
     return ToolList(tuple(_entry(value, "")))
 
 

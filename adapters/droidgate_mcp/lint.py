@@ -11,8 +11,9 @@ from typing import Final
 from droidgate_mappings.formats.format import SourceFile
 from droidgate_mappings.model.capability import Place
 from droidgate_mappings.model.findings import Finding, Level, LintRule, LintRules
-from droidgate_mappings.model.json_values import Json
+from droidgate_mappings.model.json_values import Json, one_line_json, pointer_token
 from droidgate_mappings.text.json_text import parse_json
+from droidgate_mappings.values.schema_checks import check_schema
 from droidgate_mcp.tool_facts import CACHE_DEFAULTS, HINTS
 from droidgate_mcp.tool_list import read_conversation, take_apart
 
@@ -29,7 +30,7 @@ TOOL: Final = _error("mcp-tool", "schema Tool", "A tool is a JSON object", "writ
 NAME: Final = _error("mcp-name", "schema Tool.name", "A tool has a string `name`", "add `name`")
 NAME_FORM: Final = _warning("mcp-name-form", "server/tools Tool Names",
     "A tool's name has 1 to 128 of A-Z, a-z, 0-9, underscore, hyphen and dot",
-    "rename it; clients refuse other names")
+    "rename the tool; clients refuse other names")
 NAME_UNIQUE: Final = _error("mcp-name-unique", "server/tools Tool Names", "A tool's name is unique",
     "rename one of them; calls go by name")
 TEXT: Final = _error("mcp-text", "schema Tool", "Title and description are strings",
@@ -42,10 +43,9 @@ INPUT_SCHEMA: Final = _error("mcp-input-schema", "schema Tool.inputSchema",
 OUTPUT_SCHEMA: Final = _error("mcp-output-schema", "schema Tool.outputSchema",
     "An output schema is an object; up to revision 2025-11-25 it has `type: object`",
     "put the value under a property, such as `result`")
-PROPERTIES: Final = _error("mcp-schema-properties", "schema Tool.inputSchema",
-    "`properties` holds schemas, and `required` names", "write an object of schemas, and an array of strings")
-REQUIRED: Final = _note("mcp-required-unknown", "schema Tool.inputSchema",
-    "Each required property is described", "describe it under `properties`, or take it out of `required`")
+EXECUTION: Final = _error("mcp-execution", "schema ToolExecution",
+    "`execution` is an object, and its `taskSupport` is forbidden, optional or required",
+    "write an object, or leave it out")
 ANNOTATIONS: Final = _error("mcp-annotations", "schema ToolAnnotations",
     "Annotations are an object with a string title and boolean hints", "write true or false")
 HINTS_DISAGREE: Final = _note("mcp-hints-disagree", "schema ToolAnnotations.destructiveHint",
@@ -64,7 +64,8 @@ PAGE: Final = _note("mcp-page", "server/utilities/pagination", "A list is comple
 # fmt: on
 
 
-_NAME: Final = re.compile(r"[A-Za-z0-9_.-]{1,128}")
+_LONGEST_NAME: Final = 128
+_NAME: Final = re.compile(rf"[A-Za-z0-9_.-]{{1,{_LONGEST_NAME}}}")
 _MEMBERS: Final = frozenset({
     "name", "title", "description", "inputSchema", "outputSchema", "annotations", "icons", "execution",
     "_meta",
@@ -100,9 +101,9 @@ class _Linter:
     modern: bool
     findings: list[Finding] = field(default_factory=list)
 
-    def report(self, rule: LintRule, pointer: str, message: str) -> None:
+    def report(self, rule: LintRule, pointer: str, message: str, hint: str | None = None) -> None:
         place = Place(path=self.path, line=1, inner=pointer)
-        self.findings.append(rule.broken(message, pointer=pointer, source=place))
+        self.findings.append(rule.broken(message, pointer=pointer, source=place, hint=hint))
 
     def lint_result(self, parent: Mapping[str, Json], pointer: str) -> None:
         if isinstance(parent.get("nextCursor"), str):
@@ -115,15 +116,17 @@ class _Linter:
             "ttlMs": isinstance(ttl, int) and not isinstance(ttl, bool) and ttl >= 0,
             "cacheScope": parent.get("cacheScope") in ("public", "private"),
         }
-        for word in CACHE_DEFAULTS:
+        for word, usual in CACHE_DEFAULTS.items():
             if not checks[word]:
-                self.report(CACHING, f"{pointer}/{word}", f"{word!r} is missing or has another value")
+                stated = f"is {_shown(parent[word])}" if word in parent else "is missing"
+                hint = f'write "{word}": {one_line_json(usual)}'
+                self.report(CACHING, f"{pointer}/{word}", f"`{word}` {stated}", hint)
 
     def lint_tool(self, tool: Mapping[str, Json], pointer: str, names: set[str]) -> None:
         self.lint_name(tool.get("name"), f"{pointer}/name", names)
         for key in ("title", "description"):
             if key in tool and not isinstance(tool[key], str):
-                self.report(TEXT, f"{pointer}/{key}", f"{key!r} is not a string")
+                self.report(TEXT, f"{pointer}/{key}", f"`{key}` is {_shown(tool[key])}, not a string")
         if not tool.get("description"):
             self.report(DESCRIPTION, pointer, "the tool has no description")
         self.lint_input(tool.get("inputSchema"), f"{pointer}/inputSchema")
@@ -131,60 +134,76 @@ class _Linter:
             self.lint_output(tool["outputSchema"], f"{pointer}/outputSchema")
         if "annotations" in tool:
             self.lint_annotations(tool["annotations"], f"{pointer}/annotations")
+        if "execution" in tool and not self.modern:
+            self.lint_execution(tool["execution"], f"{pointer}/execution")
         if "_meta" in tool and not isinstance(tool["_meta"], Mapping):
             self.report(META, f"{pointer}/_meta", "`_meta` is not a JSON object")
         if "icons" in tool and not _are_icons(tool["icons"]):
-            self.report(ICONS, f"{pointer}/icons", "icons are not a list of objects with `src`")
+            self.report(ICONS, f"{pointer}/icons", "`icons` is not a list of objects with `src`")
         for key in sorted(tool.keys() - _MEMBERS):
-            self.report(MEMBER, f"{pointer}/{key}", f"the schema of a tool has no {key!r}")
+            self.report(MEMBER, f"{pointer}/{pointer_token(key)}", f"MCP has no member {key!r} of a tool")
 
     def lint_name(self, name: Json, pointer: str, names: set[str]) -> None:
         if not isinstance(name, str):
             self.report(NAME, pointer, "the tool has no name")
             return
         if not _NAME.fullmatch(name):
-            self.report(NAME_FORM, pointer, f"{name!r} is not of the form of a tool's name")
+            message = "characters other than A-Z, a-z, 0-9, underscore, hyphen and dot"
+            if not 0 < len(name) <= _LONGEST_NAME:
+                message = f"{len(name)} characters, and 1 to {_LONGEST_NAME} are allowed"
+            self.report(NAME_FORM, pointer, f"the name {_shown(name)} has {message}")
         if name in names:
-            self.report(NAME_UNIQUE, pointer, f"another tool is called {name!r} too")
+            self.report(NAME_UNIQUE, pointer, f"duplicate tool name {_shown(name)}")
         names.add(name)
 
     def lint_input(self, schema: Json, pointer: str) -> None:
-        if not isinstance(schema, Mapping) or schema.get("type") != "object":
+        is_object = isinstance(schema, Mapping) and schema.get("type") == "object"
+        if not is_object:
             self.report(INPUT_SCHEMA, pointer, "the input schema is not an object with `type: object`")
-            return
-        self.lint_properties(schema, pointer)
+        self.lint_schema(schema, pointer, is_typed=is_object)
 
     def lint_output(self, schema: Json, pointer: str) -> None:
-        if not isinstance(schema, Mapping) or (schema.get("type") != "object" and not self.modern):
-            self.report(OUTPUT_SCHEMA, pointer, "the output schema is not of the form of this revision")
-            return
-        self.lint_properties(schema, pointer)
+        is_object = isinstance(schema, Mapping) and (self.modern or schema.get("type") == "object")
+        if not is_object:
+            self.report(OUTPUT_SCHEMA, pointer, "the output schema is not an object with `type: object`")
+        self.lint_schema(schema, pointer, is_typed=is_object)
 
-    def lint_properties(self, schema: Mapping[str, Json], pointer: str) -> None:
-        properties = schema.get("properties", {})
-        required = schema.get("required", [])
-        are_schemas = isinstance(properties, Mapping) and all(
-            isinstance(property_, Mapping | bool) for property_ in properties.values()
-        )
-        are_names = isinstance(required, list) and all(isinstance(item, str) for item in required)
-        if not are_schemas or not are_names:
-            self.report(PROPERTIES, pointer, "`properties` or `required` is not of its form")
-            return
-        for name in required:
-            if name not in properties and not schema.keys() & {"$ref", "allOf", "anyOf", "oneOf"}:
-                self.report(REQUIRED, f"{pointer}/required", f"{name!r} is required and not described")
+    def lint_schema(self, schema: Json, pointer: str, *, is_typed: bool) -> None:
+        if isinstance(schema, Mapping):
+            source = Place(path=self.path, line=1, inner=pointer)
+            # What is wrong with the type of the whole schema is reported already where MCP fixes the type.
+            self.findings += (
+                finding
+                for finding in check_schema(schema, pointer=pointer, source=source)
+                if is_typed or finding.pointer != f"{pointer}/type"
+            )
+
+    def lint_execution(self, execution: Json, pointer: str) -> None:
+        if not isinstance(execution, Mapping):
+            self.report(EXECUTION, pointer, "`execution` is not a JSON object")
+        elif execution.get("taskSupport", "forbidden") not in ("forbidden", "optional", "required"):
+            message = f"`taskSupport` is {_shown(execution['taskSupport'])}"
+            hint = 'write "forbidden", "optional" or "required"'
+            self.report(EXECUTION, f"{pointer}/taskSupport", message, hint)
 
     def lint_annotations(self, annotations: Json, pointer: str) -> None:
         if not isinstance(annotations, Mapping):
-            self.report(ANNOTATIONS, pointer, "annotations are not a JSON object")
+            hint = "write an object, or leave it out"
+            self.report(ANNOTATIONS, pointer, "`annotations` is not a JSON object", hint)
             return
         if "title" in annotations and not isinstance(annotations["title"], str):
-            self.report(ANNOTATIONS, f"{pointer}/title", "the title is not a string")
+            message = f"`title` is {_shown(annotations['title'])}, not a string"
+            self.report(ANNOTATIONS, f"{pointer}/title", message, "write a string, or leave it out")
         for hint in HINTS:
             if hint in annotations and not isinstance(annotations[hint], bool):
-                self.report(ANNOTATIONS, f"{pointer}/{hint}", f"{hint!r} is neither true nor false")
+                message = f"`{hint}` is {_shown(annotations[hint])}, which is neither true nor false"
+                self.report(ANNOTATIONS, f"{pointer}/{hint}", message)
         if annotations.get("readOnlyHint") is True and annotations.get("destructiveHint") is True:
-            self.report(HINTS_DISAGREE, pointer, "the tool is called read-only and destructive")
+            self.report(HINTS_DISAGREE, pointer, "`readOnlyHint` and `destructiveHint` are both true")
+
+
+def _shown(value: Json) -> str:
+    return one_line_json(value)[:100]
 
 
 def _are_icons(icons: Json) -> bool:

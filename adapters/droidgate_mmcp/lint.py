@@ -1,12 +1,9 @@
-"""The linter of mMCP: its rules, from the specification and from what clients make of a manifest.
-
-A schema that is plainly valid is not checked against its meta-schema, which takes a thousand times as long.
-"""
+"""The linter of mMCP: its rules, from the specification and from what clients make of a manifest."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Final
@@ -19,7 +16,9 @@ from droidgate_mappings.model.capability import Place
 from droidgate_mappings.model.errors import InputError
 from droidgate_mappings.model.findings import Finding, Level, LintRule, LintRules
 from droidgate_mappings.model.json_values import Json, pointer_token
+from droidgate_mappings.text.configured_flags import disabled_in
 from droidgate_mappings.text.json_text import decode_utf8
+from droidgate_mappings.values.schema_checks import check_schema
 from droidgate_mmcp.format import NAMES
 from droidgate_mmcp.read import ManifestText, find_manifest_text, hint_about_json
 from droidgate_mmcp.tool_manifest import MANIFEST_KEYS, TOOL_KEYS, form_of, parse_manifest, write_json
@@ -42,9 +41,9 @@ PARAMETERS: Final = _error("mmcp-parameters", "1", "A tool has parameters",
     'write {"type": "object", "properties": {}} for a tool without arguments')
 PARAMETERS_SCHEMA: Final = _error("mmcp-parameters-schema", "1",
     "A tool's parameters are a valid JSON Schema",
-    "correct the schema; it is 2020-12 unless `$schema` says otherwise")
+    'write a JSON Schema, such as {"type": "object", "properties": {}}')
 FLAT_PARAMETERS: Final = _warning("mmcp-flat-parameters", "1 (row M37)",
-    "The parameters are a flat map of type words, which is not a useful JSON Schema",
+    "The parameters are a map from a name to a type word or a schema, which is not a useful JSON Schema",
     'write {"type": "object", "properties": {"name": {"type": "string"}}}')
 OBJECT_PARAMETERS: Final = _warning("mmcp-object-parameters", "1 (row M37)",
     "The parameters do not state that they are an object", 'start with "type": "object"')
@@ -82,52 +81,14 @@ EXPORTED: Final = _error("mmcp-exported", "3", "Other apps can start the compone
     'add android:exported="true"')
 ACTIVITY: Final = _error("mmcp-activity", "3", "Tools are called by starting an activity for its result",
     "advertise by an activity")
+ENABLED: Final = _warning("mmcp-enabled", "4", "The component is enabled, or no query finds it",
+    "remove android:enabled, or enable the component before agents look for it")
 VERSION: Final = _warning("mmcp-version", "Protocol Version", "The manifest states version 1.0",
     'add "protocolVersion": "1.0"')
 # fmt: on
 
 
-_TYPES: Final = frozenset({"array", "boolean", "integer", "null", "number", "object", "string"})
-
-
-def is_plain_schema(schema: Json) -> bool:
-    """Return whether a schema has only usual keywords (JSON Schema 2020-12), each with a value of its form.
-
-    A schema that is not plain may be right too, and so may one of another draft.
-    """
-    if isinstance(schema, bool):
-        return True
-    if not isinstance(schema, dict):
-        return False
-    return all(word in _FORMS and _FORMS[word](value) for word, value in schema.items())
-
-
-def _is_text(value: Json) -> bool:
-    return isinstance(value, str)
-
-
-def _are_properties(value: Json) -> bool:
-    return isinstance(value, dict) and all(map(is_plain_schema, value.values()))
-
-
-def _are_names(value: Json) -> bool:
-    return isinstance(value, list) and all(map(_is_text, value)) and len(set(value)) == len(value)
-
-
-_FORMS: Final[dict[str, Callable[[Json], bool]]] = {
-    "type": lambda value: isinstance(value, str) and value in _TYPES,
-    "title": _is_text,
-    "description": _is_text,
-    "format": _is_text,
-    "properties": _are_properties,
-    "required": _are_names,
-    "additionalProperties": is_plain_schema,
-    "items": is_plain_schema,
-    "enum": lambda value: isinstance(value, list),
-    "default": lambda _: True,
-}
-
-
+_SAY_WHAT: Final = "state in a sentence what the app's tools are for"
 MAX_FUNCTION_NAME: Final = 64
 CLIENT_PREFIX_LENGTH: Final = len("mcp_aB3_")
 """What goose-mobile puts before a tool's name (reference mobile-mcp-and-mmcp 3.3)."""
@@ -159,7 +120,7 @@ def lint_application(application: Application) -> tuple[Finding, ...]:
         advertises = component.has_action(NAMES["advertise_action"])
         if advertises or component.find_meta_data(NAMES["manifest_meta_data"]) is not None:
             linter = _Linter(component.place or application.place)
-            linter.lint_component(component, advertises=advertises)
+            linter.lint_component(application, component, advertises=advertises)
             linter.lint_meta_data(application, component)
             findings.extend(linter.findings)
     for component in application.of_kind("application", "receiver", "provider"):
@@ -187,9 +148,10 @@ class _Linter:
         hint: str | None = None,
         level: Level | None = None,
     ) -> None:
-        self.findings.append(rule.broken(message, pointer=pointer, source=self.place, hint=hint, level=level))
+        source = self.place.model_copy(update={"inner": pointer}) if pointer else self.place
+        self.findings.append(rule.broken(message, pointer=pointer, source=source, hint=hint, level=level))
 
-    def lint_component(self, component: Component, *, advertises: bool) -> None:
+    def lint_component(self, application: Application, component: Component, *, advertises: bool) -> None:
         name = component.name
         if not advertises:
             self.report(ADVERTISE_ACTION, f"{name} has a manifest, but no filter with the ADVERTISE action")
@@ -205,6 +167,10 @@ class _Linter:
         if component.exported is not True:
             stated = "does not state android:exported" if component.exported is None else "is not exported"
             self.report(EXPORTED, f"{name} {stated}, so no other app can call it")
+        enabled = application.enabled_rule_of(component)
+        if enabled is not True:
+            where = "" if enabled is False else f" in some configurations ({disabled_in(enabled)})"
+            self.report(ENABLED, f"{name} is disabled{where}, so no agent finds it")
         if component.kind == "service":
             self.report(ACTIVITY, f"{name} is a service; clients start an activity")
 
@@ -239,7 +205,8 @@ class _Linter:
         for finding in context.findings:
             self.report(CONTROL_CHARACTERS, finding.message, hint=finding.hint)
         if not isinstance(value, Mapping):
-            self.report(TOOLS, "the manifest is not a JSON object")
+            hint = "write an object with `instructions` and `tools`"
+            self.report(TOOLS, "the manifest is not a JSON object", hint=hint)
             return
         self.lint_text(value)
         self.lint_version(value)
@@ -263,10 +230,12 @@ class _Linter:
             self.report(
                 DRAFT_KEY, "`appDescription` is the draft's name for `instructions`", "/appDescription"
             )
-        if isinstance(manifest.get("instructions"), str):
-            return
-        if "instructions" in manifest or not isinstance(manifest.get("appDescription"), str):
+        text = manifest.get("instructions", manifest.get("appDescription"))
+        if not isinstance(text, str):
             self.report(INSTRUCTIONS, "the manifest has no string `instructions`", "/instructions")
+        elif not text.strip():
+            message = "`instructions` is empty"
+            self.report(INSTRUCTIONS, message, "/instructions", hint=_SAY_WHAT, level=Level.WARNING)
 
     def lint_version(self, manifest: Mapping[str, Json]) -> None:
         if "protocolVersion" not in manifest:
@@ -275,12 +244,13 @@ class _Linter:
             return
         version = manifest["protocolVersion"]
         if version != NAMES["protocol_version"] or not isinstance(version, str):
-            message = f'the protocol version {write_json(version)[:100]} is not "1.0"'
-            self.report(VERSION, message, "/protocolVersion")
+            message = f'the protocol version is {write_json(version)[:100]}, not "1.0"'
+            self.report(VERSION, message, "/protocolVersion", hint='write "1.0"')
 
     def lint_tool(self, tool: Json, pointer: str, seen: set[str]) -> None:
         if not isinstance(tool, Mapping):
-            self.report(TOOLS, "a tool is not a JSON object", pointer)
+            hint = "write an object with `name`, `description` and `parameters`"
+            self.report(TOOLS, "a tool is not a JSON object", pointer, hint=hint)
             return
         name = tool.get("name")
         if not isinstance(name, str) or not name:
@@ -288,12 +258,13 @@ class _Linter:
         else:
             self.lint_name(name, f"{pointer}/name", seen)
         called = repr(name) if isinstance(name, str) else "without a name"
-        if not isinstance(tool.get("description"), str):
-            self.report(
-                TOOL_DESCRIPTION,
-                f"the tool {called} has no string `description`",
-                f"{pointer}/description",
-            )
+        description = tool.get("description")
+        here = f"{pointer}/description"
+        if not isinstance(description, str):
+            self.report(TOOL_DESCRIPTION, f"the tool {called} has no string `description`", here)
+        elif not description.strip():
+            message = f"the tool {called} has an empty `description`"
+            self.report(TOOL_DESCRIPTION, message, here, level=Level.WARNING)
         if "return" in tool:
             self.report(DRAFT_KEY, f"the tool {called} has the draft's `return`", f"{pointer}/return")
         self.lint_keys(tool, TOOL_KEYS, f"the tool {called}", pointer)
@@ -301,7 +272,7 @@ class _Linter:
 
     def lint_name(self, name: str, pointer: str, seen: set[str]) -> None:
         if name in seen:
-            self.report(TOOL_NAME_UNIQUE, f"two tools are called {name!r}", pointer)
+            self.report(TOOL_NAME_UNIQUE, f"duplicate tool name {name!r}", pointer)
         seen.add(name)
         longest = MAX_FUNCTION_NAME - CLIENT_PREFIX_LENGTH
         if len(name) > longest:
@@ -309,7 +280,7 @@ class _Linter:
         if _FUNCTION_NAME.fullmatch(name) is None:
             self.report(
                 NAME_CHARACTERS,
-                f"the name {name!r} has characters that no function name may have",
+                f"the name {name!r} has characters that language models refuse in a function's name",
                 pointer,
             )
 
@@ -319,11 +290,18 @@ class _Linter:
             self.report(PARAMETERS, f"the tool {called} has no `parameters`", pointer)
         elif form is None:
             self.report(
-                PARAMETERS_SCHEMA, f"the parameters of the tool {called} are not a JSON Schema", pointer
+                PARAMETERS_SCHEMA, f"the parameters of the tool {called} are not a JSON object", pointer
             )
         elif form == "flat":
-            message = f"the parameters of the tool {called} are a map of type words, no JSON Schema"
+            message = f"the parameters of the tool {called} are a map of type words, not a JSON Schema"
             self.report(FLAT_PARAMETERS, message, pointer)
+        elif form == "properties":
+            message = f"the parameters of the tool {called} are a map of schemas"
+            hint = 'write {"type": "object", "properties": ...} around it'
+            self.report(FLAT_PARAMETERS, message, pointer, hint=hint)
+            for name, schema in value.items():
+                here = f"{pointer}/{pointer_token(name)}"
+                self.findings.extend(check_schema(schema, pointer=here, source=self.place))
         elif form == "empty":
             message = (
                 f"the parameters of the tool {called} are empty; a client may miss `type` and `properties`"
@@ -333,23 +311,7 @@ class _Linter:
             self.lint_schema(value, called, pointer)
 
     def lint_schema(self, schema: Json, called: str, pointer: str) -> None:
-        for message, inner in _schema_errors(schema):
-            self.report(PARAMETERS_SCHEMA, f"the parameters of the tool {called}: {message}", pointer + inner)
+        self.findings.extend(check_schema(schema, pointer=pointer, source=self.place))
         if isinstance(schema, bool) or schema.get("type") != "object":
             message = f"the parameters of the tool {called} are not of the type object"
             self.report(OBJECT_PARAMETERS, message, pointer)
-
-
-def _schema_errors(schema: Json) -> Iterator[tuple[str, str]]:
-    """Yield message and pointer of the worst thing that a schema does against its meta-schema."""
-    if is_plain_schema(schema):
-        return
-    # jsonschema takes 0.1 s to import, and only linting needs it.
-    from jsonschema import Draft202012Validator  # noqa: PLC0415
-    from jsonschema.exceptions import best_match  # noqa: PLC0415
-    from jsonschema.validators import validator_for  # noqa: PLC0415
-
-    chosen = validator_for(schema, default=Draft202012Validator)
-    error = best_match(chosen(chosen.META_SCHEMA).iter_errors(schema))
-    if error is not None:
-        yield error.message[:200], "".join(f"/{pointer_token(str(part))}" for part in error.absolute_path)

@@ -36,6 +36,8 @@ ASKED_BY_SHIM: Final = "A shim (`droidgate shim install --from adb:`) asks the a
 
 _SURE: Final = 90
 _LIKELY: Final = 60
+_OF_OTHER_LISTS: Final = "schema_version"
+"""Key of a list of tools that is none of mMCP's, whatever else it has."""
 _OTHER_TOOL_KEYS: Final = frozenset({"inputSchema", "input_schema", "function"})
 """Keys of the tools of MCP and of function calling."""
 
@@ -59,10 +61,11 @@ def detect(source: SourceFile) -> int:
         return 0
     if any(tool.keys() & _OTHER_TOOL_KEYS for tool in tools):
         return 0
+    if _OF_OTHER_LISTS in value:
+        return 0
     if any(key in value for key in TEXT_KEYS.values()):
         return _SURE
-    named = any("parameters" in tool or "return" in tool for tool in tools)
-    return _LIKELY if named else 0
+    return _LIKELY if "protocolVersion" in value or any("return" in tool for tool in tools) else 0
 
 
 def read_file(source: SourceFile, context: ReadingContext) -> Reading:

@@ -16,7 +16,14 @@ from droidgate_mappings.model.types import ObjectType, Type
 from droidgate_mappings.text.json_text import parse_json
 from droidgate_mappings.text.xml_text import NOT_XML
 from droidgate_mmcp.format import BROADCAST, CURRENT, DRAFT, FORMAT_ID, NAMES, TEXT_FIELDS, TEXT_KEYS
-from droidgate_mmcp.type_words import is_flat_map, looks_like_schema, read_word_map, without_form_note
+from droidgate_mmcp.type_words import (
+    as_properties,
+    is_flat_map,
+    is_property_map,
+    looks_like_schema,
+    read_word_map,
+    without_form_note,
+)
 
 MANIFEST_KEYS: Final = frozenset({*TEXT_KEYS.values(), "protocolVersion", "tools"})
 TOOL_KEYS: Final = frozenset({"name", "description", "parameters", "return"})
@@ -247,8 +254,9 @@ class MmcpManifestReader:
             self.refuse(
                 pointer, f"the parameters of {name!r} are not a JSON Schema", "write a JSON Schema object"
             )
-        if form == "schema":
-            taken, found = read_schema(without_form_note(value), known=self.definitions)
+        if form in {"schema", "properties"}:
+            schema = without_form_note(value) if form == "schema" else as_properties(value)
+            taken, found = read_schema(schema, known=self.definitions)
             self.definitions.update(found)
         else:
             taken = read_word_map(value) if form == "flat" else ObjectType()
@@ -280,12 +288,15 @@ _FORM_READ: Final = {
     "missing": "has no parameters key; it is read as a tool that takes none",
     "empty": "has empty parameters; it is read as a tool that takes none",
     "flat": "has a flat map of type words as parameters; all of them are read as required",
+    "properties": "has a map of schemas as parameters; it is read as the `properties` of an object",
     "schema": "answers with a JSON Schema, where the client expects a flat map of type words",
 }
 
 
 def form_of(value: Json) -> str | None:
-    """Return the form of `parameters`: `missing`, `empty`, `flat`, `schema`; None for anything else."""
+    """Return the form of `parameters`: `missing`, `empty`, `flat` for a map of type words, `properties` for a
+    map of schemas, `schema`; None for anything else.
+    """
     if value is None:
         return "missing"
     if isinstance(value, bool):
@@ -294,7 +305,9 @@ def form_of(value: Json) -> str | None:
         return None
     if not value:
         return "empty"
-    return "flat" if is_flat_map(value) else "schema"
+    if is_flat_map(value):
+        return "flat"
+    return "properties" if is_property_map(value) else "schema"
 
 
 def usual_form(dialect: str, taken: Type) -> str:

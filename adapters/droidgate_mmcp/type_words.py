@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Final
+from typing import Any, Final, TypeGuard
 
 from droidgate_mappings.json_schema import ANNOTATION, Schema
 from droidgate_mappings.model.json_values import Json
@@ -47,6 +47,35 @@ def is_flat_map(value: Json) -> bool:
         and not looks_like_schema(value)
         and all(map(_is_word, value.values()))
     )
+
+
+def is_property_map(value: Json) -> TypeGuard[Mapping[str, Json]]:
+    """Return whether parameters are a map from a name to a schema, not a schema themselves (row M37)."""
+    return (
+        isinstance(value, Mapping)
+        and bool(value)
+        and not looks_like_schema(value)
+        and value.keys().isdisjoint(_SCHEMA_KEYWORDS)
+        and all(isinstance(inner, Mapping) and _states_type(inner) for inner in value.values())
+    )
+
+
+def as_properties(value: Mapping[str, Json]) -> dict[str, Json]:
+    """Return the schema of an object with these properties, none of them required."""
+    return {"type": "object", "properties": value}
+
+
+_SCHEMA_KEYWORDS: Final = frozenset(
+    {"items", "additionalItems", "unevaluatedItems", "contains", "not", "if", "then", "else"}
+    | {"additionalProperties", "unevaluatedProperties", "propertyNames", "patternProperties", "default"}
+    | {"const", "definitions", "$defs", "dependentSchemas", "dependencies"}
+)
+"""Keywords of a schema whose value can be an object with a `type`."""
+
+
+def _states_type(schema: Mapping[str, Json]) -> bool:
+    word = schema.get("type")
+    return _is_word(word) or (isinstance(word, list) and bool(word) and all(map(_is_word, word)))
 
 
 def _is_word(value: Json) -> bool:

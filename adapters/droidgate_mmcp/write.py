@@ -16,7 +16,7 @@ from droidgate_mappings.json_schema import add_discriminators, write_schema
 from droidgate_mappings.model.capability import Capability, Provider
 from droidgate_mappings.model.errors import WriteError
 from droidgate_mappings.model.findings import Finding
-from droidgate_mappings.model.json_values import Json
+from droidgate_mappings.model.json_values import Json, json_equal
 from droidgate_mappings.model.types import ObjectType, Type
 from droidgate_mappings.tables.capacity import Capacity
 from droidgate_mappings.tables.loading import DialectTable
@@ -24,7 +24,13 @@ from droidgate_mmcp.android_manifest import ComponentElement, refuse_long_texts,
 from droidgate_mmcp.discovery import write_discovery
 from droidgate_mmcp.format import BROADCAST, FORMAT_ID, NAMES, TABLES, TEXT_FIELDS, TEXT_KEYS
 from droidgate_mmcp.tool_manifest import usual_form, write_json
-from droidgate_mmcp.type_words import FORM_NOTE, is_flat_map, write_word_map
+from droidgate_mmcp.type_words import (
+    FORM_NOTE,
+    as_properties,
+    is_flat_map,
+    is_property_map,
+    write_word_map,
+)
 
 MANIFEST_PATH: Final = "AndroidManifest.xml"
 JSON_PATH: Final = "mmcp_manifest.json"
@@ -145,11 +151,10 @@ def fitting_tools(provider: Provider) -> tuple[int, ...]:
 def write_parameters(taken: Type, definitions: Mapping[str, Type]) -> Json:
     """Return an input as the JSON Schema that reads as this input.
 
-    A schema that a reader would take for an empty or flat map of parameters (row M37) says in `x-droidgate`
-    that it is one.
+    A schema that a reader would take for a map of parameters (row M37) says in `x-droidgate` that it is one.
     """
     schema = write_schema(taken, definitions)
-    if isinstance(schema, dict) and (not schema or is_flat_map(schema)):
+    if isinstance(schema, dict) and (not schema or is_flat_map(schema) or is_property_map(schema)):
         schema = {**schema, **FORM_NOTE}
     return schema
 
@@ -180,7 +185,12 @@ def _write_tool(capability: Capability, provider: Provider) -> dict[str, Json]:
     elif form == "flat" and isinstance(capability.input, ObjectType):
         tool["parameters"] = write_word_map(capability.input)
     elif form != "missing":
-        tool["parameters"] = write_parameters(capability.input, provider.definitions)
+        schema = write_parameters(capability.input, provider.definitions)
+        tool["parameters"] = schema
+        if form == "properties" and isinstance(schema, Mapping):
+            inner = schema.get("properties")
+            is_whole = is_property_map(inner) and json_equal(as_properties(inner), schema)
+            tool["parameters"] = inner if is_whole else schema
     if isinstance(capability.output, ObjectType):
         tool["return"] = write_word_map(capability.output, capital=True)
     elif "return" in facts:

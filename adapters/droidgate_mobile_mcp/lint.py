@@ -7,7 +7,7 @@ prototype agent or on an Android release (reference mobile-mcp-and-mmcp 2.3, 2.7
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Final
@@ -19,6 +19,7 @@ from droidgate_mappings.model.capability import Place
 from droidgate_mappings.model.errors import InputError
 from droidgate_mappings.model.findings import Finding, Level, LintRule, LintRules
 from droidgate_mappings.text.aapt_text import fits_a_resource, reference_in
+from droidgate_mappings.text.configured_flags import disabled_in
 from droidgate_mappings.text.xml_text import TOOLS
 from droidgate_mobile_mcp.capabilities_document import (
     DescriptorDocument,
@@ -55,14 +56,18 @@ RULES: Final = _BOOK.by_id
 """Every rule by id, in the order of the specification."""
 
 # fmt: off
-ONE_SERVICE: Final = _error("mobile-mcp-one-service", "1.1", "A tool has exactly one service for Mobile-MCP")
+ONE_SERVICE: Final = _error("mobile-mcp-one-service", "1.1", "A tool has exactly one service for Mobile-MCP",
+    "keep one service, and move the capabilities of the others into its descriptor")
 ACTION: Final = _error("mobile-mcp-action", "1.1.1", "The service's intent filter names mobile.mcp.SERVICE")
 IN_SERVICE: Final = _error("mobile-mcp-meta-data-in-service", "1.1",
-    "The meta-data is inside the service element")
-NAME: Final = _error("mobile-mcp-tool-name", "1.1.2", "The service has meta-data mobile.mcp.tool.name")
+    "The meta-data is inside the service element",
+    "move it into the <service> with the intent filter for Mobile-MCP")
+NAME: Final = _error("mobile-mcp-tool-name", "1.1.2", "The service has meta-data mobile.mcp.tool.name",
+    "write the tool's name")
 NAME_TEXT: Final = _error("mobile-mcp-tool-name-text", "1.1.2", "The tool's name is a string for a device")
 DESCRIPTION: Final = _error("mobile-mcp-tool-description", "1.1.3",
-    "The service has meta-data mobile.mcp.tool.description")
+    "The service has meta-data mobile.mcp.tool.description",
+    "describe in a sentence what the tool is for; agents choose by it")
 DESCRIPTION_TEXT: Final = _error("mobile-mcp-tool-description-text", "1.1.3",
     "The tool's description is a string for a device")
 DESCRIPTOR: Final = _error("mobile-mcp-tool-capabilities", "1.1.4",
@@ -70,49 +75,64 @@ DESCRIPTOR: Final = _error("mobile-mcp-tool-capabilities", "1.1.4",
 DESCRIPTOR_REFERENCE: Final = _error("mobile-mcp-xml-resource", "1.1.4, 1.2",
     "The descriptor is given as a resource, and is an XML resource")
 DESCRIPTOR_FILE: Final = _error("mobile-mcp-descriptor-file", "1.1.4",
-    "The descriptor that the meta-data points to is there and can be read")
-WELL_FORMED: Final = _error("mobile-mcp-well-formed", "1.2", "The descriptor is well-formed XML")
+    "The descriptor that the meta-data points to is there and can be read",
+    "add the file below res/xml, or name the one that exists")
+WELL_FORMED: Final = _error("mobile-mcp-well-formed", "1.2", "The descriptor is well-formed XML",
+    "correct the XML")
 ROOT: Final = _error("mobile-mcp-root", "1.2.1", "The root element is mobile-mcp-capabilities")
 VERSION: Final = _error("mobile-mcp-version", "1.2.1", 'The root has version="1.0"')
-ID: Final = _error("mobile-mcp-capability-id", "1.2.2", "A capability has an id")
-UNIQUE_ID: Final = _error("mobile-mcp-capability-id-unique", "1.2.2", "A capability's id is unique in a tool")
+ID: Final = _error("mobile-mcp-capability-id", "1.2.2", "A capability has an id",
+    "give it an id; calls go by it")
+UNIQUE_ID: Final = _error("mobile-mcp-capability-id-unique", "1.2.2", "A capability's id is unique in a tool",
+    "rename one of them; calls go by it")
 CAPABILITY_DESCRIPTION: Final = _error("mobile-mcp-capability-description", "1.2.2",
-    "A capability has a description")
-CAPABILITY_VERSION: Final = _error("mobile-mcp-capability-version", "1.2.2", "A capability has a version")
+    "A capability has a description",
+    "describe in a sentence what it does; agents choose by it")
+CAPABILITY_VERSION: Final = _error("mobile-mcp-capability-version", "1.2.2", "A capability has a version",
+    'write version="1"')
 ONE_ELEMENT: Final = _error("mobile-mcp-one-input-output", "1.2.2",
     "A capability has at most one input and one output")
 IN_PLACE: Final = _error("mobile-mcp-part-in-place", "1.2.2",
-    "Capabilities are inside the root, parameters inside input or output, in no namespace")
-PARAM_NAME: Final = _error("mobile-mcp-param-name", "1.2.2", "A parameter or output has a name")
-PARAM_TYPE: Final = _error("mobile-mcp-param-type", "1.2.2", "A parameter or output has a type")
+    "Capabilities are inside the root, parameters inside input or output, in no namespace",
+    "move it to its place")
+PARAM_NAME: Final = _error("mobile-mcp-param-name", "1.2.2", "A parameter or output has a name",
+    "give it a name; arguments go by it")
+PARAM_TYPE: Final = _error("mobile-mcp-param-type", "1.2.2", "A parameter or output has a type",
+    "write one of string, boolean, integer, number, array, object")
 PARAM_REQUIRED: Final = _error("mobile-mcp-param-required", "1.2.2",
     'A parameter has required="true" or required="false"')
 PARAM_DESCRIPTION: Final = _error("mobile-mcp-param-description", "1.2.2",
-    "A parameter or output has a description")
+    "A parameter or output has a description",
+    "describe in a sentence what the value means")
 UNIQUE_NAME: Final = _warning("mobile-mcp-param-name-unique", "3.1",
-    "A parameter's name is unique: arguments are a map by name")
+    "A parameter's name is unique: arguments are a map by name",
+    "rename one of them; arguments are a map by name")
 KNOWN_TYPE: Final = _note("mobile-mcp-param-type-known", "reference row 5",
     "A type is one of the six words that agents are known to use")
 UNKNOWN_PART: Final = _note("mobile-mcp-unknown-part", "1.2",
-    "A descriptor holds only the elements and attributes of the specification")
-NOT_EMPTY: Final = _note("mobile-mcp-no-capability", "1.2", "A descriptor declares at least one capability")
+    "A descriptor holds only the elements and attributes of the specification",
+    "remove it; agents do not read it")
+NOT_EMPTY: Final = _note("mobile-mcp-no-capability", "1.2", "A descriptor declares at least one capability",
+    "declare a <capability>")
 NO_REFERENCE: Final = _warning("mobile-mcp-text-reference", "reference 2.7",
     "A text of the descriptor is literal: an agent sees the number of a reference, not its text")
 SAME_TEXT: Final = _warning("mobile-mcp-text-changes", "reference 2.7",
     "A text of the descriptor is written so that a device gives the same text")
 TEXT_LENGTH: Final = _warning("mobile-mcp-text-too-long", "aapt2",
-    "A text of the descriptor has at most 32,767 bytes; longer ones are lost")
+    "A text of the descriptor has at most 32,767 bytes; longer ones are lost",
+    "shorten it to at most 32,767 bytes")
 EXPORTED: Final = _warning("mobile-mcp-exported", "2; 3.1",
     "The service is exported, or no other app can bind or start it")
-ENABLED: Final = _warning("mobile-mcp-enabled", "2", "The service is enabled, or no query finds it")
+ENABLED: Final = _warning("mobile-mcp-enabled", "2", "The service is enabled, or no query finds it",
+    "remove android:enabled, or enable the service before agents look for it")
 NO_PERMISSION: Final = _warning("mobile-mcp-permission", "reference 2.2",
-    "The service asks for no permission that the prototype agent lacks")
-FOREGROUND_TYPE: Final = _note("mobile-mcp-foreground-type", "reference 2.7",
-    "A service that agents may start in the foreground has a foregroundServiceType, as Android 14 requires")
+    "The service asks for no permission that the prototype agent lacks",
+    "remove android:permission, or let the agents that may call hold it")
 # fmt: on
 
 
 _FORM = FORMS["1.0"]
+_OWN_KEYS = tuple(_FORM.keys.values())
 _ALL_KEYS = tuple(key for keys in KEYS.values() for key in keys)
 
 
@@ -129,16 +149,27 @@ def _lint(application: Application) -> Iterator[Finding]:
         if component not in services and _points_to_descriptor(component)
     ]
     for second in [*services, *with_meta_data][1:]:
-        message = f"{second.name} is a further service for Mobile-MCP"
+        message = f"{second.name} is a second service for Mobile-MCP"
         yield ONE_SERVICE.broken(message, source=_place(application, second))
-    for outside in application.of_kind("application"):
-        meta = outside.find_meta_data(*_ALL_KEYS)
-        if meta is not None:
-            message = f"{meta.name} is at the application, where no agent looks for it"
-            hint = "move it into the service element"
-            yield IN_SERVICE.broken(message, source=meta.place or application.place, hint=hint)
+    for outside in application.of_kind("application", "activity", "receiver", "provider"):
+        yield from _lint_outside(application, outside)
     for service in (*services, *with_meta_data):
         yield from _lint_service(application, service)
+
+
+def _lint_outside(application: Application, component: Component) -> Iterator[Finding]:
+    """Yield the finding of a component that has what only a service can have."""
+    meta = component.find_meta_data(*_OWN_KEYS)
+    if meta is None and (component.kind == "application" or _points_to_descriptor(component)):
+        meta = component.find_meta_data(*_ALL_KEYS)
+    if meta is not None:
+        message = f"{meta.name} is in <{component.kind}>, where no agent looks for it"
+        hint = "move it into the <service> with the intent filter for Mobile-MCP"
+        yield IN_SERVICE.broken(message, source=meta.place or application.place, hint=hint)
+    elif component.has_action(ACTIONS[0]):
+        message = f"{component.name} is in <{component.kind}> and has a filter for {ACTIONS[0]}"
+        hint = "move the intent filter into a <service>; agents look for services"
+        yield ACTION.broken(message, source=_place(application, component), hint=hint)
 
 
 def _points_to_descriptor(service: Component) -> bool:
@@ -167,19 +198,12 @@ def _lint_service(application: Application, service: Component) -> Iterator[Find
         yield EXPORTED.broken(f"{service.name} {stated}", source=place, hint=hint)
     enabled = application.enabled_rule_of(service)
     if enabled is not True:
-        where = "" if enabled is False else f" in some configurations ({_disabled_in(enabled)})"
+        where = "" if enabled is False else f" in some configurations ({disabled_in(enabled)})"
         yield ENABLED.broken(f"{service.name} is disabled{where}", source=place)
     permission = application.permission_of(service)
     if permission is not None:
         message = f"{service.name} requires {permission} of its callers"
         yield NO_PERMISSION.broken(message, source=place)
-    if "foregroundServiceType" not in service.attributes:
-        hint = (
-            'if it calls startForeground, declare android:foregroundServiceType="dataSync" and its permission'
-        )
-        yield FOREGROUND_TYPE.broken(
-            f"{service.name} has no android:foregroundServiceType", source=place, hint=hint
-        )
 
 
 def _lint_text(
@@ -201,8 +225,8 @@ def _lint_text(
         yield needed_text.broken(message, source=source, hint="declare the string, or write the text itself")
         return
     given = {type(None): "a resource", bool: "a boolean"}.get(type(meta.value), "a number")
-    hint = "give it as android:value, a number or a boolean by a string resource"
-    yield needed_text.broken(f"{key} is {given} for a device", source=source, hint=hint)
+    hint = "write a text in android:value; name a string resource there for a number or a boolean"
+    yield needed_text.broken(f"{key} is {given} on a device, not a text", source=source, hint=hint)
 
 
 def _lint_descriptor(application: Application, service: Component, place: Place) -> Iterator[Finding]:
@@ -222,7 +246,8 @@ def _lint_descriptor_file(application: Application, meta: MetaData, place: Place
     if meta.resource is None or raw:
         shown = meta.resource or meta.raw_value or meta.value
         hint = 'write android:resource="@xml/..." and keep the file in res/xml'
-        message = f"{meta.name} is {shown}, which is not an XML resource"
+        by = "" if meta.resource is not None else " in android:value"
+        message = f"{meta.name} is {shown}{by}, which is not a reference to an XML resource"
         yield DESCRIPTOR_REFERENCE.broken(message, source=place, hint=hint)
     if reference is None:
         return
@@ -247,10 +272,6 @@ def _lint_descriptor_file(application: Application, meta: MetaData, place: Place
         yield not_well_formed(error, path)
         return
     yield from lint_document(document)
-
-
-def _disabled_in(enabled: Mapping[str, bool]) -> str:
-    return ", ".join(qualifier or "default" for qualifier, value in enabled.items() if not value)
 
 
 def _place(application: Application, service: Component) -> Place:
@@ -343,7 +364,7 @@ class _DescriptorLinter:
             groups = [child for child in element if child.tag == role]
             for second in groups[1:]:
                 yield self.broken(
-                    ONE_ELEMENT, second, f"a second <{role}>", hint="put its parameters into one"
+                    ONE_ELEMENT, second, f"there is a second <{role}>", hint="put all parameters into one"
                 )
             names: set[str] = set()
             for group in groups:
@@ -367,12 +388,13 @@ class _DescriptorLinter:
             hint = (
                 f"write {WORDS.write[known]}" if known else f"write one of {', '.join(WORDS.write.values())}"
             )
-            yield self.broken(KNOWN_TYPE, element, f"the type {word!r}", hint=hint)
+            yield self.broken(KNOWN_TYPE, element, f"agents do not know the type {word!r}", hint=hint)
         attributes = _ATTRIBUTES["param"]
         if role == "input":
             required = element.get("required")
             if required not in {"true", "false"}:
-                message = "no required" if required is None else f"required={required!r}"
+                stated = "no required" if required is None else f"required={required[:100]!r}"
+                message = f"a <param> has {stated}"
                 yield self.broken(PARAM_REQUIRED, element, message, hint='write "true" or "false"')
         else:
             attributes = tuple(attribute for attribute in attributes if attribute != "required")
@@ -383,7 +405,7 @@ class _DescriptorLinter:
         raw = element.get(attribute)
         if raw is None or not raw.strip():
             missing = "no" if raw is None else "an empty"
-            yield self.broken(rule, element, f"a <{shown_tag(element)}> with {missing} {attribute}")
+            yield self.broken(rule, element, f"a <{shown_tag(element)}> has {missing} {attribute}")
             return
         if self.document.rules == "raw":
             return
@@ -409,18 +431,21 @@ class _DescriptorLinter:
         """Yield what an element holds that no specification names, and parts in the wrong place."""
         for name in element.attrib:
             if name not in attributes and not str(name).startswith(TOOLS):
-                yield self.broken(UNKNOWN_PART, element, f"the attribute {name} of <{shown_tag(element)}>")
+                message = f"<{shown_tag(element)}> has the unknown attribute {name}"
+                yield self.broken(UNKNOWN_PART, element, message)
         misplaced = list(misplaced_parts(element, frozenset(children)))
         for part in misplaced:
             parent = part.getparent()
             inside = element if parent is None else parent
             message = f"a <{shown_tag(part)}> is inside <{shown_tag(inside)}>"
-            yield self.broken(IN_PLACE, part, message)
+            own = {"capability": f"<{NAMES['root']}>", "param": "<input> or <output>"}
+            place = own.get(shown_tag(part).rpartition("}")[2], "a <capability>")
+            yield self.broken(IN_PLACE, part, message, hint=f"move it into {place}, without a namespace")
         for child in child_elements(element):
             if child.tag not in children and child not in misplaced:
-                yield self.broken(UNKNOWN_PART, child, f"the element <{shown_tag(child)}>")
+                yield self.broken(UNKNOWN_PART, child, f"the element <{shown_tag(child)}> is unknown")
         if any(text.strip() for text in own_texts(element)):
-            yield self.broken(UNKNOWN_PART, element, f"text inside <{shown_tag(element)}>")
+            yield self.broken(UNKNOWN_PART, element, f"<{shown_tag(element)}> has text between its elements")
 
     def broken(self, rule: LintRule, element: Element, message: str, *, hint: str | None = None) -> Finding:
         place = self.document.place(element)

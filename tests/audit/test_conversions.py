@@ -306,6 +306,7 @@ EXCEPTIONS: Final = {
     "mobile-mcp-exported": "the source's component is not exported, and so is the target's",
     "mobile-mcp-enabled": "the source's component is disabled, and so is the target's",
     "mmcp-exported": "the source's component is not exported, and so is the target's",
+    "mmcp-enabled": "the source's component is disabled, and so is the target's",
     "appfunctions-service-disabled": "the source's component is disabled, and so is the target's",
 }
 """Codes of lint that what is written may have, where its source has access rules: it carries them."""
@@ -320,10 +321,13 @@ def warnings_of(folder: Path) -> Iterator[Finding]:
 
 
 def warnings_of_conversion(descriptor: Descriptor, target: str, folder: Path) -> Iterator[str]:
-    """Yield the warnings of what is written; those of a source of the same protocol are its own."""
+    """Yield the warnings of what is written; those of a source of the same protocol are its own, and so is
+    what is wrong with its schemas.
+    """
     conversion = convert(descriptor, read_by_droidgate(descriptor, folder / "source"), target)
     write_files(conversion.target.files, folder / "target")
-    own = {item.code for item in warnings_of(folder / "source")} if descriptor.protocol == target else set()
+    codes = {item.code for item in warnings_of(folder / "source")}
+    own = {code for code in codes if descriptor.protocol == target or code.startswith("schema-")}
     if read_by_specification(descriptor).access:
         own |= EXCEPTIONS.keys()
     for item in warnings_of(folder / "target"):

@@ -154,7 +154,7 @@ def _find_bad_count(properties: Mapping[str, list[Json]], type_name: str, types:
         if property_.cardinality == "required" and not values:
             return f"a {type_name} has no {name}"
         if property_.cardinality != "repeated" and len(values) > 1:
-            return f"a {type_name} has {len(values)} values of {name}, which holds one"
+            return f"{type_name} has {len(values)} values of {name}, and the schema allows one"
         for value in values:
             if property_.document_type is not None and isinstance(value, dict):
                 inner = _find_bad_count(value, property_.document_type, types)
@@ -335,7 +335,7 @@ class _DynamicReader:
         for name in ("serviceName", "packageNameHash"):
             if name in read.values:
                 line = read.values[name][0][1].line
-                message = f"{name} is the indexer's to set"
+                message = f"the file sets {name}, which only the indexer may set"
                 raise IndexerError("reserved-property", message, line=line, name=name)
 
     def _function_properties(self) -> Properties:

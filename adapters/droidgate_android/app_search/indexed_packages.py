@@ -163,7 +163,7 @@ class PackageIndexer:
             return None
         file = self._file_of(role, property_, self.application.qualified_name(service))
         if file is None:
-            message = f"{self.release.title} does not read {property_.name} as it is given here"
+            message = f"{property_.name} is {property_.resource or property_.value!r}, which is not read"
             self._ignore("property", property_.name, "not-a-file-property", message, property_.place)
         return file
 
@@ -191,7 +191,7 @@ class PackageIndexer:
         elif property_.resource is not None and property_.resource.startswith("@xml/"):
             yield _File(role, property_.resource, of_resource=True, service=service, place=property_.place)
         else:
-            message = f"{self.release.title} does not read {property_.name} as it is given here"
+            message = f"{property_.name} is {property_.resource or property_.value!r}, which is not read"
             self._ignore("property", property_.name, "not-a-file-property", message, property_.place)
 
     def _index_file(self, file: _File, schema: AppSearchSchema | None) -> None:

@@ -14,16 +14,16 @@ Properties = dict[str, list[Json]]
 """Properties of a document as the shell lists them: each a list, nested documents as such dicts."""
 
 REASONS: Final[Mapping[str, str]] = {
-    "malformed-xml": "Android's XML parser does not come to the end of the file",
+    "malformed-xml": "The file is not well-formed XML, so Android's parser does not come to its end",
     "missing-id": "A document or nested document has no `<id>` with text",
     "unknown-tag": "A tag is not a property of the schema in force",
-    "bad-number": "Java's parser does not read a number",
+    "bad-number": "A value that should be a whole number is not one",
     "element-in-text": "An element is where text is expected",
     "reserved-property": "The file sets a property that only the indexer may set",
     "bad-scope": "The scope is missing, unknown, or of another level",
     "enabled-application-function": "A function of the application says that it is enabled by default",
     "missing-file": "The property names a file that the app does not have",
-    "not-a-file-property": "The property is of a kind that the release does not read",
+    "not-a-file-property": "The property names its file in a way that the release does not read",
     "too-many-types": "The schema has more document types than the indexer takes",
     "bad-property-name": "A property name of the schema has more than letters and digits",
     "unsupported-type": "A property of the schema has a type that AppSearch does not have",

@@ -59,11 +59,8 @@ def caller_notes(access: ComponentAccess, place: ClassPlace, fact: str) -> tuple
     if access.exported is False:
         return ()
     callers = f"an app that holds {access.permission}" if access.permission else "any app on the phone"
-    note = (
-        f"{fact}: do nothing in {place.prefix}Capabilities that {callers} must not make happen "
-        "without asking the user."
-    )
-    return (note,)
+    action = f"before {place.prefix}Capabilities does something that {callers} may not do alone"
+    return (f"{fact}. Ask the user {action}.",)
 
 
 def place_classes(component: str | None, fallback: str, namespace: str) -> ClassPlace:

@@ -12,6 +12,7 @@ from droidgate_mappings.text.xml_text import Element, child_elements, parse_xml
 WRAPPER: Final = "droidgate-document"
 """Parent of the elements that are next to each other in a file."""
 
+_SEVERAL: Final = "there is more after the root element"
 _DECLARATION: Final = re.compile(r"\ufeff?<\?xml\b.*?\?>", re.DOTALL)
 
 
@@ -41,8 +42,12 @@ def parse_roots(text: str, *, path: str = "<text>", prefixes: Iterable[str] = ()
         declared = "".join(f' xmlns:{prefix}="urn:droidgate:{prefix}"' for prefix in prefixes)
         try:
             wrapper = parse_xml(f"<{WRAPPER}{declared}>{lines_before}{body}</{WRAPPER}>", path=path)
-        except InputError:
-            raise error from None
+        except InputError as inner:
+            if _SEVERAL not in error.message:
+                raise error from None
+            # Several elements are allowed, so the error is inside of one of them.
+            message = inner.message.replace(f" before </{WRAPPER}>", "")
+            raise InputError(message, place=inner.place, hint=inner.hint) from None
         roots = child_elements(wrapper)
         if wrapper.tag != WRAPPER or not roots or _has_loose_text(wrapper):
             raise error from None

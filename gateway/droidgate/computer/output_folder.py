@@ -116,5 +116,5 @@ def check_output_name(out: Path, count: int) -> None:
         UsageError: it would.
     """
     if count != 1:
-        message = f"{count} artifacts do not fit into one file"
-        raise UsageError(message, hint=f"name a folder instead of {out}")
+        message = f"the result has {count} files, and {out} is one file"
+        raise UsageError(message, hint="name a folder")

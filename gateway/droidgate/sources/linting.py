@@ -16,7 +16,7 @@ from typing import Final
 
 from droidgate.sources import STANDARD_INPUT, check_sources, read_source
 from droidgate.sources.folders import MAX_FILE_BYTES, read_bytes
-from droidgate.sources.source_code import assets_of_code, report_competing_services
+from droidgate.sources.source_code import assets_of_code, is_from_code, report_competing_services
 from droidgate.sources.source_results import Providers
 from droidgate_mappings.formats.application import Application, Component
 from droidgate_mappings.formats.format import Format, SourceFile, chosen_formats, detect_format, load_formats
@@ -55,6 +55,11 @@ def check_reading(
         places = {finding.source for finding in found}
         # A rule of the format itself says more about the same place.
         yield from (finding for finding in near_names.report(application) if finding.source not in places)
+    for provider in reading.providers:
+        for format_ in formats:
+            code = format_.code
+            if code is not None and code.lint is not None and is_from_code(provider, (format_,)):
+                yield from code.lint(provider)
     yield from report_competing_services(reading.applications, reading.providers)
     for path in reading.read_alone:
         unpacked = (archive.read(path) for archive in reading.unpacked)

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import partial
+from itertools import pairwise
 from typing import TYPE_CHECKING, Final
 
 from droidgate.sources.android_project import Module
@@ -21,6 +22,7 @@ from droidgate_mappings.formats.leniency import ReadingContext
 from droidgate_mappings.model.capability import CapabilitySet, ComponentAccess, Place, Provider
 from droidgate_mappings.model.errors import BudgetError, InputError
 from droidgate_mappings.model.findings import Finding, Level, finding_code
+from droidgate_mappings.model.json_values import pointer_name
 from droidgate_mappings.model.names import qualified_class
 from droidgate_mappings.tables.app_functions import Release, load_indexing
 from droidgate_mappings.tables.loading import find_binding, find_format_tables
@@ -369,9 +371,16 @@ def _access_of_service(provider: Provider) -> ComponentAccess:
 
 def _differences(from_code: Provider, built: Provider) -> list[Finding]:
     """Return what the source code declares and the build's output does not, or has in another way."""
-    from droidgate_mappings.compare import compare_sets  # noqa: PLC0415 - most trees have no build's output
+    # Most trees have no build's output.
+    from droidgate_mappings.compare import compare_sets  # noqa: PLC0415
+    from droidgate_mappings.fit.provider_fit import fit_provider  # noqa: PLC0415
 
     code = from_code.model_copy(update={"package": built.package, "component": built.component})
+    tables = find_format_tables(built.protocol)
+    dialect = next((item for item in tables.dialects if item.id == built.dialect), None) if tables else None
+    if dialect is not None and dialect.capacity is not None:
+        # What the form of the output cannot hold is not missing in it.
+        code = fit_provider(code, dialect.capacity, built.protocol, dialect.id).provider
     compared = compare_sets(CapabilitySet(providers=(code,)), CapabilitySet(providers=(built,)))
     places = {other.id: other.source for other in from_code.capabilities}
     findings = []
@@ -393,14 +402,28 @@ def _is_about_blanks(change: Change) -> bool:
 
 
 def _difference(capability: str, change: Change, place: Place | None, built: Place | None) -> Finding:
+    pointer = change.old_pointer or change.new_pointer or ""
+    difference = f"{change.message} from the source to the build's output, {built}"
     return Finding(
         code=SOURCE_DIFFERS,
         level=Level.WARNING,
-        pointer=change.old_pointer or change.new_pointer or "",
-        message=f"{capability}: {change.message}, from the source to the build's output in {built}",
+        pointer=pointer,
+        message=f"{_subject(pointer, capability)}: {difference}",
         source=place,
         hint="build the app again",
     )
+
+
+def _subject(pointer: str, capability: str) -> str:
+    """Return what of a capability a pointer leads to, such as `the parameter title of Notes#add`."""
+    tokens = [pointer_name(token) for token in pointer.split("/")]
+    named = ".".join(name for word, name in pairwise(tokens) if word == "properties")
+    if "definitions" in tokens:
+        owner = tokens[tokens.index("definitions") + 1]
+        return f"the property {named} of the class {owner}" if named else f"the class {owner}"
+    if "output" in tokens:
+        return f"the result {named} of {capability}" if named else f"the result of {capability}"
+    return f"the parameter {named} of {capability}" if named else f"the function {capability}"
 
 
 def is_of_service(provider: Provider) -> bool:

@@ -516,7 +516,7 @@ OPTIONAL: Final = Loss("required-assumed", Level.NARROWED, "the target does not 
 KIND: Final = Loss(
     "kind-changed",
     LevelByValue(replaced_level, (*_OF_KINDS, Level.IMPOSSIBLE)),
-    "the target writes {kind} as {written}",
+    "{kind} is not a type of the target; it is written as {written}",
 )
 STRUCTURE: Final = _appended("structure-moved", _OF_STRUCTURE, "the structure is in the description only")
 ITEMS_ADDED: Final = Loss(

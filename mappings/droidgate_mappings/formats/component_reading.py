@@ -230,7 +230,7 @@ def _report(
     reading: str | None = None,
 ) -> None:
     place = application.place if component is None else component.place or application.place
-    name = "the application" if component is None else component.name
+    name = (component.name if component is not None else "") or "the application"
     problem = "is not among the resources" if value.startswith("@") else "is not known"
     message = (
         f"android:{attribute} of {name} is {value[:100]}, which {problem}; {reading or _READ_AS[attribute]}"

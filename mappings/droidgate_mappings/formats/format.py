@@ -214,12 +214,14 @@ class CodeReader:
         read: Reads the files of one app, those of its libraries included, and further files for their types
             only; nothing is run. Providers have no package.
         assets: The names of the assets that the compiler writes for a provider that was read.
+        lint: Findings against the rules of the specification, for a provider that was read.
     """
 
     endings: tuple[str, ...]
     may_declare: Callable[[bytes], bool]
     read: Callable[[Sequence[SourceFile], Sequence[SourceFile], ReadingContext], Reading]
     assets: Callable[[Provider], frozenset[str]] | None = None
+    lint: Callable[[Provider], tuple[Finding, ...]] | None = None
 
 
 def no_descriptors(application: Application, context: ReadingContext) -> Reading:

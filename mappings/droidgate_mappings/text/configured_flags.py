@@ -190,6 +190,11 @@ def both_flags(first: bool | Mapping[str, bool], second: bool | Mapping[str, boo
     )
 
 
+def disabled_in(values: Mapping[str, bool]) -> str:
+    """Return the configurations in which a flag is false, for a message."""
+    return ", ".join(qualifier or "default" for qualifier, value in values.items() if not value)
+
+
 def simplify_flag(values: Mapping[str, bool]) -> Flag:
     """Return one value where every device has it, else the value by qualifier.
 

@@ -13,6 +13,7 @@ and `$`; `* + ? {n} {n,} {n,m}`, with or without a `?` behind. Outside: back ref
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from functools import lru_cache
@@ -413,3 +414,217 @@ def compile_pattern(text: str) -> Pattern:
     automaton = _Automaton()
     first, last = automaton.build(_Parser(text).parse())
     return Pattern(automaton, first, last)
+
+
+_GROUP_START: Final = re.compile(
+    r"\(\?(?::|[=!]|<[=!]|<(?P<name>[^>]{0,200})>|(?=[ims-])(?!-:)[ims]*(?:-[ims]*)?:)"
+)
+_COUNTED: Final = re.compile(r"\{(\d+)(,(\d*))?\}")
+_HEXADECIMAL_ESCAPE: Final = re.compile(
+    r"x[0-9A-Fa-f]{2}|u[0-9A-Fa-f]{4}|u\{0*(?:10|[0-9A-Fa-f])?[0-9A-Fa-f]{1,4}\}"
+)
+_PROPERTY_ESCAPE: Final = re.compile(r"[pP]\{[A-Za-z0-9_]+(?:=[A-Za-z0-9_]+)?\}")
+_CONTROL_ESCAPE: Final = re.compile("c[A-Za-z]")
+_NAMED_REFERENCE: Final = re.compile("k<([^>]*)>")
+_REFERENCE: Final = re.compile("[1-9][0-9]*")
+_NAMES: Final = re.compile(r"\(\?<(?![=!])([^>]{1,200})>")
+_CAPTURES: Final = re.compile(r"\((?:(?!\?)|\?<(?![=!]))")
+_INERT: Final = re.compile(r"\\.|\[(?:\\.|[^\]\\])*\]?", re.DOTALL)
+"""Escapes and classes, in which a parenthesis opens no group."""
+
+
+class _RefusedError(Exception):
+    """ECMA-262 has no such pattern; the message says what in it."""
+
+
+def find_pattern_error(text: str) -> str | None:
+    r"""Return what keeps a text from being a regular expression of ECMA-262, None where it is one.
+
+    JSON Schema recommends the `u` flag, and implementations differ in it. So a pattern is an error where it
+    is one with and without the flag (ECMA-262 annex B), and where only annex B takes a backslash before a
+    letter or a number, as the letter itself: `\Z` then matches the letter Z.
+    """
+    try:
+        _Syntax(text, unicode=True).check()
+    except _RefusedError as refused:
+        try:
+            _Syntax(text, unicode=False).check()
+        except _RefusedError as refused_always:
+            return str(refused_always)
+        return str(refused) if isinstance(refused, _EscapeRefusedError) else None
+    return None
+
+
+class _EscapeRefusedError(_RefusedError):
+    """A backslash before a letter or a number that has no meaning with it."""
+
+
+@dataclass(slots=True)
+class _Syntax:
+    """A reader that finds out whether a text is a pattern, without a limit that a pattern could exceed."""
+
+    text: str
+    unicode: bool
+    position: int = 0
+    names: frozenset[str] = field(init=False)
+    captures: int = field(init=False)
+
+    def __post_init__(self) -> None:
+        groups = _INERT.sub("", self.text) if "\\" in self.text else ""
+        self.names = frozenset(_NAMES.findall(groups))
+        self.captures = len(_CAPTURES.findall(groups))
+
+    def check(self) -> None:
+        """Read the pattern.
+
+        Raises:
+            _RefusedError: it is not one.
+        """
+        # For each open group: its position, and whether it may be repeated.
+        opened: list[tuple[int, bool]] = []
+        repeatable = False
+        while self.position < len(self.text):
+            character = self.text[self.position]
+            counted = _COUNTED.match(self.text, self.position) if character == "{" else None
+            if character == "(":
+                opened.append((self.position, self.group()))
+                repeatable = False
+            elif character == ")":
+                if not opened:
+                    raise _RefusedError('")" closes no group')
+                repeatable = opened.pop()[1]
+                self.position += 1
+            elif character in "*+?" or counted is not None:
+                if not repeatable:
+                    raise _RefusedError(f"{counted[0] if counted else character!r} has nothing to repeat")
+                self.quantifier(counted)
+                repeatable = False
+            else:
+                repeatable = self.atom(character)
+        if opened:
+            raise _RefusedError(f'"(" at character {opened[-1][0] + 1} is not closed')
+
+    def group(self) -> bool:
+        """Read the start of a group; return whether the group may be repeated."""
+        if not self.text.startswith("(?", self.position):
+            self.position += 1
+            return True
+        start = _GROUP_START.match(self.text, self.position)
+        name = start["name"] if start else None
+        if start is None or (name is not None and not name.replace("$", "_").isidentifier()):
+            shown = self.text[self.position : self.position + 4]
+            raise _RefusedError(f"ECMA-262 has no group that starts with {shown!r}")
+        self.position = start.end()
+        if start[0] in {"(?=", "(?!"}:
+            return not self.unicode
+        return not start[0].startswith(("(?<=", "(?<!"))
+
+    def quantifier(self, counted: re.Match[str] | None) -> None:
+        if counted is None:
+            self.position += 1
+        else:
+            if counted[3] and int(counted[3]) < int(counted[1]):
+                raise _RefusedError(f"the end of {counted[0]} is before its beginning")
+            self.position = counted.end()
+        if self.text.startswith("?", self.position):
+            self.position += 1
+
+    def atom(self, character: str) -> bool:
+        """Read anything but groups and quantifiers; return whether it may be repeated."""
+        if character == "[":
+            self.bracketed()
+        elif character == "\\":
+            following = self.text[self.position + 1 : self.position + 2]
+            self.escape(in_class=False)
+            return following not in {"b", "B"}
+        elif character in "{}]" and self.unicode:
+            raise _RefusedError(f"{character!r} has no counterpart")
+        else:
+            self.position += 1
+        return character not in "^$|"
+
+    def bracketed(self) -> None:
+        begin = self.position
+        self.position += 1
+        if self.text.startswith("^", self.position):
+            self.position += 1
+        low: int | None = None
+        is_range = False
+        while self.position < len(self.text):
+            if self.text[self.position] == "]":
+                self.position += 1
+                return
+            code = self.class_member()
+            if is_range:
+                if low is not None and code is not None and code < low:
+                    raise _RefusedError(
+                        f"the end of a range is before its beginning in {self.text[begin:][:20]!r}"
+                    )
+                if self.unicode and (low is None or code is None):
+                    raise _RefusedError("a range begins or ends with a class")
+                low, is_range = None, False
+                continue
+            following = self.text[self.position : self.position + 2]
+            is_range = following[:1] == "-" and following[1:] not in {"]", ""}
+            self.position += is_range
+            low = code
+        raise _RefusedError(f'"[" at character {begin + 1} is not closed')
+
+    def class_member(self) -> int | None:
+        """Read a character of a class; return its code, None for several characters."""
+        if self.text[self.position] != "\\":
+            self.position += 1
+            return ord(self.text[self.position - 1])
+        begin = self.position + 1
+        self.escape(in_class=True)
+        escaped = self.text[begin : self.position]
+        if len(escaped) == 1 and escaped in "dDsSwW":
+            return None
+        if escaped[0] in "pP" and len(escaped) > 1:
+            return None
+        if escaped in _CONTROLS:
+            return _CONTROLS[escaped]
+        if escaped[0] in "xu" and len(escaped) > 1:
+            return int(escaped[1:].strip("{}"), 16)
+        return {"b": 0x08, "0": 0}.get(escaped, ord(escaped)) if len(escaped) == 1 else ord(escaped[1]) % 32
+
+    def escape(self, *, in_class: bool) -> None:
+        self.position += 1
+        following = self.text[self.position : self.position + 1]
+        if not following:
+            raise _RefusedError("it ends with a backslash")
+        for expected in (_HEXADECIMAL_ESCAPE, _CONTROL_ESCAPE):
+            found = expected.match(self.text, self.position)
+            if found is not None and (self.unicode or "{" not in found[0]):
+                self.position = found.end()
+                return
+        if self.unicode:
+            self.unicode_escape(following, in_class=in_class)
+        elif following == "k" and self.names and not in_class:
+            self.named_reference()
+        else:
+            self.position += 1
+
+    def unicode_escape(self, following: str, *, in_class: bool) -> None:
+        named_property = _PROPERTY_ESCAPE.match(self.text, self.position)
+        reference = _REFERENCE.match(self.text, self.position)
+        if named_property is not None:
+            self.position = named_property.end()
+        elif following == "k" and not in_class:
+            self.named_reference()
+        elif reference is not None and not in_class and int(reference[0]) <= self.captures:
+            self.position = reference.end()
+        elif (following == "0" and not self.text[self.position + 1 : self.position + 2].isdecimal()) or (
+            following in ("dDsSwWbfnrtv-" if in_class else "dDsSwWbBfnrtv") or following in "^$\\.*+?()[]{}|/"
+        ):
+            self.position += 1
+        elif following.isascii() and following.isalnum():
+            raise _EscapeRefusedError(f"ECMA-262 has no escape \\{following}")
+        else:
+            raise _RefusedError(f"ECMA-262 has no escape \\{following}")
+
+    def named_reference(self) -> None:
+        found = _NAMED_REFERENCE.match(self.text, self.position)
+        if found is None or found[1] not in self.names:
+            raise _RefusedError("\\k names no group")
+        self.position = found.end()

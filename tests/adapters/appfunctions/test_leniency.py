@@ -368,7 +368,8 @@ def test_of_very_many_elements_with_attributes_the_first_are_named_and_the_other
     *losses, not_a_function = read_text(text, strict=False).findings
     assert len(losses) == 101
     assert losses[99].pointer == "/appfunctions/x[100]"
-    assert losses[100].message.startswith("150 more elements")
+    assert losses[0].message == "<x> has the attribute a, which Android does not read"
+    assert losses[100].message == "150 more elements have attributes"
     assert not_a_function.message.endswith("(250 times)")
 
 
@@ -402,6 +403,19 @@ def test_an_apps_label_that_leads_nowhere_is_lost_where_it_is_needed() -> None:
         application = replace(app_of(service, files=FILES), unresolved=unresolved)
         reading = FORMAT.read_application(application, ReadingContext())
         assert [row for row, _, _ in losses_of(reading)] == rows
+
+
+def test_an_application_whose_own_label_leads_nowhere_is_called_the_application() -> None:
+    manifest = (
+        f'<manifest {ANDROID} package="a.b"><application android:label="@string/gone">'
+        f"{property_of('app_metadata', resource='@xml/guide')}</application></manifest>"
+    )
+    files = {"AndroidManifest.xml": manifest, "res/xml/guide.xml": guidance_of('new:description="a"')}
+    application = application_from_tree({path: text.encode() for path, text in files.items()})
+    reading = FORMAT.read_application(application, ReadingContext())
+    assert [item.message.split(" is @")[0] for item in reading.findings if item.rule == "S82"] == [
+        "android:label of the application"
+    ]
 
 
 SCHEMA_TEXT = """<xs:schema xmlns:xs="http://www.w3.org/2001/XMLSchema">

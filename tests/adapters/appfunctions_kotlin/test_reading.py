@@ -225,6 +225,28 @@ def test_what_the_compiler_refuses_is_a_problem_at_its_line(text: str, place: st
     )
 
 
+UNLIKE_FUNCTIONS = {
+    "a Compose preview": '@Preview\n@Composable\nprivate fun P() { Text("a") }\n',
+    "several Compose previews":
+        '@Preview(name = "a")\n@Preview(\n    name = "b",\n)\n@Composable\nfun P() =\n    A { b() }\n',
+    "an annotation class with a target":
+        "@Target(AnnotationTarget.FUNCTION)\nannotation class Mine\n",
+    "an annotation class of previews":
+        '@Preview(name = "a")\n@Preview(name = "b")\nannotation class Previews\n',
+    "annotation classes that qualify":
+        "@Qualifier\n@Retention(BINARY)\nannotation class A\n\n@Qualifier\nannotation class B\n",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("other", UNLIKE_FUNCTIONS.values(), ids=UNLIKE_FUNCTIONS)
+def test_what_declares_no_function_is_not_missed(other: str) -> None:
+    text = notes(f"{F}) {{}}")
+    for order in (text + other, text.replace("class Notes", f"{other}class Notes")):
+        reading = kotlin(order)
+        assert reading.findings == ()
+        assert only(reading).id == "com.example.Notes#f"
+
+
 @pytest.mark.parametrize(
     ("text", "place", "code", "message"), FINDINGS, ids=[f"{row[3]} at {row[1]}" for row in FINDINGS]
 )

@@ -7,6 +7,7 @@ from dataclasses import replace
 import pytest
 from hypothesis import given, strategies as st
 
+from adapters.appfunctions_kotlin.kotlin_pairs import kotlin
 from adapters.appfunctions_lint.app_fixtures import (
     METADATA,
     PARAMETER,
@@ -26,9 +27,10 @@ from adapters.appfunctions_lint.app_fixtures import (
 )
 from droidgate.sources.android_project import application_from_tree
 from droidgate_android.app_search import REASONS
-from droidgate_appfunctions.lint import RULES, lint_application, lint_file
+from droidgate_appfunctions.lint import RULES, lint_application, lint_file, lint_source_code
 from droidgate_mappings.formats.application import Application
 from droidgate_mappings.formats.format import SourceFile
+from droidgate_mappings.model.capability import Place
 from droidgate_mappings.model.errors import InputError
 from droidgate_mappings.model.findings import FINDING_CODES, Finding, Level
 from requirements_of_tests import require
@@ -130,6 +132,7 @@ FILES: dict[str, tuple[str, Level, str]] = {
     "uneven-lists": rule(file_with(parameters=UNEVEN, response=""),
         file_with(parameters=LISTED, response="")),
     "no-functions": rule("<appfunctions/>", level=NOTED),
+    "root": rule(GOOD.replace("appfunctions>", "functions>")),
     "not-functions": rule("<app-functions><function name='f'/></app-functions>"),
     "too-many-types": rule(with_types(17), with_types(16), level=ERROR),
     "bad-property-name": rule(SCHEMA.replace('"isRequired"', '"is_required"'), SCHEMA, level=ERROR),
@@ -139,6 +142,9 @@ FILES: dict[str, tuple[str, Level, str]] = {
     "undefined-type": rule(SCHEMA.replace('name="Response"', 'name="Reply"'), SCHEMA, level=ERROR),
     "duplicate-property": rule(SCHEMA.replace('name="isRequired" type="xs:boolean"',
         'name="name" type="xs:long"'), SCHEMA),
+    "base-property": rule(SCHEMA.replace('indexingType="1" tokenizerType="2"', "", 1), SCHEMA),
+    "bad-boolean": rule(file_with(parameters=PARAMETER.replace("true", "maybe")),
+        file_with(parameters=PARAMETER.replace("true", " TRUE "))),
     "metadata-content": rule(METADATA.replace("description", "text"), METADATA),
     "metadata-guidance": rule(METADATA.replace("description", "displayDescription"), METADATA, level=NOTED),
 }
@@ -209,6 +215,12 @@ GUIDED = guidance("app_metadata")
 APPS: dict[str, tuple[Apps, Level, Apps]] = {
     "meta-data": app_rule(lambda: app(service(V2.replace("property", "meta-data"), SCHEMA_PROPERTY)),
         level=ERROR),
+    "unknown-property": app_rule(lambda: app(named(".app_functions_metadata", "@xml/app_metadata",
+        attribute="resource"), service()), lambda: app(GUIDED, service())),
+    "no-functions": app_rule(lambda: app(functions_xml="<appfunctions/>"), level=NOTED),
+    "bad-boolean": app_rule(lambda: app(functions_xml=GOOD.replace("true</enabled", "yes</enabled"))),
+    "base-property": app_rule(lambda: app(app_functions_schema_xsd=SCHEMA.replace(
+        'name="packageName" type="xs:string"', 'name="packageName" type="xs:long"'))),
     "service-action": app_rule(lambda: app(service(action="")), level=ERROR),
     "service-disabled": app_rule(lambda: app(service(attributes=f'{PERMISSION} android:enabled="false"'))),
     "no-schema": app_rule(lambda: app(service(V2)), lambda: app(SCHEMA_PROPERTY, service(V2)), level=ERROR),
@@ -248,6 +260,25 @@ def test_an_app_that_breaks_a_rule_gets_its_finding_and_a_mended_one_does_not(ru
     assert rule not in codes_of(lint_application(mended()))
 
 
+@pytest.mark.parametrize(("mark", "found"), [
+    ("/** Adds. */ @AppFunction", ["no-description"]),
+    ("@AppFunction(isDescribedByKDoc = true)", ["no-description"]),
+    ("/** Adds. */ @AppFunction(isDescribedByKDoc = true)", []),
+], ids=["KDoc that is not used", "no KDoc", "KDoc that is used"])  # fmt: skip
+def test_a_kotlin_function_that_agents_see_without_a_description_is_reported(
+    mark: str, found: list[str]
+) -> None:
+    (provider,) = kotlin(f"""package a
+import androidx.appfunctions.AppFunctionContext
+import androidx.appfunctions.service.AppFunction
+class Sums {{
+    {mark} fun add(context: AppFunctionContext, x: Int): Int = x
+}}
+""").providers
+    assert [item.code.removeprefix("appfunctions-") for item in lint_source_code(provider)] == found
+    assert all(item.source is not None and item.source.line == 5 for item in lint_source_code(provider))
+
+
 def test_every_rule_is_tried() -> None:
     # `assumed` stands with every lone file, so no mended one lacks it.
     tried = FILES.keys() | APPS.keys() | {"assumed"}
@@ -282,6 +313,18 @@ def test_an_old_schema_next_to_a_new_tag_is_reported_as_the_cause() -> None:
     assert "lost on Android 16 and Android 17" in finding.message
     assert finding.source is not None
     assert finding.source.line == 4
+
+
+@pytest.mark.parametrize(("text", "line", "cause"), [
+    ("<version>1</version>\n<appfunctions>\n<appfunction>\n<function_id>a\n</appfunction></appfunctions>", 5,
+        "<function_id> of line 4 is not closed before </appfunction>"),
+    ("<version>1</version>\n<appfunctions>\n<appfunction>\n", 4, "<appfunction> of line 3 is not closed"),
+    ("<appfunctions>\n<appfunction>\n", 3, "<appfunction> of line 2 is not closed"),
+], ids=["an id after a version", "a function after a version", "a function"])  # fmt: skip
+def test_the_element_that_is_not_closed_is_the_cause(text: str, line: int, cause: str) -> None:
+    (finding,) = lint_text(text)
+    assert finding.message.startswith(f"not well-formed XML: {cause};")
+    assert finding.source == Place(path="functions.xml", line=line)
 
 
 def test_every_unknown_tag_of_a_file_is_reported_with_the_releases_that_drop_the_file() -> None:
@@ -358,6 +401,20 @@ def test_a_service_that_is_meant_for_functions_and_has_no_file_lacks_the_action(
     meant = f'<service android:name=".S" {permission}>{filters}</service>'
     (finding,) = with_code(app(meant), "service-action")
     assert "meant for app functions" in finding.message
+
+
+@pytest.mark.parametrize("name", ["androidx.appfunctions.service.PlatformAppFunctionService",
+    "androidx.appfunctions.ExtensionAppFunctionService"])  # fmt: skip
+def test_a_service_that_gets_its_properties_from_jetpacks_manifest_has_a_file(name: str) -> None:
+    of_source = app(service(SCHEMA_PROPERTY, name=name, attributes=""))
+    for code in ("no-file", "missing-permission"):
+        assert with_code(of_source, code) == []
+        assert with_code(built(of_source), code)
+
+
+def test_an_invented_property_is_reported_with_the_name_that_is_like_it() -> None:
+    (finding,) = with_code(app(named(".app_functions_metadata", "a.xml"), service()), "unknown-property")
+    assert finding.hint == "write android.app.appfunctions.app_metadata"
 
 
 def test_a_file_that_a_source_tree_does_not_have_is_not_an_error() -> None:

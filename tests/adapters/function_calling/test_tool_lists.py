@@ -213,8 +213,12 @@ def test_a_list_of_which_nothing_can_be_read_is_an_error() -> None:
     "tools of MCP": ({"tools": [{**WEATHER, "inputSchema": WEATHER_SCHEMA}]}, "mcp"),
     "tools of MCP in another spelling":
         ({"tools": [{**WEATHER, "input_schema": WEATHER_SCHEMA, "annotations": None}]}, "mcp"),
-    "mMCP with a text": ({"instructions": "x", "tools": [{**WEATHER, "parameters": WEATHER_SCHEMA}]}, "mmcp"),
-    "mMCP without instructions": ({"tools": [{**WEATHER, "parameters": WEATHER_SCHEMA}]}, "mmcp"),
+    "a manifest of mMCP with instructions":
+        ({"instructions": "x", "tools": [{**WEATHER, "parameters": WEATHER_SCHEMA}]}, "mmcp"),
+    "a list of tools that names no kind of them":
+        ({"tools": [{**WEATHER, "parameters": WEATHER_SCHEMA}]}, "function-calling"),
+    "a list of tools with the version of its schema":
+        ({"schema_version": "v1", "tools": [{**WEATHER, "parameters": WEATHER_SCHEMA}]}, "function-calling"),
     # The interface of a contract, which wallets ship as an asset.
     "the interface of a contract":
         ([{"type": "function", "name": "transfer", "inputs": [], "stateMutability": "view"}], None),
@@ -267,3 +271,28 @@ def test_a_tool_whose_type_is_not_a_text_is_left_out_by_name(kind: Json) -> None
     ids = [capability.id for provider in reading.providers for capability in provider.capabilities]
     assert ids == ["get_weather"]
     assert [finding.code for finding in reading.findings].count("vendor-tool") == 2
+
+
+BAD = {"type": "object", "properties": {"a": {"type": "str"}}}
+BAD_OF_GEMINI = {"type": "OBJECT", "properties": {"a": {"type": "STR"}}}
+
+
+@pytest.mark.parametrize(("document", "pointer"), [
+    ([{"type": "function", "function": {**WEATHER, "parameters": BAD}}], "/0/function/parameters"),
+    ({"tools": [{"type": "function", **WEATHER, "parameters": BAD}]}, "/tools/0/parameters"),
+    ([{**CLAUDE, "input_schema": BAD}], "/0/input_schema"),
+    ({"functionDeclarations": [{**WEATHER, "parameters": BAD_OF_GEMINI}]},
+        "/functionDeclarations/0/parameters"),
+    ({"functionDeclarations": [{**GEMINI, "responseJsonSchema": BAD}]},
+        "/functionDeclarations/0/responseJsonSchema"),
+])  # fmt: skip
+def test_a_schema_that_is_not_one_is_found_in_each_vendors_list(document: Json, pointer: str) -> None:
+    assert FORMAT.lint_file is not None
+    (finding,) = FORMAT.lint_file(source(document))
+    assert (finding.code, finding.pointer) == ("schema-form", f"{pointer}/properties/a/type")
+
+
+@pytest.mark.parametrize("document", [[CHAT], [RESPONSES], [CLAUDE], {"functionDeclarations": [GEMINI]}])
+def test_a_right_list_has_no_finding(document: Json) -> None:
+    assert FORMAT.lint_file is not None
+    assert FORMAT.lint_file(source(document)) == ()

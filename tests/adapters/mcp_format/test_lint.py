@@ -35,12 +35,12 @@ FAILING: dict[str, tuple[str, Json]] = {
     "a list as input type": ("mcp-input-schema", result({**PLAIN, "inputSchema": {"type": ["object"]}})),
     "an array before 2026": ("mcp-output-schema", result({**PLAIN, "outputSchema": {"type": "array"}})),
     "an output schema is true": ("mcp-output-schema", result({**PLAIN, "outputSchema": True}, **MODERN)),
-    "a property is a text": ("mcp-schema-properties", result({**PLAIN, "inputSchema": {"type": "object",
+    "a property is a text": ("schema-form", result({**PLAIN, "inputSchema": {"type": "object",
         "properties": {"x": "string"}}})),
     "the required names are a text":
-        ("mcp-schema-properties", result({**PLAIN, "inputSchema": {"type": "object", "required": "x"}})),
+        ("schema-form", result({**PLAIN, "inputSchema": {"type": "object", "required": "x"}})),
     "a required name is not a property":
-        ("mcp-required-unknown", result({**PLAIN, "inputSchema": {"type": "object", "required": ["x"]}})),
+        ("schema-required-unknown", result({**PLAIN, "inputSchema": {"type": "object", "required": ["x"]}})),
     "annotations are a list": ("mcp-annotations", result({**PLAIN, "annotations": []})),
     "a hint is a text": ("mcp-annotations", result({**PLAIN, "annotations": {"readOnlyHint": "maybe"}})),
     "a number as title": ("mcp-annotations", result({**PLAIN, "annotations": {"title": 3}})),
@@ -52,6 +52,9 @@ FAILING: dict[str, tuple[str, Json]] = {
     "only one member of the caching is there": ("mcp-caching", result(PLAIN, ttlMs=0)),
     "a list is kept for less than nothing": ("mcp-caching", result(PLAIN, **{**MODERN, "ttlMs": -1})),
     "a scope of caching is a list": ("mcp-caching", result(PLAIN, **{**MODERN, "cacheScope": []})),
+    "an execution is a text": ("mcp-execution", result({**PLAIN, "execution": "forbidden"})),
+    "support of tasks is another word":
+        ("mcp-execution", result({**PLAIN, "execution": {"taskSupport": "maybe"}})),
     "a list has further pages": ("mcp-page", result(PLAIN, nextCursor="abc")),
 }  # fmt: skip
 PASSING: dict[str, Json] = {
@@ -64,6 +67,7 @@ PASSING: dict[str, Json] = {
         result({**PLAIN, "inputSchema": {"type": "object", "required": ["x"], "properties": {"x": True}}}),
     "a tool that is not read-only may be destructive":
         result({**PLAIN, "annotations": {"readOnlyHint": False, "destructiveHint": True, "other": 1}}),
+    "support of tasks is required": result({**PLAIN, "execution": {"taskSupport": "required"}}),
     "a whole answer of JSON-RPC": {"jsonrpc": "2.0", "id": 1, "result": result(PLAIN)},
 }  # fmt: skip
 
@@ -79,7 +83,7 @@ def test_a_list_keeps_every_rule(document: Json) -> None:
 
 
 def test_every_rule_has_a_list_that_breaks_it() -> None:
-    assert RULES.keys() == {rule for rule, _ in FAILING.values()}
+    assert RULES.keys() == {rule for rule, _ in FAILING.values() if rule.startswith("mcp-")}
 
 
 @pytest.mark.requires("mcp-types")
@@ -119,4 +123,6 @@ def test_what_holds_no_tools_cannot_be_linted() -> None:
 def test_what_droidgate_writes_breaks_no_rule_above_a_note(dialect: str) -> None:
     for seed in range(300):
         (artifact,) = write(random_provider(Random(seed)), dialect).artifacts
-        assert {finding.level for finding in lint(artifact.text)} <= {Level.NOTE}
+        # What is wrong with a schema is wrong in the provider.
+        found = [finding for finding in lint(artifact.text) if not finding.code.startswith("schema-")]
+        assert {finding.level for finding in found} <= {Level.NOTE}

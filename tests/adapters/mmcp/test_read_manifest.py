@@ -15,7 +15,7 @@ from droidgate_mappings.model.errors import InputError
 from droidgate_mappings.model.json_values import Json
 from droidgate_mappings.model.types import AnyType, ArrayType, ObjectType
 from droidgate_mmcp.format import FORMAT
-from model_types import int32, record, required, string
+from model_types import int32, optional, record, required, string
 from strategies import json_values
 from titled_rows import titled
 
@@ -87,7 +87,11 @@ def test_the_sample_of_the_draft_is_read_without_a_finding() -> None:
 @titled(("text", "sure"), {
     "the sample of the specification": (SECTION_2, 90),
     "the sample of the draft": (DRAFT, 90),
-    "tools alone": (json.dumps({"tools": [GREET]}), 60),
+    "tools and a version": (json.dumps({"protocolVersion": "1.0", "tools": [GREET]}), 60),
+    "tools with what the draft's tools return": (json.dumps({"tools": [{**GREET, "return": {}}]}), 60),
+    "tools alone, as many lists have them": (json.dumps({"tools": [GREET]}), 0),
+    "a list with the version of its schema":
+        (json.dumps({"schema_version": "v1", "instructions": "x", "tools": [GREET]}), 0),
     "tools of MCP":
         (json.dumps({"tools": [{"name": "a", "inputSchema": {"type": "object"}}], "instructions": "x"}), 0),
     "functions of a vendor": (json.dumps({"tools": [{"type": "function", "function": {}}]}), 0),
@@ -174,6 +178,8 @@ def draft(returned: Json) -> Json:
     case("a flat map of type words", M37,
         manifest_of({**GREET, "parameters": {"location": "string", "days": "Int", "raw": "any",
         "tags": "list"}}), input=FLAT),
+    case("a map of schemas", M37, manifest_of({**GREET, "parameters": {"txHash": {"type": "string"}}}),
+        input=record({"txHash": optional(string())}), facts={"mmcp": {"parameters": "properties"}}),
     *(case(f"a return type that is not a map of words: {value!r}", M38,
         draft(value), output=None, facts={"mmcp": {"return": value}}) for value in NOT_WORDS),
     case("a flat map for the return type", M38, draft({"when": "Date", "n": "INT"}), output=RETURNED),
@@ -202,6 +208,7 @@ def test_another_version_is_refused(version: Json) -> None:
     "properties alone": ({"properties": {}}, "object"),
     "with a draft": ({"$schema": "https://json-schema.org/draft/2020-12/schema", "type": "string"}, "string"),
     "words that are no type": ({"location": "The city"}, "any"),
+    "a keyword that has a schema": ({"not": {"type": "string"}}, "any"),
     "true": (True, "any"),
     "a choice": ({"oneOf": [{"type": "object"}, {"type": "object"}]}, "one-of"),
 })  # fmt: skip

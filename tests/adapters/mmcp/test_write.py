@@ -188,6 +188,7 @@ def test_an_activity_becomes_a_new_receiver_with_names_that_a_model_takes() -> N
 @titled("taken", {
     "any value": AnyType(), "true": AnyType(boolean=True), "false": AnyType(boolean=False),
     "an unknown keyword": AnyType(keywords={"location": "string"}),
+    "a map of schemas": AnyType(keywords={"txHash": {"type": "string"}}),
     "a string": string(), "an integer": int32(), "an array": ArrayType(), "an object": ObjectType(),
     "an implicit object": ObjectType(implicit=True),
     "a property named properties": record({"properties": optional(string())}),

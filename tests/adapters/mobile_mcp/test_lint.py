@@ -129,6 +129,7 @@ BROKEN_FILES = {
 }  # fmt: skip
 
 OLDER_NAME = NAME.replace("mobile.mcp.tool.name", "mcp.application.name")
+OLDER_CAPABILITIES = CAPABILITIES.replace("mobile.mcp.tool.capabilities", "mcp.capabilities")
 GOOD = (NAME, DESCRIPTION, CAPABILITIES)
 FILES = {"res/xml/mcp_capabilities.xml": FULL}
 App = tuple[tuple[str, ...], dict[str, str]]
@@ -153,9 +154,15 @@ BROKEN_APPS: dict[str, dict[str, App]] = {
     "mobile-mcp-action": {
         "no action": of_service(*GOOD, action=None),
         "an older action": of_service(*GOOD, action=OLDER_ACTION),
+        "the action of an activity":
+            ((service().replace("service ", "activity ").replace("/service", "/activity"),), {}),
     },
     "mobile-mcp-meta-data-in-service": {
         "meta-data of the application": ((CAPABILITIES, service(*GOOD)), FILES),
+        "a descriptor of an activity":
+            ((service(*GOOD).replace("<service", "<activity").replace("</service", "</activity"),), FILES),
+        "the older key of a descriptor in a receiver":
+            ((f'<receiver android:name=".R">{OLDER_CAPABILITIES}</receiver>', service(*GOOD)), FILES),
     },
     "mobile-mcp-tool-name": {
         "no name": of_service(DESCRIPTION, CAPABILITIES),
@@ -193,9 +200,6 @@ BROKEN_APPS: dict[str, dict[str, App]] = {
     },
     "mobile-mcp-permission": {
         "a permission": of_service(*GOOD, attributes='android:exported="true" android:permission="a.CALL"'),
-    },
-    "mobile-mcp-foreground-type": {
-        "no type of the work": of_service(*GOOD, attributes='android:exported="true"'),
     },
 }  # fmt: skip
 

@@ -53,7 +53,8 @@ TYPED = [
     ("convert timer --to mcp -o blocked/out", 3, None, "error: blocked: a file is in the way of a folder"),
     ("convert timer --to mcp -o - --json", 2, None, None),
     ("convert timer tools.json --to mcp -o -", 2, None, None),
-    ("convert timer --to mobile-mcp -o made/list.xml", 2, None, "do not fit into one file"),
+    ("convert timer --to mobile-mcp -o made/list.xml", 2, None,
+        "the result has 3 files, and made/list.xml is one file"),
     ("convert timer --to mmcp+9 -o out", 2, None,
      "error: mmcp has no dialect '9'\nhint: known: 1.0, draft, broadcast"),
 ]  # fmt: skip
@@ -203,6 +204,17 @@ def test_lint_names_rule_place_and_way_out(droidgate: Runner, golden: Golden) ->
     log = json.loads(droidgate("lint", "broken.xml", "--sarif").out)
     check_log(log)
     assert len(log["runs"][0]["results"]) == len(found)
+
+
+def test_a_finding_in_a_json_document_has_the_pointer_of_its_place(droidgate: Runner) -> None:
+    properties = {"b": {"type": "int"}, "c": {"minimum": "1"}, "d": {"type": "int"}}
+    schema = {"type": "object", "properties": properties}
+    tool = {"name": "a", "description": "Does it.", "inputSchema": schema}
+    Path("planted.json").write_text(json.dumps({"tools": [tool]}))
+    printed = " ".join(droidgate("lint", "planted.json").out.split())
+    inside = "/tools/0/inputSchema/properties"
+    assert f"planted.json:{inside}/b/type, {inside}/d/type " in printed
+    assert f"planted.json:{inside}/c/minimum " in printed
 
 
 def test_lint_threshold_decides_the_exit_code(droidgate: Runner) -> None:

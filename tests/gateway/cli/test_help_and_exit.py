@@ -92,7 +92,7 @@ CASES = [
     ("droidgate convert SAMPLE --to observed -o out", 2,
      "is only read: another gateway's", "droidgate formats"),
     ("droidgate convert SAMPLE --to mmcp -o /dev/full/x", 3, "/dev/full: ", "another output folder"),
-    ("touch out; droidgate convert SAMPLE --to mmcp -o out", 2, "2 artifacts", "name a folder"),
+    ("touch out; droidgate convert SAMPLE --to mmcp -o out", 2, "the result has 2 files", "name a folder"),
     ("droidgate convert SAMPLE --to mmcp -o /proc/x", 3, "/proc", None),
     ("droidgate pack SAMPLE -o gone/a.apk", 3, "gone: the folder does not exist", "make it"),
     ("droidgate coverage nope --html gone/x.html", 3, "nope: ", "droidgate scan"),

@@ -158,14 +158,13 @@ abstract class BaseMore : AppFunctionService() { @AppFunction fun count(x: Int):
 
 class TestBuilds:
     @staticmethod
-    def output() -> str:
+    def output(dialect: str = "v2") -> str:
         """Return a functions file in the form of the compiler's for the same source."""
         (provider,) = tree().providers
         target, _ = find_format("appfunctions")
-        (translation,) = translate([provider], target, target.dialect("v2"))
-        return next(
-            artifact.text for artifact in translation.writing.artifacts if "functionId" in artifact.text
-        )
+        (translation,) = translate([provider], target, target.dialect(dialect))
+        texts = [artifact.text for artifact in translation.writing.artifacts]
+        return next(text for text in texts if "functionId" in text or "function_id" in text)
 
     def test_what_the_compiler_has_made_is_preferred(self) -> None:
         reading = tree({KSP: self.output()})
@@ -173,13 +172,19 @@ class TestBuilds:
         assert str(provider.source).startswith(f"p/{KSP}")
         assert (ids(reading), SOURCE_DIFFERS in codes(reading)) == ([ADD_NOTE], False)
 
+    @pytest.mark.parametrize("dialect", ["v2-legacy", "v1", "app-level"])
+    def test_what_a_form_of_the_output_cannot_hold_is_not_a_difference(self, dialect: str) -> None:
+        reading = tree({KSP if dialect != "v1" else KSP.replace("_v2", ""): self.output(dialect)})
+        (provider,) = reading.providers
+        assert (provider.dialect, SOURCE_DIFFERS in codes(reading)) == (dialect, False)
+
     def test_each_difference_is_reported_at_the_line_of_the_source(self) -> None:
         changed = self.output().replace("The title of the note.", "A title.")
         reading = tree({KSP: changed})
         (finding,) = [item for item in reading.findings if item.code == SOURCE_DIFFERS]
         assert str(finding.source) == "p/app/src/main/java/dev/notes/Notes.kt:14"
-        assert KSP in finding.message
-        assert ADD_NOTE in finding.message
+        changed_text = f"the parameter title of {ADD_NOTE}: the description changed"
+        assert finding.message == f"{changed_text} from the source to the build's output, p/{KSP}:2"
 
     def test_a_function_that_is_newer_than_the_build_is_reported(self) -> None:
         output = self.output()

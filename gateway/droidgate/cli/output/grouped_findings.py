@@ -9,6 +9,7 @@ from typing import Final
 from droidgate.cli.output.pages import Block, Heading, Line, Table
 from droidgate.cli.output.safe_text import one_line
 from droidgate.cli.shared_options import ConversionThreshold, LintThreshold
+from droidgate_mappings.model.capability import Place
 from droidgate_mappings.model.findings import CONVERSION_LEVELS, LINT_LEVELS, Finding, Level, at_least
 
 _ORDER: Final = {
@@ -45,15 +46,34 @@ class FindingGroup:
 
     @property
     def place(self) -> str:
-        """Where they are in the sources, as `path:line`; several lines of one file are `path:3,7`."""
-        lines: dict[str, dict[int, None]] = {}
+        """Where they are in the sources, as `path:line`; several lines of one file are `path:3,7`.
+
+        A part of a JSON document is `path:/tools/0/name`, since its line says little.
+        """
+        spots: dict[str, dict[str, None]] = {}
         for finding in self.findings:
             if finding.source is not None:
-                numbers = [] if finding.source.line is None else [finding.source.line]
-                lines.setdefault(finding.source.path, {}).update(dict.fromkeys(numbers))
-        return ", ".join(
-            f"{path}:{','.join(map(str, numbers))}" if numbers else path for path, numbers in lines.items()
-        )
+                spot = _spot_of(finding, finding.source)
+                spots.setdefault(finding.source.path, {}).update(dict.fromkeys(filter(None, [spot])))
+        return ", ".join(_joined_place(path, list(inside)) for path, inside in spots.items())
+
+
+_MOST_SPOTS: Final = 3
+
+
+def _spot_of(finding: Finding, source: Place) -> str:
+    """Return the line of a finding, the pointer in a JSON document, or both where lines came before it."""
+    line = "" if source.line is None else str(source.line)
+    if not finding.pointer or source.inner != finding.pointer:
+        return line
+    return one_line(finding.pointer if line in {"", "1"} else f"{line}:{finding.pointer}")
+
+
+def _joined_place(path: str, spots: list[str]) -> str:
+    if not any("/" in spot for spot in spots):
+        return f"{path}:{','.join(spots)}" if spots else path
+    more = f" and {len(spots) - _MOST_SPOTS} more" if len(spots) > _MOST_SPOTS else ""
+    return f"{path}:{', '.join(spots[:_MOST_SPOTS])}{more}"
 
 
 def reaches(findings: Iterable[Finding], threshold: ConversionThreshold | LintThreshold | None) -> bool:
