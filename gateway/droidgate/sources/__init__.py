@@ -19,7 +19,7 @@ from droidgate.sources.resources import SourceSet
 from droidgate.sources.source_code import Code
 from droidgate.sources.source_results import Providers
 from droidgate.sources.spelling import DEVICE_SCHEME
-from droidgate_mappings.formats.format import Format, chosen_formats, finder_of, load_formats
+from droidgate_mappings.formats.format import Format, chosen_formats, finder_of_silent, load_formats
 from droidgate_mappings.model.errors import BudgetError, InputError, UsageError
 from droidgate_mappings.timed_steps import timed_step
 
@@ -134,14 +134,7 @@ def check_convertible(providers: Providers, place: str | None) -> None:
     """
     if providers.providers:
         return
-    finders = (
-        finder_of(provider)
-        for application in providers.applications
-        for format_ in load_formats().values()
-        if format_.find_silent is not None
-        for provider in format_.find_silent(application)
-    )
-    finder = next(filter(None, finders), None)
+    finder = next(filter(None, map(finder_of_silent, providers.applications)), None)
     message = "nothing in it declares a capability"
     if finder is not None:
         message = "no file in it lists the capabilities of its app"

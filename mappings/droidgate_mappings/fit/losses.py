@@ -419,6 +419,11 @@ EXPORTED_STATED: Final = Loss(
     Level.RENAMED,
     "exported is not stated; written as true, which Android assumes with an intent filter",
 )
+EXPORTED_TO_ANDROID: Final = Loss(
+    "notation-dropped",
+    Level.RENAMED,
+    "Android calls the source's component although it is not exported; a component of the target is exported",
+)
 CALLER_PERMISSION: Final = Loss(
     "access-not-enforced",
     Level.SECURITY,

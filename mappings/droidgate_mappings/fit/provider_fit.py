@@ -783,11 +783,21 @@ def fit_component_access(fit: Collector) -> ComponentAccess:
     if access.exported is None and not fit.own and fit.capacity.component is not None:
         fit.report(losses.EXPORTED_STATED, _EXPORTED)
         changes["exported"] = True
+    elif access.exported is False and not fit.own and find_binding(fit.provider.protocol) is not None:
+        changes["exported"] = _fit_exported_to_android(fit)
     elif access.exported is not True:
         changes["exported"] = _carried(fit, "exported", access.exported, True, _EXPORTED)
     if access.enabled is not True:
         changes["enabled"] = _carried(fit, "enabled", access.enabled, True, "/access/enabled")
     return access.changed(changes)
+
+
+def _fit_exported_to_android(fit: Collector) -> bool:
+    """Return how a component that only Android binds, exported or not, is written for other callers."""
+    if fit.capacity.component is None and "exported" in fit.capacity.access:
+        return False
+    fit.report(losses.EXPORTED_TO_ANDROID, _EXPORTED)
+    return True
 
 
 def fit_capability_access(fit: Collector, capability: Capability, pointer: str) -> CapabilityAccess:
@@ -1231,7 +1241,9 @@ def _fit_declared_output(
     if capacity.output_shape == "any":
         return fit_type(fit, type_, node)
     if capacity.output_shape == "none":
-        notes.extend(schema_notes(fit, "Returns", type_))
+        # The schema of a value of any type is empty, and shows no null.
+        may_be_null = ["[Returns: may be null]"] if type_.nullable else []
+        notes.extend(schema_notes(fit, "Returns", type_) or may_be_null)
         for leaf, value in leaves_of_type(type_, node.pointer):
             if leaf == node.leaf("kind"):
                 fit.report(losses.OUTPUT_KIND, leaf, value)

@@ -8,7 +8,7 @@ apart.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
@@ -391,6 +391,10 @@ DISCRIMINATOR_ADDED: Final = finding_code(
     "discriminator-added", "Objects state in `schemaType` which class of the source they are", __name__
 )
 
+CHOICE_INCLUSIVE: Final = finding_code(
+    "choice-inclusive", "A choice by class is written as `anyOf`, as `oneOf` counts alternatives", __name__
+)
+
 _CLOSING_WORDS: Final = frozenset(
     {"additionalProperties", "unevaluatedProperties", "propertyNames", "maxProperties"}
 )
@@ -400,7 +404,9 @@ _CLOSING_WORDS: Final = frozenset(
 def add_discriminators(provider: Provider) -> tuple[Provider, tuple[Finding, ...]]:
     """Return a provider whose exclusive choices between classes are written with a discriminator.
 
-    Alternatives without a class name, and those that refuse further properties, are written as they are.
+    A class without a name has that of its reference. Alternatives that are not classes, and those that refuse
+    further properties, are written as they are. Where a value could then be of two alternatives, and `oneOf`
+    would refuse it, the choice is written as `anyOf`.
 
     Returns:
         The provider, and one finding for each choice.
@@ -433,17 +439,32 @@ class _Adding:
         if not _has_choice(type_):
             return type_
         added = with_parts(type_, lambda inner, path: self.add_to(inner, pointer + path))
-        if isinstance(type_, OneOfType):
-            return added.changed({"extensions": self.extensions_of(type_, pointer)})
-        return added
+        return added.changed(self.changes_of(type_, pointer)) if isinstance(type_, OneOfType) else added
 
-    def extensions_of(self, choice: OneOfType, pointer: str) -> dict[str, Any]:
+    def changes_of(self, choice: OneOfType, pointer: str) -> dict[str, Any]:
+        """Return the fields of a choice that change."""
         notation = choice.extensions.get(NOTATION, {})
         if not choice.exclusive or len(choice.alternatives) == 1 or CLASSES in notation:
-            return choice.extensions
-        classes = [self.class_of(alternative) for alternative in choice.alternatives]
+            return {}
+        behind = [type_behind(alternative, self.definitions) for alternative in choice.alternatives]
+        classes = list(map(self.class_of, choice.alternatives))
+        named = (name for name, type_ in zip(classes, behind, strict=True) if _class_name(type_))
+        if choice.qualified_name is None and not any(named):
+            return {}
+        others = [type_ for type_, name in zip(behind, classes, strict=True) if name is None]
+        if not _are_apart(others, [name for name in classes if name is not None]):
+            is_scalar = all(type_.kind in SCALAR_KINDS for type_ in behind)
+            self.findings.append(
+                Finding(
+                    code=CHOICE_INCLUSIVE,
+                    level=Level.RENAMED if is_scalar else Level.WIDENED,
+                    pointer=f"{pointer}/exclusive",
+                    message="written as `anyOf`: a value can be of several alternatives",
+                )
+            )
+            return {"exclusive": False}
         if not any(classes):
-            return choice.extensions
+            return {}
         self.findings.append(
             Finding(
                 code=DISCRIMINATOR_ADDED,
@@ -452,16 +473,45 @@ class _Adding:
                 message=f"each object states its class in {SCHEMA_TYPE_KEY!r}, as the source requires",
             )
         )
-        return {**choice.extensions, NOTATION: {**notation, CLASSES: classes}}
+        return {"extensions": {**choice.extensions, NOTATION: {**notation, CLASSES: classes}}}
 
     def class_of(self, alternative: Type) -> str | None:
-        """Return the class name of an alternative that has one and takes `schemaType` as a property."""
+        """Return the name that an alternative is chosen by, where it takes `schemaType` as a property.
+
+        It is that of the class, or else of the reference (reference appfunctions 2.c, oneOf).
+        """
         resolved = type_behind(alternative, self.definitions)
-        if not isinstance(resolved, ObjectType | AllOfType) or not resolved.qualified_name:
+        if not isinstance(resolved, ObjectType | AllOfType):
             return None
         members = resolved.members if isinstance(resolved, AllOfType) else (resolved,)
-        is_open = all(_takes_schema_type(type_behind(member, self.definitions)) for member in members)
-        return resolved.qualified_name if is_open else None
+        if not all(_takes_schema_type(type_behind(member, self.definitions)) for member in members):
+            return None
+        return _class_name(resolved) or (alternative.name if isinstance(alternative, RefType) else None)
+
+
+def _class_name(type_: Type) -> str | None:
+    return type_.qualified_name or None if isinstance(type_, ObjectType | AllOfType) else None
+
+
+def _are_apart(others: Sequence[Type], classes: Sequence[str]) -> bool:
+    """Return whether no value can be of two alternatives.
+
+    Args:
+        others: What is behind each alternative that is written without a discriminator.
+        classes: The discriminators of the rest.
+    """
+    words = [_JSON_TYPES.get(other.kind) for other in others]
+    distinct = len(set(words)) == len(words) and len(set(classes)) == len(classes)
+    is_open = any(
+        isinstance(other, ObjectType) and _CLOSING_WORDS.isdisjoint(other.keywords) for other in others
+    )
+    several_null = sum(other.nullable for other in others) > 1
+    return distinct and None not in words and not several_null and not (is_open and classes)
+
+
+_JSON_TYPES: Final[Mapping[str, str]] = {
+    kind: "number" if word == "integer" else word for kind, word in WORD_OF_KIND.items()
+}
 
 
 def _takes_schema_type(member: Type) -> bool:
