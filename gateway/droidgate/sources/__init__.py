@@ -51,9 +51,9 @@ def read(
 
     Args:
         sources: Each a path (a descriptor, a manifest, an Android project, an APK, a container of split APKs,
-            a folder of any of these or an archive of one, a catalog or its `catalog.json`), `-` for standard
-            input, a phone: `adb:`, `adb:SERIAL`, `adb:SERIAL/PACKAGE`, or the capabilities that a format
-            fixes itself: `mobile-agent:`.
+            a folder of any of these or an archive of one, a catalog or its `catalog.json`, the document of
+            `discover --json`), `-` for standard input, a phone: `adb:`, `adb:SERIAL`,
+            `adb:SERIAL/PACKAGE`, or the capabilities that a format fixes itself: `mobile-agent:`.
         formats: Ids of the formats to look for, such as `mmcp`; all installed ones by default.
         strict: Every leniency of a reader is an error.
 

@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from droidgate.cli.output.json_output import json_value
 from droidgate.coverage.conversions import EXACT, LEVELS, targets
 from droidgate.coverage.inputs import Item, ItemKind, list_inputs
 from droidgate.coverage.scan_one import scan_one
@@ -127,7 +128,7 @@ def test_what_discover_has_listed_is_scanned_from_its_document(kind: ItemKind, t
         component=".R",
         capabilities=(Capability(id="forecast"),),
     )
-    record = {"provider": provider.model_dump(mode="json", exclude_defaults=True)}
+    record = {"provider": json_value(provider)}
     document = {"schema": "droidgate.discover/1", "apps": [{"package": "a.b", "providers": [record]}]}
     path = write(tmp_path / "found.json", json.dumps(document).encode())
     _, rows = scan_one(Item("x", kind, str(path))).encode()

@@ -15,6 +15,7 @@ from typing import Any
 import pytest
 from hypothesis import given, strategies as st
 
+from droidgate.cli.output.json_output import json_value
 from droidgate.sources import Providers, folder_files, packed_folders, read_source
 from droidgate.sources.build_layout import BUILD_STATEMENT_UNREAD, PROJECT_NOT_MERGED
 from droidgate.sources.file_reader import UNREFERENCED_DESCRIPTOR
@@ -936,7 +937,7 @@ def test_the_names_that_are_offered_each_choose_one_provider(
 
 
 def discovery(*providers: Provider) -> bytes:
-    found = [{"provider": provider.model_dump(mode="json", exclude_defaults=True)} for provider in providers]
+    found = [{"provider": json_value(provider)} for provider in providers]
     apps = [{"package": "a.b", "providers": found}]
     return json.dumps({"schema": "droidgate.discover/1", "apps": apps}).encode()
 
