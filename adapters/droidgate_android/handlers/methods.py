@@ -169,7 +169,7 @@ def _keys_of(output: Type, definitions: Mapping[str, Type]) -> Iterator[tuple[st
     properties = output.properties if isinstance(output, ObjectType) else {}
     for name, property_ in properties.items():
         kind = kind_of(property_.type, definitions)
-        about = "null" if kind == "void" else kind
+        about: str = "null" if kind == "void" else kind
         if is_nullable(property_.type, definitions):
             about += " or null"
         yield name, about if property_.required else f"{about}, optional"

@@ -422,7 +422,7 @@ EXPORTED_STATED: Final = Loss(
 EXPORTED_TO_ANDROID: Final = Loss(
     "notation-dropped",
     Level.RENAMED,
-    "Android calls the source's component although it is not exported; a component of the target is exported",
+    "exported is false, which refuses no caller: only Android binds the component; written as true",
 )
 CALLER_PERMISSION: Final = Loss(
     "access-not-enforced",

@@ -784,20 +784,13 @@ def fit_component_access(fit: Collector) -> ComponentAccess:
         fit.report(losses.EXPORTED_STATED, _EXPORTED)
         changes["exported"] = True
     elif access.exported is False and not fit.own and find_binding(fit.provider.protocol) is not None:
-        changes["exported"] = _fit_exported_to_android(fit)
+        fit.report(losses.EXPORTED_TO_ANDROID, _EXPORTED)
+        changes["exported"] = True
     elif access.exported is not True:
         changes["exported"] = _carried(fit, "exported", access.exported, True, _EXPORTED)
     if access.enabled is not True:
         changes["enabled"] = _carried(fit, "enabled", access.enabled, True, "/access/enabled")
     return access.changed(changes)
-
-
-def _fit_exported_to_android(fit: Collector) -> bool:
-    """Return how a component that only Android binds, exported or not, is written for other callers."""
-    if fit.capacity.component is None and "exported" in fit.capacity.access:
-        return False
-    fit.report(losses.EXPORTED_TO_ANDROID, _EXPORTED)
-    return True
 
 
 def fit_capability_access(fit: Collector, capability: Capability, pointer: str) -> CapabilityAccess:

@@ -8,7 +8,7 @@ apart.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
@@ -59,8 +59,8 @@ from droidgate_mappings.model.capability import (
     with_parts,
 )
 from droidgate_mappings.model.findings import Finding, Level, finding_code
-from droidgate_mappings.model.json_values import Json, canonical_json, json_equal, pointer_token
-from droidgate_mappings.model.names import name_suffix
+from droidgate_mappings.model.json_values import Json, canonical_json, json_equal, pointer_name, pointer_token
+from droidgate_mappings.model.names import NameEntry, name_suffix
 from droidgate_mappings.model.types import (
     SCALAR_KINDS,
     AllOfType,
@@ -401,17 +401,30 @@ _CLOSING_WORDS: Final = frozenset(
 """Keywords that may refuse a property that an object does not declare."""
 
 
-def add_discriminators(provider: Provider) -> tuple[Provider, tuple[Finding, ...]]:
+def add_discriminators(
+    provider: Provider, names: Iterable[NameEntry] = ()
+) -> tuple[Provider, tuple[Finding, ...]]:
     """Return a provider whose exclusive choices between classes are written with a discriminator.
 
     A class without a name has that of its reference. Alternatives that are not classes, and those that refuse
     further properties, are written as they are. Where a value could then be of two alternatives, and `oneOf`
     would refuse it, the choice is written as `anyOf`.
 
+    Args:
+        provider: The provider as it is written.
+        names: What has another name in it than in the source: a class is stated as the source names it.
+
     Returns:
-        The provider, and one finding for each choice.
+        The provider, and one finding for each choice, at its place in the source.
     """
-    adding = _Adding(provider.definitions)
+    originals = {
+        (entry.pointer.rpartition("/")[0], pointer_token(entry.written)): pointer_token(entry.original)
+        for entry in names
+        if entry.pointer.endswith(
+            (f"/properties/{pointer_token(entry.original)}", f"/definitions/{pointer_token(entry.original)}")
+        )
+    }
+    adding = _Adding(provider.definitions, originals)
     definitions = {
         name: adding.add_to(definition, f"/definitions/{pointer_token(name)}")
         for name, definition in provider.definitions.items()
@@ -433,7 +446,14 @@ def add_discriminators(provider: Provider) -> tuple[Provider, tuple[Finding, ...
 @dataclass(slots=True)
 class _Adding:
     definitions: Mapping[str, Type]
+    originals: Mapping[tuple[str, str], str]
     findings: list[Finding] = field(default_factory=list)
+
+    def report(self, code: str, level: Level, pointer: str, message: str) -> None:
+        path = ""
+        for token in pointer.split("/")[1:]:
+            path = f"{path}/{self.originals.get((path, token), token)}"
+        self.findings.append(Finding(code=code, level=level, pointer=path, message=message))
 
     def add_to(self, type_: Type, pointer: str) -> Type:
         if not _has_choice(type_):
@@ -454,25 +474,14 @@ class _Adding:
         others = [type_ for type_, name in zip(behind, classes, strict=True) if name is None]
         if not _are_apart(others, [name for name in classes if name is not None]):
             is_scalar = all(type_.kind in SCALAR_KINDS for type_ in behind)
-            self.findings.append(
-                Finding(
-                    code=CHOICE_INCLUSIVE,
-                    level=Level.RENAMED if is_scalar else Level.WIDENED,
-                    pointer=f"{pointer}/exclusive",
-                    message="written as `anyOf`: a value can be of several alternatives",
-                )
-            )
+            level = Level.RENAMED if is_scalar else Level.WIDENED
+            message = "written as `anyOf`: a value can be of several alternatives"
+            self.report(CHOICE_INCLUSIVE, level, f"{pointer}/exclusive", message)
             return {"exclusive": False}
         if not any(classes):
             return {}
-        self.findings.append(
-            Finding(
-                code=DISCRIMINATOR_ADDED,
-                level=Level.RENAMED,
-                pointer=f"{pointer}/extensions/{NOTATION}/{CLASSES}",
-                message=f"each object states its class in {SCHEMA_TYPE_KEY!r}, as the source requires",
-            )
-        )
+        message = f"each object states its class in {SCHEMA_TYPE_KEY!r}, as the source requires"
+        self.report(DISCRIMINATOR_ADDED, Level.RENAMED, f"{pointer}/extensions/{NOTATION}/{CLASSES}", message)
         return {"extensions": {**choice.extensions, NOTATION: {**notation, CLASSES: classes}}}
 
     def class_of(self, alternative: Type) -> str | None:
@@ -486,7 +495,10 @@ class _Adding:
         members = resolved.members if isinstance(resolved, AllOfType) else (resolved,)
         if not all(_takes_schema_type(type_behind(member, self.definitions)) for member in members):
             return None
-        return _class_name(resolved) or (alternative.name if isinstance(alternative, RefType) else None)
+        if resolved.qualified_name or not isinstance(alternative, RefType):
+            return resolved.qualified_name or None
+        written = pointer_token(alternative.name)
+        return pointer_name(self.originals.get(("/definitions", written), written))
 
 
 def _class_name(type_: Type) -> str | None:

@@ -30,6 +30,7 @@ from droidgate_mappings.json_schema import (
 from droidgate_mappings.model.capability import Capability, Provider, declaration_of, reachable_definitions
 from droidgate_mappings.model.findings import Level
 from droidgate_mappings.model.json_values import Json, canonical_json
+from droidgate_mappings.model.names import NameEntry
 from droidgate_mappings.model.types import (
     AllOfType,
     AnyType,
@@ -668,6 +669,24 @@ def test_a_call_with_a_class_name_is_that_class(name: str) -> None:
     assert fitter.fit(value, _choice("Circle", "Square", "Merged")) == value
     with pytest.raises(UnfitValueError):
         fitter.fit({"schemaType": name, "size": "x"}, _choice("Circle", "Square", "Merged"))
+
+
+def test_a_renamed_class_and_a_renamed_property_are_called_as_the_source_calls_them() -> None:
+    choice = _choice("Plain_1", "Circle")
+    capability = Capability(id="a", input=record({"shape_1": optional(choice)}))
+    definitions = {"Circle": DEFINITIONS["Circle"], "Plain_1": DEFINITIONS["Plain"]}
+    provider = Provider(protocol="test", definitions=definitions, capabilities=(capability,))
+    shape = "/capabilities/0/input/properties/shape~11"
+    changed, (finding,) = add_discriminators(
+        provider,
+        (
+            NameEntry(pointer=shape, original="shape/1", written="shape_1"),
+            NameEntry(pointer="/definitions/Plain", original="Plain", written="Plain_1"),
+        ),
+    )
+    written = properties_of(changed.capabilities[0].input)["shape_1"].type
+    assert written.extensions[NOTATION]["classes"] == ["Plain", "a.Circle"]
+    assert finding.pointer == f"{shape}/type/extensions/{NOTATION}/classes"
 
 
 BY_CLASS: dict[str, Any] = {"qualified_name": "a.Choice"}

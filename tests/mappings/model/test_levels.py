@@ -334,9 +334,10 @@ RULES_OF_ACCESS = {
         (ComponentAccess(permission=EXECUTE), FREE),
         {"/access/exported": NOTATION, "/access/permission": TRANSLATED})
         for target in ("mmcp", "mmcp+broadcast", "mobile-mcp")},
-    "MCP notes exported of a service that only Android calls, which refuses nobody":
+    "exported of a service that only Android calls refuses nobody in MCP":
         (("appfunctions", "mcp"), ComponentAccess(exported=False, permission=BIND), FREE,
-        (ComponentAccess(exported=False, permission=EXECUTE), FREE), {"/access/permission": LOST}),
+        (ComponentAccess(permission=EXECUTE), FREE),
+        {"/access/exported": NOTATION, "/access/permission": LOST}),
     "a rule of a configuration is kept": (("mobile-mcp", "mmcp"), CONFIGURED, FREE, (CONFIGURED, FREE), {}),
     # Rules that restrict nobody are not security findings.
     "a rule that restricts nobody is not a security finding":
