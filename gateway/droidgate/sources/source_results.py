@@ -62,9 +62,10 @@ def _position_of(name: str, providers: Sequence[Provider]) -> int:
 def provider_labels(providers: Sequence[Provider]) -> list[str]:
     """Return for each provider a name by which `--provider` chooses it alone, where it has one."""
     names = [
-        (provider_label(provider), provider_name(provider), str(provider.source)) for provider in providers
+        (provider_label(provider), provider_name(provider), str(provider.source or provider.protocol))
+        for provider in providers
     ]
-    labels = []
+    labels: list[str] = []
     for own in names:
         alone = (name for name in own if sum(name in others for others in names) == 1)
         labels.append(next(alone, own[0]))
