@@ -24,7 +24,7 @@ droidgate catalog sql --catalog today "SELECT protocol, count(*) FROM capabiliti
 |---|---|
 | `app.apk`, `app.apks`, `app.xapk`, `app.apkm` | an app, with the splits in its container |
 | a folder | its APKs with their splits, containers, modules, descriptors; its other Kotlin files as one |
-| a descriptor or manifest | as for `inspect` |
+| a descriptor or manifest | as for `inspect`; the document of `discover --json` too |
 | `@LIST` | a file with one source a line, relative to where the command runs; `#` begins a remark |
 | `adb:`, `adb:SERIAL`, `adb:SERIAL/PACKAGE` | every installed app: its manifest, and what the system says |
 | `https://...`, `s3://...`, `gs://...` | what fsspec reads (with `s3fs`, `gcsfs`); each file stands alone |

@@ -344,7 +344,7 @@ TOUR: dict[str, Step] = {
     "files": Step(
         (
             f"droidgate coverage out/july --since out/june {_FILES} > out/july.txt",
-            "grep created: out/july.txt",
+            "grep -c created: out/july.txt",
         )
     ),
     "changes": Step(("sed -n '/^Since/,/^Protocols/{/^Protocols/!p}' out/july.txt",)),

@@ -289,7 +289,7 @@ def write(provider: Provider, dialect: DialectTable) -> Writing:
     written = _with_schema_objects(fitted.provider, reported)
     findings = (*reported, *fitted.findings)
     if provider.protocol != FORMAT_ID:
-        written, added = add_discriminators(written)
+        written, added = add_discriminators(written, fitted.names)
         findings = (*findings, *added)
     if dialect.id == OPENAI_STRICT:
         written, findings = make_strict(provider, written, findings)

@@ -145,7 +145,7 @@ def _fit(provider: Provider, dialect: DialectTable) -> Fitted:
     fitted = fit_provider(provider, dialect.capacity, FORMAT_ID, dialect.id)
     written, findings = place_all_definitions(fitted.provider, fitted.findings)
     if provider.protocol != FORMAT_ID:
-        written, added = add_discriminators(written)
+        written, added = add_discriminators(written, fitted.names)
         findings = (*findings, *added)
     return Fitted(written, findings, fitted.names)
 

@@ -108,7 +108,7 @@ def fit(provider: Provider, dialect: DialectTable, *, alone: bool = False) -> Fi
     fitted = fit_provider(kept, capacity, FORMAT_ID, dialect.id)
     written, findings = fitted.provider, (*reported, *fitted.findings)
     if provider.protocol != FORMAT_ID:
-        written, added = add_discriminators(written)
+        written, added = add_discriminators(written, fitted.names)
         findings = (*findings, *added)
     return Fitted(written, findings, fitted.names)
 

@@ -50,6 +50,11 @@ def provider_name(provider: Provider) -> str:
     return one_line(known or (provider.source.path if provider.source is not None else "") or "(no name)")
 
 
+def dialect_name(provider: Provider) -> str:
+    """Return a provider's format and dialect as `--to` takes them."""
+    return provider.protocol if provider.dialect is None else f"{provider.protocol}+{provider.dialect}"
+
+
 def translate_each(
     providers: Iterable[Provider], target: Format, dialect: DialectTable
 ) -> tuple[Translation | FailedTranslation, ...]:

@@ -100,6 +100,13 @@ def _comment_text(text: str) -> str:
     return " ".join("".join(character if character.isprintable() else " " for character in text).split())
 
 
+def line_comment(text: str | None, indent: str) -> Iterator[str]:
+    """Yield the lines of a `//` comment for Java and Kotlin, safe against line breaks and Unicode escapes."""
+    if text is not None:
+        plain = "".join(character if character.isprintable() else " " for character in text)
+        yield from (f"{indent}// {line}" for line in _wrap(plain.replace("\\", "&#92;"), indent))
+
+
 def _wrap(text: str, indent: str) -> Iterator[str]:
     width = _WIDTH - len(indent) - 3
     line = ""
@@ -215,6 +222,7 @@ def write_capabilities_class(provider: Provider, place: ClassPlace) -> Artifact:
             "",
             "    @Override",
             f"{signature} {{",
+            *line_comment(method.return_comment, "        "),
             f'        throw new {calls}.CallException("unavailable", {refusal});',
             "    }",
         ]

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Final
 
-from droidgate_android.handlers.java import java_string, write_capabilities_class
+from droidgate_android.handlers.java import java_string, line_comment, write_capabilities_class
 from droidgate_android.handlers.methods import Method, MethodParameter, ValueKind, methods_of
 from droidgate_android.handlers.places import ClassPlace
 from droidgate_mappings.formats.format import Artifact
@@ -127,5 +127,6 @@ def _function(method: Method, calls: str) -> Iterator[str]:
     else:
         yield f"    override fun {method.identifier}({''.join(parameters)}){returns} {{"
     refusal = kotlin_string(f"{method.capability_id} is not implemented yet")
+    yield from line_comment(method.return_comment, "        ")
     yield f'        throw {calls}.CallException("unavailable", {refusal})'
     yield "    }"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Final, Literal
 
@@ -86,6 +86,7 @@ class Method:
         returns: `void` where the output is declared void, `any` where nothing is declared.
         returns_null: It may return null.
         return_item_kind: The kind of a returned array's items.
+        return_keys: The keys of a returned object, and what each holds; empty where none are declared.
         description: For the comment.
     """
 
@@ -96,7 +97,16 @@ class Method:
     returns: ValueKind
     returns_null: bool
     return_item_kind: ValueKind
+    return_keys: tuple[tuple[str, str], ...]
     description: str | None
+
+    @property
+    def return_comment(self) -> str | None:
+        """What the author has to know of the result beyond its type, None where nothing more is declared."""
+        if not self.return_keys:
+            return None
+        keys = ", ".join(f'"{name}" ({about})' for name, about in self.return_keys)
+        return f"Returns an object with {keys}."
 
 
 def methods_of(provider: Provider) -> tuple[Method, ...]:
@@ -150,8 +160,19 @@ def _method_of(capability: Capability, identifier: str, definitions: Mapping[str
         returns=returns,
         returns_null=returns != "void" and is_nullable(output, definitions),
         return_item_kind=item_kind_of(output, definitions),
+        return_keys=tuple(_keys_of(resolve(output, definitions), definitions)),
         description=shorten(capability.description),
     )
+
+
+def _keys_of(output: Type, definitions: Mapping[str, Type]) -> Iterator[tuple[str, str]]:
+    properties = output.properties if isinstance(output, ObjectType) else {}
+    for name, property_ in properties.items():
+        kind = kind_of(property_.type, definitions)
+        about: str = "null" if kind == "void" else kind
+        if is_nullable(property_.type, definitions):
+            about += " or null"
+        yield name, about if property_.required else f"{about}, optional"
 
 
 def _parameter_kind(type_: Type, definitions: Mapping[str, Type]) -> ValueKind:

@@ -28,6 +28,7 @@ from droidgate.sources.android_project import MAIN, Module
 from droidgate.sources.apk_sources import source_text_of
 from droidgate.sources.archives import is_archive
 from droidgate.sources.folder_files import read_bytes
+from droidgate.sources.format_reading import discovered_providers
 from droidgate.sources.linting import check_reading
 from droidgate.sources.module_layout import LooseCode, ModuleLayout, ModuleOpener
 from droidgate.sources.resources import SourceSet
@@ -280,7 +281,7 @@ def _read_descriptor(data: bytes, ending: str = "", *, must_be_descriptor: bool)
     named = _DESCRIPTOR + ending
     names = dict.fromkeys([_DESCRIPTOR, named])
     claimed = next((name for name in names if detect_format(SourceFile(name, data)) is not None), None)
-    if claimed is None and not must_be_descriptor:
+    if claimed is None and not must_be_descriptor and discovered_providers(SourceFile(named, data)) is None:
         return None
     is_code = ending.endswith(code_endings(load_formats().values()))
     return read_content(claimed or (named if is_code else _DESCRIPTOR), data, _OPTIONS)

@@ -19,7 +19,13 @@ from droidgate.sources.resources import SourceSet
 from droidgate.sources.source_code import Code
 from droidgate.sources.source_paths import DEVICE_SCHEME
 from droidgate.sources.source_results import Providers
-from droidgate_mappings.formats.format import Format, chosen_formats, finder_of, load_formats
+from droidgate_mappings.formats.format import (
+    Format,
+    chosen_formats,
+    finder_of,
+    finder_of_silent,
+    load_formats,
+)
 from droidgate_mappings.model.errors import BudgetError, InputError, UsageError
 from droidgate_mappings.timed_steps import timed_step
 
@@ -54,9 +60,9 @@ def read(
 
     Args:
         sources: Each a path (a descriptor, a manifest, an Android project, an APK, a container of split APKs,
-            a folder of any of these or an archive of one, a catalog or its `catalog.json`), `-` for standard
-            input, a phone: `adb:`, `adb:SERIAL`, `adb:SERIAL/PACKAGE`, or the capabilities that a format
-            fixes itself: `mobile-agent:`.
+            a folder of any of these or an archive of one, a catalog or its `catalog.json`, the document of
+            `discover --json`), `-` for standard input, a phone: `adb:`, `adb:SERIAL`,
+            `adb:SERIAL/PACKAGE`, or the capabilities that a format fixes itself: `mobile-agent:`.
         formats: Ids of the formats to look for, such as `mmcp`; all installed ones by default.
         strict: Every leniency of a reader is an error.
         variant: The variant of source trees whose source code is read, such as `playRelease`, `play` or
@@ -141,14 +147,7 @@ def check_convertible(providers: Providers, place: str | None) -> None:
     """
     if providers.providers:
         return
-    finders = (
-        finder_of(provider)
-        for application in providers.applications
-        for format_ in load_formats().values()
-        if format_.find_silent is not None
-        for provider in format_.find_silent(application)
-    )
-    finder = next(filter(None, finders), None)
+    finder = next(filter(None, map(finder_of_silent, providers.applications)), None)
     message = "nothing in it declares a capability"
     if finder is not None:
         message = "no file in it lists the capabilities of its app"

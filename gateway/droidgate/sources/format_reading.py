@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Final
@@ -24,6 +24,7 @@ from droidgate_mappings.formats.leniency import ReadingContext, crash_report
 from droidgate_mappings.model.capability import Place, Provider
 from droidgate_mappings.model.errors import DroidgateError, InputError
 from droidgate_mappings.model.findings import Finding, Level, finding_code
+from droidgate_mappings.text.json_text import parse_json
 
 if TYPE_CHECKING:
     from droidgate.sources.packed_folders import UnpackedFolder
@@ -31,6 +32,29 @@ if TYPE_CHECKING:
 UTF_16: Final = finding_code(
     "utf-16", "A descriptor is in UTF-16, as PowerShell writes files; other programs expect UTF-8", __name__
 )
+
+DISCOVERY_SCHEMA: Final = "droidgate.discover/1"
+"""The schema of the document that `discover --json` prints."""
+
+
+def discovered_providers(file: SourceFile) -> tuple[Provider, ...] | None:
+    """Return the providers in a document of `discover --json`; None where the file is anything else.
+
+    Raises:
+        InputError: it is such a document, and its providers are not.
+    """
+    if DISCOVERY_SCHEMA.encode() not in file.data:
+        return None
+    document = parse_json(file.data, path=file.path)
+    if not isinstance(document, Mapping) or document.get("schema") != DISCOVERY_SCHEMA:
+        return None
+    try:
+        records = [record for app in document["apps"] for record in app["providers"]]
+        found = [Provider.model_validate(record["provider"]) for record in records]
+    except (KeyError, TypeError, ValueError) as error:
+        message = "the document of `discover --json` does not list providers"
+        raise InputError(message, place=file.path, hint="run `droidgate discover --json` again") from error
+    return tuple(provider.changed({"source": Place(path=file.path)}) for provider in found)
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,18 +129,22 @@ class FormatReader:
         return ReadingContext(strict=self.options.strict, keeps_going=self.options.keeps_going)
 
     def read_file(self, file: SourceFile) -> bool:
-        """Read a descriptor file; return whether a format claims it.
+        """Read a descriptor file, or the document of `discover --json`; return whether it is one of these.
 
         Raises:
-            InputError: the format that claims it cannot read it.
+            InputError: it cannot be read.
         """
-        format_ = detect_format(file, self.options.formats)
-        if format_ is None:
+        discovered = discovered_providers(file)
+        format_ = None if discovered is not None else detect_format(file, self.options.formats)
+        if format_ is None and discovered is None:
             return False
         if file.was_utf_16:
             self._report_utf_16(file.path)
-        context = self.context()
-        self._keep(format_.read_file(file, context), context)
+        if format_ is not None:
+            context = self.context()
+            self._keep(format_.read_file(file, context), context)
+        ids = {chosen.id for chosen in self.options.formats}
+        self.providers += (provider for provider in discovered or () if provider.protocol in ids)
         self.files_read[file.path] = None
         self.read_alone[file.path] = None
         return True

@@ -13,6 +13,7 @@ from droidgate_mappings.model.errors import InputError, UsageError
 from droidgate_mappings.model.findings import Finding
 from droidgate_mappings.model.names import qualified_class
 from droidgate_mappings.text.nearest_names import closest_name
+from droidgate_mappings.translate import dialect_name, provider_name
 
 if TYPE_CHECKING:
     from droidgate.sources.packed_folders import UnpackedFolder
@@ -25,7 +26,8 @@ def chosen_providers(providers: Sequence[Provider], names: Sequence[str]) -> tup
 
     Args:
         providers: All providers.
-        names: Components, as the class with or without its package; files of providers without a component.
+        names: Components, as the class with or without its package; files of providers without a component;
+            or what `inspect` prints above a provider.
 
     Raises:
         UsageError: a name matches no provider, or several.
@@ -35,11 +37,18 @@ def chosen_providers(providers: Sequence[Provider], names: Sequence[str]) -> tup
 
 
 def _position_of(name: str, providers: Sequence[Provider]) -> int:
-    labels = [provider_label(provider) for provider in providers]
-    exact = [position for position, provider in enumerate(providers) if name in _names_of(provider)]
-    found = exact or [position for position, label in enumerate(labels) if _is_end_of(name, label)]
-    if len(found) == 1:
+    ends = [provider_label(provider) for provider in providers]
+    heading = " ".join(name.split())
+    exact = [
+        position
+        for position, provider in enumerate(providers)
+        if name in _names_of(provider) or heading == _heading_of(provider)
+    ]
+    found = exact or [position for position, label in enumerate(ends) if _is_end_of(name, label)]
+    # A component of a library is read once for each app with the library, and declares the same.
+    if len({providers[position].content_digest() for position in found}) == 1:
         return found[0]
+    labels = provider_labels(providers)
     if found:
         listed = ", ".join(labels[position] for position in found)
         message = f'provider "{name}" fits {len(found)} providers'
@@ -48,6 +57,19 @@ def _position_of(name: str, providers: Sequence[Provider]) -> int:
     suggestion = f"did you mean {closest}? " if closest is not None else ""
     listed = ", ".join(labels) or "none"
     raise UsageError(f'unknown provider "{name}"', hint=f"{suggestion}the providers are: {listed}")
+
+
+def provider_labels(providers: Sequence[Provider]) -> list[str]:
+    """Return for each provider a name by which `--provider` chooses it alone, where it has one."""
+    names = [
+        (provider_label(provider), provider_name(provider), str(provider.source or provider.protocol))
+        for provider in providers
+    ]
+    labels: list[str] = []
+    for own in names:
+        alone = (name for name in own if sum(name in others for others in names) == 1)
+        labels.append(next(alone, own[0]))
+    return labels
 
 
 def provider_label(provider: Provider) -> str:
@@ -59,11 +81,17 @@ def provider_label(provider: Provider) -> str:
 
 def _names_of(provider: Provider) -> set[str]:
     qualified = provider.component and qualified_class(provider.component, provider.package)
-    place = None if provider.source is None or qualified is not None else provider.source
-    names = {provider.component, qualified, place and place.path, place and str(place)}
+    names = {provider.component, qualified, provider_name(provider)}
+    if provider.source is not None:
+        names |= {str(provider.source), provider.source.path if qualified is None else None}
     if provider.package is not None and qualified is not None:
         names |= {f"{provider.package}/{provider.component}", f"{provider.package}/{qualified}"}
     return {name for name in names if name}
+
+
+def _heading_of(provider: Provider) -> str:
+    """Return what `inspect` prints above a provider, with single blanks."""
+    return f"{provider_name(provider)} {dialect_name(provider)}"
 
 
 def _is_end_of(name: str, label: str) -> bool:
@@ -109,7 +137,7 @@ def described_providers(
     if "package" in changes:
         check_package(changes["package"])
     if len(providers) != 1:
-        listed = ", ".join(map(provider_label, providers))
+        listed = ", ".join(provider_labels(providers))
         message = f"{options} cannot describe {len(providers)} providers"
         raise UsageError(message, hint=f"choose one with --provider: {listed}")
     return (providers[0].model_copy(update=changes),)

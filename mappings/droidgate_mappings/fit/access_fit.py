@@ -34,6 +34,9 @@ def fit_component_access(fit: Collector) -> ComponentAccess:
     if access.exported is None and not fit.own and fit.capacity.component is not None:
         fit.report(losses.EXPORTED_STATED, _EXPORTED)
         changes["exported"] = True
+    elif access.exported is False and not fit.own and find_binding(fit.provider.protocol) is not None:
+        fit.report(losses.EXPORTED_TO_ANDROID, _EXPORTED)
+        changes["exported"] = True
     elif access.exported is not True:
         changes["exported"] = _carried(fit, "exported", access.exported, True, _EXPORTED)
     if access.enabled is not True:

@@ -443,6 +443,11 @@ EXPORTED_STATED: Final = Loss(
     Level.RENAMED,
     "exported is not stated; written as true, which Android assumes with an intent filter",
 )
+EXPORTED_TO_ANDROID: Final = Loss(
+    "notation-dropped",
+    Level.RENAMED,
+    "exported is false, which refuses no caller: only Android binds the component; written as true",
+)
 CALLER_PERMISSION: Final = Loss(
     "access-not-enforced",
     Level.SECURITY,

@@ -413,7 +413,9 @@ def _fit_declared_output(
     if capacity.output_shape == "any":
         return fit_type(fit, type_, node)
     if capacity.output_shape == "none":
-        notes.extend(schema_notes("Returns", type_, fit.provider.definitions))
+        # The schema of a value of any type is empty, and shows no null.
+        may_be_null = ["[Returns: may be null]"] if type_.nullable else []
+        notes.extend(schema_notes("Returns", type_, fit.provider.definitions) or may_be_null)
         for leaf, value in leaves_of_type(type_, node.pointer):
             if leaf == node.leaf("kind"):
                 fit.report(losses.OUTPUT_KIND, leaf, value)

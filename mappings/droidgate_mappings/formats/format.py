@@ -406,6 +406,17 @@ def finder_of(provider: Provider) -> str | None:
     return format_.what_would_find(provider)
 
 
+def finder_of_silent(application: Application) -> str | None:
+    """Return what would find the capabilities that no file of an application lists; None where files do."""
+    silent = (
+        provider
+        for format_ in load_formats().values()
+        if format_.find_silent is not None
+        for provider in format_.find_silent(application)
+    )
+    return next(filter(None, map(finder_of, silent)), None)
+
+
 def find_format(text: str) -> tuple[Format, DialectTable]:
     """Return the format and dialect of `FORMAT` or `FORMAT+DIALECT`.
 

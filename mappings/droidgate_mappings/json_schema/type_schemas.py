@@ -8,7 +8,7 @@ apart.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
@@ -59,8 +59,8 @@ from droidgate_mappings.model.capability import (
     with_parts,
 )
 from droidgate_mappings.model.findings import Finding, Level, finding_code
-from droidgate_mappings.model.json_values import Json, canonical_json, json_equal, pointer_token
-from droidgate_mappings.model.names import name_suffix
+from droidgate_mappings.model.json_values import Json, canonical_json, json_equal, pointer_name, pointer_token
+from droidgate_mappings.model.names import NameEntry, name_suffix
 from droidgate_mappings.model.types import (
     SCALAR_KINDS,
     AllOfType,
@@ -391,21 +391,40 @@ DISCRIMINATOR_ADDED: Final = finding_code(
     "discriminator-added", "Objects state in `schemaType` which class of the source they are", __name__
 )
 
+CHOICE_INCLUSIVE: Final = finding_code(
+    "choice-inclusive", "A choice by class is written as `anyOf`, as `oneOf` counts alternatives", __name__
+)
+
 _CLOSING_WORDS: Final = frozenset(
     {"additionalProperties", "unevaluatedProperties", "propertyNames", "maxProperties"}
 )
 """Keywords that may refuse a property that an object does not declare."""
 
 
-def add_discriminators(provider: Provider) -> tuple[Provider, tuple[Finding, ...]]:
+def add_discriminators(
+    provider: Provider, names: Iterable[NameEntry] = ()
+) -> tuple[Provider, tuple[Finding, ...]]:
     """Return a provider whose exclusive choices between classes are written with a discriminator.
 
-    Alternatives without a class name, and those that refuse further properties, are written as they are.
+    A class without a name has that of its reference. Alternatives that are not classes, and those that refuse
+    further properties, are written as they are. Where a value could then be of two alternatives, and `oneOf`
+    would refuse it, the choice is written as `anyOf`.
+
+    Args:
+        provider: The provider as it is written.
+        names: What has another name in it than in the source: a class is stated as the source names it.
 
     Returns:
-        The provider, and one finding for each choice.
+        The provider, and one finding for each choice, at its place in the source.
     """
-    adding = _Adding(provider.definitions)
+    originals = {
+        (entry.pointer.rpartition("/")[0], pointer_token(entry.written)): pointer_token(entry.original)
+        for entry in names
+        if entry.pointer.endswith(
+            (f"/properties/{pointer_token(entry.original)}", f"/definitions/{pointer_token(entry.original)}")
+        )
+    }
+    adding = _Adding(provider.definitions, originals)
     definitions = {
         name: adding.add_to(definition, f"/definitions/{pointer_token(name)}")
         for name, definition in provider.definitions.items()
@@ -427,41 +446,84 @@ def add_discriminators(provider: Provider) -> tuple[Provider, tuple[Finding, ...
 @dataclass(slots=True)
 class _Adding:
     definitions: Mapping[str, Type]
+    originals: Mapping[tuple[str, str], str]
     findings: list[Finding] = field(default_factory=list)
+
+    def report(self, code: str, level: Level, pointer: str, message: str) -> None:
+        path = ""
+        for token in pointer.split("/")[1:]:
+            path = f"{path}/{self.originals.get((path, token), token)}"
+        self.findings.append(Finding(code=code, level=level, pointer=path, message=message))
 
     def add_to(self, type_: Type, pointer: str) -> Type:
         if not _has_choice(type_):
             return type_
         added = with_parts(type_, lambda inner, path: self.add_to(inner, pointer + path))
-        if isinstance(type_, OneOfType):
-            return added.changed({"extensions": self.extensions_of(type_, pointer)})
-        return added
+        return added.changed(self.changes_of(type_, pointer)) if isinstance(type_, OneOfType) else added
 
-    def extensions_of(self, choice: OneOfType, pointer: str) -> dict[str, Any]:
+    def changes_of(self, choice: OneOfType, pointer: str) -> dict[str, Any]:
+        """Return the fields of a choice that change."""
         notation = choice.extensions.get(NOTATION, {})
         if not choice.exclusive or len(choice.alternatives) == 1 or CLASSES in notation:
-            return choice.extensions
-        classes = [self.class_of(alternative) for alternative in choice.alternatives]
+            return {}
+        behind = [type_behind(alternative, self.definitions) for alternative in choice.alternatives]
+        classes = list(map(self.class_of, choice.alternatives))
+        named = (name for name, type_ in zip(classes, behind, strict=True) if _class_name(type_))
+        if choice.qualified_name is None and not any(named):
+            return {}
+        others = [type_ for type_, name in zip(behind, classes, strict=True) if name is None]
+        if not _are_apart(others, [name for name in classes if name is not None]):
+            is_scalar = all(type_.kind in SCALAR_KINDS for type_ in behind)
+            level = Level.RENAMED if is_scalar else Level.WIDENED
+            message = "written as `anyOf`: a value can be of several alternatives"
+            self.report(CHOICE_INCLUSIVE, level, f"{pointer}/exclusive", message)
+            return {"exclusive": False}
         if not any(classes):
-            return choice.extensions
-        self.findings.append(
-            Finding(
-                code=DISCRIMINATOR_ADDED,
-                level=Level.RENAMED,
-                pointer=f"{pointer}/extensions/{NOTATION}/{CLASSES}",
-                message=f"each object states its class in {SCHEMA_TYPE_KEY!r}, as the source requires",
-            )
-        )
-        return {**choice.extensions, NOTATION: {**notation, CLASSES: classes}}
+            return {}
+        message = f"each object states its class in {SCHEMA_TYPE_KEY!r}, as the source requires"
+        self.report(DISCRIMINATOR_ADDED, Level.RENAMED, f"{pointer}/extensions/{NOTATION}/{CLASSES}", message)
+        return {"extensions": {**choice.extensions, NOTATION: {**notation, CLASSES: classes}}}
 
     def class_of(self, alternative: Type) -> str | None:
-        """Return the class name of an alternative that has one and takes `schemaType` as a property."""
+        """Return the name that an alternative is chosen by, where it takes `schemaType` as a property.
+
+        It is that of the class, or else of the reference (reference appfunctions 2.c, oneOf).
+        """
         resolved = type_behind(alternative, self.definitions)
-        if not isinstance(resolved, ObjectType | AllOfType) or not resolved.qualified_name:
+        if not isinstance(resolved, ObjectType | AllOfType):
             return None
         members = resolved.members if isinstance(resolved, AllOfType) else (resolved,)
-        is_open = all(_takes_schema_type(type_behind(member, self.definitions)) for member in members)
-        return resolved.qualified_name if is_open else None
+        if not all(_takes_schema_type(type_behind(member, self.definitions)) for member in members):
+            return None
+        if resolved.qualified_name or not isinstance(alternative, RefType):
+            return resolved.qualified_name or None
+        written = pointer_token(alternative.name)
+        return pointer_name(self.originals.get(("/definitions", written), written))
+
+
+def _class_name(type_: Type) -> str | None:
+    return type_.qualified_name or None if isinstance(type_, ObjectType | AllOfType) else None
+
+
+def _are_apart(others: Sequence[Type], classes: Sequence[str]) -> bool:
+    """Return whether no value can be of two alternatives.
+
+    Args:
+        others: What is behind each alternative that is written without a discriminator.
+        classes: The discriminators of the rest.
+    """
+    words = [_JSON_TYPES.get(other.kind) for other in others]
+    distinct = len(set(words)) == len(words) and len(set(classes)) == len(classes)
+    is_open = any(
+        isinstance(other, ObjectType) and _CLOSING_WORDS.isdisjoint(other.keywords) for other in others
+    )
+    several_null = sum(other.nullable for other in others) > 1
+    return distinct and None not in words and not several_null and not (is_open and classes)
+
+
+_JSON_TYPES: Final[Mapping[str, str]] = {
+    kind: "number" if word == "integer" else word for kind, word in WORD_OF_KIND.items()
+}
 
 
 def _takes_schema_type(member: Type) -> bool:

@@ -43,15 +43,17 @@ class Meaning(Frozen):
 class WordsOfCapabilities(Frozen):
     """The meanings: `actions` (verbs), `objects` (nouns), `roles` (parameters' names), and words without any.
 
-    A word names at most one action, one object, and any number of roles.
+    A word names at most one action, one object, and any number of roles. A text is still about an object
+    that one of the `aspects` follows.
     """
 
     stop: tuple[str, ...]
+    aspects: tuple[str, ...] = ()
     actions: tuple[Meaning, ...]
     objects: tuple[Meaning, ...]
     roles: tuple[Meaning, ...]
 
-    @field_validator("stop", mode="before")
+    @field_validator("stop", "aspects", mode="before")
     @classmethod
     def _is_written_as_text(cls, value: str) -> tuple[str, ...]:
         return tuple(value.split())

@@ -15,7 +15,12 @@ from adapters.handlers.providers import (
     sample_provider,
 )
 from conftest import Golden
+from droidgate_android.handlers.kotlin import write_author_class
+from droidgate_android.handlers.places import place_classes
+from droidgate_mappings.model.capability import Capability, Provider
 from droidgate_mappings.model.errors import WriteError
+from droidgate_mappings.model.types import ObjectType, Type
+from model_types import array, int32, optional, record, required, string
 
 TARGETS = (
     "mobile-mcp+1.0", "mobile-mcp+1.0-input", "mobile-mcp+prototype", "mmcp+1.0", "mmcp+draft",
@@ -132,6 +137,24 @@ def test_app_functions_leave_to_the_compiler_what_it_makes() -> None:
     declared = artifact.text.count("@AppFunctionDeclaration(isDescribedByKDoc = true)")
     assert declared == len(written.capabilities)
     assert any("ksp" in note for note in code.notes)
+
+
+@pytest.mark.parametrize(("output", "comment"), [
+    pytest.param(record({"result": required(string())}), '// Returns an object with "result" (string).',
+        id="a required key"),
+    pytest.param(record({"a": optional(int32(nullable=True)), "b": required(array(string()))}),
+        '// Returns an object with "a" (int32 or null, optional), "b" (array).', id="two keys"),
+    pytest.param(record({"a\\u000a\n*/": required(string())}),
+        '// Returns an object with "a&#92;u000a */" (string).', id="a key that would end the comment"),
+    pytest.param(string(), None, id="a result that is not an object"),
+    pytest.param(ObjectType(), None, id="an object without declared keys"),
+])  # fmt: skip
+@pytest.mark.parametrize("language", ["java", "kotlin"])
+def test_the_author_reads_which_keys_a_result_takes(output: Type, comment: str | None, language: str) -> None:
+    provider = Provider(protocol="test", capabilities=(Capability(id="call", output=output),))
+    place = place_classes(".S", ".S", "a.b")
+    text = write_author_class(provider, place, language).text
+    assert [line.strip() for line in text.splitlines() if "//" in line] == ([comment] if comment else [])
 
 
 def test_descriptions_are_in_kdoc_word_for_word() -> None:

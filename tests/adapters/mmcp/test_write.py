@@ -26,7 +26,7 @@ from droidgate_mappings.model.capability import Capability, Provider
 from droidgate_mappings.model.errors import WriteError
 from droidgate_mappings.model.findings import Level
 from droidgate_mappings.model.json_values import Json
-from droidgate_mappings.model.types import AnyType, ArrayType, ObjectType, Type
+from droidgate_mappings.model.types import AnyType, ArrayType, ObjectType, OpaqueType, ScalarType, Type
 from droidgate_mmcp.format import FORMAT
 from droidgate_mmcp.write import fit, fitting_tools
 from mappings.model.capacities import facts_of, write_for
@@ -88,6 +88,17 @@ def test_the_json_is_as_section_2_has_it() -> None:
         "parameters": parameters,
     }
     assert manifest == {"instructions": "Reads documents", "protocolVersion": "1.0", "tools": [tool]}
+
+
+@pytest.mark.parametrize("output", [
+    pytest.param(OpaqueType(class_name="android.app.PendingIntent", nullable=True), id="an opaque output"),
+    pytest.param(AnyType(nullable=True), id="an output of any type"),
+    pytest.param(ScalarType(kind="string", nullable=True), id="a text"),
+])  # fmt: skip
+@pytest.mark.parametrize("dialect", ["1.0", "broadcast"])
+def test_the_description_of_a_tool_says_that_its_output_may_be_null(output: Type, dialect: str) -> None:
+    writing = write(DOCUMENTS.changed({"capabilities": (Capability(id="a", output=output),)}), dialect)
+    assert "null" in str(writing.provider.capabilities[0].description)
 
 
 def test_the_json_is_as_the_draft_has_it() -> None:

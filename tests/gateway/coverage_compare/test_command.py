@@ -69,11 +69,11 @@ def test_one_of_each_is_reported_in_the_singular(report_on: ReportOn) -> None:
         App(None, [tool_list()], source="tools.json"),
     )
     assert _head(text) == [
-        "5 apps",
-        "3 declare something for agents",
+        "4 apps",
+        "1 descriptor alone",
+        "3 of these declare something for agents",
         "1 of them lists its tools only when asked",
         "1 of them does so in two protocols or more",
-        "1 of them is a descriptor alone",
         "1 has screens only",
         "1 has neither",
         "1 capability in 4 components and descriptors",
@@ -92,6 +92,17 @@ def test_several_of_each_are_in_the_plural_and_what_is_not_there_is_left_out(rep
     ]
     assert "How well" not in text
     assert "What a conversion" not in text
+
+
+def test_a_report_has_as_many_apps_as_the_scan_and_is_whole_in_a_pipe(
+    droidgate: Runner, tmp_path: Path
+) -> None:
+    apps = (App(f"a{at}", [mmcp(Tool(f"t{at}"))]) for at in range(60))
+    catalog = make_catalog(tmp_path / "c", *apps, App(None, [tool_list()], source="t.json"))
+    done = droidgate("coverage", tmp_path / "c")
+    assert _head(done.out)[:2] == [f"{catalog.rows['apps']} apps", "1 descriptor alone"]
+    assert "left out: " not in done.out
+    assert done.out == droidgate("coverage", tmp_path / "c", "--details").out
 
 
 UNREAD_CODE = "class Notes {\n    @AppFunction fun addNote(context: AppFunctionContext) {}\n}\n"

@@ -4,6 +4,7 @@ import functools
 import hashlib
 import http.server
 import importlib
+import json
 import os
 import random
 import re
@@ -20,9 +21,11 @@ from pathlib import Path
 import pytest
 
 from droidgate.cli.coverage.run_scan import ProgressLine
+from droidgate.cli.output.json_output import json_value
 from droidgate.computer.optional_packages import install_command
 from droidgate.coverage import cluster, remote_files
 from droidgate.coverage.scan_inputs import Item, list_inputs
+from droidgate.sources import read_source
 from droidgate.sources.catalogs.catalog import Catalog
 from droidgate.sources.catalogs.catalog_rows import TABLES
 from droidgate_android.apk.pack import pack_project
@@ -599,4 +602,20 @@ def test_a_page_says_where_a_scan_counts_otherwise_than_inspect(scan: Scan, tmp_
     assert done.code == 0
     page = done.out
     assert "1 source with the content of another: counted once, by `inspect` each time" in page
+    assert "2 capabilities of an app and of a descriptor: counted twice, by `inspect` once" in page
+
+
+def test_a_page_says_that_what_discover_found_of_an_app_next_to_it_is_counted_twice(
+    scan: Scan, tmp_path: Path
+) -> None:
+    apps = tmp_path / "apps"
+    for file, data in tool_files("a.b").items():
+        (apps / "app/src/main" / file).parent.mkdir(parents=True, exist_ok=True)
+        (apps / "app/src/main" / file).write_bytes(data)
+    (provider,) = read_source(str(apps)).providers
+    record = {"provider": json_value(provider)}
+    document = {"schema": "droidgate.discover/1", "apps": [{"package": "a.b", "providers": [record]}]}
+    (apps / "found.json").write_text(json.dumps(document))
+    assert len(read_source(str(apps)).providers) == 1
+    page = scan(apps).out
     assert "2 capabilities of an app and of a descriptor: counted twice, by `inspect` once" in page

@@ -10,15 +10,16 @@ from typing import Any
 
 import pytest
 
+from droidgate.cli.output.json_output import json_value
 from droidgate.coverage.conversions import EXACT, LEVELS, targets
-from droidgate.coverage.scan_inputs import Item, list_inputs
+from droidgate.coverage.scan_inputs import Item, ItemKind, list_inputs
 from droidgate.coverage.scan_one import scan_one
 from droidgate.coverage.scan_results import clean
 from droidgate.devices.device import connect_device
 from droidgate.sources import Providers, read_source
 from droidgate_android.apk.pack import pack_project
 from droidgate_mappings.formats.format import find_format, load_formats
-from droidgate_mappings.model.capability import Provider
+from droidgate_mappings.model.capability import Capability, Provider
 from droidgate_mappings.model.errors import DeviceError, InputError
 from droidgate_mappings.model.findings import CONVERSION_LEVELS, Level
 from droidgate_mappings.model.json_values import canonical_json
@@ -116,6 +117,22 @@ def test_the_token_estimate_is_a_quarter_of_the_bytes_of_the_tool(tmp_path: Path
         assert row["tool_bytes"] == size
         assert row["token_estimate"] * 4 - size in range(4)
         assert set(tool) >= {"name", "description", "inputSchema"}
+
+
+@pytest.mark.parametrize("kind", ["file", "descriptor"])
+def test_what_discover_has_listed_is_scanned_from_its_document(kind: ItemKind, tmp_path: Path) -> None:
+    provider = Provider(
+        protocol="mmcp",
+        dialect="broadcast",
+        package="a.b",
+        component=".R",
+        capabilities=(Capability(id="forecast"),),
+    )
+    record = {"provider": json_value(provider)}
+    document = {"schema": "droidgate.discover/1", "apps": [{"package": "a.b", "providers": [record]}]}
+    path = write(tmp_path / "found.json", json.dumps(document).encode())
+    _, rows = scan_one(Item("x", kind, str(path))).encode()
+    assert [row["id"] for row in json.loads(rows or "{}")["capabilities"]] == ["forecast"]
 
 
 def test_a_tool_list_in_another_wrapping_has_its_tokens_too(tmp_path: Path) -> None:

@@ -123,9 +123,10 @@ def tree(tmp_path: Path) -> Path:
     return folder
 
 
-@pytest.mark.parametrize(
-    "name", [SERVICE, "NotesService", ".NotesService", "dev.notes/dev.notes.NotesService"]
-)
+@pytest.mark.parametrize("name", [
+    SERVICE, "NotesService", ".NotesService", "dev.notes/dev.notes.NotesService",
+    "dev.notes/dev.notes.NotesService  appfunctions+v2",
+])  # fmt: skip
 def test_a_component_chooses_its_provider(droidgate: Runner, tree: Path, tmp_path: Path, name: str) -> None:
     ran = droidgate("convert", tree, "--to", "mcp", "-o", tmp_path / "out", "--provider", name)
     assert ran.code == 0

@@ -2,6 +2,7 @@
 
 import gc
 import io
+import json
 import os
 import shutil
 import tarfile
@@ -9,16 +10,19 @@ import tempfile
 import zipfile
 from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given, strategies as st
 
+from droidgate.cli.output.json_output import json_value
 from droidgate.sources import Providers, folder_files, packed_folders, read_source
 from droidgate.sources.build_layout import BUILD_STATEMENT_UNREAD, PROJECT_NOT_MERGED
 from droidgate.sources.file_reader import UNREFERENCED_DESCRIPTOR
 from droidgate.sources.linting import check_reading
 from droidgate.sources.manifest_merge import UNKNOWN_NAMESPACE
 from droidgate_mappings.formats.format import find_format
+from droidgate_mappings.model.capability import Capability, Place, Provider
 from droidgate_mappings.model.errors import BudgetError, InputError, UsageError
 from droidgate_mappings.model.findings import Level
 from droidgate_mappings.translate import translate
@@ -886,3 +890,78 @@ def test_a_json_descriptor_in_utf_16_is_read_and_reported(encoding: str) -> None
     assert [finding.code for finding in reading.findings] == ["utf-16"]
     with pytest.raises(InputError, match="the file is UTF-16"):
         read_source("t.json", strict=True)
+
+
+def _provider(package: str | None, component: str | None, path: str, **facts: Any) -> Provider:
+    source = Place(path=path)
+    return Provider(protocol="mmcp", package=package, component=component, source=source, **facts)
+
+
+SHARED = "shared/AndroidManifest.xml"
+TWO_APPS = (
+    _provider("dev.one", "dev.shared.Notes", SHARED),
+    _provider("dev.two", "dev.shared.Notes", SHARED),
+)
+LISTS = (
+    _provider(None, None, "a/tools.json", name="Weather"),
+    _provider(None, None, "b/tools.json", name="Maps"),
+)
+
+
+@pytest.mark.parametrize(("providers", "name", "position"), [
+    pytest.param(TWO_APPS, "dev.two/dev.shared.Notes", 1, id="a component of a library in one of two apps"),
+    pytest.param(TWO_APPS, "dev.two/dev.shared.Notes  mmcp", 1, id="the heading of a component"),
+    pytest.param(LISTS, "Maps  mmcp", 1, id="the heading of a list of tools"),
+    pytest.param(LISTS, "b/tools.json", 1, id="the file of a list of tools"),
+    pytest.param((*LISTS, LISTS[0]), "Weather", 0, id="a list of tools that is there twice"),
+])  # fmt: skip
+def test_a_provider_is_chosen_by_what_is_shown_of_it(
+    providers: tuple[Provider, ...], name: str, position: int
+) -> None:
+    assert Providers(providers).choose(name).providers == (providers[position],)
+
+
+@pytest.mark.parametrize(("providers", "name", "hint"), [
+    pytest.param(TWO_APPS, "Notes", "dev.one/dev.shared.Notes, dev.two/dev.shared.Notes",
+        id="a component of a library in two apps"),
+    pytest.param(
+        tuple(_provider("a.b", ".S", "app/AndroidManifest.xml", description=text) for text in "ab"), "S",
+        "a.b.S, a.b.S", id="a component that is declared twice in one file"),
+    pytest.param(tuple(_provider("a.b", ".S", f"{text}.xml", description=text) for text in "ab"), "S",
+        "a.xml, b.xml", id="a component in two manifests of an app"),
+])  # fmt: skip
+def test_the_names_that_are_offered_each_choose_one_provider(
+    providers: tuple[Provider, ...], name: str, hint: str
+) -> None:
+    with pytest.raises(UsageError) as caught:
+        Providers(providers).choose(name)
+    assert caught.value.hint == f"write one of them in full: {hint}"
+
+
+def discovery(*providers: Provider) -> bytes:
+    found = [{"provider": json_value(provider)} for provider in providers]
+    apps = [{"package": "a.b", "providers": found}]
+    return json.dumps({"schema": "droidgate.discover/1", "apps": apps}).encode()
+
+
+WEATHER = _provider("a.b", ".R", "adb:x/a.b", dialect="broadcast", capabilities=(Capability(id="forecast"),))
+
+
+def test_a_document_of_discover_is_a_source_of_what_the_phone_listed() -> None:
+    data = discovery(WEATHER)
+    write_tree(Path(), {"d/found.json": data, "powershell.json": data.decode().encode("utf-16")})
+    for source in ("d/found.json", "d", "powershell.json"):
+        (provider,) = read_source(source)
+        assert provider.content_digest() == WEATHER.content_digest()
+        assert str(provider.source) == (source if source != "d" else "d/found.json")
+    assert not read_source("d/found.json", formats=[find_format("mcp")[0]]).providers
+
+
+@pytest.mark.parametrize("document", [
+    pytest.param({}, id="without apps"),
+    pytest.param({"apps": [{"providers": [{"provider": {"protocol": 5}}]}]}, id="with a broken provider"),
+])  # fmt: skip
+def test_a_broken_document_of_discover_is_an_error(document: dict[str, Any]) -> None:
+    write_tree(Path(), {"d.json": json.dumps({"schema": "droidgate.discover/1", **document})})
+    with pytest.raises(InputError, match="does not list providers"):
+        read_source("d.json")

@@ -21,6 +21,7 @@ class ClockInServiceCapabilities(private val context: Context) : ClockInServiceC
 
     /** Tells whether the user clocked in on a given day. Without a date the answer is about today. */
     override fun queryClockIn(date: String?): JSONObject {
+        // Returns an object with "date" (string), "has_clocked_in" (boolean).
         throw ClockInServiceCalls.CallException("unavailable", "query_clock_in is not implemented yet")
     }
 }

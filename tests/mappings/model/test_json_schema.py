@@ -30,6 +30,7 @@ from droidgate_mappings.json_schema import (
 from droidgate_mappings.model.capability import Capability, Provider, declaration_of, reachable_definitions
 from droidgate_mappings.model.findings import Level
 from droidgate_mappings.model.json_values import Json, canonical_json
+from droidgate_mappings.model.names import NameEntry
 from droidgate_mappings.model.types import (
     AllOfType,
     AnyType,
@@ -596,6 +597,7 @@ DEFINITIONS: dict[str, Type] = {
     "Circle": record(SIZE, qualified_name="a.Circle", nullable=True),
     "Square": record(SIZE, qualified_name="a.Square", nullable=True),
     "Plain": record(SIZE),
+    "Other": record(SIZE),
     "Merged": all_of(ref("Plain"), ObjectType(), qualified_name="a.Merged"),
     "Closed": ObjectType(qualified_name="a.Closed", keywords={"additionalProperties": False}),
     "Own": record({"schemaType": optional(string())}, qualified_name="a.Own"),
@@ -632,6 +634,9 @@ CLASSES = {
     "an object and an all-of": _choice("Circle", "Merged"),
     "null as well": _choice("Circle", "Square", nullable=True),
     "alternatives in place": one_of(DEFINITIONS["Circle"], DEFINITIONS["Square"]),
+    "a class that only its reference names": _choice("Circle", "Plain"),
+    "classes that only their references name": _choice("Plain", "Other", qualified_name="a.Shape"),
+    "a class with a name of its own and a text": one_of(ref("Circle"), string()),
 }  # fmt: skip
 
 
@@ -640,7 +645,8 @@ def test_classes_with_the_same_properties_stay_valid(choice: OneOfType) -> None:
     _, schema = _written(choice)
     validator = Draft202012Validator(schema)
     classes = [_name_of(alternative) for alternative in choice.alternatives]
-    for name in classes:
+    assert validator.is_valid("x") is (None in classes)
+    for name in filter(None, classes):
         assert validator.is_valid({"schemaType": name, "size": 1})
         assert not validator.is_valid({"schemaType": name, "size": "1"})
     assert not validator.is_valid({"schemaType": "a.Other", "size": 1})
@@ -649,9 +655,11 @@ def test_classes_with_the_same_properties_stay_valid(choice: OneOfType) -> None:
 
 
 def _name_of(alternative: Type) -> str | None:
-    kept = DEFINITIONS[alternative.name] if isinstance(alternative, RefType) else alternative
-    assert isinstance(kept, ObjectType | AllOfType)
-    return kept.qualified_name
+    if isinstance(alternative, RefType):
+        kept = DEFINITIONS[alternative.name]
+        assert isinstance(kept, ObjectType | AllOfType)
+        return kept.qualified_name or alternative.name
+    return alternative.qualified_name if isinstance(alternative, ObjectType) else None
 
 
 @pytest.mark.parametrize("name", ["a.Circle", "a.Square", "a.Merged"])
@@ -663,12 +671,68 @@ def test_a_call_with_a_class_name_is_that_class(name: str) -> None:
         fitter.fit({"schemaType": name, "size": "x"}, _choice("Circle", "Square", "Merged"))
 
 
+def test_a_renamed_class_and_a_renamed_property_are_called_as_the_source_calls_them() -> None:
+    choice = _choice("Plain_1", "Circle")
+    capability = Capability(id="a", input=record({"shape_1": optional(choice)}))
+    definitions = {"Circle": DEFINITIONS["Circle"], "Plain_1": DEFINITIONS["Plain"]}
+    provider = Provider(protocol="test", definitions=definitions, capabilities=(capability,))
+    shape = "/capabilities/0/input/properties/shape~11"
+    changed, (finding,) = add_discriminators(
+        provider,
+        (
+            NameEntry(pointer=shape, original="shape/1", written="shape_1"),
+            NameEntry(pointer="/definitions/Plain", original="Plain", written="Plain_1"),
+        ),
+    )
+    written = properties_of(changed.capabilities[0].input)["shape_1"].type
+    assert written.extensions[NOTATION]["classes"] == ["Plain", "a.Circle"]
+    assert finding.pointer == f"{shape}/type/extensions/{NOTATION}/classes"
+
+
+BY_CLASS: dict[str, Any] = {"qualified_name": "a.Choice"}
+OVERLAPPING_CHOICES = {
+    "integers of 32 and 64 bits take an integer of both":
+        (one_of(int32(), int64(), **BY_CLASS), [5, 2**40], ["x"], Level.RENAMED),
+    "an object without any name takes what a class takes":
+        (one_of(ref("Circle"), record(SIZE)), [{"schemaType": "a.Circle", "size": 1}], [{}], Level.WIDENED),
+    "two objects without any name take the same object":
+        (one_of(record(SIZE), record(SIZE), **BY_CLASS), [{"size": 1}], [{}, 5], Level.WIDENED),
+    "one class twice takes its objects":
+        (_choice("Circle", "Circle"), [{"size": 1}], [{}, 5], Level.WIDENED),
+    "any value includes each other alternative":
+        (one_of(AnyType(), string(), **BY_CLASS), ["x", 5], [], Level.WIDENED),
+    "two alternatives that may be null take null":
+        (one_of(string(nullable=True), int64(nullable=True), **BY_CLASS), [None, "x"], [{}], Level.RENAMED),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("choice", "accepted", "refused", "level"), OVERLAPPING_CHOICES.values(), ids=OVERLAPPING_CHOICES
+)
+def test_a_choice_by_class_between_alternatives_that_overlap_refuses_no_value_of_one(
+    choice: OneOfType, accepted: list[Json], refused: list[Json], level: Level
+) -> None:
+    capability = Capability(id="a", input=record({"shape": optional(choice)}))
+    provider = Provider(protocol="test", definitions=DEFINITIONS, capabilities=(capability,))
+    changed, findings = add_discriminators(provider)
+    assert [(finding.code, finding.level, finding.pointer) for finding in findings] == [
+        ("choice-inclusive", level, "/capabilities/0/input/properties/shape/type/exclusive")
+    ]
+    written = properties_of(changed.capabilities[0].input)["shape"].type
+    assert written == choice.changed({"exclusive": False})
+    validator = Draft202012Validator(write_schema(written, DEFINITIONS))
+    assert all(map(validator.is_valid, accepted))
+    assert not any(map(validator.is_valid, refused))
+
+
 OTHER_CHOICES = {
     "one alternative": _choice("Circle"),
     "a choice that is not exclusive": _choice("Circle", "Square", exclusive=False),
     "one alternative twice": _choice("Plain", "Plain"),
     "closed alternatives": _choice("Closed", "Own"),
     "plain types": one_of(string(), int64()),
+    "references of a choice without a class": _choice("Plain", "Other"),
+    "numbers that JSON Schema counts": one_of(int32(), int64()),
 }  # fmt: skip
 
 

@@ -332,6 +332,15 @@ RULES_OF_ACCESS = {
     "exported that is not stated is written":
         (("mmcp", "mobile-mcp"), ComponentAccess(exported=None), FREE, (ANY, FREE),
         {"/access/exported": NOTATION}),
+    **{f"a service that only Android calls is exported in {target}":
+        (("appfunctions", target), ComponentAccess(exported=False, permission=BIND), FREE,
+        (ComponentAccess(permission=EXECUTE), FREE),
+        {"/access/exported": NOTATION, "/access/permission": TRANSLATED})
+        for target in ("mmcp", "mmcp+broadcast", "mobile-mcp")},
+    "exported of a service that only Android calls refuses nobody in MCP":
+        (("appfunctions", "mcp"), ComponentAccess(exported=False, permission=BIND), FREE,
+        (ComponentAccess(permission=EXECUTE), FREE),
+        {"/access/exported": NOTATION, "/access/permission": LOST}),
     "a rule of a configuration is kept": (("mobile-mcp", "mmcp"), CONFIGURED, FREE, (CONFIGURED, FREE), {}),
     # Rules that restrict nobody are not security findings.
     "a rule that restricts nobody is not a security finding":

@@ -67,7 +67,8 @@ class Coverage(
     )
     no_match: bool = flag("--no-match", "Leave out what overlaps and the use cases, which take longest")
     details: bool = flag(
-        "--details", "The whole page; in the JSON document every app, capability and finding"
+        "--details",
+        "The whole page on a terminal, too; in the JSON document every app, capability and finding",
     )
     translate: list[str] | None = option(
         "--translate PACKAGE",

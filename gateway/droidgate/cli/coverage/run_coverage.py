@@ -55,7 +55,7 @@ class CoverageDocument(PublishedDocument, schema="droidgate.coverage/2"):
 
 def cover(options: coverage_options.Coverage) -> PrintedReport:
     """Make the report of a catalog, and write the requested files."""
-    choose_page_length(PageLength.WHOLE if options.details else PageLength.SHORT)
+    choose_page_length(PageLength.WHOLE if options.details else PageLength.SHORT_ON_TERMINALS)
     if options.translate and not (options.details or options.html):
         message = "--translate is for the page and the details"
         raise UsageError(message, hint="give --html FILE, or --json with --details")
@@ -199,8 +199,11 @@ def _head(report: Report) -> list[Block]:
     sources = sum(outcome.count for outcome in report.catalog.outcomes)
     outcomes = outcomes_in_words(report.catalog.outcomes)
     where = amount(totals.providers, "component or descriptor", "components and descriptors")
+    alone = totals.descriptors
+    apps = totals.apps - alone
     rows = [
-        (totals.apps, noun(totals.apps, "app")),
+        (apps, noun(apps, "app")),
+        *([(alone, noun(alone, "descriptor alone", "descriptors alone"))] if alone else []),
         *((count, f"  {words}") for count, words in _app_counts(totals) if count),
         (totals.capabilities, f"{noun(totals.capabilities, 'capability', 'capabilities')} in {where}"),
     ]
@@ -217,15 +220,12 @@ def _head(report: Report) -> list[Block]:
 
 def _app_counts(totals: Totals) -> Iterator[tuple[int, str]]:
     declares = noun(totals.declaring_apps, "declares", "declare")
-    yield totals.declaring_apps, f"{declares} something for agents"
+    of_both = "of these " if totals.descriptors else ""
+    yield totals.declaring_apps, f"{of_both}{declares} something for agents"
     silent = noun(totals.silent_apps, "lists its", "list their")
     yield totals.silent_apps, f"of them {silent} tools only when asked"
     several = noun(totals.several_protocols_apps, "does", "do")
     yield totals.several_protocols_apps, f"of them {several} so in two protocols or more"
-    yield (
-        totals.descriptors,
-        f"of them {noun(totals.descriptors, 'is a descriptor', 'are descriptors')} alone",
-    )
     yield totals.ui_only_apps, f"{noun(totals.ui_only_apps, 'has', 'have')} screens only"
     yield totals.mute_apps, f"{noun(totals.mute_apps, 'has', 'have')} neither"
     yield (

@@ -34,8 +34,8 @@ _SAME_CONTENT: Final = "SELECT count(unit) - count(DISTINCT unit) FROM sources W
 _DECLARED_TWICE: Final = """
 SELECT count(DISTINCT (c.unit, c.provider, c.capability)) FROM capabilities c
 JOIN sources s ON s.unit = c.unit AND s.kind = 'descriptor'
-JOIN providers p ON p.unit = c.unit AND p.provider = c.provider AND p.component IS NULL
 JOIN capabilities o ON o.protocol = c.protocol AND o.digest = c.digest
+JOIN sources a ON a.unit = o.unit AND a.kind <> 'descriptor'
 JOIN providers w ON w.unit = o.unit AND w.provider = o.provider AND w.component IS NOT NULL
 """
 

@@ -38,7 +38,7 @@ from droidgate.cli.output.grouped_findings import (
     security_page,
 )
 from droidgate.cli.output.pages import Heading, Line, Table, show
-from droidgate.cli.output.summaries import dialect_name, provider_page
+from droidgate.cli.output.summaries import provider_page
 from droidgate.computer.optional_packages import install_command, need
 from droidgate.migration.conversion import Conversion, convert
 from droidgate.migration.migration_plan import MigrationPlan, plan_migration
@@ -51,7 +51,7 @@ from droidgate_mappings.formats.support_matrix import make_matrix
 from droidgate_mappings.model.capability import Provider
 from droidgate_mappings.model.errors import DroidgateError, UsageError
 from droidgate_mappings.model.findings import Finding
-from droidgate_mappings.translate import provider_name, translate
+from droidgate_mappings.translate import dialect_name, provider_name, translate
 from droidgate_mappings.user_folders import HOME_VARIABLE
 from droidgate_phone.apps.sample_apps import sample_apps_directory
 from droidgate_phone.apps.sample_packages import SamplePackage, sample_packages, signing_key

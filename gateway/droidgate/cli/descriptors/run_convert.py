@@ -23,7 +23,6 @@ from droidgate.cli.output.marking import marks_page
 from droidgate.cli.output.pages import Block, Heading, Line, show
 from droidgate.cli.output.reports import Report
 from droidgate.cli.output.safe_text import visible
-from droidgate.cli.output.summaries import dialect_name
 from droidgate.cli.read_sources import print_problem, read_all
 from droidgate.computer.output_folder import Status, check_output_name, path_below, write_files
 from droidgate.migration.conversion import Conversion, convert
@@ -35,7 +34,7 @@ from droidgate_mappings.model.errors import UsageError, WriteError
 from droidgate_mappings.model.findings import Finding, Level, at_least
 from droidgate_mappings.model.names import NameEntry
 from droidgate_mappings.text_safety.marks import TextMark, text_marks
-from droidgate_mappings.translate import Translation, provider_name
+from droidgate_mappings.translate import Translation, dialect_name, provider_name
 
 FIDELITY_FILE: Final = "fidelity.json"
 NAMES_FILE: Final = "names.json"

@@ -16,7 +16,7 @@ from droidgate.cli.output.summaries import provider_page
 from droidgate.cli.read_sources import read_all
 from droidgate.sources.source_results import Providers
 from droidgate_mappings.formats.application import Application, Query
-from droidgate_mappings.formats.format import load_formats
+from droidgate_mappings.formats.format import finder_of_silent, load_formats
 from droidgate_mappings.model.capability import CapabilitySet
 
 if TYPE_CHECKING:
@@ -76,8 +76,9 @@ def apps_page(applications: Sequence[Application], read: Providers) -> list[Bloc
     for app in shown:
         blocks += _app_lines(app, protocols)
         if app.package not in declaring:
+            finder = finder_of_silent(app)
             words = "no capabilities could be read" if read.problems else "declares no capabilities"
-            blocks.append(Line(words, 2))
+            blocks.append(Line(words if finder is None else f"its capabilities are not known. {finder}", 2))
     left = len(applications) - len(shown)
     if left:
         blocks.append(Line(f"{left} more apps declare nothing", 1))

@@ -32,7 +32,7 @@ from droidgate.cli.output.reports import Report
 from droidgate.cli.output.safe_text import visible
 from droidgate.cli.read_sources import print_problem, read_all
 from droidgate.migration.migration_plan import Migration, migrate
-from droidgate.sources.source_results import Providers, provider_label
+from droidgate.sources.source_results import Providers, provider_labels
 from droidgate_mappings import text_safety
 from droidgate_mappings.model.errors import UsageError
 from droidgate_mappings.model.findings import Finding
@@ -119,7 +119,7 @@ def migrate_source(options: Migrate) -> Report | int:
 
 def _check_count(read: Providers, chosen: Sequence[str] | None) -> None:
     if len(read) > 1 and not chosen:
-        listed = ", ".join(map(provider_label, read))
+        listed = ", ".join(provider_labels(read.providers))
         message = f"{len(read)} providers are in it"
         raise UsageError(message, hint=f"choose with --provider, which may be repeated: {listed}")
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from droidgate.cli.output.json_output import Document, Problem, PublishedDocument
+from droidgate.sources.format_reading import DISCOVERY_SCHEMA
 from droidgate_mappings.formats.installed import CallRoute, OwnApp
 from droidgate_mappings.model.capability import Provider
 from droidgate_mappings.model.findings import Finding
@@ -58,7 +59,7 @@ class DiscoveredApp(Document):
     findings: tuple[Finding, ...]
 
 
-class DiscoverDocument(PublishedDocument, schema="droidgate.discover/1"):
+class DiscoverDocument(PublishedDocument, schema=DISCOVERY_SCHEMA):
     """What `discover --json` prints.
 
     Attributes:

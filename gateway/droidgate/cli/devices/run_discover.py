@@ -13,7 +13,7 @@ from droidgate.cli.output.marking import provider_marks_page
 from droidgate.cli.output.pages import Block, Heading, Line, Table, amount, print_note
 from droidgate.cli.output.reports import Report
 from droidgate.cli.output.safe_text import one_line
-from droidgate.cli.output.summaries import dialect_name, left_out_line
+from droidgate.cli.output.summaries import left_out_line
 from droidgate.cli.read_sources import print_problem
 from droidgate.sources.phone_source import Callability, InstalledApp, PhoneReading, callability_of
 from droidgate_mappings.formats.format import finder_of
@@ -24,6 +24,7 @@ from droidgate_mappings.model.errors import InputError
 from droidgate_mappings.model.findings import Finding, Level
 from droidgate_mappings.tables.android_names import android_name
 from droidgate_mappings.text_safety.marks import text_marks
+from droidgate_mappings.translate import dialect_name
 
 if TYPE_CHECKING:
     from droidgate.cli.devices.discover_documents import DiscoverDocument

@@ -8,6 +8,7 @@ from typing import Final
 
 from droidgate.cli.output.pages import Block, Heading, Line, Table, amount
 from droidgate.cli.output.safe_text import one_line
+from droidgate_mappings.formats.format import finder_of
 from droidgate_mappings.formats.reachability import enabled_words
 from droidgate_mappings.model.capability import Capability, Provider
 from droidgate_mappings.model.types import (
@@ -21,7 +22,7 @@ from droidgate_mappings.model.types import (
     Type,
 )
 from droidgate_mappings.tables.loading import find_binding
-from droidgate_mappings.translate import provider_name
+from droidgate_mappings.translate import dialect_name, provider_name
 
 _LONGEST: Final = {"INPUT": 70, "OUTPUT": 70, "DESCRIPTION": 100}
 _DEPTH: Final = 2
@@ -102,11 +103,6 @@ def output_summary(capability: Capability) -> str:
     return one_line(type_summary(taken))
 
 
-def dialect_name(provider: Provider) -> str:
-    """Return format and dialect as `--to` takes them."""
-    return provider.protocol if provider.dialect is None else f"{provider.protocol}+{provider.dialect}"
-
-
 def capability_name(capability: Capability) -> str:
     """Return a capability's id, and that it is disabled where a phone says so."""
     is_disabled = capability.state is not None and capability.state.enabled is False
@@ -128,8 +124,9 @@ def provider_page(provider: Provider) -> list[Block]:
         if text is not None:
             blocks.append(Line(f"{word}: {one_line(text)}", 1, longest=_LONGEST["DESCRIPTION"]))
     if not provider.capabilities:
-        blocks.append(Line("no capabilities", 1))
-        return blocks
+        finder = finder_of(provider)
+        words = "no capabilities" if finder is None else f"its capabilities are not known. {finder}"
+        return [*blocks, Line(words, 1)]
     rows = [
         (
             capability_name(capability),

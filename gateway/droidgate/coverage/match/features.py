@@ -60,11 +60,14 @@ class Sense:
             and description begin with unknown ones, that of the name being `rebur`: it may be a verb.
         objects: Ids of what it does it to, with weights; stems where no word of it is known.
         heads: The objects that it is about before all others.
+        doubtful: The objects that it may not be about: that of `delete_event_log` is a log, and what
+            `start_trivia` starts is in its name, whatever else the description speaks of.
     """
 
     actions: tuple[str, ...]
     objects: tuple[tuple[str, float], ...]
     heads: frozenset[str]
+    doubtful: frozenset[str] = frozenset()
 
 
 @dataclass(slots=True, eq=False)
@@ -99,10 +102,11 @@ Parts: TypeAlias = tuple[
     tuple[tuple[str, float], ...],
     frozenset[str],
     frozenset[str],
+    frozenset[str],
     tuple[str, ...],
     tuple[str, ...],
 ]
-"""What features are made of: actions, objects, heads, roles, terms and name."""
+"""What features are made of: actions, objects, heads, doubtful objects, roles, terms and name."""
 
 
 def local_name(name: str) -> str:
@@ -146,6 +150,7 @@ def parts_of(text: str, vocabulary: Vocabulary) -> Parts:
         actions,
         tuple(sorted(weights.items())),
         heads,
+        _doubtful(name, said),
         _roles(parameters, vocabulary),
         tuple(sorted({*name.terms(vocabulary), *said.terms(vocabulary)})),
         tuple(sorted({word.opening or word.meaning for word in name_words})),
@@ -165,7 +170,7 @@ class FeatureMaker:
         key = tuple(said)
         sense = self._senses.get(key)
         if sense is None:
-            sense = self._senses[key] = Sense(*parts[:3])
+            sense = self._senses[key] = Sense(*parts[:4])
         kept = self._kept.setdefault
         return Features(sense, kept(roles, roles), terms, kept(name, name), text)
 
@@ -178,7 +183,16 @@ def features_of(text: str, vocabulary: Vocabulary) -> Features:
 class _Reading:
     """The words of a name or a description with what they mean together."""
 
-    __slots__ = ("actions", "begins_unknown", "objects", "opens", "phrase_objects", "unknown")
+    __slots__ = (
+        "actions",
+        "begins_unknown",
+        "modifiers",
+        "objects",
+        "opens",
+        "phrase_objects",
+        "unknown",
+        "unnamed",
+    )
 
     def __init__(self, vocabulary: Vocabulary, words: list[Word]) -> None:
         self.unknown = [word.stem for word in words if word.is_unknown]
@@ -188,6 +202,7 @@ class _Reading:
         covered: set[int] = set()
         firsts: set[int] = set()
         named: set[int] = set()
+        ends: dict[int, int] = {}
         for first, last, action, thing in vocabulary.phrases_of(words):
             covered |= {first, last}
             firsts.add(first)
@@ -195,10 +210,14 @@ class _Reading:
                 acting.append((first, action))
             if thing:
                 named |= {first, last}
+                ends[first] = last
                 things.append((first, thing))
                 self.phrase_objects.append(thing)
         opening, self.begins_unknown = _opening(words, covered)
         self.opens = bool(opening)
+        self.unnamed = [
+            word.stem for place, word in enumerate(words) if word.is_noun and place not in covered
+        ]
         acting += opening
         verbs: list[tuple[int, str]] = []
         either: list[tuple[int, str]] = []
@@ -226,6 +245,8 @@ class _Reading:
         # Of `make_call` the object is the call; of `order_shelves` it is the shelves, and unknown.
         alone = [] if self.unknown else nouns
         things = sorted(things + others) if others or things else alone
+        verb = min((place for place, _ in acting), default=len(words))
+        self.modifiers = _modifiers(words, things, ends, verb)
         self.objects = list(dict.fromkeys([thing for _, thing in things]))
 
     def terms(self, vocabulary: Vocabulary) -> list[str]:
@@ -251,6 +272,37 @@ def _opening(words: list[Word], covered: set[int]) -> tuple[list[tuple[int, str]
         if word.opening and not found:
             found.append((place, word.opening))
     return found, None
+
+
+def _modifiers(words: list[Word], things: list[tuple[int, str]], ends: dict[int, int], verb: int) -> set[str]:
+    """Return the objects that another noun follows wherever they are: that is what such a text is about.
+
+    Args:
+        words: The words of the text.
+        things: Its objects, by the position of their first word.
+        ends: The position of the last word of each object that has two.
+        verb: The position of its verb; a verb behind an object may be a noun.
+    """
+    heads: set[str] = set()
+    for place, thing in things:
+        follower = words[ends.get(place, place) + 1 :][:1]
+        is_noun = any(
+            word.is_unknown or (word.object not in {None, thing}) or (word.action and verb < place)
+            for word in follower
+            if not (word.stop or word.is_aspect)
+        )
+        # A name begins with its verb: `order_list_items` orders, and lists no orders.
+        is_verb = place == 0 < verb and words[0].action is not None
+        if not (is_noun or is_verb):
+            heads.add(thing)
+    return {thing for _, thing in things} - heads
+
+
+def _doubtful(name: _Reading, said: _Reading) -> frozenset[str]:
+    """Return the objects that a capability may not be about, given the readings of name and description."""
+    nouns = name.unnamed[1:] if name.begins_unknown else name.unnamed
+    unnamed = said.objects if nouns and not name.objects else []
+    return frozenset({*name.modifiers, *unnamed})
 
 
 def _names(name: str) -> str:

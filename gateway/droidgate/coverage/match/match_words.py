@@ -47,6 +47,7 @@ class Word:
         meaning: Its object, else its action, else its stem.
         is_known: It says something, and it is known what.
         is_unknown: It says something, and it is not known what.
+        is_aspect: It leaves a text about the object before it.
     """
 
     stem: str
@@ -60,6 +61,12 @@ class Word:
     meaning: str
     is_known: bool
     is_unknown: bool
+    is_aspect: bool
+
+    @property
+    def is_noun(self) -> bool:
+        """Whether it may be a thing that no word is known for."""
+        return self.is_unknown and not self.is_aspect and self.stem not in _PARTICLES
 
 
 def stem_of(word: str) -> str:
@@ -121,6 +128,7 @@ class Vocabulary:
         """Begin with the words of the taxonomy."""
         words = load_words()
         self._stop = {stem_of(word) for word in words.stop} | set(words.stop)
+        self._aspects = frozenset(words.aspects)
         self._opening = {word: action.id for action in words.actions for word in action.opening}
         self._actions = {word: action.id for action in words.actions for word in action.words}
         self._objects = {word: object_.id for object_ in words.objects for word in object_.words}
@@ -189,6 +197,7 @@ class Vocabulary:
             meaning=thing or action or stem,
             is_known=not stop and bool(action or thing),
             is_unknown=not (stop or action or thing),
+            is_aspect=lower in self._aspects,
         )
 
 

@@ -9,7 +9,7 @@ from typing import Final
 from droidgate.coverage.match.features import Sense
 from droidgate_mappings.tables.taxonomy import Cue, load_taxonomy, load_words
 
-LEAST_SCORE: Final = 0.45
+LEAST_SCORE: Final = 0.6
 """Lower scores are not reported."""
 
 _SECOND_ACTION: Final = 0.55
@@ -24,7 +24,7 @@ class ServedUseCase:
 
     Attributes:
         use_case: Id of the use case.
-        score: How surely, from 0.45 to 1.
+        score: How surely, from 0.6 to 1.
         action: Id of the action that identifies it, None where the object alone does.
         object: Id of the object that identifies it.
     """
@@ -54,6 +54,8 @@ class UseCases:
         said = {thing for thing, _ in sense.objects}
         named = max((weight for _, weight in sense.objects), default=0.0)
         for thing, weight in sense.objects:
+            if thing in sense.doubtful:
+                continue
             surely = weight if weight == named else weight * _BESIDE
             found = [
                 (use_case, action, round(cue.weight * surely * factor, 4), factor)
