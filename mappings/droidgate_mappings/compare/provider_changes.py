@@ -23,6 +23,7 @@ from droidgate_mappings.compare.changes import (
     OUTPUT_REMOVED,
     PROVIDER_ADDED,
     PROVIDER_REMOVED,
+    SAME,
     TEXT_CHANGED,
     At,
     CapabilityComparison,
@@ -30,6 +31,7 @@ from droidgate_mappings.compare.changes import (
     Comparison,
     Difference,
     Effect,
+    Holds,
     NotCompared,
     ProviderComparison,
     Side,
@@ -360,17 +362,30 @@ _TITLES: Final = {
 }
 
 
-_GIVEN: Final = {
-    Effect.NONE: Weight.TEXT_ONLY,
-    Effect.HARMLESS: Weight.COMPATIBLE,
-    Effect.WIDER: Weight.COMPATIBLE,
-    Effect.NARROWER: Weight.BREAKING,
-    Effect.OTHER: Weight.BREAKING,
-}
-"""Weights where callers give the value: inputs."""
-_TAKEN: Final = {**_GIVEN, Effect.WIDER: Weight.BREAKING, Effect.NARROWER: Weight.COMPATIBLE}
-"""Weights where callers take the value: outputs."""
-_UNREACHED: Final = {**dict.fromkeys(Effect, Weight.COMPATIBLE), Effect.NONE: Weight.TEXT_ONLY}
+Weighing = Callable[[Effect], Weight]
+
+
+def _given(effect: Effect) -> Weight:
+    """Return the weight where callers give the value: inputs."""
+    return _weight_of(effect, effect.kept)
+
+
+def _taken(effect: Effect) -> Weight:
+    """Return the weight where callers take the value: outputs."""
+    return _weight_of(effect, effect.known)
+
+
+def _weight_of(effect: Effect, holds: Holds) -> Weight:
+    if holds is Holds.UNKNOWN:
+        return Weight.NOT_DECIDED
+    if holds is Holds.NO:
+        return Weight.BREAKING
+    return Weight.TEXT_ONLY if effect == SAME else Weight.COMPATIBLE
+
+
+def _unreached(effect: Effect) -> Weight:
+    return Weight.TEXT_ONLY if effect == SAME else Weight.COMPATIBLE
+
 
 _PROMISES: Final = {"read_only": True, "destructive": False, "idempotent": True, "open_world": False}
 """The value of each effect that a caller may rely on."""
@@ -462,7 +477,7 @@ def _compare_providers(old: Provider, new: Provider) -> tuple[ProviderComparison
         *_compare_dialects(old, new),
         *compare_access(old, "", new, ""),
     ]
-    changes += _weighed(compare_extensions(old.extensions, "", new.extensions, ""), _GIVEN)
+    changes += _weighed(compare_extensions(old.extensions, "", new.extensions, ""), _given)
     changes += _compare_unreached(old, new)
     pairing = _Capabilities(old, new)
     capabilities = pairing.compare()
@@ -527,7 +542,7 @@ def _compare_unreached(old: Provider, new: Provider) -> list[Change]:
                 _change(DEFINITION_CHANGED, Weight.COMPATIBLE, message, (pointer, pointer), *values)
             )
         else:
-            changes += _weighed(comparison.compare_roots(At(before, pointer), At(after, pointer)), _UNREACHED)
+            changes += _weighed(comparison.compare_roots(At(before, pointer), At(after, pointer)), _unreached)
     return changes
 
 
@@ -595,14 +610,14 @@ class _Capabilities:
         given = self.comparison().compare_arguments(
             At(old.input, f"{old_pointer}/input"), At(new.input, f"{new_pointer}/input")
         )
-        changes += _weighed(given, _GIVEN)
+        changes += _weighed(given, _given)
         changes += self.compare_outputs(
             old.output, f"{old_pointer}/output", new.output, f"{new_pointer}/output"
         )
         changes += _compare_effects(old, old_pointer, new, new_pointer)
         changes += compare_access(old, old_pointer, new, new_pointer)
         changes += _weighed(
-            compare_extensions(old.extensions, old_pointer, new.extensions, new_pointer), _GIVEN
+            compare_extensions(old.extensions, old_pointer, new.extensions, new_pointer), _given
         )
         return changes
 
@@ -619,7 +634,7 @@ class _Capabilities:
         was_empty, is_empty = before is None or before.kind == "null", after is None or after.kind == "null"
         if before is not None and after is not None and was_empty == is_empty:
             return _weighed(
-                self.comparison().compare_roots(At(before, old_pointer), At(after, new_pointer)), _TAKEN
+                self.comparison().compare_roots(At(before, old_pointer), At(after, new_pointer)), _taken
             )
         removed = is_empty and not was_empty
         message = "no result is declared any more" if removed else "a result is declared now"
@@ -673,16 +688,20 @@ def _compare_effects(old: Capability, old_pointer: str, new: Capability, new_poi
     return changes
 
 
-def _weighed(differences: Iterable[Difference], weights: dict[Effect, Weight]) -> list[Change]:
-    return [
-        Change(
-            code=difference.code,
-            weight=weights[difference.effect],
-            message=difference.message,
-            old_pointer=difference.old_pointer,
-            new_pointer=difference.new_pointer,
-            old=difference.old,
-            new=difference.new,
-        )
-        for difference in differences
-    ]
+def _weighed(differences: Iterable[Difference], weigh: Weighing) -> list[Change]:
+    return [_weighed_change(difference, weigh(difference.effect)) for difference in differences]
+
+
+def _weighed_change(difference: Difference, weight: Weight) -> Change:
+    message = difference.message
+    if weight is Weight.NOT_DECIDED:
+        message += f"; not decided: {difference.effect.reason}"
+    return Change(
+        code=difference.code,
+        weight=weight,
+        message=message,
+        old_pointer=difference.old_pointer,
+        new_pointer=difference.new_pointer,
+        old=difference.old,
+        new=difference.new,
+    )
