@@ -8,7 +8,7 @@ from enum import Enum, auto
 from functools import partial
 from typing import Final, Literal
 
-from droidgate_mappings.model.findings import Finding, Graded, finding_code
+from droidgate_mappings.model.findings import FINDING_CODES, Finding, Graded, finding_code
 from droidgate_mappings.model.json_values import Json, pointer_token
 from droidgate_mappings.model.types import Frozen, Type
 
@@ -292,6 +292,9 @@ EXCLUSIVE_CHANGED: Final = _code(
 CLASS_CHANGED: Final = _code("class-changed", "Another class name of an object")
 DEFINITION_RENAMED: Final = _code("definition-renamed", "The same type goes by another name")
 DEFINITION_CHANGED: Final = _code("definition-changed", "A definition changed that no capability reaches")
+CALLING_CHANGED: Final = _code(
+    "calling-changed", "A capability may be called in other ways; breaking where one is refused now"
+)
 OUTPUT_ADDED: Final = _code("output-added", "A result is declared where none was")
 OUTPUT_REMOVED: Final = _code("output-removed", "A result is no longer declared")
 EFFECT_CHANGED: Final = _code(
@@ -309,3 +312,6 @@ ACCESS_OPENED: Final = _code(
     "An access rule accepts callers that were refused; a replaced permission is tightened too",
 )
 EXTENSION_CHANGED: Final = _code("extension-changed", "Another fact that only one format knows")
+
+CODES: Final = frozenset(code.code for code in FINDING_CODES.values() if code.module == __name__)
+"""The codes that a change can have."""

@@ -51,6 +51,7 @@ from droidgate_mappings.model.capability import (
 from droidgate_mappings.model.json_values import Json, pointer_token
 from droidgate_mappings.model.names import qualified_class
 from droidgate_mappings.model.types import Type
+from droidgate_mappings.tables.loading import find_binding
 from droidgate_mappings.text.configured_flags import joined_qualifiers, value_for_qualifier
 
 Key = tuple[str | None, ...]
@@ -220,17 +221,22 @@ def compare_access(
 
     A rule that keeps callers out is `breaking`; a rule that lets in other callers is `security`. A replaced
     permission does both, so it has a change of each weight, and its protection level is that of another one.
+    Where only Android binds a component, `exported` says nothing about its callers.
     """
+    is_bound = isinstance(old, Provider) and find_binding(old.protocol) is not None
     is_same_permission = getattr(old.access, "permission", None) == getattr(new.access, "permission", None)
     for field in type(old.access).model_fields:
         before, after = getattr(old.access, field), getattr(new.access, field)
         if before != after and (is_same_permission or field != "protection_level"):
             pointers = (f"{old_pointer}/access/{field}", f"{new_pointer}/access/{field}")
-            yield from _changes_of(field, before, after, pointers)
+            is_silent = is_bound and field == "exported"
+            shift = _Shift(tightens=False, opens=False) if is_silent else _SHIFTS[field](before, after)
+            yield from _changes_of(field, before, after, pointers, shift)
 
 
-def _changes_of(field: str, before: Any, after: Any, pointers: tuple[str, str]) -> Iterator[Change]:
-    shift = _SHIFTS[field](before, after)
+def _changes_of(
+    field: str, before: Any, after: Any, pointers: tuple[str, str], shift: _Shift
+) -> Iterator[Change]:
     effects = []
     if shift.tightens:
         who = "all callers are" if _is_closed(field, after) else "some callers are"
@@ -433,10 +439,19 @@ def _compare_shown(old: CapabilitySet, new: CapabilitySet) -> Comparison:
     )
 
 
+_MOST_NAMED: Final = 10
+"""Capabilities that are named in the message about a whole provider."""
+
+
 def _whole_provider(provider: Provider, *, is_new: bool) -> ProviderComparison:
     count = len(provider.capabilities)
     noun = "capability" if count == 1 else "capabilities"
     message = f"the provider is {'new' if is_new else 'gone'}, with {count} {noun}"
+    ids = [capability.id for capability in provider.capabilities]
+    if ids:
+        message += f": {', '.join(ids[:_MOST_NAMED])}"
+    if count > _MOST_NAMED:
+        message += f" and {count - _MOST_NAMED} more"
     change = _whole(PROVIDER_ADDED if is_new else PROVIDER_REMOVED, message, "", provider, is_new=is_new)
     return ProviderComparison(
         protocol=provider.protocol,
@@ -689,13 +704,15 @@ def _compare_effects(old: Capability, old_pointer: str, new: Capability, new_poi
 
 
 def _weighed(differences: Iterable[Difference], weigh: Weighing) -> list[Change]:
-    return [_weighed_change(difference, weigh(difference.effect)) for difference in differences]
+    return [_weighed_change(difference, weigh) for difference in differences]
 
 
-def _weighed_change(difference: Difference, weight: Weight) -> Change:
+def _weighed_change(difference: Difference, weigh: Weighing) -> Change:
+    weight = weigh(difference.effect)
     message = difference.message
     if weight is Weight.NOT_DECIDED:
         message += f"; not decided: {difference.effect.reason}"
+    shown = difference.effect.gone if weigh is _given else difference.effect.come if weigh is _taken else ()
     return Change(
         code=difference.code,
         weight=weight,
@@ -704,4 +721,5 @@ def _weighed_change(difference: Difference, weight: Weight) -> Change:
         new_pointer=difference.new_pointer,
         old=difference.old,
         new=difference.new,
+        examples=shown if weight is Weight.BREAKING else (),
     )

@@ -19,6 +19,7 @@ from typing import Any, Final
 from droidgate_mappings.compare.changes import (
     ALTERNATIVE_ADDED,
     ALTERNATIVE_REMOVED,
+    CALLING_CHANGED,
     CLASS_CHANGED,
     DEFINITION_RENAMED,
     ENUM_CHANGED,
@@ -141,8 +142,38 @@ def compare_extensions(
             is_notation = format_id in {NAMESPACE, NOTATION}
             kind = (NOTATION_CHANGED, SAME) if is_notation else (EXTENSION_CHANGED, HARMLESS)
             message = f"{fact!r} of {format_id} changed"
-            differences.append(_member(*kind, message, pointers, fact, olds, news))
+            difference = _member(*kind, message, pointers, fact, olds, news)
+            differences.append(_with_ways_to_call(difference, format_id, fact))
     return differences
+
+
+def _with_ways_to_call(difference: Difference, format_id: str, fact: str) -> Difference:
+    """Return the difference of a fact with what it means for callers, where it says how to call."""
+    tables = find_format_tables(format_id)
+    for place, ways in (tables.ways_to_call if tables else {}).items():
+        name, _, member = place.partition("/")
+        if name != fact:
+            continue
+        unstated = next(iter(ways))
+        before, after = (
+            value.get(member, unstated) if isinstance(value, Mapping) else unstated
+            for value in (difference.old, difference.new)
+        )
+        if json_equal(before, after):
+            continue
+        message = f"{member} {_listed([before])} became {_listed([after])}"
+        unknown = [value for value in (before, after) if not isinstance(value, str) or value not in ways]
+        if unknown:
+            reason = f"{_listed(unknown)} is not a value of {member}"
+            effect = Effect(Holds.UNKNOWN, Holds.UNKNOWN, reason=reason)
+            return replace(difference, code=CALLING_CHANGED, effect=effect, message=message)
+        refused = sorted(ways[before] - ways[after])
+        if refused:
+            message += f"; refused now: {', '.join(refused)}"
+        return replace(
+            difference, code=CALLING_CHANGED, effect=NARROWER if refused else WIDER, message=message
+        )
+    return difference
 
 
 def _is_file_name(format_id: str, fact: str) -> bool:
@@ -357,7 +388,8 @@ class _Pair:
         before, after = self.before, self.after
         message = f"{_word(before)} became {_word(after)}"
         if (before.kind, after.kind) not in _COMPARABLE_KINDS:
-            return [_difference(TYPE_CHANGED, self.whole, message, self.old, self.new)]
+            code = NOTATION_CHANGED if self.whole is SAME else TYPE_CHANGED
+            return [_difference(code, self.whole, message, self.old, self.new)]
         plain = (type(item).model_validate({"kind": item.kind}) for item in (before, after))
         effect = self.comparison.relations.relate(*plain)
         changed = _difference(TYPE_CHANGED, effect, message, self.old, self.new)
