@@ -211,7 +211,12 @@ def _words_for_lists(before: list[Json] | None, after: list[Json] | None) -> tup
     gone = [item for item in before if not _is_in(item, after)]
     come = [item for item in after if not _is_in(item, before)]
     if not gone and not come:
-        return ORDER_CHANGED, "the same values in another order"
+        in_order = [*map(exact, before)] == [*map(exact, after)]
+        return (
+            (ENUM_CHANGED, "the listed values")
+            if in_order
+            else (ORDER_CHANGED, "the values in another order")
+        )
     parts = [f"no longer allowed: {_listed(gone)}"] if gone else []
     parts += [f"newly allowed: {_listed(come)}"] if come else []
     return ENUM_CHANGED, "; ".join(parts)
@@ -301,7 +306,7 @@ class TypeComparison:
         pair = _Pair(self, old, new, are_arguments=is_argument)
         differences = pair.differences()
         if all(difference.effect is SAME for difference in differences):
-            return differences
+            return [_by_meaning(difference) for difference in differences]
         refers = _refers(old.type) or _refers(new.type)
         return _reconciled(differences, pair.whole, old, new, is_complete=not refers)
 
@@ -388,8 +393,7 @@ class _Pair:
         before, after = self.before, self.after
         message = f"{_word(before)} became {_word(after)}"
         if (before.kind, after.kind) not in _COMPARABLE_KINDS:
-            code = NOTATION_CHANGED if self.whole is SAME else TYPE_CHANGED
-            return [_difference(code, self.whole, message, self.old, self.new)]
+            return [_difference(TYPE_CHANGED, self.whole, message, self.old, self.new)]
         plain = (type(item).model_validate({"kind": item.kind}) for item in (before, after))
         effect = self.comparison.relations.relate(*plain)
         changed = _difference(TYPE_CHANGED, effect, message, self.old, self.new)
@@ -423,8 +427,7 @@ class _Pair:
             message = "the type is now named" if before.implicit else "the type is no longer named"
             effect = self.with_changes(implicit=after.implicit)
             stated = (before.implicit, after.implicit)
-            code = NOTATION_CHANGED if effect is SAME else TYPE_CHANGED
-            differences.append(_leaf(code, effect, message, places, "implicit", *stated))
+            differences.append(_leaf(TYPE_CHANGED, effect, message, places, "implicit", *stated))
         if before.description != after.description:
             texts = (before.description, after.description)
             differences.append(
@@ -450,8 +453,8 @@ class _Pair:
                 continue
             code, message = _words_for_lists(_listed_values(olds), _listed_values(news))
             effect = SAME if differences else self.effect_of_values()
-            if differences or (effect is SAME and code == ORDER_CHANGED and old_name != new_name):
-                code, message = NOTATION_CHANGED, "the same values, written in another way"
+            if differences or old_name != new_name:
+                code = ENUM_CHANGED
             pointers = (f"{self.old.pointer}/{old_name}", f"{self.new.pointer}/{new_name}")
             values = (item and item[0] for item in (was, is_now))
             differences.append(Difference(code, effect, message, *pointers, *values))
@@ -493,7 +496,7 @@ class _Pair:
             return TEXT_CHANGED, SAME
         olds, news = without_notation(self.before), without_notation(self.after)
         if keyword not in olds and keyword not in news:
-            return NOTATION_CHANGED, SAME
+            return KEYWORD_CHANGED, SAME
         if keyword not in KEYWORDS and keyword != "$ref":
             return KEYWORD_CHANGED, HARMLESS
         group = _GROUPS.get(keyword, (keyword,))
@@ -503,7 +506,7 @@ class _Pair:
         if any(map(has_references, both)):
             return KEYWORD_CHANGED, self.whole
         effect = self.with_changes(keywords={**others, **changed})
-        return (NOTATION_CHANGED if effect is SAME else KEYWORD_CHANGED), effect
+        return KEYWORD_CHANGED, effect
 
     def shapes(self) -> list[Difference]:
         """Compare two types of one kind in what makes that kind."""
@@ -523,11 +526,8 @@ class _Pair:
         elif isinstance(before, OpaqueType) and isinstance(after, OpaqueType):
             differences = _compare_class(old, before.class_name, new, after.class_name, "class_name")
         elif isinstance(before, AnyType) and isinstance(after, AnyType) and before.boolean != after.boolean:
-            code = NOTATION_CHANGED if self.whole is SAME else TYPE_CHANGED
             message = f"{_word(before)} became {_word(after)}"
-            if code == NOTATION_CHANGED:
-                message = "any value, written in another way"
-            differences = [_difference(code, self.whole, message, old, new)]
+            differences = [_difference(TYPE_CHANGED, self.whole, message, old, new)]
         if isinstance(before, ObjectType | AllOfType | OneOfType) and isinstance(
             after, ObjectType | AllOfType | OneOfType
         ):
@@ -632,9 +632,8 @@ class _Pair:
             "exactly one alternative applies now" if after.exclusive else "several alternatives may apply now"
         )
         effect = self.with_changes(exclusive=after.exclusive)
-        code = NOTATION_CHANGED if effect is SAME else EXCLUSIVE_CHANGED
         stated = (before.exclusive, after.exclusive)
-        return [_leaf(code, effect, message, (self.old, self.new), "exclusive", *stated)]
+        return [_leaf(EXCLUSIVE_CHANGED, effect, message, (self.old, self.new), "exclusive", *stated)]
 
     def pair_up(
         self, olds: Sequence[At], news: Sequence[At]
@@ -679,7 +678,7 @@ def _reconciled(
         new: The new type.
         is_complete: All that differs was found, so that something has the effect of the whole.
     """
-    milder = [_not_beyond(difference, whole) for difference in differences]
+    milder = [_by_meaning(_not_beyond(difference, whole)) for difference in differences]
     if not is_complete:
         return milder
     for side in ("kept", "known"):
@@ -717,9 +716,16 @@ def _not_beyond(difference: Difference, whole: Effect) -> Difference:
     if (kept, known) == (effect.kept, effect.known):
         return difference
     if kept is known is Holds.YES:
-        message = f"{difference.message}; the same values are allowed"
-        return replace(difference, code=NOTATION_CHANGED, effect=SAME, message=message)
+        return replace(difference, effect=SAME)
     return replace(difference, effect=replace(effect, kept=kept, known=known))
+
+
+def _by_meaning(difference: Difference) -> Difference:
+    """Return a difference after which the same values are allowed as one of the notation."""
+    if difference.effect is not SAME or difference.code in {*_WITHOUT_VALUES, NOTATION_CHANGED}:
+        return difference
+    message = f"{difference.message}; the same values are allowed"
+    return replace(difference, code=NOTATION_CHANGED, message=message)
 
 
 _WITHOUT_VALUES: Final = frozenset({TEXT_CHANGED, ORDER_CHANGED, EXTENSION_CHANGED, DEFINITION_RENAMED})

@@ -20,6 +20,7 @@ from droidgate_mappings.compare.value_search import (
     KEYWORDS,
     Answer,
     Found,
+    Part,
     Unclear,
     UnclearError,
     ValueSearch,
@@ -58,13 +59,17 @@ class _Side:
     names: Mapping[str, str]
     layout: Layout = field(init=False)
     schemas: dict[str, Json] = field(default_factory=dict)
+    written: dict[int, tuple[Type, Json]] = field(default_factory=dict)
+    """By the identity of a type, which is kept so that no other one takes that identity."""
 
     def __post_init__(self) -> None:
         self.layout = Layout(self.names)
 
     def schema_of(self, type_: Type) -> Json:
         """Return the schema of a type without what refuses no value."""
-        return _plain(write_annotated(type_, self.layout), self.names)
+        if id(type_) not in self.written:
+            self.written[id(type_)] = (type_, _plain(write_annotated(type_, self.layout), self.names))
+        return self.written[id(type_)][1]
 
     def definition(self, name: str) -> Json:
         """Return the schema of a definition; one that is missing stays a reference."""
@@ -85,6 +90,7 @@ class TypeRelations:
             _Side(old_definitions, _layout_of(old, old_definitions)),
             _Side(new_definitions, _layout_of(new, new_definitions)),
         )
+        self._effects: dict[tuple[Part, Part, bool], Effect] = {}
 
     @cached_property
     def _search(self) -> ValueSearch:
@@ -135,9 +141,15 @@ class TypeRelations:
         before, after = search.part(old, OLD), search.part(new, new_side)
         if before is after:
             return SAME
+        key = (before, after, are_arguments)
+        if key not in self._effects:
+            self._effects[key] = self._effect_of(before, after, self._limited(old, new), are_arguments)
+        return self._effects[key]
+
+    def _effect_of(self, before: Part, after: Part, limited: Json, are_arguments: bool) -> Effect:  # noqa: FBT001
+        search = self._search
         both = [search.part({"type": "object"}, OLD)] if are_arguments else []
-        limited = search.part(self._limited(old, new), OLD)
-        gone = search.find([before, limited, *both], [after])
+        gone = search.find([before, search.part(limited, OLD), *both], [after])
         come = search.find([after, *both], [before])
         if gone is None and come is None:
             return SAME

@@ -399,7 +399,24 @@ class Part(_Item):
     @cached_property
     def atoms(self) -> tuple[_Item, ...]:
         """What a value must be, all of it."""
-        return tuple(_read_atoms(self))
+        if self in self.search.reading:
+            raise UnclearError("a reference leads back to itself")
+        self.search.reading.add(self)
+        try:
+            return tuple(_read_atoms(self))
+        finally:
+            self.search.reading.discard(self)
+
+    @cached_property
+    def kinds(self) -> frozenset[str]:
+        """The kinds that its own keywords leave: a first look before it is taken apart."""
+        left = frozenset(KINDS)
+        for atom in self.atoms:
+            if isinstance(atom, _Kinds):
+                left &= atom.kinds
+            elif isinstance(atom, _Values):
+                left &= frozenset(map(kind_of_value, atom.values))
+        return left
 
     def inner(self, schema: Json) -> Part:
         """Return a part of the same side."""
@@ -726,6 +743,7 @@ class ValueSearch:
         self._open: dict[_State, int] = {}
         self._lowest = 0
         self.visited: set[tuple[Part, int]] = set()
+        self.reading: set[Part] = set()
         self._steps = _STEPS
 
     def part(self, schema: Json, side: int) -> Part:
@@ -769,7 +787,8 @@ class ValueSearch:
             return Unclear("the types are nested too deep")
         self._open[state] = depth
         lowest, self._lowest = self._lowest, depth
-        answer = self._first(self._of_kind(kind, state) for kind in KINDS)
+        possible = frozenset(KINDS).intersection(*(part.kinds for part, is_true in state if is_true))
+        answer = self._first(self._of_kind(kind, state) for kind in KINDS if kind in possible)
         del self._open[state]
         if isinstance(answer, Found) or self._lowest >= depth:
             self._answers[state] = answer

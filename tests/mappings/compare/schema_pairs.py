@@ -90,6 +90,13 @@ class Drawing:
         return drawn
 
     def pair(self) -> tuple[Schema, Schema]:
+        """Return an old and a new schema; no reference leads back to itself in one value."""
+        while True:
+            old, new = self.any_pair()
+            if not _is_endless(old) and not _is_endless(new):
+                return old, new
+
+    def any_pair(self) -> tuple[Schema, Schema]:
         """Return an old and a new schema."""
         old = self.whole()
         if self.chance(0.15):
@@ -379,6 +386,15 @@ def _in_place(schemas: list[Schema], definitions: Schema) -> Iterator[dict[str, 
         if schema.get("$ref") not in seen:
             seen.add(schema.get("$ref"))
             waiting.append(definitions.get(schema.get("$ref", "#/$defs/")[8:], {}))
+
+
+def _is_endless(whole: Schema) -> bool:
+    definitions = whole.get("$defs", {}) if isinstance(whole, dict) else {}
+    return any(
+        part.get("$ref") == f"#/$defs/{name}"
+        for name, schema in definitions.items()
+        for part in _in_place([schema], definitions)
+    )
 
 
 def _of_items(schemas: list[Schema]) -> list[Schema]:
