@@ -544,7 +544,7 @@ def _compare_unreached(old: Provider, new: Provider) -> list[Change]:
     reached = definitions_of(old.capabilities, old.definitions)
     reached |= definitions_of(new.capabilities, new.definitions)
     changes: list[Change] = []
-    comparison = TypeComparison(old.definitions, new.definitions, old.definitions == new.definitions)
+    comparison = TypeComparison(old.definitions, new.definitions)
     for name in dict.fromkeys([*old.definitions, *new.definitions]):
         if name in reached:
             continue
@@ -571,7 +571,6 @@ class _Capabilities:
     def __init__(self, old: Provider, new: Provider) -> None:
         self.old = old
         self.new = new
-        self.same_definitions = old.definitions == new.definitions
         self.unchanged = 0
 
     def compare(self) -> list[CapabilityComparison]:
@@ -638,7 +637,7 @@ class _Capabilities:
 
     def comparison(self) -> TypeComparison:
         """Return a comparison of types without findings so far."""
-        return TypeComparison(self.old.definitions, self.new.definitions, self.same_definitions)
+        return TypeComparison(self.old.definitions, self.new.definitions)
 
     def compare_outputs(
         self, before: Type | None, old_pointer: str, after: Type | None, new_pointer: str

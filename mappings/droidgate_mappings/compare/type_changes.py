@@ -249,14 +249,13 @@ _SHAPES: Final = frozenset(
 )
 
 
-@dataclass(slots=True)
+@dataclass
 class TypeComparison:
     """Compares types of two providers; one instance for each pair of roots, which reports a definition once.
 
     Attributes:
         old_definitions: What references of old types mean.
         new_definitions: What references of new types mean.
-        same_definitions: The two are equal.
         waiting: Pairs of definitions that are still to be compared.
         seen: Pairs of definitions that were found.
         arguments: The old type whose values are an object in any case, None without one.
@@ -264,7 +263,6 @@ class TypeComparison:
 
     old_definitions: Mapping[str, Type]
     new_definitions: Mapping[str, Type]
-    same_definitions: bool
     waiting: list[tuple[str, str]] = field(default_factory=list)
     seen: set[tuple[str, str]] = field(default_factory=set)
     arguments: Type | None = None
@@ -298,7 +296,7 @@ class TypeComparison:
 
     def compare(self, old: At, new: At) -> list[Difference]:
         """Return the differences of two types, outermost first, definitions left for later."""
-        if is_same(old.type, new.type) and (self.same_definitions or not _refers(old.type)):
+        if is_same(old.type, new.type) and (not _refers(old.type) or self.have_same_definitions):
             return []
         is_argument = old.type is self.arguments
         if not (isinstance(old.type, RefType) and isinstance(new.type, RefType)):
@@ -309,6 +307,12 @@ class TypeComparison:
             return [_by_meaning(difference) for difference in differences]
         refers = _refers(old.type) or _refers(new.type)
         return _reconciled(differences, pair.whole, old, new, is_complete=not refers)
+
+    @cached_property
+    def have_same_definitions(self) -> bool:
+        """Whether the definitions of both sides are alike."""
+        olds, news = self.old_definitions, self.new_definitions
+        return olds.keys() == news.keys() and all(is_same(olds[name], news[name]) for name in olds)
 
     def wait_for(self, old: str, new: str) -> bool:
         """Have two definitions compared once; return whether either is missing, and the other is not it."""

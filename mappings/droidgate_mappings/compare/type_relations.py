@@ -35,7 +35,7 @@ from droidgate_mappings.json_schema.schema_words import (
     referenced_name,
 )
 from droidgate_mappings.json_schema.type_schemas import Layout, write_annotated
-from droidgate_mappings.model.json_values import Json
+from droidgate_mappings.model.json_values import Json, canonical_json
 from droidgate_mappings.model.types import ObjectType, Type
 
 OLD, NEW = 0, 1
@@ -103,7 +103,7 @@ class TypeRelations:
         same = {
             name: references_in(old.definition(name))
             for name in old.definitions.keys() & new.definitions.keys()
-            if old.definition(name) == new.definition(name)
+            if canonical_json(old.definition(name)) == canonical_json(new.definition(name))
         }
         while True:
             changed = {name for name, references in same.items() if not references <= same.keys()}

@@ -412,5 +412,5 @@ def _of_member(schemas: list[Schema], name: str) -> list[Schema]:
         patterns = schema.get("patternProperties", {})
         found += [inner for pattern, inner in patterns.items() if re.search(pattern, name)]
         for word in ("additionalProperties", "unevaluatedProperties"):
-            found += [schema[word]] if schema.get(word, True) is not True else []
+            found += [schema[word]] if schema.get(word, True) not in ({}, True) else []
     return found

@@ -383,6 +383,17 @@ def test_a_definition_that_only_a_keyword_reaches_is_compared() -> None:
     assert reported.message == "what 'not' refers to changed"
 
 
+A: Schema = {"$ref": "#/$defs/A"}
+
+
+def test_a_definition_with_false_in_place_of_0_is_another_one() -> None:
+    def provider(value: object) -> Provider:
+        item, read = read_schema(object_(properties={"x": A}, **{"$defs": {"A": {"const": value}}}))
+        return _do(item, definitions=read)
+
+    assert _changes(_compare(provider(False), provider(0))) == [("type-changed", "breaking")]
+
+
 def test_recursive_types_end() -> None:
     def provider(kind: str) -> Provider:
         tree = {"$ref": "#/$defs/Tree"}
