@@ -258,6 +258,7 @@ class TypeComparison:
         new_definitions: What references of new types mean.
         waiting: Pairs of definitions that are still to be compared.
         seen: Pairs of definitions that were found.
+        visited: Pairs of types, by identity, that are being compared.
         arguments: The old type whose values are an object in any case, None without one.
     """
 
@@ -265,6 +266,7 @@ class TypeComparison:
     new_definitions: Mapping[str, Type]
     waiting: list[tuple[str, str]] = field(default_factory=list)
     seen: set[tuple[str, str]] = field(default_factory=set)
+    visited: set[tuple[int, int]] = field(default_factory=set)
     arguments: Type | None = None
     _relations: TypeRelations | None = None
 
@@ -302,7 +304,13 @@ class TypeComparison:
         if not (isinstance(old.type, RefType) and isinstance(new.type, RefType)):
             old, new = self.resolve(old, self.old_definitions), self.resolve(new, self.new_definitions)
         pair = _Pair(self, old, new, are_arguments=is_argument)
+        visit = (id(old.type), id(new.type))
+        if visit in self.visited:
+            # References that lead back here are not at the same places on both sides.
+            return []
+        self.visited.add(visit)
         differences = pair.differences()
+        self.visited.discard(visit)
         if all(difference.effect is SAME for difference in differences):
             return [_by_meaning(difference) for difference in differences]
         refers = _refers(old.type) or _refers(new.type)

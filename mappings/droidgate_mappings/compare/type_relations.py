@@ -48,6 +48,8 @@ _SINGLE: Final = (
 _CLOSING: Final = ("additionalProperties", "unevaluatedProperties")
 _IN_PLACE: Final = ("allOf", "anyOf", "oneOf")
 _BRANCHES: Final = ("if", "then", "else", "not")
+_MOST_FOLLOWED: Final = 4
+"""References to definitions that are written out inside each other."""
 _OF_ITEMS: Final = frozenset({"items", "prefixItems", "contains", "unevaluatedItems"})
 
 
@@ -91,6 +93,7 @@ class TypeRelations:
             _Side(new_definitions, _layout_of(new, new_definitions)),
         )
         self._effects: dict[tuple[Part, Part, bool], Effect] = {}
+        self._followed = 0
 
     @cached_property
     def _search(self) -> ValueSearch:
@@ -202,16 +205,15 @@ class TypeRelations:
         if old == new or not isinstance(old, Mapping) or not isinstance(new, Mapping):
             return old
         old_name, new_name = _only_reference(old), _only_reference(new)
-        if old_name is not None:
-            if old_name in place.passed:
+        if old_name is not None or new_name is not None:
+            if self._followed >= _MOST_FOLLOWED:
                 return old
-            place.passed.add(old_name)
-            return self._limited_inside(self._sides[OLD].definition(old_name), new, place)
-        if new_name is not None:
-            if new_name in place.passed_new:
-                return old
-            place.passed_new.add(new_name)
-            return self._limited_inside(old, self._sides[NEW].definition(new_name), place)
+            self._followed += 1
+            before = old if old_name is None else self._sides[OLD].definition(old_name)
+            after = new if new_name is None else self._sides[NEW].definition(new_name)
+            limited = self._limited_inside(before, after, place)
+            self._followed -= 1
+            return limited
         limited = dict(old)
         olds, news = old.get("properties", {}), new.get("properties", {})
         for name in olds.keys() & news.keys():
@@ -262,15 +264,11 @@ class _Described:
         parts: How many parts describe each property; the empty name is for the items of an array.
         patterns: Patterns of further names.
         is_closed: Something is required of all others.
-        passed: Old references that were followed.
-        passed_new: New references that were followed.
     """
 
     parts: Counter[str] = field(default_factory=Counter)
     patterns: set[str] = field(default_factory=set)
     is_closed: bool = False
-    passed: set[str] = field(default_factory=set)
-    passed_new: set[str] = field(default_factory=set)
 
     def covers(self, name: str) -> bool:
         """Return whether it says of a property what its value is, or that there is none."""

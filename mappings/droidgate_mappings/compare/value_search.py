@@ -23,7 +23,6 @@ from typing import Any, ClassVar, Final, TypeAlias, TypeVar, dataclass_transform
 
 from droidgate_mappings.json_schema.schema_words import is_schema_list, is_schema_map
 from droidgate_mappings.model.json_values import Json, canonical_json
-from droidgate_mappings.values.patterns import UnsupportedPatternError, compile_pattern, find_text
 
 NULL, BOOLEAN, NUMBER, STRING, ARRAY, OBJECT = "null", "boolean", "number", "string", "array", "object"
 KINDS: Final = (NULL, BOOLEAN, NUMBER, STRING, ARRAY, OBJECT)
@@ -116,8 +115,18 @@ _NEVER: Final[_Ways] = ()
 
 @dataclass_transform(frozen_default=True)
 def _atom(item: type[_T]) -> type[_T]:
-    """Make a keyword a record that is equal to itself only."""
-    return dataclass(frozen=True, slots=True, eq=False)(item)
+    """Make the annotations of a class the arguments of its instances, which are equal to themselves only.
+
+    Making as many dataclasses takes longer than a usual comparison.
+    """
+
+    def keep(self: _T, *values: Any) -> None:
+        self.__dict__.update(zip(names, values, strict=True))
+
+    names = tuple(item.__annotations__)
+    setattr(item, "__match_args__", names)  # noqa: B010
+    setattr(item, "__init__", keep)  # noqa: B010
+    return item
 
 
 @_atom
@@ -849,8 +858,6 @@ class ValueSearch:
             answer = self._solve_known(kind, branch)
         except UnclearError as error:
             return Unclear(str(error))
-        except UnsupportedPatternError as error:
-            return Unclear(f"a pattern is not compared: {error}")
         if isinstance(answer, Found) and unread:
             if answer.is_shown and all(atom.holds(answer.value) is wanted for atom, wanted in unread):
                 return answer
@@ -952,7 +959,7 @@ class ValueSearch:
                     return Found(text)
             return None
         missed += [_pattern_of(text) for text in refused]
-        shortest = find_text(matching, missed, least, most)
+        shortest = _text_of(matching, missed, least, most)
         return None if shortest is None else Found(shortest)
 
     def _solve_array(self, branch: _Branch, refused: list[Json]) -> Answer:
@@ -1266,10 +1273,21 @@ def matches(pattern: str, text: str) -> bool:
     Raises:
         UnclearError: the pattern is outside of what is compared.
     """
+    from droidgate_mappings.values import patterns  # noqa: PLC0415 - most declarations have none
+
     try:
-        return compile_pattern(pattern).matches(text)
-    except UnsupportedPatternError as error:
-        raise UnclearError(f"the pattern {pattern!r} is not compared: {error}") from None
+        return patterns.compile_pattern(pattern).matches(text)
+    except patterns.UnsupportedPatternError as error:
+        raise UnclearError(f"a pattern is not compared: {error}") from None
+
+
+def _text_of(matching: list[str], missed: list[str], least: int, most: int | None) -> str | None:
+    from droidgate_mappings.values import patterns  # noqa: PLC0415 - most declarations have none
+
+    try:
+        return patterns.find_text(matching, missed, least, most)
+    except patterns.UnsupportedPatternError as error:
+        raise UnclearError(f"a pattern is not compared: {error}") from None
 
 
 def _all_of(held: Iterable[bool | None]) -> bool | None:

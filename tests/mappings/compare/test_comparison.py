@@ -383,15 +383,15 @@ def test_a_definition_that_only_a_keyword_reaches_is_compared() -> None:
     assert reported.message == "what 'not' refers to changed"
 
 
-A: Schema = {"$ref": "#/$defs/A"}
-
-
 def test_a_definition_with_false_in_place_of_0_is_another_one() -> None:
     def provider(value: object) -> Provider:
         item, read = read_schema(object_(properties={"x": A}, **{"$defs": {"A": {"const": value}}}))
         return _do(item, definitions=read)
 
     assert _changes(_compare(provider(False), provider(0))) == [("type-changed", "breaking")]
+
+
+A: Schema = {"$ref": "#/$defs/A"}
 
 
 def test_recursive_types_end() -> None:
@@ -403,6 +403,18 @@ def test_recursive_types_end() -> None:
 
     changes = _compare(provider("integer"), provider("string")).all_changes()
     assert [change.new_pointer for change in changes] == ["/definitions/Tree/properties/value/type"]
+
+
+def test_recursion_that_begins_at_another_place_ends() -> None:
+    def provider(kind: str, *, is_shifted: bool) -> Provider:
+        leaf = {"b": {"type": kind}}
+        twice = object_(properties={"a": object_(properties={"a": A, **leaf}), **leaf})
+        root = object_(properties={"a": A, **leaf}) if is_shifted else twice
+        item, definitions = read_schema({**root, "$defs": {"A": twice}})
+        return _do(item, definitions=definitions)
+
+    changes = _changes(_compare(provider("string", is_shifted=False), provider("integer", is_shifted=True)))
+    assert ("type-changed", "breaking") in changes
 
 
 def test_a_choice_that_contains_itself_ends() -> None:
