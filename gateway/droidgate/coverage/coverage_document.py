@@ -364,7 +364,7 @@ class ChangedCapability(Frozen):
 
     id: str
     status: Literal["added", "removed", "changed"]
-    weight: Literal["text-only", "compatible", "breaking", "security"]
+    weight: Literal["text-only", "compatible", "not-decided", "breaking", "security"]
     changes: tuple[Change, ...]
 
 
@@ -374,7 +374,7 @@ class ChangedProvider(Frozen):
     protocol: str
     component: str | None
     status: Literal["added", "removed", "changed"]
-    weight: Literal["text-only", "compatible", "breaking", "security"]
+    weight: Literal["text-only", "compatible", "not-decided", "breaking", "security"]
     changes: tuple[Change, ...]
     capabilities: tuple[ChangedCapability, ...]
 
@@ -401,7 +401,7 @@ class ChangedApp(Frozen):
     status: Literal["added", "removed", "changed"]
     old_version: str | None
     new_version: str | None
-    weight: Literal["text-only", "compatible", "breaking", "security"] | None
+    weight: Literal["text-only", "compatible", "not-decided", "breaking", "security"] | None
     capabilities_added: int
     capabilities_removed: int
     capabilities_changed: int
@@ -420,7 +420,7 @@ class ChangeCounts(Frozen):
         capabilities_added: Capabilities that came, those of new apps included.
         capabilities_removed: Capabilities that went, those of apps that went included.
         capabilities_changed: Capabilities that changed.
-        breaking: Changed or removed capabilities whose heaviest change breaks callers.
+        breaking: Changed or removed capabilities whose heaviest change breaks callers, or is not decided.
         compatible: Changed capabilities whose heaviest change does not.
         text_only: Changed capabilities of which only words changed.
         security: Changed access rules that accept other callers now, of components and of capabilities.
