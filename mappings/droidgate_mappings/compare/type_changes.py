@@ -195,12 +195,17 @@ def _listed_values(stated: Mapping[str, list[Json]]) -> list[Json] | None:
     values: list[Json] | None = None
     for place, (content,) in stated.items():
         listed = content if isinstance(content, list) and not place.endswith("const") else [content]
-        values = listed if values is None else [value for value in values if _is_in(value, listed)]
+        if values is not None:
+            refused = {*map(exact, _missing_in(listed, values))}
+            listed = [value for value in values if exact(value) not in refused]
+        values = listed
     return values
 
 
-def _is_in(value: Json, values: Iterable[Json]) -> bool:
-    return exact(value) in map(exact, values)
+def _missing_in(known: Iterable[Json], values: Iterable[Json]) -> list[Json]:
+    """Return the values that are not among others."""
+    there = {*map(exact, known)}
+    return [value for value in values if exact(value) not in there]
 
 
 def _words_for_lists(before: list[Json] | None, after: list[Json] | None) -> tuple[str, str]:
@@ -208,8 +213,7 @@ def _words_for_lists(before: list[Json] | None, after: list[Json] | None) -> tup
     if before is None or after is None:
         words = "only some values are allowed now" if before is None else "any value is allowed now"
         return ENUM_CHANGED, words
-    gone = [item for item in before if not _is_in(item, after)]
-    come = [item for item in after if not _is_in(item, before)]
+    gone, come = _missing_in(after, before), _missing_in(before, after)
     if not gone and not come:
         in_order = [*map(exact, before)] == [*map(exact, after)]
         return (

@@ -150,8 +150,13 @@ class _Kinds(_Item):
 class _Values(_Item):
     values: tuple[Json, ...]
 
+    @cached_property
+    def known(self) -> frozenset[Json]:
+        """The values, in a form that is equal for equal values."""
+        return frozenset(map(exact, self.values))
+
     def holds_for_kind(self, value: Any) -> bool:
-        return exact(value) in map(exact, self.values)
+        return exact(value) in self.known
 
 
 @_atom
