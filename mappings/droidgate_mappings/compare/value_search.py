@@ -715,12 +715,49 @@ class _Branch:
     """One way in which a value of one kind can be all that is asked for."""
 
     pending: list[tuple[_Item, bool]]
-    seen: dict[Part, bool] = field(default_factory=dict)
+    seen: dict[_Item, bool] = field(default_factory=dict)
     atoms: list[tuple[_Item, bool]] = field(default_factory=list)
+    choices: list[tuple[_Item, _Ways]] = field(default_factory=list)
 
     def copy(self, further: Iterable[tuple[_Item, bool]]) -> _Branch:
         """Return a copy with more to take apart."""
-        return _Branch([*self.pending, *further], dict(self.seen), list(self.atoms))
+        return _Branch(list(further), dict(self.seen), list(self.atoms), list(self.choices))
+
+    def take_apart(self, kind: str) -> bool:
+        """Take apart what can hold in one way only; return whether the rest may hold."""
+        while self.pending:
+            item, is_true = self.pending.pop()
+            if isinstance(item, Part):
+                if item in self.seen:
+                    if self.seen[item] is is_true:
+                        continue
+                    return False
+                self.seen[item] = is_true
+            ways = item.ways(is_true=is_true, kind=kind)
+            if ways is None:
+                self.atoms.append((item, is_true))
+            elif len(ways) == 1:
+                self.pending += ways[0]
+            else:
+                self.choices.append((item, ways))
+            if not self.pending and not self._narrow_choices():
+                return False
+        return True
+
+    def _narrow_choices(self) -> bool:
+        """Leave out ways that cannot hold and choices that hold already; return whether all may hold."""
+        choices, self.choices = self.choices, []
+        for item, ways in choices:
+            left = [way for way in ways if all(self.seen.get(part, sign) is sign for part, sign in way)]
+            if any(all(self.seen.get(part) is sign for part, sign in way) for way in left):
+                continue
+            if not left:
+                return False
+            if len(left) == 1:
+                self.pending += left[0]
+            else:
+                self.choices.append((item, left))
+        return True
 
     def required(self, atom: type, *, is_true: bool = True) -> list[Any]:
         """Return the atoms of a class that have to hold, or not to hold."""
@@ -820,36 +857,46 @@ class ValueSearch:
 
     def _of_kind(self, kind: str, state: _State) -> Answer:
         try:
-            return self._first(self._solve(kind, branch) for branch in self._branches(kind, state))
+            branches = self._branches(kind, _Branch(list(state)))
+            return self._first(self._solve(kind, branch) for branch in branches)
         except UnclearError as error:
             return Unclear(str(error))
 
-    def _branches(self, kind: str, state: _State) -> Iterator[_Branch]:
-        """Yield each way to take apart what a value has to be, with the atoms of its kind only."""
-        waiting = [_Branch(sorted(state, key=lambda literal: literal[1]))]
+    def _branches(self, kind: str, start: _Branch, *, is_inner: bool = False) -> Iterator[_Branch]:
+        """Yield each way to take apart what a value has to be, with the atoms of its kind only.
+
+        What can hold in one way only is taken apart first, so that a choice is made between the ways that are
+        left, and of the shortest choice.
+        """
+        waiting = [start]
         while waiting:
             branch = waiting.pop()
             self._steps -= 1
             if self._steps < 0:
                 raise UnclearError("there are too many combinations")
-            while branch.pending:
-                item, is_true = branch.pending.pop()
-                if isinstance(item, Part):
-                    if item in branch.seen:
-                        if branch.seen[item] is is_true:
-                            continue
-                        break
-                    branch.seen[item] = is_true
-                ways = item.ways(is_true=is_true, kind=kind)
-                if ways is None:
-                    branch.atoms.append((item, is_true))
-                elif len(ways) == 1:
-                    branch.pending += ways[0]
-                else:
-                    waiting += [branch.copy(way) for way in reversed(ways)]
-                    break
-            else:
+            if not branch.take_apart(kind):
+                continue
+            if not branch.choices:
                 yield branch
+                continue
+            at = min(range(len(branch.choices)), key=lambda place: len(branch.choices[place][1]))
+            item, ways = branch.choices.pop(at)
+            if not is_inner and self._is_refused_anyway(kind, item, branch):
+                waiting.append(branch)
+            else:
+                waiting += [branch.copy(way) for way in reversed(ways)]
+
+    def _is_refused_anyway(self, kind: str, item: _Item, branch: _Branch) -> bool:
+        """Return whether the atoms of a branch alone keep a value from being one of a part."""
+        if not isinstance(item, Part) or branch.seen[item] or not branch.atoms:
+            return False
+        lowest, self._lowest = self._lowest, len(self._open)
+        start = _Branch([(item, True)], atoms=list(branch.atoms))
+        answer = self._first(self._solve(kind, inner) for inner in self._branches(kind, start, is_inner=True))
+        # What is only assumed further out shows nothing here.
+        is_certain = self._lowest >= len(self._open)
+        self._lowest = min(lowest, self._lowest)
+        return answer is None and is_certain
 
     def _solve(self, kind: str, branch: _Branch) -> Answer:
         unread = [

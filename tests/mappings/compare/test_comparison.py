@@ -320,6 +320,31 @@ def test_a_breaking_change_of_values_has_an_example() -> None:
     assert change.examples == ("b",)
 
 
+def _kinds(count: int, **further: Schema) -> Schema:
+    """Return a choice between objects that a constant tells apart; the second one has further properties."""
+    texts = {f"p{at}": text() for at in range(5)}
+    return {
+        "oneOf": [
+            object_(
+                properties={"kind": {"const": f"k{at}"}, **texts, **(further if at == 1 else {})},
+                required=["kind"],
+            )
+            for at in range(count)
+        ]
+    }
+
+
+@pytest.mark.parametrize(("new", "weights"), [
+    pytest.param(_kinds(20, q=integer()), HARMLESS, id="an optional property more"),
+    pytest.param(_kinds(21), WIDER, id="an alternative more"),
+    pytest.param(_kinds(20, p2=text(maxLength=5)), NARROWER, id="a bound in one alternative"),
+])  # fmt: skip
+def test_a_change_in_a_long_choice_is_decided(new: Schema, weights: tuple[str, str]) -> None:
+    for of, weight in zip((_given, _taken), weights, strict=True):
+        (change,) = _compare(of(_kinds(20)), of(new)).all_changes()
+        assert change.weight.value == weight
+
+
 def test_parameters_come_and_go() -> None:
     old, _ = read_schema(object_(properties={"a": text(), "b": text()}))
     new, _ = read_schema(object_(properties={"b": text(), "c": text(), "d": text()}, required=["b", "d"]))
