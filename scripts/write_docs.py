@@ -49,8 +49,8 @@ _FINDINGS_INTRODUCTION = """\
 # Findings
 
 Every finding has a stable code. [Levels](../concepts/levels.md) explains reading and conversion levels.
-Levels of `lint`: `note`, `warning`, `error`. Weights of `diff`: `text-only`, `compatible`, `breaking`,
-`security`.
+Levels of `lint`: `note`, `warning`, `error`. Weights of `diff`: `text-only`, `compatible`,
+`not-decided`, `breaking`, `security`.
 """
 _DIVERGENCES_INTRODUCTION = """\
 # Where specifications and apps differ

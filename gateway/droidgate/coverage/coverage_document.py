@@ -363,7 +363,7 @@ class ChangedCapability(Frozen):
 
     id: str
     status: Literal["added", "removed", "changed"]
-    weight: Literal["text-only", "compatible", "breaking", "security"]
+    weight: Literal["text-only", "compatible", "not-decided", "breaking", "security"]
     changes: tuple[Change, ...]
 
 
@@ -373,7 +373,7 @@ class ChangedProvider(Frozen):
     protocol: str
     component: str | None
     status: Literal["added", "removed", "changed"]
-    weight: Literal["text-only", "compatible", "breaking", "security"]
+    weight: Literal["text-only", "compatible", "not-decided", "breaking", "security"]
     changes: tuple[Change, ...]
     capabilities: tuple[ChangedCapability, ...]
 
@@ -400,7 +400,7 @@ class ChangedApp(Frozen):
     status: Literal["added", "removed", "changed"]
     old_version: str | None
     new_version: str | None
-    weight: Literal["text-only", "compatible", "breaking", "security"] | None
+    weight: Literal["text-only", "compatible", "not-decided", "breaking", "security"] | None
     capabilities_added: int
     capabilities_removed: int
     capabilities_changed: int
@@ -419,7 +419,7 @@ class ChangeCounts(Frozen):
         capabilities_added: Added capabilities, those of added apps included.
         capabilities_removed: Removed capabilities, those of removed apps included.
         capabilities_changed: Changed capabilities.
-        breaking: Changed or removed capabilities with a change that breaks callers.
+        breaking: Changed or removed capabilities whose heaviest change breaks callers, or is not decided.
         compatible: Changed capabilities without such a change.
         text_only: Changed capabilities of which only texts changed.
         security: Changed access rules of components and capabilities that now accept other callers.

@@ -290,7 +290,7 @@ class _Step:
             capabilities_added=added,
             capabilities_removed=removed,
             capabilities_changed=len(changed),
-            breaking=removed + weights.count(Weight.BREAKING),
+            breaking=removed + weights.count(Weight.BREAKING) + weights.count(Weight.NOT_DECIDED),
             compatible=weights.count(Weight.COMPATIBLE),
             text_only=weights.count(Weight.TEXT_ONLY),
             security=sum(change.weight is Weight.SECURITY for change in comparison.all_changes()),

@@ -22,7 +22,6 @@ from droidgate.sources.source_results import Providers
 from droidgate_mappings.formats.format import (
     Format,
     chosen_formats,
-    finder_of,
     finder_of_silent,
     load_formats,
 )

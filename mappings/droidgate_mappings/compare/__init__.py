@@ -9,6 +9,7 @@ from droidgate_mappings.compare.changes import (
     ProtocolChange,
     ProviderComparison,
     Weight,
+    heaviest,
 )
 from droidgate_mappings.compare.provider_changes import Unread, compare_sets, pair_providers
 
@@ -23,5 +24,6 @@ __all__ = [
     "Unread",
     "Weight",
     "compare_sets",
+    "heaviest",
     "pair_providers",
 ]

@@ -3,29 +3,55 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import Enum, auto
 from functools import partial
 from typing import Final, Literal
 
-from droidgate_mappings.model.findings import Finding, Graded, finding_code
+from droidgate_mappings.model.findings import FINDING_CODES, Finding, Graded, finding_code
 from droidgate_mappings.model.json_values import Json, pointer_token
 from droidgate_mappings.model.types import Frozen, Type
 
 
-class Effect(Enum):
-    """How the set of allowed values changed."""
+class Holds(Enum):
+    """Whether a statement about all values holds."""
 
-    NONE = auto()
-    """Not at all: words or spelling."""
-    HARMLESS = auto()
-    """In a way that hurts neither those who give such values nor those who take them."""
-    WIDER = auto()
-    """Every old value is still allowed, and more."""
-    NARROWER = auto()
-    """Every value that is allowed was allowed before."""
-    OTHER = auto()
-    """Neither, or a property is gone."""
+    YES = auto()
+    NO = auto()
+    UNKNOWN = auto()
+
+
+@dataclass(frozen=True, slots=True)
+class Effect:
+    """How the set of allowed values changed.
+
+    Attributes:
+        kept: Every old value is still allowed.
+        known: Every value that is allowed was allowed before.
+        is_harmless: Something changed that is in no value, and hurts nobody.
+        is_fixed: It counts whatever the values of the whole are: callers lose something.
+        reason: Why one of the two is not known.
+        gone: A value that was allowed and is not; empty where none can be shown.
+        come: A value that is allowed and was not; empty where none can be shown.
+    """
+
+    kept: Holds
+    known: Holds
+    is_harmless: bool = False
+    is_fixed: bool = False
+    reason: str | None = None
+    gone: tuple[Json, ...] = field(default=(), compare=False)
+    come: tuple[Json, ...] = field(default=(), compare=False)
+
+
+SAME: Final = Effect(Holds.YES, Holds.YES)
+"""Not at all: words or spelling."""
+HARMLESS: Final = Effect(Holds.YES, Holds.YES, is_harmless=True)
+WIDER: Final = Effect(Holds.YES, Holds.NO)
+NARROWER: Final = Effect(Holds.NO, Holds.YES)
+NEITHER: Final = Effect(Holds.NO, Holds.NO)
+LOST: Final = Effect(Holds.NO, Holds.NO, is_fixed=True)
+"""Something is gone that callers gave or took."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,6 +93,8 @@ class Weight(Graded):
     """Only words for users and language models, or the way something is written down, changed."""
     COMPATIBLE = "compatible"
     """Calls that were right stay right, and their results are still understood."""
+    NOT_DECIDED = "not-decided"
+    """Whether it breaks callers is not known; the message says why. It counts as breaking."""
     BREAKING = "breaking"
     """A call that was right may be refused, or its result may be something the caller does not expect."""
     SECURITY = "security"
@@ -93,6 +121,8 @@ class Change(Frozen):
         new_pointer: JSON Pointer in the new provider, None for what was removed.
         old: The old value, None for what was added.
         new: The new value, None for what was removed.
+        examples: Where values make it breaking, one of them: an old input that is refused now, or a new
+            result that was not allowed. Empty where none can be shown.
     """
 
     code: str
@@ -102,6 +132,7 @@ class Change(Frozen):
     new_pointer: str | None = None
     old: Json = None
     new: Json = None
+    examples: tuple[Json, ...] = ()
 
 
 Status = Literal["added", "removed", "changed"]
@@ -261,6 +292,9 @@ EXCLUSIVE_CHANGED: Final = _code(
 CLASS_CHANGED: Final = _code("class-changed", "Another class name of an object")
 DEFINITION_RENAMED: Final = _code("definition-renamed", "The same type goes by another name")
 DEFINITION_CHANGED: Final = _code("definition-changed", "A definition changed that no capability reaches")
+CALLING_CHANGED: Final = _code(
+    "calling-changed", "A capability may be called in other ways; breaking where one is refused now"
+)
 OUTPUT_ADDED: Final = _code("output-added", "A result is declared where none was")
 OUTPUT_REMOVED: Final = _code("output-removed", "A result is no longer declared")
 EFFECT_CHANGED: Final = _code(
@@ -278,3 +312,6 @@ ACCESS_OPENED: Final = _code(
     "An access rule accepts callers that were refused; a replaced permission is tightened too",
 )
 EXTENSION_CHANGED: Final = _code("extension-changed", "Another fact that only one format knows")
+
+CODES: Final = frozenset(code.code for code in FINDING_CODES.values() if code.module == __name__)
+"""The codes that a change can have."""

@@ -23,6 +23,7 @@ from droidgate_mappings.compare.changes import (
     OUTPUT_REMOVED,
     PROVIDER_ADDED,
     PROVIDER_REMOVED,
+    SAME,
     TEXT_CHANGED,
     At,
     CapabilityComparison,
@@ -30,6 +31,7 @@ from droidgate_mappings.compare.changes import (
     Comparison,
     Difference,
     Effect,
+    Holds,
     NotCompared,
     ProviderComparison,
     Side,
@@ -49,6 +51,7 @@ from droidgate_mappings.model.capability import (
 from droidgate_mappings.model.json_values import Json, pointer_token
 from droidgate_mappings.model.names import qualified_class
 from droidgate_mappings.model.types import Type
+from droidgate_mappings.tables.loading import find_binding
 from droidgate_mappings.text.configured_flags import joined_qualifiers, value_for_qualifier
 
 Key = tuple[str | None, ...]
@@ -218,17 +221,22 @@ def compare_access(
 
     A rule that keeps callers out is `breaking`; a rule that lets in other callers is `security`. A replaced
     permission does both, so it has a change of each weight, and its protection level is that of another one.
+    Where only Android binds a component, `exported` says nothing about its callers.
     """
+    is_bound = isinstance(old, Provider) and find_binding(old.protocol) is not None
     is_same_permission = getattr(old.access, "permission", None) == getattr(new.access, "permission", None)
     for field in type(old.access).model_fields:
         before, after = getattr(old.access, field), getattr(new.access, field)
         if before != after and (is_same_permission or field != "protection_level"):
             pointers = (f"{old_pointer}/access/{field}", f"{new_pointer}/access/{field}")
-            yield from _changes_of(field, before, after, pointers)
+            is_silent = is_bound and field == "exported"
+            shift = _Shift(tightens=False, opens=False) if is_silent else _SHIFTS[field](before, after)
+            yield from _changes_of(field, before, after, pointers, shift)
 
 
-def _changes_of(field: str, before: Any, after: Any, pointers: tuple[str, str]) -> Iterator[Change]:
-    shift = _SHIFTS[field](before, after)
+def _changes_of(
+    field: str, before: Any, after: Any, pointers: tuple[str, str], shift: _Shift
+) -> Iterator[Change]:
     effects = []
     if shift.tightens:
         who = "all callers are" if _is_closed(field, after) else "some callers are"
@@ -360,17 +368,30 @@ _TITLES: Final = {
 }
 
 
-_GIVEN: Final = {
-    Effect.NONE: Weight.TEXT_ONLY,
-    Effect.HARMLESS: Weight.COMPATIBLE,
-    Effect.WIDER: Weight.COMPATIBLE,
-    Effect.NARROWER: Weight.BREAKING,
-    Effect.OTHER: Weight.BREAKING,
-}
-"""Weights where callers give the value: inputs."""
-_TAKEN: Final = {**_GIVEN, Effect.WIDER: Weight.BREAKING, Effect.NARROWER: Weight.COMPATIBLE}
-"""Weights where callers take the value: outputs."""
-_UNREACHED: Final = {**dict.fromkeys(Effect, Weight.COMPATIBLE), Effect.NONE: Weight.TEXT_ONLY}
+Weighing = Callable[[Effect], Weight]
+
+
+def _given(effect: Effect) -> Weight:
+    """Return the weight where callers give the value: inputs."""
+    return _weight_of(effect, effect.kept)
+
+
+def _taken(effect: Effect) -> Weight:
+    """Return the weight where callers take the value: outputs."""
+    return _weight_of(effect, effect.known)
+
+
+def _weight_of(effect: Effect, holds: Holds) -> Weight:
+    if holds is Holds.UNKNOWN:
+        return Weight.NOT_DECIDED
+    if holds is Holds.NO:
+        return Weight.BREAKING
+    return Weight.TEXT_ONLY if effect == SAME else Weight.COMPATIBLE
+
+
+def _unreached(effect: Effect) -> Weight:
+    return Weight.TEXT_ONLY if effect == SAME else Weight.COMPATIBLE
+
 
 _PROMISES: Final = {"read_only": True, "destructive": False, "idempotent": True, "open_world": False}
 """The value of each effect that a caller may rely on."""
@@ -418,10 +439,19 @@ def _compare_shown(old: CapabilitySet, new: CapabilitySet) -> Comparison:
     )
 
 
+_MOST_NAMED: Final = 10
+"""Capabilities that are named in the message about a whole provider."""
+
+
 def _whole_provider(provider: Provider, *, is_new: bool) -> ProviderComparison:
     count = len(provider.capabilities)
     noun = "capability" if count == 1 else "capabilities"
     message = f"the provider is {'new' if is_new else 'gone'}, with {count} {noun}"
+    ids = [capability.id for capability in provider.capabilities]
+    if ids:
+        message += f": {', '.join(ids[:_MOST_NAMED])}"
+    if count > _MOST_NAMED:
+        message += f" and {count - _MOST_NAMED} more"
     change = _whole(PROVIDER_ADDED if is_new else PROVIDER_REMOVED, message, "", provider, is_new=is_new)
     return ProviderComparison(
         protocol=provider.protocol,
@@ -462,7 +492,7 @@ def _compare_providers(old: Provider, new: Provider) -> tuple[ProviderComparison
         *_compare_dialects(old, new),
         *compare_access(old, "", new, ""),
     ]
-    changes += _weighed(compare_extensions(old.extensions, "", new.extensions, ""), _GIVEN)
+    changes += _weighed(compare_extensions(old.extensions, "", new.extensions, ""), _given)
     changes += _compare_unreached(old, new)
     pairing = _Capabilities(old, new)
     capabilities = pairing.compare()
@@ -514,7 +544,7 @@ def _compare_unreached(old: Provider, new: Provider) -> list[Change]:
     reached = definitions_of(old.capabilities, old.definitions)
     reached |= definitions_of(new.capabilities, new.definitions)
     changes: list[Change] = []
-    comparison = TypeComparison(old.definitions, new.definitions, old.definitions == new.definitions)
+    comparison = TypeComparison(old.definitions, new.definitions)
     for name in dict.fromkeys([*old.definitions, *new.definitions]):
         if name in reached:
             continue
@@ -527,7 +557,7 @@ def _compare_unreached(old: Provider, new: Provider) -> list[Change]:
                 _change(DEFINITION_CHANGED, Weight.COMPATIBLE, message, (pointer, pointer), *values)
             )
         else:
-            changes += _weighed(comparison.compare_roots(At(before, pointer), At(after, pointer)), _UNREACHED)
+            changes += _weighed(comparison.compare_roots(At(before, pointer), At(after, pointer)), _unreached)
     return changes
 
 
@@ -541,7 +571,6 @@ class _Capabilities:
     def __init__(self, old: Provider, new: Provider) -> None:
         self.old = old
         self.new = new
-        self.same_definitions = old.definitions == new.definitions
         self.unchanged = 0
 
     def compare(self) -> list[CapabilityComparison]:
@@ -595,20 +624,20 @@ class _Capabilities:
         given = self.comparison().compare_arguments(
             At(old.input, f"{old_pointer}/input"), At(new.input, f"{new_pointer}/input")
         )
-        changes += _weighed(given, _GIVEN)
+        changes += _weighed(given, _given)
         changes += self.compare_outputs(
             old.output, f"{old_pointer}/output", new.output, f"{new_pointer}/output"
         )
         changes += _compare_effects(old, old_pointer, new, new_pointer)
         changes += compare_access(old, old_pointer, new, new_pointer)
         changes += _weighed(
-            compare_extensions(old.extensions, old_pointer, new.extensions, new_pointer), _GIVEN
+            compare_extensions(old.extensions, old_pointer, new.extensions, new_pointer), _given
         )
         return changes
 
     def comparison(self) -> TypeComparison:
         """Return a comparison of types without findings so far."""
-        return TypeComparison(self.old.definitions, self.new.definitions, self.same_definitions)
+        return TypeComparison(self.old.definitions, self.new.definitions)
 
     def compare_outputs(
         self, before: Type | None, old_pointer: str, after: Type | None, new_pointer: str
@@ -619,7 +648,7 @@ class _Capabilities:
         was_empty, is_empty = before is None or before.kind == "null", after is None or after.kind == "null"
         if before is not None and after is not None and was_empty == is_empty:
             return _weighed(
-                self.comparison().compare_roots(At(before, old_pointer), At(after, new_pointer)), _TAKEN
+                self.comparison().compare_roots(At(before, old_pointer), At(after, new_pointer)), _taken
             )
         removed = is_empty and not was_empty
         message = "no result is declared any more" if removed else "a result is declared now"
@@ -673,16 +702,23 @@ def _compare_effects(old: Capability, old_pointer: str, new: Capability, new_poi
     return changes
 
 
-def _weighed(differences: Iterable[Difference], weights: dict[Effect, Weight]) -> list[Change]:
-    return [
-        Change(
-            code=difference.code,
-            weight=weights[difference.effect],
-            message=difference.message,
-            old_pointer=difference.old_pointer,
-            new_pointer=difference.new_pointer,
-            old=difference.old,
-            new=difference.new,
-        )
-        for difference in differences
-    ]
+def _weighed(differences: Iterable[Difference], weigh: Weighing) -> list[Change]:
+    return [_weighed_change(difference, weigh) for difference in differences]
+
+
+def _weighed_change(difference: Difference, weigh: Weighing) -> Change:
+    weight = weigh(difference.effect)
+    message = difference.message
+    if weight is Weight.NOT_DECIDED:
+        message += f"; not decided: {difference.effect.reason}"
+    shown = difference.effect.gone if weigh is _given else difference.effect.come if weigh is _taken else ()
+    return Change(
+        code=difference.code,
+        weight=weight,
+        message=message,
+        old_pointer=difference.old_pointer,
+        new_pointer=difference.new_pointer,
+        old=difference.old,
+        new=difference.new,
+        examples=shown if weight is Weight.BREAKING else (),
+    )

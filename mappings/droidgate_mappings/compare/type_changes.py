@@ -1,37 +1,38 @@
-"""Comparing types: which values the new type allows and the old one did not, and the other way round.
+"""Where two types differ, and what each difference does to the values that they allow.
 
 A difference says how the set of allowed values changed; whether that hurts depends on the direction. Callers
-give inputs, so a narrower input breaks them; callers take outputs, so a wider output does. Objects are read
-as callers use them: one more optional property hurts nobody, a missing one hurts who gave or read it.
-The alternatives of an exclusive choice are taken to be apart from each other.
+give inputs, so a narrower input breaks them; callers take outputs, so a wider output does. One more optional
+property of an open object hurts nobody, a missing one hurts who gave or read it.
 
-Every keyword of a schema that the types keep verbatim restricts its values apart from the others, so a
-keyword that appears refuses values and one that goes away lets values in. A schema inside a keyword is read
-and compared as a type. What is not decided counts as neither wider nor narrower.
+`type_relations` decides how the values of two types relate. Each difference has the effect that the old type
+would have with this change alone; where all changes together have another effect, it is that of the whole.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
-from decimal import Context, Decimal
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import combinations
-from typing import Final
+from typing import Any, Final
 
 from droidgate_mappings.compare.changes import (
     ALTERNATIVE_ADDED,
     ALTERNATIVE_REMOVED,
+    CALLING_CHANGED,
     CLASS_CHANGED,
     DEFINITION_RENAMED,
     ENUM_CHANGED,
     EXCLUSIVE_CHANGED,
     EXTENSION_CHANGED,
     FORMAT_CHANGED,
+    HARMLESS,
     ITEMS_CHANGED,
     KEYWORD_CHANGED,
+    LOST,
     MEMBER_ADDED,
     MEMBER_REMOVED,
+    NARROWER,
     NOTATION_CHANGED,
     NULLABLE_CHANGED,
     ORDER_CHANGED,
@@ -39,19 +40,19 @@ from droidgate_mappings.compare.changes import (
     PROPERTY_ADDED,
     PROPERTY_REMOVED,
     REQUIRED_CHANGED,
+    SAME,
     TEXT_CHANGED,
     TYPE_CHANGED,
+    WIDER,
     At,
     Difference,
     Effect,
+    Holds,
 )
-from droidgate_mappings.json_schema import NAMESPACE, read_type
-from droidgate_mappings.json_schema.schema_words import (
-    CONTAINERS,
-    WORD_OF_KIND,
-    is_schema_list,
-    is_schema_map,
-)
+from droidgate_mappings.compare.type_relations import NEW, OLD, TypeRelations
+from droidgate_mappings.compare.value_search import KEYWORDS, exact
+from droidgate_mappings.json_schema import NAMESPACE, NOTATION
+from droidgate_mappings.json_schema.schema_words import WORD_OF_KIND
 from droidgate_mappings.model.capability import declaration_of, is_same, references_of
 from droidgate_mappings.model.json_values import Json, canonical_json, json_equal, pointer_token
 from droidgate_mappings.model.types import (
@@ -63,66 +64,17 @@ from droidgate_mappings.model.types import (
     OneOfType,
     OpaqueType,
     RefType,
+    ScalarType,
     Type,
+    TypeFacts,
 )
 from droidgate_mappings.tables.loading import find_format_tables
 
-_LEAST: Final = {"minLength", "minItems", "minProperties", "minContains"}
-_MOST: Final = {"maxLength", "maxItems", "maxProperties", "maxContains"}
-_LOWER_BOUNDS: Final = _LEAST | {"minimum", "exclusiveMinimum"}
-_UPPER_BOUNDS: Final = _MOST | {"maximum", "exclusiveMaximum"}
 _WORDS: Final = {"title", "$comment", "examples", "example", "deprecated"}
-_CONTENT: Final = {"contentEncoding", "contentMediaType", "contentSchema"}
-_HARMLESS: Final = {"default", "readOnly", "writeOnly", "$id", "$schema", "$anchor"} | _CONTENT
-_DEFAULTS: Final[dict[str, Json]] = {
-    **dict.fromkeys(("minLength", "minItems", "minProperties"), 0),
-    "minContains": 1,
-    "uniqueItems": False,
-}
-_UNEVALUATED: Final = frozenset({"unevaluatedItems", "unevaluatedProperties"})
-_SCHEMAS: Final = frozenset({"additionalProperties", "contains", "items", "propertyNames"}) | _UNEVALUATED
-"""Keywords with one schema, which allow more where it does."""
-_LISTS: Final = frozenset({"anyOf", "oneOf", "allOf"})
-_MAPS: Final = frozenset({"patternProperties", "dependentSchemas", "properties"})
 _CONDITION: Final = ("if", "then", "else")
-_OF_TEXTS: Final = ("minLength", "maxLength")
-_OF_NUMBERS: Final = ("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf")
-_OF_LISTS: Final = (
-    *("items", "prefixItems", "unevaluatedItems", "minItems", "maxItems", "uniqueItems"),
-    *("contains", "minContains", "maxContains"),
-)
-_OF_OBJECTS: Final = (
-    *("properties", "patternProperties", "additionalProperties", "unevaluatedProperties", "propertyNames"),
-    *("required", "dependentRequired", "dependentSchemas", "minProperties", "maxProperties"),
-)
-_KINDS_OF_KEYWORD: Final[Mapping[str, frozenset[str]]] = {
-    **dict.fromkeys(_OF_TEXTS, frozenset({"string", "bytes"})),
-    **dict.fromkeys(_OF_NUMBERS, frozenset({"int32", "int64", "float", "double"})),
-    **dict.fromkeys(_OF_LISTS, frozenset({"array"})),
-    **dict.fromkeys(_OF_OBJECTS, frozenset({"object"})),
-}
-"""The only kinds whose values a keyword may refuse."""
-_ALL_WORDS: Final = frozenset(WORD_OF_KIND.values())
-_SAME: Final = (NOTATION_CHANGED, Effect.NONE)
-_EXACT: Final = Context(prec=8192)
-"""Digits enough for the quotient of any two numbers that the reader of JSON lets through."""
-
-
-def compare_keywords(old: At, new: At, schemas: TypeComparison) -> list[Difference]:
-    """Return the differences of the keywords of two types, but for those that list values."""
-    olds, news = old.type.keywords, new.type.keywords
-    differences = []
-    for keyword in dict.fromkeys([*olds, *news]):
-        is_same = keyword in olds and keyword in news and json_equal(olds[keyword], news[keyword])
-        if keyword in {"const", "enum"} or (is_same and not has_references({keyword: olds[keyword]})):
-            continue
-        code, effect = _weigh_keyword(keyword, old.type, new.type, schemas)
-        if is_same and effect is Effect.NONE:
-            continue
-        message = _message(keyword, olds, news, effect, is_same=is_same)
-        pointers = (f"{old.pointer}/keywords", f"{new.pointer}/keywords")
-        differences.append(_member(code, effect, message, pointers, keyword, olds, news))
-    return differences
+_CONTAINED: Final = ("contains", "minContains", "maxContains")
+_GROUPS: Final = {**dict.fromkeys(_CONDITION, _CONDITION), **dict.fromkeys(_CONTAINED, _CONTAINED)}
+"""Keywords that mean something only together."""
 
 
 def _member(
@@ -150,48 +102,6 @@ def has_references(value: Json) -> bool:
     return '"$ref":' in text or '"$dynamicRef":' in text
 
 
-def listed_values(type_: Type) -> list[Json] | None:
-    """Return the only values that `enum` and `const` allow; None where neither is stated.
-
-    Null is among them only where `nullable` does not say whether it is allowed.
-    """
-    stated = type_.keywords.get("enum")
-    values = stated if isinstance(stated, list) else None
-    if values is None and type_.enum is not None:
-        values = list(type_.enum)
-    if "const" in type_.keywords:
-        constant = type_.keywords["const"]
-        values = [constant] if values is None or is_in(constant, values) else []
-    if values is None or (type_.kind == "null" and is_in(None, values)):
-        return None
-    says_null = type_.nullable or type_.kind in WORD_OF_KIND
-    return [value for value in values if value is not None or not says_null]
-
-
-def is_in(value: Json, values: Iterable[Json]) -> bool:
-    """Return whether a JSON value is one of others."""
-    return any(json_equal(value, other) for other in values)
-
-
-def combined(effects: Iterable[Effect]) -> Effect:
-    """Return the effect of several changes of which each affects the whole in its direction."""
-    left = set(effects) - {Effect.NONE}
-    if len(left) > 1:
-        left.discard(Effect.HARMLESS)
-    if not left:
-        return Effect.NONE
-    return left.pop() if len(left) == 1 else Effect.OTHER
-
-
-def constraints_of(keywords: Mapping[str, Json]) -> dict[str, Json]:
-    """Return the keywords that may refuse a value."""
-    return {
-        word: value
-        for word, value in keywords.items()
-        if word not in _WORDS and word not in _HARMLESS and not word.startswith("x-")
-    }
-
-
 def without_notation(type_: Type) -> dict[str, Json]:
     """Return the keywords that are not only another way to write what the type's fields say."""
     return {word: value for word, value in type_.keywords.items() if not _is_notation(type_, word, value)}
@@ -212,214 +122,6 @@ def _is_notation(type_: Type, word: str, value: Json) -> bool:
     return word == "$ref" or (word == "anyOf" and type_.nullable and bool(names_it))
 
 
-def _message(
-    keyword: str, olds: Mapping[str, Json], news: Mapping[str, Json], effect: Effect, *, is_same: bool
-) -> str:
-    message = f"{keyword!r} is new"
-    if keyword in olds:
-        message = f"{keyword!r} changed" if keyword in news else f"{keyword!r} is gone"
-    if is_same:
-        message = f"what {keyword!r} refers to changed"
-    if effect is Effect.OTHER:
-        message += ", neither clearly to more values nor clearly to fewer"
-    return message
-
-
-def _weigh_keyword(keyword: str, before: Type, after: Type, schemas: TypeComparison) -> tuple[str, Effect]:
-    olds, news = without_notation(before), without_notation(after)
-    if keyword in _WORDS:
-        return TEXT_CHANGED, Effect.NONE
-    if keyword in _HARMLESS or keyword.startswith("x-"):
-        return KEYWORD_CHANGED, Effect.HARMLESS
-    if keyword not in olds and keyword not in news:
-        return _SAME
-    if not _applies(keyword, before) and not _applies(keyword, after):
-        return _SAME
-    if keyword == "required":
-        return _by_sets(_required_elsewhere(before), _required_elsewhere(after))
-    if keyword == "type":
-        fewer, more = (_words(item.get(keyword, [*_ALL_WORDS])) for item in (news, olds))
-        return _by_sets(fewer, more) if fewer and more else (KEYWORD_CHANGED, Effect.OTHER)
-    effect = _weigh_schemas(keyword, olds, news, schemas)
-    if effect is not None:
-        if keyword not in {"not", "propertyNames", "dependentSchemas"} and schemas.watch_evaluation():
-            effect = Effect.OTHER
-        return _SAME if effect is Effect.NONE else (KEYWORD_CHANGED, effect)
-    default = _DEFAULTS.get(keyword)
-    if (keyword not in olds or keyword not in news) and default is None:
-        return KEYWORD_CHANGED, Effect.NARROWER if keyword not in olds else Effect.WIDER
-    return _weigh_values(keyword, olds.get(keyword, default), news.get(keyword, default))
-
-
-def _applies(keyword: str, type_: Type) -> bool:
-    """Return whether a keyword may refuse a value of a type."""
-    kinds = _KINDS_OF_KEYWORD.get(keyword)
-    if kinds is None or type_.kind in kinds or type_.kind not in WORD_OF_KIND:
-        return True
-    return type_.implicit and isinstance(type_, ObjectType | ArrayType)
-
-
-def _weigh_schemas(
-    keyword: str, olds: Mapping[str, Json], news: Mapping[str, Json], schemas: TypeComparison
-) -> Effect | None:
-    """Return the effect of another schema in a keyword; None where the keyword has none."""
-    both = (olds, news)
-    stated = [keywords[keyword] for keywords in both if keyword in keywords]
-    if keyword in _LISTS and all(is_schema_list(value) and value for value in stated):
-        # A member that allows everything keeps an `allOf` of one member what it is.
-        more = [True] if keyword == "allOf" else []
-        before, after = ({keyword: [*item[keyword], *more]} if keyword in item else True for item in both)
-        return schemas.weigh(before, after)
-    if keyword == "$ref" and all(isinstance(value, str) for value in stated):
-        before, after = ({keyword: item[keyword]} if keyword in item else True for item in both)
-        return schemas.weigh(before, after)
-    if keyword == "prefixItems" and all(map(is_schema_list, stated)):
-        return _weigh_first_items(*both, schemas)
-    if keyword in _MAPS and all(map(is_schema_map, stated)):
-        return _weigh_map(keyword, *both, schemas)
-    if not all(isinstance(value, Mapping | bool) for value in stated):
-        return None
-    if keyword == "not":
-        return _turned(schemas.weigh(olds.get(keyword, False), news.get(keyword, False)))
-    if keyword in _CONDITION:
-        return _weigh_condition(keyword, *both, schemas)
-    if keyword not in _SCHEMAS or (keyword == "contains" and len(stated) == 1):
-        return None
-    effect = schemas.weigh(olds.get(keyword, True), news.get(keyword, True))
-    counted = keyword == "contains" and any("maxContains" in item for item in both)
-    return Effect.OTHER if counted and effect is not Effect.NONE else effect
-
-
-def _turned(effect: Effect) -> Effect:
-    turned = {Effect.WIDER: Effect.NARROWER, Effect.NARROWER: Effect.WIDER, Effect.NONE: Effect.NONE}
-    return turned.get(effect, Effect.OTHER)
-
-
-def _weigh_condition(
-    keyword: str, olds: Mapping[str, Json], news: Mapping[str, Json], schemas: TypeComparison
-) -> Effect:
-    both = (olds, news)
-    if keyword != "if":
-        before, after = (item.get(keyword, True) if "if" in item else True for item in both)
-        return schemas.weigh(before, after)
-    if "if" in olds and "if" in news:
-        effect = schemas.weigh(olds["if"], news["if"])
-        return effect if effect is Effect.NONE else Effect.OTHER
-    return combined(_weigh_condition(branch, *both, schemas) for branch in ("then", "else"))
-
-
-def _weigh_first_items(olds: Mapping[str, Json], news: Mapping[str, Json], schemas: TypeComparison) -> Effect:
-    lists = [item.get("prefixItems", []) for item in (olds, news)]
-    if len(lists[0]) != len(lists[1]):
-        return Effect.OTHER
-    return combined(schemas.weigh(*pair) for pair in zip(*lists, strict=True))
-
-
-def _weigh_map(
-    keyword: str, olds: Mapping[str, Json], news: Mapping[str, Json], schemas: TypeComparison
-) -> Effect:
-    before, after = olds.get(keyword, {}), news.get(keyword, {})
-    is_open = all(item.get("additionalProperties", True) is True for item in (olds, news))
-    if before.keys() != after.keys() and keyword != "dependentSchemas" and not is_open:
-        return Effect.OTHER
-    if keyword == "properties" and before.keys() - after.keys():
-        return Effect.OTHER
-    return combined(
-        schemas.weigh(before.get(name, True), after.get(name, True)) for name in {**before, **after}
-    )
-
-
-def _weigh_values(keyword: str, olds: Json, news: Json) -> tuple[str, Effect]:
-    if json_equal(olds, news):
-        return _SAME
-    if isinstance(olds, bool) and isinstance(news, bool):
-        return KEYWORD_CHANGED, Effect.NARROWER if news else Effect.WIDER
-    if not (_is_number(olds) and _is_number(news)):
-        return KEYWORD_CHANGED, Effect.OTHER
-    left, right = Decimal(str(olds)), Decimal(str(news))
-    if keyword in _LOWER_BOUNDS or keyword in _UPPER_BOUNDS:
-        narrower = (left < right) == (keyword in _LOWER_BOUNDS)
-        return KEYWORD_CHANGED, Effect.NARROWER if narrower else Effect.WIDER
-    if keyword == "multipleOf" and left and right:
-        narrower, wider = not _EXACT.remainder(right, left), not _EXACT.remainder(left, right)
-        return KEYWORD_CHANGED, Effect.NARROWER if narrower else Effect.WIDER if wider else Effect.OTHER
-    return KEYWORD_CHANGED, Effect.OTHER
-
-
-def _words(stated: Json) -> set[str] | None:
-    """Return the types that a `type` keyword allows; None where it is malformed."""
-    words = [stated] if isinstance(stated, str) else stated
-    if not isinstance(words, list) or not all(isinstance(word, str) for word in words):
-        return None
-    return {*words, "integer"} if "number" in words else set(words)
-
-
-def _required_elsewhere(type_: Type) -> set[str]:
-    """Return the names that a schema requires without describing them."""
-    required = type_.keywords.get("required", [])
-    described = type_.properties if isinstance(type_, ObjectType) else {}
-    return {name for name in required if isinstance(name, str) and name not in described}
-
-
-def _by_sets(olds: set[str], news: set[str]) -> tuple[str, Effect]:
-    """Return what it means that more is required, or less."""
-    if olds == news:
-        return _SAME
-    if olds < news:
-        return KEYWORD_CHANGED, Effect.NARROWER
-    return KEYWORD_CHANGED, Effect.WIDER if news < olds else Effect.OTHER
-
-
-def _is_number(value: Json) -> bool:
-    return isinstance(value, int | float | Decimal) and not isinstance(value, bool)
-
-
-_SAME_VALUES: Final = (NOTATION_CHANGED, Effect.NONE, "the same values, written down in another way")
-
-
-def compare_facts(
-    old: At, new: At, schemas: TypeComparison, *, are_arguments: bool = False
-) -> list[Difference]:
-    """Return the differences of two types in everything but kind, shape and whether null is allowed.
-
-    Args:
-        old: The old type.
-        new: The new type.
-        schemas: Weighs the schemas in keywords.
-        are_arguments: The types are those of all arguments of a call, which are an object in any case.
-    """
-    before, after = old.type, new.type
-    differences = _compare_values(old, new)
-    differences += _compare_word(old, before.pattern, new, after.pattern, "pattern", PATTERN_CHANGED)
-    differences += _compare_word(old, before.format, new, after.format, "format", FORMAT_CHANGED)
-    differences += compare_keywords(old, new, schemas)
-    if before.implicit != after.implicit:
-        message = "the type is now named" if before.implicit else "the type is no longer named"
-        narrower = _may_be_another_kind(before) - _may_be_another_kind(after)
-        code, effect = NOTATION_CHANGED, Effect.NONE
-        if narrower and not are_arguments:
-            code, effect = TYPE_CHANGED, Effect.NARROWER if narrower > 0 else Effect.WIDER
-        differences.append(
-            _leaf(code, effect, message, (old, new), "implicit", before.implicit, after.implicit)
-        )
-    if before.description != after.description:
-        texts = (before.description, after.description)
-        differences.append(
-            _leaf(TEXT_CHANGED, Effect.NONE, "the description changed", (old, new), "description", *texts)
-        )
-    return differences + compare_extensions(before.extensions, old.pointer, after.extensions, new.pointer)
-
-
-def compare_nullable(old: At, new: At) -> list[Difference]:
-    """Compare whether null is allowed."""
-    before, after = _allows_null(old.type), _allows_null(new.type)
-    if before == after:
-        return []
-    message = "null is allowed now" if after else "null is no longer allowed"
-    effect = Effect.WIDER if after else Effect.NARROWER
-    return [_leaf(NULLABLE_CHANGED, effect, message, (old, new), "nullable", before, after)]
-
-
 def compare_extensions(
     before: Extensions, old_pointer: str, after: Extensions, new_pointer: str
 ) -> list[Difference]:
@@ -437,37 +139,46 @@ def compare_extensions(
                 continue
             suffix = f"/extensions/{pointer_token(format_id)}"
             pointers = (f"{old_pointer}{suffix}", f"{new_pointer}{suffix}")
+            is_notation = format_id in {NAMESPACE, NOTATION}
+            kind = (NOTATION_CHANGED, SAME) if is_notation else (EXTENSION_CHANGED, HARMLESS)
             message = f"{fact!r} of {format_id} changed"
-            differences.append(
-                _member(EXTENSION_CHANGED, Effect.HARMLESS, message, pointers, fact, olds, news)
-            )
+            difference = _member(*kind, message, pointers, fact, olds, news)
+            differences.append(_with_ways_to_call(difference, format_id, fact))
     return differences
+
+
+def _with_ways_to_call(difference: Difference, format_id: str, fact: str) -> Difference:
+    """Return the difference of a fact with what it means for callers, where it says how to call."""
+    tables = find_format_tables(format_id)
+    for place, ways in (tables.ways_to_call if tables else {}).items():
+        name, _, member = place.partition("/")
+        if name != fact:
+            continue
+        unstated = next(iter(ways))
+        before, after = (
+            value.get(member, unstated) if isinstance(value, Mapping) else unstated
+            for value in (difference.old, difference.new)
+        )
+        if json_equal(before, after):
+            continue
+        message = f"{member} {_listed([before])} became {_listed([after])}"
+        unknown = [value for value in (before, after) if not isinstance(value, str) or value not in ways]
+        if unknown:
+            reason = f"{_listed(unknown)} is not a value of {member}"
+            effect = Effect(Holds.UNKNOWN, Holds.UNKNOWN, reason=reason)
+            return replace(difference, code=CALLING_CHANGED, effect=effect, message=message)
+        refused = sorted(ways[before] - ways[after])
+        if refused:
+            message += f"; refused now: {', '.join(refused)}"
+        return replace(
+            difference, code=CALLING_CHANGED, effect=NARROWER if refused else WIDER, message=message
+        )
+    return difference
 
 
 def _is_file_name(format_id: str, fact: str) -> bool:
     tables = find_format_tables(format_id)
     return tables is not None and fact in tables.file_names
-
-
-def _compare_values(old: At, new: At) -> list[Difference]:
-    """Compare the lists of allowed values; a `const` is a list with one value.
-
-    Where several places state the values, the first that differs is reported with what changed.
-    """
-    olds, news = _statements_of_values(old.type), _statements_of_values(new.type)
-    names = [(name, name) for name in dict.fromkeys([*olds, *news])]
-    if len(olds) == len(news) == 1:
-        names = [(next(iter(olds)), next(iter(news)))]
-    verdict = _weigh_lists(listed_values(old.type), listed_values(new.type))
-    differences = []
-    for old_name, new_name in names:
-        before, after = olds.get(old_name), news.get(new_name)
-        if old_name != new_name or not json_equal(before, after):
-            pointers = (f"{old.pointer}/{old_name}", f"{new.pointer}/{new_name}")
-            values = (item and item[0] for item in (before, after))
-            differences.append(Difference(*verdict, *pointers, *values))
-            verdict = _SAME_VALUES
-    return differences
 
 
 def _statements_of_values(type_: Type) -> dict[str, list[Json]]:
@@ -479,54 +190,49 @@ def _statements_of_values(type_: Type) -> dict[str, list[Json]]:
     return {**stated, **words}
 
 
-def _weigh_lists(before: list[Json] | None, after: list[Json] | None) -> tuple[str, Effect, str]:
-    if before is None and after is None:
-        return _SAME_VALUES
+def _listed_values(stated: Mapping[str, list[Json]]) -> list[Json] | None:
+    """Return the only values that some statements allow; None where there are none."""
+    values: list[Json] | None = None
+    for place, (content,) in stated.items():
+        listed = content if isinstance(content, list) and not place.endswith("const") else [content]
+        if values is not None:
+            refused = {*map(exact, _missing_in(listed, values))}
+            listed = [value for value in values if exact(value) not in refused]
+        values = listed
+    return values
+
+
+def _missing_in(known: Iterable[Json], values: Iterable[Json]) -> list[Json]:
+    """Return the values that are not among others."""
+    there = {*map(exact, known)}
+    return [value for value in values if exact(value) not in there]
+
+
+def _words_for_lists(before: list[Json] | None, after: list[Json] | None) -> tuple[str, str]:
+    """Return the code and the message for other lists of allowed values."""
     if before is None or after is None:
-        effect = Effect.NARROWER if before is None else Effect.WIDER
-        message = "only some values are allowed now" if before is None else "any value is allowed now"
-        return ENUM_CHANGED, effect, message
-    gone = [item for item in before if not is_in(item, after)]
-    come = [item for item in after if not is_in(item, before)]
+        words = "only some values are allowed now" if before is None else "any value is allowed now"
+        return ENUM_CHANGED, words
+    gone, come = _missing_in(after, before), _missing_in(before, after)
     if not gone and not come:
-        if len(before) == len(after) and all(map(json_equal, before, after)):
-            return _SAME_VALUES
-        return ORDER_CHANGED, Effect.NONE, "the same values in another order"
-    effect = Effect.OTHER if gone and come else Effect.NARROWER if gone else Effect.WIDER
+        in_order = [*map(exact, before)] == [*map(exact, after)]
+        return (
+            (ENUM_CHANGED, "the listed values")
+            if in_order
+            else (ORDER_CHANGED, "the values in another order")
+        )
     parts = [f"no longer allowed: {_listed(gone)}"] if gone else []
     parts += [f"newly allowed: {_listed(come)}"] if come else []
-    return ENUM_CHANGED, effect, "; ".join(parts)
-
-
-def _compare_word(
-    old: At, before: str | None, new: At, after: str | None, name: str, code: str
-) -> list[Difference]:
-    if before == after:
-        return []
-    effect, message = Effect.OTHER, f"another {name} is required"
-    if before is None:
-        effect, message = Effect.NARROWER, f"a {name} is now required"
-    elif after is None:
-        effect, message = Effect.WIDER, f"no {name} is required any more"
-    return [_leaf(code, effect, message, (old, new), name, before, after)]
-
-
-def _may_be_another_kind(type_: Type) -> bool:
-    """Return whether values of another kind than the one that the keywords speak of are allowed."""
-    if not type_.implicit or not isinstance(type_, ObjectType | ArrayType):
-        return False
-    values = listed_values(type_)
-    container = dict if isinstance(type_, ObjectType) else list
-    return values is None or not all(isinstance(value, container) for value in values)
-
-
-def _allows_null(type_: Type) -> bool:
-    return type_.nullable or type_.kind == "null"
+    return ENUM_CHANGED, "; ".join(parts)
 
 
 def _listed(values: list[Json], most: int = 5) -> str:
     shown = ", ".join(canonical_json(value) for value in values[:most])
     return f"{shown} and {len(values) - most} more" if len(values) > most else shown
+
+
+def _allows_null(type_: Type) -> bool:
+    return type_.nullable or type_.kind == "null"
 
 
 def _leaf(
@@ -537,70 +243,36 @@ def _leaf(
     return Difference(code, effect, message, old, new, before, after)
 
 
-_STEPS_OF_MATCHING: Final = 20_000
-_DEPTH_OF_MATCHING: Final = 5
+_MOST_PAIRED: Final = 64
+"""Pairs of parts of two lists that are compared to find equal ones."""
 _WIDER_KINDS: Final = {*combinations(("int32", "int64", "float", "double"), 2), ("bytes", "string")}
-_OF_SHAPE: Final = {"type", "properties", "required", "additionalProperties", "items", "prefixItems"}
-_SHAPES: Final = _OF_SHAPE | _LISTS
 _COMPARABLE_KINDS: Final = _WIDER_KINDS | {(wide, narrow) for narrow, wide in _WIDER_KINDS}
+_SHAPES: Final = frozenset(
+    {"type", "properties", "required", "additionalProperties", "items", "prefixItems"}
+    | {"anyOf", "oneOf", "allOf"}
+)
 
 
-@dataclass(frozen=True)
-class _Roots:
-    """A pair of types that are compared with all that they reach, and the definitions of both."""
-
-    old: Type
-    new: Type
-    old_definitions: Mapping[str, Type]
-    new_definitions: Mapping[str, Type]
-
-    @cached_property
-    def old_layout(self) -> Mapping[str, str]:
-        """The names of old definitions by their place in the schema."""
-        return _layout_of(self.old, self.old_definitions)
-
-    @cached_property
-    def new_layout(self) -> Mapping[str, str]:
-        """The names of new definitions by their place in the schema."""
-        return _layout_of(self.new, self.new_definitions)
-
-    @cached_property
-    def watch_evaluation(self) -> bool:
-        """Whether `unevaluatedProperties` or `unevaluatedItems` is stated anywhere."""
-        types = (self.old, self.new, *self.old_definitions.values(), *self.new_definitions.values())
-        return any('"unevaluated' in canonical_json(declaration_of(type_)) for type_ in types)
-
-    def turned_round(self) -> _Roots:
-        """Return the pair from new to old."""
-        return _Roots(self.new, self.old, self.new_definitions, self.old_definitions)
-
-
-@dataclass(slots=True)
+@dataclass
 class TypeComparison:
     """Compares types of two providers; one instance for each pair of roots, which reports a definition once.
 
     Attributes:
         old_definitions: What references of old types mean.
         new_definitions: What references of new types mean.
-        same_definitions: The two are equal.
-        assumed: Pairs of definitions that are being compared further out, so they count as equal here.
-        depth: How many attempts to match alternatives this one is inside of.
-        steps: How many such attempts are left, shared by all.
-        roots: The pair of roots, None until they are known.
+        waiting: Pairs of definitions that are still to be compared.
+        seen: Pairs of definitions that were found.
+        visited: Pairs of types, by identity, that are being compared.
         arguments: The old type whose values are an object in any case, None without one.
     """
 
     old_definitions: Mapping[str, Type]
     new_definitions: Mapping[str, Type]
-    same_definitions: bool
-    assumed: frozenset[tuple[str, str]] = frozenset()
-    depth: int = 0
-    steps: list[int] = field(default_factory=lambda: [_STEPS_OF_MATCHING])
     waiting: list[tuple[str, str]] = field(default_factory=list)
     seen: set[tuple[str, str]] = field(default_factory=set)
-    current: tuple[str, str] | None = None
-    roots: _Roots | None = None
+    visited: set[tuple[int, int]] = field(default_factory=set)
     arguments: Type | None = None
+    _relations: TypeRelations | None = None
 
     def compare_arguments(self, old: At, new: At) -> list[Difference]:
         """Compare as `compare_roots` does the types of all arguments of a call, which are an object."""
@@ -609,51 +281,60 @@ class TypeComparison:
 
     def compare_roots(self, old: At, new: At) -> list[Difference]:
         """Return the differences of two types, then those of the definitions that they reach."""
-        if self.roots is None:
-            self.roots = _Roots(old.type, new.type, self.old_definitions, self.new_definitions)
+        self._relations = TypeRelations(old.type, new.type, self.old_definitions, self.new_definitions)
         differences = self.compare(old, new)
         while self.waiting:
-            pair = self.current = self.waiting.pop(0)
+            pair = self.waiting.pop(0)
             before, after = self.old_definitions[pair[0]], self.new_definitions[pair[1]]
             differences += self.compare(At(before, _definition(pair[0])), At(after, _definition(pair[1])))
-        return differences
+        if not differences:
+            return []
+        whole = self.relations.relate(old.type, new.type, are_arguments=old.type is self.arguments)
+        return _reconciled(differences, whole, old, new)
+
+    @property
+    def relations(self) -> TypeRelations:
+        """Return what relates the types; there is nothing before the roots are known."""
+        if self._relations is None:
+            message = "the roots are not known"
+            raise RuntimeError(message)
+        return self._relations
 
     def compare(self, old: At, new: At) -> list[Difference]:
         """Return the differences of two types, outermost first, definitions left for later."""
-        if is_same(old.type, new.type) and (self.same_definitions or not _refers(old.type)):
+        if is_same(old.type, new.type) and (not _refers(old.type) or self.have_same_definitions):
             return []
-        if isinstance(old.type, RefType) and isinstance(new.type, RefType):
-            return self.compare_references(old, old.type, new, new.type)
-        old, new = self.resolve(old, self.old_definitions), self.resolve(new, self.new_definitions)
-        effect = self.effect_of_kinds(old, new)
-        if effect is Effect.NONE:
-            return [
-                *compare_nullable(old, new),
-                *compare_facts(old, new, self, are_arguments=old.type is self.arguments),
-                *self.compare_shapes(old, new),
-            ]
-        changed = _difference(TYPE_CHANGED, effect, f"{_word(old.type)} became {_word(new.type)}", old, new)
-        if (old.type.kind, new.type.kind) in _COMPARABLE_KINDS:
-            return [changed, *compare_nullable(old, new), *compare_facts(old, new, self)]
-        return [changed]
+        is_argument = old.type is self.arguments
+        if not (isinstance(old.type, RefType) and isinstance(new.type, RefType)):
+            old, new = self.resolve(old, self.old_definitions), self.resolve(new, self.new_definitions)
+        pair = _Pair(self, old, new, are_arguments=is_argument)
+        visit = (id(old.type), id(new.type))
+        if visit in self.visited:
+            # References that lead back here are not at the same places on both sides.
+            return []
+        self.visited.add(visit)
+        differences = pair.differences()
+        self.visited.discard(visit)
+        if all(difference.effect is SAME for difference in differences):
+            return [_by_meaning(difference) for difference in differences]
+        refers = _refers(old.type) or _refers(new.type)
+        return _reconciled(differences, pair.whole, old, new, is_complete=not refers)
 
-    def compare_references(self, old: At, old_type: RefType, new: At, new_type: RefType) -> list[Difference]:
-        """Compare what two references add of their own, and have their definitions compared once."""
-        differences = [*compare_nullable(old, new), *compare_facts(old, new, self)]
-        pair = (old_type.name, new_type.name)
-        if old_type.name != new_type.name:
-            message = f"the type {old_type.name!r} goes by {new_type.name!r}"
-            differences.append(_leaf(DEFINITION_RENAMED, Effect.NONE, message, (old, new), "name", *pair))
-        is_old_known, is_new_known = pair[0] in self.old_definitions, pair[1] in self.new_definitions
+    @cached_property
+    def have_same_definitions(self) -> bool:
+        """Whether the definitions of both sides are alike."""
+        olds, news = self.old_definitions, self.new_definitions
+        return olds.keys() == news.keys() and all(is_same(olds[name], news[name]) for name in olds)
+
+    def wait_for(self, old: str, new: str) -> bool:
+        """Have two definitions compared once; return whether either is missing, and the other is not it."""
+        is_old_known, is_new_known = old in self.old_definitions, new in self.new_definitions
         if is_old_known and is_new_known:
-            if pair not in self.seen and pair not in self.assumed:
-                self.seen.add(pair)
-                self.waiting.append(pair)
-        elif is_old_known or is_new_known or pair[0] != pair[1]:
-            differences.append(
-                _difference(TYPE_CHANGED, Effect.OTHER, "the type it refers to is another", old, new)
-            )
-        return differences
+            if (old, new) not in self.seen:
+                self.seen.add((old, new))
+                self.waiting.append((old, new))
+            return False
+        return is_old_known or is_new_known or old != new
 
     def resolve(self, place: At, definitions: Mapping[str, Type]) -> At:
         """Return what a reference means, with what it adds of its own; anything else as it is.
@@ -682,91 +363,187 @@ class TypeComparison:
             kept["keywords"] = {**place.type.keywords, **kept["keywords"]}
         return At(place.type.model_copy(update=kept), place.pointer) if kept else place
 
-    def effect_of_kinds(self, old: At, new: At) -> Effect:
-        """Return how the kind changed; NONE where it did not."""
-        before, after = old.type, new.type
+    def are_same(self, old: At, new: At) -> bool:
+        """Return whether two types allow the same values."""
+        return self.relations.relate(old.type, new.type) == SAME
+
+
+class _Pair:
+    """Two types at one place."""
+
+    def __init__(self, comparison: TypeComparison, old: At, new: At, *, are_arguments: bool) -> None:
+        self.comparison = comparison
+        self.old, self.new = old, new
+        self.before, self.after = old.type, new.type
+        self.are_arguments = are_arguments
+
+    @cached_property
+    def whole(self) -> Effect:
+        """The effect of all differences together."""
+        return self.comparison.relations.relate(self.before, self.after, are_arguments=self.are_arguments)
+
+    def differences(self) -> list[Difference]:
+        """Return the differences, outermost first."""
+        before, after = self.before, self.after
         if before.kind == after.kind:
-            if isinstance(before, AnyType) and isinstance(after, AnyType):
-                return _by_order(before.boolean is not False, after.boolean is not False)
-            return Effect.NONE
-        if isinstance(before, AnyType) or isinstance(after, AnyType):
-            return _effect_beside_any(before, after)
-        if (before.kind, after.kind) in _WIDER_KINDS or (before.kind == "null" and after.nullable):
-            return Effect.WIDER
-        if (after.kind, before.kind) in _WIDER_KINDS or (after.kind == "null" and before.nullable):
-            return Effect.NARROWER
-        if isinstance(after, OneOfType) and not _is_constrained(after) and self.is_among(old, new, after):
-            return Effect.WIDER
-        if (
-            isinstance(before, OneOfType)
-            and not _is_constrained(before)
-            and self.turned_round().is_among(new, old, before)
-        ):
-            return Effect.NARROWER
-        return Effect.OTHER
+            found = [*self.nullable(), *self.facts(), *self.shapes()]
+        else:
+            found = self.kinds()
+        plain = (ObjectType, ArrayType, RefType, ScalarType)
+        if not (isinstance(before, plain) and isinstance(after, plain)) and self.whole is not SAME:
+            found += self.names_gone(found)
+        return found
 
-    def turned_round(self) -> TypeComparison:
-        """Return the comparison from new to old."""
-        turned = TypeComparison(self.new_definitions, self.old_definitions, self.same_definitions)
-        turned.assumed = frozenset((after, before) for before, after in self.ancestors())
-        turned.depth, turned.steps = self.depth, self.steps
-        turned.roots = self.roots and self.roots.turned_round()
-        return turned
+    def with_changes(self, **changes: Any) -> Effect:
+        """Return the effect of some of the new facts on the old type."""
+        if self.whole is SAME:
+            return SAME
+        if any(has_references(_json_of(value)) for value in changes.values()):
+            return self.whole
+        changed = self.before.model_copy(update=changes)
+        relate = self.comparison.relations.relate
+        return relate(self.before, changed, new_side=OLD, are_arguments=self.are_arguments)
 
-    def ancestors(self) -> frozenset[tuple[str, str]]:
-        """Return the pairs of definitions that are being compared."""
-        return self.assumed if self.current is None else self.assumed | {self.current}
+    def kinds(self) -> list[Difference]:
+        """Compare two types of different kinds."""
+        before, after = self.before, self.after
+        message = f"{_word(before)} became {_word(after)}"
+        if (before.kind, after.kind) not in _COMPARABLE_KINDS:
+            return [_difference(TYPE_CHANGED, self.whole, message, self.old, self.new)]
+        plain = (type(item).model_validate({"kind": item.kind}) for item in (before, after))
+        effect = self.comparison.relations.relate(*plain)
+        changed = _difference(TYPE_CHANGED, effect, message, self.old, self.new)
+        return [changed, *self.nullable(), *self.facts()]
 
-    def is_among(self, place: At, choice: At, choice_type: OneOfType) -> bool:
-        """Return whether every value of a type is a value of one of the alternatives."""
-        allowed = {Effect.NONE, Effect.HARMLESS, Effect.WIDER}
-        return any(
-            all(difference.effect in allowed for difference in differences)
-            for differences in (
-                self.try_out(place, item) for item in choice.all(choice_type.alternatives, "alternatives")
+    def nullable(self) -> list[Difference]:
+        """Compare whether null is allowed."""
+        was, is_now = _allows_null(self.before), _allows_null(self.after)
+        if was == is_now:
+            return []
+        message = "null is allowed now" if is_now else "null is no longer allowed"
+        effect = self.with_changes(nullable=is_now)
+        return [_leaf(NULLABLE_CHANGED, effect, message, (self.old, self.new), "nullable", was, is_now)]
+
+    def facts(self) -> list[Difference]:
+        """Compare everything but kind, shape and whether null is allowed."""
+        places, before, after = (self.old, self.new), self.before, self.after
+        differences = self.values()
+        for name, code in (("pattern", PATTERN_CHANGED), ("format", FORMAT_CHANGED)):
+            was, is_now = getattr(before, name), getattr(after, name)
+            if was != is_now:
+                message = f"another {name} is required"
+                if was is None or is_now is None:
+                    message = (
+                        f"a {name} is now required" if was is None else f"no {name} is required any more"
+                    )
+                effect = self.with_changes(**{name: is_now})
+                differences.append(_leaf(code, effect, message, places, name, was, is_now))
+        differences += self.keywords()
+        if before.implicit != after.implicit:
+            message = "the type is now named" if before.implicit else "the type is no longer named"
+            effect = self.with_changes(implicit=after.implicit)
+            stated = (before.implicit, after.implicit)
+            differences.append(_leaf(TYPE_CHANGED, effect, message, places, "implicit", *stated))
+        if before.description != after.description:
+            texts = (before.description, after.description)
+            differences.append(
+                _leaf(TEXT_CHANGED, SAME, "the description changed", places, "description", *texts)
             )
+        return differences + compare_extensions(
+            before.extensions, self.old.pointer, after.extensions, self.new.pointer
         )
 
-    def try_out(self, old: At, new: At) -> list[Difference]:
-        """Compare without findings; too deep, or after too many attempts, everything counts as different."""
-        self.steps[0] -= 1
-        if self.steps[0] < 0 or self.depth >= _DEPTH_OF_MATCHING:
-            return [_difference(TYPE_CHANGED, Effect.OTHER, "too many alternatives to compare", old, new)]
-        attempt = TypeComparison(self.old_definitions, self.new_definitions, self.same_definitions)
-        attempt.assumed, attempt.depth, attempt.steps = self.ancestors(), self.depth + 1, self.steps
-        attempt.roots = self.roots
-        return attempt.compare_roots(old, new)
+    def values(self) -> list[Difference]:
+        """Compare the lists of allowed values; a `const` is a list with one value.
 
-    def weigh(self, old: Json, new: Json) -> Effect:
-        """Return how the values that a schema in a keyword allows changed."""
-        before, after = old, new
-        if self.roots is not None:
-            before, after = read_type(old, self.roots.old_layout), read_type(new, self.roots.new_layout)
-        if any(isinstance(item, AnyType) and item.keywords.keys() == {"$ref"} for item in (before, after)):
-            return Effect.NONE if before == after else Effect.OTHER
-        return combined(difference.effect for difference in self.try_out(At(before, ""), At(after, "")))
-
-    def watch_evaluation(self) -> bool:
-        """Return whether `unevaluatedProperties` or `unevaluatedItems` is stated anywhere.
-
-        Then a schema that refuses nothing of its own may have them refuse less.
+        Where several places state the values, the first that differs is reported with what changed.
         """
-        return self.roots is None or self.roots.watch_evaluation
-
-    def compare_shapes(self, old: At, new: At) -> list[Difference]:
-        """Compare two types of one kind in what makes that kind."""
-        before, after = old.type, new.type
+        olds, news = _statements_of_values(self.before), _statements_of_values(self.after)
+        names = [(name, name) for name in dict.fromkeys([*olds, *news])]
+        if len(olds) == len(news) == 1:
+            names = [(next(iter(olds)), next(iter(news)))]
         differences: list[Difference] = []
-        if isinstance(before, ObjectType) and isinstance(after, ObjectType):
-            differences = self.compare_properties(old, before, new, after)
+        for old_name, new_name in names:
+            was, is_now = olds.get(old_name), news.get(new_name)
+            if old_name == new_name and json_equal(was, is_now):
+                continue
+            code, message = _words_for_lists(_listed_values(olds), _listed_values(news))
+            effect = SAME if differences else self.effect_of_values()
+            if differences or old_name != new_name:
+                code = ENUM_CHANGED
+            pointers = (f"{self.old.pointer}/{old_name}", f"{self.new.pointer}/{new_name}")
+            values = (item and item[0] for item in (was, is_now))
+            differences.append(Difference(code, effect, message, *pointers, *values))
+        return differences
+
+    def effect_of_values(self) -> Effect:
+        """Return the effect of the new list of values."""
+        keywords = {
+            word: content
+            for stated, is_list in ((self.before.keywords, False), (self.after.keywords, True))
+            for word, content in stated.items()
+            if (word in {"const", "enum"}) is is_list
+        }
+        return self.with_changes(enum=self.after.enum, keywords=keywords)
+
+    def keywords(self) -> list[Difference]:
+        """Compare the keywords, but for those that list values."""
+        olds, news = self.before.keywords, self.after.keywords
+        differences = []
+        for keyword in dict.fromkeys([*olds, *news]):
+            is_same = keyword in olds and keyword in news and json_equal(olds[keyword], news[keyword])
+            if keyword in {"const", "enum"} or (is_same and not has_references({keyword: olds[keyword]})):
+                continue
+            code, effect = self.effect_of_keyword(keyword)
+            if is_same and effect is SAME:
+                continue
+            message = f"{keyword!r} is new"
+            if keyword in olds:
+                message = f"{keyword!r} changed" if keyword in news else f"{keyword!r} is gone"
+            if is_same:
+                message = f"what {keyword!r} refers to changed"
+            pointers = (f"{self.old.pointer}/keywords", f"{self.new.pointer}/keywords")
+            differences.append(_member(code, effect, message, pointers, keyword, olds, news))
+        return differences
+
+    def effect_of_keyword(self, keyword: str) -> tuple[str, Effect]:
+        """Return the code and the effect of another keyword."""
+        if keyword in _WORDS:
+            return TEXT_CHANGED, SAME
+        olds, news = without_notation(self.before), without_notation(self.after)
+        if keyword not in olds and keyword not in news:
+            return KEYWORD_CHANGED, SAME
+        if keyword not in KEYWORDS and keyword != "$ref":
+            return KEYWORD_CHANGED, HARMLESS
+        group = _GROUPS.get(keyword, (keyword,))
+        others = {word: content for word, content in self.before.keywords.items() if word not in group}
+        changed = {word: content for word, content in self.after.keywords.items() if word in group}
+        both = [{word: content for word, content in item.items() if word in group} for item in (olds, news)]
+        if any(map(has_references, both)):
+            return KEYWORD_CHANGED, self.whole
+        effect = self.with_changes(keywords={**others, **changed})
+        return KEYWORD_CHANGED, effect
+
+    def shapes(self) -> list[Difference]:
+        """Compare two types of one kind in what makes that kind."""
+        old, new, before, after = self.old, self.new, self.before, self.after
+        differences: list[Difference] = []
+        if isinstance(before, RefType) and isinstance(after, RefType):
+            differences = self.references(before.name, after.name)
+        elif isinstance(before, ObjectType) and isinstance(after, ObjectType):
+            differences = self.properties(before, after)
         elif isinstance(before, ArrayType) and isinstance(after, ArrayType):
-            differences = self.compare_items(old, before.items, new, after.items)
+            differences = self.items(before.items, after.items)
         elif isinstance(before, AllOfType) and isinstance(after, AllOfType):
-            differences = self.compare_members(old, before, new, after)
+            differences = self.list_of("members", before.members, after.members)
         elif isinstance(before, OneOfType) and isinstance(after, OneOfType):
-            differences = self.compare_alternatives(old, before, new, after)
+            differences = self.list_of("alternatives", before.alternatives, after.alternatives)
+            differences += self.exclusive(before, after)
         elif isinstance(before, OpaqueType) and isinstance(after, OpaqueType):
             differences = _compare_class(old, before.class_name, new, after.class_name, "class_name")
+        elif isinstance(before, AnyType) and isinstance(after, AnyType) and before.boolean != after.boolean:
+            message = f"{_word(before)} became {_word(after)}"
+            differences = [_difference(TYPE_CHANGED, self.whole, message, old, new)]
         if isinstance(before, ObjectType | AllOfType | OneOfType) and isinstance(
             after, ObjectType | AllOfType | OneOfType
         ):
@@ -775,32 +552,53 @@ class TypeComparison:
             )
         return differences
 
-    def compare_items(self, old: At, before: Type | None, new: At, after: Type | None) -> list[Difference]:
+    def references(self, old_name: str, new_name: str) -> list[Difference]:
+        """Compare what two references refer to, and have it compared once."""
+        differences = []
+        if old_name != new_name:
+            message = f"the type {old_name!r} goes by {new_name!r}"
+            names = (old_name, new_name)
+            differences.append(_leaf(DEFINITION_RENAMED, SAME, message, (self.old, self.new), "name", *names))
+        if self.comparison.wait_for(old_name, new_name):
+            message = "the type it refers to is another"
+            differences.append(_difference(TYPE_CHANGED, self.whole, message, self.old, self.new))
+        return differences
+
+    def items(self, before: Type | None, after: Type | None) -> list[Difference]:
         """Compare what two arrays hold."""
         if before is not None and after is not None:
-            return self.compare(old.inner(before, "items"), new.inner(after, "items"))
+            return self.comparison.compare(self.old.inner(before, "items"), self.new.inner(after, "items"))
         if after is not None:
             message = f"its items are now {_word(after)}"
-            return [_added(ITEMS_CHANGED, Effect.NARROWER, message, new.inner(after, "items"))]
+            effect = self.with_changes(items=after)
+            return [_added(ITEMS_CHANGED, effect, message, self.new.inner(after, "items"))]
         if before is not None:
             message = "its items may now be anything"
-            return [_removed(ITEMS_CHANGED, Effect.WIDER, message, old.inner(before, "items"))]
+            effect = self.with_changes(items=None)
+            return [_removed(ITEMS_CHANGED, effect, message, self.old.inner(before, "items"))]
         return []
 
-    def compare_properties(self, old: At, before: ObjectType, new: At, after: ObjectType) -> list[Difference]:
+    def properties(self, before: ObjectType, after: ObjectType) -> list[Difference]:
         """Compare the properties of two objects by name."""
         differences: list[Difference] = []
+        relations = self.comparison.relations
         for name, property_ in before.properties.items():
-            place = old.inner(property_.type, "properties", name)
+            place = self.old.inner(property_.type, "properties", name)
             kept = after.properties.get(name)
             if kept is None:
-                gone = (f"{name!r} is gone", place.pointer, None, declaration_of(property_))
-                differences.append(Difference(PROPERTY_REMOVED, Effect.OTHER, *gone))
+                effect, words = LOST, f"{name!r} is gone"
+                beyond = relations.beyond_properties(after, NEW, name)
+                if beyond is not None and beyond is not False:
+                    schema = relations.schema_of(property_.type, OLD)
+                    effect = relations.relate_schemas(schema, beyond)
+                    words = f"{name!r} is no longer named, but allowed"
+                gone = (words, place.pointer, None, declaration_of(property_))
+                differences.append(Difference(PROPERTY_REMOVED, effect, *gone))
                 continue
-            here = new.inner(kept.type, "properties", name)
+            here = self.new.inner(kept.type, "properties", name)
             if property_.required != kept.required:
                 message = f"{name!r} is now required" if kept.required else f"{name!r} may now be left out"
-                effect = Effect.NARROWER if kept.required else Effect.WIDER
+                effect = NARROWER if kept.required else WIDER
                 stated = (property_.required, kept.required)
                 differences.append(
                     _leaf(REQUIRED_CHANGED, effect, message, (place, here), "required", *stated)
@@ -809,49 +607,49 @@ class TypeComparison:
                 property_.extensions, place.pointer, kept.extensions, here.pointer
             )
             inner = (place.inner(property_.type, "type"), here.inner(kept.type, "type"))
-            differences += self.compare(*inner)
+            differences += self.comparison.compare(*inner)
         for name, property_ in after.properties.items():
-            if name not in before.properties:
-                here = new.inner(property_.type, "properties", name)
-                effect = Effect.NARROWER if property_.required else Effect.HARMLESS
-                message = f"{name!r} is new{' and required' if property_.required else ''}"
-                come = (None, here.pointer, None, declaration_of(property_))
-                differences.append(Difference(PROPERTY_ADDED, effect, message, *come))
-        return differences + _compare_order(old, before, new, after)
+            if name in before.properties:
+                continue
+            here = self.new.inner(property_.type, "properties", name)
+            effect = HARMLESS
+            beyond = relations.beyond_properties(before, OLD, name)
+            if beyond is not None:
+                effect = relations.relate_schemas(beyond, relations.schema_of(property_.type, NEW))
+            if property_.required:
+                effect = replace(effect, kept=Holds.NO, is_harmless=False)
+            message = f"{name!r} is new{' and required' if property_.required else ''}"
+            come = (None, here.pointer, None, declaration_of(property_))
+            differences.append(Difference(PROPERTY_ADDED, effect, message, *come))
+        return differences + _compare_order(self.old, before, self.new, after)
 
-    def compare_members(self, old: At, before: AllOfType, new: At, after: AllOfType) -> list[Difference]:
-        """Compare the members of two all-of."""
-        word = "members"
-        pairs, gone, come = self.pair_up(old.all(before.members, word), new.all(after.members, word))
-        differences = [difference for pair in pairs for difference in self.compare(*pair)]
+    def list_of(self, word: str, befores: Sequence[Type], afters: Sequence[Type]) -> list[Difference]:
+        """Compare the members of two all-of, or the alternatives of two choices."""
+        is_choice = word == "alternatives"
+        pairs, gone, come = self.pair_up(self.old.all(befores, word), self.new.all(afters, word))
+        differences = [difference for pair in pairs for difference in self.comparison.compare(*pair)]
+        part = "choice" if is_choice else "part"
         for item in gone:
-            message = f"{_word(item.type)} is no longer a part"
-            differences.append(_removed(MEMBER_REMOVED, Effect.WIDER, message, item))
+            code = ALTERNATIVE_REMOVED if is_choice else MEMBER_REMOVED
+            left = tuple(type_ for type_ in befores if type_ is not item.type)
+            effect = self.with_changes(**{word: left}) if left else self.whole
+            differences.append(_removed(code, effect, f"{_word(item.type)} is no longer a {part}", item))
         for item in come:
-            message = f"{_word(item.type)} is a part now"
-            differences.append(_added(MEMBER_ADDED, Effect.NARROWER, message, item))
+            code = ALTERNATIVE_ADDED if is_choice else MEMBER_ADDED
+            effect = self.with_changes(**{word: (*befores, item.type)})
+            differences.append(_added(code, effect, f"{_word(item.type)} is a {part} now", item))
         return differences
 
-    def compare_alternatives(self, old: At, before: OneOfType, new: At, after: OneOfType) -> list[Difference]:
-        """Compare the alternatives of two choices."""
-        word = "alternatives"
-        pairs, gone, come = self.pair_up(
-            old.all(before.alternatives, word), new.all(after.alternatives, word)
+    def exclusive(self, before: OneOfType, after: OneOfType) -> list[Difference]:
+        """Compare whether exactly one alternative applies."""
+        if before.exclusive == after.exclusive:
+            return []
+        message = (
+            "exactly one alternative applies now" if after.exclusive else "several alternatives may apply now"
         )
-        differences = [difference for pair in pairs for difference in self.compare(*pair)]
-        for item in gone:
-            message = f"{_word(item.type)} is no longer a choice"
-            differences.append(_removed(ALTERNATIVE_REMOVED, Effect.NARROWER, message, item))
-        for item in come:
-            message = f"{_word(item.type)} is a choice now"
-            differences.append(_added(ALTERNATIVE_ADDED, Effect.WIDER, message, item))
-        if before.exclusive != after.exclusive:
-            effect, message = Effect.WIDER, "several alternatives may apply now"
-            if after.exclusive:
-                effect, message = Effect.NARROWER, "exactly one alternative applies now"
-            stated = (before.exclusive, after.exclusive)
-            differences.append(_leaf(EXCLUSIVE_CHANGED, effect, message, (old, new), "exclusive", *stated))
-        return differences
+        effect = self.with_changes(exclusive=after.exclusive)
+        stated = (before.exclusive, after.exclusive)
+        return [_leaf(EXCLUSIVE_CHANGED, effect, message, (self.old, self.new), "exclusive", *stated)]
 
     def pair_up(
         self, olds: Sequence[At], news: Sequence[At]
@@ -862,7 +660,9 @@ class TypeComparison:
             The pairs, the old parts without a partner, the new ones without.
         """
         pairs: list[tuple[At, At]] = []
-        same: tuple[Callable[[At, At], bool], ...] = (self.are_same, _same_name, _same_kind)
+        same: list[Callable[[At, At], bool]] = [_declared_the_same, _same_name, _same_kind]
+        if len(olds) * len(news) <= _MOST_PAIRED:
+            same.insert(1, self.comparison.are_same)
         gone, come = list(olds), list(news)
         for fits in same:
             for item in list(gone):
@@ -873,23 +673,92 @@ class TypeComparison:
                     come.remove(partner)
         return pairs, gone, come
 
-    def are_same(self, old: At, new: At) -> bool:
-        """Return whether two types allow the same values."""
-        return all(item.effect is Effect.NONE for item in self.try_out(old, new))
+    def names_gone(self, found: list[Difference]) -> list[Difference]:
+        """Report properties that are not described any more, where no other difference does."""
+        if any(difference.effect.is_fixed for difference in found):
+            return []
+        names = self.comparison.relations.names_gone(self.before, self.after)
+        places = (self.old.pointer, self.new.pointer)
+        return [Difference(PROPERTY_REMOVED, LOST, f"{name!r} is gone", *places, name) for name in names]
+
+
+def _reconciled(
+    differences: list[Difference], whole: Effect, old: At, new: At, *, is_complete: bool = True
+) -> list[Difference]:
+    """Return the differences with effects that together are that of the whole.
+
+    Args:
+        differences: What was found.
+        whole: The effect of all of it.
+        old: The old type.
+        new: The new type.
+        is_complete: All that differs was found, so that something has the effect of the whole.
+    """
+    milder = [_by_meaning(_not_beyond(difference, whole)) for difference in differences]
+    if not is_complete:
+        return milder
+    for side in ("kept", "known"):
+        stated = {getattr(difference.effect, side) for difference in milder}
+        holds = getattr(whole, side)
+        if holds is Holds.YES or Holds.NO in stated or holds in stated:
+            continue
+        concerned = [
+            item for item in milder if item.effect not in {SAME, HARMLESS} and not item.effect.is_fixed
+        ]
+        concerned = concerned or [item for item in milder if item.code not in _WITHOUT_VALUES]
+        if not concerned:
+            added = _difference(TYPE_CHANGED, SAME, "other values are allowed", old, new)
+            milder.append(added)
+            concerned = [added]
+        milder = [
+            replace(item, effect=_escalated(item.effect, side, whole)) if item in concerned else item
+            for item in milder
+        ]
+    return milder
+
+
+def _escalated(effect: Effect, side: str, whole: Effect) -> Effect:
+    reason = effect.reason or whole.reason
+    return replace(effect, is_harmless=False, reason=reason, **{side: getattr(whole, side)})
+
+
+def _not_beyond(difference: Difference, whole: Effect) -> Difference:
+    """Return a difference that does no more than the whole."""
+    effect = difference.effect
+    if effect.is_fixed or effect is SAME or effect is HARMLESS:
+        return difference
+    kept = Holds.YES if whole.kept is Holds.YES else effect.kept
+    known = Holds.YES if whole.known is Holds.YES else effect.known
+    if (kept, known) == (effect.kept, effect.known):
+        return difference
+    if kept is known is Holds.YES:
+        return replace(difference, effect=SAME)
+    return replace(difference, effect=replace(effect, kept=kept, known=known))
+
+
+def _by_meaning(difference: Difference) -> Difference:
+    """Return a difference after which the same values are allowed as one of the notation."""
+    if difference.effect is not SAME or difference.code in {*_WITHOUT_VALUES, NOTATION_CHANGED}:
+        return difference
+    message = f"{difference.message}; the same values are allowed"
+    return replace(difference, code=NOTATION_CHANGED, message=message)
+
+
+_WITHOUT_VALUES: Final = frozenset({TEXT_CHANGED, ORDER_CHANGED, EXTENSION_CHANGED, DEFINITION_RENAMED})
+"""Codes of differences that are in no value."""
+
+
+def _declared_the_same(old: At, new: At) -> bool:
+    return is_same(old.type, new.type)
 
 
 def _refers(type_: Type) -> bool:
     return next(references_of(type_), None) is not None or has_references(declaration_of(type_))
 
 
-def _layout_of(root: Type, definitions: Mapping[str, Type]) -> Mapping[str, str]:
-    stated = root.extensions.get(NAMESPACE, {}).get("definitions", {})
-    return {**{f"{word}/{name}": name for word in CONTAINERS for name in definitions}, **stated}
-
-
 def _restrict_the_same(stated: Mapping[str, Json], target: Type) -> bool:
     """Return whether both a reference and its definition state a fact of which both hold."""
-    keywords = constraints_of(stated.get("keywords", {}))
+    keywords = {word: value for word, value in stated.get("keywords", {}).items() if word in KEYWORDS}
     listed = stated.get("enum") is not None or "const" in keywords
     if listed and (target.nullable or target.enum is not None or "const" in target.keywords):
         return True
@@ -897,14 +766,14 @@ def _restrict_the_same(stated: Mapping[str, Json], target: Type) -> bool:
         stated.get(name) is not None and getattr(target, name) is not None for name in ("pattern", "format")
     ):
         return True
-    return not keywords.keys().isdisjoint(_SHAPES | constraints_of(target.keywords).keys())
+    return not keywords.keys().isdisjoint(_SHAPES | (target.keywords.keys() & KEYWORDS))
 
 
 def _compare_class(old: At, before: str | None, new: At, after: str | None, name: str) -> list[Difference]:
     if before == after:
         return []
     message = f"the class {before or 'without a name'} became {after or 'one without a name'}"
-    return [_leaf(CLASS_CHANGED, Effect.OTHER, message, (old, new), name, before, after)]
+    return [_leaf(CLASS_CHANGED, LOST, message, (old, new), name, before, after)]
 
 
 def _compare_order(old: At, before: ObjectType, new: At, after: ObjectType) -> list[Difference]:
@@ -913,29 +782,7 @@ def _compare_order(old: At, before: ObjectType, new: At, after: ObjectType) -> l
     if olds == news:
         return []
     message = "the same properties in another order"
-    return [_leaf(ORDER_CHANGED, Effect.NONE, message, (old, new), "properties", olds, news)]
-
-
-def _effect_beside_any(before: Type, after: Type) -> Effect:
-    if isinstance(before, AnyType):
-        if _is_constrained(before):
-            return Effect.OTHER
-        return Effect.WIDER if before.boolean is False else Effect.NARROWER
-    if _is_constrained(after):
-        return Effect.OTHER
-    return Effect.NARROWER if isinstance(after, AnyType) and after.boolean is False else Effect.WIDER
-
-
-def _is_constrained(type_: Type) -> bool:
-    return bool(constraints_of(type_.keywords)) or any(
-        value is not None for value in (type_.enum, type_.pattern, type_.format)
-    )
-
-
-def _by_order(before: bool, after: bool) -> Effect:  # noqa: FBT001
-    if before == after:
-        return Effect.NONE
-    return Effect.WIDER if after else Effect.NARROWER
+    return [_leaf(ORDER_CHANGED, SAME, message, (old, new), "properties", olds, news)]
 
 
 def _same_name(old: At, new: At) -> bool:
@@ -957,10 +804,19 @@ def _definition(name: str) -> str:
     return f"/definitions/{pointer_token(name)}"
 
 
+def _json_of(value: Any) -> Json:
+    """Return a new fact of a type as JSON."""
+    if isinstance(value, tuple):
+        return [_json_of(item) for item in value]
+    return declaration_of(value) if isinstance(value, TypeFacts) else value
+
+
 def _word(type_: Type) -> str:
     if isinstance(type_, RefType):
         return type_.name
-    return "any value" if isinstance(type_, AnyType) else type_.kind
+    if isinstance(type_, AnyType):
+        return "no value" if type_.boolean is False else "any value"
+    return type_.kind
 
 
 def _difference(code: str, effect: Effect, message: str, old: At, new: At) -> Difference:

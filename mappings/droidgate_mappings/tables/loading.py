@@ -82,6 +82,8 @@ class FormatTables(Frozen):
             format loses nothing of the declaration.
         file_names: Those of the notations that name files inside of an app, which no caller sees; comparing
             two apps leaves them out.
+        ways_to_call: Facts of the `extensions` of capabilities that say how they may be called, as
+            `fact/member`: for each value the ways; that of capabilities without the fact is first.
         labels: Facts of the `extensions` of capabilities and types that a description keeps in another
             format, each with its label there.
         binding: The permissions by which Android itself separates callers from components, where it does.
@@ -99,6 +101,7 @@ class FormatTables(Frozen):
     numbers: dict[str, str] = {}
     notations: frozenset[str] = frozenset()
     file_names: frozenset[str] = frozenset()
+    ways_to_call: dict[str, dict[str, frozenset[str]]] = {}
     labels: dict[str, str] = {}
     binding: BindingPermissions | None = None
     returns_text: bool = False

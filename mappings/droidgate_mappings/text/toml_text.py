@@ -85,6 +85,8 @@ def _problems(error: ValidationError, model: type[Model], text: str, path: str) 
         hint: str | None = None
         if detail["type"] == "extra_forbidden":
             message, hint = f'unknown key "{name}"', suggest_name(name, _keys_beside(model, detail["loc"]))
+        elif detail["type"] == "missing":
+            message = f'{_named(keys)}: the key "{name}" is missing'.removeprefix(": ")
         elif detail["type"] == "literal_error" and isinstance(detail["input"], str):
             allowed = detail["ctx"]["expected"]
             message = f'{_named(keys)}: "{detail["input"]}" is not {allowed}'

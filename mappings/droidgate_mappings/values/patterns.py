@@ -14,7 +14,8 @@ and `$`; `* + ? {n} {n,} {n,m}`, with or without a `?` behind. Outside: back ref
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections import deque
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Final, TypeAlias
@@ -24,6 +25,9 @@ MAX_STATES: Final = 4_000
 
 MAX_STEPS: Final = 8_000_000
 """States times code points of one match; a longer text is refused, never left running."""
+
+MAX_SEARCHED: Final = 2_000
+"""Combined states of several automata that a search for a text visits."""
 
 MAX_DEPTH: Final = 50
 MAX_PATTERN: Final = 2_000
@@ -373,7 +377,7 @@ class Pattern:
             raise UnsupportedPatternError("the text is too long for so large a pattern")
         states: set[int] = set()
         for position in range(len(text) + 1):
-            self._enter(self.first, states, at_begin=position == 0, at_end=position == len(text))
+            self.enter(self.first, states, at_begin=position == 0, at_end=position == len(text))
             if self.last in states:
                 return True
             if position < len(text):
@@ -386,10 +390,11 @@ class Pattern:
             ranges = self.automaton.characters[state]
             if ranges is not None and any(first <= code <= last for first, last in ranges):
                 for following in self.automaton.following[state]:
-                    self._enter(following, reached, at_begin=False, at_end=position == length)
+                    self.enter(following, reached, at_begin=False, at_end=position == length)
         return reached
 
-    def _enter(self, state: int, states: set[int], *, at_begin: bool, at_end: bool) -> None:
+    def enter(self, state: int, states: set[int], *, at_begin: bool, at_end: bool) -> None:
+        """Add to some states one of them and all that it leads to without a character."""
         waiting = [state]
         while waiting:
             current = waiting.pop()
@@ -628,3 +633,107 @@ class _Syntax:
         if found is None or found[1] not in self.names:
             raise _RefusedError("\\k names no group")
         self.position = found.end()
+
+
+def find_text(
+    matching: Sequence[str], refused: Sequence[str], least: int = 0, most: int | None = None
+) -> str | None:
+    """Return a shortest text that each of some patterns matches and none of others.
+
+    Args:
+        matching: Patterns that match the text.
+        refused: Patterns that do not.
+        least: How many code points it has at least.
+        most: How many it has at most; None for any number.
+
+    Returns:
+        None where there is no such text.
+
+    Raises:
+        UnsupportedPatternError: a pattern is outside the subset, or the search is too large.
+    """
+    automata = [_Scan(compile_pattern(text)) for text in (*matching, *refused)]
+    wanted = [True] * len(matching) + [False] * len(refused)
+    start: tuple[_Progress, ...] = tuple(frozenset() for _ in automata)
+    waiting = deque([(start, "")])
+    seen = {(start, 0)}
+    while waiting:
+        progress, text = waiting.popleft()
+        ends = [scan.matches_at_end(each, text) for scan, each in zip(automata, progress, strict=True)]
+        if len(text) >= least and ends == wanted:
+            return text
+        if len(text) == most:
+            continue
+        entered = [scan.entered(each, text) for scan, each in zip(automata, progress, strict=True)]
+        if any(states is None and not is_wanted for states, is_wanted in zip(entered, wanted, strict=True)):
+            continue
+        for character in _distinct_characters(automata, entered):
+            following = tuple(
+                scan.step(states, ord(character)) for scan, states in zip(automata, entered, strict=True)
+            )
+            key = (following, min(len(text) + 1, max(least, 1)))
+            if key not in seen:
+                if len(seen) >= MAX_SEARCHED:
+                    raise UnsupportedPatternError("the patterns are too large to compare")
+                seen.add(key)
+                waiting.append((following, text + character))
+    return None
+
+
+_Progress: TypeAlias = frozenset[int] | None
+"""States that a character led to; None once the pattern has matched."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Scan:
+    """Steps one pattern over a text whose end is not known yet."""
+
+    pattern: Pattern
+
+    def matches_at_end(self, progress: _Progress, text: str) -> bool:
+        return progress is None or self._enter(progress, text, at_end=True) is None
+
+    def entered(self, progress: _Progress, text: str) -> _Progress:
+        """Return the states to take a further character in."""
+        return None if progress is None else self._enter(progress, text, at_end=False)
+
+    def step(self, states: _Progress, code: int) -> _Progress:
+        if states is None:
+            return None
+        automaton = self.pattern.automaton
+        return frozenset(
+            following
+            for state in states
+            for first, last in automaton.characters[state] or ()
+            if first <= code <= last
+            for following in automaton.following[state]
+        )
+
+    def _enter(self, progress: frozenset[int], text: str, *, at_end: bool) -> _Progress:
+        states: set[int] = set()
+        for state in (*progress, self.pattern.first):
+            self.pattern.enter(state, states, at_begin=not text, at_end=at_end)
+        return None if self.pattern.last in states else frozenset(states)
+
+
+def _distinct_characters(scans: Sequence[_Scan], entered: Sequence[_Progress]) -> Iterator[str]:
+    """Yield a character of each set that all states treat alike, plain ones where there are any."""
+    borders = {0, _LAST + 1, *_PLAIN_BORDERS}
+    for scan, states in zip(scans, entered, strict=True):
+        for state in states or ():
+            for first, last in scan.pattern.automaton.characters[state] or ():
+                borders |= {first, last + 1}
+    ordered = sorted(borders)
+    taken: set[tuple[bool, ...]] = set()
+    for code in sorted(ordered[:-1], key=lambda code: (not chr(code).isalnum(), not chr(code).isprintable())):
+        alike = tuple(
+            any(first <= code <= last for first, last in scan.pattern.automaton.characters[state] or ())
+            for scan, states in zip(scans, entered, strict=True)
+            for state in sorted(states or ())
+        )
+        if alike not in taken:
+            taken.add(alike)
+            yield chr(code)
+
+
+_PLAIN_BORDERS: Final = (0x20, 0x30, 0x3A, 0x41, 0x5B, 0x61, 0x7B, 0xE000)

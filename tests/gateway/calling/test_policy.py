@@ -277,7 +277,7 @@ def test_each_mistake_in_a_file_is_named_with_its_line(tmp_path: Path) -> None:
     ("rules = []\n", 'policy.toml:1: unknown key "rules"'),
     ('[[rule]]\ndecision = "deny"\ncapability = ""\n', "policy.toml:3: rule 1, capability"),
     ('[[rule]]\ndecision = "deny"\ncapability = 3\n', "policy.toml:3: rule 1, capability"),
-    ('[[rule]]\ncapability = "a"\n', "policy.toml:1: rule 1: field required"),
+    ('[[rule]]\ncapability = "a"\n', 'policy.toml:1: rule 1: the key "decision" is missing'),
     ('[[effect]]\ncapability = "a"\nis = "unknown"\n', "policy.toml:3: effect 1, is"),
     ('[[effect]]\ncapability = "a"\neffect_is = "reads"\n', "policy.toml"),
     ("[[rule]]\ndecision =\n", "policy.toml:2:11: not TOML: invalid value"),

@@ -465,6 +465,71 @@ def test_the_level_of_the_permission_that_an_app_declares_for_its_service_is_com
         assert "the protection level of the required permission changed from " in run.out
 
 
+def _tools(schema: dict[str, Any]) -> str:
+    tool = {"name": "do", "description": "d", "inputSchema": {"type": "object", "properties": {"a": schema}}}
+    return json.dumps({"tools": [tool]})
+
+
+ACCEPTED = """[[accept]]
+code = "type-changed"
+capability = "do"
+where = "/input/properties/a/type"
+reason = "all clients were changed first"
+until = {until}
+"""
+ENTRIES = [
+    pytest.param(ACCEPTED.format(until="2126-01-31"), 0, [], id="a known change does not count"),
+    pytest.param(ACCEPTED.format(until="2026-01-31"), 1,
+        ["accept.toml:1: type-changed is no longer accepted: 2026-01-31 has passed"],
+        id="a day that has passed ends it"),
+    pytest.param(ACCEPTED.format(until="2126-01-31").replace('"do"', '"other"'), 1,
+        ["accept.toml:1: type-changed matches no change"], id="an entry of another capability is named"),
+    pytest.param(ACCEPTED.format(until="2126-01-31").replace("/input", "/output"), 1,
+        ["accept.toml:1: type-changed matches no change"], id="an entry of another place is named"),
+    pytest.param(ACCEPTED.format(until="2126-01-31").replace("where", "place"), 3,
+        ['accept.toml:4: unknown key "place"'], id="an unknown key is refused"),
+    pytest.param(ACCEPTED.format(until="2126-01-31").replace("type-changed", "type-change"), 3,
+        ['accept 1, code: "type-change" is not a code of a change; did you mean "type-changed"?'],
+        id="an unknown code is refused"),
+    pytest.param(ACCEPTED.format(until='"soon"'), 3, ["accept.toml:6: accept 1, until: "],
+        id="a day that is none is refused"),
+    pytest.param("[[accept]]\ncode = 'type-changed'\nuntil = 2126-01-31\n", 3,
+        ['accept.toml:1: accept 1: the key "reason" is missing'],
+        id="a reason is required"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("entries", "code", "messages"), ENTRIES)
+def test_known_changes_are_accepted_until_a_day(
+    droidgate: Runner, entries: str, code: int, messages: list[str]
+) -> None:
+    Path("old.json").write_text(_tools({"type": "string"}))
+    Path("new.json").write_text(_tools({"type": "integer"}))
+    Path("accept.toml").write_text(entries)
+    run = droidgate("diff", "old.json", "new.json", "--fail-on", "breaking", "--accept", "accept.toml")
+    assert run.code == code
+    assert all(message in run.err for message in messages)
+    assert ("Accepted" in run.out) is (code == 0)
+    if code == 3:
+        return
+    document = droidgate.document("diff", "old.json", "new.json", "--accept", "accept.toml")
+    assert [item["reason"] for item in document["accepted"]] == ["all clients were changed first"] * (
+        not code
+    )
+    assert document["weight"] == ("breaking" if code else None)
+    assert len(document["problems"]) == len(messages)
+
+
+def test_what_is_not_decided_counts_as_breaking(droidgate: Runner) -> None:
+    for name, letter in (("old.json", "a"), ("new.json", "b")):
+        Path(name).write_text(_tools({"type": "string", "pattern": f"(?={letter})"}))
+    run = droidgate("diff", "old.json", "new.json", "--fail-on", "breaking")
+    assert run.code == 1
+    assert "not decided: a pattern is not compared: look-around or a flag" in run.out
+    assert "what is not decided counts as breaking" in run.err
+    assert droidgate("diff", "old.json", "new.json", "--fail-on", "security").code == 0
+
+
 # providers that cannot be written
 
 

@@ -45,6 +45,7 @@ class Tool:
     access: Mapping[str, Any] = field(default_factory=dict)
     unenforced: int = 0
     facts: Mapping[str, Any] = field(default_factory=dict)
+    extensions: Mapping[str, Any] = field(default_factory=dict)
 
 
 @dataclass
@@ -182,7 +183,9 @@ def _provider_row(unit: str, number: int, app: App, item: Declares) -> Row:
 
 def _declared(tool: Tool) -> dict[str, Any]:
     properties = {name: {"type": {"kind": kind}, "required": True} for name, kind in tool.parameters.items()}
-    reported = {"id": tool.id, "input": {"kind": "object", "properties": properties}}
+    reported: dict[str, Any] = {"id": tool.id, "input": {"kind": "object", "properties": properties}}
+    if tool.extensions:
+        reported["extensions"] = dict(tool.extensions)
     return reported if tool.description is None else {**reported, "description": tool.description}
 
 

@@ -396,11 +396,16 @@ def test_apps_that_came_and_went_are_reported_with_what_they_declare(tmp_path: P
     ]
 
 
+def _tasks(support: str) -> dict[str, Any]:
+    return {"mcp": {"execution": {"taskSupport": support}}}
+
+
 def test_a_change_weighs_what_diff_says(tmp_path: Path) -> None:
     before = mmcp(
         Tool("narrows", parameters={"text": "string"}),
         Tool("worded", description="old words"),
         Tool("widens"),
+        Tool("unclear", extensions=_tasks("optional")),
         Tool("gone"),
         NOTE,
     )
@@ -408,13 +413,14 @@ def test_a_change_weighs_what_diff_says(tmp_path: Path) -> None:
         Tool("narrows", parameters={"text": "string", "date": "string"}),
         Tool("worded", description="new words"),
         Tool("widens", parameters={}, description="Does something of use"),
+        Tool("unclear", extensions=_tasks("perhaps")),
         NOTE,
         Tool("new"),
     )
     history = _history(tmp_path, (App("a", [before], version=1),), (App("a", [after], version=2),))
     counts = history.counts
-    assert (counts.capabilities_added, counts.capabilities_removed, counts.capabilities_changed) == (1, 1, 2)
-    assert (counts.breaking, counts.compatible, counts.text_only, counts.unchanged) == (2, 0, 1, 2)
+    assert (counts.capabilities_added, counts.capabilities_removed, counts.capabilities_changed) == (1, 1, 3)
+    assert (counts.breaking, counts.compatible, counts.text_only, counts.unchanged) == (3, 0, 1, 2)
     (app,) = history.apps
     assert (app.status, app.weight, app.old_version, app.new_version) == ("changed", "breaking", "1.0", "2.0")
     (provider,) = app.providers
@@ -422,6 +428,7 @@ def test_a_change_weighs_what_diff_says(tmp_path: Path) -> None:
     assert reported == {
         "narrows": ("changed", "breaking"),
         "worded": ("changed", "text-only"),
+        "unclear": ("changed", "not-decided"),
         "gone": ("removed", "breaking"),
         "new": ("added", "compatible"),
     }

@@ -110,6 +110,17 @@ def test_a_replaced_permission_is_a_breaking_change_and_a_security_change_at_one
     ]
 
 
+def test_exported_says_nothing_where_only_android_binds_a_component() -> None:
+    old, new = (
+        _provider({"exported": exported}, {}).model_copy(update={"protocol": "appfunctions"})
+        for exported in (True, False)
+    )
+    assert [(change.code, change.weight.value) for change in _changes(old, new)] == [
+        ("notation-changed", "text-only")
+    ]
+    assert _changes(new, old)[0].weight is Weight.TEXT_ONLY
+
+
 CONFIGURED = {"": False, "land": True}
 
 

@@ -1,12 +1,13 @@
 """What `compare_sets` calls breaking, compatible and text only; each case is one edit of a declaration."""
 
 from collections.abc import Callable
+from decimal import Decimal
 from functools import partial
 from typing import Any
 
 import pytest
 
-from droidgate_mappings.compare import Comparison, compare_sets
+from droidgate_mappings.compare import Comparison, Weight, compare_sets
 from droidgate_mappings.json_schema import read_schema
 from droidgate_mappings.model.capability import Capability, CapabilitySet, Effects, Provider, State
 from droidgate_mappings.model.types import ObjectType, RefType, ScalarType, Type
@@ -94,8 +95,10 @@ TYPES: list[tuple[str, Schema, Schema, str, tuple[str, str]]] = [
         WIDER),
     ("one alternative less", {"oneOf": [text(), integer(), boolean()]}, {"oneOf": [text(), integer()]},
         "alternative-removed", NARROWER),
-    ("exactly one alternative", TEXT_OR_INTEGER, {"oneOf": [text(), integer()]}, "exclusive-changed",
-        NARROWER),
+    ("exactly one alternative of values that only one can have", TEXT_OR_INTEGER,
+        {"oneOf": [text(), integer()]}, "notation-changed", WORDS),
+    ("exactly one alternative of values that several have", {"anyOf": [number(), integer()]},
+        {"oneOf": [number(), integer()]}, "exclusive-changed", NARROWER),
     ("a part more", {"allOf": [object_(), {"minProperties": 1}]}, {"allOf": [object_(), {"minProperties": 1},
         {"required": ["a"]}]}, "member-added", NARROWER),
     ("a property that only `required` names", object_(), object_(required=["a"]), "keyword-changed",
@@ -109,8 +112,10 @@ TYPES: list[tuple[str, Schema, Schema, str, tuple[str, str]]] = [
     ("a constant becomes a longer list", text(const="a"), text(enum=["a", "b"]), "enum-changed", WIDER),
     ("true becomes 1", {"enum": [True, "a"]}, {"enum": [1, "a"]}, "enum-changed", BROKEN),
     ("a choice beside the type", text(), text(anyOf=[text(minLength=1)]), "keyword-changed", NARROWER),
-    ("a choice beside the type grows", object_(oneOf=[{"required": ["a"]}]),
-        object_(oneOf=[{"required": ["a"]}, {"required": ["b"]}]), "keyword-changed", WIDER),
+    ("a choice beside the type grows", object_(anyOf=[{"required": ["a"]}]),
+        object_(anyOf=[{"required": ["a"]}, {"required": ["b"]}]), "keyword-changed", WIDER),
+    ("an exclusive choice gets an alternative that overlaps", object_(oneOf=[{"required": ["a"]}]),
+        object_(oneOf=[{"required": ["a"]}, {"required": ["b"]}]), "keyword-changed", BROKEN),
     ("other choices beside the type", object_(anyOf=[{"required": ["a"]}]),
         object_(anyOf=[{"required": ["b"]}]), "keyword-changed", BROKEN),
     ("a part beside the type goes", object_(allOf=[{"required": ["a"]}, {"minProperties": 2}]), object_(),
@@ -135,6 +140,44 @@ TYPES: list[tuple[str, Schema, Schema, str, tuple[str, str]]] = [
         {"properties": {"a": text()}, "enum": ["a", {}]}, "type-changed", WIDER),
     ("properties of whatever is an object", {"properties": {"a": text()}}, object_(properties={"a": text()}),
         "type-changed", NARROWER),
+    ("null as a type and as an alternative", {"type": ["string", "null"]},
+        {"anyOf": [text(), {"type": "null"}]}, "notation-changed", WORDS),
+    ("types as a list and as alternatives", {"type": ["string", "integer"]}, TEXT_OR_INTEGER,
+        "notation-changed", WORDS),
+    ("an alternative that no value can be", {"anyOf": [text(), False]}, text(), "notation-changed", WORDS),
+    ("a choice in a choice", {"anyOf": [text(), {"anyOf": [integer()]}]}, TEXT_OR_INTEGER, "notation-changed",
+        WORDS),
+    ("a bound that another one implies", integer(minimum=2), integer(minimum=2, exclusiveMinimum=1),
+        "notation-changed", WORDS),
+    ("a number beyond what a computer's own can be", number(const=Decimal("1e1000")), number(const=0.3),
+        "enum-changed", BROKEN),
+    ("a number in other digits", number(const=Decimal("0.30")), number(const=0.3), "notation-changed", WORDS),
+    ("multiples of a fraction", number(multipleOf=0.1), number(multipleOf=0.05), "keyword-changed", WIDER),
+    ("a pattern that matches more", text(pattern="^[a-z]+$"), text(pattern="^[a-z0-9]+$"), "pattern-changed",
+        WIDER),
+    ("a pattern in other characters", text(pattern="^[0-9]{2}$"), text(pattern=r"^\d\d$"), "notation-changed",
+        WORDS),
+    ("items become a choice", array(items=text()), array(items=TEXT_OR_INTEGER), "type-changed", WIDER),
+    ("more first items", array(prefixItems=[text()], items=text()),
+        array(prefixItems=[text(), text(minLength=1)], items=text()), "keyword-changed", NARROWER),
+    ("an item need not be there any more", array(contains=text()), array(contains=text(), minContains=0),
+        "keyword-changed", WIDER),
+    ("further properties may be more", object_(additionalProperties=text()),
+        object_(additionalProperties=TEXT_OR_INTEGER), "keyword-changed", WIDER),
+    ("a property more in a closed object", object_(additionalProperties=False),
+        object_(properties={"a": text()}, additionalProperties=False), "property-added", WIDER),
+    ("a property more where others have a type", object_(additionalProperties=text()),
+        object_(properties={"a": integer()}, additionalProperties=text()), "property-added", BROKEN),
+    ("a property that others are like is not named any more",
+        object_(properties={"a": text()}, additionalProperties=text()), object_(additionalProperties=text()),
+        "notation-changed", WORDS),
+    ("an optional property more in an alternative", {"anyOf": [object_(properties={"a": text()}), text()]},
+        {"anyOf": [object_(properties={"a": text(), "b": text()}), text()]}, "property-added", HARMLESS),
+    ("a description in what is excluded", {"not": {"required": ["a"]}},
+        {"not": {"required": ["a"], "description": "no"}}, "notation-changed", WORDS),
+    ("what is excluded has unevaluated properties", object_(**{"not": {"unevaluatedProperties": False}}),
+        object_(), "keyword-changed", WIDER),
+    ("a format of another type", integer(format="date"), integer(), "notation-changed", WORDS),
     ("another meta-schema", text(**{"$schema": "a"}), text(**{"$schema": "b"}), "keyword-changed", HARMLESS),
 ]  # fmt: skip
 
@@ -165,6 +208,11 @@ def _effects(stated: Effects | None) -> Provider:
 
 def _functions_file(format_id: str) -> Provider:
     return FUNCTIONS.model_copy(update={"extensions": {format_id: {"functionsFile": "notes"}}})
+
+
+def _tasks(support: str | None) -> Provider:
+    facts = {} if support is None else {"mcp": {"execution": {"taskSupport": support}}}
+    return _provider(Capability(id="do", extensions=facts), protocol="mcp")
 
 
 def _dialect(name: str) -> Provider:
@@ -210,6 +258,13 @@ PROVIDERS: dict[str, tuple[Provider, Provider, list[tuple[str, str]]]] = {
     "the name of a file inside of an app": (FUNCTIONS, _functions_file("appfunctions"), []),
     "the same fact of another format": (FUNCTIONS, _functions_file("mmcp"),
         [("extension-changed", "compatible")]),
+    "tasks become required": (_tasks("optional"), _tasks("required"), [("calling-changed", "breaking")]),
+    "tasks become forbidden": (_tasks("optional"), _tasks("forbidden"), [("calling-changed", "breaking")]),
+    "tasks become possible": (_tasks(None), _tasks("optional"), [("calling-changed", "compatible")]),
+    "tasks need not be": (_tasks("required"), _tasks("optional"), [("calling-changed", "compatible")]),
+    "tasks are as without a word": (_tasks(None), _tasks("forbidden"), [("extension-changed", "compatible")]),
+    "tasks in a word that nobody knows": (_tasks("optional"), _tasks("maybe"),
+        [("calling-changed", "not-decided")]),
     "texts": (_provider(Capability(id="do", description="a", title="t", version="1"), name="n"),
         _provider(Capability(id="do", description="b", title="u", version="2"), instructions="i"),
         [("text-changed", "text-only")] * 5),
@@ -228,6 +283,66 @@ def test_capabilities_come_and_go() -> None:
     comparison = _compare(old, _provider(Capability(id="comes"), Capability(id="stays")))
     assert _changes(comparison) == [("capability-added", "compatible"), ("capability-removed", "breaking")]
     assert comparison.unchanged_capabilities == 1
+
+
+def test_a_provider_that_is_gone_names_its_capabilities() -> None:
+    old = _provider(*(Capability(id=f"do{at}") for at in range(12)))
+    (change,) = compare_sets(CapabilitySet(providers=(old,)), CapabilitySet()).all_changes()
+    assert change.message == (
+        "the provider is gone, with 12 capabilities: "
+        "do0, do1, do2, do3, do4, do5, do6, do7, do8, do9 and 2 more"
+    )
+
+
+UNDECIDED: list[tuple[str, Schema, Schema, str]] = [
+    ("look-around in a pattern", text(pattern="(?=a)"), text(pattern="(?=b)"),
+        "a pattern is not compared: look-around or a flag"),
+    ("a reference to another document", {"$ref": "https://a.example/b"}, {"$ref": "https://a.example/c"},
+        "'$ref' is not resolved"),
+    ("a value that a keyword cannot have", array(), array(minItems=-1),
+        "'minItems' has a value that it cannot have"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "reason"), [row[1:] for row in UNDECIDED], ids=[row[0] for row in UNDECIDED]
+)
+def test_what_cannot_be_known_is_not_decided_and_says_why(old: Schema, new: Schema, reason: str) -> None:
+    (change,) = _compare(_given(old), _given(new)).all_changes()
+    assert change.weight is Weight.NOT_DECIDED
+    assert change.message.endswith(f"; not decided: {reason}")
+
+
+def test_a_breaking_change_of_values_has_an_example() -> None:
+    (change,) = _compare(_given(integer(minimum=1)), _given(integer(minimum=3))).all_changes()
+    assert change.examples == (1,)
+    (change,) = _compare(_taken(text(enum=["a"])), _taken(text(enum=["a", "b"]))).all_changes()
+    assert change.examples == ("b",)
+
+
+def _kinds(count: int, **further: Schema) -> Schema:
+    """Return a choice between objects that a constant tells apart; the second one has further properties."""
+    texts = {f"p{at}": text() for at in range(5)}
+    return {
+        "oneOf": [
+            object_(
+                properties={"kind": {"const": f"k{at}"}, **texts, **(further if at == 1 else {})},
+                required=["kind"],
+            )
+            for at in range(count)
+        ]
+    }
+
+
+@pytest.mark.parametrize(("new", "weights"), [
+    pytest.param(_kinds(20, q=integer()), HARMLESS, id="an optional property more"),
+    pytest.param(_kinds(21), WIDER, id="an alternative more"),
+    pytest.param(_kinds(20, p2=text(maxLength=5)), NARROWER, id="a bound in one alternative"),
+])  # fmt: skip
+def test_a_change_in_a_long_choice_is_decided(new: Schema, weights: tuple[str, str]) -> None:
+    for of, weight in zip((_given, _taken), weights, strict=True):
+        (change,) = _compare(of(_kinds(20)), of(new)).all_changes()
+        assert change.weight.value == weight
 
 
 def test_parameters_come_and_go() -> None:
@@ -293,6 +408,17 @@ def test_a_definition_that_only_a_keyword_reaches_is_compared() -> None:
     assert reported.message == "what 'not' refers to changed"
 
 
+def test_a_definition_with_false_in_place_of_0_is_another_one() -> None:
+    def provider(value: object) -> Provider:
+        item, read = read_schema(object_(properties={"x": A}, **{"$defs": {"A": {"const": value}}}))
+        return _do(item, definitions=read)
+
+    assert _changes(_compare(provider(False), provider(0))) == [("type-changed", "breaking")]
+
+
+A: Schema = {"$ref": "#/$defs/A"}
+
+
 def test_recursive_types_end() -> None:
     def provider(kind: str) -> Provider:
         tree = {"$ref": "#/$defs/Tree"}
@@ -302,6 +428,18 @@ def test_recursive_types_end() -> None:
 
     changes = _compare(provider("integer"), provider("string")).all_changes()
     assert [change.new_pointer for change in changes] == ["/definitions/Tree/properties/value/type"]
+
+
+def test_recursion_that_begins_at_another_place_ends() -> None:
+    def provider(kind: str, *, is_shifted: bool) -> Provider:
+        leaf = {"b": {"type": kind}}
+        twice = object_(properties={"a": object_(properties={"a": A, **leaf}), **leaf})
+        root = object_(properties={"a": A, **leaf}) if is_shifted else twice
+        item, definitions = read_schema({**root, "$defs": {"A": twice}})
+        return _do(item, definitions=definitions)
+
+    changes = _changes(_compare(provider("string", is_shifted=False), provider("integer", is_shifted=True)))
+    assert ("type-changed", "breaking") in changes
 
 
 def test_a_choice_that_contains_itself_ends() -> None:

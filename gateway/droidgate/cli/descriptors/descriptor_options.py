@@ -187,7 +187,8 @@ class Diff(
     """Report what changed between two versions, and whether it breaks callers.
 
     An access rule that refuses callers is `breaking`; one that accepts other callers is `security`, comes
-    first and reaches every threshold. A replaced permission is both.
+    first and reaches every threshold. A replaced permission is both. Where it cannot be known whether a
+    change breaks callers, it is `not-decided`, with the reason, and counts as breaking.
     """
 
     old: str = argument("OLD", SOURCE_HELP, ...)
@@ -196,6 +197,10 @@ class Diff(
     variant: str | None = VARIANT
     strict: bool = STRICT
     fail_on: DiffThreshold | None = option("--fail-on", "Exit with 1 from this weight on")
+    accept: Path | None = option(
+        "--accept FILE",
+        "TOML file of known changes, which do not count: code, reason, until and place of each",
+    )
     as_json: bool = AS_JSON
 
 

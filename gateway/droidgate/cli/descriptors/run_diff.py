@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from typing import Final
 
 from droidgate.cli.descriptors.descriptor_options import Diff
 from droidgate.cli.exit_codes import ExitCode
 from droidgate.cli.output.grouped_findings import counted, findings_table, security_blocks, security_page
 from droidgate.cli.output.json_output import Problem, PublishedDocument
-from droidgate.cli.output.pages import Block, Heading, Line, Table
+from droidgate.cli.output.pages import Block, Heading, Line, Table, print_warning
 from droidgate.cli.output.reports import Report
 from droidgate.cli.output.safe_text import one_line
-from droidgate.cli.read_sources import read_all
+from droidgate.cli.read_sources import print_problem, read_all
 from droidgate.sources.differences import diff
 from droidgate_mappings.compare import (
     WEIGHTS,
@@ -22,24 +23,53 @@ from droidgate_mappings.compare import (
     ProviderComparison,
     Weight,
 )
-from droidgate_mappings.model.errors import UsageError
+from droidgate_mappings.model.errors import InputError, UsageError
+from droidgate_mappings.model.types import Frozen
 
 _OPENED_HINT: Final = "hint: check that these callers may call it, or restore the rule"
+
+
+class MatchedChange(Frozen):
+    """A change that does not count, why, and the last day on which it does not."""
+
+    package: str | None
+    component: str | None
+    capability: str | None
+    change: Change
+    reason: str
+    until: str
+
+
+@dataclass(frozen=True, slots=True)
+class Acceptance:
+    """What became of a comparison.
+
+    Attributes:
+        left: What is left to be looked at.
+        matched: The changes that do not count.
+        notes: What has to be put right in the file: entries that have expired or match nothing.
+    """
+
+    left: Comparison
+    matched: tuple[MatchedChange, ...] = ()
+    notes: tuple[InputError, ...] = ()
 
 
 class DiffDocument(PublishedDocument, schema="droidgate.diff/1"):
     """What `diff --json` prints.
 
     Attributes:
-        weight: The heaviest change, None where nothing changed.
-        counts: How many changes there are of each weight.
-        comparison: Every change.
-        problems: What could not be read on either side.
+        weight: The heaviest change that is not accepted, None where there is none.
+        counts: How many of these changes there are of each weight.
+        comparison: Every change that is not accepted.
+        accepted: The changes that `--accept` takes out, with their reasons.
+        problems: What could not be read on either side, and what is wrong with entries of `--accept`.
     """
 
     weight: Weight | None
     counts: dict[str, int]
     comparison: Comparison
+    accepted: tuple[MatchedChange, ...]
     problems: tuple[Problem, ...]
 
 
@@ -50,23 +80,34 @@ def diff_sources(options: Diff) -> Report:
         raise UsageError(message, hint="name a file for one of them")
     before = read_all([options.old], only=options.only, strict=options.strict, variant=options.variant)
     after = read_all([options.new], only=options.only, strict=options.strict, variant=options.variant)
-    comparison = diff(before, after)
+    acceptance = Acceptance(diff(before, after))
+    if options.accept is not None:
+        from droidgate.cli.descriptors.accepted_changes import accept_changes
+
+        acceptance = accept_changes(acceptance.left, options.accept, _place_of)
+        for note in acceptance.notes:
+            print_problem(note)
+    comparison = acceptance.left
     weight, threshold = comparison.weight(), options.fail_on
+    if weight is Weight.NOT_DECIDED and threshold is not None:
+        print_warning("what is not decided counts as breaking")
+        weight = Weight.BREAKING
     reached = threshold is not None and weight is not None and weight >= Weight(threshold.value)
     return Report(
-        lambda: diff_page(comparison),
+        lambda: diff_page(comparison, acceptance.matched),
         lambda: DiffDocument.of(
             after,
-            weight=weight,
+            weight=comparison.weight(),
             counts=count_weights(comparison.all_changes()),
             comparison=comparison,
-            problems=[*before.problems, *after.problems],
+            accepted=acceptance.matched,
+            problems=[*before.problems, *after.problems, *acceptance.notes],
         ),
         ExitCode.FINDINGS if reached else ExitCode.OK,
     )
 
 
-def diff_page(comparison: Comparison) -> list[Block]:
+def diff_page(comparison: Comparison, accepted: Sequence[MatchedChange] = ()) -> list[Block]:
     """Return what `diff` shows."""
     blocks: list[Block] = []
     opened = [line for provider in comparison.providers for line in _opened_lines(provider)]
@@ -92,8 +133,18 @@ def diff_page(comparison: Comparison) -> list[Block]:
             Line(),
         ]
         summary += f"; {len(left_out)} not compared"
+    if accepted:
+        columns = ("WEIGHT", "CAPABILITY", "CODE", "WHERE", "UNTIL", "REASON")
+        blocks += [Heading("Accepted"), Table(columns, [_accepted_row(item) for item in accepted]), Line()]
+        summary += f"; {len(accepted)} accepted"
     blocks.append(Line(summary))
     return blocks
+
+
+def _accepted_row(item: MatchedChange) -> tuple[str, ...]:
+    change, subject = item.change, item.capability or ""
+    place = (one_line(subject) or "-", change.code, _place_of(change, subject))
+    return change.weight.value, *place, item.until, one_line(item.reason)
 
 
 def _protocol_page(item: ProtocolChange) -> list[Block]:
@@ -140,7 +191,7 @@ def _provider_page(provider: ProviderComparison) -> list[Block]:
             change.weight.value,
             one_line(subject) or "-",
             change.code,
-            _shortened(change.new_pointer if change.new_pointer is not None else change.old_pointer, subject),
+            _place_of(change, subject),
             one_line(change.message),
         )
         for subject, changes in _subjects_of(provider)
@@ -150,6 +201,11 @@ def _provider_page(provider: ProviderComparison) -> list[Block]:
     if not rows:
         return [heading, Line("nothing else changed", 1)]
     return [heading, Table(("WEIGHT", "CAPABILITY", "CODE", "WHERE", "MESSAGE"), rows)]
+
+
+def _place_of(change: Change, subject: str) -> str:
+    """Return the place of a change below its capability, empty for none."""
+    return _shortened(change.new_pointer if change.new_pointer is not None else change.old_pointer, subject)
 
 
 def _shortened(pointer: str | None, subject: str) -> str:

@@ -36,7 +36,7 @@ LEFT_TO_DO: Final = "Left to do"
 """The heading of what somebody has to do after the command."""
 
 _COLOURS: Final = {
-    **dict.fromkeys(("error", "security", "impossible", "dropped", "breaking"), "red"),
+    **dict.fromkeys(("error", "security", "impossible", "dropped", "breaking", "not-decided"), "red"),
     **dict.fromkeys(("warning", "defaulted", "widened", "narrowed"), "yellow"),
 }
 
