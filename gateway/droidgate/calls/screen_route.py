@@ -1,4 +1,4 @@
-"""The way to MobileAgent's commands: by the phone's screen and input."""
+"""The route to MobileAgent's commands: by the phone's screen and input."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
 
-from droidgate.calls.call_routes import CallLink, RawResult, RoutePlan
+from droidgate.calls.call_links import CallLink, RawResult, RoutePlan
 from droidgate.calls.screen.screen_tools import MobileAgentTools
 from droidgate.calls.targets import CallTarget
 from droidgate.devices.device_errors import CanceledError, DeadlineError
@@ -23,7 +23,7 @@ class ScreenRoute:
 
     Attributes:
         tools: The phone's tools: the ids of controls hold between the calls of one caller.
-        title: The way, in a few words.
+        title: The route, in a few words.
     """
 
     tools: MobileAgentTools
