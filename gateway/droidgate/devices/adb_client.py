@@ -216,7 +216,7 @@ class AdbServer:
         Args:
             service: The service.
             serial: The device that it is about, for errors.
-            deadline: The one of what this is a part of; one of its own where it is None.
+            deadline: The deadline of the whole task; where it is None, this step has its own.
 
         Raises:
             DeviceError: the server cannot be reached or refuses.

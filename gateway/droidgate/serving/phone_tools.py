@@ -57,7 +57,8 @@ from droidgate.serving.tools import (
     UnknownResourceError,
     UnknownToolError,
 )
-from droidgate.sources.phone_source import callability_of, digest_of_lists, listings_changed
+from droidgate.sources.callability import callability_of
+from droidgate.sources.phone_source import digest_of_lists, listings_changed
 from droidgate_mappings.model.capability import Provider, type_behind
 from droidgate_mappings.model.errors import DeviceError, DroidgateError, UsageError
 from droidgate_mappings.model.findings import Finding

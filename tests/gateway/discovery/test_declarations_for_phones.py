@@ -9,7 +9,8 @@ from device_shim.shim_builder.built_samples import KEY
 from droidgate.cli.devices.run_discover import discovery_page
 from droidgate.cli.output.pages import Line, Table
 from droidgate.sources import application_from_tree, read_source
-from droidgate.sources.phone_source import InstalledApp, PhoneReading, callability_of
+from droidgate.sources.callability import callability_of
+from droidgate.sources.phone_source import InstalledApp, PhoneReading
 from droidgate_android.apk.apk_application import read_application
 from droidgate_android.apk.pack import pack_project
 from droidgate_android.apk.reader import open_apk

@@ -19,17 +19,14 @@ from droidgate.devices.device_errors import (
     TransferError,
 )
 from droidgate.devices.sync import FileStatus
-from droidgate.sources.phone_source import (
+from droidgate.sources.kept_applications import (
     ApplicationStore,
     KeptApplication,
     NotKeptError,
-    PhoneReading,
-    PhoneRequest,
     RecordedResources,
-    read_device_source,
-    read_phone,
     record,
 )
+from droidgate.sources.phone_source import PhoneReading, PhoneRequest, read_device_source, read_phone
 from droidgate_android.apk.pack import pack_project
 from droidgate_mappings.formats.application import Application, Component, IntentFilter, MetaData, TextFile
 from droidgate_mappings.formats.format import load_formats
