@@ -99,8 +99,8 @@ def _read_port(text: str, variable: str) -> int:
     raise ServerUnreachableError(f"{variable} is {excerpt(text)!r}; expected a port from 1 to 65535")
 
 
-class AdbServer:
-    """The adb server.
+class AdbClient:
+    """A client of the adb server.
 
     Args:
         address: Where it listens; what adb's variables say where it is None.

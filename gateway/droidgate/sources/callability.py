@@ -18,7 +18,8 @@ class Callability:
     Attributes:
         verdict: On the component.
         closed: The capabilities that cannot be called, with the reason of each.
-        routes: How it could be called; a route to a closed component is not ready.
+        routes: How it could be called, none where its format does not say; a route to a closed component is
+            not ready.
     """
 
     verdict: Verdict
@@ -38,18 +39,11 @@ def callability_of(provider: Provider, app: InstalledApp, phone: PhoneReading) -
     interface = interface_of(provider)
     verdicts = [(other.id, verdict_of(other, interface).closed_because) for other in provider.capabilities]
     closed = tuple((capability, reason) for capability, reason in verdicts if reason is not None)
+    format_ = load_formats().get(provider.protocol)
+    routes: tuple[CallRoute, ...] = ()
+    if format_ is not None and format_.call_routes is not None:
+        routes = format_.call_routes(provider, phone.facts)
     reason = verdict.closed_because
-    routes = routes_of(provider, phone)
     if reason is not None:
         routes = tuple(replace(route, ready=False, needs=(*route.needs, reason)) for route in routes)
     return Callability(verdict, closed, routes)
-
-
-def routes_of(provider: Provider, phone: PhoneReading) -> tuple[CallRoute, ...]:
-    """Return how a provider of an open component could be called; nothing where its format does not say."""
-    format_ = load_formats().get(provider.protocol)
-    return (
-        format_.call_routes(provider, phone.facts)
-        if format_ is not None and format_.call_routes is not None
-        else ()
-    )

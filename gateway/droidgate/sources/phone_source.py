@@ -32,7 +32,7 @@ from droidgate.devices.packages import (
 )
 from droidgate.devices.properties import build_of, current_user, get_properties
 from droidgate.devices.quoting import digest_command
-from droidgate.devices.remote_apk import RemoteApk, file_statuses, open_remote_apk
+from droidgate.devices.remote_apk import file_statuses, open_remote_apk
 from droidgate.devices.service_shells import SECONDS_FOR_LISTING, SystemList, run_listing, service_shell
 from droidgate.devices.sync import FileStatus
 from droidgate.sources.format_reading import FormatReader, ReadOptions
@@ -43,7 +43,7 @@ from droidgate_android.apk.apk_application import read_application, read_identit
 from droidgate_android.apk.reader import Apk, open_apk
 from droidgate_android.apk.xml_tree import XmlElement
 from droidgate_mappings.formats.application import Application
-from droidgate_mappings.formats.format import Format, chosen_formats, load_formats
+from droidgate_mappings.formats.format import Format, load_formats
 from droidgate_mappings.formats.installed import (
     ComponentQuery,
     DeviceFacts,
@@ -58,47 +58,6 @@ from droidgate_mappings.model.findings import Finding
 from droidgate_mappings.model.json_values import Json
 from droidgate_mappings.text.nearest_names import suggest_name
 from droidgate_mappings.user_folders import cache_folder
-
-
-@dataclass(frozen=True, slots=True)
-class ReadablePhone:
-    """A phone that adb reaches, real or virtual.
-
-    Attributes:
-        device: Its connection.
-    """
-
-    device: Device
-
-    @property
-    def serial(self) -> str:
-        """What adb calls it."""
-        return self.device.serial
-
-    def discover(
-        self,
-        *,
-        formats: Iterable[str] | None = None,
-        every_app: bool = False,
-        keep: bool = True,
-        own_apps: bool = False,
-    ) -> PhoneReading:
-        """Return what its apps declare, for the user in front; an app that cannot be read is a problem.
-
-        Args:
-            formats: Ids of the formats to look for; all installed ones by default.
-            every_app: Read the manifest of every app, not only of those that answer a query.
-            keep: Use and keep what was read of APKs.
-            own_apps: Read shims and droidgate's agent apps, too.
-
-        Raises:
-            DeviceError: the phone fails.
-            UsageError: a format is unknown.
-        """
-        chosen = tuple(chosen_formats(formats) or load_formats().values())
-        request = PhoneRequest(chosen, every_app=every_app, keep=keep, own_apps=own_apps)
-        return read_phone(self.device, request)
-
 
 _FOLDER: Final = "installed-applications"
 _SHELL_KINDS: Final[Mapping[str, ComponentKind]] = {
@@ -464,11 +423,12 @@ class _PhoneReader:
     ) -> InstalledApp:
         """Read one app from its APKs on the phone, and keep what was asked of them."""
         paths = package_paths(self.device, package.name, self.facts.user) or [package.path]
-        statuses = file_statuses(self.device, paths)
-        sources: list[_NamedSource] = []
+        statuses, keep = file_statuses(self.device, paths), self.store is not None
+        sources = [
+            open_remote_apk(self.device, package, path=path, status=statuses.get(path), keep=keep)
+            for path in paths
+        ]
         try:
-            for path in paths:
-                sources.append(self.open(package, path, statuses))  # noqa: PERF401 - all are closed below
             with open_apk(sources[0], splits=sources[1:]) as apk:
                 application = self.application_of(apk, package.name)
                 now = record(application, {} if kept is None else kept.resources.answers)
@@ -476,20 +436,12 @@ class _PhoneReader:
                 now = replace(now, findings=apk.findings)
         finally:
             for source in sources:
-                self.bytes_read += source.remote.bytes_read
-                self.requests += source.remote.requests
+                self.bytes_read += source.bytes_read
+                self.requests += source.requests
                 source.close()
         if self.store is not None:
             self.store.keep(self.name_of(package), self.key(package, paths, statuses), now)
         return replace(read, findings=(*now.findings, *read.findings))
-
-    def open(self, package: InstalledPackage, path: str, statuses: Mapping[str, FileStatus]) -> _NamedSource:
-        status, keep = statuses.get(path), self.store is not None
-        remote = open_remote_apk(self.device, package, path=path, status=status, keep=keep)
-        name = f"{DEVICE_SCHEME}{self.device.serial}/{package.name}"
-        if path != package.path:
-            name += f"/{path.rpartition('/')[2]}"
-        return _NamedSource(remote, name)
 
     def application_of(self, apk: Apk, name: str) -> Application:
         """Return an APK's application; one without components where no format finds anything in it.
@@ -535,24 +487,6 @@ class _PhoneReader:
         listed = self.listed.get(format_.id)
         functions = None if listed is None else listed.functions.get(package, ())
         return InstalledState(self.facts, functions, self.not_listed_because.get(format_.id))
-
-
-@dataclass(frozen=True, slots=True)
-class _NamedSource:
-    """A file on a phone, called as places write it: `adb:SERIAL/PACKAGE`."""
-
-    remote: RemoteApk
-    name: str
-
-    @property
-    def size(self) -> int:
-        return self.remote.size
-
-    def read(self, offset: int, length: int) -> bytes:
-        return self.remote.read(offset, length)
-
-    def close(self) -> None:
-        self.remote.close()
 
 
 def _texts_of(root: XmlElement) -> Iterator[str]:

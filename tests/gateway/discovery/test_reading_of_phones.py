@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from droidgate.devices.adb_client import AdbServer
+from droidgate.devices.adb_client import AdbClient
 from droidgate.devices.device import CommandResult, Device, Identity
 from droidgate.devices.device_errors import (
     CommandFailedError,
@@ -69,7 +69,7 @@ class ScriptedDevice(Device):
     """A device of one script."""
 
     def __init__(self, answers: Mapping[str, Answer], files: Mapping[str, bytes] | None = None) -> None:
-        super().__init__(AdbServer(), "scripted")
+        super().__init__(AdbClient(), "scripted")
         self.script = Script({tuple(command.split()): answer for command, answer in answers.items()})
         self.files_of = dict(files or {})
         self.modified = 1000
