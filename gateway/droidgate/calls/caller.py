@@ -142,10 +142,7 @@ class _CheckedCall:
 
 @dataclass(frozen=True, slots=True)
 class _ForeseenCall:
-    """A call that the shell sends to an app as it was last read, if the app is still the same.
-
-    It needs no approval.
-    """
+    """A call without a question that the shell sends if the app is still as it was last read."""
 
     checked: _CheckedCall
     chosen: ChosenRoute
@@ -353,13 +350,7 @@ class Caller:
         approvals: _Approvals,
         foreseen: ChosenRoute | None = None,
     ) -> CallResult:
-        """Make the call between the two records of the audit log.
-
-        Args:
-            checked: The call.
-            link: Its link.
-            approvals: Missing approvals; unused where a route is given.
-            foreseen: The route of a call that was foreseen.
+        """Make the call between the two records of the audit log; one that was foreseen has its route.
 
         Raises:
             ConditionError: the app was replaced or removed; nothing was called.
