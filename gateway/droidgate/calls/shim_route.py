@@ -7,7 +7,7 @@ import threading
 import time
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Final
+from typing import ClassVar, Final
 
 from droidgate.calls.call_links import CallLink, RawResult, RoutePlan
 from droidgate.calls.subjects import component_name
@@ -42,7 +42,6 @@ from droidgate_shim.engine.routes import (
     ToolBackend,
 )
 
-_TITLE: Final = "a shim"
 _STAGES: Final[Mapping[CallStage | None, str]] = {
     "waiting": "waiting for the shim to send the call",
     "window": "waiting for the app's window; unlock the phone, or tap the notification on it",
@@ -67,18 +66,15 @@ class ShimRoute:
 
     Attributes:
         signed_by: SHA-256 of the certificate of shims to trust, instead of the user's own key.
+        id: The route's id.
         title: The route, in a few words.
     """
 
     signed_by: str | None = None
-    title: str = _TITLE
+    id: ClassVar[str] = "shim"
+    title: ClassVar[str] = "a shim"
     _tables: dict[InstalledPackage, RouteTable] = field(default_factory=dict)
     _lock: threading.Lock = field(default_factory=threading.Lock)
-
-    @property
-    def id(self) -> str:
-        """The route's id."""
-        return "shim"
 
     def plan(self, target: CallTarget, arguments: Mapping[str, Json], link: CallLink) -> RoutePlan:
         """Return the commands that would be run.

@@ -137,7 +137,7 @@ class RemoteApk:
     Args:
         device: The device.
         key: Which file, as it was when it was looked at.
-        name: The file as places write it.
+        name: As places write it.
         cache: Where blocks are kept; nowhere but in memory where it is None.
 
     Attributes:
