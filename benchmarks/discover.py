@@ -18,7 +18,7 @@ from collections.abc import Callable, Iterator
 import adbutils  # type: ignore[import-untyped]
 from _results import Results, median_seconds, parser
 
-from droidgate.devices.adb_client import AdbServer, ServerAddress
+from droidgate.devices.adb_client import AdbClient, ServerAddress
 from droidgate.devices.device import Device
 from droidgate.devices.packages import list_packages
 from droidgate.devices.remote_apk import file_statuses
@@ -51,7 +51,7 @@ def running_phone(packages: int) -> Iterator[Device]:
             raise RuntimeError("the phone's process has no pipes")
         port, serial = process.stdout.readline().split()
         try:
-            yield Device(AdbServer(ServerAddress(port=int(port))), serial)
+            yield Device(AdbClient(ServerAddress(port=int(port))), serial)
         finally:
             process.stdin.close()
 

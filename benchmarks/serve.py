@@ -29,7 +29,7 @@ from _results import Results, parser
 
 from droidgate.calls.call_requests import CallRequest
 from droidgate.calls.caller import Caller
-from droidgate.devices.adb_client import AdbServer, ServerAddress
+from droidgate.devices.adb_client import AdbClient, ServerAddress
 from droidgate.devices.device import Device
 
 NOTE = "summarizeNotes"
@@ -78,7 +78,7 @@ from droidgate.calls.pins import PinStore
 from droidgate.calls.policy import Policy
 from droidgate.calls.subjects import NamePattern
 from droidgate.devices.device import Device
-from droidgate.devices.adb_client import AdbServer, ServerAddress
+from droidgate.devices.adb_client import AdbClient, ServerAddress
 from droidgate.serving.server_application import McpServer
 from droidgate.serving.http_transport import HttpAddress, http_application, http_server, listen
 from droidgate.serving.phone_tools import PhoneTools, ServedPhone
@@ -93,7 +93,7 @@ async def called(context, parameters):
     return mcp_types.CallToolResult(content=[mcp_types.TextContent(type="text", text=text)])
 
 def caller():
-    device = Device(AdbServer(ServerAddress(port=port)), serial)
+    device = Device(AdbClient(ServerAddress(port=port)), serial)
     audit = AuditLog(folder / "audit", folder)
     return Caller(device, policy=Policy(), pins=PinStore(folder), audit=audit)
 
@@ -199,7 +199,7 @@ def main() -> None:
         started(RECORDED, server_port) as ((recorded_port,), recorded),
     ):
         os.environ["DROIDGATE_HOME"] = folder
-        device = Device(AdbServer(ServerAddress(port=int(server_port))), serial)
+        device = Device(AdbClient(ServerAddress(port=int(server_port))), serial)
         (command,) = (
             Caller(device).explain(CallRequest(NOTE, ARGUMENTS, protocol="appfunctions")).route.commands
         )

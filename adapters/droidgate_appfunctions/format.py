@@ -58,7 +58,7 @@ LISTING: Final = SystemListing(
     service="app_function",
     title="AppFunctionManagerService commands:",
     command="list-app-functions",
-    read=lazily("droidgate_appfunctions.listed:read_printed_listing"),
+    read=lazily("droidgate_appfunctions.listing_reader:read_printed_listing"),
     state=StateQuery(
         "is-enabled",
         lazily("droidgate_appfunctions.shell_calls:state_command"),

@@ -8,7 +8,7 @@ from functools import partial
 from typing import Final
 
 from droidgate_android.app_search import IndexingReport, simulate_indexing
-from droidgate_appfunctions.listed import ListingReader
+from droidgate_appfunctions.listing_reader import ListingReader
 from droidgate_appfunctions.read import read_application
 from droidgate_mappings.formats.application import Application
 from droidgate_mappings.formats.component_reading import read_access

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
-from droidgate_android.app_search.function_listing import (
+from droidgate_android.app_search.printed_listing import (
     STATIC_TYPE,
     ListedDocument,
     listed_function,
@@ -13,7 +13,7 @@ from droidgate_android.app_search.function_listing import (
     without_notices,
 )
 from droidgate_appfunctions.format import NAMES, NOT_LISTED
-from droidgate_appfunctions.listed import ListingReader
+from droidgate_appfunctions.listing_reader import ListingReader
 from droidgate_mappings.formats.format import Reading, SourceFile
 from droidgate_mappings.formats.installed import ListedFunction, ListingError
 from droidgate_mappings.formats.leniency import ReadingContext

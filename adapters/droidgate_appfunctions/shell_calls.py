@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Final
 
-from droidgate_android.app_search.function_listing import without_notices
+from droidgate_android.app_search.printed_listing import without_notices
 from droidgate_appfunctions.format import EXECUTE, ROUTE
 from droidgate_appfunctions.wire import RETURN_KEY, AppFunctionWireError, read_result, write_parameters
 from droidgate_mappings.formats.shell_calls import (

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from droidgate.calls.phones import Phone as Phone, open_device as open_device
     from droidgate.calls.pins import PinStore as PinStore
     from droidgate.calls.policy import Policy as Policy
-    from droidgate.coverage.coverage_document import Report as Report
+    from droidgate.coverage.coverage_document import CoverageReport as CoverageReport
     from droidgate.coverage.report import report_coverage as report_coverage
     from droidgate.coverage.scan import ScanOptions as ScanOptions, scan as scan
     from droidgate.devices.describing import (
@@ -38,9 +38,9 @@ if TYPE_CHECKING:
     from droidgate.shims.building import ShimBuild as ShimBuild, build_shim as build_shim
     from droidgate.shims.phone_shims import PhoneShims as PhoneShims
     from droidgate.sources import Providers as Providers, read as read
+    from droidgate.sources.callability import callability_of as callability_of
     from droidgate.sources.differences import diff as diff
     from droidgate.sources.linting import LintReport as LintReport, lint as lint
-    from droidgate.sources.phone_source import callability_of as callability_of
     from droidgate_mappings.compare import Change as Change, Comparison as Comparison, Weight as Weight
     from droidgate_mappings.formats.format import Format as Format, load_formats as load_formats
     from droidgate_mappings.model.capability import (

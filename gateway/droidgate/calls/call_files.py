@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import Final
 
-from droidgate.calls.call_routes import CallLink, Command
+from droidgate.calls.call_links import CallLink, Command
 from droidgate.calls.targets import CallTarget
 from droidgate.devices.device import TRANSFER_SECONDS, Device, failure_of
 from droidgate.devices.device_errors import OutputLimitError, TransferError

@@ -1,95 +1,108 @@
-"""The ways to a capability: what each of them would send, and sending it."""
+"""Which route a call takes: Android's shell, a shim, or the phone's screen."""
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
-from dataclasses import dataclass, field
-from typing import Any
+from dataclasses import dataclass
 
-from droidgate.calls.call_requests import Hop, ProgressReports
-from droidgate.calls.traces import NO_TRACE, Trace
-from droidgate.devices.device import Condition, Device
-from droidgate_mappings.formats.installed import DeviceFacts
-from droidgate_mappings.model.capability import Capability
+from droidgate.calls.call_links import CallLink, RoutePlan
+from droidgate.calls.screen_route import ScreenRoute
+from droidgate.calls.shell_route import ShellRoute
+from droidgate.calls.shim_route import ShimRoute
+from droidgate.calls.targets import CallTarget, PhoneTargets, ScreenTarget
+from droidgate_mappings.formats.format import load_formats
+from droidgate_mappings.formats.reachability import capability_verdict, interface_of
+from droidgate_mappings.formats.shell_calls import NotCarriedError
 from droidgate_mappings.model.json_values import Json
-from droidgate_mappings.model.types import Type
+from droidgate_mappings.values.failures import CallError, Failure, call_error
 
-Command = tuple[str, ...]
-"""A device command: its arguments, before they are quoted."""
-
-
-@dataclass(slots=True)
-class CallLink:
-    """One call on its way.
-
-    Attributes:
-        device: The phone; its commands end when the call is canceled.
-        facts: What it is.
-        seconds: How long the call may take, from its start.
-        hops: The steps so far.
-        condition: What has to hold when the shell starts the command that calls; only `ShellRoute` has it
-            checked.
-        trace: Gets each step.
-        progress: Has the step that is being done.
-    """
-
-    device: Device
-    facts: DeviceFacts
-    seconds: float
-    hops: list[Hop] = field(default_factory=list)
-    condition: Condition | None = None
-    trace: Trace = NO_TRACE
-    progress: ProgressReports = field(default_factory=lambda: ProgressReports(None))
-
-    @contextmanager
-    def hop(self, name: str, *commands: Command) -> Iterator[None]:
-        """Record a step with its duration, also when it fails."""
-        begin = time.perf_counter()
-        self.progress.step = name
-        try:
-            yield
-        finally:
-            self.progress.step = self.progress.ask = None
-            self.add(name, begin, *commands)
-
-    def add(self, name: str, begin: float, *commands: Command) -> None:
-        """Record a step that began at a moment of `time.perf_counter` and ends now."""
-        hop = Hop(name, (time.perf_counter() - begin) * 1000, commands)
-        self.hops.append(hop)
-        self.trace.record_step(hop)
+CapabilityRoute = ShellRoute | ShimRoute | ScreenRoute
+"""A route to a capability: it plans a call, sees whether the capability is enabled, and sends it once."""
 
 
 @dataclass(frozen=True, slots=True)
-class RoutePlan:
-    """What a route would do.
+class ChosenRoute:
+    """The route that a call takes.
 
     Attributes:
-        route: Id of the route.
-        title: The way, in a few words.
-        commands: The device commands, in order.
-        payload: What the route itself needs to send it.
+        route: Sends the call.
+        plan: What it would do.
+        passed_over: Why earlier routes cannot carry the call, a sentence each without a period.
     """
 
-    route: str
-    title: str
-    commands: tuple[Command, ...]
-    payload: Any = None
+    route: CapabilityRoute
+    plan: RoutePlan
+    passed_over: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
-class RawResult:
-    """What came back.
+class CallRoutes:
+    """The routes to the capabilities of one phone.
 
     Attributes:
-        value: The result, not yet fitted to its declaration.
-        declared: The type to fit it to; None where it is taken as it is.
-        definitions: What the declaration refers to.
-        note: What is doubtful about it, one sentence without a period.
+        targets: The capabilities.
+        shims: The route through the phone's shims.
+        screens: The route by its screen.
     """
 
-    value: Json
-    declared: Capability | None
-    definitions: Mapping[str, Type] = field(default_factory=dict)
-    note: str | None = None
+    targets: PhoneTargets
+    shims: ShimRoute
+    screens: ScreenRoute
+
+    def choose(self, target: CallTarget, arguments: Mapping[str, Json], link: CallLink) -> ChosenRoute:
+        """Return the first route that can carry a call.
+
+        Raises:
+            CallError: none can.
+            DeviceError: the phone fails.
+        """
+        failed: list[NotCarriedError | CallError] = []
+        passed_over: list[str] = []
+        for route in self._routes_to(target):
+            try:
+                plan = route.plan(target, arguments, link)
+            except (NotCarriedError, CallError) as error:
+                failed.append(error)
+                passed_over.append(f"{route.title}: {error.message}")
+            else:
+                return ChosenRoute(route, plan, tuple(passed_over))
+        first = failed[0]
+        if isinstance(first, CallError):
+            raise first
+        token = "invalid_argument" if first.pointer else "unavailable"
+        where = f"{first.pointer}: " if first.pointer else ""
+        text = "; ".join([f"{where}{first.message}", *(error.message for error in failed[1:])])
+        hint = next((error.hint for error in reversed(failed) if error.hint), None)
+        raise call_error(Failure(token, text), pointer=first.pointer or None, hint=hint)
+
+    def shell_if_first(self, target: CallTarget) -> ShellRoute | None:
+        """Return Android's shell if it is the first route to a capability; no command is run for that.
+
+        Raises:
+            CallError: Android lets only the app itself call it.
+        """
+        first = next(self._routes_to(target))
+        return first if isinstance(first, ShellRoute) else None
+
+    def _routes_to(self, target: CallTarget) -> Iterator[CapabilityRoute]:
+        """Yield the routes to a capability, the best first.
+
+        Raises:
+            CallError: Android lets only the app itself call it.
+        """
+        if isinstance(target, ScreenTarget):
+            yield self.screens
+            return
+        provider = target.provider
+        callability = self.targets.callability(target)
+        access = capability_verdict(target.capability.access, interface_of(provider))
+        closed = callability.verdict.closed_because or access.closed_because
+        if closed is not None:
+            raise call_error(Failure("unavailable", f"{target.capability.id} cannot be called: {closed}"))
+        format_ = load_formats()[provider.protocol]
+        if format_.shell_calls is not None:
+            calls = format_.shell_calls()
+            for route in callability.routes:
+                if route.ready and route.id == calls.route_id:
+                    yield ShellRoute(route.title, calls)
+        yield self.shims

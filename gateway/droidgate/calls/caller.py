@@ -8,17 +8,18 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Final
 
 from droidgate.calls.approvals import ApprovalRequest, Approver, refuse, refuse_unshowable
 from droidgate.calls.audit_log import AuditLog, StartedCall
 from droidgate.calls.call_files import PlacedFile, placed_files, placing_commands, plan_files
+from droidgate.calls.call_links import CallLink, Command, RawResult, RoutePlan
 from droidgate.calls.call_requests import CallRequest, CallResult, ProgressReports, ProgressSink, outputs_of
-from droidgate.calls.call_routes import CallLink, Command, RawResult, RoutePlan
+from droidgate.calls.call_routes import CallRoutes, ChosenRoute
 from droidgate.calls.pins import PinState, PinStore
 from droidgate.calls.policy import Decision, Policy
 from droidgate.calls.screen.screen_tools import MobileAgentTools
@@ -37,9 +38,6 @@ from droidgate.devices.device_errors import (
     ServerUnreachableError,
 )
 from droidgate.devices.packages import is_installed_at
-from droidgate_mappings.formats.format import load_formats
-from droidgate_mappings.formats.reachability import capability_verdict, interface_of
-from droidgate_mappings.formats.shell_calls import NotCarriedError
 from droidgate_mappings.model.errors import DeviceError, DroidgateError
 from droidgate_mappings.model.findings import Finding, Level, finding_code
 from droidgate_mappings.model.json_values import Json
@@ -67,9 +65,6 @@ END_NOT_RECORDED: Final = _code(
     "call-end-not-recorded", "A call was made, and its end could not be written to the audit log"
 )
 
-CapabilityRoute = ShellRoute | ShimRoute | ScreenRoute
-"""A way to a capability: it plans a call, sees whether the capability is enabled, and sends the call once."""
-
 _UNREACHED: Final = (ServerUnreachableError, NoDeviceError, DeviceStateError)
 _CANCELED: Final = "the call was canceled; the app may have finished it"
 _READING: Final = "read what the apps declare"
@@ -86,8 +81,8 @@ class CallPlan:
         arguments: As they would be sent.
         decision: The policy's.
         pin: Whether the capability is approved.
-        route: The way and its device commands.
-        passed_over: Why earlier ways cannot carry the call, a sentence each without a period.
+        route: The route and its device commands.
+        passed_over: Why earlier routes cannot carry the call, a sentence each without a period.
         findings: What was coerced.
         files: What would be put on the phone first.
         unmatched_rules: Rules of the policy that match nothing on the phone, a sentence each without a
@@ -133,20 +128,37 @@ class _Approvals:
         return any(pattern.matches(subject) for pattern in self.allowed)
 
 
-@dataclass(slots=True)
-class _Checked:
-    """A call whose arguments fit."""
+@dataclass(frozen=True, slots=True)
+class _CheckedCall:
+    """A call whose arguments fit, with the policy's decision."""
 
     target: CallTarget
     subject: CallSubject
-    pin: Pin
     decision: Decision
+    pin: Pin
     fitted: FittedArguments
     files: tuple[PlacedFile, ...] = ()
-    sent_by: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class _ForeseenCall:
+    """A call without a question that the shell sends if the app is still as it was last read."""
+
+    checked: _CheckedCall
+    chosen: ChosenRoute
+
+
+@dataclass(slots=True)
+class _Attempt:
+    """How far an attempt to make a call has come, for the record of its end.
+
+    Attributes:
+        chosen: The route, once there is one.
+        is_sent: The call may have had an effect.
+    """
+
+    chosen: ChosenRoute | None = None
     is_sent: bool = False
-    way: tuple[CapabilityRoute, RoutePlan] | None = None
-    passed_over: list[str] = field(default_factory=list)
 
 
 class Caller:
@@ -181,9 +193,9 @@ class Caller:
         self.pins = PinStore() if pins is None else pins
         self._audit = AuditLog() if audit is None else audit
         self._approver = approver
-        self._shims = ShimRoute(signed_by)
-        self._screens = ScreenRoute(MobileAgentTools(lambda: device))
-        self.targets = PhoneTargets(device, self._shims.ask_for_tools, keep=keep)
+        shims = ShimRoute(signed_by)
+        self.targets = PhoneTargets(device, shims.ask_for_tools, keep=keep)
+        self._routes = CallRoutes(self.targets, shims, ScreenRoute(MobileAgentTools(lambda: device)))
 
     def call(
         self,
@@ -235,15 +247,15 @@ class Caller:
         link = self._link(request, None, NO_TRACE)
         found = self.targets.find(request.capability, app=request.app, protocol=request.protocol)
         checked = self._check(request, found, link)
-        _, plan = self._choose(checked, link)
+        chosen = self._routes.choose(checked.target, checked.fitted.values, link)
         return CallPlan(
             checked.target,
             checked.subject,
             checked.fitted.values,
             checked.decision,
             self.pins.check(checked.pin, client=request.client),
-            plan,
-            tuple(checked.passed_over),
+            chosen.plan,
+            chosen.passed_over,
             _coerced(ARGUMENT_COERCED, checked.fitted.coercions),
             checked.files,
             self.policy.unmatched(self.every_key()) if self.policy.has_rules else (),
@@ -270,61 +282,52 @@ class Caller:
 
     def _make(self, request: CallRequest, link: CallLink, approvals: _Approvals) -> CallResult:
         """Make a call; from the last reading of the app, if the shell can check that it is still current."""
-        found = self.targets.find(request.capability, app=request.app, protocol=request.protocol)
-        foreseen = self._foresee(request, found, link, approvals)
-        if isinstance(foreseen, _Checked) and foreseen.way is not None:
-            checked = foreseen
-        else:
-            checked = self._check(request, found, link, foreseen)
+        target = self.targets.find(request.capability, app=request.app, protocol=request.protocol)
+        foreseen = self._foresee(request, target, link, approvals)
+        if foreseen is not None:
+            with suppress(ConditionError):
+                return self._record(foreseen.checked, link, approvals, foreseen.chosen)
         for _ in range(_MOST_REPLACEMENTS):
+            # Nothing was called yet: the app is looked at for the first time, or was replaced or removed.
+            checked = self._check(request, target, link)
+            target = checked.target
             with suppress(ConditionError):
                 return self._record(checked, link, approvals)
-            # Nothing was called: the app has been replaced or removed.
-            checked = self._check(request, checked.target, link)
-        raise call_error(Failure("unavailable", f"{found.app.package} is replaced again and again"))
+        raise call_error(Failure("unavailable", f"{target.app.package} is replaced again and again"))
 
     def _foresee(
         self, request: CallRequest, found: CallTarget, link: CallLink, approvals: _Approvals
-    ) -> _Checked | CallError | None:
-        """Return the call for an app that has not changed since it was read, or the failure of its arguments.
+    ) -> _ForeseenCall | None:
+        """Return the call for an app that has not changed since it was read.
 
-        The call has no way if it needs an approval, fails, or needs a shim: the app is then read again first,
-        so that questions and failures are about its current state. Return None if the app is read again
-        in any case, such as with a trace, which has every step by itself.
+        None if it needs an approval, fails, or needs a shim: the app is then read again first, so that
+        questions and failures are about its current state. None, too, if the app is read again in any case,
+        such as with a trace, which has every step by itself.
         """
         if isinstance(found, ScreenTarget) or found.is_learnt or request.files or link.trace.is_on:
             return None
-        try:
-            checked = self._checked(request, found, ())
-        except CallError as error:
-            return error
-        with suppress(NotCarriedError, DroidgateError):
-            first = next(self._routes_of(found))
-            if isinstance(first, ShellRoute) and self._is_allowed(checked, approvals):
-                checked.way = first, first.plan(found, checked.fitted.values, link)
-        return checked
+        with suppress(DroidgateError):
+            route = self._routes.shell_if_first(found)
+            subject, decision = self._decide(request, found)
+            if route is not None and self._is_allowed(found, subject, decision, approvals):
+                checked = _CheckedCall(found, subject, decision, found.pin, _fitted(request.arguments, found))
+                plan = route.plan(found, checked.fitted.values, link)
+                return _ForeseenCall(checked, ChosenRoute(route, plan))
+        return None
 
-    def _check(
-        self,
-        request: CallRequest,
-        found: CallTarget,
-        link: CallLink,
-        foreseen: _Checked | CallError | None = None,
-    ) -> _Checked:
+    def _check(self, request: CallRequest, found: CallTarget, link: CallLink) -> _CheckedCall:
         """Check that the capability is as it was found, check the arguments, and apply the policy."""
         with link.hop("look at the app"):
             target = self.targets.current(found, link.device)
-        if foreseen is not None and target is found:
-            if isinstance(foreseen, CallError):
-                raise foreseen
-            return foreseen
-        checked = self._checked(request, target, plan_files(request.files, target))
+        files = plan_files(request.files, target)
+        given = {**request.arguments, **{file.argument: file.path for file in files}}
+        fitted = _fitted(given, target)
+        checked = _CheckedCall(target, *self._decide(request, target), target.pin, fitted, files)
         link.trace.record_decision(checked.subject, checked.fitted, checked.decision)
         return checked
 
-    def _checked(self, request: CallRequest, target: CallTarget, files: tuple[PlacedFile, ...]) -> _Checked:
-        given = {**request.arguments, **{file.argument: file.path for file in files}}
-        fitted = _fitted(given, target)
+    def _decide(self, request: CallRequest, target: CallTarget) -> tuple[CallSubject, Decision]:
+        """Return what the policy decides on, and its decision."""
         key, serial = target.key, self.device.serial
         subject = CallSubject(
             serial,
@@ -338,10 +341,21 @@ class Caller:
             ),
             request.client,
         )
-        return _Checked(target, subject, target.pin, self.policy.decide(subject), fitted, files)
+        return subject, self.policy.decide(subject)
 
-    def _record(self, checked: _Checked, link: CallLink, approvals: _Approvals) -> CallResult:
-        """Make the call between the two records of the audit log."""
+    def _record(
+        self,
+        checked: _CheckedCall,
+        link: CallLink,
+        approvals: _Approvals,
+        foreseen: ChosenRoute | None = None,
+    ) -> CallResult:
+        """Make the call between the two records of the audit log; one that was foreseen has its route.
+
+        Raises:
+            ConditionError: the app was replaced or removed; nothing was called.
+        """
+        attempt = _Attempt(foreseen)
         begin = time.monotonic()
         started = self._audit.start(
             checked.subject,
@@ -351,8 +365,10 @@ class Caller:
         )
         outcome = "canceled"
         try:
-            self._approve(checked, link, approvals)
-            result = self._send(checked, link)
+            if attempt.chosen is None:
+                checked = self._approve(checked, link, approvals)
+                attempt.chosen = self._routes.choose(checked.target, checked.fitted.values, link)
+            result = self._send(checked, attempt.chosen, attempt, link)
             outcome = "ok"
         except CallError as error:
             outcome = error.failure.token
@@ -363,15 +379,16 @@ class Caller:
             outcome = "unavailable"
             raise
         except Exception as error:
-            # If the way was chosen in advance, the first command is the call itself.
-            is_sent = checked.is_sent and not (checked.way and isinstance(error, _UNREACHED))
+            # The first command of a foreseen call is the call itself: it may not have reached the phone.
+            is_sent = attempt.is_sent and not (foreseen and isinstance(error, _UNREACHED))
             outcome = "interrupted" if is_sent else "unavailable"
             if isinstance(error, DeviceError):
                 error.is_of_sent_call = is_sent
             raise
         finally:
             elapsed = round((time.monotonic() - begin) * 1000)
-            unrecorded = self._record_end(started, checked.sent_by, outcome, elapsed)
+            sent_by = None if attempt.chosen is None else attempt.chosen.plan.route
+            unrecorded = self._record_end(started, sent_by, outcome, elapsed)
         return replace(result, findings=(*result.findings, *unrecorded))
 
     def _record_end(
@@ -385,16 +402,13 @@ class Caller:
             return (_finding(END_NOT_RECORDED, Level.ERROR, "", message),)
         return ()
 
-    def _approve(self, checked: _Checked, link: CallLink, approvals: _Approvals) -> None:
-        """Check that the call may be made, asking where an approval is missing.
+    def _approve(self, checked: _CheckedCall, link: CallLink, approvals: _Approvals) -> _CheckedCall:
+        """Return the call if it may be made, asking where an approval is missing.
 
         Raises:
             CallError: it may not.
             ConditionError: the app, or what it declares, is not what the answer was about.
         """
-        if checked.way is not None:
-            # Only a call that needs no approval has its way already.
-            return
         subject, decision = checked.subject, checked.decision
         refused = self.targets.why_refused(checked.target)
         if refused is not None:
@@ -404,10 +418,10 @@ class Caller:
         state = self.pins.check(checked.pin, client=subject.client)
         if _needs_nobody(state, decision) or approvals.given == checked.pin:
             link.trace.record_approval(state.kind, allowed=None)
-            return
+            return checked
         if approvals.allow(subject):
             link.trace.record_approval(state.kind, allowed=True)
-            return
+            return checked
         asked = ApprovalRequest(
             subject,
             checked.target.capability,
@@ -417,9 +431,8 @@ class Caller:
             decision,
             is_asked_anew=approvals.is_stale,
         )
-        # Do not ask about a call that no way can carry.
-        self._choose(checked, link)
-        checked.passed_over.clear()
+        # Do not ask about a call that no route can carry.
+        self._routes.choose(checked.target, checked.fitted.values, link)
         with link.hop("ask for an approval"):
             link.progress.step = None
             answer = refuse_unshowable(asked) or approvals.approver(asked)
@@ -432,21 +445,25 @@ class Caller:
         if now.pin != checked.pin:
             approvals.is_stale = True
             raise ConditionError("the app was replaced before the answer came", place=subject.package)
-        checked.target, approvals.given = now, checked.pin
+        approvals.given = checked.pin
         if answer.remember:
             self.pins.approve(checked.pin, now.provider, client=subject.client)
+        return replace(checked, target=now)
 
-    def _is_allowed(self, checked: _Checked, approvals: _Approvals) -> bool:
+    def _is_allowed(
+        self, target: CallTarget, subject: CallSubject, decision: Decision, approvals: _Approvals
+    ) -> bool:
         """Return whether a call may be made without asking anybody."""
-        if self.targets.why_refused(checked.target) is not None or checked.decision.kind == "deny":
+        if self.targets.why_refused(target) is not None or decision.kind == "deny":
             return False
-        state = self.pins.check(checked.pin, client=checked.subject.client)
-        return _needs_nobody(state, checked.decision) or approvals.allow(checked.subject)
+        state = self.pins.check(target.pin, client=subject.client)
+        return _needs_nobody(state, decision) or approvals.allow(subject)
 
-    def _send(self, checked: _Checked, link: CallLink) -> CallResult:
-        route, plan = checked.way or self._choose(checked, link)
-        checked.sent_by = plan.route
-        link.trace.record_route(plan.route, plan.title, checked.passed_over)
+    def _send(
+        self, checked: _CheckedCall, chosen: ChosenRoute, attempt: _Attempt, link: CallLink
+    ) -> CallResult:
+        route, plan = chosen.route, chosen.plan
+        link.trace.record_route(plan.route, plan.title, chosen.passed_over)
         if route.check_enabled(plan, link) is False:
             raise call_error(Failure("disabled", _DISABLED))
         if isinstance(route, ShellRoute):
@@ -454,7 +471,7 @@ class Caller:
             app = checked.target.app
             link.condition = is_installed_at(app.package, app.path, checked.target.user)
         with placed_files(checked.files, link, self.device):
-            checked.is_sent = True
+            attempt.is_sent = True
             raw = route.send(plan, checked.target, link)
         value, findings = _fitted_result(raw)
         return CallResult(
@@ -466,53 +483,6 @@ class Caller:
             (*_coerced(ARGUMENT_COERCED, checked.fitted.coercions), *findings),
             tuple(link.hops),
         )
-
-    def _choose(self, checked: _Checked, link: CallLink) -> tuple[CapabilityRoute, RoutePlan]:
-        """Return the first way that can carry the call, with what it would do.
-
-        Raises:
-            CallError: none can.
-        """
-        failed: list[NotCarriedError | CallError] = []
-        for route in self._routes_of(checked.target):
-            try:
-                plan = route.plan(checked.target, checked.fitted.values, link)
-            except (NotCarriedError, CallError) as error:
-                failed.append(error)
-                checked.passed_over.append(f"{route.title}: {error.message}")
-            else:
-                return route, plan
-        first = failed[0]
-        if isinstance(first, CallError):
-            raise first
-        token = "invalid_argument" if first.pointer else "unavailable"
-        where = f"{first.pointer}: " if first.pointer else ""
-        text = "; ".join([f"{where}{first.message}", *(error.message for error in failed[1:])])
-        hint = next((error.hint for error in reversed(failed) if error.hint), None)
-        raise call_error(Failure(token, text), pointer=first.pointer or None, hint=hint)
-
-    def _routes_of(self, target: CallTarget) -> Iterator[CapabilityRoute]:
-        """Yield the ways to a capability, the best first.
-
-        Raises:
-            CallError: Android lets only the app itself call it.
-        """
-        if isinstance(target, ScreenTarget):
-            yield self._screens
-            return
-        provider = target.provider
-        callability = self.targets.callability(target)
-        access = capability_verdict(target.capability.access, interface_of(provider))
-        closed = callability.verdict.closed_because or access.closed_because
-        if closed is not None:
-            raise call_error(Failure("unavailable", f"{target.capability.id} cannot be called: {closed}"))
-        format_ = load_formats()[provider.protocol]
-        if format_.shell_calls is not None:
-            calls = format_.shell_calls()
-            for way in callability.routes:
-                if way.ready and way.id == calls.route_id:
-                    yield ShellRoute(way.title, calls)
-        yield self._shims
 
 
 _MOST_REPLACEMENTS: Final = 5

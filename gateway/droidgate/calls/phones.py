@@ -16,9 +16,10 @@ from droidgate.calls.caller import Caller, CallPlan
 from droidgate.calls.shim_route import ShimRoute
 from droidgate.calls.subjects import EVERY_CAPABILITY
 from droidgate.calls.traces import open_trace
-from droidgate.devices.adb_client import AdbServer
-from droidgate.devices.device import connect_device
-from droidgate.sources.phone_source import PhoneReading, ReadablePhone
+from droidgate.devices.adb_client import AdbClient
+from droidgate.devices.device import Device, connect_device
+from droidgate.sources.phone_source import PhoneReading, PhoneRequest, read_phone
+from droidgate_mappings.formats.format import chosen_formats, load_formats
 from droidgate_mappings.model.capability import Provider
 from droidgate_mappings.model.json_values import Json
 
@@ -27,8 +28,19 @@ SECONDS_TO_ASK: Final = 10.0
 
 
 @dataclass(frozen=True)
-class Phone(ReadablePhone):
-    """A phone that adb reaches, real or virtual. May be shared by threads."""
+class Phone:
+    """A phone that adb reaches, real or virtual. May be shared by threads.
+
+    Attributes:
+        device: Its connection.
+    """
+
+    device: Device
+
+    @property
+    def serial(self) -> str:
+        """What adb calls it."""
+        return self.device.serial
 
     @cached_property
     def caller(self) -> Caller:
@@ -43,12 +55,24 @@ class Phone(ReadablePhone):
         keep: bool = True,
         own_apps: bool = False,
     ) -> PhoneReading:
-        """Return what its apps declare, as `ReadablePhone.discover`.
+        """Return what its apps declare, for the user in front; an app that cannot be read is a problem.
 
         A shim of the user asks the apps that list their tools only in answer to a broadcast, for at most
         `SECONDS_TO_ASK`; the tools of those that do not answer stay unknown.
+
+        Args:
+            formats: Ids of the formats to look for; all installed ones by default.
+            every_app: Read the manifest of every app, not only of those that answer a query.
+            keep: Use and keep what was read of APKs.
+            own_apps: Read shims and droidgate's agent apps, too.
+
+        Raises:
+            DeviceError: the phone fails.
+            UsageError: a format is unknown.
         """
-        reading = super().discover(formats=formats, every_app=every_app, keep=keep, own_apps=own_apps)
+        chosen = tuple(chosen_formats(formats) or load_formats().values())
+        request = PhoneRequest(chosen, every_app=every_app, keep=keep, own_apps=own_apps)
+        reading = read_phone(self.device, request)
         if not reading.facts.shims:
             return reading
         ends_at = time.monotonic() + SECONDS_TO_ASK
@@ -127,7 +151,7 @@ class Phone(ReadablePhone):
         )
 
 
-def open_device(serial: str | None = None, *, server: AdbServer | None = None) -> Phone:
+def open_device(serial: str | None = None, *, server: AdbClient | None = None) -> Phone:
     """Return a phone that adb lists as ready.
 
     Args:

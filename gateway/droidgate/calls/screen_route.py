@@ -1,20 +1,18 @@
-"""The way to MobileAgent's commands: by the phone's screen and input."""
+"""The route to MobileAgent's commands: by the phone's screen and input."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Final
+from typing import ClassVar
 
-from droidgate.calls.call_routes import CallLink, RawResult, RoutePlan
+from droidgate.calls.call_links import CallLink, RawResult, RoutePlan
 from droidgate.calls.screen.screen_tools import MobileAgentTools
 from droidgate.calls.targets import CallTarget
 from droidgate.devices.device_errors import CanceledError, DeadlineError
 from droidgate_mappings.model.errors import DeviceError, DroidgateError
 from droidgate_mappings.model.json_values import Json
 from droidgate_mappings.values.failures import Failure, call_error
-
-_TITLE: Final = "the phone's screen and input"
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,16 +21,13 @@ class ScreenRoute:
 
     Attributes:
         tools: The phone's tools: the ids of controls hold between the calls of one caller.
-        title: The way, in a few words.
+        id: The route's id.
+        title: The route, in a few words.
     """
 
     tools: MobileAgentTools
-    title: str = _TITLE
-
-    @property
-    def id(self) -> str:
-        """Stable id."""
-        return "screen"
+    id: ClassVar[str] = "screen"
+    title: ClassVar[str] = "the phone's screen and input"
 
     def plan(self, target: CallTarget, arguments: Mapping[str, Json], link: CallLink) -> RoutePlan:
         """Return the plan; which commands a tool sends depends on what it finds on the screen."""

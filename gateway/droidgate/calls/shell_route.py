@@ -1,4 +1,4 @@
-"""The way through Android's own shell, for formats that say how it calls their capabilities."""
+"""The route through Android's own shell, for formats that say how it calls their capabilities."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
 
-from droidgate.calls.call_routes import CallLink, Command, RawResult, RoutePlan
+from droidgate.calls.call_links import CallLink, Command, RawResult, RoutePlan
 from droidgate.calls.targets import CallTarget
 from droidgate.devices.activities import broadcast_command, intent_arguments, send_broadcast
 from droidgate.devices.device import Condition, Device
@@ -43,7 +43,7 @@ class ShellRoute:
     """Calls by a command of the device's shell.
 
     Attributes:
-        title: The way, in a few words.
+        title: The route, in a few words.
         calls: What the format says.
     """
 
@@ -52,7 +52,7 @@ class ShellRoute:
 
     @property
     def id(self) -> str:
-        """The format's id of the way."""
+        """The format's id of the route."""
         return self.calls.route_id
 
     def plan(self, target: CallTarget, arguments: Mapping[str, Json], link: CallLink) -> RoutePlan:

@@ -1,4 +1,4 @@
-"""The way through a shim on the phone: every protocol that no shell command calls (docs/shim.md)."""
+"""The route through a shim on the phone: every protocol that no shell command calls (docs/shim.md)."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ import threading
 import time
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Final
+from typing import ClassVar, Final
 
-from droidgate.calls.call_routes import CallLink, RawResult, RoutePlan
+from droidgate.calls.call_links import CallLink, RawResult, RoutePlan
 from droidgate.calls.subjects import component_name
 from droidgate.calls.targets import CallTarget
 from droidgate.devices.device import Device
@@ -42,7 +42,6 @@ from droidgate_shim.engine.routes import (
     ToolBackend,
 )
 
-_TITLE: Final = "a shim"
 _STAGES: Final[Mapping[CallStage | None, str]] = {
     "waiting": "waiting for the shim to send the call",
     "window": "waiting for the app's window; unlock the phone, or tap the notification on it",
@@ -67,18 +66,15 @@ class ShimRoute:
 
     Attributes:
         signed_by: SHA-256 of the certificate of shims to trust, instead of the user's own key.
-        title: The way, in a few words.
+        id: The route's id.
+        title: The route, in a few words.
     """
 
     signed_by: str | None = None
-    title: str = _TITLE
+    id: ClassVar[str] = "shim"
+    title: ClassVar[str] = "a shim"
     _tables: dict[InstalledPackage, RouteTable] = field(default_factory=dict)
     _lock: threading.Lock = field(default_factory=threading.Lock)
-
-    @property
-    def id(self) -> str:
-        """The way's id."""
-        return "shim"
 
     def plan(self, target: CallTarget, arguments: Mapping[str, Json], link: CallLink) -> RoutePlan:
         """Return the commands that would be run.
@@ -147,7 +143,7 @@ class ShimRoute:
             if package.name != SHIM_PACKAGE:
                 reasons.append(f"{package.name} does not offer {target.capability.id}")
         text = "; ".join(reasons) or f"{target.app.package} has no shim on the phone"
-        hint = "run `droidgate shim status`" if reasons else _way_to_shim(target, place.device.serial)
+        hint = "run `droidgate shim status`" if reasons else _installing_hint(target, place.device.serial)
         raise call_error(Failure("unavailable", text), hint=hint)
 
     def _table_of(self, package: InstalledPackage, place: ShimPlace) -> RouteTable:
@@ -247,8 +243,8 @@ def _place_of(device: Device, facts: DeviceFacts) -> ShimPlace:
     return ShimPlace(device, facts.user, facts.release)
 
 
-def _way_to_shim(target: CallTarget, serial: str) -> str:
-    """Return the command that makes a shim of an app, with the protocols that are left out otherwise."""
+def _installing_hint(target: CallTarget, serial: str) -> str:
+    """Return which command makes a shim of an app, with the protocols that are left out otherwise."""
     source = quote_argument(f"adb:{serial}/{target.app.package}")
     every = (
         "" if target.provider.protocol in chosen_protocols(ShimOptions()) else f" --protocol {EVERY_PROTOCOL}"

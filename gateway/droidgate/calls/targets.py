@@ -30,14 +30,8 @@ from droidgate.devices.device import Device
 from droidgate.devices.packages import package_paths
 from droidgate.devices.properties import build_of, current_user, get_properties
 from droidgate.devices.quoting import check_component, check_package
-from droidgate.sources.phone_source import (
-    Callability,
-    InstalledApp,
-    PhoneReading,
-    PhoneRequest,
-    callability_of,
-    read_phone,
-)
+from droidgate.sources.callability import Callability, callability_of
+from droidgate.sources.phone_source import InstalledApp, PhoneReading, PhoneRequest, read_phone
 from droidgate_mappings.formats.format import load_formats
 from droidgate_mappings.formats.installed import DeviceFacts, is_shim
 from droidgate_mappings.model.capability import Capability, Provider

@@ -109,12 +109,12 @@ class TracedApproval(Frozen):
 
 
 class TracedRoute(Frozen):
-    """The way that the call takes.
+    """The route that the call takes.
 
     Attributes:
-        route: Id of the way.
-        title: The way, in a few words.
-        passed_over: Why earlier ways cannot carry the call.
+        route: Id of the route.
+        title: The route, in a few words.
+        passed_over: Why earlier routes cannot carry the call.
     """
 
     kind: Literal["route"] = "route"
@@ -321,7 +321,7 @@ class Trace:
             self.record(TracedApproval(state=state, allowed=allowed))
 
     def record_route(self, route: str, title: str, passed_over: Iterable[str]) -> None:
-        """Write which way the call takes."""
+        """Write which route the call takes."""
         if self.is_on:
             self.record(TracedRoute(route=route, title=title, passed_over=tuple(passed_over)))
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Final, ParamSpec
 import typer
 
 if TYPE_CHECKING:
-    from droidgate.devices.adb_client import AdbServer
+    from droidgate.devices.adb_client import AdbClient
     from droidgate.shims.place import InstalledShim
 
 SECONDS: Final = 1.5
@@ -144,10 +144,10 @@ def _plain(text: str) -> str:
     return one_line(text).replace("[", "(").replace("]", ")")
 
 
-def _running_server() -> AdbServer:
-    from droidgate.devices.adb_client import AdbServer
+def _running_server() -> AdbClient:
+    from droidgate.devices.adb_client import AdbClient
 
-    return AdbServer(may_start=False)
+    return AdbClient(may_start=False)
 
 
 def _shims(context: typer.Context) -> Iterator[InstalledShim]:

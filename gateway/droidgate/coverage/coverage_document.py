@@ -177,7 +177,8 @@ class FidelityCell(Frozen):
         protocol: Protocol of the source.
         dialect: Dialect of the source.
         target: `FORMAT+DIALECT` of the target.
-        levels: Capabilities by the most severe level of their findings, in the order of `Report.levels`.
+        levels: Capabilities by the most severe level of their findings, in the order of the
+            report's `levels`.
             Security findings are counted apart.
         security: Capabilities with an access rule, their own or their provider's, that the target does not
             enforce.
@@ -493,7 +494,7 @@ class ReachCell(Frozen):
         level: Through the gateway, the most severe level of the conversion (`exact` where nothing is lost);
             for native reach `exact`; else None.
         reason: The reason, one sentence without a period.
-        needs: Conditions other than a grant, a sentence each; `Report.conditions` explains S and P.
+        needs: Conditions other than a grant, a sentence each; the report's `conditions` explain S and P.
     """
 
     reach: Reach
@@ -503,7 +504,7 @@ class ReachCell(Frozen):
 
 
 class ReachProfile(Frozen):
-    """How each kind of agent reaches a capability, in the order of `Report.agents`.
+    """How each kind of agent reaches a capability, in the order of the report's `agents`.
 
     Capabilities with the same reach share a profile.
     """
@@ -539,7 +540,7 @@ class AppDetail(Frozen):
         is_silent: Whether it lists some of its capabilities only at run time, on request.
         is_unread: Whether a part of it was not read and the rest declares nothing; its reach is not known.
         capabilities: Number of its capabilities.
-        best: For each agent of `Report.agents` the best reach.
+        best: For each agent of the report's `agents` the best reach.
         reach: For each agent the capabilities by reach, in the order of `REACHES`.
         quality: The quality of its declarations.
         use_cases: Ids of the use cases that it serves, sorted; empty without matching.
@@ -791,7 +792,7 @@ def outcomes_in_words(outcomes: Iterable[Counted]) -> str:
     )
 
 
-class Report(Frozen):
+class CoverageReport(Frozen):
     """Which apps expose which capabilities, which agents can reach them, and what changed.
 
     Attributes:

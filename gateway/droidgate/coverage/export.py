@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any, Final, Literal
 
 from droidgate.computer.optional_packages import need
-from droidgate.coverage.coverage_document import REACHES, History, Report
+from droidgate.coverage.coverage_document import REACHES, CoverageReport, History
 from droidgate.coverage.figures import Figures
 from droidgate.coverage.match.capability_groups import Link
 from droidgate.coverage.overlaps import Overlaps
@@ -163,7 +163,7 @@ ORDER BY m."group", m.provider, m.capability
 
 
 def write_tables(
-    figures: Figures, overlaps: Overlaps | None, report: Report, folder: Path, form: Form
+    figures: Figures, overlaps: Overlaps | None, report: CoverageReport, folder: Path, form: Form
 ) -> list[Path]:
     """Write the tables into a folder, over those that are there, and return their paths.
 
@@ -210,7 +210,9 @@ def _harmless_text(name: str) -> str:
     return f'CASE WHEN {is_formula} THEN chr(39) || {seen} ELSE {seen} END AS "{name}"'
 
 
-def _queries(figures: Figures, overlaps: Overlaps | None, report: Report, folder: Path) -> dict[str, str]:
+def _queries(
+    figures: Figures, overlaps: Overlaps | None, report: CoverageReport, folder: Path
+) -> dict[str, str]:
     agents = load_reach().agents
     words = ", ".join(map(quoted, REACHES))
     by_app = ", ".join(f'[{words}][b{at}.best + 1] AS "reach {agent.id}"' for at, agent in enumerate(agents))

@@ -22,6 +22,7 @@ from droidgate.coverage.coverage_document import (
     CapabilityDetail,
     CatalogFacts,
     Counted,
+    CoverageReport,
     Details,
     DialectTranslation,
     FindingDetail,
@@ -30,7 +31,6 @@ from droidgate.coverage.coverage_document import (
     LevelProfile,
     ProviderDetail,
     Reach,
-    Report,
     TranslatedFile,
     TranslationFinding,
     UnreadCounts,
@@ -431,7 +431,7 @@ class ReportOptions:
     translate: Sequence[str] = ()
 
 
-class Coverage:
+class ReportedCatalog:
     """A catalog with its report; use it as a context, so that its connection is closed."""
 
     def __init__(
@@ -483,7 +483,7 @@ def report_coverage(
     since: Sequence[str | PathLike[str]] = (),
     options: ReportOptions | None = None,
     own_apps: bool = False,
-) -> Report:
+) -> CoverageReport:
     """Return the report of a catalog that `scan` wrote: who is exposed, who can call what, what is lost.
 
     Args:
@@ -497,7 +497,7 @@ def report_coverage(
         InputError: a catalog cannot be read.
     """
     earlier = [open_snapshot(Path(item), own_apps=own_apps) for item in since]
-    with Coverage(open_snapshot(Path(catalog), own_apps=own_apps), earlier, options) as coverage:
+    with ReportedCatalog(open_snapshot(Path(catalog), own_apps=own_apps), earlier, options) as coverage:
         return coverage.report
 
 
@@ -517,9 +517,9 @@ def open_snapshot(folder: Path, *, own_apps: bool = False) -> Snapshot:
     return Snapshot(name, catalog if own_apps else catalog.without_own_apps())
 
 
-def _counted(figures: Figures, snapshot: Snapshot, earlier: Sequence[Snapshot]) -> Report:
+def _counted(figures: Figures, snapshot: Snapshot, earlier: Sequence[Snapshot]) -> CoverageReport:
     """Return a report of what is counted, without overlaps and details."""
-    return Report(
+    return CoverageReport(
         catalog=_facts(snapshot, figures),
         unread=unread_of(figures),
         totals=figures.totals(),
@@ -541,8 +541,8 @@ def _counted(figures: Figures, snapshot: Snapshot, earlier: Sequence[Snapshot]) 
 
 
 def _with_overlaps(
-    counted: Report, figures: Figures, overlaps: Overlaps | None, options: ReportOptions
-) -> Report:
+    counted: CoverageReport, figures: Figures, overlaps: Overlaps | None, options: ReportOptions
+) -> CoverageReport:
     details, notes = _details(figures, overlaps, options)
     more: dict[str, object] = {"details": details, "notes": notes}
     if overlaps is not None:

@@ -99,8 +99,8 @@ def _read_port(text: str, variable: str) -> int:
     raise ServerUnreachableError(f"{variable} is {excerpt(text)!r}; expected a port from 1 to 65535")
 
 
-class AdbServer:
-    """The adb server.
+class AdbClient:
+    """A client of the adb server.
 
     Args:
         address: Where it listens; what adb's variables say where it is None.
@@ -216,7 +216,7 @@ class AdbServer:
         Args:
             service: The service.
             serial: The device that it is about, for errors.
-            deadline: The one of what this is a part of; one of its own where it is None.
+            deadline: The deadline of the whole task; where it is None, this step has its own.
 
         Raises:
             DeviceError: the server cannot be reached or refuses.

@@ -14,8 +14,8 @@ from dataclasses import dataclass, replace
 from datetime import date
 from typing import Final
 
-from droidgate.devices.adb_client import AdbServer
-from droidgate.devices.device import device_of
+from droidgate.devices.adb_client import AdbClient
+from droidgate.devices.device import Device
 from droidgate.devices.device_list import ListedDevice
 from droidgate.devices.properties import Build, build_of, get_properties
 from droidgate_mappings.model.errors import DeviceError
@@ -93,7 +93,7 @@ class DeviceDescription:
     warning: str | None = None
 
 
-def list_devices(server: AdbServer | None = None) -> tuple[DeviceDescription, ...]:
+def list_devices(server: AdbClient | None = None) -> tuple[DeviceDescription, ...]:
     """Return the phones that adb lists, in its order; those that are ready are asked for their version.
 
     Args:
@@ -102,13 +102,13 @@ def list_devices(server: AdbServer | None = None) -> tuple[DeviceDescription, ..
     Raises:
         DeviceError: no adb server runs, and it cannot be started.
     """
-    asked = server or AdbServer()
+    asked = server or AdbClient()
     listed = asked.devices()
     with ThreadPoolExecutor(_AT_ONCE) as pool:
         return tuple(pool.map(lambda device: describe_device(device, asked), listed))
 
 
-def describe_device(listed: ListedDevice, server: AdbServer) -> DeviceDescription:
+def describe_device(listed: ListedDevice, server: AdbClient) -> DeviceDescription:
     """Return the description of a phone; of one that does not answer, the error is the hint."""
     description = DeviceDescription(
         serial=listed.serial,
@@ -120,7 +120,7 @@ def describe_device(listed: ListedDevice, server: AdbServer) -> DeviceDescriptio
     )
     if not listed.ready:
         return description
-    device = device_of(listed, server)
+    device = Device(server, listed.serial)
     try:
         build = build_of(get_properties(device))
         features = sorted(device.features)

@@ -21,7 +21,7 @@ from dataclasses import dataclass
 from enum import IntEnum
 from typing import BinaryIO, Final
 
-from droidgate.devices.adb_client import AdbServer, error_of_refusal
+from droidgate.devices.adb_client import AdbClient, error_of_refusal
 from droidgate.devices.connection import Connection, Deadline, RefusedError
 from droidgate.devices.device_errors import (
     CommandFailedError,
@@ -33,7 +33,7 @@ from droidgate.devices.device_errors import (
     UnsupportedDeviceError,
     excerpt,
 )
-from droidgate.devices.device_list import ListedDevice, choose_device
+from droidgate.devices.device_list import choose_device
 from droidgate.devices.quoting import DeviceCommand, join_command, join_commands, join_guarded
 from droidgate.devices.sync import FileStatus, SyncSession
 from droidgate_mappings.timed_steps import timed_step
@@ -291,7 +291,7 @@ class Device:
         observer: Gets each command when it has ended; None where nobody does (`observed_by`).
     """
 
-    def __init__(self, server: AdbServer, serial: str) -> None:
+    def __init__(self, server: AdbClient, serial: str) -> None:
         self.server = server
         self.serial = serial
         self._lock = threading.RLock()
@@ -564,7 +564,7 @@ class Device:
         self._seen.identity, self._seen.features, self._seen.transport = seen, features, transport
 
 
-def connect_device(serial: str | None = None, *, server: AdbServer | None = None) -> Device:
+def connect_device(serial: str | None = None, *, server: AdbClient | None = None) -> Device:
     """Return the device of a serial, or the only one that is attached.
 
     Args:
@@ -578,14 +578,9 @@ def connect_device(serial: str | None = None, *, server: AdbServer | None = None
         DeviceStateError: it is offline, not authorised, or otherwise not ready.
         DeviceError: the server cannot be reached or used.
     """
-    server = server or AdbServer()
+    server = server or AdbClient()
     chosen = os.environ.get("ANDROID_SERIAL") or None if serial is None else serial
-    return device_of(choose_device(server.devices(), chosen), server)
-
-
-def device_of(listed: ListedDevice, server: AdbServer) -> Device:
-    """Return the handle of a device of the server's list."""
-    return Device(server, listed.serial)
+    return Device(server, choose_device(server.devices(), chosen).serial)
 
 
 def failure_of(arguments: Sequence[str], result: CommandResult) -> CommandFailedError:

@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import Final
 
-from droidgate.devices.device import DEFAULT_SECONDS, Device, Identity
+from droidgate.devices.device import Device, Identity
 from droidgate.devices.device_errors import TransferError
 from droidgate.devices.packages import InstalledPackage
 from droidgate.devices.sync import FileStatus
@@ -137,35 +137,24 @@ class RemoteApk:
     Args:
         device: The device.
         key: Which file, as it was when it was looked at.
+        name: As places write it.
         cache: Where blocks are kept; nowhere but in memory where it is None.
-        seconds: Deadline of each ranged read.
 
     Attributes:
+        name: The file as places write it.
         bytes_read: Bytes of the file that came over the cable so far.
         requests: Ranged reads so far.
     """
 
-    def __init__(
-        self,
-        device: Device,
-        key: RemoteKey,
-        *,
-        cache: BlockCache | None = None,
-        seconds: float = DEFAULT_SECONDS,
-    ) -> None:
+    def __init__(self, device: Device, key: RemoteKey, name: str, *, cache: BlockCache | None = None) -> None:
         self._device = device
         self._key = key
         self._cache = cache
-        self._seconds = seconds
+        self.name = name
         self._blocks: dict[int, bytes] = {}
         self._is_open = True
         self.bytes_read = 0
         self.requests = 0
-
-    @property
-    def name(self) -> str:
-        """The file as a user would write it."""
-        return f"adb:{self._device.serial}:{self._key.path}"
 
     @property
     def size(self) -> int:
@@ -217,7 +206,7 @@ class RemoteApk:
     def _fetch(self, run: range) -> None:
         start = run.start * BLOCK
         length = min(run.stop * BLOCK, self.size) - start
-        data = self._device.read_file_range(self._key.path, start, length, deadline=self._seconds)
+        data = self._device.read_file_range(self._key.path, start, length)
         self.requests += 1
         self.bytes_read += len(data)
         if len(data) != length:
@@ -271,7 +260,7 @@ def open_remote_apk(
     root: Path | None = None,
     keep: bool = True,
 ) -> RemoteApk:
-    """Open the base APK of an installed package, or another of its APKs.
+    """Open the base APK of an installed package, `adb:SERIAL/PACKAGE`, or one of its splits.
 
     Args:
         device: The device.
@@ -299,4 +288,7 @@ def open_remote_apk(
         size=status.size,
         modified=status.modified,
     )
-    return RemoteApk(device, key, cache=BlockCache(key, root) if keep else None)
+    name = f"adb:{device.serial}/{package.name}"
+    if path != package.path:
+        name += f"/{path.rpartition('/')[2]}"
+    return RemoteApk(device, key, name, cache=BlockCache(key, root) if keep else None)

@@ -122,7 +122,7 @@ def _state_queries(
 def read_output(
     command: str, read: Callable[[str, str], _Value], text: str, exit_status: int = 0, error_text: str = ""
 ) -> _Value:
-    """Return what a reader of a format makes of what a command printed.
+    """Return a command's output as a format's reader understands it.
 
     Args:
         command: The command, shortened.

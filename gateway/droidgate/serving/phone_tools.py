@@ -57,7 +57,7 @@ from droidgate.serving.tools import (
     UnknownResourceError,
     UnknownToolError,
 )
-from droidgate.sources.phone_source import callability_of, digest_of_lists, listings_changed
+from droidgate.sources.phone_source import digest_of_lists, listings_changed
 from droidgate_mappings.model.capability import Provider, type_behind
 from droidgate_mappings.model.errors import DeviceError, DroidgateError, UsageError
 from droidgate_mappings.model.findings import Finding
@@ -191,14 +191,12 @@ class ServedPhone:
         if is_same and not listings_changed(caller.device, caller.targets.reading):
             self.digest = digest
             return False
-        reading = caller.targets.refresh()
-        closed: dict[int, frozenset[str]] = {}
-        every = caller.targets.all()
-        for target in every:
-            if id(target.provider) not in closed:
-                found = callability_of(target.provider, target.app, reading).closed
-                closed[id(target.provider)] = frozenset(name for name, _ in found)
-        of_apps = (target for target in every if target.capability.id not in closed[id(target.provider)])
+        caller.targets.refresh()
+        of_apps = (
+            target
+            for target in caller.targets.all()
+            if target.capability.id not in dict(caller.targets.callability(target).closed)
+        )
         self.targets = (*of_apps, *(caller.targets.screens() if self.screens else ()))
         self.caller, self.packages, self.digest = caller, packages, None
         return True

@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from os import PathLike, fspath
 from pathlib import Path
+from typing import Protocol
 
+from droidgate.devices.device import Device
 from droidgate.shims.building import ignore
 from droidgate.shims.doctor import Check, examine
 from droidgate.shims.granting import GrantChange, grant_capabilities, revoke_capabilities
@@ -20,9 +22,13 @@ from droidgate.shims.installations import (
 from droidgate.shims.place import InstalledShim, installed_shims, place_of
 from droidgate.shims.shim_calls import ShimAnswer, call_shim
 from droidgate.shims.sync_runs import Synced, carry_out, plan_sync
-from droidgate.sources.phone_source import ReadablePhone
 from droidgate_mappings.model.json_values import Json
 from droidgate_shim.builder.shims import ShimOptions
+
+
+class _ReachedPhone(Protocol):
+    @property
+    def device(self) -> Device: ...
 
 
 class PhoneShims:
@@ -35,7 +41,7 @@ class PhoneShims:
         DeviceError: the phone fails; so does each method.
     """
 
-    def __init__(self, phone: ReadablePhone) -> None:
+    def __init__(self, phone: _ReachedPhone) -> None:
         self._place = place_of(phone.device)
 
     def installed(self) -> tuple[InstalledShim, ...]:

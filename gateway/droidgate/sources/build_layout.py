@@ -45,7 +45,7 @@ MAX_STEPS: Final = 200_000
 """How many dependencies are followed for all modules of one folder together."""
 
 GENERATED: Final = "build/generated/ksp"
-"""Folder of a module with what the symbol processor has made."""
+"""Folder of a module for the files that the symbol processor makes."""
 _MAX_VARIANTS: Final = 64
 _MOST_NAMES: Final = 5
 _TEST_VARIANT: Final = re.compile(r"test", re.IGNORECASE)
@@ -381,7 +381,7 @@ def _join(folder: str, name: str) -> str:
 
 
 def _find_generated(on_disk: str, folder: str) -> str | None:
-    """Return the folder of what the symbol processor has made for a module's release, or another variant."""
+    """Return the symbol processor's output folder for a module's release, or another variant."""
     place = on_disk
     for name in GENERATED.split("/"):
         place = f"{place}/{name}"

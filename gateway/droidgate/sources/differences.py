@@ -1,4 +1,4 @@
-"""What changed between what two sources declare, with what could not be compared."""
+"""Changes between the declarations of two sources, and the parts that could not be compared."""
 
 from __future__ import annotations
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Mapping
+from functools import cached_property
 from itertools import islice
 from typing import Final
 
@@ -65,12 +66,10 @@ class FolderFiles(Mapping[str, bytes]):
         self._read = read
         self._problems = [] if problems is None else problems
         self._entries_left = MAX_ENTRIES
-        self._names: dict[str, None] | None = None
 
-    def _all(self) -> dict[str, None]:
-        if self._names is None:
-            self._names = dict.fromkeys(self._list())
-        return self._names
+    @cached_property
+    def _names(self) -> dict[str, None]:
+        return dict.fromkeys(self._list())
 
     def _list(self) -> Iterator[str]:
         if is_regular_file(f"{self._folder}/{self._manifest}"):
@@ -117,7 +116,7 @@ class FolderFiles(Mapping[str, bytes]):
         return sorted(entries, key=lambda entry: entry.name)
 
     def __getitem__(self, name: str) -> bytes:
-        if name not in self._all():
+        if name not in self._names:
             raise KeyError(name)
         shown = join_shown(self._shown, name)
         data = read_bytes(f"{self._folder}/{name}", shown=shown, root=self._root)
@@ -125,13 +124,13 @@ class FolderFiles(Mapping[str, bytes]):
         return data
 
     def __iter__(self) -> Iterator[str]:
-        return iter(self._all())
+        return iter(self._names)
 
     def __len__(self) -> int:
-        return len(self._all())
+        return len(self._names)
 
     def __contains__(self, name: object) -> bool:
-        return name in self._all()
+        return name in self._names
 
 
 def is_file_entry(entry: os.DirEntry[str]) -> bool:

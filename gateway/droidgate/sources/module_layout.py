@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any, Final
 
 from droidgate.sources.android_project import Module
@@ -92,12 +93,10 @@ class CodeFiles(Mapping[str, bytes]):
         self._shown = shown
         self._root = root
         self._endings = endings
-        self._names: dict[str, None] | None = None
 
-    def _all(self) -> dict[str, None]:
-        if self._names is None:
-            self._names = dict.fromkeys(self._list())
-        return self._names
+    @cached_property
+    def _names(self) -> dict[str, None]:
+        return dict.fromkeys(self._list())
 
     def _list(self) -> Iterator[str]:
         if not self._endings or os.path.islink(self._folder):  # noqa: PTH114 - a name may not be text
@@ -122,10 +121,10 @@ class CodeFiles(Mapping[str, bytes]):
         return read_project_file(path, root=self._root, shown=join_shown(self._shown, name))
 
     def __iter__(self) -> Iterator[str]:
-        return iter(self._all())
+        return iter(self._names)
 
     def __len__(self) -> int:
-        return len(self._all())
+        return len(self._names)
 
 
 class LooseCode(Mapping[str, bytes]):

@@ -1,33 +1,18 @@
-"""Phones as sources: which apps may declare something, what their APKs and the system say of it, and whether
-it can be called from this computer.
+"""Phones as sources: which apps may declare something, and what their APKs and the system say of it.
 
 Only apps that answer a query of a format, or that a listing of the system names, are read, and of their APKs
 only the pieces that are needed. What can change without an update is asked anew.
-
-Applications are kept between runs: what was asked of an APK and what it said. Every answer of an
-application's resources is recorded while formats read it; a later run gets the same answers from the record.
-So formats always run anew, and a record is never older than the code that reads it. A question that the
-record does not answer says so (`NotKeptError`), and the APK is read again.
 """
 
 from __future__ import annotations
 
-import contextlib
 import hashlib
-import json
-import os
 import re
-import tempfile
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
-from functools import cache
-from importlib.metadata import version
-from pathlib import Path
-from typing import Any, Final, Literal
-
-from pydantic import TypeAdapter, ValidationError
+from typing import Final
 
 from droidgate.devices.device import Device, connect_device
 from droidgate.devices.device_errors import (
@@ -47,19 +32,19 @@ from droidgate.devices.packages import (
 )
 from droidgate.devices.properties import build_of, current_user, get_properties
 from droidgate.devices.quoting import digest_command
-from droidgate.devices.remote_apk import RemoteApk, file_statuses, open_remote_apk
+from droidgate.devices.remote_apk import file_statuses, open_remote_apk
 from droidgate.devices.service_shells import SECONDS_FOR_LISTING, SystemList, run_listing, service_shell
 from droidgate.devices.sync import FileStatus
 from droidgate.sources.format_reading import FormatReader, ReadOptions
+from droidgate.sources.kept_applications import ApplicationStore, KeptApplication, NotKeptError, record
 from droidgate.sources.source_paths import DEVICE_SCHEME
 from droidgate.sources.source_results import Providers
 from droidgate_android.apk.apk_application import read_application, read_identity
 from droidgate_android.apk.reader import Apk, open_apk
 from droidgate_android.apk.xml_tree import XmlElement
-from droidgate_mappings.formats.application import Application, Component, Query, Resources, TextFile
-from droidgate_mappings.formats.format import Format, chosen_formats, load_formats
+from droidgate_mappings.formats.application import Application
+from droidgate_mappings.formats.format import Format, load_formats
 from droidgate_mappings.formats.installed import (
-    CallRoute,
     ComponentQuery,
     DeviceFacts,
     InstalledState,
@@ -67,258 +52,12 @@ from droidgate_mappings.formats.installed import (
     is_shim,
     own_app,
 )
-from droidgate_mappings.formats.reachability import SHIM, Verdict, interface_of, provider_verdict, verdict_of
-from droidgate_mappings.model.capability import Place, Provider
-from droidgate_mappings.model.errors import BudgetError, DeviceError, DroidgateError, InputError, UsageError
+from droidgate_mappings.model.capability import Provider
+from droidgate_mappings.model.errors import DeviceError, DroidgateError, InputError, UsageError
 from droidgate_mappings.model.findings import Finding
 from droidgate_mappings.model.json_values import Json
 from droidgate_mappings.text.nearest_names import suggest_name
 from droidgate_mappings.user_folders import cache_folder
-
-_FORM: Final = "droidgate.kept-application/3"
-_MAX_BYTES: Final = 64 * 1024 * 1024
-
-Question = Literal["read_file", "read_text", "read_array", "read_asset"]
-
-
-class NotKeptError(Exception):
-    """The record has no answer to a question; the APK has to be read."""
-
-
-@dataclass(slots=True)
-class RecordedResources:
-    """Resources that remember each answer, an error too.
-
-    Attributes:
-        source: Where answers come from; None for a replay.
-        answers: Question and argument to the answer as JSON: `{"value": ...}` or `{"error": ...}`.
-    """
-
-    source: Resources | None
-    answers: dict[tuple[str, str], dict[str, Json]] = field(default_factory=dict)
-
-    def read_file(self, reference: str) -> TextFile | None:
-        """Return the file behind `@xml/name` or `@raw/name`, None where there is none."""
-        return _file_of(self._ask("read_file", reference))
-
-    def read_text(self, reference: str) -> str | None:
-        """Return the text of `@string/name`, None if unknown."""
-        answer: str | None = self._ask("read_text", reference)
-        return answer
-
-    def read_array(self, reference: str) -> tuple[str, ...] | None:
-        """Return the items of `@array/name`, None where there is none."""
-        answer = self._ask("read_array", reference)
-        return None if answer is None else tuple(answer)
-
-    def read_asset(self, name: str) -> TextFile | None:
-        """Return the asset of that name, None where there is none."""
-        return _file_of(self._ask("read_asset", name))
-
-    def _ask(self, question: Question, argument: str) -> Any:
-        answer = self.answers.get((question, argument))
-        if answer is None:
-            if self.source is None:
-                raise NotKeptError(argument)
-            answer = _answer_of(lambda: getattr(self.source, question)(argument))
-            self.answers[question, argument] = answer
-        if "error" in answer:
-            raise _error_of(answer["error"])
-        return answer["value"]
-
-
-def _answer_of(ask: Callable[[], Any]) -> dict[str, Json]:
-    try:
-        value = ask()
-    except InputError as error:
-        texts = {"message": error.message, "place": error.place, "hint": error.hint}
-        return {"error": {**texts, "budget": isinstance(error, BudgetError)}}
-    if isinstance(value, TextFile):
-        place = value.place.model_dump(exclude_none=True)
-        return {"value": {"text": value.text, "place": place, "compiled": value.compiled}}
-    return {"value": list(value) if isinstance(value, tuple) else value}
-
-
-def _error_of(value: Mapping[str, Json]) -> InputError:
-    kind = BudgetError if value["budget"] else InputError
-    return kind(value["message"], place=value["place"], hint=value["hint"])
-
-
-def _file_of(value: Mapping[str, Json] | None) -> TextFile | None:
-    if value is None:
-        return None
-    return TextFile(value["text"], Place.model_validate(value["place"]), value["compiled"])
-
-
-@dataclass(frozen=True, slots=True)
-class KeptApplication:
-    """An application whose resources record or replay.
-
-    Attributes:
-        application: The application, with these resources.
-        resources: Its resources.
-        findings: Findings about its archive.
-    """
-
-    application: Application
-    resources: RecordedResources
-    findings: tuple[Finding, ...] = ()
-
-
-def record(application: Application, answers: Mapping[tuple[str, str], dict[str, Json]]) -> KeptApplication:
-    """Return an application whose resources remember what they are asked, in addition to what is known."""
-    resources = RecordedResources(application.resources, dict(answers))
-    return KeptApplication(replace(application, resources=resources), resources)
-
-
-@cache
-def _components() -> TypeAdapter[tuple[Component, ...]]:
-    return TypeAdapter(tuple[Component, ...])
-
-
-@cache
-def _queries() -> TypeAdapter[tuple[Query, ...]]:
-    return TypeAdapter(tuple[Query, ...])
-
-
-@dataclass(frozen=True, slots=True)
-class ApplicationStore:
-    """A folder of kept applications.
-
-    Attributes:
-        folder: Where they are; made when something is kept.
-    """
-
-    folder: Path
-
-    def load(self, name: str) -> tuple[dict[str, Json], KeptApplication] | None:
-        """Return the key and what is kept under a name, None where nothing is, or by another version."""
-        path = self._path(name)
-        try:
-            if path.stat().st_size > _MAX_BYTES:
-                return None
-            record = json.loads(path.read_bytes())
-            if record["form"] != _FORM or record["droidgate"] != version("droidgate"):
-                return None
-            return dict(record["key"]), _kept_of(record)
-        except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError, ValidationError):
-            # Whatever is wrong with the file, the APK can be read again.
-            return None
-
-    def keep(self, name: str, key: Mapping[str, Json], kept: KeptApplication) -> None:
-        """Keep an application, in place of what was kept under that name.
-
-        Args:
-            name: What is kept: a device's package.
-            key: Everything that makes the record out of date when it changes, as JSON.
-            kept: The application, recorded.
-
-        A folder that cannot be written is not an error: the next run reads again.
-        """
-        data = json.dumps(
-            {"form": _FORM, "droidgate": version("droidgate"), "key": dict(key), **_record_of(kept)}
-        )
-        path = self._path(name)
-        with contextlib.suppress(OSError):
-            path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-            descriptor, temporary = tempfile.mkstemp(dir=path.parent, prefix=".new-")
-            try:
-                with os.fdopen(descriptor, "w", encoding="ascii") as file:
-                    file.write(data)
-                Path(temporary).replace(path)
-            except BaseException:
-                Path(temporary).unlink(missing_ok=True)
-                raise
-
-    def _path(self, name: str) -> Path:
-        return self.folder / f"{hashlib.sha256(name.encode()).hexdigest()}.json"
-
-
-_PLAIN: Final = (
-    "package",
-    "label",
-    "description",
-    "namespace",
-    "version_code",
-    "version_name",
-    "minimum_sdk",
-    "target_sdk",
-    "permissions",
-    "is_built",
-)
-
-
-def _record_of(kept: KeptApplication) -> dict[str, Json]:
-    application = kept.application
-    return {
-        "application": {name: getattr(application, name) for name in _PLAIN},
-        "place": application.place.model_dump(exclude_none=True),
-        "loose_assets": list(application.loose_assets),
-        "signers": list(application.signers),
-        "unresolved": list(application.unresolved),
-        "components": _components().dump_python(application.components, mode="json"),
-        "queries": _queries().dump_python(application.queries, mode="json"),
-        "answers": [[*asked, answer] for asked, answer in kept.resources.answers.items()],
-        "findings": [finding.model_dump(mode="json") for finding in kept.findings],
-    }
-
-
-def _kept_of(record: Mapping[str, Any]) -> KeptApplication:
-    answers = {(str(question), str(argument)): answer for question, argument, answer in record["answers"]}
-    resources = RecordedResources(None, answers)
-    application = Application(
-        **record["application"],
-        components=_components().validate_python(record["components"]),
-        queries=_queries().validate_python(record["queries"]),
-        resources=resources,
-        place=Place.model_validate(record["place"]),
-        loose_assets=tuple(record["loose_assets"]),
-        signers=tuple(record["signers"]),
-        unresolved=tuple(record["unresolved"]),
-    )
-    findings = tuple(Finding.model_validate(item) for item in record["findings"])
-    return KeptApplication(application, resources, findings)
-
-
-@dataclass(frozen=True, slots=True)
-class ReadablePhone:
-    """A phone that adb reaches, real or virtual.
-
-    Attributes:
-        device: Its connection.
-    """
-
-    device: Device
-
-    @property
-    def serial(self) -> str:
-        """What adb calls it."""
-        return self.device.serial
-
-    def discover(
-        self,
-        *,
-        formats: Iterable[str] | None = None,
-        every_app: bool = False,
-        keep: bool = True,
-        own_apps: bool = False,
-    ) -> PhoneReading:
-        """Return what its apps declare, for the user in front; an app that cannot be read is a problem.
-
-        Args:
-            formats: Ids of the formats to look for; all installed ones by default.
-            every_app: Read the manifest of every app, not only of those that answer a query.
-            keep: Use and keep what was read of APKs.
-            own_apps: Read shims and droidgate's agent apps, too.
-
-        Raises:
-            DeviceError: the phone fails.
-            UsageError: a format is unknown.
-        """
-        chosen = tuple(chosen_formats(formats) or load_formats().values())
-        request = PhoneRequest(chosen, every_app=every_app, keep=keep, own_apps=own_apps)
-        return read_phone(self.device, request)
-
 
 _FOLDER: Final = "installed-applications"
 _SHELL_KINDS: Final[Mapping[str, ComponentKind]] = {
@@ -684,11 +423,12 @@ class _PhoneReader:
     ) -> InstalledApp:
         """Read one app from its APKs on the phone, and keep what was asked of them."""
         paths = package_paths(self.device, package.name, self.facts.user) or [package.path]
-        statuses = file_statuses(self.device, paths)
-        sources: list[_NamedSource] = []
+        statuses, keep = file_statuses(self.device, paths), self.store is not None
+        sources = [
+            open_remote_apk(self.device, package, path=path, status=statuses.get(path), keep=keep)
+            for path in paths
+        ]
         try:
-            for path in paths:
-                sources.append(self.open(package, path, statuses))  # noqa: PERF401 - all are closed below
             with open_apk(sources[0], splits=sources[1:]) as apk:
                 application = self.application_of(apk, package.name)
                 now = record(application, {} if kept is None else kept.resources.answers)
@@ -696,20 +436,12 @@ class _PhoneReader:
                 now = replace(now, findings=apk.findings)
         finally:
             for source in sources:
-                self.bytes_read += source.remote.bytes_read
-                self.requests += source.remote.requests
+                self.bytes_read += source.bytes_read
+                self.requests += source.requests
                 source.close()
         if self.store is not None:
             self.store.keep(self.name_of(package), self.key(package, paths, statuses), now)
         return replace(read, findings=(*now.findings, *read.findings))
-
-    def open(self, package: InstalledPackage, path: str, statuses: Mapping[str, FileStatus]) -> _NamedSource:
-        status, keep = statuses.get(path), self.store is not None
-        remote = open_remote_apk(self.device, package, path=path, status=status, keep=keep)
-        name = f"{DEVICE_SCHEME}{self.device.serial}/{package.name}"
-        if path != package.path:
-            name += f"/{path.rpartition('/')[2]}"
-        return _NamedSource(remote, name)
 
     def application_of(self, apk: Apk, name: str) -> Application:
         """Return an APK's application; one without components where no format finds anything in it.
@@ -757,24 +489,6 @@ class _PhoneReader:
         return InstalledState(self.facts, functions, self.not_listed_because.get(format_.id))
 
 
-@dataclass(frozen=True, slots=True)
-class _NamedSource:
-    """A file on a phone, called as places write it: `adb:SERIAL/PACKAGE`."""
-
-    remote: RemoteApk
-    name: str
-
-    @property
-    def size(self) -> int:
-        return self.remote.size
-
-    def read(self, offset: int, length: int) -> bytes:
-        return self.remote.read(offset, length)
-
-    def close(self) -> None:
-        self.remote.close()
-
-
 def _texts_of(root: XmlElement) -> Iterator[str]:
     pending = [root]
     while pending:
@@ -788,51 +502,3 @@ def _as_problem(error: DroidgateError, place: str) -> InputError:
         return error
     message = f"{error.message} ({error.place})" if error.place else error.message
     return InputError(message, place=place, hint=error.hint)
-
-
-@dataclass(frozen=True, slots=True)
-class Callability:
-    """Whether a provider's capabilities can be called from here: by a shim, or by the shell.
-
-    Attributes:
-        verdict: On the component.
-        closed: The capabilities that cannot be called, with the reason of each.
-        routes: How it could be called; a route to a closed component is not ready.
-    """
-
-    verdict: Verdict
-    closed: tuple[tuple[str, str], ...]
-    routes: tuple[CallRoute, ...]
-
-
-def callability_of(provider: Provider, app: InstalledApp, phone: PhoneReading) -> Callability:
-    """Return whether and how a provider could be called from this computer.
-
-    Args:
-        provider: A provider of the app.
-        app: The app, one of `phone.apps`.
-        phone: What `Phone.discover` returned.
-    """
-    verdict = provider_verdict(provider, app.application, SHIM, phone.facts.sdk)
-    interface = interface_of(provider)
-    verdicts = [(other.id, verdict_of(other, interface).closed_because) for other in provider.capabilities]
-    closed = tuple((capability, reason) for capability, reason in verdicts if reason is not None)
-    reason = verdict.closed_because
-    routes = routes_of(provider, phone)
-    if reason is not None:
-        routes = tuple(replace(route, ready=False, needs=(*route.needs, reason)) for route in routes)
-    return Callability(verdict, closed, routes)
-
-
-def routes_of(provider: Provider, phone: PhoneReading) -> tuple[CallRoute, ...]:
-    """Return how a provider of an open component could be called; nothing where its format does not say."""
-    format_ = _format_of(provider)
-    return (
-        format_.call_routes(provider, phone.facts)
-        if format_ is not None and format_.call_routes is not None
-        else ()
-    )
-
-
-def _format_of(provider: Provider) -> Format | None:
-    return load_formats().get(provider.protocol)

@@ -14,7 +14,7 @@ from device_shim.shim_engine.comparison import difference
 from device_shim.shim_engine.conformance.evaluation import evaluate
 from device_shim.shim_engine.jvm_core import CoreJvm
 from droidgate.calls.call_requests import CallRequest
-from droidgate.calls.caller import Caller
+from droidgate.calls.call_routes import CallRoutes
 from droidgate.calls.phones import Phone
 from droidgate.calls.traces import open_trace
 from droidgate.shims.phone_shims import PhoneShims
@@ -43,7 +43,7 @@ def traced(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, list[
     folder = tmp_path_factory.mktemp("phone")
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("DROIDGATE_HOME", str(folder / "home"))
-        patch.setattr(Caller, "_routes_of", lambda self, _target: iter([self._shims]))
+        patch.setattr(CallRoutes, "_routes_to", lambda self, _target: iter([self.shims]))
         with reached_phone(folder, shims=False) as reached:
             patch.setenv("ANDROID_ADB_SERVER_PORT", str(reached.phone.server_port))
             PhoneShims(Phone(reached.device)).install("adb:", options=ShimOptions(protocols=("all",)))

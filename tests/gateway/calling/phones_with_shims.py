@@ -18,7 +18,7 @@ from droidgate.calls.call_requests import CallRequest, CallResult
 from droidgate.calls.caller import Caller
 from droidgate.calls.pins import PinStore
 from droidgate.calls.policy import Policy
-from droidgate.devices.adb_client import AdbServer, ServerAddress
+from droidgate.devices.adb_client import AdbClient, ServerAddress
 from droidgate.devices.app_installation import install_apks, uninstall
 from droidgate.devices.device import Device
 from droidgate.shims.installation_steps import install_archive, install_shim
@@ -139,7 +139,7 @@ def reached_phone(
             with real_adb_server(phone, folder) as server:
                 yield _prepared(phone, server, folder, shims=shims)
         else:
-            server = AdbServer(ServerAddress(port=phone.server_port))
+            server = AdbClient(ServerAddress(port=phone.server_port))
             yield _prepared(phone, server, folder, shims=shims)
 
 
@@ -153,7 +153,7 @@ def default_phone(folder: Path, *, shims: bool = True) -> Iterator[ReachedPhone]
             yield phone
 
 
-def _prepared(phone: VirtualPhone, server: AdbServer, folder: Path, *, shims: bool) -> ReachedPhone:
+def _prepared(phone: VirtualPhone, server: AdbClient, folder: Path, *, shims: bool) -> ReachedPhone:
     reached = ReachedPhone(phone, Device(server, phone.serial), folder)
     if shims:
         apps = folder / "apps"

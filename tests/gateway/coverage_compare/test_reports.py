@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 
 from droidgate.coverage import history as history_module
-from droidgate.coverage.coverage_document import History, Report
+from droidgate.coverage.coverage_document import CoverageReport, History
 from droidgate.coverage.history import Snapshot, history_of
-from droidgate.coverage.report import Coverage, ReportOptions
+from droidgate.coverage.report import ReportedCatalog, ReportOptions
 from droidgate.sources.catalogs.catalog import Catalog
 from gateway.coverage_compare.made_catalogs import (
     App,
@@ -30,16 +30,16 @@ from requirements_of_tests import CHECKOUT
 SAMPLE = "dev.droidgate.sample."
 
 
-def report_of(catalog: Catalog, **expected: Any) -> Report:
-    with Coverage(Snapshot("made", catalog), (), ReportOptions(**expected)) as coverage:
+def report_of(catalog: Catalog, **expected: Any) -> CoverageReport:
+    with ReportedCatalog(Snapshot("made", catalog), (), ReportOptions(**expected)) as coverage:
         return coverage.report
 
 
-def reach_of(report: Report) -> dict[str, tuple[int, int, int, int]]:
+def reach_of(report: CoverageReport) -> dict[str, tuple[int, int, int, int]]:
     return {item.agent: item.capabilities for item in report.reach}
 
 
-def best_of(report: Report) -> dict[str, tuple[int, int, int, int]]:
+def best_of(report: CoverageReport) -> dict[str, tuple[int, int, int, int]]:
     return {item.agent: item.apps for item in report.reach}
 
 

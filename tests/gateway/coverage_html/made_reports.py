@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import Any
 
 from droidgate.coverage.conversions import LEVELS
-from droidgate.coverage.coverage_document import Report
+from droidgate.coverage.coverage_document import CoverageReport
 from droidgate.coverage.history import Snapshot
-from droidgate.coverage.report import Coverage, ReportOptions
+from droidgate.coverage.report import ReportedCatalog, ReportOptions
 from gateway.coverage_compare.made_catalogs import (
     TARGETS,
     App,
@@ -45,7 +45,7 @@ OPENED = 3
 
 
 @cache
-def make_report(count: int, *, seed: int = 3) -> Report:
+def make_report(count: int, *, seed: int = 3) -> CoverageReport:
     """Return the report of so many made-up apps; the same arguments make the same."""
     apps = list(_apps(count, seed))
     with tempfile.TemporaryDirectory() as folder:
@@ -55,11 +55,11 @@ def make_report(count: int, *, seed: int = 3) -> Report:
             for at, items in enumerate(made)
         ]
         options = ReportOptions(details=True, translate=[app.package or "" for app in apps[:4]])
-        with Coverage(last, earlier, options) as coverage:
+        with ReportedCatalog(last, earlier, options) as coverage:
             return coverage.report
 
 
-def repeated(report: Report, times: int) -> Report:
+def repeated(report: CoverageReport, times: int) -> CoverageReport:
     """Return a report whose apps, with all that they declare, are there so many times."""
     details = report.details
     assert details is not None

@@ -15,17 +15,17 @@ from typing import Any
 
 import pytest
 
-from droidgate.coverage.coverage_document import MOST_APPS, MOST_CAPABILITIES, Details, Report
+from droidgate.coverage.coverage_document import MOST_APPS, MOST_CAPABILITIES, CoverageReport, Details
 from droidgate.coverage.history import Snapshot
 from droidgate.coverage.html.page import MOST_BYTES, render_page
-from droidgate.coverage.report import Coverage, ReportOptions
+from droidgate.coverage.report import ReportedCatalog, ReportOptions
 from gateway.coverage_compare.made_catalogs import App, make_catalog
 from gateway.coverage_html.browser import Browser, Page, new_page, running_browser
 from gateway.coverage_html.made_reports import make_report, repeated
 from gateway.coverage_scan.catalogs import scan_into
 from requirements_of_tests import CHECKOUT, require
 
-OpenReport = Callable[[Report], Page]
+OpenReport = Callable[[CoverageReport], Page]
 
 NAMES = "$$('#matrix tbody th .link').map((one) => one.textContent)"
 COUNT = "$('#count').textContent"
@@ -39,7 +39,7 @@ def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
 
 
 @pytest.fixture(scope="module")
-def report() -> Report:
+def report() -> CoverageReport:
     return make_report(120)
 
 
@@ -48,7 +48,7 @@ def open_report(browser: Browser, tmp_path: Path) -> Iterator[OpenReport]:
     """Open pages of reports; at the end none of them has complained or asked for anything but itself."""
     opened: list[Page] = []
 
-    def open_one(report: Report) -> Page:
+    def open_one(report: CoverageReport) -> Page:
         path = tmp_path / f"coverage{len(opened)}.html"
         path.write_text(render_page(report), encoding="utf-8")
         opened.append(new_page(browser))
@@ -63,16 +63,16 @@ def open_report(browser: Browser, tmp_path: Path) -> Iterator[OpenReport]:
 
 
 @pytest.fixture
-def page(open_report: OpenReport, report: Report) -> Page:
+def page(open_report: OpenReport, report: CoverageReport) -> Page:
     return open_report(report)
 
 
-def _details(report: Report) -> Details:
+def _details(report: CoverageReport) -> Details:
     assert report.details is not None
     return report.details
 
 
-def _changed(report: Report, **parts: Any) -> Report:
+def _changed(report: CoverageReport, **parts: Any) -> CoverageReport:
     """Return a report with other details."""
     return report.model_copy(update={"details": _details(report).model_copy(update=parts)})
 
@@ -96,7 +96,7 @@ def _show_capabilities(page: Page) -> None:
     page.wait(f"{COUNT}.includes('capabilit')")
 
 
-def _open_capability(page: Page, report: Report, at: int) -> None:
+def _open_capability(page: Page, report: CoverageReport, at: int) -> None:
     """Show the sheet of a capability, which its id and its app's name lead to."""
     details = _details(report)
     capability = details.capabilities[at]
@@ -116,7 +116,7 @@ def _active(page: Page) -> Any:
     return page.run("[document.activeElement.tagName, document.activeElement.textContent.trim()]")
 
 
-def test_the_figures_of_the_report_are_in_the_tiles(page: Page, report: Report) -> None:
+def test_the_figures_of_the_report_are_in_the_tiles(page: Page, report: CoverageReport) -> None:
     pairs = "$$('#overview .tiles > div').map((one) => [...one.children].map((part) => part.textContent))"
     tiles, totals = dict(item[:2] for item in page.run(pairs)), report.totals
     assert tiles["Apps"] == f"{totals.apps:,}"
@@ -125,12 +125,12 @@ def test_the_figures_of_the_report_are_in_the_tiles(page: Page, report: Report) 
     assert tiles["Tokens"] == f"{totals.tokens:,}"
 
 
-def test_every_app_is_counted_before_any_filter(page: Page, report: Report) -> None:
+def test_every_app_is_counted_before_any_filter(page: Page, report: CoverageReport) -> None:
     assert page.run(COUNT) == f"{report.totals.apps} of {report.totals.apps} apps"
     assert page.run("$('#count').getAttribute('aria-live')") == "polite"
 
 
-def test_words_filter_apps_by_name_and_by_their_capabilities(page: Page, report: Report) -> None:
+def test_words_filter_apps_by_name_and_by_their_capabilities(page: Page, report: CoverageReport) -> None:
     details, text = _details(report), "create_note"
     having = {
         details.providers[capability.provider].app
@@ -145,7 +145,7 @@ def test_words_filter_apps_by_name_and_by_their_capabilities(page: Page, report:
 
 @pytest.mark.parametrize(("reach", "name"), list(enumerate(("native", "gateway", "ui-only", "none"))))
 def test_the_matrix_filters_by_what_one_agent_reaches(
-    page: Page, report: Report, reach: int, name: str
+    page: Page, report: CoverageReport, reach: int, name: str
 ) -> None:
     expected = sum(app.best[0] == name for app in _details(report).apps)
     page.run("$('[name=agent]').value = '0'")
@@ -153,7 +153,7 @@ def test_the_matrix_filters_by_what_one_agent_reaches(
     assert page.run(COUNT) == f"{expected} of {report.totals.apps} apps"
 
 
-def test_capabilities_filter_by_protocol_and_finding(page: Page, report: Report) -> None:
+def test_capabilities_filter_by_protocol_and_finding(page: Page, report: CoverageReport) -> None:
     details = _details(report)
     erring = {finding.capability for finding in details.findings if finding.level == "error"}
     expected = [
@@ -167,7 +167,7 @@ def test_capabilities_filter_by_protocol_and_finding(page: Page, report: Report)
     assert sorted(page.run(NAMES)) == sorted(expected)
 
 
-def test_a_filter_that_nothing_fits_says_so_and_is_taken_back(page: Page, report: Report) -> None:
+def test_a_filter_that_nothing_fits_says_so_and_is_taken_back(page: Page, report: CoverageReport) -> None:
     _search(page, "no app is called so")
     page.wait(f"{COUNT}.startsWith('0 of ')")
     assert "Nothing fits these filters" in page.run("$('#matrix').textContent")
@@ -175,7 +175,7 @@ def test_a_filter_that_nothing_fits_says_so_and_is_taken_back(page: Page, report
     assert page.wait(f"{COUNT}.startsWith('{report.totals.apps} of ')")
 
 
-def test_a_header_sorts_and_says_how(page: Page, report: Report) -> None:
+def test_a_header_sorts_and_says_how(page: Page, report: CoverageReport) -> None:
     by_number = sorted((item.capabilities for item in _details(report).apps), reverse=True)
     page.click("[data-column=capabilities]")
     assert [int(item) for item in _column(page, 7)[:20]] == by_number[:20]
@@ -185,7 +185,7 @@ def test_a_header_sorts_and_says_how(page: Page, report: Report) -> None:
     assert page.run("document.activeElement.dataset.column") == "capabilities"
 
 
-def test_pages_of_the_matrix_turn_and_show_every_row_once(page: Page, report: Report) -> None:
+def test_pages_of_the_matrix_turn_and_show_every_row_once(page: Page, report: CoverageReport) -> None:
     seen = page.run(NAMES)
     while not page.run("$$('#pager button')[2].disabled"):
         page.run("$$('#pager button')[2].click()")
@@ -194,7 +194,9 @@ def test_pages_of_the_matrix_turn_and_show_every_row_once(page: Page, report: Re
     assert sorted(seen) == sorted(app.label or app.package or "" for app in _details(report).apps)
 
 
-def test_an_app_leads_to_a_capability_with_all_that_is_known_of_it(page: Page, report: Report) -> None:
+def test_an_app_leads_to_a_capability_with_all_that_is_known_of_it(
+    page: Page, report: CoverageReport
+) -> None:
     details = _details(report)
     packages = " ".join(item.package or "" for item in details.apps)
     finding = next(
@@ -230,7 +232,7 @@ def test_an_app_leads_to_a_capability_with_all_that_is_known_of_it(page: Page, r
     assert f"droidgate convert {app.sources[0]} --to {details.targets[0]}" in reported
 
 
-def test_a_chosen_translation_is_shown_in_full(page: Page, report: Report) -> None:
+def test_a_chosen_translation_is_shown_in_full(page: Page, report: CoverageReport) -> None:
     details = _details(report)
     translation = next(item for item in details.translations if item.files and item.findings)
     at = next(at for at, item in enumerate(details.capabilities) if item.provider == translation.provider)
@@ -241,7 +243,7 @@ def test_a_chosen_translation_is_shown_in_full(page: Page, report: Report) -> No
         assert text in reported
 
 
-def test_a_capability_leads_to_those_that_do_the_same(page: Page, report: Report) -> None:
+def test_a_capability_leads_to_those_that_do_the_same(page: Page, report: CoverageReport) -> None:
     details = _details(report)
     at, item = next((at, item) for at, item in enumerate(details.capabilities) if item.group is not None)
     assert item.group is not None
@@ -255,7 +257,7 @@ def test_a_capability_leads_to_those_that_do_the_same(page: Page, report: Report
     assert sorted(rows) == sorted(str(each) for each in named[:40])
 
 
-def test_findings_on_no_single_app_are_there_too(report: Report, open_report: OpenReport) -> None:
+def test_findings_on_no_single_app_are_there_too(report: CoverageReport, open_report: OpenReport) -> None:
     findings = _details(report).findings
     nobody = {"app": None, "provider": None, "capability": None, "message": "It is nobody's"}
     page = open_report(_changed(report, findings=(*findings, findings[0].model_copy(update=nobody))))
@@ -333,7 +335,7 @@ def test_nothing_moves_where_the_system_asks_for_little_motion(page: Page) -> No
     assert page.run(behaviour) == "smooth"
 
 
-def test_the_heat_map_follows_what_counts_as_carried(page: Page, report: Report) -> None:
+def test_the_heat_map_follows_what_counts_as_carried(page: Page, report: CoverageReport) -> None:
     cell = report.fidelity[1]
     page.run("($('#carried').value = '0', $('#carried').dispatchEvent(new Event('change')))")
     place = f'[data-from="{cell.protocol}+{cell.dialect}"][data-to="{cell.target}"]'
@@ -341,19 +343,19 @@ def test_the_heat_map_follows_what_counts_as_carried(page: Page, report: Report)
     assert page.run(f"$('#heat {place}').textContent") == str(share)
 
 
-def test_a_row_of_the_overlap_leads_to_its_apps(page: Page, report: Report) -> None:
+def test_a_row_of_the_overlap_leads_to_its_apps(page: Page, report: CoverageReport) -> None:
     row = next(item for item in report.overlap if len(item.protocols) == 2)
     page.run(f"$('[data-set=\"{' '.join(row.protocols)}\"] button').click()")
     assert page.run(COUNT).startswith(f"{row.apps} of ")
 
 
-def test_a_use_case_leads_to_the_apps_that_serve_it(page: Page, report: Report) -> None:
+def test_a_use_case_leads_to_the_apps_that_serve_it(page: Page, report: CoverageReport) -> None:
     served = next(use_case for kind in report.use_cases or () for use_case in kind.use_cases if use_case.apps)
     page.run(f"$('[data-use-case=\"{served.id}\"] button').click()")
     assert page.run(COUNT).startswith(f"{served.apps} of ")
 
 
-def test_gaps_are_called_gaps(page: Page, report: Report) -> None:
+def test_gaps_are_called_gaps(page: Page, report: CoverageReport) -> None:
     gaps = sum(not use_case.apps for kind in report.use_cases or () for use_case in kind.use_cases)
     assert gaps > 0
     assert page.run("$$('#use-cases .gap').length") == gaps
@@ -457,7 +459,7 @@ PAPER = 688
 """CSS pixels between the margins of an A4 sheet."""
 
 
-def _with_history(report: Report, count: int, **facts: Any) -> Report:
+def _with_history(report: CoverageReport, count: int, **facts: Any) -> CoverageReport:
     """Return a report whose history has this many new apps."""
     assert report.history is not None
     item = next(app for app in report.history.apps if not app.providers)
@@ -465,7 +467,7 @@ def _with_history(report: Report, count: int, **facts: Any) -> Report:
     return report.model_copy(update={"history": report.history.model_copy(update={"apps": apps})})
 
 
-def test_of_a_path_that_is_too_long_the_end_is_seen(open_report: OpenReport, report: Report) -> None:
+def test_of_a_path_that_is_too_long_the_end_is_seen(open_report: OpenReport, report: CoverageReport) -> None:
     page = open_report(_with_history(report, 1, label=PATH))
     box = page.run(
         "(() => { const cut = $('#changes .tail'); const range = document.createRange();"
@@ -478,7 +480,7 @@ def test_of_a_path_that_is_too_long_the_end_is_seen(open_report: OpenReport, rep
     assert box == {"text": PATH, "cut": True, "seen": True}
 
 
-def test_the_matrix_too_shows_the_end_of_a_long_path(open_report: OpenReport, report: Report) -> None:
+def test_the_matrix_too_shows_the_end_of_a_long_path(open_report: OpenReport, report: CoverageReport) -> None:
     label = {"label": "a/" + "b" * 300 + PATH[-40:]}
     page = open_report(_changed(report, apps=[app.model_copy(update=label) for app in _details(report).apps]))
     first = "$('#matrix tbody .link')"
@@ -486,7 +488,9 @@ def test_the_matrix_too_shows_the_end_of_a_long_path(open_report: OpenReport, re
     assert page.run(f"getComputedStyle({first}).direction") == "rtl"
 
 
-def test_a_long_history_is_shown_in_parts_and_whole_on_paper(open_report: OpenReport, report: Report) -> None:
+def test_a_long_history_is_shown_in_parts_and_whole_on_paper(
+    open_report: OpenReport, report: CoverageReport
+) -> None:
     page = open_report(_with_history(report, 230))
     seen = "$$('#changes > li').filter((one) => one.checkVisibility()).length"
     button = "$('#changes + button')"
@@ -501,7 +505,7 @@ def test_a_long_history_is_shown_in_parts_and_whole_on_paper(open_report: OpenRe
     assert (page.run(seen), page.run(f"{button}.hidden")) == (230, True)
 
 
-def test_an_app_that_somebody_else_signed_is_marked(open_report: OpenReport, report: Report) -> None:
+def test_an_app_that_somebody_else_signed_is_marked(open_report: OpenReport, report: CoverageReport) -> None:
     page = open_report(_with_history(report, 1, resigned=True))
     assert "other signer" in page.run("$('#changes').textContent")
 
@@ -534,7 +538,7 @@ def test_the_part_that_is_read_is_in_sight_in_the_navigation_of_a_narrow_screen(
 )
 def test_a_page_about_nothing_says_so(open_report: OpenReport, tmp_path: Path, apps: tuple[App, ...]) -> None:
     before = Snapshot("before", make_catalog(tmp_path / "c", *apps))
-    with Coverage(before, [before], ReportOptions(details=True)) as coverage:
+    with ReportedCatalog(before, [before], ReportOptions(details=True)) as coverage:
         page = open_report(coverage.report)
     text = page.run("$('main').innerText")
     assert "NaN" not in text
@@ -546,7 +550,7 @@ def test_a_page_about_nothing_says_so(open_report: OpenReport, tmp_path: Path, a
 
 @pytest.mark.slow
 @pytest.mark.timeout(300)
-def test_the_largest_page_is_whole_opens_and_answers(report: Report, open_report: OpenReport) -> None:
+def test_the_largest_page_is_whole_opens_and_answers(report: CoverageReport, open_report: OpenReport) -> None:
     large = repeated(report, math.ceil(MOST_CAPABILITIES / len(_details(report).capabilities)))
     details = _details(large)
     assert len(details.apps) >= MOST_APPS
@@ -588,7 +592,7 @@ HOSTILE = (
 )
 
 
-def _hostile(text: str) -> Report:
+def _hostile(text: str) -> CoverageReport:
     """Return a report in which every text that an app can set is this text."""
     report = make_report(3)
     details, history = _details(report), report.history
@@ -702,7 +706,7 @@ def test_the_commands_of_the_page_run_when_they_are_pasted(
     shutil.copytree(CHECKOUT / "device_shim/apps/clock-in", tmp_path / name)
     monkeypatch.chdir(tmp_path)
     catalog = scan_into(tmp_path / "catalog", Path(f"./{name}")).catalog
-    with Coverage(Snapshot("c", catalog), (), ReportOptions(details=True, matching=False)) as coverage:
+    with ReportedCatalog(Snapshot("c", catalog), (), ReportOptions(details=True, matching=False)) as coverage:
         page = open_report(coverage.report)
     page.run("$('#matrix tbody th .link').click()")
     page.wait("$('#sheet pre.command')")

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from droidgate.devices.adb_client import AdbServer, ServerAddress
+from droidgate.devices.adb_client import AdbClient, ServerAddress
 from droidgate.devices.device import Device, connect_device
 from gateway.devices.fake_adb_server import FakeAdbServer
 
@@ -58,8 +58,8 @@ def unused_port() -> int:
         return int(item.getsockname()[1])
 
 
-def client(server: FakeAdbServer) -> AdbServer:
-    return AdbServer(ServerAddress(port=server.port))
+def client(server: FakeAdbServer) -> AdbClient:
+    return AdbClient(ServerAddress(port=server.port))
 
 
 def device_on(server: FakeAdbServer) -> Device:

@@ -24,7 +24,7 @@ from droidgate.devices import (
     service_shells,
 )
 from droidgate.devices.device_list import read_devices
-from droidgate_appfunctions.listed import read_printed_documents
+from droidgate_appfunctions.listing_reader import read_printed_documents
 from droidgate_appfunctions.shell_calls import read_shell_output
 
 FOLDER = Path(__file__).resolve().parent.parent / "device_outputs"

@@ -16,7 +16,7 @@ from random import Random
 
 import pytest
 
-from droidgate.devices.adb_client import LEAST_VERSION, AdbServer, ServerAddress
+from droidgate.devices.adb_client import LEAST_VERSION, AdbClient, ServerAddress
 from droidgate.devices.device import Device, connect_device
 from droidgate.devices.device_errors import NoDeviceError
 from droidgate.devices.packages import list_packages, package_paths, query_components
@@ -37,7 +37,7 @@ HOSTILE = [f"$(touch {CANARY})", "it's", "`id`", "a\nb", "*", "~", "", " ", "語
 class Reached:
     """A phone, and a client of the adb server that it is attached to."""
 
-    def __init__(self, phone: VirtualPhone, server: AdbServer) -> None:
+    def __init__(self, phone: VirtualPhone, server: AdbClient) -> None:
         self.phone = phone
         self.server = server
         self.device: Device = connect_device(phone.serial, server=server)
@@ -49,14 +49,14 @@ def reached(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFac
     with start_phone(server_port=0, adb_keys=(home / ".android" / "adbkey.pub",)) as phone:
         if request.param == "its own server":
             assert phone.server_port is not None
-            yield Reached(phone, AdbServer(ServerAddress(port=phone.server_port)))
+            yield Reached(phone, AdbClient(ServerAddress(port=phone.server_port)))
             return
         with real_adb_server(phone, home) as server:
             yield Reached(phone, server)
 
 
 @contextlib.contextmanager
-def real_adb_server(phone: VirtualPhone, home: Path) -> Iterator[AdbServer]:
+def real_adb_server(phone: VirtualPhone, home: Path) -> Iterator[AdbClient]:
     adb = require("adb")
     with socket.create_server(("127.0.0.1", 0)) as listener:
         port = listener.getsockname()[1]
@@ -77,7 +77,7 @@ def real_adb_server(phone: VirtualPhone, home: Path) -> Iterator[AdbServer]:
     run("start-server")
     try:
         run("connect", phone.serial)
-        server = AdbServer(ServerAddress(port=port))
+        server = AdbClient(ServerAddress(port=port))
         server.wait_for(phone.serial, 30)
         yield server
     finally:
@@ -170,7 +170,7 @@ def test_a_phone_that_goes_is_reported() -> None:
 
 def own_device(phone: VirtualPhone) -> Device:
     assert phone.server_port is not None
-    return connect_device(phone.serial, server=AdbServer(ServerAddress(port=phone.server_port)))
+    return connect_device(phone.serial, server=AdbClient(ServerAddress(port=phone.server_port)))
 
 
 # The adb program itself against the tests' server: it agrees with what our client says and asks
@@ -250,7 +250,7 @@ def test_a_server_is_started_where_none_answers_and_is_only_used_then(
         monkeypatch.setenv(name, value)
     with socket.create_server(("127.0.0.1", 0)) as listener:
         port = listener.getsockname()[1]
-    server = AdbServer(ServerAddress(port=port))
+    server = AdbClient(ServerAddress(port=port))
     try:
         server.ensure()
         assert server.version() >= LEAST_VERSION
@@ -273,7 +273,7 @@ def test_a_private_server_on_a_socket_file_is_started_and_used(
     path = f"{tmp_path_factory.mktemp('s')}/adb"
     monkeypatch.setenv("ADB_SERVER_SOCKET", f"localfilesystem:{path}")
     try:
-        assert AdbServer().devices() == ()
+        assert AdbClient().devices() == ()
     finally:
         subprocess.run(
             [str(adb), "-L", f"localfilesystem:{path}", "kill-server"],

@@ -156,15 +156,6 @@ def test_files_are_pushed_pulled_and_looked_at(start_server: StartServer) -> Non
         device.pull("/data/local/tmp/a", sink, limit=1000)
 
 
-def test_several_files_are_looked_at_over_one_connection(start_server: StartServer) -> None:
-    server = start_server(files={"/a": b"1", "/b": b"22"})
-    device = device_on(server)
-    with device.files() as session:
-        sizes = [status.size if (status := session.status(path)) else None for path in ("/a", "/b", "/c")]
-    assert sizes == [1, 2, None]
-    assert server.requests.count("sync:") == 1
-
-
 def test_a_piece_of_a_file_is_read_by_blocks(start_server: StartServer) -> None:
     data = bytes(range(251)) * 1200
     commands: list[str] = []
@@ -297,6 +288,7 @@ def phone(start_server: StartServer) -> Phone:
 
 def test_any_range_is_the_files(phone: Phone) -> None:
     source = open_remote_apk(phone.device, PACKAGE)
+    assert source.name == "adb:FAKE1234/com.example.a"
     random = Random(3)
     assert source.size == len(DATA)
     for _ in range(100):
@@ -426,8 +418,7 @@ def test_a_source_without_a_cache_keeps_its_blocks_in_memory(phone: Phone) -> No
     status = phone.device.status(PATH)
     assert status is not None
     key = RemoteKey(phone.device.identity, PACKAGE.name, PATH, 7, status.size, status.modified)
-    source = RemoteApk(phone.device, key)
+    source = RemoteApk(phone.device, key, "an APK")
     assert source.read(0, 10) == source.read(0, 10) == DATA[:10]
     assert source.requests == 1
     assert not cache_folder().exists()
-    assert source.name == f"adb:FAKE1234:{PATH}"

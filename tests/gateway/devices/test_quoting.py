@@ -17,7 +17,7 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 from device_commands import is_built, not_built
-from droidgate.devices.adb_client import AdbServer, ServerAddress
+from droidgate.devices.adb_client import AdbClient, ServerAddress
 from droidgate.devices.device import Device
 from droidgate.devices.device_errors import UnsafeArgumentError
 from droidgate.devices.quoting import (
@@ -283,7 +283,7 @@ def test_what_the_quoting_functions_build_is_recognized_and_nothing_that_a_shell
 
 def test_a_phone_sees_what_was_not_built(services_of_phones: list[str]) -> None:
     with start_phone(server_port=0) as phone:
-        server = AdbServer(ServerAddress(port=phone.server_port or 0))
+        server = AdbClient(ServerAddress(port=phone.server_port or 0))
         device = Device(server, phone.serial)
         assert device.run(["echo", "$(id)"]).text == "$(id)\n"
         assert "shell,v2,raw:echo '$(id)'" in services_of_phones

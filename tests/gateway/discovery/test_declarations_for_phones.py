@@ -9,7 +9,8 @@ from device_shim.shim_builder.built_samples import KEY
 from droidgate.cli.devices.run_discover import discovery_page
 from droidgate.cli.output.pages import Line, Table
 from droidgate.sources import application_from_tree, read_source
-from droidgate.sources.phone_source import InstalledApp, PhoneReading, callability_of
+from droidgate.sources.callability import callability_of
+from droidgate.sources.phone_source import InstalledApp, PhoneReading
 from droidgate_android.apk.apk_application import read_application
 from droidgate_android.apk.pack import pack_project
 from droidgate_android.apk.reader import open_apk
@@ -95,12 +96,6 @@ def test_mcp_has_nothing_on_a_phone() -> None:
     assert load_formats()["mcp"].looks_for == ()
 
 
-def test_a_mobile_mcp_service_needs_an_app_on_the_phone() -> None:
-    (route,) = routes("mobile-mcp", dialect="1.0")
-    assert (route.id, route.ready) == ("shim-service", False)
-    assert "shim" in route.needs[0]
-
-
 @pytest.mark.parametrize("package", ["org.example.tools", f"{SHIM_PREFIX}org.example.tools"])
 def test_an_app_with_a_shim_and_the_shim_itself_can_be_called(package: str) -> None:
     facts = DeviceFacts("36.1", shims=frozenset({f"{SHIM_PREFIX}org.example.tools"}))
@@ -111,33 +106,27 @@ def test_an_app_with_a_shim_and_the_shim_itself_can_be_called(package: str) -> N
         assert not other.ready
 
 
-def test_an_older_wire_form_is_not_called() -> None:
-    (route,) = routes("mobile-mcp", dialect="pre-spec")
-    assert "older wire form" in route.needs[-1]
+PRE_SPEC = {"dialect": "pre-spec"}
+MMCP_SERVICE = {"dialect": "1.0", "extensions": {"mmcp": {"element": "service"}}}
+OLD_SHELL, OLD_ANDROID = {"facts": DeviceFacts("36")}, {"facts": DeviceFacts("30")}
 
 
-def test_an_mmcp_activity_needs_an_app_on_the_phone_and_a_service_is_called_by_nobody() -> None:
-    (activity,) = routes("mmcp", dialect="1.0")
-    assert (activity.id, activity.ready) == ("shim-activity", False)
-    (service,) = routes("mmcp", dialect="1.0", extensions={"mmcp": {"element": "service"}})
-    assert (service.id, service.ready) == ("none", False)
-
-
-def test_an_mmcp_receiver_is_called_by_the_shell() -> None:
-    (route,) = routes("mmcp", dialect="broadcast")
-    assert route == CallRoute("am-broadcast", "shell: am broadcast", ready=True)
-
-
-def test_app_functions_are_called_by_the_shell_where_it_can() -> None:
-    (route,) = routes("appfunctions")
-    assert (route.id, route.ready, route.needs) == ("app-function-shell", True, ())
-
-
-@pytest.mark.parametrize(("release", "word"), [("36", "build whose shell"), ("30", "Android 16")])
-def test_a_phone_whose_shell_cannot_call_functions_says_what_it_lacks(release: str, word: str) -> None:
-    (route,) = routes("appfunctions", facts=DeviceFacts(release))
-    assert not route.ready
-    assert word in route.needs[0]
+@pytest.mark.parametrize(("title", "format_id", "asked", "route", "need"), [
+    ("a Mobile-MCP service needs a shim", "mobile-mcp", {"dialect": "1.0"}, ("shim-service", False), "shim"),
+    ("an older wire form is not called", "mobile-mcp", PRE_SPEC, ("shim-service", False), "older wire form"),
+    ("an mMCP activity needs a shim", "mmcp", {"dialect": "1.0"}, ("shim-activity", False), "shim"),
+    ("an mMCP service is called by nobody", "mmcp", MMCP_SERVICE, ("none", False), None),
+    ("the shell calls an mMCP receiver", "mmcp", {"dialect": "broadcast"}, ("am-broadcast", True), None),
+    ("the shell calls functions", "appfunctions", {}, ("app-function-shell", True), None),
+    ("old shells call none", "appfunctions", OLD_SHELL, ("app-function-shell", False), "build whose shell"),
+    ("an old Android has none", "appfunctions", OLD_ANDROID, ("app-function-shell", False), "Android 16"),
+])  # fmt: skip
+def test_a_route_says_what_it_needs(
+    title: str, format_id: str, asked: dict[str, Any], route: tuple[str, bool], need: str | None
+) -> None:
+    (found,) = routes(format_id, **asked)
+    assert (found.id, found.ready) == route, title
+    assert need in found.needs[-1] if need else found.needs == ()
 
 
 def test_every_format_that_is_found_on_phones_says_how_it_is_called() -> None:
@@ -337,36 +326,29 @@ def test_unreadable_files_alone_are_an_error(functions: tuple[ListedFunction, ..
         read_functions(InstalledState(FACTS, functions), broken_notes())
 
 
-def test_a_receiver_is_a_provider_whose_tools_are_not_known_from_outside() -> None:
+def _find_in_mmcp_app(app: str) -> tuple[Provider, str | None, list[str]]:
+    """Return its provider, what would find its tools, and the codes of the findings."""
     mmcp = load_formats()["mmcp"]
     assert mmcp.read_installed is not None
     assert mmcp.what_would_find is not None
-    reading = mmcp.read_installed(
-        application_of(APPS / "weather/app"), InstalledState(FACTS), ReadingContext()
-    )
+    reading = mmcp.read_installed(application_of(APPS / app), InstalledState(FACTS), ReadingContext())
     (provider,) = reading.providers
-    assert (provider.dialect, provider.package, provider.capabilities) == (
-        "broadcast",
-        "dev.droidgate.sample.weather",
-        (),
-    )
+    return provider, mmcp.what_would_find(provider), [finding.code for finding in reading.findings]
+
+
+def test_a_receiver_is_a_provider_whose_tools_are_not_known_from_outside() -> None:
+    provider, found_by, codes = _find_in_mmcp_app("weather/app")
+    assert (provider.dialect, provider.package) == ("broadcast", "dev.droidgate.sample.weather")
+    assert provider.capabilities == ()
     assert provider.component is not None
-    found_by = mmcp.what_would_find(provider)
-    assert found_by is not None
-    assert "a broadcast" in found_by
-    assert [finding.code for finding in reading.findings] == ["tools-not-in-files"]
+    assert "a broadcast" in (found_by or "")
+    assert codes == ["tools-not-in-files"]
 
 
 def test_an_activity_s_tools_are_known() -> None:
-    mmcp = load_formats()["mmcp"]
-    assert mmcp.read_installed is not None
-    assert mmcp.what_would_find is not None
-    reading = mmcp.read_installed(
-        application_of(APPS / "pdf-tool/app"), InstalledState(FACTS), ReadingContext()
-    )
-    (provider,) = reading.providers
+    provider, found_by, _ = _find_in_mmcp_app("pdf-tool/app")
     assert len(provider.capabilities) == 5
-    assert mmcp.what_would_find(provider) is None
+    assert found_by is None
 
 
 # One rule decides which components apps may call; `shim build`, `coverage` and `discover` follow it
@@ -435,6 +417,7 @@ CLOSED: list[tuple[dict[str, Any], dict[str, Any], dict[str, Any], str]] = [
     ({}, {"permission": OWN}, {}, f"callers need the permission {OWN}, whose protection level is not known"),
     ({}, {}, {"permission": OWN}, f"callers need the permission {OWN}, whose protection level is not known"),
     ({"permission": BIND}, {}, {}, f"callers need the permission {BIND}, which ordinary apps cannot hold"),
+    ({"permission": EXECUTE}, {}, {}, f"callers need the permission {EXECUTE}, which ordinary apps cannot"),
 ]
 
 
@@ -501,13 +484,6 @@ def test_a_permission_that_any_app_can_request_is_a_condition_for_agents_and_clo
     )
     reason = provider_verdict(provider, application, SHIM).closed_because
     assert reason == f"callers need the permission {OWN}, which the shim does not request"
-
-
-def test_a_component_behind_the_permission_of_app_functions_is_closed_to_the_shim_too() -> None:
-    provider, application = _provider(permission=EXECUTE), _application(_service())
-    reason = f"callers need the permission {EXECUTE}, which ordinary apps cannot hold"
-    assert provider_verdict(provider, application).closed_because == reason
-    assert provider_verdict(provider, application, SHIM).closed_because == reason
 
 
 @pytest.mark.parametrize(

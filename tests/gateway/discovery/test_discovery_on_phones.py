@@ -10,7 +10,7 @@ from droidgate.cli.devices.run_discover import discovery_page
 from droidgate.cli.output.pages import Table
 from droidgate.cli.output.summaries import capability_name
 from droidgate.cli.program import run
-from droidgate.devices.adb_client import AdbServer, ServerAddress
+from droidgate.devices.adb_client import AdbClient, ServerAddress
 from droidgate.devices.device import Device
 from droidgate.shims.building import build_shim
 from droidgate.sources import read_source
@@ -55,7 +55,7 @@ def phone(request: pytest.FixtureRequest) -> Iterator[VirtualPhone]:
 
 def device_of(phone: VirtualPhone) -> Device:
     assert phone.server_port is not None
-    return Device(AdbServer(ServerAddress(port=phone.server_port)), phone.serial)
+    return Device(AdbClient(ServerAddress(port=phone.server_port)), phone.serial)
 
 
 def discover(phone: VirtualPhone, **asked: bool) -> PhoneReading:

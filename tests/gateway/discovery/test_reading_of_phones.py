@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from droidgate.devices.adb_client import AdbServer
+from droidgate.devices.adb_client import AdbClient
 from droidgate.devices.device import CommandResult, Device, Identity
 from droidgate.devices.device_errors import (
     CommandFailedError,
@@ -19,17 +19,14 @@ from droidgate.devices.device_errors import (
     TransferError,
 )
 from droidgate.devices.sync import FileStatus
-from droidgate.sources.phone_source import (
+from droidgate.sources.kept_applications import (
     ApplicationStore,
     KeptApplication,
     NotKeptError,
-    PhoneReading,
-    PhoneRequest,
     RecordedResources,
-    read_device_source,
-    read_phone,
     record,
 )
+from droidgate.sources.phone_source import PhoneReading, PhoneRequest, read_device_source, read_phone
 from droidgate_android.apk.pack import pack_project
 from droidgate_mappings.formats.application import Application, Component, IntentFilter, MetaData, TextFile
 from droidgate_mappings.formats.format import load_formats
@@ -72,7 +69,7 @@ class ScriptedDevice(Device):
     """A device of one script."""
 
     def __init__(self, answers: Mapping[str, Answer], files: Mapping[str, bytes] | None = None) -> None:
-        super().__init__(AdbServer(), "scripted")
+        super().__init__(AdbClient(), "scripted")
         self.script = Script({tuple(command.split()): answer for command, answer in answers.items()})
         self.files_of = dict(files or {})
         self.modified = 1000

@@ -24,7 +24,7 @@ from mcp.client.streamable_http import streamable_http_client
 
 from device_shim.phone_system.phone_system_apps import make_apk
 from droidgate.calls.screen.screen_tools import MobileAgentTools
-from droidgate.devices.adb_client import AdbServer, ServerAddress
+from droidgate.devices.adb_client import AdbClient, ServerAddress
 from droidgate.devices.device import Device, connect_device
 from droidgate.serving.http_transport import HttpAddress, http_application, http_server, listen
 from droidgate.serving.mobile_agent.mobile_agent_server import Extension, MobileAgentServer, Role
@@ -227,7 +227,7 @@ class MadePhone:
 
 def device_on(phone: VirtualPhone) -> Device:
     assert phone.server_port is not None
-    return connect_device(server=AdbServer(ServerAddress(port=phone.server_port)))
+    return connect_device(server=AdbClient(ServerAddress(port=phone.server_port)))
 
 
 @contextmanager

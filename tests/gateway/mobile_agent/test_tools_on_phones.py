@@ -29,7 +29,7 @@ from PIL import Image
 from droidgate.calls.screen import phone_commands
 from droidgate.calls.screen.screen_state import INFO_SECONDS, SCREEN_SECONDS, PhoneState, ToolError
 from droidgate.calls.screen.screen_tools import MobileAgentTools
-from droidgate.devices.adb_client import AdbServer, ServerAddress
+from droidgate.devices.adb_client import AdbClient, ServerAddress
 from droidgate.devices.device import CommandResult, Device, connect_device
 from droidgate.devices.device_errors import NoDeviceError
 from droidgate.devices.quoting import join_command
@@ -669,7 +669,7 @@ def test_b20_one_of_several_phones_is_chosen_by_its_serial(made: MadePhone) -> N
     assert server is not None
     with start_phone(server=server, apps=False, adb_keys=()) as other:
         other.install(form_apk())
-        address = AdbServer(ServerAddress(port=made.phone.server_port or 0))
+        address = AdbClient(ServerAddress(port=made.phone.server_port or 0))
         chosen = MobileAgentTools(lambda: connect_device(other.serial, server=address))
         any_phone = MobileAgentTools(lambda: connect_device(server=address))
         assert chosen.run("launch_app", {"package_name": FORM})["success"]

@@ -17,7 +17,7 @@ from pathlib import Path
 
 import pytest
 
-from droidgate.devices.adb_client import AdbServer, ServerAddress
+from droidgate.devices.adb_client import AdbClient, ServerAddress
 from droidgate.devices.device import connect_device
 from droidgate.shims.host_client import HostClient
 from droidgate_mappings.formats.installed import SHIM_PACKAGE
@@ -278,7 +278,7 @@ def test_after_the_five_steps_the_agent_calls_unasked(newcomer: Newcomer, phone:
     newcomer.type("droidgate shim install --from adb:/dev.droidgate.sample.weather")
     shim = "dev.droidgate.shim.of.dev.droidgate.sample.weather"
     assert phone.server_port is not None
-    server = AdbServer(ServerAddress(port=phone.server_port))
+    server = AdbClient(ServerAddress(port=phone.server_port))
     HostClient(connect_device(phone.serial, server=server), shim).ask(on=False)
     assert "denied" in _call_through(phone, shim)
     newcomer.type(f"droidgate shim grant --agent {AGENT} --capability currentWeather")

@@ -32,7 +32,7 @@ from queue import Queue
 from typing import Any, Final
 
 from droidgate.calls.audit_reading import read_calls, verify
-from droidgate.devices.adb_client import AdbServer, ServerAddress
+from droidgate.devices.adb_client import AdbClient, ServerAddress
 from droidgate.devices.device import Device
 
 NOTES: Final = "dev.droidgate.sample.notes"
@@ -135,7 +135,7 @@ class FaultyAdb:
 
     def __init__(self, port: int, serial: str, draw: random.Random, made: Counter[str]) -> None:
         self._port = port
-        self._device = Device(AdbServer(ServerAddress(port=port)), serial)
+        self._device = Device(AdbClient(ServerAddress(port=port)), serial)
         self._draw = draw
         self._made = made
         self._tasks: set[asyncio.Task[object]] = set()

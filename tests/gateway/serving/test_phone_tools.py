@@ -42,7 +42,7 @@ from droidgate.calls.pins import PinStore
 from droidgate.calls.policy import Policy
 from droidgate.calls.subjects import NamePattern
 from droidgate.calls.traces import open_trace
-from droidgate.devices.adb_client import AdbServer, ServerAddress
+from droidgate.devices.adb_client import AdbClient, ServerAddress
 from droidgate.devices.device import Device
 from droidgate.serving.phone_tools import MAX_CALLS, PhoneTools, ServedPhone
 from droidgate.serving.served_files import SharedFolders
@@ -565,7 +565,7 @@ async def test_a_phone_that_is_not_there_yet_is_waited_for(phone: ReachedPhone) 
 
 async def test_a_phone_may_go_away_and_return(tmp_path: Path) -> None:
     port, server_port = unused_port(), unused_port()
-    device = Device(AdbServer(ServerAddress(port=server_port)), f"127.0.0.1:{port}")
+    device = Device(AdbClient(ServerAddress(port=server_port)), f"127.0.0.1:{port}")
     audit = AuditLog(tmp_path / "audit", tmp_path)
 
     def connect() -> Caller:
@@ -594,7 +594,7 @@ async def test_a_phone_that_goes_away_during_a_call_leaves_it_interrupted(
     assert own.phone.server_port is not None
     faulty = FaultyAdb(own.phone.server_port, own.device.serial, random.Random(18), Counter())
     with faulty.running() as port:
-        spoiled = replace(own, device=Device(AdbServer(ServerAddress(port=port)), own.device.serial))
+        spoiled = replace(own, device=Device(AdbClient(ServerAddress(port=port)), own.device.serial))
         # As rarely as usual: a look at the phone may go on when the proxy has ended.
         async with connected(tools_of(spoiled, poll_seconds=60), revision) as client:
             result = text_of(await client.call_tool("notes_createNote", {"title": "Milk"}))
@@ -691,7 +691,7 @@ def phones(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[list[Rea
     monkeypatch.setenv("DROIDGATE_HOME", str(tmp_path))
     with start_phone(server_port=0) as first, start_phone(server=first.server) as second:
         assert first.server_port is not None
-        server = AdbServer(ServerAddress(port=first.server_port))
+        server = AdbClient(ServerAddress(port=first.server_port))
         yield [ReachedPhone(each, Device(server, each.serial), tmp_path) for each in (first, second)]
 
 
@@ -773,7 +773,7 @@ def player(tmp_path: Path) -> Iterator[ReachedPhone]:
     files = {"assets/schema.xsd": SCHEMA, "assets/player.xml": FUNCTIONS}
     with patch.dict(BEHAVIOURS, {PLAYER: PlayerApp}), start_phone(sdk="37", server_port=0) as phone:
         assert phone.server_port is not None
-        device = Device(AdbServer(ServerAddress(port=phone.server_port)), phone.serial)
+        device = Device(AdbClient(ServerAddress(port=phone.server_port)), phone.serial)
         install_archive(place_of(device), make_apk(PLAYER, MANIFEST, files=files), "player.apk")
         yield ReachedPhone(phone, device, tmp_path)
 

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from droidgate.devices.adb_client import AdbServer, ServerAddress
+from droidgate.devices.adb_client import AdbClient, ServerAddress
 from droidgate.devices.content import read_content, write_content
 from droidgate.devices.device import connect_device
 from droidgate.devices.device_errors import CommandFailedError, DeviceOutputError
@@ -42,7 +42,7 @@ SHIM = f"dev.droidgate.shim.of.{CLOCK_IN}"
 class Reached:
     """A phone, the way to it, and shims for its apps."""
 
-    def __init__(self, phone: VirtualPhone, server: AdbServer, apps: Path) -> None:
+    def __init__(self, phone: VirtualPhone, server: AdbClient, apps: Path) -> None:
         self.phone = phone
         self.place: ShimPlace = place_of(connect_device(phone.serial, server=server))
         self.key: SigningKey = make_key()
@@ -80,7 +80,7 @@ def reached(
     with start_phone(server_port=0, adb_keys=(home / ".android" / "adbkey.pub",)) as phone:
         if request.param == "its own server":
             assert phone.server_port is not None
-            yield Reached(phone, AdbServer(ServerAddress(port=phone.server_port)), apps)
+            yield Reached(phone, AdbClient(ServerAddress(port=phone.server_port)), apps)
             return
         with real_adb_server(phone, home) as server:
             yield Reached(phone, server, apps)

@@ -13,7 +13,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings, strategies as st
 
 from droidgate.devices import adb_client as adb_server
-from droidgate.devices.adb_client import AdbServer, ServerAddress, server_address
+from droidgate.devices.adb_client import AdbClient, ServerAddress, server_address
 from droidgate.devices.device import Device
 from droidgate.devices.device_errors import (
     DeadlineError,
@@ -363,7 +363,7 @@ def test_a_missing_server_without_an_adb_program_has_a_hint(monkeypatch: pytest.
 
     monkeypatch.setattr("droidgate.devices.adb_client.find_adb", no_program)
     with pytest.raises(ServerUnreachableError, match="no adb program"):
-        AdbServer(ServerAddress(port=free_port())).devices()
+        AdbClient(ServerAddress(port=free_port())).devices()
 
 
 @titled(("program", "message"), {
@@ -378,7 +378,7 @@ def test_an_adb_program_that_does_not_run_has_a_hint(
         (tmp_path / "adb").chmod(0o700)
     monkeypatch.setenv("ADBUTILS_ADB_PATH", str(tmp_path / "adb"))
     with pytest.raises(ServerUnreachableError, match=message) as reported:
-        AdbServer(ServerAddress(port=free_port())).devices()
+        AdbClient(ServerAddress(port=free_port())).devices()
     assert reported.value.hint
 
 

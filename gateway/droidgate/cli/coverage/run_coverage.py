@@ -11,7 +11,7 @@ from droidgate.cli.coverage import coverage_options
 from droidgate.cli.output.json_output import PublishedDocument
 from droidgate.cli.output.page_length import PageLength, choose_page_length
 from droidgate.cli.output.pages import Block, Heading, Line, Table, amount, noun, print_warning
-from droidgate.cli.output.reports import Report as PrintedReport
+from droidgate.cli.output.reports import Report
 from droidgate.cli.output.safe_text import one_line
 from droidgate.cli.output.summaries import left_out_line
 from droidgate.computer.output_folder import Status, write_files
@@ -23,18 +23,18 @@ from droidgate.coverage.coverage_document import (
     ChangeCounts,
     ChangedApp,
     Counted,
+    CoverageReport,
     History,
     MatchingSummary,
     Quality,
     QualityFigures,
-    Report,
     Totals,
     UnreadCounts,
     outcomes_in_words,
 )
 from droidgate.coverage.export import Form
 from droidgate.coverage.reach import obstacle_of
-from droidgate.coverage.report import Coverage, ReportOptions, open_snapshot
+from droidgate.coverage.report import ReportedCatalog, ReportOptions, open_snapshot
 from droidgate.sources.catalogs.catalog_rows import LEFT_OUT
 from droidgate_mappings.formats.format import load_formats
 from droidgate_mappings.model.errors import UsageError, WriteError
@@ -50,10 +50,10 @@ class CoverageDocument(PublishedDocument, schema="droidgate.coverage/2"):
         report: The report; its details are there with `--details`.
     """
 
-    report: Report
+    report: CoverageReport
 
 
-def cover(options: coverage_options.Coverage) -> PrintedReport:
+def cover(options: coverage_options.Coverage) -> Report:
     """Make the report of a catalog, and write the requested files."""
     choose_page_length(PageLength.WHOLE if options.details else PageLength.SHORT_ON_TERMINALS)
     if options.translate and not (options.details or options.html):
@@ -66,21 +66,21 @@ def cover(options: coverage_options.Coverage) -> PrintedReport:
     )
     earlier = [open_snapshot(item, own_apps=options.include_shims) for item in options.since or ()]
     snapshot = open_snapshot(options.catalog, own_apps=options.include_shims)
-    with Coverage(snapshot, earlier, report_options) as coverage:
+    with ReportedCatalog(snapshot, earlier, report_options) as coverage:
         statuses = {**_write_texts(coverage, options), **_write_tables(coverage, options)}
         report = coverage.report
-    return PrintedReport(
+    return Report(
         lambda: [*coverage_page(report), *([Line()] if statuses else [])],
         lambda: _document(report, has_details=options.details),
         files=statuses,
     )
 
 
-def _document(report: Report, *, has_details: bool) -> CoverageDocument:
+def _document(report: CoverageReport, *, has_details: bool) -> CoverageDocument:
     return CoverageDocument(report=report if has_details else report.model_copy(update={"details": None}))
 
 
-def _write_texts(coverage: Coverage, options: coverage_options.Coverage) -> dict[Path, Status]:
+def _write_texts(coverage: ReportedCatalog, options: coverage_options.Coverage) -> dict[Path, Status]:
     files: dict[Path, bytes] = {}
     if options.html is not None:
         from droidgate.coverage.html.page import render_page
@@ -98,7 +98,7 @@ def _write_texts(coverage: Coverage, options: coverage_options.Coverage) -> dict
     return write_files(files, force=options.force, makes_folders=False)
 
 
-def _write_tables(coverage: Coverage, options: coverage_options.Coverage) -> dict[Path, Status]:
+def _write_tables(coverage: ReportedCatalog, options: coverage_options.Coverage) -> dict[Path, Status]:
     statuses: dict[Path, Status] = {}
     forms: tuple[tuple[Path | None, Form], ...] = ((options.csv, "csv"), (options.parquet, "parquet"))
     for folder, form in forms:
@@ -141,7 +141,7 @@ _EXACT: Final = "exact"
 _DROPPED: Final = "dropped"
 
 
-def coverage_page(report: Report) -> list[Block]:
+def coverage_page(report: CoverageReport) -> list[Block]:
     """Return what `coverage` shows."""
     parts: list[list[Block]] = [
         _head(report),
@@ -157,7 +157,7 @@ def coverage_page(report: Report) -> list[Block]:
     return blocks
 
 
-def _of_apps(report: Report) -> list[list[Block]]:
+def _of_apps(report: CoverageReport) -> list[list[Block]]:
     return [
         _protocols(report),
         _reach(report),
@@ -168,7 +168,7 @@ def _of_apps(report: Report) -> list[list[Block]]:
     ]
 
 
-def _why_nothing(report: Report) -> list[Block]:
+def _why_nothing(report: CoverageReport) -> list[Block]:
     found = "no app was read" if report.catalog.outcomes else "the scan found nothing to read"
     return [Line(found, 1)]
 
@@ -194,7 +194,7 @@ def _unread(unread: UnreadCounts) -> list[Block]:
     return [*blocks, *([Line(f"and {more:,} more, in --json", 1)] if more else [])]
 
 
-def _head(report: Report) -> list[Block]:
+def _head(report: CoverageReport) -> list[Block]:
     totals = report.totals
     sources = sum(outcome.count for outcome in report.catalog.outcomes)
     outcomes = outcomes_in_words(report.catalog.outcomes)
@@ -234,7 +234,7 @@ def _app_counts(totals: Totals) -> Iterator[tuple[int, str]]:
     )
 
 
-def _protocols(report: Report) -> list[Block]:
+def _protocols(report: CoverageReport) -> list[Block]:
     rows = [
         (protocol.protocol, protocol.dialect or "-", _count(protocol.apps), _count(protocol.capabilities))
         for protocol in report.protocols
@@ -255,7 +255,7 @@ def _protocols(report: Report) -> list[Block]:
     return blocks
 
 
-def _reach(report: Report) -> list[Block]:
+def _reach(report: CoverageReport) -> list[Block]:
     agents = {agent.id: agent for agent in report.agents}
     total = report.totals.capabilities
     columns = ("AGENT", "NATIVE", "GATEWAY", "SCREENS ONLY", "NOT AT ALL")
@@ -285,7 +285,7 @@ def _reach(report: Report) -> list[Block]:
     ]
 
 
-def _obstacles(report: Report) -> list[Block]:
+def _obstacles(report: CoverageReport) -> list[Block]:
     """Return the most frequent reasons of each agent; agents with the same reasons are listed together."""
     alike: dict[tuple[tuple[int, str], ...], list[str]] = {}
     for agent, reach in zip(report.agents, report.reach, strict=True):
@@ -334,7 +334,7 @@ def _loss(reach: AgentReach) -> str:
     return text
 
 
-def _fidelity(report: Report) -> list[Block]:
+def _fidelity(report: CoverageReport) -> list[Block]:
     """Return what a conversion costs from each protocol to the dialect that each format is written in."""
     defaults = {f"{format_.id}+{format_.dialects[0].id}": format_.id for format_ in load_formats().values()}
     shown = {other: defaults[other] for other in report.targets if other in defaults}
@@ -362,7 +362,7 @@ def _unenforced_line(count: int) -> str:
     return f"security: {count:,} {noun} an access rule that the target does not enforce"
 
 
-def _kept(report: Report, counts: Sequence[int]) -> str:
+def _kept(report: CoverageReport, counts: Sequence[int]) -> str:
     total = sum(counts)
     if not total:
         return "-"

@@ -59,7 +59,7 @@ _Check: TypeAlias = Callable[[Json], bool]
 
 
 @dataclass(frozen=True, slots=True)
-class Call:
+class DemonstrationCall:
     """One call of the demo.
 
     Attributes:
@@ -94,7 +94,7 @@ class DemonstrationCalls:
     apks: Sequence[Path]
     key: SigningKey
     details: bool = False
-    calls: list[Call] = field(default_factory=list)
+    calls: list[DemonstrationCall] = field(default_factory=list)
 
     @cached_property
     def place(self) -> ShimPlace:
@@ -179,7 +179,7 @@ class DemonstrationCalls:
         spent = (time.perf_counter() - begin) * 1000
         if not problem and not check(answer):
             problem = "the answer is not what is so"
-        self.calls.append(Call(pair, capability, dict(request), answer, spent, problem))
+        self.calls.append(DemonstrationCall(pair, capability, dict(request), answer, spent, problem))
 
     def _planned(self) -> Iterator[tuple[str, str, Mapping[str, Json], _Sender, _Check]]:
         """Yield each call: agent and app, capability, arguments, how it is made, what a right answer is."""
@@ -369,7 +369,7 @@ def _describe(shim: BuiltShim) -> Iterator[Line]:
     )
 
 
-def _table(calls: Sequence[Call], *, details: bool) -> Table:
+def _table(calls: Sequence[DemonstrationCall], *, details: bool) -> Table:
     longest = 60 if details else 18
     rows = []
     for call in calls:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from droidgate.devices.adb_client import AdbServer, ServerAddress, find_adb
+from droidgate.devices.adb_client import AdbClient, ServerAddress, find_adb
 from droidgate.devices.app_installation import install_apks, uninstall
 from droidgate.devices.device import Device, connect_device
 from droidgate.devices.device_errors import ServerUnreachableError
@@ -137,7 +137,7 @@ def demonstration_phone(folder: Path) -> Iterator[DemonstrationPhone]:
     if program is None:
         with start_phone(apps=False, server_port=0) as phone:
             address = ServerAddress(_LOOPBACK, phone.server_port or 0)
-            yield DemonstrationPhone(phone, connect_device(phone.serial, server=AdbServer(address)), None)
+            yield DemonstrationPhone(phone, connect_device(phone.serial, server=AdbClient(address)), None)
         return
     folder.mkdir(parents=True, exist_ok=True)
     with contextlib.ExitStack() as stack:
@@ -147,7 +147,7 @@ def demonstration_phone(folder: Path) -> Iterator[DemonstrationPhone]:
         phone = stack.enter_context(start_phone(apps=False, adb_keys=(adb.key_file,)))
         try:
             adb.run("connect", phone.serial)
-            server = AdbServer(adb.address)
+            server = AdbClient(adb.address)
             yield DemonstrationPhone(phone, connect_device(phone.serial, server=server), adb)
         finally:
             with contextlib.suppress(DeviceError):

@@ -10,7 +10,7 @@ from droidgate.cli.output.json_output import PublishedDocument
 from droidgate.cli.output.pages import Block, Line, Table
 from droidgate.cli.output.reports import Report
 from droidgate.cli.phone.running_phones import running_phones, way_to
-from droidgate.devices.adb_client import AdbServer
+from droidgate.devices.adb_client import AdbClient
 from droidgate.devices.describing import DeviceDescription, list_devices
 from droidgate_mappings.tables.android_names import android_name
 
@@ -33,7 +33,7 @@ def report_devices(_options: Devices) -> Report:
     Raises:
         DeviceError: no adb server runs and none can be started.
     """
-    server = AdbServer()
+    server = AdbClient()
     records = list_devices(server)
     return Report(
         lambda: devices_page(records),

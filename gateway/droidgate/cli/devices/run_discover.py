@@ -15,7 +15,8 @@ from droidgate.cli.output.reports import Report
 from droidgate.cli.output.safe_text import one_line
 from droidgate.cli.output.summaries import left_out_line
 from droidgate.cli.read_sources import print_problem
-from droidgate.sources.phone_source import Callability, InstalledApp, PhoneReading, callability_of
+from droidgate.sources.callability import Callability, callability_of
+from droidgate.sources.phone_source import InstalledApp, PhoneReading
 from droidgate_mappings.formats.format import finder_of
 from droidgate_mappings.formats.installed import own_app
 from droidgate_mappings.formats.reachability import REPORTED_AS_DISABLED
@@ -106,7 +107,7 @@ def _row(app: InstalledApp, provider: Provider, callability: Callability) -> tup
 
 
 def marked_package(package: str) -> str:
-    """Return a package name, with what it is where it is an app of droidgate itself."""
+    """Return a package name; after the name of one of droidgate's own apps, which app that is."""
     own = own_app(package)
     return one_line(package) if own is None else f"{one_line(package)} ({own})"
 

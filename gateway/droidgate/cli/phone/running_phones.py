@@ -11,7 +11,7 @@ import os
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from droidgate.devices.adb_client import AdbServer, ServerAddress
+from droidgate.devices.adb_client import AdbClient, ServerAddress
 from droidgate.devices.device_errors import DeadlineError, NoDeviceError, ServerUnreachableError
 from droidgate_android.projects.project_files import read_project_file
 from droidgate_mappings.model.errors import DeviceError, InputError
@@ -44,9 +44,9 @@ class RunningPhone:
         return phones_folder() / f"{self.port}.json"
 
     @property
-    def server(self) -> AdbServer:
+    def server(self) -> AdbClient:
         """The phone's own adb server."""
-        return AdbServer(ServerAddress("127.0.0.1", self.server_port))
+        return AdbClient(ServerAddress("127.0.0.1", self.server_port))
 
 
 def phones_folder() -> Path:

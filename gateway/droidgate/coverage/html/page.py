@@ -9,7 +9,7 @@ from importlib.resources import files
 from typing import TYPE_CHECKING, Any, Final
 
 from droidgate.computer.optional_packages import need
-from droidgate.coverage.coverage_document import REACHES, Report, outcomes_in_words
+from droidgate.coverage.coverage_document import REACHES, CoverageReport, outcomes_in_words
 from droidgate.coverage.html import views
 from droidgate.coverage.html.page_packs import pack
 from droidgate.coverage.html.views import ends_tell, finalized, marked, script_json
@@ -28,7 +28,7 @@ _LEFT_OUT: Final = {
 }
 
 
-def render_page(report: Report, *, most_bytes: int = MOST_BYTES) -> str:
+def render_page(report: CoverageReport, *, most_bytes: int = MOST_BYTES) -> str:
     """Return a report as an HTML page without any reference to something outside of it.
 
     Nothing in a text of an app can become markup or script: templates escape, data is in script elements
@@ -54,7 +54,7 @@ def render_page(report: Report, *, most_bytes: int = MOST_BYTES) -> str:
     return _page(report, None, None, (_LEFT_OUT["details"],))
 
 
-def _page(report: Report, columns: Json, packs: Json, notes: tuple[str, ...]) -> str:
+def _page(report: CoverageReport, columns: Json, packs: Json, notes: tuple[str, ...]) -> str:
     style, script = _style(), _script()
     text: str = (
         _environment()

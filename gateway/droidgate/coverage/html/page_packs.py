@@ -18,11 +18,11 @@ from droidgate.coverage.coverage_document import (
     REACHES,
     AppDetail,
     CapabilityDetail,
+    CoverageReport,
     Details,
     DialectTranslation,
     FindingDetail,
     ProviderDetail,
-    Report,
 )
 from droidgate.coverage.html.views import shell_word, shortened, shortened_name
 from droidgate_mappings.model.json_values import Json, one_line_json
@@ -47,7 +47,7 @@ class Packed:
     packs: list[str]
 
 
-def pack(report: Report, details: Details, *, with_declarations: bool = True) -> Packed:
+def pack(report: CoverageReport, details: Details, *, with_declarations: bool = True) -> Packed:
     """Return the details of a report for its page; without declarations it is smaller."""
     return _Packing(report, details, with_declarations=with_declarations).packed()
 
@@ -70,7 +70,7 @@ class _Shared:
 
 
 class _Packing:
-    def __init__(self, report: Report, details: Details, *, with_declarations: bool) -> None:
+    def __init__(self, report: CoverageReport, details: Details, *, with_declarations: bool) -> None:
         self._report = report
         self._details = details
         self._with_declarations = with_declarations

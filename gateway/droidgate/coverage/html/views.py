@@ -13,10 +13,10 @@ from typing import Any, Final
 from droidgate.computer.optional_packages import need
 from droidgate.coverage.coverage_document import (
     ChangedApp,
+    CoverageReport,
     FidelityCell,
     Overlap,
     ProtocolCount,
-    Report,
     TrendPoint,
 )
 from droidgate_mappings.model.json_values import Json, one_line_json
@@ -158,7 +158,7 @@ def callable_count(counts: Sequence[int]) -> int:
     return counts[0] + counts[1]
 
 
-def served_use_cases(report: Report) -> str:
+def served_use_cases(report: CoverageReport) -> str:
     """Return how many of the guideline's use cases are served, as a sentence."""
     types = report.use_cases or ()
     served = sum(app_type.covered for app_type in types)
@@ -185,7 +185,7 @@ class OverlapColumn:
     x: int
 
 
-def overlap_columns(report: Report) -> list[OverlapColumn]:
+def overlap_columns(report: CoverageReport) -> list[OverlapColumn]:
     """Return the protocols of the overlap, those with most apps first."""
     apps: dict[str, int] = {}
     for item in report.overlap:
@@ -237,7 +237,7 @@ class HeatRow:
     cells: list[HeatCell | None]
 
 
-def heat_rows(report: Report) -> list[HeatRow]:
+def heat_rows(report: CoverageReport) -> list[HeatRow]:
     """Return the heat map, a row for each dialect that occurs, in the order of the report."""
     most = report.levels.index(CARRIED_UP_TO) if CARRIED_UP_TO in report.levels else 0
     cells: dict[str, dict[str, HeatCell]] = {}
@@ -292,7 +292,7 @@ def trend_lines(trend: Sequence[TrendPoint], titles: Mapping[str, str]) -> list[
     ]
 
 
-def protocol_titles(report: Report) -> dict[str, str]:
+def protocol_titles(report: CoverageReport) -> dict[str, str]:
     """Return the human-readable name of each protocol."""
     return {protocol.protocol: protocol.title for protocol in report.protocols}
 

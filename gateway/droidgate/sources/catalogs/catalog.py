@@ -331,7 +331,7 @@ def _rows_of(result: Any) -> Iterator[tuple[Any, ...]]:
 
 
 def _refusal(error: Exception) -> UsageError:
-    """Return why a query is refused, with what it proposes, or for a wrong name the tables."""
+    """Return why a query is refused; the hint is DuckDB's own, or the tables where a name is wrong."""
     duckdb = need("duckdb", "coverage")
     if _NO_TIME_ZONES in str(error):
         return UsageError(

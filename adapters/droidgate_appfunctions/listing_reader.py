@@ -14,7 +14,7 @@ from typing import Final
 
 from lxml import etree
 
-from droidgate_android.app_search.function_listing import (
+from droidgate_android.app_search.printed_listing import (
     STATIC_TYPE,
     ListedDocument,
     listed_function,
