@@ -69,7 +69,9 @@ ONLY_FORMATS: Final = option(
 TARGET: Final = option(
     "--to FORMAT[+DIALECT]", "What to write; see `droidgate formats`", ..., autocompletion=complete_targets
 )
-SERIAL: Final = option("--serial", "The phone, where several are attached", autocompletion=complete_serials)
+SERIAL: Final = option(
+    "--serial SERIAL", "The phone, where several are attached", autocompletion=complete_serials
+)
 CHOSEN_PROVIDERS: Final = option(
     "--provider COMPONENT",
     "Use this provider only, by its component or file; may be repeated. The whole source is read",

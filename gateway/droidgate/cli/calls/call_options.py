@@ -26,8 +26,15 @@ class Call(Command, short="Call a capability of a phone's app", work="droidgate.
     one without an answer, the others are skipped. The record of each is printed, a JSON object a line.
     """
 
+    _headings = {
+        "One call": ("arguments", "pairs", "files", "pull", "explain", "trace", "force", "as_json"),
+        "One call or a batch": ("package", "protocol", "signed_by"),
+        "A batch of calls": ("batch", "results", "parallel"),
+        "Commands of MobileAgent": ("commands", "keep_going"),
+    }
+
     capability: str | None = argument(
-        "[CAPABILITY]", "Its id, the end of its id, APP.ID, or PACKAGE/ID", autocompletion=complete_declared
+        "CAPABILITY", "Its id, the end of its id, APP.ID, or PACKAGE/ID", autocompletion=complete_declared
     )
     arguments: str = option(
         "--args JSON", "The arguments, as a JSON object; - reads it from standard input", "{}"
@@ -38,8 +45,6 @@ class Call(Command, short="Call a capability of a phone's app", work="droidgate.
     )
     pull: Path | None = option("--pull DIR", "Fetch the files that the result names")
     serial: str | None = SERIAL
-    package: str | None = option("--app PACKAGE", "Only capabilities of this app")
-    protocol: str | None = option("--protocol FORMAT", "Only capabilities of this format")
     deadline: float = option("--deadline SECONDS", "How long it may take", 30.0, min=1, max=150)
     approved: bool = flag("--yes", "Call it without asking; what the policy denies is not called")
     explain: bool = flag("--explain", "Show the route and the device commands, and call nothing")
@@ -47,6 +52,8 @@ class Call(Command, short="Call a capability of a phone's app", work="droidgate.
         "--trace FILE", "Write each step with its values into a new file, a JSON object a line"
     )
     force: bool = flag("--force", "Replace the file of --trace")
+    package: str | None = option("--app PACKAGE", "Only capabilities of this app")
+    protocol: str | None = option("--protocol FORMAT", "Only capabilities of this format")
     signed_by: str | None = option(
         "--signed-by SHA256", "Trust a shim that another key than yours signed: its certificate's digest"
     )

@@ -25,15 +25,15 @@ class InstallClient(
         autocompletion=complete_clients,
     )
     serials: list[str] | None = option(
-        "--serial",
+        "--serial SERIAL",
         "A phone to serve; may be repeated. The only one by default",
         autocompletion=complete_serials,
     )
-    name: str = option("--name", "Name of the server in the client", "droidgate")
+    name: str = option("--name NAME", "Name of the server in the client", "droidgate")
     project: Path | None = option(
         "--project FOLDER", "Change the settings of the project in FOLDER, not the user's"
     )
-    url: str | None = option("--url", "Use the running server at this address")
+    url: str | None = option("--url URL", "Use the running server at this address")
     variable: str = option(
         "--variable NAME", "Environment variable with the server's token", "DROIDGATE_TOKEN"
     )

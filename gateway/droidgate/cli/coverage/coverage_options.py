@@ -21,6 +21,11 @@ class Scan(
     that was stopped goes on where it was, and a repeated one reads only what is new.
     """
 
+    _headings = {
+        "The catalog": ("catalog", "known", "include_shims", "keep_log"),
+        "Processes and their limits": ("workers", "memory", "deadline", "cluster", "trust_scheduler"),
+    }
+
     sources: list[str] = argument(
         "SRC",
         "An APK, container of splits, descriptor, project, folder or archive of any of these, @LIST of "
@@ -58,6 +63,11 @@ class Coverage(
     the gateway, by screens only or not at all, and at what loss; what overlaps and what is missing; how well
     it is described; and, with --since, what came, went and changed.
     """
+
+    _headings = {
+        "What is reported": ("since", "no_match", "details", "translate", "include_shims"),
+        "Files to write": ("html", "csv", "parquet", "sarif", "force"),
+    }
 
     catalog: Path = argument("CATALOG", "Folder that `scan` has filled", ...)
     since: list[Path] | None = option(

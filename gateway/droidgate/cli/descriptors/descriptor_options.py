@@ -55,6 +55,11 @@ class Convert(
     --description replace what the source states, of one provider.
     """
 
+    _headings = {
+        "What is written": ("target", "out", "name", "package", "description", "force"),
+        "What is read": ("only", "providers", "variant", "strict"),
+    }
+
     sources: list[str] = SOURCES
     target: str = TARGET
     out: Path = option(
@@ -96,6 +101,11 @@ class Migrate(
     The manifest is edited in place; descriptors and a handler with one typed method for each capability are
     added. A second run changes nothing.
     """
+
+    _headings = {
+        "What is written": ("target", "project", "package", "language", "name", "description", "write"),
+        "What is read": ("only", "providers", "variant", "strict"),
+    }
 
     source: str = argument("SRC", SOURCE_HELP, ...)
     target: str = TARGET
@@ -141,6 +151,20 @@ class Pack(
     installs and agents find what it declares, but nothing in it runs. Libraries from Maven are not packed.
     `--generate` writes the descriptors of functions that only Kotlin sources declare; agents find those too.
     """
+
+    _headings = {
+        "The APK": (
+            "out",
+            "dex",
+            "package",
+            "version_code",
+            "minimum_sdk",
+            "target_sdk",
+            "generate",
+            "force",
+        ),
+        "Signing": ("key_type", "key"),
+    }
 
     project: Path = argument(
         "PROJECT", "Folder of an Android project, of its module, or with an AndroidManifest.xml", ...

@@ -22,8 +22,15 @@ class Serve(
     HTTP, clients send the token in the file that is named at the start.
     """
 
+    _headings = {
+        "How clients connect": ("http", "no_token"),
+        "What clients get": ("select", "search", "screens", "files", "allow", "app_instructions"),
+    }
+
     serials: list[str] | None = option(
-        "--serial", "A phone; may be repeated. The only one by default", autocompletion=complete_serials
+        "--serial SERIAL",
+        "A phone; may be repeated. The only one by default",
+        autocompletion=complete_serials,
     )
     http: str | None = option(
         "--http [HOST:]PORT",
@@ -94,12 +101,12 @@ class ServeMobileAgent(
 
     server: ServerChoice = option("--server", "Which of the two servers to run", ServerChoice.BOTH)
     host: str = option(
-        "--host", "Address to listen on. Clients need a token if it is not loopback", "localhost"
+        "--host ADDRESS", "Address to listen on. Clients need a token if it is not loopback", "localhost"
     )
     data_port: int = option("--data-port", "Port of the data collection server", 8020, min=0, max=65_535)
     action_port: int = option("--action-port", "Port of the action server", 8021, min=0, max=65_535)
     serials: list[str] | None = option(
-        "--serial",
+        "--serial SERIAL",
         "A phone; may be repeated. The only one by default",
         show_default=False,
         autocompletion=complete_serials,

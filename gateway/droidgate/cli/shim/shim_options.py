@@ -25,6 +25,8 @@ class AdvertisedProtocol(StrEnum):
 
 _APP_HELP = "An APK, a container or folder of APKs, a project's folder, or a phone as adb:[SERIAL[/PACKAGE]]"
 
+_MAKING: Final = "How shims are made"
+
 DEADLINE_MS: Final = option("--deadline-ms MS", "How long a call may take", min=1, max=150_000)
 FAIL_ON: Final = option(
     "--fail-on", "Exit with 1 from this level of a finding on; everything is done all the same"
@@ -42,6 +44,10 @@ CAPABILITY_IDS: Final = option(
 
 class ShimBuildOptions(Options):
     """How shims are made; the names are those of the builder's `ShimOptions`."""
+
+    _headings = {
+        _MAKING: ("protocols", "only", "aggregate", "advertise", "deadline_ms", "signer", "key"),
+    }
 
     protocols: list[str] | None = option(
         "--protocol FORMAT",
@@ -84,6 +90,8 @@ class ShimBuildCommand(
     permission that a shim asks for is listed with the capabilities that need it.
     """
 
+    _headings = {_MAKING: ("sources", "out", "force")}
+
     sources: list[str] = option("--from SRC", f"{_APP_HELP}; may be repeated", ...)
     options: ShimBuildOptions
     out: Path = option("--output -o DIR", "Folder for the APKs", Path("shims"))
@@ -106,6 +114,8 @@ class ShimInstall(
     dev.droidgate.shim, which is installed with the first shim that needs it. Nothing is granted to other apps
     unless you say so.
     """
+
+    _headings = {_MAKING: ("sources",)}
 
     apks: list[Path] | None = argument("APK", "Shims that `shim build` made, or their folder")
     sources: list[str] | None = option(
