@@ -101,7 +101,7 @@ else:
         "droidgate_shim.builder.shims": "ShimOptions",
     }
     _HOMES = {name: module for module, names in _NAMES.items() for name in names.split()}
-    __all__ = [*sorted(_HOMES)]
+    __all__ = list(_HOMES)
 
     def __getattr__(name: str) -> object:
         if name not in _HOMES:
