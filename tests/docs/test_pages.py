@@ -70,8 +70,8 @@ def test_a_link_to_nothing_is_noticed(tmp_path: Path) -> None:
 
 
 def test_the_modules_and_classes_that_a_new_protocol_needs_are_there() -> None:
-    text = (CHECKOUT / "CONTRIBUTING.md").read_text(encoding="utf-8")
-    rows = [line for line in text.partition("its calls")[2].splitlines() if line.startswith("| ")]
+    text = (CHECKOUT / "docs/internals/formats.md").read_text(encoding="utf-8")
+    rows = [line for line in text.partition("Its calls")[2].splitlines() if line.startswith("| ")]
     paths = {item for row in rows for item in re.findall(r"`([a-z_]+/[^`]*)`", row)}
     classes = {item for row in rows for item in re.findall(r"`([a-z]+\.[A-Z]\w+)`", row)}
     assert min(len(paths), len(classes)) > 10
