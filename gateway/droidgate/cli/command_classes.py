@@ -14,16 +14,7 @@ from importlib import import_module
 from inspect import Parameter, Signature, get_annotations
 from pathlib import Path
 from types import ModuleType
-from typing import (
-    TYPE_CHECKING,
-    Annotated,
-    Any,
-    ClassVar,
-    Final,
-    Self,
-    dataclass_transform,
-    get_args,
-)
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Final, Self, dataclass_transform, get_args
 
 import typer
 from typer.core import TyperCommand
@@ -232,9 +223,8 @@ def _body_of(command: type[Command]) -> Callable[..., int]:
     page = command._page  # noqa: SLF001
     if "as_json" in parameters:
         # The option's callback has printed the schema and ended the run where it is asked for.
-        parameters["json_schema"] = _parameter(
-            "json_schema", bool, _JSON_SCHEMA, command.heading_of("as_json")
-        )
+        heading = command.heading_of("as_json")
+        parameters["json_schema"] = _parameter("json_schema", bool, _JSON_SCHEMA, heading)
     if page is not None:
         parameters["details"] = _parameter("details", bool, _DETAILS[page])
     parameters["quiet"] = _parameter("quiet", Quiet, 0)

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from droidgate.cli.command_classes import Command, argument, flag, option
 from droidgate.cli.completing import complete_declared
-from droidgate.cli.shared_options import AS_JSON, SERIAL
+from droidgate.cli.shared_options import ARGUMENTS, AS_JSON, SERIAL, SIGNED_BY
 
 
 class Call(Command, short="Call a capability of a phone's app", work="droidgate.cli.calls.run_call:call"):
@@ -36,9 +36,7 @@ class Call(Command, short="Call a capability of a phone's app", work="droidgate.
     capability: str | None = argument(
         "CAPABILITY", "Its id, the end of its id, APP.ID, or PACKAGE/ID", autocompletion=complete_declared
     )
-    arguments: str = option(
-        "--args JSON", "The arguments, as a JSON object; - reads it from standard input", "{}"
-    )
+    arguments: str = ARGUMENTS
     pairs: list[str] | None = option("--arg NAME=VALUE", "One argument; may be repeated")
     files: list[str] | None = option(
         "--file NAME=@FILE", "Put a file where the app can read it; the argument is its path. May be repeated"
@@ -54,9 +52,7 @@ class Call(Command, short="Call a capability of a phone's app", work="droidgate.
     force: bool = flag("--force", "Replace the file of --trace")
     package: str | None = option("--app PACKAGE", "Only capabilities of this app")
     protocol: str | None = option("--protocol FORMAT", "Only capabilities of this format")
-    signed_by: str | None = option(
-        "--signed-by SHA256", "Trust a shim that another key than yours signed: its certificate's digest"
-    )
+    signed_by: str | None = SIGNED_BY
     batch: Path | None = option(
         "--batch FILE",
         "Make the calls of a file, in place of one: a JSON object a line, with `capability`, "

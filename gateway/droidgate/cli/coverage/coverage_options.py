@@ -6,7 +6,7 @@ from pathlib import Path
 
 from droidgate.cli.command_classes import Command, ReportingCommand, argument, flag, option
 from droidgate.cli.run_limits import BoundedCommand, Deadline, Memory
-from droidgate.cli.shared_options import AS_JSON, INCLUDE_SHIMS
+from droidgate.cli.shared_options import AS_JSON, FORCE, INCLUDE_SHIMS
 
 
 class Scan(
@@ -87,7 +87,7 @@ class Coverage(
     csv: Path | None = option("--csv DIR", "Write the tables behind it as CSV")
     parquet: Path | None = option("--parquet DIR", "Write the tables behind it as Parquet")
     sarif: Path | None = option("--sarif FILE", "Write what could be better as a SARIF 2.1.0 log")
-    force: bool = flag("--force", "Overwrite files that are there and differ")
+    force: bool = FORCE
     include_shims: bool = INCLUDE_SHIMS
     as_json: bool = AS_JSON
 

@@ -11,6 +11,7 @@ from droidgate.cli.shared_options import (
     AS_JSON,
     AS_SARIF,
     CHOSEN_PROVIDERS,
+    FORCE,
     ONLY_FORMATS,
     PROVIDER_DESCRIPTION,
     PROVIDER_NAME,
@@ -72,7 +73,7 @@ class Convert(
     description: str | None = PROVIDER_DESCRIPTION
     variant: str | None = VARIANT
     strict: bool = STRICT
-    force: bool = flag("--force", "Overwrite files that are there and differ")
+    force: bool = FORCE
     fail_on: ConversionThreshold | None = option(
         "--fail-on", "Exit with 1 from this level on; everything is written all the same"
     )
@@ -182,7 +183,7 @@ class Pack(
     minimum_sdk: int | None = option("--min-sdk N", "In place of what the project says")
     target_sdk: int | None = option("--target-sdk N", "In place of what the project says")
     generate: bool = flag("--generate", "Write the descriptors of functions that Kotlin sources declare")
-    force: bool = flag("--force", "Replace a file that is there and differs")
+    force: bool = FORCE
     memory: Memory = 4096
     deadline: Deadline = 300.0
     as_json: bool = AS_JSON

@@ -6,8 +6,7 @@ from enum import StrEnum
 from pathlib import Path
 
 from droidgate.cli.command_classes import Command, PagedCommand, flag, option
-from droidgate.cli.completing import complete_serials
-from droidgate.cli.shared_options import AS_JSON
+from droidgate.cli.shared_options import AS_JSON, SERIALS
 
 
 class Serve(
@@ -27,11 +26,7 @@ class Serve(
         "What clients get": ("select", "search", "screens", "files", "allow", "app_instructions"),
     }
 
-    serials: list[str] | None = option(
-        "--serial SERIAL",
-        "A phone; may be repeated. The only one by default",
-        autocompletion=complete_serials,
-    )
+    serials: list[str] | None = SERIALS
     http: str | None = option(
         "--http [HOST:]PORT",
         "Serve over Streamable HTTP on this address of loopback, not on standard input and output",
@@ -105,12 +100,7 @@ class ServeMobileAgent(
     )
     data_port: int = option("--data-port", "Port of the data collection server", 8020, min=0, max=65_535)
     action_port: int = option("--action-port", "Port of the action server", 8021, min=0, max=65_535)
-    serials: list[str] | None = option(
-        "--serial SERIAL",
-        "A phone; may be repeated. The only one by default",
-        show_default=False,
-        autocompletion=complete_serials,
-    )
+    serials: list[str] | None = SERIALS
     extend: list[ExtensionChoice] | None = option(
         "--extend",
         "Serve tools that UFO does not have, or annotate all tools; may be repeated",

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 from droidgate.cli.command_classes import Command, Options, ReportingCommand, argument, flag, option
 from droidgate.cli.completing import complete_capabilities, complete_shims
 from droidgate.cli.run_limits import BoundedCommand, Deadline, Memory
-from droidgate.cli.shared_options import AS_JSON, SERIAL, ConversionThreshold
+from droidgate.cli.shared_options import ARGUMENTS, AS_JSON, FORCE, SERIAL, SIGNED_BY, ConversionThreshold
 
 if TYPE_CHECKING:
     from droidgate_shim.builder.shims import ShimOptions
@@ -95,7 +95,7 @@ class ShimBuildCommand(
     sources: list[str] = option("--from SRC", f"{_APP_HELP}; may be repeated", ...)
     options: ShimBuildOptions
     out: Path = option("--output -o DIR", "Folder for the APKs", Path("shims"))
-    force: bool = flag("--force", "Replace files that are there and differ")
+    force: bool = FORCE
     fail_on: ConversionThreshold | None = FAIL_ON
     memory: Memory = 4096
     deadline: Deadline = 600.0
@@ -186,13 +186,9 @@ class ShimCall(
     """
 
     capability: str = argument("CAPABILITY", "Its id", ..., autocompletion=complete_capabilities)
-    arguments: str = option(
-        "--args JSON", "The arguments, as a JSON object; - reads it from standard input", "{}"
-    )
+    arguments: str = ARGUMENTS
     shim: str | None = SHIM_NAME
-    signed_by: str | None = option(
-        "--signed-by SHA256", "Trust a shim that another key than yours signed: its certificate's digest"
-    )
+    signed_by: str | None = SIGNED_BY
     serial: str | None = SERIAL
     deadline_ms: int | None = DEADLINE_MS
     as_json: bool = AS_JSON
