@@ -3,7 +3,7 @@
 Usage: trace_to_vector.py TRACE...
 
 A trace is what `droidgate call --trace` writes. Each delivery through a shim becomes one vector of the op
-`call` (docs/shim-engine.md 9); calls by Android's own shell have none, as no engine carries them.
+`call` (shim-engine.md 9); calls by Android's own shell have none, as no engine carries them.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ def _vector_of(delivery: dict[str, Any], identifier: str) -> dict[str, Any]:
         sent, answers = _replaced([sent, answers], delivery["id"])
     return {
         "id": identifier,
-        "source": "docs/shim-engine.md 9",
+        "source": "docs/internals/shim-engine.md 9",
         "why": f"a traced call of {delivery['to']}",
         "op": "call",
         "routes": delivery["routes"],

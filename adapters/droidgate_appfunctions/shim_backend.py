@@ -1,4 +1,4 @@
-"""How a shim calls app functions (docs/shim.md)."""
+"""How a shim calls app functions (shim.md)."""
 
 from __future__ import annotations
 

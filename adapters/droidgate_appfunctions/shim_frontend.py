@@ -1,4 +1,4 @@
-"""How a shim declares itself to callers of app functions (docs/shim.md)."""
+"""How a shim declares itself to callers of app functions (shim.md)."""
 
 from __future__ import annotations
 

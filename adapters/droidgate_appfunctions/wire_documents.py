@@ -1,4 +1,4 @@
-"""Calls of app functions as documents, the plain form of a GenericDocument (docs/shim-engine.md 5; reference
+"""Calls of app functions as documents, the plain form of a GenericDocument (shim-engine.md 5; reference
 appfunctions 4).
 
 A document is `{"schemaType": text, "properties": {name: {"kind": kind, "values": [...]}}}`, and a nested one

@@ -1,4 +1,4 @@
-"""How a shim calls mMCP's activities and receivers of broadcasts (docs/shim.md)."""
+"""How a shim calls mMCP's activities and receivers of broadcasts (shim.md)."""
 
 from __future__ import annotations
 

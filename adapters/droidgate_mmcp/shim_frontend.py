@@ -1,4 +1,4 @@
-"""How a shim declares itself to mMCP agents: an activity, or a receiver of broadcasts (docs/shim.md)."""
+"""How a shim declares itself to mMCP agents: an activity, or a receiver of broadcasts (shim.md)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How a shim calls Mobile-MCP's services (docs/shim.md)."""
+"""How a shim calls Mobile-MCP's services (shim.md)."""
 
 from __future__ import annotations
 

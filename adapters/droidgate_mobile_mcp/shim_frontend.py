@@ -1,4 +1,4 @@
-"""How every shim declares itself to Mobile-MCP agents (docs/shim.md)."""
+"""How every shim declares itself to Mobile-MCP agents (shim.md)."""
 
 from __future__ import annotations
 

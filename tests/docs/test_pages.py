@@ -28,6 +28,7 @@ _OF_OTHERS = {
 }
 """Files of Gemini's client, of UFO and of AOSP that our texts cite."""
 
+_PAGE_NAME = re.compile(r"(?<![\w/.-])([a-z][a-z-]*\.md) \d")
 _MODULE = re.compile(r"`(droidgate(?:_[a-z]+)*(?:\.(?!toml`)[a-z_]+)+)`")
 _WILD = re.compile(r"<format>|<name>|ID\b|NAME\b")
 _LOGGER = "droidgate.steps"
@@ -69,8 +70,8 @@ def test_a_link_to_nothing_is_noticed(tmp_path: Path) -> None:
 
 
 def test_the_modules_and_classes_that_a_new_protocol_needs_are_there() -> None:
-    text = (CHECKOUT / "CONTRIBUTING.md").read_text(encoding="utf-8")
-    rows = [line for line in text.partition("its calls")[2].splitlines() if line.startswith("| ")]
+    text = (CHECKOUT / "docs/internals/formats.md").read_text(encoding="utf-8")
+    rows = [line for line in text.partition("Its calls")[2].splitlines() if line.startswith("| ")]
     paths = {item for row in rows for item in re.findall(r"`([a-z_]+/[^`]*)`", row)}
     classes = {item for row in rows for item in re.findall(r"`([a-z]+\.[A-Z]\w+)`", row)}
     assert min(len(paths), len(classes)) > 10
@@ -93,6 +94,7 @@ def missing_places(text: str) -> list[str]:
     """Return the paths and the modules of ours that a text names and that are not there."""
     named = [path for path in _PATH.findall(text) if path not in _OF_OTHERS]
     paths = [path for path in named if not any(CHECKOUT.glob(_WILD.sub("*", path)))]
+    paths += [name for name in _PAGE_NAME.findall(text) if not any(INDEX.parent.glob(f"*/{name}"))]
     return paths + [name for name in _MODULE.findall(text) if not _is_there(name)]
 
 
@@ -112,8 +114,8 @@ def test_the_places_that_a_text_names_are_there() -> None:
 
 def test_a_place_that_is_not_there_is_noticed() -> None:
     assert missing_places("`adapters/droidgate_<format>/read.py`, `droidgate.calls.pins`") == []
-    gone = ["mappings/gone.py", "tests/gone.py", "docs/gone.md", "droidgate.calls.gone"]
-    assert missing_places("{}, {}, {}, `{}`".format(*gone)) == gone
+    gone = ["mappings/gone.py", "tests/gone.py", "docs/gone.md", "gone.md", "droidgate.calls.gone"]
+    assert missing_places("{}, {}, {}, ({} 5), `{}`".format(*gone)) == gone
 
 
 def test_every_page_is_in_the_index() -> None:

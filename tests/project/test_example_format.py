@@ -1,4 +1,4 @@
-"""The worked example of CONTRIBUTING.md is a whole format: it reads, writes, and accounts for every loss."""
+"""The worked example of docs/internals/formats.md reads, writes, and accounts for every loss."""
 
 import json
 import os

@@ -1,7 +1,7 @@
 """What once went wrong with the project and no linter sees.
 
 The house, its names and its modules; what the registry lists; the machine that nothing may know; what the
-options of pytest, the locks and the check for known vulnerabilities do, as CONTRIBUTING.md says.
+options of pytest, the locks and the check for known vulnerabilities do (docs/internals/dependencies.md).
 """
 
 import ast

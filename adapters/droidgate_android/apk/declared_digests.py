@@ -1,4 +1,4 @@
-"""Digests of what an APK declares, by which a shim notices a change of an app (docs/shim.md 5).
+"""Digests of what an APK declares, by which a shim notices a change of an app (shim.md 5).
 
 It is made from what the APK holds, as the shim on the phone makes it from what is installed: never from a
 rendered text.
@@ -29,7 +29,7 @@ def recipe_digest(recipe: str, content: bytes) -> str:
 
 
 def xml_events(root: XmlElement, name_of: NameOf) -> str:
-    """Return an XML resource as the text that is hashed (docs/shim.md 5, `mobile-mcp`).
+    """Return an XML resource as the text that is hashed (shim.md 5, `mobile-mcp`).
 
     Args:
         root: Its root element.

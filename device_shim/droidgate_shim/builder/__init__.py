@@ -1,1 +1,1 @@
-"""Making shims: from what other apps declare to signed APKs (docs/shim.md 1), in pure Python."""
+"""Making shims: from what other apps declare to signed APKs (shim.md 1), in pure Python."""

@@ -1,6 +1,6 @@
 """From what source apps declare to the route table and to what the shim itself declares.
 
-Both come from one prepared capability each: the engine reads the one (docs/shim-engine.md 2), agents read
+Both come from one prepared capability each: the engine reads the one (shim-engine.md 2), agents read
 the other.
 """
 

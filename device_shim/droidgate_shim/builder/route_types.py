@@ -157,7 +157,7 @@ def _written(value: Json) -> Json:
 def engine_refuses(value: Json, depth: int = 0) -> str | None:
     """Return why the engine's JSON reader would refuse a part of a route table, None where it takes it.
 
-    Its limits: docs/shim-engine.md 1.
+    Its limits: shim-engine.md 1.
     """
     if isinstance(value, str):
         return "a text holds half of a surrogate pair" if _SURROGATE.search(value) else None

@@ -1,6 +1,6 @@
 """Which of an app's capabilities a shim can call, and why not the others.
 
-The shim is an ordinary app that holds no permission but EXECUTE_APP_FUNCTIONS (docs/shim.md 1 and 4). Whether
+The shim is an ordinary app that holds no permission but EXECUTE_APP_FUNCTIONS (shim.md 1 and 4). Whether
 Android lets it call is the rule of `droidgate_mappings.formats.reachability`; which components it speaks to
 is the rule of each format (`droidgate_mappings.formats.shim_backend`).
 """

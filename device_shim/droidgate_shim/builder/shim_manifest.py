@@ -1,4 +1,4 @@
-"""The source tree of a shim: manifest, resources and assets (docs/shim.md 1), before it is compiled.
+"""The source tree of a shim: manifest, resources and assets (shim.md 1), before it is compiled.
 
 A shim always declares itself to Mobile-MCP agents, and on request to those of other protocols. Each format's
 own frontend makes its component and files (`droidgate_mappings.formats.format.Format.shim_frontends`).

@@ -1,4 +1,4 @@
-"""Shims: signed APKs that offer what source apps declare (docs/shim.md 1)."""
+"""Shims: signed APKs that offer what source apps declare (shim.md 1)."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ from droidgate_shim.builder.text_checks import (
 )
 
 HANDSHAKE: Final = 1
-"""The version of the host's and the shim's conversation (docs/shim.md 7)."""
+"""The version of the host's and the shim's conversation (shim.md 7)."""
 
 ROUTES_PATH: Final = "assets/routes.json"
 POLICY_PATH: Final = "assets/policy.json"

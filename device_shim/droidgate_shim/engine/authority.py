@@ -1,4 +1,4 @@
-"""Who may call what: grants, denied by default (docs/shim-engine.md 3, step 4, and 8).
+"""Who may call what: grants, denied by default (shim-engine.md 3, step 4, and 8).
 
 Only a bound caller is known, by the uid that sent the message. The sender of a start is unknown: the
 callback's creator says where the answer goes, and nothing about who asks (reference android-runtime 0.3).

@@ -1,4 +1,4 @@
-"""What goes out to the app behind a route, and what its answer means (docs/shim-engine.md 4)."""
+"""What goes out to the app behind a route, and what its answer means (shim-engine.md 4)."""
 
 from __future__ import annotations
 
@@ -143,14 +143,14 @@ def _check_size(units: int) -> None:
 
 
 def write_outgoing(outgoing: Outgoing) -> dict[str, Json]:
-    """Return what goes out as a vector has it (docs/shim-engine.md 9)."""
+    """Return what goes out as a vector has it (shim-engine.md 9)."""
     if isinstance(outgoing, ExtrasCall):
         return {"extras": dict(outgoing.extras)}
     return {"function": outgoing.function, "document": outgoing.document}
 
 
 def write_answer(answer: BackendAnswer) -> dict[str, Json]:
-    """Return an answer as a vector has it (docs/shim-engine.md 9)."""
+    """Return an answer as a vector has it (shim-engine.md 9)."""
     match answer:
         case ActivityAnswer(code=code, extras=extras):
             return {"code": code, "extras": dict(extras or {})}

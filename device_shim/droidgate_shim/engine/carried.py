@@ -1,4 +1,4 @@
-"""How much one message, intent or result may hold on its way out of the shim (docs/shim-engine.md 6)."""
+"""How much one message, intent or result may hold on its way out of the shim (shim-engine.md 6)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The engine: requests, decisions of the user and answers of backends in, effects out (docs/shim-engine.md).
+"""The engine: requests, decisions of the user and answers of backends in, effects out (shim-engine.md).
 
 It decides and others act. Every method returns the effects that its caller has to carry out, in their order;
 time is passed in, in milliseconds of one clock. One thread uses an engine.

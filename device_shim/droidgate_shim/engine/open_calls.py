@@ -1,4 +1,4 @@
-"""The calls that wait for their answer, not too many and with one end each (docs/shim-engine.md 3 and 7).
+"""The calls that wait for their answer, not too many and with one end each (shim-engine.md 3 and 7).
 
 Times are milliseconds of one clock that never goes back. Nothing of a call is kept after its end.
 """

@@ -1,4 +1,4 @@
-"""Reading as much as possible of a text that is not JSON within the limits (docs/shim-engine.md 3.1).
+"""Reading as much as possible of a text that is not JSON within the limits (shim-engine.md 3.1).
 
 An answer needs the ids of a request that cannot be read, and its agent needs to know what is wrong and where.
 """

@@ -1,4 +1,4 @@
-"""How often each caller may send a request (docs/shim-engine.md 3, step 1).
+"""How often each caller may send a request (shim-engine.md 3, step 1).
 
 Time is passed in, in milliseconds of a clock that never goes back.
 """

@@ -1,5 +1,5 @@
 """Reading what an agent sends; what cannot be read is refused in a form that the agent knows
-(docs/shim-engine.md 3.1).
+(shim-engine.md 3.1).
 """
 
 from __future__ import annotations

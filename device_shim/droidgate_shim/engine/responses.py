@@ -1,4 +1,4 @@
-"""From a result to the answer that its agent can read (docs/shim-engine.md 4, 6, 7)."""
+"""From a result to the answer that its agent can read (shim-engine.md 4, 6, 7)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The route table: which capability of the shim is which call of which app (docs/shim-engine.md 2).
+"""The route table: which capability of the shim is which call of which app (shim-engine.md 2).
 
 `assets/routes.json` is written by the builder and read once; an error names the place.
 """

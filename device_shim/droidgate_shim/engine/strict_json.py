@@ -1,4 +1,4 @@
-"""The engine's JSON: RFC 8259 with limits, numbers digit for digit (docs/shim-engine.md 1)."""
+"""The engine's JSON: RFC 8259 with limits, numbers digit for digit (shim-engine.md 1)."""
 
 from __future__ import annotations
 

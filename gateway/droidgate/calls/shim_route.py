@@ -1,4 +1,4 @@
-"""The route through a shim on the phone: every protocol that no shell command calls (docs/shim.md)."""
+"""The route through a shim on the phone: every protocol that no shell command calls (shim.md)."""
 
 from __future__ import annotations
 
@@ -279,7 +279,7 @@ def _called_by(backend: Backend) -> tuple[str | None, str]:
 
 
 def _raw_result(sent: _Prepared, outputs: Mapping[str, Json]) -> RawResult:
-    """Return the result that outputs were made from (docs/shim-engine.md 2)."""
+    """Return the result that outputs were made from (shim-engine.md 2)."""
     form, definitions = sent.route.route.outputs, sent.table.definitions
     if form is None:
         return RawResult(None, None)

@@ -7,13 +7,17 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from copy import copy
 from dataclasses import dataclass
+from enum import Enum
 from importlib import import_module
 from inspect import Parameter, Signature, get_annotations
+from pathlib import Path
 from types import ModuleType
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Final, Self, dataclass_transform
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Final, Self, dataclass_transform, get_args
 
 import typer
+from typer.core import TyperCommand
 
 from droidgate.cli.output.page_length import PageLength, choose_page_length
 from droidgate.cli.output.verbosity import Quiet, Verbose, add_verbosity
@@ -63,7 +67,7 @@ def flag(words: str, about: str, **more: Any) -> Any:
 
 
 def argument(metavar: str, about: str, default: Any = None, **more: Any) -> Any:
-    """Return an argument, as `option` returns an option."""
+    """Return an argument, as `option` returns an option; its word has neither dots nor brackets."""
     return _Option(typer.Argument(metavar=metavar, help=about, **more), default)
 
 
@@ -82,6 +86,9 @@ class Options:
 
     A field whose annotation is such a class itself is replaced by its options in `--help`.
     """
+
+    _headings: ClassVar[Mapping[str, tuple[str, ...]]] = {}
+    """Headings of `--help` with the fields below each; the other options follow below `Options`."""
 
     def __init__(self, **given: Any) -> None:
         fields = vars(type(self)).items()
@@ -106,18 +113,64 @@ class Options:
             if below is not None:
                 yield from below.parameters()
             else:
-                yield _parameter(name, annotation, vars(cls).get(name, ...))
+                yield _parameter(name, annotation, vars(cls).get(name, ...), cls.heading_of(name))
+
+    @classmethod
+    def heading_of(cls, name: str) -> str | None:
+        """Return the heading of a field's option in `--help`, None where it has none of its own."""
+        return next((heading for heading, names in cls._headings.items() if name in names), None)
 
 
 def _options_below(annotation: Any) -> type[Options] | None:
     return annotation if isinstance(annotation, type) and issubclass(annotation, Options) else None
 
 
-def _parameter(name: str, annotation: Any, default: Any) -> Parameter:
+def _parameter(name: str, annotation: Any, default: Any, heading: str | None = None) -> Parameter:
     if isinstance(default, _Option):
-        annotation, default = Annotated[annotation, default.info], default.default
+        info = copy(default.info)
+        info.metavar = info.metavar or _word_of(annotation)
+        info.rich_help_panel = heading
+        annotation, default = Annotated[annotation, info], default.default
     default = Parameter.empty if default is ... else default
     return Parameter(name, Parameter.KEYWORD_ONLY, default=default, annotation=annotation)
+
+
+_WORDS: Final[Mapping[type, str]] = {int: "N", float: "N", Path: "PATH", str: "TEXT"}
+
+
+def _word_of(annotation: Any) -> str | None:
+    """Return the word for one value of what an option takes; None for a flag."""
+    if isinstance(annotation, type) and issubclass(annotation, Enum):
+        return "|".join(item.value for item in annotation)
+    words = (_word_of(inner) for inner in get_args(annotation))
+    return next(filter(None, words), None) or _WORDS.get(annotation)
+
+
+class _CommandLine(TyperCommand):
+    """A command for typer: its help has one word for each value, and the options below their headings."""
+
+    def collect_usage_pieces(self, ctx: Any) -> list[str]:
+        """Return the words of the usage after the command's name."""
+        arguments = (item for item in self.get_params(ctx) if item.param_type_name == "argument")
+        return ["[OPTIONS]", *(_usage_of(item) for item in arguments)]
+
+    def format_options(self, ctx: Any, formatter: Any) -> None:
+        """Write arguments and options in sections."""
+        sections: dict[str, list[tuple[str, str]]] = {}
+        for item in self.get_params(ctx):
+            record = item.get_help_record(ctx)
+            if record is not None and item.param_type_name == "argument":
+                sections.setdefault("Arguments", []).append((_usage_of(item), record[1]))
+            elif record is not None:
+                sections.setdefault(getattr(item, "rich_help_panel", None) or "Options", []).append(record)
+        for heading in sorted(sections, key="Options".__eq__):
+            with formatter.section(heading):
+                formatter.write_dl(sections[heading])
+
+
+def _usage_of(argument: Any) -> str:
+    word = f"{argument.metavar}{'...' if argument.nargs != 1 else ''}"
+    return word if argument.required else f"[{word}]"
 
 
 class Command(Options):
@@ -170,7 +223,8 @@ def _body_of(command: type[Command]) -> Callable[..., int]:
     page = command._page  # noqa: SLF001
     if "as_json" in parameters:
         # The option's callback has printed the schema and ended the run where it is asked for.
-        parameters["json_schema"] = _parameter("json_schema", bool, _JSON_SCHEMA)
+        heading = command.heading_of("as_json")
+        parameters["json_schema"] = _parameter("json_schema", bool, _JSON_SCHEMA, heading)
     if page is not None:
         parameters["details"] = _parameter("details", bool, _DETAILS[page])
     parameters["quiet"] = _parameter("quiet", Quiet, 0)
@@ -203,7 +257,8 @@ def add_commands(app: typer.Typer, modules: Iterable[ModuleType], groups: Mappin
             words = re.sub(r"(?<!^)(?=[A-Z])", "-", name).lower()
             first, _, others = words.partition("-")
             group, name = (below[first], others) if first in groups else (app, words)
-            group.command(name, short_help=command._short_help)(_body_of(command))  # noqa: SLF001
+            made = group.command(name, cls=_CommandLine, short_help=command._short_help)  # noqa: SLF001
+            made(_body_of(command))
     for name, group in below.items():
         if len(group.registered_commands) == 1:
             # Without a callback, the only command would be the group itself.

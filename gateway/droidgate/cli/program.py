@@ -121,9 +121,7 @@ class Help(Command, short="Show the help of a command"):
     context: typer.Context
     command: Annotated[
         list[str] | None,
-        typer.Argument(
-            metavar="[COMMAND]...", help="Such as `shim install`", autocompletion=complete_commands
-        ),
+        typer.Argument(metavar="COMMAND", help="Such as `shim install`", autocompletion=complete_commands),
     ] = None
 
     def run(self) -> int:

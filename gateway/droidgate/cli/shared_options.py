@@ -69,7 +69,18 @@ ONLY_FORMATS: Final = option(
 TARGET: Final = option(
     "--to FORMAT[+DIALECT]", "What to write; see `droidgate formats`", ..., autocompletion=complete_targets
 )
-SERIAL: Final = option("--serial", "The phone, where several are attached", autocompletion=complete_serials)
+SERIAL: Final = option(
+    "--serial SERIAL", "The phone, where several are attached", autocompletion=complete_serials
+)
+SERIALS: Final = option(
+    "--serial SERIAL", "A phone; may be repeated. The only one by default", autocompletion=complete_serials
+)
+ARGUMENTS: Final = option(
+    "--args JSON", "The arguments, as a JSON object; - reads it from standard input", "{}"
+)
+SIGNED_BY: Final = option(
+    "--signed-by SHA256", "Trust a shim that another key than yours signed: its certificate's digest"
+)
 CHOSEN_PROVIDERS: Final = option(
     "--provider COMPONENT",
     "Use this provider only, by its component or file; may be repeated. The whole source is read",
@@ -77,5 +88,6 @@ CHOSEN_PROVIDERS: Final = option(
 PROVIDER_NAME: Final = option("--name TEXT", "Name of the provider that is written")
 PROVIDER_DESCRIPTION: Final = option("--description TEXT", "Description of the provider that is written")
 INCLUDE_SHIMS: Final = flag("--include-shims", "Include shims and droidgate's agent app")
+FORCE: Final = flag("--force", "Overwrite files that are there and differ")
 AS_JSON: Final = flag("--json", "Print a JSON document instead of text")
 AS_SARIF: Final = flag("--sarif", "Print a SARIF 2.1.0 log instead of text")

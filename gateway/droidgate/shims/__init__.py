@@ -1,3 +1,3 @@
 """The computer's side of the shim: talking to it over adb, installing it, keeping it current, looking after
-it (docs/shim.md 7).
+it (shim.md 7).
 """

@@ -1,4 +1,4 @@
-"""What a shim answers to its host, typed (docs/shim.md 3 and 7), and what can go wrong between the two."""
+"""What a shim answers to its host, typed (shim.md 3 and 7), and what can go wrong between the two."""
 
 from __future__ import annotations
 
@@ -159,7 +159,7 @@ class CallTrace(Frozen):
     Attributes:
         to: The component or package that was called.
         id: The id of the outgoing Mobile-MCP request; None for other calls.
-        sent: What went to it, as a vector has it (docs/shim-engine.md 9).
+        sent: What went to it, as a vector has it (shim-engine.md 9).
         origin: The extras that name the caller.
         answers: What came from it, each as a vector has it; `failure` where it could not be called.
     """

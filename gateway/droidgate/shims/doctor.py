@@ -224,7 +224,7 @@ def _screen_lock(place: ShimPlace) -> Check:
 def accessibility(place: ShimPlace) -> Check:
     """Check whether accessibility services that are switched on are bound.
 
-    An instrumentation that connects without care suspends them (docs/shim.md 4).
+    An instrumentation that connects without care suspends them (shim.md 4).
     """
     command = ["settings", "get", "--user", str(place.user), "secure", "enabled_accessibility_services"]
     result = place.device.run(command)

@@ -1,4 +1,4 @@
-"""Granting capabilities of shims to agents, and revoking the grants (docs/shim.md 3, 7)."""
+"""Granting capabilities of shims to agents, and revoking the grants (shim.md 3, 7)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Talking to a shim over adb: `HostClient` (docs/shim.md 7; reference android-runtime 1.8).
+"""Talking to a shim over adb: `HostClient` (shim.md 7; reference android-runtime 1.8).
 
 Small things go by `content call`, whose argument and result are one base64url token each; long requests go as
 frames by `content write` and `content read`.

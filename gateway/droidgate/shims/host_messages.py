@@ -1,4 +1,4 @@
-"""Arguments, answers and frames of the host's protocol, as texts and bytes (docs/shim.md 7)."""
+"""Arguments, answers and frames of the host's protocol, as texts and bytes (shim.md 7)."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 """Lending the shell's identity to one app, `dev.droidgate.shim`, which calls app functions for all shims
-(docs/shim.md 4; reference android-runtime 1.8, appfunctions 7.3).
+(shim.md 4; reference android-runtime 1.8, appfunctions 7.3).
 """
 
 from __future__ import annotations

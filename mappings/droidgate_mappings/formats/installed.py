@@ -97,7 +97,7 @@ SHIM_PACKAGE: Final = "dev.droidgate.shim"
 """Application id of the shim for several apps, and of the bare one; the package of every shim's classes."""
 
 SHIM_PREFIX: Final = f"{SHIM_PACKAGE}.of."
-"""An app's own shim has its package behind this (docs/shim.md 1)."""
+"""An app's own shim has its package behind this (shim.md 1)."""
 
 
 def is_shim(package: str) -> bool:
@@ -135,7 +135,7 @@ class DeviceFacts:
         user: The current user's number.
         shell_commands: Commands of the services that formats ask for listings, with the options of each, by
             their own help; empty where the phone has no such service.
-        shims: Application ids of the shims that are installed (docs/shim.md 1).
+        shims: Application ids of the shims that are installed (shim.md 1).
     """
 
     release: str

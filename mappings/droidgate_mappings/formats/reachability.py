@@ -103,7 +103,7 @@ NOT_INDEXED: Final = "the phone does not list it"
 
 ORDINARY_APP: Final = CallingApp("an ordinary app", can_request=True)
 SHIM: Final = CallingApp("the shim", can_request=False)
-"""The shim requests no permission of an app that it calls; it would lend it to agents (docs/shim.md 1)."""
+"""The shim requests no permission of an app that it calls; it would lend it to agents (shim.md 1)."""
 
 
 def interface_of(provider: Provider) -> Interface | None:

@@ -79,12 +79,12 @@ def tool_apps() -> dict[str, ToolApp]:
 
 
 def digest_of_text(text: str) -> str:
-    """Return what the recipe `mmcp` gives (docs/shim.md 5)."""
+    """Return what the recipe `mmcp` gives (shim.md 5)."""
     return "mmcp:" + hashlib.sha256(text.encode()).hexdigest()
 
 
 def digest_of_capabilities(source: str) -> str:
-    """Return what the recipe `mobile-mcp` gives for the text of a capabilities file (docs/shim.md 5)."""
+    """Return what the recipe `mobile-mcp` gives for the text of a capabilities file (shim.md 5)."""
 
     def escaped(value: str) -> str:
         return json.dumps(value, ensure_ascii=False)
@@ -104,17 +104,17 @@ def digest_of_capabilities(source: str) -> str:
 
 
 def digest_of_tools(tools: list[list[str]]) -> str:
-    """Return what the recipe `broadcast` gives (docs/shim.md 5)."""
+    """Return what the recipe `broadcast` gives (shim.md 5)."""
     text = json.dumps({"tools": tools}, ensure_ascii=False, separators=(",", ":"), sort_keys=True)
     return "broadcast:" + hashlib.sha256(text.encode()).hexdigest()
 
 
 def digest_of_assets(names: str, data: bytes) -> str:
-    """Return what the recipe `assets` gives (docs/shim.md 5)."""
+    """Return what the recipe `assets` gives (shim.md 5)."""
     return f"assets({names}):" + hashlib.sha256(data).hexdigest()
 
 
-# A shim for the apps, typed from docs/shim.md; its project is in apps/shim
+# A shim for the apps, typed from shim.md; its project is in apps/shim
 
 
 APPLICATION_ID = "dev.droidgate.shim"

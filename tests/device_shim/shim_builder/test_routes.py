@@ -1,4 +1,4 @@
-"""Route tables, against what docs/shim-engine.md 2 says and what is in the source apps."""
+"""Route tables, against what shim-engine.md 2 says and what is in the source apps."""
 
 from dataclasses import replace
 

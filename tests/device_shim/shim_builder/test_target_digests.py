@@ -1,4 +1,4 @@
-"""Digests of what an app declares (docs/shim.md 5), against texts that are typed by hand from that page."""
+"""Digests of what an app declares (shim.md 5), against texts that are typed by hand from that page."""
 
 import hashlib
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""When two outcomes of a vector are the same (docs/shim-engine.md 9)."""
+"""When two outcomes of a vector are the same (shim-engine.md 9)."""
 
 import json
 from collections.abc import Iterable, Iterator, Mapping

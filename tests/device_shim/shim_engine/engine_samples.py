@@ -1,4 +1,4 @@
-"""One small route table, and what an agent sends to it; typed by hand from docs/shim-engine.md 2 and 3."""
+"""One small route table, and what an agent sends to it; typed by hand from shim-engine.md 2 and 3."""
 
 from __future__ import annotations
 

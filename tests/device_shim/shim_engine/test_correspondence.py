@@ -1,4 +1,4 @@
-"""docs/shim-engine.md, section 10: each part of one engine has its name in the other."""
+"""shim-engine.md, section 10: each part of one engine has its name in the other."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ import droidgate_shim.engine
 from device_shim.shim_engine.jvm_core import ENGINE_SOURCES
 from requirements_of_tests import CHECKOUT
 
-PAGE = CHECKOUT / "docs" / "shim-engine.md"
+PAGE = CHECKOUT / "docs" / "internals" / "shim-engine.md"
 JAVA = ENGINE_SOURCES / "dev" / "droidgate" / "shim" / "core"
 PYTHON = Path(droidgate_shim.engine.__path__[0])
 MODULES = sorted(file.stem for file in PYTHON.glob("*.py") if file.stem != "__init__")

@@ -1,4 +1,4 @@
-"""Both engines answer alike whatever they are asked (docs/shim-engine.md)."""
+"""Both engines answer alike whatever they are asked (shim-engine.md)."""
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping

@@ -1,4 +1,4 @@
-"""Random lives of calls against a plain model of docs/shim-engine.md 3 (steps 1, 3 and 8) and 7: each request
+"""Random lives of calls against a plain model of shim-engine.md 3 (steps 1, 3 and 8) and 7: each request
 is answered once, nothing comes after it has ended, and nothing is kept then.
 """
 
@@ -217,7 +217,7 @@ def play(seed: int, events: int) -> Driver:
 
 
 def test_a_caller_may_send_thirty_at_once_and_then_two_each_second() -> None:
-    # docs/shim-engine.md 3, step 1: 120 a minute after a burst of 30.
+    # shim-engine.md 3, step 1: 120 a minute after a burst of 30.
     rates = Rates(CallLimits(burst=30, per_minute=120))
 
     def take(count: int, now: int, carrier: Carrier = "bind", caller: int = 1) -> int:

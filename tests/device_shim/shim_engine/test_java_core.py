@@ -1,4 +1,4 @@
-"""The engine in Java (docs/shim-engine.md): each op by hand, and input that nobody would send.
+"""The engine in Java (shim-engine.md): each op by hand, and input that nobody would send.
 
 The vectors of `device_shim/vectors` hold it to everything else.
 """

@@ -1,4 +1,4 @@
-"""Both engines give the outcomes that the specifications require (docs/shim-engine.md 9)."""
+"""Both engines give the outcomes that the specifications require (shim-engine.md 9)."""
 
 from __future__ import annotations
 
@@ -127,7 +127,9 @@ def is_specification(document: str, place: str) -> bool:
 
 
 SOURCES: dict[str, Callable[[str], bool]] = {
-    r"docs/shim-engine\.md (?P<place>\S+)": lambda place: is_section(CHECKOUT / "docs/shim-engine.md", place),
+    r"docs/internals/shim-engine\.md (?P<place>\S+)": lambda place: is_section(
+        CHECKOUT / "docs/internals/shim-engine.md", place
+    ),
     r"divergence (?P<place>[MAPS]\d+)": lambda place: place in load_divergences(),
     r"mobile-mcp-specification (?P<place>\S+)": lambda place: is_specification(
         "mobile-mcp-specification", place

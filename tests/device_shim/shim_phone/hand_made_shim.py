@@ -1,4 +1,4 @@
-"""A shim's APK written by hand from docs/shim.md 1: the other side of what the builder makes."""
+"""A shim's APK written by hand from shim.md 1: the other side of what the builder makes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Every frontend of a shim reaches every kind of app behind it; docs/shim.md 9 shows what runs here."""
+"""Every frontend of a shim reaches every kind of app behind it; shim.md 9 shows what runs here."""
 
 import contextlib
 import hashlib
@@ -44,7 +44,7 @@ TABLE = load_shim_table()
 FRONTENDS = {frontend.id: frontend for frontend in TABLE.frontends}
 BACKENDS = {backend.id: backend for backend in TABLE.backends}
 CELLS = [(cell.frontend, cell.backend) for cell in TABLE.cells]
-DOCUMENT = Path(__file__).parents[3] / "docs" / "shim.md"
+DOCUMENT = Path(__file__).parents[3] / "docs" / "reference" / "shim.md"
 PDF = f"/sdcard/Android/data/{PDF_TOOL}/made.pdf"
 DAY = "2026-02-03"
 
@@ -93,7 +93,7 @@ def _routes(world: World, targets: Mapping[str, Mapping[str, Any]]) -> list[dict
 
 
 def _weather_digest(world: World) -> str:
-    """Return the digest of docs/shim.md 5 of the tools that the receiver lists for an agent."""
+    """Return the digest of shim.md 5 of the tools that the receiver lists for an agent."""
     (reported,) = world.agent().discover_broadcast_tools()
     tools = [[tool.name, tool.description, tool.parameters] for tool in reported.tools]
     text = json.dumps({"tools": tools}, separators=(",", ":"), ensure_ascii=False)
@@ -274,7 +274,7 @@ def test_the_action_by_which_an_mmcp_tool_is_found_calls_nothing(world: World) -
     assert world.host("history")["calls"] == []
 
 
-# The phone's shim and the builder compute the same digests; docs/shim.md 5 has the recipes
+# The phone's shim and the builder compute the same digests; shim.md 5 has the recipes
 
 
 @pytest.mark.parametrize("tools", [

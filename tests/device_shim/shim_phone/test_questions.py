@@ -1,4 +1,4 @@
-"""The question to the user about a call without a grant (docs/shim.md 3)."""
+"""The question to the user about a call without a grant (shim.md 3)."""
 
 import contextlib
 import functools

@@ -1,4 +1,4 @@
-"""One app borrows the shell's right to call app functions, for all shims (docs/shim.md 4)."""
+"""One app borrows the shell's right to call app functions, for all shims (shim.md 4)."""
 
 from collections.abc import Iterator
 from pathlib import Path

@@ -54,7 +54,7 @@ def tool_apk(*, descriptor: str = MANIFEST_TEXT, signer: str = "first", version:
 
 
 def target(*, descriptor: str = MANIFEST_TEXT, signer: str = "first", version: int = 1) -> dict[str, Any]:
-    """Return what a shim was built for: the digest by hand from docs/shim.md 5."""
+    """Return what a shim was built for: the digest by hand from shim.md 5."""
     return {
         "package": TOOL,
         "signer": key(signer).digest,

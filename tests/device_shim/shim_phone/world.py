@@ -237,7 +237,7 @@ def token_of(response: Mapping[str, Any]) -> str:
 
 
 def token_of_host(answer: Mapping[str, Any]) -> str:
-    """Return the token of a failed call of the host, in its answer or its response (docs/shim.md 7)."""
+    """Return the token of a failed call of the host, in its answer or its response (shim.md 7)."""
     if "error" in answer:
         return str(answer["error"]["token"])
     return token_of(json.loads(answer["response"])["mobile-mcp-response"]["response"])

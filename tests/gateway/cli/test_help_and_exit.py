@@ -4,6 +4,7 @@ A mistake has an exit code, one line and a hint, and leaves nothing behind.
 """
 
 import functools
+import itertools
 import json
 import logging
 import os
@@ -23,6 +24,7 @@ import pytest
 import typer
 from typer.main import get_command
 
+from droidgate.cli.command_classes import Options
 from droidgate.cli.descriptors import run_inspect
 from droidgate.cli.exit_codes import ExitCode
 from droidgate.cli.failure_texts import guard
@@ -233,6 +235,7 @@ cli.main()
 """
 PROGRAMS_THAT_PRESS_CTRL_C = {
     "a library turns it into another failure": """
+from droidgate.cli.command_classes import Options
 from droidgate.cli.descriptors import run_inspect
 def inspect(*arguments, **options):
     try:
@@ -251,6 +254,7 @@ cli.run = run
 """,
     "a callback cannot raise it": """
 import weakref
+from droidgate.cli.command_classes import Options
 from droidgate.cli.descriptors import run_inspect
 def inspect(*arguments, **options):
     thing = type("Thing", (), {})()
@@ -374,17 +378,44 @@ def test_version_is_the_installed_one(droidgate: Runner) -> None:
     assert (run.code, run.out, run.err) == (0, "droidgate 0.1.0\n", "")
 
 
-@pytest.mark.parametrize("command", COMMANDS)
-def test_every_command_has_help(droidgate: Runner, command: str) -> None:
-    run = droidgate(command, "-h")
-    assert run.code == 0
-    assert run.out.startswith(f"Usage: droidgate {command}")
-    assert command in droidgate("--help").out
-
-
 def test_the_help_has_each_command_once_below_a_heading() -> None:
     shown = [name for names in HEADINGS.values() for name in names]
     assert sorted(shown) == sorted(get_command(build_app()).commands)  # type: ignore[attr-defined]
+
+
+def _with_subclasses(base: type[Any]) -> list[type[Any]]:
+    return [base, *(item for below in base.__subclasses__() for item in _with_subclasses(below))]
+
+
+def _commands(command: Any, *words: str) -> Iterator[tuple[str, ...]]:
+    for name, below in getattr(command, "commands", {}).items():
+        yield from _commands(below, *words, name)
+    if not hasattr(command, "commands"):
+        yield words
+
+
+@pytest.mark.parametrize("command", [*_commands(get_command(build_app()))], ids=" ".join)
+def test_the_help_of_a_command_has_a_word_for_each_value_and_short_sections(
+    droidgate: Runner, command: tuple[str, ...]
+) -> None:
+    run = droidgate(*command, "-h")
+    usage, _, text = run.out.partition("\n\n")
+    assert (run.code, usage.startswith(f"Usage: droidgate {' '.join(command)}")) == (0, True)
+    assert not re.search(r"[{<]|\[\[|\]\.", usage)
+    assert not re.search(r"^ +(-[^ ]|\[?[A-Z]).*?(<\w|\w>(?!=)|\blist\[|\bNone\b)", text, re.MULTILINE)
+    sections = re.split(r"^(?=\S.*:$)", text, flags=re.MULTILINE)[1:]
+    rows = [len(re.findall(r"^  [-\[A-Z]", section, re.MULTILINE)) for section in sections]
+    assert 1 <= min(rows) <= max(rows) <= 12
+
+
+def test_a_heading_of_the_help_has_options_that_the_command_takes() -> None:
+    named = [
+        (item, name)
+        for item in _with_subclasses(Options)
+        for name in itertools.chain(*item._headings.values())
+    ]
+    assert len(named) > 50
+    assert [(item, name) for item, name in named if name not in vars(item)] == []
 
 
 def test_no_arguments_show_the_help_as_a_usage_error(droidgate: Runner) -> None:
@@ -427,11 +458,7 @@ def test_help_on_a_terminal_has_no_frames() -> None:
     assert "─" not in run_on_terminal("--help")
 
 
-def _all_errors(base: type[DroidgateError]) -> list[type[DroidgateError]]:
-    return [base, *(error for below in base.__subclasses__() for error in _all_errors(below))]
-
-
-@pytest.mark.parametrize("error", _all_errors(DroidgateError), ids=lambda item: item.__name__)
+@pytest.mark.parametrize("error", _with_subclasses(DroidgateError), ids=lambda item: item.__name__)
 def test_every_error_ends_with_a_code_of_the_table(error: type[DroidgateError]) -> None:
     assert error.exit_code in set(ExitCode)
 

@@ -235,7 +235,7 @@ def test_without_a_cell_of_the_shim_there_is_no_gateway() -> None:
 
 
 def test_the_table_is_the_one_of_the_documentation() -> None:
-    text = (CHECKOUT / "docs" / "shim.md").read_text(encoding="utf-8")
+    text = (CHECKOUT / "docs" / "reference" / "shim.md").read_text(encoding="utf-8")
     part = text[text.index("## 9. Frontends and backends") :]
     lines = [line.strip("| ").split(" | ") for line in part.splitlines() if re.match(r"\| [^-]", line)]
     titles, *rows = lines[: 1 + len(load_shim_table().frontends)]

@@ -1,4 +1,4 @@
-"""A shim for tests of the host, written from docs/shim.md 7 alone: it answers `content` commands.
+"""A shim for tests of the host, written from shim.md 7 alone: it answers `content` commands.
 
 It shares nothing with the code under test. What it answers can be replaced, method by method.
 """

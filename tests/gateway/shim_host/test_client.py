@@ -1,4 +1,4 @@
-"""The host's client says what docs/shim.md 7 says, and believes nothing else."""
+"""The host's client says what shim.md 7 says, and believes nothing else."""
 
 import base64
 import json

@@ -1,4 +1,4 @@
-"""Callers that die, flood or cannot be answered, and tools that are not bound (docs/shim.md 2, 4)."""
+"""Callers that die, flood or cannot be answered, and tools that are not bound (shim.md 2, 4)."""
 
 import contextlib
 import json

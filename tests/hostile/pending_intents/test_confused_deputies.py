@@ -1,4 +1,4 @@
-"""A start carries a PendingIntent of an app that did not send it (docs/shim.md 3): nobody gains by it."""
+"""A start carries a PendingIntent of an app that did not send it (shim.md 3): nobody gains by it."""
 
 import json
 import threading
@@ -20,7 +20,7 @@ ATTACKER = "com.example.attacker"
 VICTIM = "com.example.victim"
 SERVICE = ComponentName(SHIM, "dev.droidgate.shim.frontends.ToolService")
 OWN = {"own": "text", "amount": "1"}
-# What an answer adds (docs/shim.md 2).
+# What an answer adds (shim.md 2).
 ANSWER = {"mobile-mcp-response", "mcp_request_id"}
 
 

@@ -1,4 +1,4 @@
-"""App functions, and their documents as the phone's Android has them (docs/shim.md 4, 6)."""
+"""App functions, and their documents as the phone's Android has them (shim.md 4, 6)."""
 
 from __future__ import annotations
 

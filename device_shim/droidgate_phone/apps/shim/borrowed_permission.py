@@ -1,4 +1,4 @@
-"""The shell's right to call app functions: one app borrows it for all shims (docs/shim.md 4).
+"""The shell's right to call app functions: one app borrows it for all shims (shim.md 4).
 
 Android lets one instrumentation at a time act with the shell's permissions: `dev.droidgate.shim` does, while
 calls are open. The other shims bind its service.

@@ -1,4 +1,4 @@
-"""Callers and their grants (docs/shim.md 3), and how the phone recognises a shim: by its provider's class and
+"""Callers and their grants (shim.md 3), and how the phone recognises a shim: by its provider's class and
 the builder's two assets.
 """
 

@@ -1,4 +1,4 @@
-"""Asking the user (docs/shim.md 3): the questions that wait, one after the other."""
+"""Asking the user (shim.md 3): the questions that wait, one after the other."""
 
 from __future__ import annotations
 

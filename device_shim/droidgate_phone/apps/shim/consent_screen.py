@@ -1,4 +1,4 @@
-"""The screen that asks the user about one call (docs/shim.md 3)."""
+"""The screen that asks the user about one call (shim.md 3)."""
 
 from __future__ import annotations
 

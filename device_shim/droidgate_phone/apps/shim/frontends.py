@@ -1,4 +1,4 @@
-"""The shim as an app of other protocols: mMCP by activity and broadcast, app functions (docs/shim.md 2, 6).
+"""The shim as an app of other protocols: mMCP by activity and broadcast, app functions (shim.md 2, 6).
 
 Each writes its request in the specification's form and hands it to the same engine.
 """

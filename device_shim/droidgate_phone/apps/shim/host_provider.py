@@ -1,4 +1,4 @@
-"""`HostProvider`, the interface for the computer: its methods, for the shell and root only (docs/shim.md 7).
+"""`HostProvider`, the interface for the computer: its methods, for the shell and root only (shim.md 7).
 
 It is asked on Binder threads; each method is a function on the shim's main thread, for which they wait.
 """

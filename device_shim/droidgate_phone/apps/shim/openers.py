@@ -1,4 +1,4 @@
-"""Getting an activity of the shim onto the screen: the routes of docs/shim.md 4, in their order.
+"""Getting an activity of the shim onto the screen: the routes of shim.md 4, in their order.
 
 A start that Android blocks raises nothing, so each is watched. A visible window, the agent's bind flag and
 the user's permission to draw over apps all show in the first attempt; the notification is left then.

@@ -1,4 +1,4 @@
-"""Calls of mMCP receivers: ordered broadcasts (docs/shim.md 4)."""
+"""Calls of mMCP receivers: ordered broadcasts (shim.md 4)."""
 
 from __future__ import annotations
 

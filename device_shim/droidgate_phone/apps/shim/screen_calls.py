@@ -1,4 +1,4 @@
-"""Calls of mMCP activities, one at a time on the screen (docs/shim.md 4; reference android-runtime 1.5)."""
+"""Calls of mMCP activities, one at a time on the screen (shim.md 4; reference android-runtime 1.5)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How `dev.droidgate.shim` lends the shell's right to the other shims (docs/shim.md 4)."""
+"""How `dev.droidgate.shim` lends the shell's right to the other shims (shim.md 4)."""
 
 from __future__ import annotations
 

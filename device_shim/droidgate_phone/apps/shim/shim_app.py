@@ -1,4 +1,4 @@
-"""The behaviour of each class of the shim's APK: the services and activities of docs/shim.md 2 to 4, and the
+"""The behaviour of each class of the shim's APK: the services and activities of shim.md 2 to 4, and the
 user's screen with grants, switches and history.
 """
 

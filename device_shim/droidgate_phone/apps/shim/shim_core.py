@@ -1,5 +1,5 @@
 """The shim's process: requests to the engine, its effects to what carries them out, what it keeps on disk in
-addition to grants, and what of a route's target is installed (docs/shim.md 5).
+addition to grants, and what of a route's target is installed (shim.md 5).
 
 Everything here runs on the main thread.
 """
@@ -295,7 +295,7 @@ class Receipt:
         deliver: Takes its answer.
         call: The engine's call, once it is open.
         stage: How far it has come: `waiting`, `window` (the window that calls its app is not open) or `app`.
-        trace: What went to the app and came from it (docs/shim.md 7); None where nobody wants to know.
+        trace: What went to the app and came from it (shim.md 7); None where nobody wants to know.
         is_answered: Its answer has gone.
         on_end: What runs after its answer.
     """

@@ -1,4 +1,4 @@
-"""Asking an mMCP receiver for its tools: the ordered DISCOVERY broadcast (docs/shim.md 4, 5)."""
+"""Asking an mMCP receiver for its tools: the ordered DISCOVERY broadcast (shim.md 4, 5)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""One process of a shim: the core, and the calls of app functions and of Mobile-MCP tools (docs/shim.md 4).
+"""One process of a shim: the core, and the calls of app functions and of Mobile-MCP tools (shim.md 4).
 
 A binding is kept for one caller and one component; a caller without a name has one for each call. To the app
 behind, all messages come from the shim's uid; the shim's callers differ there by the binder: a service is

@@ -21,7 +21,7 @@ class AuditShow(
     The log has no arguments and no results; --json prints the digest of each call's arguments.
     """
 
-    patterns: list[str] | None = argument("[PATTERN]...", PATTERN_HELP)
+    patterns: list[str] | None = argument("PATTERN", PATTERN_HELP)
     last: int = option("--last -n N", "At most this many, the newest", 20, min=1)
     arguments: str | None = option(
         "--args JSON", "Only calls with exactly these arguments, as they were sent, found by their digest"

@@ -35,7 +35,7 @@ _UNKNOWN_ENDS: Final = frozenset({"canceled", "interrupted", "timeout"})
 
 _BUSY: Final = "busy"
 _BUSY_SECONDS: Final = 1.0
-"""A shim takes two calls a second from a computer, after thirty at once (docs/shim-engine.md 3)."""
+"""A shim takes two calls a second from a computer, after thirty at once (shim-engine.md 3)."""
 
 
 def call_batch(path: Path, options: Call) -> int:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from droidgate.cli.command_classes import Command, argument, flag, option
 from droidgate.cli.completing import complete_declared
-from droidgate.cli.shared_options import AS_JSON, SERIAL
+from droidgate.cli.shared_options import ARGUMENTS, AS_JSON, SERIAL, SIGNED_BY
 
 
 class Call(Command, short="Call a capability of a phone's app", work="droidgate.cli.calls.run_call:call"):
@@ -26,20 +26,23 @@ class Call(Command, short="Call a capability of a phone's app", work="droidgate.
     one without an answer, the others are skipped. The record of each is printed, a JSON object a line.
     """
 
+    _headings = {
+        "One call": ("arguments", "pairs", "files", "pull", "explain", "trace", "force", "as_json"),
+        "One call or a batch": ("package", "protocol", "signed_by"),
+        "A batch of calls": ("batch", "results", "parallel"),
+        "Commands of MobileAgent": ("commands", "keep_going"),
+    }
+
     capability: str | None = argument(
-        "[CAPABILITY]", "Its id, the end of its id, APP.ID, or PACKAGE/ID", autocompletion=complete_declared
+        "CAPABILITY", "Its id, the end of its id, APP.ID, or PACKAGE/ID", autocompletion=complete_declared
     )
-    arguments: str = option(
-        "--args JSON", "The arguments, as a JSON object; - reads it from standard input", "{}"
-    )
+    arguments: str = ARGUMENTS
     pairs: list[str] | None = option("--arg NAME=VALUE", "One argument; may be repeated")
     files: list[str] | None = option(
         "--file NAME=@FILE", "Put a file where the app can read it; the argument is its path. May be repeated"
     )
     pull: Path | None = option("--pull DIR", "Fetch the files that the result names")
     serial: str | None = SERIAL
-    package: str | None = option("--app PACKAGE", "Only capabilities of this app")
-    protocol: str | None = option("--protocol FORMAT", "Only capabilities of this format")
     deadline: float = option("--deadline SECONDS", "How long it may take", 30.0, min=1, max=150)
     approved: bool = flag("--yes", "Call it without asking; what the policy denies is not called")
     explain: bool = flag("--explain", "Show the route and the device commands, and call nothing")
@@ -47,9 +50,9 @@ class Call(Command, short="Call a capability of a phone's app", work="droidgate.
         "--trace FILE", "Write each step with its values into a new file, a JSON object a line"
     )
     force: bool = flag("--force", "Replace the file of --trace")
-    signed_by: str | None = option(
-        "--signed-by SHA256", "Trust a shim that another key than yours signed: its certificate's digest"
-    )
+    package: str | None = option("--app PACKAGE", "Only capabilities of this app")
+    protocol: str | None = option("--protocol FORMAT", "Only capabilities of this format")
+    signed_by: str | None = SIGNED_BY
     batch: Path | None = option(
         "--batch FILE",
         "Make the calls of a file, in place of one: a JSON object a line, with `capability`, "

@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 from droidgate.cli.command_classes import Command, argument, flag, option
-from droidgate.cli.completing import complete_clients, complete_serials
-from droidgate.cli.shared_options import AS_JSON
+from droidgate.cli.completing import complete_clients
+from droidgate.cli.shared_options import AS_JSON, SERIALS
 
 
 class InstallClient(
@@ -24,16 +24,12 @@ class InstallClient(
         ...,
         autocompletion=complete_clients,
     )
-    serials: list[str] | None = option(
-        "--serial",
-        "A phone to serve; may be repeated. The only one by default",
-        autocompletion=complete_serials,
-    )
-    name: str = option("--name", "Name of the server in the client", "droidgate")
+    serials: list[str] | None = SERIALS
+    name: str = option("--name NAME", "Name of the server in the client", "droidgate")
     project: Path | None = option(
         "--project FOLDER", "Change the settings of the project in FOLDER, not the user's"
     )
-    url: str | None = option("--url", "Use the running server at this address")
+    url: str | None = option("--url URL", "Use the running server at this address")
     variable: str = option(
         "--variable NAME", "Environment variable with the server's token", "DROIDGATE_TOKEN"
     )

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from droidgate.cli.command_classes import Command, ReportingCommand, argument, flag, option
 from droidgate.cli.run_limits import BoundedCommand, Deadline, Memory
-from droidgate.cli.shared_options import AS_JSON, INCLUDE_SHIMS
+from droidgate.cli.shared_options import AS_JSON, FORCE, INCLUDE_SHIMS
 
 
 class Scan(
@@ -20,6 +20,11 @@ class Scan(
     linters say, what each conversion would cost. A file that cannot be read is a row with its reason. A scan
     that was stopped goes on where it was, and a repeated one reads only what is new.
     """
+
+    _headings = {
+        "The catalog": ("catalog", "known", "include_shims", "keep_log"),
+        "Processes and their limits": ("workers", "memory", "deadline", "cluster", "trust_scheduler"),
+    }
 
     sources: list[str] = argument(
         "SRC",
@@ -59,6 +64,11 @@ class Coverage(
     it is described; and, with --since, what came, went and changed.
     """
 
+    _headings = {
+        "What is reported": ("since", "no_match", "details", "translate", "include_shims"),
+        "Files to write": ("html", "csv", "parquet", "sarif", "force"),
+    }
+
     catalog: Path = argument("CATALOG", "Folder that `scan` has filled", ...)
     since: list[Path] | None = option(
         "--since OLD",
@@ -78,7 +88,7 @@ class Coverage(
     csv: Path | None = option("--csv DIR", "Write the tables behind it as CSV")
     parquet: Path | None = option("--parquet DIR", "Write the tables behind it as Parquet")
     sarif: Path | None = option("--sarif FILE", "Write what could be better as a SARIF 2.1.0 log")
-    force: bool = flag("--force", "Overwrite files that are there and differ")
+    force: bool = FORCE
     include_shims: bool = INCLUDE_SHIMS
     as_json: bool = AS_JSON
 

@@ -11,6 +11,7 @@ from droidgate.cli.shared_options import (
     AS_JSON,
     AS_SARIF,
     CHOSEN_PROVIDERS,
+    FORCE,
     ONLY_FORMATS,
     PROVIDER_DESCRIPTION,
     PROVIDER_NAME,
@@ -55,6 +56,11 @@ class Convert(
     --description replace what the source states, of one provider.
     """
 
+    _headings = {
+        "What is written": ("target", "out", "name", "package", "description", "force"),
+        "What is read": ("only", "providers", "variant", "strict"),
+    }
+
     sources: list[str] = SOURCES
     target: str = TARGET
     out: Path = option(
@@ -67,7 +73,7 @@ class Convert(
     description: str | None = PROVIDER_DESCRIPTION
     variant: str | None = VARIANT
     strict: bool = STRICT
-    force: bool = flag("--force", "Overwrite files that are there and differ")
+    force: bool = FORCE
     fail_on: ConversionThreshold | None = option(
         "--fail-on", "Exit with 1 from this level on; everything is written all the same"
     )
@@ -96,6 +102,11 @@ class Migrate(
     The manifest is edited in place; descriptors and a handler with one typed method for each capability are
     added. A second run changes nothing.
     """
+
+    _headings = {
+        "What is written": ("target", "project", "package", "language", "name", "description", "write"),
+        "What is read": ("only", "providers", "variant", "strict"),
+    }
 
     source: str = argument("SRC", SOURCE_HELP, ...)
     target: str = TARGET
@@ -142,6 +153,20 @@ class Pack(
     `--generate` writes the descriptors of functions that only Kotlin sources declare; agents find those too.
     """
 
+    _headings = {
+        "The APK": (
+            "out",
+            "dex",
+            "package",
+            "version_code",
+            "minimum_sdk",
+            "target_sdk",
+            "generate",
+            "force",
+        ),
+        "Signing": ("key_type", "key"),
+    }
+
     project: Path = argument(
         "PROJECT", "Folder of an Android project, of its module, or with an AndroidManifest.xml", ...
     )
@@ -158,7 +183,7 @@ class Pack(
     minimum_sdk: int | None = option("--min-sdk N", "In place of what the project says")
     target_sdk: int | None = option("--target-sdk N", "In place of what the project says")
     generate: bool = flag("--generate", "Write the descriptors of functions that Kotlin sources declare")
-    force: bool = flag("--force", "Replace a file that is there and differs")
+    force: bool = FORCE
     memory: Memory = 4096
     deadline: Deadline = 300.0
     as_json: bool = AS_JSON

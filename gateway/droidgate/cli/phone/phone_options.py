@@ -22,6 +22,11 @@ class PhoneStart(
     only, and keeps nothing when it stops.
     """
 
+    _headings = {
+        "How it is reached": ("port", "server_port"),
+        "The phone": ("sdk", "packages", "no_apps", "fault", "shim_runtime"),
+    }
+
     port: int = option("--port", "Port that adb connects to, 0 for a free one", 0, min=0, max=65535)
     server_port: int = option(
         "--server-port",
@@ -75,7 +80,7 @@ class PhoneInstall(
     An app that is there is replaced.
     """
 
-    apks: list[Path] = argument("APK...", "APKs, and containers with the splits of one app", ...)
+    apks: list[Path] = argument("APK", "APKs, and containers with the splits of one app", ...)
     port: int | None = RUNNING_PORT
     as_json: bool = AS_JSON
 
@@ -86,9 +91,7 @@ class PhonePush(
     """Copy a file to a virtual phone."""
 
     local: Path = argument("FILE", "The file to copy", ...)
-    remote: str = argument(
-        "[TARGET]", "File or folder on the phone", "/sdcard/Download/", show_default="/sdcard/Download/"
-    )
+    remote: str = argument("TARGET", "File or folder on the phone", "/sdcard/Download/")
     port: int | None = RUNNING_PORT
     as_json: bool = AS_JSON
 

@@ -7,8 +7,8 @@ from typing import Final
 from droidgate.cli.command_classes import Command, argument, flag, option
 from droidgate.cli.shared_options import AS_JSON, PATTERN_HELP, SERIAL
 
-PATTERNS: Final = argument("PATTERN...", PATTERN_HELP, ...)
-PATTERNS_OR_ALL: Final = argument("[PATTERN]...", f"{PATTERN_HELP}; all by default")
+PATTERNS: Final = argument("PATTERN", PATTERN_HELP, ...)
+PATTERNS_OR_ALL: Final = argument("PATTERN", f"{PATTERN_HELP}; all by default")
 
 
 class PinsList(Command, short="List what is approved", work="droidgate.cli.pins.run_pins:list_pins"):

@@ -6,8 +6,7 @@ from enum import StrEnum
 from pathlib import Path
 
 from droidgate.cli.command_classes import Command, PagedCommand, flag, option
-from droidgate.cli.completing import complete_serials
-from droidgate.cli.shared_options import AS_JSON
+from droidgate.cli.shared_options import AS_JSON, SERIALS
 
 
 class Serve(
@@ -22,9 +21,12 @@ class Serve(
     HTTP, clients send the token in the file that is named at the start.
     """
 
-    serials: list[str] | None = option(
-        "--serial", "A phone; may be repeated. The only one by default", autocompletion=complete_serials
-    )
+    _headings = {
+        "How clients connect": ("http", "no_token"),
+        "What clients get": ("select", "search", "screens", "files", "allow", "app_instructions"),
+    }
+
+    serials: list[str] | None = SERIALS
     http: str | None = option(
         "--http [HOST:]PORT",
         "Serve over Streamable HTTP on this address of loopback, not on standard input and output",
@@ -94,16 +96,11 @@ class ServeMobileAgent(
 
     server: ServerChoice = option("--server", "Which of the two servers to run", ServerChoice.BOTH)
     host: str = option(
-        "--host", "Address to listen on. Clients need a token if it is not loopback", "localhost"
+        "--host ADDRESS", "Address to listen on. Clients need a token if it is not loopback", "localhost"
     )
     data_port: int = option("--data-port", "Port of the data collection server", 8020, min=0, max=65_535)
     action_port: int = option("--action-port", "Port of the action server", 8021, min=0, max=65_535)
-    serials: list[str] | None = option(
-        "--serial",
-        "A phone; may be repeated. The only one by default",
-        show_default=False,
-        autocompletion=complete_serials,
-    )
+    serials: list[str] | None = SERIALS
     extend: list[ExtensionChoice] | None = option(
         "--extend",
         "Serve tools that UFO does not have, or annotate all tools; may be repeated",

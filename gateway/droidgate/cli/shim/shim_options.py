@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 from droidgate.cli.command_classes import Command, Options, ReportingCommand, argument, flag, option
 from droidgate.cli.completing import complete_capabilities, complete_shims
 from droidgate.cli.run_limits import BoundedCommand, Deadline, Memory
-from droidgate.cli.shared_options import AS_JSON, SERIAL, ConversionThreshold
+from droidgate.cli.shared_options import ARGUMENTS, AS_JSON, FORCE, SERIAL, SIGNED_BY, ConversionThreshold
 
 if TYPE_CHECKING:
     from droidgate_shim.builder.shims import ShimOptions
@@ -24,6 +24,8 @@ class AdvertisedProtocol(StrEnum):
 
 
 _APP_HELP = "An APK, a container or folder of APKs, a project's folder, or a phone as adb:[SERIAL[/PACKAGE]]"
+
+_MAKING: Final = "How shims are made"
 
 DEADLINE_MS: Final = option("--deadline-ms MS", "How long a call may take", min=1, max=150_000)
 FAIL_ON: Final = option(
@@ -42,6 +44,10 @@ CAPABILITY_IDS: Final = option(
 
 class ShimBuildOptions(Options):
     """How shims are made; the names are those of the builder's `ShimOptions`."""
+
+    _headings = {
+        _MAKING: ("protocols", "only", "aggregate", "advertise", "deadline_ms", "signer", "key"),
+    }
 
     protocols: list[str] | None = option(
         "--protocol FORMAT",
@@ -84,10 +90,12 @@ class ShimBuildCommand(
     permission that a shim asks for is listed with the capabilities that need it.
     """
 
+    _headings = {_MAKING: ("sources", "out", "force")}
+
     sources: list[str] = option("--from SRC", f"{_APP_HELP}; may be repeated", ...)
     options: ShimBuildOptions
     out: Path = option("--output -o DIR", "Folder for the APKs", Path("shims"))
-    force: bool = flag("--force", "Replace files that are there and differ")
+    force: bool = FORCE
     fail_on: ConversionThreshold | None = FAIL_ON
     memory: Memory = 4096
     deadline: Deadline = 600.0
@@ -106,6 +114,8 @@ class ShimInstall(
     dev.droidgate.shim, which is installed with the first shim that needs it. Nothing is granted to other apps
     unless you say so.
     """
+
+    _headings = {_MAKING: ("sources",)}
 
     apks: list[Path] | None = argument("APK", "Shims that `shim build` made, or their folder")
     sources: list[str] | None = option(
@@ -176,13 +186,9 @@ class ShimCall(
     """
 
     capability: str = argument("CAPABILITY", "Its id", ..., autocompletion=complete_capabilities)
-    arguments: str = option(
-        "--args JSON", "The arguments, as a JSON object; - reads it from standard input", "{}"
-    )
+    arguments: str = ARGUMENTS
     shim: str | None = SHIM_NAME
-    signed_by: str | None = option(
-        "--signed-by SHA256", "Trust a shim that another key than yours signed: its certificate's digest"
-    )
+    signed_by: str | None = SIGNED_BY
     serial: str | None = SERIAL
     deadline_ms: int | None = DEADLINE_MS
     as_json: bool = AS_JSON

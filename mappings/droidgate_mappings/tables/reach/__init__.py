@@ -1,6 +1,6 @@
 """Who gets at what: kinds of agents, ways of being called, and what a shim carries between them.
 
-`agents.toml` is droidgate's own; `frontends_and_backends.toml` says what the shim does (docs/shim.md 9), and
+`agents.toml` is droidgate's own; `frontends_and_backends.toml` says what the shim does (shim.md 9), and
 the tests of the virtual phone run each of its cells. A dialect says by `interface` in which way its
 capabilities are called (`droidgate_mappings.tables.loading.DialectTable`).
 """

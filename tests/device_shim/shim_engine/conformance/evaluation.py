@@ -1,4 +1,4 @@
-"""One vector's input to its outcome (docs/shim-engine.md 9)."""
+"""One vector's input to its outcome (shim-engine.md 9)."""
 
 from __future__ import annotations
 

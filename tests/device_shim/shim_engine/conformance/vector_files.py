@@ -1,4 +1,4 @@
-"""The vectors of `device_shim/vectors`, with their shorthands expanded (docs/shim-engine.md 9)."""
+"""The vectors of `device_shim/vectors`, with their shorthands expanded (shim-engine.md 9)."""
 
 from __future__ import annotations
 

@@ -10,7 +10,7 @@ import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 
 /**
- * Answers to requests that are refused unread (docs/shim.md 2), on a thread of their own. When many wait, the thread
+ * Answers to requests that are refused unread (shim.md 2), on a thread of their own. When many wait, the thread
  * that brings another one answers it itself: that slows down only its sender.
  */
 public final class Refusals {

@@ -14,7 +14,7 @@ import dev.droidgate.shim.platform.Names;
 import dev.droidgate.shim.platform.Packages;
 import java.util.Map;
 
-/** Calls of app functions: by this app where it holds the permission, else by the app that borrows it (docs/shim.md 4). */
+/** Calls of app functions: by this app where it holds the permission, else by the app that borrows it (shim.md 4). */
 public final class AppFunctions {
     private static final int FIRST_SDK = 36;
 

@@ -17,7 +17,7 @@ import dev.droidgate.shim.targets.Installed;
 import java.util.Map;
 import java.util.UUID;
 
-/** The edge that reaches other apps, by the kind of a route's backend (docs/shim.md 4). */
+/** The edge that reaches other apps, by the kind of a route's backend (shim.md 4). */
 public final class Backends implements Backend {
     private final CallControl control;
     private final Installed installed;

@@ -16,7 +16,7 @@ import dev.droidgate.shim.platform.Packages;
 import dev.droidgate.shim.targets.Discoveries;
 import dev.droidgate.shim.targets.TargetDigests;
 
-/** Calls of mMCP's broadcast dialect: explicit ordered broadcasts (docs/shim.md 4). */
+/** Calls of mMCP's broadcast dialect: explicit ordered broadcasts (shim.md 4). */
 public final class Broadcasts {
     private static final long CALL_TIME = 10_000;
 

@@ -13,7 +13,7 @@ import java.util.Map;
 import java.util.UUID;
 
 /**
- * Calls of other Mobile-MCP tools: bound where they let themselves be bound, else started (docs/shim.md 4).
+ * Calls of other Mobile-MCP tools: bound where they let themselves be bound, else started (shim.md 4).
  *
  * <p>A tool may keep what belongs to one agent with its binding, so each agent has a binding of its own, and each
  * call of somebody who has no name. A tool may distinguish its users by binder and sendingUid: the uid is always

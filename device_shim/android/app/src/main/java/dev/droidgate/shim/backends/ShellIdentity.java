@@ -15,7 +15,7 @@ import dev.droidgate.shim.platform.Packages;
 import java.util.Map;
 
 /**
- * The shell's right to call app functions, which this app borrows for all shims while calls are open (docs/shim.md
+ * The shell's right to call app functions, which this app borrows for all shims while calls are open (shim.md
  * 4). Android lets one app at a time act with the shell's permissions, so it is given back soon.
  */
 public final class ShellIdentity {

@@ -21,7 +21,7 @@ import dev.droidgate.shim.platform.Extras;
 import dev.droidgate.shim.platform.Names;
 import java.util.Map;
 
-/** One app function that the app with the borrowed identity executes for this one (docs/shim.md 4). */
+/** One app function that the app with the borrowed identity executes for this one (shim.md 4). */
 public final class ShellIdentityCall implements ServiceConnection {
     /** The manifest of the other app names it. */
     private static final String SERVICE = "dev.droidgate.shim.backends.ShellIdentityService";

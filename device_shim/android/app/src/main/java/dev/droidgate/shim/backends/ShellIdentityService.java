@@ -23,7 +23,7 @@ import dev.droidgate.shim.platform.Names;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 
-/** Calls app functions for the other shims, with the identity that this app borrows (docs/shim.md 4). */
+/** Calls app functions for the other shims, with the identity that this app borrows (shim.md 4). */
 public final class ShellIdentityService extends Service {
     private static final String SHIMS = "dev.droidgate.shim.";
     private static final CallFailure STRANGER =

@@ -18,7 +18,7 @@ import java.util.HashMap;
 import java.util.Map;
 import java.util.UUID;
 
-/** Questions to the user about calls that nobody has granted, one after the other (docs/shim.md 3). */
+/** Questions to the user about calls that nobody has granted, one after the other (shim.md 3). */
 public final class Consent implements Questions {
     private static final int MOST_WAITING = 4;
     private static final long REFUSED_TIME = 60_000;

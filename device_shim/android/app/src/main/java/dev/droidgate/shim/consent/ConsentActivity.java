@@ -20,7 +20,7 @@ import dev.droidgate.shim.windows.Views;
 import dev.droidgate.shim.windows.WindowOpener;
 
 /**
- * Asks the user about one call (docs/shim.md 3). Touches through what others draw over it, and those that came before
+ * Asks the user about one call (shim.md 3). Touches through what others draw over it, and those that came before
  * it could be read, allow nothing (reference android-runtime 2.3).
  */
 public final class ConsentActivity extends Activity {

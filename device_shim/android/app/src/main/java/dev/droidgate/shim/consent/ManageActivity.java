@@ -20,7 +20,7 @@ import dev.droidgate.shim.windows.Views;
 import java.util.List;
 import java.util.Map;
 
-/** The app's screen: who may call what, what is switched on, and what was called (docs/shim.md 3). */
+/** The app's screen: who may call what, what is switched on, and what was called (shim.md 3). */
 public final class ManageActivity extends Activity {
     private static final String NOTIFICATIONS = "android.permission.POST_NOTIFICATIONS";
 

@@ -24,7 +24,7 @@ import java.util.Map;
 import java.util.Set;
 import java.util.UUID;
 
-/** The capabilities as app functions (docs/shim.md 6); loaded from Android 16 on (API 36) only. */
+/** The capabilities as app functions (shim.md 6); loaded from Android 16 on (API 36) only. */
 public final class FunctionService extends AppFunctionService {
     /** The answer to one execution. */
     private static final class Outcome extends Reply {

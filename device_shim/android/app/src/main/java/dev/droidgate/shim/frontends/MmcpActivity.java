@@ -11,7 +11,7 @@ import java.util.HashMap;
 import java.util.Map;
 import java.util.UUID;
 
-/** The shim as an mMCP tool app for agents that start activities (docs/shim.md 2). */
+/** The shim as an mMCP tool app for agents that start activities (shim.md 2). */
 public final class MmcpActivity extends Activity {
     private static final String CALL = "call";
 

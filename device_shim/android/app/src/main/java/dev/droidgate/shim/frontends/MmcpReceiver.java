@@ -22,7 +22,7 @@ import java.util.Map;
 import java.util.UUID;
 import org.xmlpull.v1.XmlPullParserException;
 
-/** The shim as an mMCP tool app for agents that send broadcasts (docs/shim.md 2). */
+/** The shim as an mMCP tool app for agents that send broadcasts (shim.md 2). */
 public final class MmcpReceiver extends BroadcastReceiver {
     /** Agents wait ten seconds, and Android calls a receiver of a foreground broadcast dead after as many. */
     private static final long LONGEST = 9_000;

@@ -8,7 +8,7 @@ import dev.droidgate.shim.core.FailureTokens;
 import dev.droidgate.shim.core.Frontend;
 import java.util.Map;
 
-/** The answer to an mMCP agent: one text, which begins with {@code Error:} on failure (docs/shim.md 2). */
+/** The answer to an mMCP agent: one text, which begins with {@code Error:} on failure (shim.md 2). */
 public abstract class TextReply extends Reply {
     private final Shim shim;
     private final String tool;

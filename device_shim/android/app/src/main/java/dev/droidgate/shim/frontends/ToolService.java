@@ -19,7 +19,7 @@ import dev.droidgate.shim.windows.Texts;
 import java.util.Map;
 import java.util.TreeMap;
 
-/** The Mobile-MCP tool: bound by a Messenger, or started with a callback (docs/shim.md 2). */
+/** The Mobile-MCP tool: bound by a Messenger, or started with a callback (shim.md 2). */
 public final class ToolService extends Service {
     private static final int NOTIFICATION = 1;
 

@@ -24,7 +24,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 
-/** What the host may ask for (docs/shim.md 7). */
+/** What the host may ask for (shim.md 7). */
 public final class HostCommands {
     private static final int LONGEST_REQUEST = 32 * 1024;
 

@@ -23,7 +23,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 
-/** Requests and answers that are too long for an argument, as framed files (docs/shim.md 7). */
+/** Requests and answers that are too long for an argument, as framed files (shim.md 7). */
 public final class HostFrames {
     private static final byte[] MAGIC = "DGF1".getBytes(StandardCharsets.US_ASCII);
     private static final int DIGEST = 32;

@@ -23,7 +23,7 @@ import java.util.LinkedHashMap;
 import java.util.Map;
 
 /**
- * The way in for the computer, through adb (docs/shim.md 7).
+ * The way in for the computer, through adb (shim.md 7).
  *
  * <p>{@code call} is checked by no permission of the framework's, and an app can be granted DUMP; so each
  * entry asks for both, the permission and the shell's or root's uid (reference android-runtime 1.8).

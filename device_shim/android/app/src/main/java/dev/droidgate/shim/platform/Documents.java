@@ -11,7 +11,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 
-/** Android's documents and the engine's (docs/shim-engine.md 5); loaded from Android 12 on (API 31) only. */
+/** Android's documents and the engine's (shim-engine.md 5); loaded from Android 12 on (API 31) only. */
 public final class Documents {
     private static final int DEEPEST = 64;
 

@@ -17,7 +17,7 @@ import java.util.Map;
 import java.util.Set;
 import java.util.TreeSet;
 
-/** Who may call what, and what is switched off: deny unless granted (docs/shim.md 3). */
+/** Who may call what, and what is switched off: deny unless granted (shim.md 3). */
 public final class Grants {
     private final PackageManager packages;
     private final Certificates certificates;

@@ -11,7 +11,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.Executor;
 
-/** The last calls: who called what and how it ended, never arguments or results (docs/shim.md 3). */
+/** The last calls: who called what and how it ended, never arguments or results (shim.md 3). */
 public final class History {
     private static final int MOST = 200;
     private static final int LONGEST_ID = 200;

@@ -6,7 +6,7 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * What is open, on disk, so that the next process knows what this one left unanswered (docs/shim.md 3).
+ * What is open, on disk, so that the next process knows what this one left unanswered (shim.md 3).
  *
  * <p>An entry goes after its answer and after the service's start was acknowledged. So what Android delivers
  * again and has no entry never ran, and what has one may have run and is not run again.

@@ -22,7 +22,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Consumer;
 
-/** What receivers of mMCP's broadcast dialect report about their tools: only they know (docs/shim.md 4, 5). */
+/** What receivers of mMCP's broadcast dialect report about their tools: only they know (shim.md 4, 5). */
 public final class Discoveries {
     /** Of the digests of what a receiver tells. */
     public static final String RECIPE = "broadcast";

@@ -9,7 +9,7 @@ import dev.droidgate.shim.platform.Packages;
 import java.util.LinkedHashMap;
 import java.util.Map;
 
-/** What is installed of the apps behind the shim, to be compared with what was approved (docs/shim.md 5). */
+/** What is installed of the apps behind the shim, to be compared with what was approved (shim.md 5). */
 public final class Installed {
     private static final int MOST_DIGESTS = 1_024;
 

@@ -19,7 +19,7 @@ import java.nio.charset.StandardCharsets;
 import java.security.MessageDigest;
 import org.xmlpull.v1.XmlPullParserException;
 
-/** Digests of what an app says that it can do, by the recipes of docs/shim.md 5. */
+/** Digests of what an app says that it can do, by the recipes of shim.md 5. */
 public final class TargetDigests {
     private static final String ASSETS = "assets(";
 

@@ -10,7 +10,7 @@ import java.util.TreeMap;
 import org.xmlpull.v1.XmlPullParser;
 import org.xmlpull.v1.XmlPullParserException;
 
-/** An XML resource as the text that its digest is of (docs/shim.md 5). */
+/** An XML resource as the text that its digest is of (shim.md 5). */
 public final class XmlEvents {
     private XmlEvents() {}
 

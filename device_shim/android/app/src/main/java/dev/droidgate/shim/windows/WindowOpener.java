@@ -13,7 +13,7 @@ import java.util.Map;
 import java.util.function.Consumer;
 
 /**
- * Opens windows of the shim from the background, as far as Android allows it (docs/shim.md 4).
+ * Opens windows of the shim from the background, as far as Android allows it (shim.md 4).
  *
  * <p>A window of ours that is visible, the agent's bind flag and SYSTEM_ALERT_WINDOW are reasons for which
  * Android lets one start pass; a start that it blocks only shows by nothing opening (reference android-runtime 1.2).

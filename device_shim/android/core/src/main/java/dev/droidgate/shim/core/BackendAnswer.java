@@ -93,7 +93,7 @@ public final class BackendAnswer {
         return new BackendAnswer(null, 0, null, null, null, failure);
     }
 
-    /** Returns it as a vector has it (docs/shim-engine.md 9); a failure to call as its token and text. */
+    /** Returns it as a vector has it (shim-engine.md 9); a failure to call as its token and text. */
     public Map<String, Object> written() {
         Map<String, Object> written = new LinkedHashMap<>();
         if (failure != null) {

@@ -2,7 +2,7 @@ package dev.droidgate.shim.core;
 
 import java.util.Map;
 
-/** How many requests may be open and come in (docs/shim-engine.md 3, 8). */
+/** How many requests may be open and come in (shim-engine.md 3, 8). */
 final class CallLimits {
     /** More than any phone will see, and few enough for products. */
     private static final long MOST = 1_000_000;

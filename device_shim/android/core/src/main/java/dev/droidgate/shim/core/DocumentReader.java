@@ -6,7 +6,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 
-/** Reads the values of the documents that app functions answer with (docs/shim-engine.md 5). */
+/** Reads the values of the documents that app functions answer with (shim-engine.md 5). */
 final class DocumentReader {
     private static final String RETURN_VALUE = "androidAppfunctionsReturnValue";
 

@@ -7,7 +7,7 @@ import java.util.Map;
 
 /**
  * What writing and reading documents share: types behind references, and a budget
- * (docs/shim-engine.md 5).
+ * (shim-engine.md 5).
  */
 final class DocumentTypes {
     static final String PROPERTIES = "properties";

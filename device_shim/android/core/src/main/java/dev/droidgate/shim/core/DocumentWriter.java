@@ -6,7 +6,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 
-/** Writes values into the documents that app functions take (docs/shim-engine.md 5). */
+/** Writes values into the documents that app functions take (shim-engine.md 5). */
 final class DocumentWriter {
     private final DocumentTypes types;
 

@@ -5,7 +5,7 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * What happens to a call between a Mobile-MCP agent and the app behind the shim (docs/shim-engine.md).
+ * What happens to a call between a Mobile-MCP agent and the app behind the shim (shim-engine.md).
  *
  * <p>The edges hand in requests, decisions, answers and the end of time, all on one thread; each request that is
  * handed in is answered exactly once. An edge that is called may ask for the journal, and nothing else, from within.

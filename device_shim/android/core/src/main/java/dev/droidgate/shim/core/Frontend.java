@@ -9,7 +9,7 @@ import java.util.Map;
 
 /**
  * Requests of agents that speak no Mobile-MCP: written as S1 for the engine, and its answers read back
- * (docs/shim.md 2, 6).
+ * (shim.md 2, 6).
  */
 public final class Frontend {
     private static final String RETURN_VALUE = "androidAppfunctionsReturnValue";

@@ -7,7 +7,7 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * Strict JSON (RFC 8259; docs/shim-engine.md 1).
+ * Strict JSON (RFC 8259; shim-engine.md 1).
  *
  * <p>A value is null, Boolean, Long, BigDecimal, String, a List or a Map in source order. A number
  * without fraction and exponent is a Long.

@@ -5,7 +5,7 @@ import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
 
-/** The one JSON text of a value: sorted keys, no blanks, exact numbers (docs/shim-engine.md 1). */
+/** The one JSON text of a value: sorted keys, no blanks, exact numbers (shim-engine.md 1). */
 public final class JsonWriter implements Comparator<String> {
     private static final JsonWriter BY_CODE_POINT = new JsonWriter();
     private static final String HEXADECIMAL = "0123456789abcdef";

@@ -18,7 +18,7 @@ public final class Outgoing {
     /** The function's id; null where extras go. */
     public final String function;
 
-    /** The function's parameters as a document (docs/shim-engine.md 5). */
+    /** The function's parameters as a document (shim-engine.md 5). */
     public final Map<String, Object> document;
 
     /** The id of a Mobile-MCP request, which its response has to repeat; null for other calls. */
@@ -32,7 +32,7 @@ public final class Outgoing {
         this.document = document;
     }
 
-    /** Returns it as a vector has it (docs/shim-engine.md 9). */
+    /** Returns it as a vector has it (shim-engine.md 9). */
     public Map<String, Object> written() {
         Map<String, Object> written = new LinkedHashMap<>();
         if (extras != null) {

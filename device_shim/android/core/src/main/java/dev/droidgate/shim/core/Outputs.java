@@ -4,10 +4,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 
-/**
- * The outputs of a call: values by name in declared order, and their type words (docs/shim-
- * engine.md 4, 6).
- */
+/** The outputs of a call: values by name in declared order, and their type words (shim-engine.md 4, 6). */
 final class Outputs {
     final Map<String, Object> values = new LinkedHashMap<>();
     private final Map<String, String> words = new LinkedHashMap<>();

@@ -5,7 +5,7 @@ import java.util.HashSet;
 import java.util.Map;
 import java.util.Set;
 
-/** Who may call what: deny unless granted (docs/shim-engine.md 3, 8). */
+/** Who may call what: deny unless granted (shim-engine.md 3, 8). */
 public final class Policy {
     private static final String ANY_APP = "any-app";
     private static final String EVERYTHING = "*";

@@ -5,7 +5,7 @@ import java.util.Iterator;
 import java.util.Map;
 
 /**
- * How many requests each caller may still send (docs/shim-engine.md 3, step 1): a bucket for each, which fills
+ * How many requests each caller may still send (shim-engine.md 3, step 1): a bucket for each, which fills
  * evenly with time. Safe to use from several threads; times are milliseconds of one clock that does not go back.
  */
 final class Rates {

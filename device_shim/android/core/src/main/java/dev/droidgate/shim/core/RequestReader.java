@@ -7,7 +7,7 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * Reads a request of any dialect (docs/shim-engine.md 3; {@code droidgate_mobile_mcp.wire}).
+ * Reads a request of any dialect (shim-engine.md 3; {@code droidgate_mobile_mcp.wire}).
  *
  * <p>One reader reads one request; after a failure {@link #seen} holds what an answer needs.
  */

@@ -8,7 +8,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 
-/** How one capability of the shim is carried out (docs/shim-engine.md 2). */
+/** How one capability of the shim is carried out (shim-engine.md 2). */
 public final class Route {
     private static final List<String> BACKENDS =
             Arrays.asList(

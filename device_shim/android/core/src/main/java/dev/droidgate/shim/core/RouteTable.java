@@ -5,7 +5,7 @@ import java.util.Collections;
 import java.util.LinkedHashMap;
 import java.util.Map;
 
-/** The routes of a shim, as its builder wrote them (docs/shim-engine.md 2). */
+/** The routes of a shim, as its builder wrote them (shim-engine.md 2). */
 public final class RouteTable {
     private static final long FORMAT = 1;
 

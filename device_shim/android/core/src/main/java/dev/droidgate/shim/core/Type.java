@@ -7,7 +7,7 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * A declared type, from the model's JSON form (docs/shim-engine.md 2; {@code droidgate_mappings.model.types}).
+ * A declared type, from the model's JSON form (shim-engine.md 2; {@code droidgate_mappings.model.types}).
  *
  * <p>One class for every kind: what a kind does not have is empty or null.
  */

@@ -14,7 +14,7 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * Runs vectors: one JSON object a line on standard input, its outcome on standard output (docs/shim-engine.md
+ * Runs vectors: one JSON object a line on standard input, its outcome on standard output (shim-engine.md
  * 9). Each line is answered, also what is not a vector: with {@code {"error": "malformed"}} or {@code "internal"}.
  */
 public final class VectorRunner {

@@ -10,7 +10,7 @@ import org.json.JSONException;
 import org.json.JSONObject;
 import org.robolectric.Robolectric;
 
-/** The computer at the other end of adb, by docs/shim.md 7. */
+/** The computer at the other end of adb, by shim.md 7. */
 public final class Host {
     private final Phone phone;
     private final ContentProvider provider =
