@@ -256,6 +256,9 @@ def _fit_capability(fit: Collector, capability: Capability, pointer: str, name: 
         fit, capability.description, f"{pointer}/description", notes
     )
     _default_fields(fit, capacity.capability_defaults, changes, pointer)
+    most, count = capacity.most_description, len(changes["description"] or "")
+    if most is not None and count > most:
+        fit.report(losses.LONG_DESCRIPTION, f"{pointer}/description", count=count, most=most)
     return capability.changed(changes)
 
 

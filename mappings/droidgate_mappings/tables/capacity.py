@@ -58,6 +58,8 @@ class Capacity(Frozen):
         capability_fields: Capability fields with a place of their own.
         capability_defaults: Capability fields that must be written, and what is written where the source has
             none; `{id}` is filled in.
+        most_description: How many characters of a capability's description are taken; None without a limit.
+            A longer one is written whole, since what callers need is often at its end, and reported.
         types: Kind of type -> how it is written.
         nested: Types inside a parameter (items, properties, members, alternatives, references) are carried.
         exclusive_only: A one-of is always exclusive.
@@ -115,6 +117,7 @@ class Capacity(Frozen):
     component: str | None = None
     capability_fields: frozenset[CapabilityField] = frozenset()
     capability_defaults: dict[CapabilityField, str] = {}
+    most_description: int | None = None
     types: dict[str, TypeCapacity]
     nested: bool = True
     exclusive_only: bool = False
