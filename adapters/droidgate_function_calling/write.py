@@ -310,7 +310,7 @@ def _own_capacity(capacity: Capacity) -> Capacity:
             "output_shape": capacity.output_shape,
             "most_description": capacity.most_description,
             "top_words_excluded": frozenset(),
-            "own_dialects": None,
+            "alike_dialects": None,
         }
     )
 

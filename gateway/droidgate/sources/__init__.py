@@ -19,7 +19,7 @@ from droidgate.sources.resources import SourceSet
 from droidgate.sources.source_code import Code
 from droidgate.sources.source_paths import DEVICE_SCHEME
 from droidgate.sources.source_results import Providers
-from droidgate_mappings.formats.format import Format, chosen_formats, finder_of, load_formats
+from droidgate_mappings.formats.format import Format, chosen_formats, found_by, load_formats
 from droidgate_mappings.model.errors import BudgetError, InputError, UsageError
 from droidgate_mappings.timed_steps import timed_step
 
@@ -142,7 +142,7 @@ def check_convertible(providers: Providers, place: str | None) -> None:
     if providers.providers:
         return
     finders = (
-        finder_of(provider)
+        found_by(provider)
         for application in providers.applications
         for format_ in load_formats().values()
         if format_.find_silent is not None

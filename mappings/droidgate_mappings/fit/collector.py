@@ -77,9 +77,9 @@ class Collector:
     losses_of_parameters: dict[str, Finding] = field(default_factory=dict)
 
     @property
-    def own(self) -> bool:
-        """The provider comes from the target format, in a dialect like the target's: its names are kept."""
-        alike = self.capacity.own_dialects
+    def comes_from_target(self) -> bool:
+        """The provider was read from the target format, in a dialect like the target: its names are kept."""
+        alike = self.capacity.alike_dialects
         return self.provider.protocol == self.format_id and (alike is None or self.provider.dialect in alike)
 
     def report(self, loss: Loss, pointer: str, *lost: Any, **names: Any) -> None:
@@ -199,7 +199,7 @@ class Collector:
 
     def is_hidden(self, type_: Type) -> bool:
         """Return whether callers of the dialect do not see a capability that has the type."""
-        if not self.capacity.records_only or self.own:
+        if not self.capacity.records_only or self.comes_from_target:
             return False
         if not isinstance(type_, ObjectType | AllOfType | OneOfType):
             return False

@@ -133,7 +133,7 @@ def _default_fields(
     for name, template in defaults.items():
         value = changes.get(name)
         default = fit.clean(template.format(**filled), f"{pointer}/{name}", quiet=True)
-        if value is None or (not fit.own and not value.strip() and value != default):
+        if value is None or (not fit.comes_from_target and not value.strip() and value != default):
             changes[name] = default
             fit.report(losses.REQUIRED_FIELD, f"{pointer}/{name}", name=name, written=default)
 
@@ -144,7 +144,7 @@ def _fit_component(fit: Collector) -> str | None:
         if component is not None:
             fit.report(losses.COMPONENT, "/component")
         return None
-    if capacity.component is None or (fit.own and component is not None):
+    if capacity.component is None or (fit.comes_from_target and component is not None):
         return component if component is None else fit.clean(component, "/component")
     if component is None:
         fit.report(losses.COMPONENT_ADDED, "/component", written=capacity.component)
@@ -158,7 +158,7 @@ def _fit_component(fit: Collector) -> str | None:
 def _name_definitions(fit: Collector) -> None:
     """Decide what definitions are called, before anything refers to them."""
     rule = fit.capacity.definition_rule
-    if rule is not None and not fit.own:
+    if rule is not None and not fit.comes_from_target:
         fit.definition_names = map_names(((name, name) for name in fit.provider.definitions), rule.rule())
 
 
@@ -219,7 +219,7 @@ def _drop_definition(fit: Collector, name: str, definition: Type, pointer: str, 
 def _capability_ids(fit: Collector) -> list[str]:
     ids = [capability.id for capability in fit.provider.capabilities]
     rule = fit.capacity.id_rule
-    if rule is None or fit.own:
+    if rule is None or fit.comes_from_target:
         return ids
     keys = [f"{fit.provider.package}/{fit.provider.component}/{id_}" for id_ in ids]
     keyed = [

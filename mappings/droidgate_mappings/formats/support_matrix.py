@@ -378,7 +378,7 @@ FEATURES: Final = (
         )
         for name in get_args(ProviderField)
     ),
-    _feature("capability", "id of any text", _name_rule("id_rule"), "id_rule", "own_dialects"),
+    _feature("capability", "id of any text", _name_rule("id_rule"), "id_rule", "alike_dialects"),
     *(
         _feature(
             "capability",

@@ -66,7 +66,7 @@ class Capacity(Frozen):
         inclusive_only: A one-of is never exclusive.
         one_of_class: Class name that is written for a one-of without one, where it must have one; its
             alternatives without names get this name and their position.
-        items_required: An array always says of what.
+        items_required: An array must state the type of its items.
         type_descriptions: `all` types have one, or only `top` ones (parameters, outputs), or `none`.
         type_description_required: Parameters and outputs must have one; their name is written where they have
             none.
@@ -108,7 +108,8 @@ class Capacity(Frozen):
             an output and of which shape stays here.
         access: Access rules that are written and read back.
         access_enforced: Access rules among them that Android enforces where they are written.
-        own_dialects: Dialects of the same format whose names and component are kept; None for all of them.
+        alike_dialects: Dialects of the same format from which a provider keeps its names and its component;
+            None for all dialects.
     """
 
     provider_fields: frozenset[ProviderField] = frozenset()
@@ -157,4 +158,4 @@ class Capacity(Frozen):
     outputs: Capacity | None = None
     access: frozenset[AccessField] = frozenset()
     access_enforced: frozenset[AccessField] = frozenset()
-    own_dialects: frozenset[str] | None = None
+    alike_dialects: frozenset[str] | None = None

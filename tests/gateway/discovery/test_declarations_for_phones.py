@@ -340,7 +340,7 @@ def test_unreadable_files_alone_are_an_error(functions: tuple[ListedFunction, ..
 def test_a_receiver_is_a_provider_whose_tools_are_not_known_from_outside() -> None:
     mmcp = load_formats()["mmcp"]
     assert mmcp.read_installed is not None
-    assert mmcp.what_would_find is not None
+    assert mmcp.found_by is not None
     reading = mmcp.read_installed(
         application_of(APPS / "weather/app"), InstalledState(FACTS), ReadingContext()
     )
@@ -351,7 +351,7 @@ def test_a_receiver_is_a_provider_whose_tools_are_not_known_from_outside() -> No
         (),
     )
     assert provider.component is not None
-    found_by = mmcp.what_would_find(provider)
+    found_by = mmcp.found_by(provider)
     assert found_by is not None
     assert "a broadcast" in found_by
     assert [finding.code for finding in reading.findings] == ["tools-not-in-files"]
@@ -360,13 +360,13 @@ def test_a_receiver_is_a_provider_whose_tools_are_not_known_from_outside() -> No
 def test_an_activity_s_tools_are_known() -> None:
     mmcp = load_formats()["mmcp"]
     assert mmcp.read_installed is not None
-    assert mmcp.what_would_find is not None
+    assert mmcp.found_by is not None
     reading = mmcp.read_installed(
         application_of(APPS / "pdf-tool/app"), InstalledState(FACTS), ReadingContext()
     )
     (provider,) = reading.providers
     assert len(provider.capabilities) == 5
-    assert mmcp.what_would_find(provider) is None
+    assert mmcp.found_by(provider) is None
 
 
 # One rule decides which components apps may call; `shim build`, `coverage` and `discover` follow it
