@@ -173,15 +173,13 @@ def _fit_definitions(fit: Collector, fitted_capabilities: Iterable[Capability]) 
     carried = fit.capacity.definitions
     fitted: dict[str, Type] = {}
     reported: dict[str, tuple[list[Finding], list[NameEntry]]] = {}
-    outer = fit.findings, fit.names
     for name, definition in fit.provider.definitions.items() if carried != "none" else ():
-        fit.findings, fit.names = reported[name] = [], []
         written = fit.definition_names.get(name, name)
         node = Node(f"/definitions/{pointer_token(name)}", "definition")
-        if written != name:
-            fit.rename(node.pointer, name, written)
-        fitted[written] = fit_type(fit, definition, node)
-    fit.findings, fit.names = outer
+        with fit.apart() as reported[name]:
+            if written != name:
+                fit.rename(node.pointer, name, written)
+            fitted[written] = fit_type(fit, definition, node)
     if carried == "reachable":
         kept = definitions_of(fitted_capabilities, fitted)
         fitted = {name: item for name, item in fitted.items() if name in kept}
@@ -349,9 +347,9 @@ def _fit_referenced_parameters(fit: Collector, type_: Type, node: Node, notes: l
     if (target.enum is not None and "enum" in excluded) or not excluded.isdisjoint(target.keywords):
         return None
     place = f"/definitions/{pointer_token(name)}"
-    outer, fit.findings = fit.findings, []
-    fitted = _fit_input_object(fit, target, node, notes)
-    lost, fit.findings = fit.findings, outer
+    with fit.apart() as (lost, names):
+        fitted = _fit_input_object(fit, target, node, notes)
+    fit.names.extend(names)
     for finding in lost:
         leaf = place + finding.pointer.removeprefix(node.pointer)
         fit.losses_of_parameters.setdefault(leaf, finding)
@@ -466,14 +464,14 @@ def _fit_parameters(
     written = property_names(fit, type_, node)
     properties: dict[str, Property] = {}
     for name, property_ in type_.properties.items():
-        inner = Node(node.leaf(f"properties/{pointer_token(name)}"), top=written[name], spill=notes)
+        inner = Node(node.leaf(f"properties/{pointer_token(name)}"), top=written[name], outer_notes=notes)
         properties[written[name]] = fit_property(fit, property_, inner, carries_required=carries_required)
     return ObjectType(properties=properties, **facts)
 
 
 def _wrap_output(fit: Collector, type_: Type, pointer: str, notes: list[str]) -> Type:
     """Return an object with the one value as its only property."""
-    inner = Node(f"{pointer}/properties/{_WRAPPER}", top=_WRAPPER, spill=notes)
+    inner = Node(f"{pointer}/properties/{_WRAPPER}", top=_WRAPPER, outer_notes=notes)
     # How a schema lays out its definitions is a fact of the root, whichever type that is.
     of_root = {facts: property_ for facts, property_ in type_.extensions.items() if facts == NAMESPACE}
     of_value = {facts: property_ for facts, property_ in type_.extensions.items() if facts != NAMESPACE}

@@ -258,7 +258,7 @@ def _carries_shape(fit: Collector, type_: Type) -> bool:
 
 
 def _fit_description(fit: Collector, text: str | None, node: Node, notes: list[str]) -> str | None:
-    """Return the description a type is written with; notes without a place of their own are spilled."""
+    """Return the description a type is written with; notes without a place go to `outer_notes`."""
     leaf = node.leaf("description")
     carried = fit.capacity.type_descriptions
     top = node.top
@@ -274,8 +274,8 @@ def _fit_description(fit: Collector, text: str | None, node: Node, notes: list[s
     if text is not None:
         fit.report_moved(losses.TYPE_DESCRIPTION, leaf, text)
         put_first(text, notes)
-    if node.spill is not None and notes:
-        node.spill.append(f"[{top}: {' '.join(notes)}]" if top is not None else " ".join(notes))
+    if node.outer_notes is not None and notes:
+        node.outer_notes.append(f"[{top}: {' '.join(notes)}]" if top is not None else " ".join(notes))
     return None
 
 
@@ -654,11 +654,8 @@ def fit_moved(
         names: What the words of the loss name.
     """
     old, new = moved_from or pointer, moved_to or pointer
-    outer_findings, fit.findings = fit.findings, []
-    outer_names, fit.names = fit.names, []
-    fitted = write()
-    inner_findings, fit.findings = fit.findings, outer_findings
-    named, fit.names = fit.names, outer_names
+    with fit.apart() as (inner_findings, named):
+        fitted = write()
     by_pointer = {finding.pointer: finding for finding in inner_findings}
     originals = {
         (entry.pointer.rpartition("/")[0], pointer_token(entry.written)): pointer_token(entry.original)
