@@ -39,12 +39,12 @@ from droidgate_android.projects.indexed_text import parse_integer, to_lower_came
 from droidgate_appfunctions.fields import local_name
 from droidgate_appfunctions.format import KIND_OF_NUMBER, NAMES
 from droidgate_appfunctions.metadata import metadata_attributes
-from droidgate_appfunctions.mistakes import (
+from droidgate_appfunctions.saved_listing import is_saved_listing
+from droidgate_appfunctions.unread_declarations import (
     is_meant_for_functions,
     may_name_functions,
     usually_names_functions,
 )
-from droidgate_appfunctions.saved_listing import is_saved_listing
 from droidgate_mappings.formats.application import Application, Component, MetaData, TextFile, find_elsewhere
 from droidgate_mappings.formats.format import SourceFile
 from droidgate_mappings.model.capability import Place, Provider

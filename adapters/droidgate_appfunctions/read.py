@@ -17,11 +17,6 @@ from droidgate_appfunctions.metadata import (
     metadata_of_attributes,
     read_metadata,
 )
-from droidgate_appfunctions.mistakes import (
-    is_meant_for_functions,
-    may_name_functions,
-    usually_names_functions,
-)
 from droidgate_appfunctions.older_files import keep_loose_files, keep_older_files
 from droidgate_appfunctions.read_document import (
     FunctionsFile,
@@ -38,6 +33,11 @@ from droidgate_appfunctions.schema import (
     report_unread,
     schema_fact,
     usual_schema,
+)
+from droidgate_appfunctions.unread_declarations import (
+    is_meant_for_functions,
+    may_name_functions,
+    usually_names_functions,
 )
 from droidgate_mappings.formats.application import Application, Component, MetaData, TextFile
 from droidgate_mappings.formats.component_reading import (

@@ -308,8 +308,9 @@ def _own_capacity(capacity: Capacity) -> Capacity:
             "extensions": everything.extensions | {NAMESPACE, NOTATION},
             "input_shape": "any",
             "output_shape": capacity.output_shape,
+            "most_description": capacity.most_description,
             "top_words_excluded": frozenset(),
-            "own_dialects": None,
+            "alike_dialects": None,
         }
     )
 

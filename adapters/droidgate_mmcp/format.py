@@ -51,6 +51,6 @@ FORMAT: Final = Format(
         "mmcp-broadcast": lazily("droidgate_mmcp.shim_frontend:advertise_receiver"),
     },
     shim_backend=lazily("droidgate_mmcp.shim_backend:MmcpBackend"),
-    what_would_find=lazily("droidgate_mmcp.installed:what_would_find"),
+    found_by=lazily("droidgate_mmcp.installed:found_by"),
     endings=(".json", ".xml"),
 )

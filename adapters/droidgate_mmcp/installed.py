@@ -76,6 +76,6 @@ def call_routes(provider: Provider, facts: DeviceFacts) -> tuple[CallRoute, ...]
     return (CallRoute("shim-activity", "shim: activity", not needs, needs),)
 
 
-def what_would_find(provider: Provider) -> str | None:
+def found_by(provider: Provider) -> str | None:
     """Return what would find the tools of a receiver of broadcasts."""
     return ASKED_BY_SHIM if provider.dialect == BROADCAST and not provider.capabilities else None

@@ -38,7 +38,7 @@ def call_routes(provider: Provider, facts: DeviceFacts) -> tuple[CallRoute, ...]
     return (CallRoute("own-agent", "by the protocol's own agent", ready=False, needs=needs),)
 
 
-def what_would_find(provider: Provider) -> str | None:
+def found_by(provider: Provider) -> str | None:
     """Return what would find the tools of a provider that no file lists."""
     protocol = PROTOCOLS.get(provider.dialect or "")
     return None if provider.capabilities or protocol is None else protocol.found_by
@@ -51,6 +51,6 @@ FORMAT: Final = Format(
     read_application=lazily("droidgate_observed.read:read_application"),
     looks_for=LOOKS_FOR,
     call_routes=call_routes,
-    what_would_find=what_would_find,
+    found_by=found_by,
     endings=(".json",),
 )

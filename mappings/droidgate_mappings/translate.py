@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Final
 
-from droidgate_mappings.formats.format import Format, Writing, finder_of
+from droidgate_mappings.formats.format import Format, Writing, found_by
 from droidgate_mappings.model.capability import Provider
 from droidgate_mappings.model.errors import UsageError, WriteError
 from droidgate_mappings.model.names import NameEntry
@@ -99,7 +99,7 @@ def _check_known(provider: Provider) -> None:
     Raises:
         WriteError: so it is.
     """
-    finder = finder_of(provider)
+    finder = found_by(provider)
     if finder is not None:
         place = None if provider.source is None else str(provider.source)
         raise WriteError(_UNASKED, place=place, hint=finder)

@@ -1,4 +1,4 @@
-"""What a file is by its first bytes; light, so that who asks need not load what reads it."""
+"""The kind of a file, by its first bytes. This module loads none of the readers of such files."""
 
 from __future__ import annotations
 

@@ -46,7 +46,7 @@ _TAKEN: Final = RESERVED_WORDS | frozenset([
 ])  # fmt: skip
 _MOST_PARAMETERS: Final = 100
 """Java allows 255 slots; nobody reads a hundred."""
-_LONGEST_DESCRIPTION: Final = 400
+_LONGEST_COMMENT: Final = 400
 _MOST_LEVELS: Final = 64
 """Choices inside of choices, definitions followed."""
 
@@ -248,6 +248,6 @@ def shorten(text: str | None) -> str | None:
     if text is None:
         return None
     joined = " ".join(text.split())
-    if len(joined) > _LONGEST_DESCRIPTION:
-        joined = joined[: _LONGEST_DESCRIPTION - 1].rstrip() + "…"
+    if len(joined) > _LONGEST_COMMENT:
+        joined = joined[: _LONGEST_COMMENT - 1].rstrip() + "…"
     return joined or None

@@ -39,7 +39,7 @@ _MOST_FIELDS: Final = 3
 MAX_QUESTION_TEXT: Final = 500
 """Characters of a capability's description in the question to the user."""
 
-_LONGEST_DESCRIPTION: Final = MAX_STRING_RESOURCE_BYTES // 2
+_LONGEST_RESOURCE: Final = MAX_STRING_RESOURCE_BYTES // 2
 """In bytes of UTF-8, none of which takes more than two of the modified UTF-8 of resources."""
 
 
@@ -122,9 +122,9 @@ def name_findings(label: str, package: str, *, source: Place | None = None) -> I
 def shown_description(text: str) -> str:
     """Return a shim's description for agents: a text that a string resource and a manifest can hold."""
     encoded = text.encode("utf-8", "surrogatepass")
-    if len(encoded) <= _LONGEST_DESCRIPTION:
+    if len(encoded) <= _LONGEST_RESOURCE:
         return text
-    return encoded[:_LONGEST_DESCRIPTION].decode("utf-8", "ignore") + "\u2026"
+    return encoded[:_LONGEST_RESOURCE].decode("utf-8", "ignore") + "\u2026"
 
 
 def description_findings(text: str, what: str, *, source: Place | None = None) -> Iterator[Finding]:

@@ -120,7 +120,7 @@ def _digest(question: Question) -> str:
     return hashlib.sha256(shown.encode("utf-8", "surrogatepass")).hexdigest()
 
 
-_LONGEST_DESCRIPTION: Final = 256
+_LONGEST_IN_A_QUESTION: Final = 256
 _LONGEST_NAME: Final = 80
 _SIGNER_DIGITS: Final = 16
 _ONCE: Final = "once"
@@ -169,7 +169,7 @@ def question_of(request: ApprovalRequest, client: str) -> Question:
     shown = shown_arguments(request.arguments)
     arguments = "".join(f"\n- {line}" for line in shown.lines) or " none"
     lengths = f" ({len(shown.lines)}, each with its length)" if shown.lines else ""
-    description = cut(one_line(request.capability.description or ""), _LONGEST_DESCRIPTION)
+    description = cut(one_line(request.capability.description or ""), _LONGEST_IN_A_QUESTION)
     message = (
         f"{cut(one_line(client), _LONGEST_NAME)} wants to call {one_line(subject.capability)}\n"
         f"of the app {one_line(subject.package)} on {one_line(subject.serial)}, "

@@ -31,10 +31,14 @@ def fit_component_access(fit: Collector) -> ComponentAccess:
     changes: dict[str, Any] = {"permission": _fit_permission(fit)}
     if changes["permission"] != access.permission:
         changes["protection_level"] = None
-    if access.exported is None and not fit.own and fit.capacity.component is not None:
+    if access.exported is None and not fit.comes_from_target and fit.capacity.component is not None:
         fit.report(losses.EXPORTED_STATED, _EXPORTED)
         changes["exported"] = True
-    elif access.exported is False and not fit.own and find_binding(fit.provider.protocol) is not None:
+    elif (
+        access.exported is False
+        and not fit.comes_from_target
+        and find_binding(fit.provider.protocol) is not None
+    ):
         fit.report(losses.EXPORTED_TO_ANDROID, _EXPORTED)
         changes["exported"] = True
     elif access.exported is not True:
@@ -72,7 +76,7 @@ def _carried(fit: Collector, field: Any, value: Any, default: Any, leaf: str) ->
     if not is_restriction(field, value):
         if not carried:
             fit.report(losses.OPEN_ACCESS[field], leaf)
-    elif not carried or (field not in fit.capacity.access_enforced and not fit.own):
+    elif not carried or (field not in fit.capacity.access_enforced and not fit.comes_from_target):
         fit.report(losses.ACCESS_RULES[field], leaf, target=fit.format_id)
     return value if carried else default
 
@@ -84,7 +88,7 @@ def _fit_permission(fit: Collector) -> str | None:
     is_carried = "permission" in capacity.access
     binding = find_binding(fit.format_id)
     is_new = binding is not None and fit.provider.component is None and capacity.component is not None
-    if fit.own and is_carried and not is_new:
+    if fit.comes_from_target and is_carried and not is_new:
         return stated
     if not stated and stated is not None:
         fit.report(losses.OPEN_ACCESS["permission"], _PERMISSION)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Literal
@@ -36,13 +38,13 @@ class Node:
         pointer: Its JSON Pointer.
         role: `input` of a capability or a `definition` as a whole, the `items` of an array, or another part.
         top: The name of the parameter or output that it is the type of, or None.
-        spill: Takes the notes of a type that has no description of its own.
+        outer_notes: Those of the capability, which take the notes of a type without a description of its own.
     """
 
     pointer: str
     role: Literal["input", "definition", "items", "part"] = "part"
     top: str | None = None
-    spill: list[str] | None = None
+    outer_notes: list[str] | None = None
 
     def leaf(self, field: str) -> str:
         """Return the JSON Pointer of one of its fields."""
@@ -62,8 +64,8 @@ class Collector:
         place: The source of what is being fitted.
         definition_names: Definition -> the name that it is written with.
         kinds: Definition -> the kind that replaces a reference to it.
-        losses_of_parameters: JSON Pointer of a definition's leaf -> what parameters that are read through
-            the definition lose of it.
+        losses_of_parameters: JSON Pointer of a definition's leaf -> what is lost of it where an input refers
+            to the definition and its properties are written as the parameters.
     """
 
     provider: Provider
@@ -77,9 +79,9 @@ class Collector:
     losses_of_parameters: dict[str, Finding] = field(default_factory=dict)
 
     @property
-    def own(self) -> bool:
-        """The provider comes from the target format, in a dialect like the target's: its names are kept."""
-        alike = self.capacity.own_dialects
+    def comes_from_target(self) -> bool:
+        """The provider was read from the target format, in a dialect like the target: its names are kept."""
+        alike = self.capacity.alike_dialects
         return self.provider.protocol == self.format_id and (alike is None or self.provider.dialect in alike)
 
     def report(self, loss: Loss, pointer: str, *lost: Any, **names: Any) -> None:
@@ -101,6 +103,14 @@ class Collector:
             self.report(losses.XML_CHARACTERS_MOVED, pointer, moved=loss.words.format(**names))
         else:
             self.report(loss, pointer, **names)
+
+    @contextmanager
+    def apart(self) -> Iterator[tuple[list[Finding], list[NameEntry]]]:
+        """Collect findings and names in lists of their own, which the caller reports where they belong."""
+        outer = self.findings, self.names
+        self.findings, self.names = [], []
+        yield self.findings, self.names
+        self.findings, self.names = outer
 
     def rename(self, pointer: str, original: str, written: str) -> None:
         """Put a new name on the name map, and report it."""
@@ -199,7 +209,7 @@ class Collector:
 
     def is_hidden(self, type_: Type) -> bool:
         """Return whether callers of the dialect do not see a capability that has the type."""
-        if not self.capacity.records_only or self.own:
+        if not self.capacity.records_only or self.comes_from_target:
             return False
         if not isinstance(type_, ObjectType | AllOfType | OneOfType):
             return False

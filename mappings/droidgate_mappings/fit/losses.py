@@ -37,6 +37,7 @@ _MEANINGS: Final[Mapping[str, str]] = {
     "permission-translated": "Callers need the same permission, which another part of Android checks",
     "text-added": "Moved facts are appended to this text",
     "text-moved": "The text is in another field of the target",
+    "text-too-long": "The target does not take so long a text; it is written whole",
     "field-moved": "The target does not have this field; it is appended to the description",
     "field-dropped": "The target does not have this field",
     "field-defaulted": "The target requires a value that the source does not state",
@@ -396,6 +397,12 @@ CAPABILITY_FIELDS: Final[Mapping[str, Loss]] = {
     for name in ("version", "title", "description")
 }
 """Field of a capability that has no other place -> its loss."""
+LONG_DESCRIPTION: Final = Loss(
+    "text-too-long",
+    Level.IMPOSSIBLE,
+    "the description has {count:,} characters; the target takes {most:,}",
+    "shorten it in the source",
+)
 TITLE_AS_DESCRIPTION: Final = _appended("field-moved", Level.MOVED, "the title moved into the description")
 EFFECT: Final = _appended("field-moved", Level.MOVED, "the hint is appended to the description")
 

@@ -133,7 +133,7 @@ def _default_fields(
     for name, template in defaults.items():
         value = changes.get(name)
         default = fit.clean(template.format(**filled), f"{pointer}/{name}", quiet=True)
-        if value is None or (not fit.own and not value.strip() and value != default):
+        if value is None or (not fit.comes_from_target and not value.strip() and value != default):
             changes[name] = default
             fit.report(losses.REQUIRED_FIELD, f"{pointer}/{name}", name=name, written=default)
 
@@ -144,7 +144,7 @@ def _fit_component(fit: Collector) -> str | None:
         if component is not None:
             fit.report(losses.COMPONENT, "/component")
         return None
-    if capacity.component is None or (fit.own and component is not None):
+    if capacity.component is None or (fit.comes_from_target and component is not None):
         return component if component is None else fit.clean(component, "/component")
     if component is None:
         fit.report(losses.COMPONENT_ADDED, "/component", written=capacity.component)
@@ -158,7 +158,7 @@ def _fit_component(fit: Collector) -> str | None:
 def _name_definitions(fit: Collector) -> None:
     """Decide what definitions are called, before anything refers to them."""
     rule = fit.capacity.definition_rule
-    if rule is not None and not fit.own:
+    if rule is not None and not fit.comes_from_target:
         fit.definition_names = map_names(((name, name) for name in fit.provider.definitions), rule.rule())
 
 
@@ -173,15 +173,13 @@ def _fit_definitions(fit: Collector, fitted_capabilities: Iterable[Capability]) 
     carried = fit.capacity.definitions
     fitted: dict[str, Type] = {}
     reported: dict[str, tuple[list[Finding], list[NameEntry]]] = {}
-    outer = fit.findings, fit.names
     for name, definition in fit.provider.definitions.items() if carried != "none" else ():
-        fit.findings, fit.names = reported[name] = [], []
         written = fit.definition_names.get(name, name)
         node = Node(f"/definitions/{pointer_token(name)}", "definition")
-        if written != name:
-            fit.rename(node.pointer, name, written)
-        fitted[written] = fit_type(fit, definition, node)
-    fit.findings, fit.names = outer
+        with fit.apart() as reported[name]:
+            if written != name:
+                fit.rename(node.pointer, name, written)
+            fitted[written] = fit_type(fit, definition, node)
     if carried == "reachable":
         kept = definitions_of(fitted_capabilities, fitted)
         fitted = {name: item for name, item in fitted.items() if name in kept}
@@ -219,7 +217,7 @@ def _drop_definition(fit: Collector, name: str, definition: Type, pointer: str, 
 def _capability_ids(fit: Collector) -> list[str]:
     ids = [capability.id for capability in fit.provider.capabilities]
     rule = fit.capacity.id_rule
-    if rule is None or fit.own:
+    if rule is None or fit.comes_from_target:
         return ids
     keys = [f"{fit.provider.package}/{fit.provider.component}/{id_}" for id_ in ids]
     keyed = [
@@ -256,6 +254,9 @@ def _fit_capability(fit: Collector, capability: Capability, pointer: str, name: 
         fit, capability.description, f"{pointer}/description", notes
     )
     _default_fields(fit, capacity.capability_defaults, changes, pointer)
+    most, count = capacity.most_description, len(changes["description"] or "")
+    if most is not None and count > most:
+        fit.report(losses.LONG_DESCRIPTION, f"{pointer}/description", count=count, most=most)
     return capability.changed(changes)
 
 
@@ -346,9 +347,9 @@ def _fit_referenced_parameters(fit: Collector, type_: Type, node: Node, notes: l
     if (target.enum is not None and "enum" in excluded) or not excluded.isdisjoint(target.keywords):
         return None
     place = f"/definitions/{pointer_token(name)}"
-    outer, fit.findings = fit.findings, []
-    fitted = _fit_input_object(fit, target, node, notes)
-    lost, fit.findings = fit.findings, outer
+    with fit.apart() as (lost, names):
+        fitted = _fit_input_object(fit, target, node, notes)
+    fit.names.extend(names)
     for finding in lost:
         leaf = place + finding.pointer.removeprefix(node.pointer)
         fit.losses_of_parameters.setdefault(leaf, finding)
@@ -465,14 +466,14 @@ def _fit_parameters(
     written = property_names(fit, type_, node)
     properties: dict[str, Property] = {}
     for name, property_ in type_.properties.items():
-        inner = Node(node.leaf(f"properties/{pointer_token(name)}"), top=written[name], spill=notes)
+        inner = Node(node.leaf(f"properties/{pointer_token(name)}"), top=written[name], outer_notes=notes)
         properties[written[name]] = fit_property(fit, property_, inner, carries_required=carries_required)
     return ObjectType(properties=properties, **facts)
 
 
 def _wrap_output(fit: Collector, type_: Type, pointer: str, notes: list[str]) -> Type:
     """Return an object with the one value as its only property."""
-    inner = Node(f"{pointer}/properties/{_WRAPPER}", top=_WRAPPER, spill=notes)
+    inner = Node(f"{pointer}/properties/{_WRAPPER}", top=_WRAPPER, outer_notes=notes)
     # How a schema lays out its definitions is a fact of the root, whichever type that is.
     of_root = {facts: property_ for facts, property_ in type_.extensions.items() if facts == NAMESPACE}
     of_value = {facts: property_ for facts, property_ in type_.extensions.items() if facts != NAMESPACE}

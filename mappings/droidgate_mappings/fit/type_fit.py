@@ -258,7 +258,7 @@ def _carries_shape(fit: Collector, type_: Type) -> bool:
 
 
 def _fit_description(fit: Collector, text: str | None, node: Node, notes: list[str]) -> str | None:
-    """Return the description a type is written with; notes without a place of their own are spilled."""
+    """Return the description a type is written with; notes without a place go to `outer_notes`."""
     leaf = node.leaf("description")
     carried = fit.capacity.type_descriptions
     top = node.top
@@ -266,7 +266,7 @@ def _fit_description(fit: Collector, text: str | None, node: Node, notes: list[s
         if text is not None:
             text = fit.clean(text, leaf, quiet=bool(notes))
         text = fit.add_notes(text, notes, leaf)
-        is_missing = text is None or (not fit.own and not text.strip() and text != top)
+        is_missing = text is None or (not fit.comes_from_target and not text.strip() and text != top)
         if is_missing and top is not None and fit.capacity.type_description_required:
             fit.report(losses.DESCRIPTION_ADDED, leaf, written=top)
             text = fit.clean(top, leaf, quiet=True)
@@ -274,8 +274,8 @@ def _fit_description(fit: Collector, text: str | None, node: Node, notes: list[s
     if text is not None:
         fit.report_moved(losses.TYPE_DESCRIPTION, leaf, text)
         put_first(text, notes)
-    if node.spill is not None and notes:
-        node.spill.append(f"[{top}: {' '.join(notes)}]" if top is not None else " ".join(notes))
+    if node.outer_notes is not None and notes:
+        node.outer_notes.append(f"[{top}: {' '.join(notes)}]" if top is not None else " ".join(notes))
     return None
 
 
@@ -381,12 +381,12 @@ def _carries_null(fit: Collector, node: Node) -> bool:
     capacity = fit.capacity
     if node.role == "definition":
         return capacity.nullable and capacity.nullable_definitions
-    return capacity.nullable and (node.role != "items" or capacity.nullable_items or fit.own)
+    return capacity.nullable and (node.role != "items" or capacity.nullable_items or fit.comes_from_target)
 
 
 def _lifts_null(fit: Collector) -> bool:
     """Return whether a choice or combination says that null is allowed, and its parts cannot."""
-    return fit.capacity.nullable and not fit.capacity.nullable_members and not fit.own
+    return fit.capacity.nullable and not fit.capacity.nullable_members and not fit.comes_from_target
 
 
 def _lift_null(
@@ -451,7 +451,7 @@ def _fit_shape(fit: Collector, type_: Type, node: Node) -> dict[str, Any]:
 def _fit_items(fit: Collector, array: ArrayType, node: Node) -> Type | None:
     """Return what an array holds; `node` is where it holds it."""
     if array.items is not None:
-        is_nested = isinstance(fit.resolved(array.items), ArrayType) and not fit.own
+        is_nested = isinstance(fit.resolved(array.items), ArrayType) and not fit.comes_from_target
         as_kind = "string" if is_nested and not fit.capacity.nested_arrays else None
         return fit_type(fit, array.items, node, as_kind=as_kind)
     if not fit.capacity.items_required:
@@ -484,7 +484,7 @@ def _fit_alternative(fit: Collector, choice: OneOfType, position: int, pointer: 
     fitted = _fit_part(fit, choice.alternatives[position], pointer)
     if (
         fit.capacity.one_of_class is None
-        or fit.own
+        or fit.comes_from_target
         or not isinstance(fitted, ObjectType | AllOfType)
         or fitted.qualified_name is not None
     ):
@@ -556,7 +556,7 @@ def _written_names(fit: Collector, object_type: ObjectType, *, is_input: bool) -
     capacity = fit.capacity
     is_free = capacity.parameter_rule is None or not is_input
     rule = capacity.property_rule if is_free else capacity.parameter_rule
-    if rule is None or fit.own:
+    if rule is None or fit.comes_from_target:
         return {name: name for name in object_type.properties}
     return map_names(((name, name) for name in object_type.properties), rule.rule())
 
@@ -610,7 +610,7 @@ def unwrap(fit: Collector, choice: OneOfType, pointer: str, write: Callable[[Typ
 
 def _dangles(fit: Collector, reference: RefType) -> bool:
     """Return whether a reference leads nowhere and the dialect cannot say so."""
-    is_kept = fit.own and fit.capacity.dangling_references
+    is_kept = fit.comes_from_target and fit.capacity.dangling_references
     return reference.name not in fit.provider.definitions and not is_kept
 
 
@@ -654,11 +654,8 @@ def fit_moved(
         names: What the words of the loss name.
     """
     old, new = moved_from or pointer, moved_to or pointer
-    outer_findings, fit.findings = fit.findings, []
-    outer_names, fit.names = fit.names, []
-    fitted = write()
-    inner_findings, fit.findings = fit.findings, outer_findings
-    named, fit.names = fit.names, outer_names
+    with fit.apart() as (inner_findings, named):
+        fitted = write()
     by_pointer = {finding.pointer: finding for finding in inner_findings}
     originals = {
         (entry.pointer.rpartition("/")[0], pointer_token(entry.written)): pointer_token(entry.original)

@@ -41,7 +41,7 @@ class SourceFile:
 
     Attributes:
         path: As the user wrote it; `-` for standard input.
-        data: Its bytes; a text in UTF-16 that is no XML, which names its encoding itself, is in UTF-8 here.
+        data: Its bytes. A text in UTF-16 is converted to UTF-8, but for XML, which names its own encoding.
         was_utf_16: Whether it was in UTF-16.
     """
 
@@ -76,15 +76,15 @@ def read_each_component(
     read: Callable[[Component], Provider | None],
     context: ReadingContext,
 ) -> Reading:
-    """Read an application's components each for itself, so that one that cannot be read takes none with it.
+    """Read the components of an application; one that cannot be read does not stop the others.
 
     Args:
         components: What to read.
-        read: Reads one; None where it declares nothing. Raises `InputError`.
-        context: Takes what was bent; a strict one lets no component be unreadable.
+        read: Reads one, or returns None where it declares nothing. Raises `InputError`.
+        context: Collects the leniencies that were used; a strict one allows no unreadable component.
 
     Raises:
-        InputError: none of them could be read, or the context is strict; of the first that could not.
+        InputError: none could be read, or the context is strict and one could not; it is the first one's.
     """
     providers: list[Provider] = []
     problems: list[InputError] = []
@@ -234,10 +234,14 @@ def no_descriptors(application: Application, context: ReadingContext) -> Reading
 class Format:
     """A protocol's descriptor format, as an adapter registers it.
 
+    The first six fields are what most formats need; each of the others adds one ability.
+
     Attributes:
         tables: Id, title, dialects and what each can carry, from `mappings` or the adapter's own data.
         detect: How sure a file's content makes us that it is of this format: 0 no, up to 100.
         read_file: Reads one descriptor file. Raises `InputError`.
+        endings: How the names of descriptor files end (`.json`): in a folder, only files with the ending of a
+            format are looked at. A file that was named itself is looked at in any case.
         read_application: Finds the format's providers in an application; none by default. Raises `InputError`
             where none can be read.
         write: Writes one provider in one dialect. Raises `WriteError`.
@@ -247,6 +251,7 @@ class Format:
         lint_file: Findings against the rules of the specification, for one descriptor file. Raises
             `InputError`.
         lint_application: The same for an application's components and descriptors.
+        code: How source code is read that declares capabilities; None where none does.
         write_handlers: Source code that answers a written provider's calls: takes the provider as written,
             the dialect, the
             language (`java` or `kotlin`) and the package of the new classes.
@@ -256,6 +261,8 @@ class Format:
             `read_application` does. Raises `InputError` as that does.
         find_silent: Providers of an application whose files do not list their capabilities, which is why
             `read_application` leaves them out: a phone would be asked.
+        found_by: What would find the capabilities of a provider whose app's files do not list them,
+            one sentence; None where they do.
         call_routes: The ways in which a provider could be called from a computer, and what they lack on a
             phone.
         shell_calls: How Android's shell calls the format's capabilities, where it can: makes the object. Its
@@ -263,41 +270,45 @@ class Format:
         shim_backend: How a shim calls the format's capabilities, where it can: makes the object.
         shim_frontends: How a shim declares itself to the format's agents, by the words of `--advertise`. The
             engine and the shim's app have the classes that answer.
-        what_would_find: What would find the capabilities of a provider whose app's files do not list them,
-            one sentence; None where they do.
-        code: How source code is read that declares capabilities; None where none does.
+        read_call: Reads a language model's call of a function that the format declared. Raises `InputError`.
         size_for_models: How many bytes a model is given for each capability of a provider, from what was
             written of it; None where that cannot be known. For the one format that language models are given.
-        read_call: Reads a language model's call of a function that the format declared. Raises `InputError`.
         built_in: The provider that the protocol itself fixes, where it fixes its capabilities: `ID:` names it
             as a source.
-        endings: How the names of descriptor files end (`.json`): in a folder, only files with the ending of a
-            format are looked at. A file that was named itself is looked at in any case.
     """
 
+    # Every format
     tables: FormatTables
     detect: Callable[[SourceFile], int]
     read_file: Callable[[SourceFile, ReadingContext], Reading]
+    endings: tuple[str, ...] = ()
     read_application: Callable[[Application, ReadingContext], Reading] = no_descriptors
     write: Callable[[Provider, DialectTable], Writing] | None = None
+
+    # Losses and rules
     find_losses: Callable[[Provider, DialectTable], tuple[Finding, ...]] | None = None
     lint_file: Callable[[SourceFile], tuple[Finding, ...]] | None = None
     lint_application: Callable[[Application], tuple[Finding, ...]] | None = None
+
+    # Source code of apps
+    code: CodeReader | None = None
     write_handlers: Callable[[Provider, DialectTable, str, str], HandlerCode] | None = None
+
+    # Phones and calls
     looks_for: tuple[ComponentQuery, ...] = ()
     listing: SystemListing | None = None
     read_installed: Callable[[Application, InstalledState, ReadingContext], Reading] | None = None
     find_silent: Callable[[Application], tuple[Provider, ...]] | None = None
+    found_by: Callable[[Provider], str | None] | None = None
     call_routes: Callable[[Provider, DeviceFacts], tuple[CallRoute, ...]] | None = None
     shell_calls: Callable[[], ShellCalls] | None = None
     shim_backend: Callable[[], ShimBackend[Any]] | None = None
     shim_frontends: Mapping[str, Callable[[ShimOffer], Advertised]] = field(default_factory=dict)
-    what_would_find: Callable[[Provider], str | None] | None = None
-    code: CodeReader | None = None
-    size_for_models: Callable[[Provider, Writing], tuple[int, ...] | None] | None = None
+
+    # Models and agents
     read_call: Callable[[DialectTable, Json], ModelCall] | None = None
+    size_for_models: Callable[[Provider, Writing], tuple[int, ...] | None] | None = None
     built_in: Callable[[], Provider] | None = None
-    endings: tuple[str, ...] = ()
 
     def __repr__(self) -> str:
         return f"<Format {self.id}>"
@@ -394,16 +405,16 @@ def load_formats() -> Mapping[str, Format]:
     return loaded
 
 
-def finder_of(provider: Provider) -> str | None:
+def found_by(provider: Provider) -> str | None:
     """Return what would find the capabilities that a provider's app does not list in its files.
 
     Returns:
         One sentence, without a period; None where they are known.
     """
     format_ = load_formats().get(provider.protocol)
-    if format_ is None or format_.what_would_find is None:
+    if format_ is None or format_.found_by is None:
         return None
-    return format_.what_would_find(provider)
+    return format_.found_by(provider)
 
 
 def finder_of_silent(application: Application) -> str | None:
@@ -414,7 +425,7 @@ def finder_of_silent(application: Application) -> str | None:
         if format_.find_silent is not None
         for provider in format_.find_silent(application)
     )
-    return next(filter(None, map(finder_of, silent)), None)
+    return next(filter(None, map(found_by, silent)), None)
 
 
 def find_format(text: str) -> tuple[Format, DialectTable]:

@@ -148,7 +148,9 @@ def _provider_field(name: ProviderField) -> Callable[[Capacity], FeatureCell]:
 def _capability_field(name: CapabilityField) -> Callable[[Capacity], FeatureCell]:
     def judge(capacity: Capacity) -> FeatureCell:
         if name in capacity.capability_fields:
-            return _cell("yes", "required") if name in capacity.capability_defaults else _YES
+            most = capacity.most_description if name == "description" else None
+            limit = None if most is None else f"at most {most:,} characters"
+            return _cell("yes", "required" if name in capacity.capability_defaults else limit)
         return (
             _in_text(capacity, losses.EFFECT) if name == "effects" else _lost(losses.CAPABILITY_FIELDS[name])
         )
@@ -376,9 +378,16 @@ FEATURES: Final = (
         )
         for name in get_args(ProviderField)
     ),
-    _feature("capability", "id of any text", _name_rule("id_rule"), "id_rule", "own_dialects"),
+    _feature("capability", "id of any text", _name_rule("id_rule"), "id_rule", "alike_dialects"),
     *(
-        _feature("capability", name, _capability_field(name), "capability_fields", "capability_defaults")
+        _feature(
+            "capability",
+            name,
+            _capability_field(name),
+            "capability_fields",
+            "capability_defaults",
+            "most_description",
+        )
         for name in get_args(CapabilityField)
     ),
     *(

@@ -58,13 +58,15 @@ class Capacity(Frozen):
         capability_fields: Capability fields with a place of their own.
         capability_defaults: Capability fields that must be written, and what is written where the source has
             none; `{id}` is filled in.
+        most_description: How many characters of a capability's description are taken; None without a limit.
+            A longer one is written whole, since what callers need is often at its end, and reported.
         types: Kind of type -> how it is written.
         nested: Types inside a parameter (items, properties, members, alternatives, references) are carried.
         exclusive_only: A one-of is always exclusive.
         inclusive_only: A one-of is never exclusive.
         one_of_class: Class name that is written for a one-of without one, where it must have one; its
             alternatives without names get this name and their position.
-        items_required: An array always says of what.
+        items_required: An array must state the type of its items.
         type_descriptions: `all` types have one, or only `top` ones (parameters, outputs), or `none`.
         type_description_required: Parameters and outputs must have one; their name is written where they have
             none.
@@ -106,7 +108,8 @@ class Capacity(Frozen):
             an output and of which shape stays here.
         access: Access rules that are written and read back.
         access_enforced: Access rules among them that Android enforces where they are written.
-        own_dialects: Dialects of the same format whose names and component are kept; None for all of them.
+        alike_dialects: Dialects of the same format from which a provider keeps its names and its component;
+            None for all dialects.
     """
 
     provider_fields: frozenset[ProviderField] = frozenset()
@@ -115,6 +118,7 @@ class Capacity(Frozen):
     component: str | None = None
     capability_fields: frozenset[CapabilityField] = frozenset()
     capability_defaults: dict[CapabilityField, str] = {}
+    most_description: int | None = None
     types: dict[str, TypeCapacity]
     nested: bool = True
     exclusive_only: bool = False
@@ -154,4 +158,4 @@ class Capacity(Frozen):
     outputs: Capacity | None = None
     access: frozenset[AccessField] = frozenset()
     access_enforced: frozenset[AccessField] = frozenset()
-    own_dialects: frozenset[str] | None = None
+    alike_dialects: frozenset[str] | None = None

@@ -147,7 +147,7 @@ def test_a_v1_function_has_an_id_and_the_name_of_its_schema() -> None:
     assert facts_of(capability) == {"schemaCategory": "todo", "schemaName": "addTodo", "schemaVersion": 1}
 
 
-def test_snake_case_and_camel_case_may_are_together() -> None:
+def test_names_in_snake_case_and_camel_case_may_be_in_one_file() -> None:
     text = file_of(
         function_of().replace("functionId", "function_id").replace("enabledByDefault", "enabled_by_default")
     )

@@ -22,7 +22,7 @@ from droidgate.sources import read_sources
 from droidgate_function_calling.format import FORMAT
 from droidgate_mappings.formats.format import Writing
 from droidgate_mappings.json_schema import read_schema
-from droidgate_mappings.model.capability import Capability, Provider
+from droidgate_mappings.model.capability import Capability, Effects, Provider
 from droidgate_mappings.model.findings import Level
 from droidgate_mappings.model.json_values import Json
 from droidgate_mappings.model.types import AnyType, ObjectType
@@ -205,6 +205,25 @@ def test_a_list_that_an_api_refuses_for_its_length_is_reported(dialect: str, mos
     assert len(functions(dialect, tools_of(writing))) == count
     reported = [item.level for item in writing.findings if item.code == "too-many-tools"]
     assert reported == ([Level.IMPOSSIBLE] if count > most else [])
+
+
+@pytest.mark.parametrize(("dialect", "most"), [
+    ("openai", 1_048_576), ("openai-strict", 1_048_576), ("openai-chat", 1_024),
+])  # fmt: skip
+@pytest.mark.parametrize("excess", [0, 1])
+def test_a_description_that_an_api_refuses_for_its_length_is_whole_and_reported(
+    dialect: str, most: int, excess: int
+) -> None:
+    hint = " [Read only: no]"
+    described = Capability(id="do", description="d" * (most + excess - len(hint)), input=ObjectType())
+    capability = described.changed({"effects": Effects(read_only=False)})
+    writing = write(Provider(protocol="test", capabilities=(capability,)), dialect)
+    assert writing.provider.capabilities[0].description == f"{described.description}{hint}"
+    reported = [
+        (item.level, item.pointer, item.message) for item in writing.findings if item.code == "text-too-long"
+    ]
+    message = f"the description has {most + 1:,} characters; the target takes {most:,}"
+    assert reported == [(Level.IMPOSSIBLE, "/capabilities/0/description", message)][:excess]
 
 
 @pytest.mark.slow

@@ -117,8 +117,8 @@ def test_the_anchor_alone_says_the_protocol_what_would_find_its_tools_and_that_o
     (finding,) = reading.findings
     assert finding.code == "observed-tools-not-in-files"
     assert finding.source == provider.source
-    assert FORMAT.what_would_find is not None
-    assert finding.hint == FORMAT.what_would_find(provider)
+    assert FORMAT.found_by is not None
+    assert finding.hint == FORMAT.found_by(provider)
     assert finding.hint
     assert FORMAT.call_routes is not None
     (route,) = FORMAT.call_routes(provider, DeviceFacts("36.1"))

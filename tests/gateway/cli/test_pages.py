@@ -422,6 +422,25 @@ def test_convert_shows_marks_that_reach_no_threshold(droidgate: Runner, tools: P
     assert (run.code, run.err) == (0, "")
 
 
+def test_convert_names_the_tool_whose_written_text_is_too_long(droidgate: Runner, tmp_path: Path) -> None:
+    tool = {
+        "name": "find",
+        "title": "Find",
+        "description": "d" * 1_015,
+        "inputSchema": {"type": "object"},
+        "annotations": {"readOnlyHint": True, "openWorldHint": False},
+    }
+    source = write_tools(tmp_path / "tools.json", {"tools": [tool]})
+    target = ("--to", "function-calling+openai-chat", "-o", tmp_path / "out")
+    run = droidgate("convert", source, *target, "--fail-on", "impossible")
+    assert run.code == 1
+    assert "    find description: longer than a model should be shown\n" in run.out
+    assert "the description has 1,049 characters; the target takes 1,024" in run.out
+    (conversion,) = json.loads((tmp_path / "out" / "fidelity.json").read_text())["conversions"]
+    marks = [(mark["capability"], mark["field"], mark["message"]) for mark in conversion["marks"]]
+    assert marks == [("find", "description", "has 1,049 characters, more than 1,024")]
+
+
 def test_lint_reports_marks_as_findings(droidgate: Runner, tools: Path) -> None:
     run = droidgate("lint", tools, "--json", "--fail-on", "warning")
     assert run.code == 1

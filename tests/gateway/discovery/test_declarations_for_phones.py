@@ -330,10 +330,10 @@ def _find_in_mmcp_app(app: str) -> tuple[Provider, str | None, list[str]]:
     """Return its provider, what would find its tools, and the codes of the findings."""
     mmcp = load_formats()["mmcp"]
     assert mmcp.read_installed is not None
-    assert mmcp.what_would_find is not None
+    assert mmcp.found_by is not None
     reading = mmcp.read_installed(application_of(APPS / app), InstalledState(FACTS), ReadingContext())
     (provider,) = reading.providers
-    return provider, mmcp.what_would_find(provider), [finding.code for finding in reading.findings]
+    return provider, mmcp.found_by(provider), [finding.code for finding in reading.findings]
 
 
 def test_a_receiver_is_a_provider_whose_tools_are_not_known_from_outside() -> None:

@@ -81,6 +81,7 @@ def random_capacity(random: Random) -> Capacity:
             "component": random.choice((None, ".New")),
             "capability_fields": capability_fields,
             "capability_defaults": {name: "{id}" for name in titles if chance(0.3)},
+            "most_description": random.choice((None, 30)),
             "types": types,
             "nested": nested,
             "exclusive_only": alternatives == "exclusive",

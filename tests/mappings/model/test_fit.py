@@ -38,7 +38,7 @@ from model_types import (
     required,
     string,
 )
-from properties.matching import assert_findings_match, assert_same_declaration
+from properties.matching import assert_findings_match, assert_same_declaration, without_limits
 from strategies import providers, random_provider
 
 TARGET = "target"
@@ -65,13 +65,20 @@ def _giving(item: Type) -> Capability:
 def _fit(provider: Provider, capacity: Capacity) -> Fitted:
     fitted = fit_provider(provider, capacity, TARGET, "dialect")
     assert_findings_match(provider, Writing((), fitted.provider, fitted.findings, fitted.names))
+    most = capacity.most_description
+    too_long = [
+        f"/capabilities/{at}/description"
+        for at, item in enumerate(fitted.provider.capabilities)
+        if most is not None and len(item.description or "") > most
+    ]
+    assert [item.pointer for item in fitted.findings if item.code == "text-too-long"] == too_long
     return fitted
 
 
 def _assert_fits_once(provider: Provider, capacity: Capacity) -> None:
     fitted = _fit(provider, capacity)
     again = _fit(fitted.provider, capacity)
-    assert again.findings == ()
+    assert without_limits(again.findings) == []
     assert again.names == ()
     assert_same_declaration(fitted.provider, again.provider)
 
@@ -188,6 +195,13 @@ ROWS: dict[str, Row] = {
         {"capability_fields": ["description"]},
         Capability(id="tool", description="Does it.", effects=Effects(read_only=False)), {},
         {"description": "Does it. [Read only: no]"}, None,
+    ),
+    "a description is reported where a hint makes it longer than the target takes": (
+        {"capability_fields": ["description"], "most_description": 10},
+        Capability(id="tool", description="Does it.", effects=Effects(read_only=False)), {},
+        {"description": "Does it. [Read only: no]"},
+        {"/capabilities/0/description": ("text-too-long", Level.IMPOSSIBLE),
+            "/capabilities/0/effects/read_only": ("field-moved", Level.MOVED)},
     ),
     "null is in the description where neither parts nor whole can state it": (
         {"nullable_members": False, "nullable_definitions": False},

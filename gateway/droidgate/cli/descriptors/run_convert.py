@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
 
@@ -33,7 +33,7 @@ from droidgate_mappings.model.capability import Provider
 from droidgate_mappings.model.errors import UsageError, WriteError
 from droidgate_mappings.model.findings import Finding, Level, at_least
 from droidgate_mappings.model.names import NameEntry
-from droidgate_mappings.text_safety.marks import TextMark, text_marks
+from droidgate_mappings.text_safety.marks import OVER_LONG_TEXT, TextMark, text_marks
 from droidgate_mappings.translate import Translation, dialect_name, provider_name
 
 FIDELITY_FILE: Final = "fidelity.json"
@@ -78,7 +78,7 @@ class ProviderConversion(Document):
         digest: Digest of the declaration as the target holds it.
         counts: How many findings there are of each level.
         findings: Each difference between the source and what was written, at its leaf.
-        marks: What deserves a second look in the texts of the source.
+        marks: What deserves a second look in the texts of the source, and which texts are written too long.
     """
 
     source: Origin
@@ -152,12 +152,18 @@ def convert_sources(options: Convert) -> Report | int:
         lambda: fidelity_document(read, converted),
         code,
         write_conversion(read, converted, options.out, force=options.force),
-        lambda: [*findings, *_marks_of(converted)],
+        lambda: [
+            *findings,
+            *(mark.as_finding() for item in converted.translations for mark in _marks_of(item)),
+        ],
     )
 
 
-def _marks_of(converted: Conversion) -> Iterator[Finding]:
-    return (mark.as_finding() for item in converted.translations for mark in text_marks(item.source))
+def _marks_of(translation: Translation) -> tuple[TextMark, ...]:
+    """Return the marks on the texts of a source, and on the length of what is written of them."""
+    marks = [mark for mark in text_marks(translation.source) if mark.code != OVER_LONG_TEXT]
+    written = text_marks(translation.writing.provider)
+    return (*marks, *(mark for mark in written if mark.code == OVER_LONG_TEXT))
 
 
 def all_findings(read: Providers, converted: Conversion) -> list[Finding]:
@@ -217,8 +223,7 @@ def conversion_page(converted: Conversion, reading: Sequence[Finding] = ()) -> l
     if reading:
         blocks += [Heading("Remarks of the readers"), *findings_table(reading, places=True), Line()]
     sources = [provider_name(translation.source) for translation in converted.translations]
-    marks = [tuple(text_marks(translation.source)) for translation in converted.translations]
-    blocks += marks_page(zip(sources, marks, strict=True))
+    blocks += marks_page(zip(sources, map(_marks_of, converted.translations), strict=True))
     for translation in converted.translations:
         writing = translation.writing
         name = provider_name(translation.source)
@@ -288,7 +293,7 @@ def _conversion(translation: Translation, files: Sequence[tuple[str, Artifact]])
         digest=translation.writing.provider.content_digest(),
         counts=count_levels(translation.writing.findings),
         findings=translation.writing.findings,
-        marks=tuple(text_marks(translation.source)),
+        marks=_marks_of(translation),
     )
 
 

@@ -17,7 +17,7 @@ from droidgate.cli.output.summaries import left_out_line
 from droidgate.cli.read_sources import print_problem
 from droidgate.sources.callability import Callability, callability_of
 from droidgate.sources.phone_source import InstalledApp, PhoneReading
-from droidgate_mappings.formats.format import finder_of
+from droidgate_mappings.formats.format import found_by
 from droidgate_mappings.formats.installed import own_app
 from droidgate_mappings.formats.reachability import REPORTED_AS_DISABLED
 from droidgate_mappings.model.capability import Provider
@@ -135,7 +135,7 @@ def _calls(callability: Callability) -> str:
 
 
 def _count(provider: Provider, callability: Callability) -> str:
-    if finder_of(provider) is not None:
+    if found_by(provider) is not None:
         return "not known"
     count = len(provider.capabilities)
     disabled = sum(
@@ -170,7 +170,7 @@ def _reasons(provider: Provider, callability: Callability, phone: PhoneReading) 
     if closed is not None:
         yield f"cannot be called: {closed}"
         return
-    finder = finder_of(provider)
+    finder = found_by(provider)
     if finder is not None and phone.facts.shims:
         yield "the list of its tools, which no shim on the phone got; `droidgate shim doctor` says why"
     elif finder is not None:
@@ -221,7 +221,7 @@ def _document(phone: PhoneReading, problems: Sequence[InputError]) -> DiscoverDo
             closed_capabilities=tuple(
                 ClosedCapability(id=capability, reason=reason) for capability, reason in callability.closed
             ),
-            found_by=finder_of(provider),
+            found_by=found_by(provider),
             marks=tuple(text_marks(provider)),
         )
 

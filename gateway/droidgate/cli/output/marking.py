@@ -8,13 +8,13 @@ from typing import Final
 from droidgate.cli.output.pages import Block, Heading, Line
 from droidgate.cli.output.safe_text import cut, one_line
 from droidgate_mappings.model.capability import Provider
-from droidgate_mappings.model.findings import Level
-from droidgate_mappings.text_safety.marks import TextMark, text_marks
+from droidgate_mappings.text_safety.marks import OVER_LONG_TEXT, TextMark, text_marks
 from droidgate_mappings.translate import provider_name
 
 _MOST_LINES: Final = 12
 _MOST_PLACES: Final = 3
 _LONGEST_PLACE: Final = 60
+_TOO_LONG: Final = "longer than a model should be shown"
 
 
 def marks_of_all(providers: Iterable[Provider]) -> tuple[TextMark, ...]:
@@ -30,23 +30,19 @@ def provider_marks_page(providers: Iterable[Provider]) -> list[Block]:
 def marks_page(marked: Iterable[tuple[str, Sequence[TextMark]]]) -> list[Block]:
     """Return marks under a heading, nothing where there are none.
 
-    Each provider has a line for each kind of warning, with the fields it is about. Notes about long texts are
-    only counted.
+    Each provider has a line for each kind of mark, with the fields it is about.
 
     Args:
         marked: Names of providers or apps, as they are shown, with their marks.
     """
     lines: list[tuple[str, str]] = []
-    notes = 0
     for name, marks in marked:
         places: dict[str, dict[str, None]] = {}
         for mark in marks:
-            if mark.level is Level.WARNING:
-                places.setdefault(mark.message, {})[mark.place] = None
-            else:
-                notes += 1
+            message = _TOO_LONG if mark.code == OVER_LONG_TEXT else mark.message
+            places.setdefault(message, {})[mark.place] = None
         lines += [(name, _line(message, list(found))) for message, found in places.items()]
-    if not lines and not notes:
+    if not lines:
         return []
     blocks: list[Block] = [Heading("Marks on texts of apps (hints only)")]
     last = None
@@ -57,9 +53,6 @@ def marks_page(marked: Iterable[tuple[str, Sequence[TextMark]]]) -> list[Block]:
         blocks.append(Line(line, 2))
     if len(lines) > _MOST_LINES:
         blocks.append(Line(f"and {len(lines) - _MOST_LINES} more; --json lists all of them", 1))
-    if notes:
-        texts = "1 text is" if notes == 1 else f"{notes} texts are"
-        blocks.append(Line(f"{texts} longer than a model should be shown", 1))
     return [*blocks, Line()]
 
 

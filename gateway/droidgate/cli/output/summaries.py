@@ -8,7 +8,7 @@ from typing import Final
 
 from droidgate.cli.output.pages import Block, Heading, Line, Table, amount
 from droidgate.cli.output.safe_text import one_line
-from droidgate_mappings.formats.format import finder_of
+from droidgate_mappings.formats.format import found_by
 from droidgate_mappings.formats.reachability import enabled_words
 from droidgate_mappings.model.capability import Capability, Provider
 from droidgate_mappings.model.types import (
@@ -124,7 +124,7 @@ def provider_page(provider: Provider) -> list[Block]:
         if text is not None:
             blocks.append(Line(f"{word}: {one_line(text)}", 1, longest=_LONGEST["DESCRIPTION"]))
     if not provider.capabilities:
-        finder = finder_of(provider)
+        finder = found_by(provider)
         words = "no capabilities" if finder is None else f"its capabilities are not known. {finder}"
         return [*blocks, Line(words, 1)]
     rows = [

@@ -265,7 +265,7 @@ def no_match(patterns: Sequence[str], names: Sequence[str], nothing: str, comman
     return UsageError(f"{nothing} matches {', '.join(map(repr, patterns))}", hint=hint)
 
 
-_LONGEST_DESCRIPTION: Final = 400
+_LONGEST_ON_A_PAGE: Final = 400
 _HINTS: Final = {
     "read_only": ("only reads", "may write"),
     "destructive": ("may destroy", "does not destroy"),
@@ -356,7 +356,7 @@ def approval_page(
 def _declaration_lines(capability: Capability) -> list[Block]:
     lines: list[Block] = []
     if capability.description is not None:
-        lines.append(Line(f"the app says: {one_line(capability.description)}", 1, _LONGEST_DESCRIPTION))
+        lines.append(Line(f"the app says: {one_line(capability.description)}", 1, _LONGEST_ON_A_PAGE))
     lines.append(Line(f"takes: {one_line(input_summary(capability))}", 1))
     lines.append(Line(f"returns: {one_line(output_summary(capability))}", 1))
     if capability.effects is not None:

@@ -17,7 +17,7 @@ UNKNOWN_VERB: Final = "?"
 """Begins an action that no word is known for."""
 
 _PARAMETER: Final = re.compile(r"(?<![^\s,:?{}()\[\]|&])([^\s,:?{}()\[\]|&]++)\??:")
-_LONGEST_DESCRIPTION: Final = 320
+_LONGEST_COMPARED: Final = 320
 _LONGEST_PARAMETERS: Final = 600
 _NAME_WEIGHT: Final = 1.0
 _FIRST_WEIGHT: Final = 0.8
@@ -123,7 +123,7 @@ def local_name(name: str) -> str:
 
 def declared_text(capability: CapabilityText) -> str:
     """Return the text that features are made of; equal texts have equal features."""
-    description = (capability.description or "")[:_LONGEST_DESCRIPTION]
+    description = (capability.description or "")[:_LONGEST_COMPARED]
     return f"{_names(capability.name)}\n{description}\n{capability.parameters[:_LONGEST_PARAMETERS]}"
 
 

@@ -31,7 +31,7 @@ from droidgate.sources.folders import read_bytes
 from droidgate.sources.format_reading import ReadOptions
 from droidgate.sources.source_paths import join_shown, printable
 from droidgate.sources.source_results import Providers
-from droidgate_mappings.formats.format import finder_of, load_formats
+from droidgate_mappings.formats.format import found_by, load_formats
 from droidgate_mappings.formats.installed import OWN_PREFIX, own_app
 from droidgate_mappings.model.capability import Place, Provider, State
 from droidgate_mappings.model.errors import BudgetError, InputError, UsageError
@@ -539,4 +539,4 @@ class _CatalogReader:
 def _is_silent(provider: Provider) -> bool:
     """Return whether a provider lists its capabilities only on a phone, and files alone do not show it."""
     format_ = load_formats()[provider.protocol]
-    return not provider.capabilities and format_.find_silent is not None and finder_of(provider) is not None
+    return not provider.capabilities and format_.find_silent is not None and found_by(provider) is not None
