@@ -95,14 +95,6 @@ class Agent:
         self._context = context
         self._patience = patience
 
-    def discover_mobile_mcp(self) -> list[ComponentName]:
-        """Return the Mobile-MCP services that it may see."""
-        return self._context.query_services(Intent(ACTION_MOBILE_MCP))
-
-    def discover_mmcp(self) -> list[ComponentName]:
-        """Return the mMCP activities that it may see."""
-        return self._context.query_activities(Intent(ACTION_MMCP_ADVERTISE))
-
     def discover_broadcast_tools(self) -> list[BroadcastTools]:
         """Ask each mMCP receiver that it may see for its tools.
 

@@ -22,9 +22,6 @@ Carrier = Literal["start", "bind"]
 
 NO_GRANT: Final = Failure("denied", "the user has not allowed this app to call this capability")
 _SWITCHED_OFF: Final = Failure("disabled", "the user has switched the capability off")
-_CHANGED: Final = (
-    "the app behind the capability has changed what it declares; the user has to approve it again"
-)
 ANY_APP: Final = "any-app"
 EVERYTHING: Final = "*"
 
@@ -75,20 +72,15 @@ class Policy:
     switched_off: frozenset[str] = frozenset()
     limits: CallLimits = field(default_factory=CallLimits)
 
-    def is_granted(self, carrier: Carrier, caller: int, capability: str, *, is_read_only: bool) -> bool:
+    def is_granted(self, route: Route | None, carrier: Carrier, caller: int) -> bool:
         """Return whether a request has a grant.
 
-        A start's caller is the creator of its callback, who need not be the sender: its grants count only for
-        a capability that is declared read-only, whose answer reaches nobody else.
+        Where its capability does not exist (`route` is None): whether its caller has a grant of any kind, and
+        so may learn that. A start's caller is the creator of its callback, who need not be the sender: its
+        grants count only for a capability that is declared read-only, whose answer reaches nobody else.
         """
-        is_own_counted = carrier == "bind" or is_read_only
-        return self._has_grant(ANY_APP, capability) or (
-            is_own_counted and self._has_grant(caller, capability)
-        )
-
-    def has_grants(self, caller: int) -> bool:
-        """Return whether a caller has some grant; it learns then which capabilities do not exist."""
-        return bool(self.grants.get(ANY_APP) or self.grants.get(caller))
+        is_own_counted = carrier == "bind" or route is None or route.is_read_only
+        return (is_own_counted and self._holds(caller, route)) or self._holds(ANY_APP, route)
 
     def check_switch(self, capability: str) -> None:
         """Raise where a capability is switched off.
@@ -99,9 +91,9 @@ class Policy:
         if capability in self.switched_off:
             raise CallError(_SWITCHED_OFF)
 
-    def _has_grant(self, caller: int | str, capability: str) -> bool:
+    def _holds(self, caller: int | str, route: Route | None) -> bool:
         granted = self.grants.get(caller, frozenset())
-        return EVERYTHING in granted or capability in granted
+        return bool(granted) and (route is None or route.id in granted or EVERYTHING in granted)
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,25 +128,23 @@ class CallPermission:
         check_target(self.route.target, installed)
 
     def _is_granted(self, policy: Policy) -> bool:
-        return policy.is_granted(
-            self.carrier, self.caller, self.route.id, is_read_only=self.route.is_read_only
-        )
+        return policy.is_granted(self.route, self.carrier, self.caller)
 
 
 def check_target(approved: Target, installed: Target | None) -> None:
-    """Compare what is installed with what was approved; another version with the same digest is it still.
+    """Compare what is installed with what was approved; another version passes if it has the same digest.
 
     Raises:
         CallError: `unavailable` or `needs_approval`.
     """
     if installed is None:
-        raise CallError(Failure("unavailable", "the app behind the capability is not installed"))
+        raise CallError(Failure("unavailable", f"{approved.package} is not installed"))
     if installed.signer != approved.signer:
-        raise CallError(
-            Failure("unavailable", "the app behind the capability has another signing certificate")
-        )
+        message = f"{approved.package} has another signing certificate than approved"
+        raise CallError(Failure("unavailable", message))
     if installed.digest != approved.digest:
-        raise CallError(Failure("needs_approval", _CHANGED))
+        message = f"{approved.package} has changed what it declares; the user has to approve it again"
+        raise CallError(Failure("needs_approval", message))
 
 
 def parse_policy(text: str) -> Policy:

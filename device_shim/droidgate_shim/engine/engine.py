@@ -30,7 +30,7 @@ from droidgate_shim.engine.responses import convert_outputs, write_failure, writ
 from droidgate_shim.engine.routes import DEFAULT_DEADLINE_MS, Backend, PreparedRoute, RouteTable, Target
 from droidgate_shim.engine.strict_json import parse_strict, write_strict
 
-_UNANSWERED: Final = Failure(
+UNANSWERED: Final = Failure(
     "needs_user", "nobody answered the question about this call on the phone; retry when somebody is there"
 )
 _TIMEOUT: Final = Failure("timeout", "no answer came in time; the call may have run")
@@ -232,8 +232,7 @@ class Engine:
             failure = incoming.failure or Failure("invalid_argument")
             refused = Drop(reply_to, failure) if request is None else _failed(request, reply_to, failure)
             return [*effects, refused]
-        capability = request.capability_id
-        prepared = self._table.routes.get(capability)
+        prepared = self._table.routes.get(request.capability_id)
         deadline_ms = DEFAULT_DEADLINE_MS if prepared is None else prepared.route.deadline_ms
         key = CallKey(carrier, caller, request.request_id)
         permission = None if prepared is None else CallPermission(prepared.route, carrier, caller, approved)
@@ -242,18 +241,13 @@ class Engine:
             call = self._calls.open(key, state, now, now + deadline_ms)
         except CallError as error:
             return [*effects, _failed(request, reply_to, error.failure)]
-        is_granted = approved or self._policy.is_granted(
-            carrier, caller, capability, is_read_only=prepared is not None and prepared.route.is_read_only
-        )
+        route = None if prepared is None else prepared.route
+        is_granted = approved or self._policy.is_granted(route, carrier, caller)
         try:
-            route = self._find_route(caller, capability, prepared, is_granted=is_granted, asks=asks)
-            state.outgoing = self._write_call(request, route)
+            begun = self._begin(call, state, now + deadline_ms, is_granted=is_granted, asks=asks)
         except CallError as error:
             return [*effects, *self._fail(call, error.failure)]
-        if is_granted:
-            return [*effects, *self._send(call, state, now + deadline_ms)]
-        state.is_asking = True
-        return [*effects, Ask(call, reply_to, capability, request.arguments, now + deadline_ms)]
+        return [*effects, *begun]
 
     def decided(self, now: int, call: int, refusal: Failure | None) -> list[Effect]:
         """Take the user's decision about a call: None for a yes, else its failure.
@@ -319,7 +313,7 @@ class Engine:
         """End the calls whose deadline has passed."""
         self.rates.forget_full(now)
         expired = (call.state for call in self._calls.expire(now))
-        return [_ended(state, _UNANSWERED if state.is_asking else _TIMEOUT) for state in expired]
+        return [_ended(state, UNANSWERED if state.is_asking else _TIMEOUT) for state in expired]
 
     def next_deadline(self) -> int | None:
         """Return when to call `expire` next; None if no call is open."""
@@ -337,23 +331,27 @@ class Engine:
         state = self._calls.close(call)
         return [] if state is None else [_ended(state, failure)]
 
-    def _find_route(
-        self, caller: int, capability: str, prepared: PreparedRoute | None, *, is_granted: bool, asks: bool
-    ) -> PreparedRoute:
-        """Return the route of a request that has a grant, or about which the user can be asked.
+    def _begin(
+        self, call: int, state: CallState, deadline: int, *, is_granted: bool, asks: bool
+    ) -> list[Effect]:
+        """Send a call that has a grant, and ask about one that has none.
 
         Raises:
             CallError: it goes no further.
         """
-        may_exist = is_granted or self._policy.has_grants(caller)
-        if prepared is None and may_exist:
+        prepared, capability = state.prepared, state.request.capability_id
+        is_off = capability in self._policy.switched_off
+        if not is_granted and (prepared is None or is_off or not asks):
+            raise CallError(NO_GRANT)
+        if prepared is None:
             message = f"{write_strict(capability)} is not a capability of this app"
             raise CallError(Failure("unknown_capability", message))
-        is_off = capability in self._policy.switched_off
-        if prepared is None or not (is_granted or (asks and not is_off)):
-            raise CallError(NO_GRANT)
         self._policy.check_switch(capability)
-        return prepared
+        state.outgoing = self._write_call(state.request, prepared)
+        if is_granted:
+            return self._send(call, state, deadline)
+        state.is_asking = True
+        return [Ask(call, state.reply_to, capability, state.request.arguments, deadline)]
 
     def _write_call(self, request: MobileMcpRequest, prepared: PreparedRoute) -> Outgoing:
         """Return what goes out for a request whose arguments and target are right.

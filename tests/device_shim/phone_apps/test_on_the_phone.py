@@ -14,7 +14,14 @@ from PIL import Image
 
 from device_shim.phone_apps.pdf_files import pdf_with
 from device_shim.phone_system.phone_system_apps import make_apk, nodes_of, run, run_bytes, tap
-from droidgate_phone.apps.agent import Agent, Dialect, NoAnswerError, request_text
+from droidgate_phone.apps.agent import (
+    ACTION_MMCP_ADVERTISE,
+    ACTION_MOBILE_MCP,
+    Agent,
+    Dialect,
+    NoAnswerError,
+    request_text,
+)
 from droidgate_phone.apps.app_registry import BEHAVIOURS
 from droidgate_phone.apps.sample_packages import sample_packages
 from droidgate_phone.commands import SHELL_UID
@@ -113,8 +120,9 @@ def with_prototype(phone: AndroidSystem) -> None:
 
 
 def test_the_agent_sees_and_calls_all_three_protocols(phone: AndroidSystem, agent: Agent) -> None:
-    assert agent.discover_mobile_mcp() == [CLOCK_IN, TALLY]
-    assert agent.discover_mmcp() == [PDF_TOOL]
+    context = phone.app_context(AGENT)
+    assert context.query_services(Intent(ACTION_MOBILE_MCP)) == [CLOCK_IN, TALLY]
+    assert context.query_activities(Intent(ACTION_MMCP_ADVERTISE)) == [PDF_TOOL]
     launch(phone, WEATHER.package)
     launch(phone, AGENT)
     (weather,) = agent.discover_broadcast_tools()

@@ -1,9 +1,10 @@
-"""shim-engine.md, section 10: each part of one engine has its name in the other."""
+"""shim-engine.md, section 10: each part of one engine, and of one edge, has its name in the other."""
 
 from __future__ import annotations
 
 import ast
 import importlib
+import math
 import re
 from collections import defaultdict
 from functools import cache
@@ -12,8 +13,10 @@ from pathlib import Path
 
 import pytest
 
+import droidgate_phone.apps.shim
 import droidgate_shim.engine
 from device_shim.shim_engine.jvm_core import ENGINE_SOURCES
+from droidgate_phone.apps.shim.shown_text import Texts
 from requirements_of_tests import CHECKOUT
 
 PAGE = CHECKOUT / "docs" / "internals" / "shim-engine.md"
@@ -23,11 +26,13 @@ MODULES = sorted(file.stem for file in PYTHON.glob("*.py") if file.stem != "__in
 _ROW = re.compile(r"^\|(?: `([\w.]+)`)? \|(?: `([\w.]+)`)? \|", re.MULTILINE)
 _MEMBER = re.compile(r"^    (?=\w)(?!private|return)(?:[\w<>\[\], ?]+ )(\w+)(?:\(| \{)", re.MULTILINE)
 
-ROWS = [
-    (python, java)
-    for python, java in _ROW.findall(PAGE.read_text(encoding="utf-8").partition("## 10. ")[2])
-    if python or java
-]
+_ENGINES, _, _EDGES = PAGE.read_text(encoding="utf-8").partition("## 10. ")[2].partition("### 10.1 ")
+ROWS = [(python, java) for python, java in _ROW.findall(_ENGINES) if python or java]
+EDGE_ROWS = [(python, java) for python, java in _ROW.findall(_EDGES) if python or java]
+
+EDGE = Path(droidgate_phone.apps.shim.__path__[0])
+APP = CHECKOUT / "device_shim" / "android" / "app" / "src" / "main" / "java" / "dev" / "droidgate" / "shim"
+_LITERALS = re.compile(r'"(?:[^"\\\n]|\\.)*"(?:\s*\+\s*"(?:[^"\\\n]|\\.)*")*')
 
 
 @cache
@@ -114,10 +119,7 @@ def test_methods_have_the_same_names_in_both() -> None:
     pairs = [
         (python.rpartition(".")[2], java.rpartition(".")[2])
         for python, java in ROWS
-        if python.count(".") == 2
-        and java
-        and not python.startswith("droidgate")
-        and python != "authority.Policy.has_grants"
+        if python.count(".") == 2 and java and not python.startswith("droidgate")
     ]
     assert len(pairs) > 15
     for python, java in pairs:
@@ -136,3 +138,129 @@ def test_methods_are_in_the_same_order_in_both() -> None:
     assert len(pairs["Engine"]) > 8
     for places in pairs.values():
         assert all(item[0] < other[0] and item[1] <= other[1] for item, other in pairwise(places))
+
+
+# The edges
+
+
+def java_classes() -> dict[str, Path]:
+    """Return the classes of the Java edge by their names in the table."""
+    files = {file.relative_to(APP).with_suffix("").as_posix(): file for file in APP.rglob("*.java")}
+    return {name.replace("/", "."): file for name, file in files.items() if not name.startswith("platform/")}
+
+
+def python_texts() -> list[tuple[str, str]]:
+    """Return the texts of several words in the Python edge's code, each with its module."""
+    found = []
+    for file in sorted(EDGE.glob("*.py")):
+        tree = ast.parse(file.read_text(encoding="utf-8"))
+        described = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
+        for node in ast.walk(tree):
+            if isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in described:
+                found += [(file.stem, node.value)] if len(node.value.split()) > 2 else []
+    return found
+
+
+def java_texts() -> str:
+    """Return the texts in the Java code, one a line; one that a value divides is several."""
+    sources = [*APP.rglob("*.java"), *JAVA.glob("*.java")]
+    joined = (_LITERALS.findall(file.read_text(encoding="utf-8")) for file in sources)
+    return "\n".join(re.sub(r'"\s*\+\s*"', "", text)[1:-1] for texts in joined for text in texts)
+
+
+def java_number(name: str, constant: str) -> int:
+    """Return a constant number of a Java class."""
+    text = (APP / f"{name}.java").read_text(encoding="utf-8")
+    (written,) = re.findall(rf"static final (?:int|long) {constant} = ([\d_ *<]+);", text)
+    factors = (part.partition("<<") for part in written.split("*"))
+    return math.prod(int(number) << int(shift or 0) for number, _, shift in factors)
+
+
+def test_the_table_has_each_class_of_both_edges() -> None:
+    assert {java for _, java in EDGE_ROWS if java} == set(java_classes())
+    found = {
+        f"{file.stem}.{node.name}"
+        for file in EDGE.glob("*.py")
+        for node in ast.parse(file.read_text(encoding="utf-8")).body
+        if isinstance(node, ast.ClassDef) and not node.name.startswith("_")
+    }
+    assert found - {python for python, _ in EDGE_ROWS} == set()
+
+
+@pytest.mark.parametrize("name", sorted({python for python, _ in EDGE_ROWS if python}))
+def test_a_python_name_of_the_edges_table_exists(name: str) -> None:
+    module, _, member = name.partition(".")
+    assert hasattr(importlib.import_module(f"droidgate_phone.apps.shim.{module}"), member)
+
+
+def test_classes_of_the_same_name_are_counterparts() -> None:
+    names = {python.rpartition(".")[2] for python, _ in EDGE_ROWS}
+    same = {java for java in java_classes() if java.rpartition(".")[2] in names}
+    paired = {java for python, java in EDGE_ROWS if python.rpartition(".")[2] == java.rpartition(".")[2]}
+    assert same == paired
+    assert len(same) > 20
+
+
+@pytest.mark.parametrize("name", [text.name for text in Texts])
+def test_people_read_the_same_in_both(name: str) -> None:
+    text = (APP / "windows" / "Texts.java").read_text(encoding="utf-8")
+    assert f'String {name} = "{Texts[name]}";' in text
+
+
+PYTHON_ONLY = {
+    "Error: invalid_argument: the parameters are not a JSON object": "in Java the engine reads them",
+    "the argument is not a JSON object": "in Java the text has two parts",
+    "the shim's process ended": "in Java the computer's side sees that",
+    "the shim did not answer in time": "in Java nothing waits for the main thread",
+    "package, function and document are needed": "in Java what is missing fails as it is used",
+    "the route and its call do not belong together": "in Java a route has one class for all kinds",
+    "the route names no component": "as above",
+    "app is in background": "Android's own words",
+}
+"""Texts of the Python edge that Java has in another place, and why."""
+
+
+@pytest.mark.parametrize(("module", "text"), python_texts(), ids=str)
+def test_an_agent_or_a_computer_reads_the_same_of_both(module: str, text: str) -> None:
+    assert text in java_texts() or text in PYTHON_ONLY, module
+
+
+LIMITS = [
+    ("borrowed_permission.KEPT_SECONDS", "backends/ShellIdentity", "KEPT"),
+    ("consent.LONGEST_ARGUMENTS", "consent/Consent", "LONGEST_ARGUMENTS"),
+    ("consent.MOST_QUESTIONS", "consent/Consent", "MOST_WAITING"),
+    ("consent.MOST_REFUSED", "consent/Consent", "MOST_REFUSED"),
+    ("consent.REFUSED_MS", "consent/Consent", "REFUSED_TIME"),
+    ("consent_screen.ARMED_SECONDS", "consent/ConsentActivity", "ARMED_AFTER"),
+    ("consent_screen._CERTIFICATE_DIGITS", "consent/ConsentActivity", "SHOWN_DIGITS"),
+    ("consent_screen._LONGEST_LABEL", "consent/ConsentActivity", "LONGEST_LABEL"),
+    ("consent_screen._LONGEST_NAME", "windows/Views", "LONGEST_NAME"),
+    ("frontends._BROADCAST_SECONDS", "frontends/MmcpReceiver", "LONGEST"),
+    ("host_provider.FRAME_SECONDS", "host/HostFrames", "KEPT"),
+    ("host_provider.LONGEST_REQUEST", "host/HostCommands", "LONGEST_REQUEST"),
+    ("host_provider.LONGEST_TRACE", "host/HostCommands", "LONGEST_TRACE"),
+    ("host_provider.LONGEST_WAIT_MS", "host/HostCommands", "LONGEST_WAIT"),
+    ("host_provider.MAX_PAYLOAD", "host/HostFrames", "LONGEST"),
+    ("host_provider.MOST_FRAMES", "host/HostFrames", "MOST"),
+    ("host_provider.USUAL_WAIT_MS", "host/HostCommands", "USUAL_WAIT"),
+    ("host_provider.VERSION", "host/HostProvider", "HANDSHAKE"),
+    ("kept_calls.MOST_CALLS", "storage/History", "MOST"),
+    ("kept_calls._LONGEST_ID", "storage/History", "LONGEST_ID"),
+    ("openers.WATCH_SECONDS", "windows/WindowOpener", "WATCHED"),
+    ("receiver_calls._BROADCAST_SECONDS", "backends/Broadcasts", "CALL_TIME"),
+    ("screen_calls.MOST_WAITING", "backends/ScreenCalls", "MOST_WAITING"),
+    ("screen_calls._EARLY_SECONDS", "backends/ScreenCalls", "BEFORE_DEADLINE"),
+    ("screen_calls._NEW_TASK_SECONDS", "backends/ScreenCalls", "NEW_TASK_TIME"),
+    ("shim_core._LEFT_SECONDS", "Shim", "LEFT_TIME"),
+    ("shim_discovery.MOST_TOOLS", "targets/Discoveries", "MOST_TOOLS"),
+    ("shim_discovery._SECONDS", "targets/Discoveries", "TIME"),
+    ("shim_process.IDLE_SECONDS", "backends/ToolBinding", "IDLE_TIME"),
+    ("shown_text._MOST_MARKS", "windows/Views", "MOST_MARKS"),
+]
+
+
+@pytest.mark.parametrize(("python", "java", "constant"), LIMITS, ids=[row[0] for row in LIMITS])
+def test_a_limit_is_the_same_in_both(python: str, java: str, constant: str) -> None:
+    module, _, name = python.partition(".")
+    value = getattr(importlib.import_module(f"droidgate_phone.apps.shim.{module}"), name)
+    assert value * (1000 if name.endswith("SECONDS") else 1) == java_number(java, constant)

@@ -143,7 +143,7 @@ def test_a_trace_has_what_went_to_the_app_and_what_came_back(world: World) -> No
 
 @pytest.mark.parametrize("shim_runtime", ["python"], indirect=True)
 def test_a_trace_that_is_too_long_is_left_out(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("droidgate_phone.apps.shim.host_provider._LONGEST_TRACE", 1_000)
+    monkeypatch.setattr("droidgate_phone.apps.shim.host_provider.LONGEST_TRACE", 1_000)
     for how, is_there in (("well", True), ("well" + "x" * 1_000, False)):
         request = request_text("desk", {"how": how}, dialect="S1")
         assert ("trace" in world.host("call", request=request, trace=True)) is is_there

@@ -16,6 +16,7 @@ from device_shim.shim_phone.world import AGENT, SHIM, World, key, outputs_of, to
 from droidgate_phone.apps.agent import NoAnswerError
 from droidgate_phone.apps.shim_runtimes import ShimRuntime
 from droidgate_phone.common.clocks import Clock
+from droidgate_shim.engine.engine import UNANSWERED
 from still_clock import StillClock
 from waiting import wait_until
 
@@ -28,6 +29,7 @@ NOTIFICATIONS = "android.permission.POST_NOTIFICATIONS"
 COVERED = "Another app covers this screen: only Deny works. Close the other app first."
 UNKNOWN_APP = "an unknown app"
 CAPABILITIES = {"desk": {"title": "Help desk", "description": "Takes one wish."}}
+ANOTHER_CALL = "the user is being asked about another call of this app; retry after its answer"
 DENIED = "denied: the user has not allowed this app to call this capability"
 
 
@@ -351,9 +353,12 @@ def test_a_caller_that_was_refused_may_ask_again_after_a_minute(shim_runtime: Sh
     assert asked.answer()["message"] == "denied: the user refused this call"
     windows = began(world)
     message = world.ask("desk", {"how": "well"})["message"]
-    assert message.startswith("denied: the user refused a call of this app a moment ago; retry in ")
+    assert message == "denied: the user refused a call of this app a moment ago; retry in 60 s"
+    clock.time += 59.5
+    message = world.ask("desk", {"how": "well"})["message"]
+    assert message == "denied: the user refused a call of this app a moment ago; retry in 1 s"
     assert began(world) == windows
-    clock.time += 61
+    clock.time += 1
     asked = ask(world)
     world.close()
 
@@ -370,7 +375,7 @@ def test_a_refused_start_does_not_silence_the_app_that_receives_its_answer(world
 def test_a_second_question_of_the_same_caller_is_not_asked(world: World) -> None:
     asked = ask(world)
     message = world.ask("radio", {"how": "well"})["message"]
-    assert message.startswith("denied: the user is being asked about another call of this app; retry ")
+    assert message == f"denied: {ANOTHER_CALL}"
     answer(world, "Once")
     assert outputs_of(asked.answer())
 
@@ -386,7 +391,7 @@ def test_four_questions_wait_and_the_fifth_caller_is_denied(shim_runtime: ShimRu
         waiting.append(Asked(world, "desk", {"caller": caller}))
         wait_until(functools.partial(_is_open, world, number))
     message = world.ask("desk", {"how": "well"}, caller=callers[4])["message"]
-    assert message.startswith("denied: the user is being asked about too many calls; retry ")
+    assert message == "denied: the user is being asked about too many calls; retry in 60 s"
     for caller in callers[:4]:
         wait_until(functools.partial(_is_shown, world, caller))
         answer(world, "Deny")
@@ -410,6 +415,18 @@ def test_a_question_without_an_answer_ends_at_the_deadline_of_its_call() -> None
     assert (call["token"], call["ms"]) == ("needs_user", PATIENT_MS)
     assert not is_asking(world)
     assert world.files_of(TOOL) == b""
+    world.close()
+
+
+def test_a_yes_that_comes_after_the_deadline_allows_nothing(shim_runtime: ShimRuntime) -> None:
+    clock = _StoppedClock()
+    world = show_windows(make_world(clock=clock, shim_runtime=shim_runtime))
+    asked = ask(world)
+    # The device slept: nobody has ended the question.
+    clock.time += PATIENT_MS / 1000
+    world.tap_text("Always")
+    assert asked.answer()["message"] == f"needs_user: {UNANSWERED.text}"
+    assert world.host("status")["grants"] == []
     world.close()
 
 

@@ -12,7 +12,7 @@ from device_shim.shim_phone.hand_made_shim import make_shim
 from device_shim.shim_phone.tool_apps import tool_routes, tool_world
 from device_shim.shim_phone.world import SHIM, World, key, outputs_of, token_of
 from droidgate_mappings.model.errors import UsageError
-from droidgate_phone.apps.jvm_shim import jvm_parts
+from droidgate_phone.apps.jvm_shim import jvm_machine, jvm_parts
 from droidgate_phone.apps.shim_runtimes import check_shim_runtime
 from droidgate_phone.java.app_values import AndroidError, Message
 from droidgate_phone.phone import start_phone
@@ -109,6 +109,18 @@ def test_without_a_jdk_that_is_reported(tmp_path: Path, monkeypatch: pytest.Monk
     monkeypatch.setattr(jvm_parts, "_JDK_FOLDERS", tmp_path / "none")
     with pytest.raises(UsageError, match="a JDK of version 21 or later"):
         jvm_parts.find_parts()
+
+
+def test_a_jvm_that_ends_at_once_is_reported_with_what_it_wrote(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    java = tmp_path / "bin" / "java"
+    java.parent.mkdir()
+    java.write_text("#!/bin/sh\necho Error occurred during initialization of VM\n", encoding="utf-8")
+    java.chmod(0o755)
+    monkeypatch.setattr(jvm_machine, "compiled_bridge", lambda _: tmp_path)
+    with pytest.raises(UsageError, match="does not start: Error occurred during initialization of VM"):
+        jvm_machine.Machine(jvm_parts.Parts(tmp_path, (), tmp_path, ()))
 
 
 @pytest.mark.parametrize(("name", "release"), [("jvm", "33"), ("jvm", "37"), ("js", "36.1")])

@@ -15,9 +15,10 @@ from droidgate.cli.output.json_output import schema_of
 from droidgate.cli.published_schemas import PUBLISHED
 from droidgate_android.apk.pack import pack_project
 from droidgate_android.apk.signing_keys import make_key
-from droidgate_phone.apps.agent import Agent, request_text
+from droidgate_phone.apps.agent import ACTION_MOBILE_MCP, Agent, request_text
 from droidgate_phone.apps.sample_apps import sample_apps_directory
 from droidgate_phone.apps.sample_packages import sample_package, signing_key
+from droidgate_phone.java.intents import Intent
 from droidgate_phone.phone import VirtualPhone, start_phone
 from droidgate_phone.system.permissions import SHELL_UID
 from droidgate_shim.builder.shims import build_bare_shim
@@ -664,9 +665,10 @@ def test_a_shim_that_another_key_signed_gets_no_arguments(shim: Shim) -> None:
 
 def ask_clock_in(phone: VirtualPhone) -> str:
     """Return what the sample agent gets from the shim of clock-in when it asks to clock in today."""
-    agent = Agent(phone.system.app_context(AGENT))
-    (shim,) = [found for found in agent.discover_mobile_mcp() if found.package == SHIM_OF + CLOCK_IN]
-    return agent.call_bound(shim, request_text("clock_in_today", {}, dialect="S0"))
+    context = phone.system.app_context(AGENT)
+    services = context.query_services(Intent(ACTION_MOBILE_MCP))
+    (shim,) = [found for found in services if found.package == SHIM_OF + CLOCK_IN]
+    return Agent(context).call_bound(shim, request_text("clock_in_today", {}, dialect="S0"))
 
 
 def grants_on_the_phone(shim: Shim) -> list[tuple[str, str]]:

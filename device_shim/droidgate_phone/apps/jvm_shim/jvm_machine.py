@@ -74,7 +74,7 @@ class Machine:
         path = os.pathsep.join(map(str, (compiled_bridge(parts), *parts.runtime)))
         temporary = f"-Djava.io.tmpdir={self._folder.name}"
         command = [parts.program("java"), *_OPTIONS, temporary, "-cp", path, "dev.droidgate.runtime.Main"]
-        with self._errors.open("wb") as errors:
+        with self._errors.open("ab") as errors:
             self._process = subprocess.Popen(  # noqa: S603 - a JDK's own program, with our own options
                 command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=errors
             )
@@ -83,12 +83,13 @@ class Machine:
         self._asked: dict[int, Future[Fields]] = {}
         self._takers: dict[int, tuple[AndroidSystem, Taker]] = {}
         self._ready = threading.Event()
+        self._has_started = False
         self._pool = ThreadPoolExecutor(_THREADS, "shim-jvm")
         self._clock: AndroidSystem | None = None
         self._behind = 0.0
         self._latest = 0
         threading.Thread(target=self._read, name="shim-jvm", daemon=True).start()
-        if not self._ready.wait(_START_SECONDS) or not self.is_running():
+        if not self._ready.wait(_START_SECONDS) or not self._has_started:
             output = self.errors()[-2000:]
             self.close()
             raise UsageError(f"the JVM for shims does not start: {output}")
@@ -176,25 +177,39 @@ class Machine:
         raise AndroidError("android.os.DeadObjectException", "the JVM has ended")
 
     def _read(self) -> None:
-        stream = self._process.stdout
-        for line in stream or ():
-            fields = json.loads(line)
+        try:
+            self._read_lines()
+        finally:
+            # Whoever waits for it waits no longer, whatever ended its output.
+            if self._process.stdout is not None:
+                self._process.stdout.close()
+            self._ready.set()
+            with self._lock:
+                left, self._asked = list(self._asked.values()), {}
+            for item in left:
+                item.set_result({"error": {"exception": "android.os.DeadObjectException", "message": ""}})
+
+    def _read_lines(self) -> None:
+        """Take what the JVM writes until it ends; what is not JSON says why it does not start."""
+        for line in self._process.stdout or ():
+            try:
+                fields = json.loads(line)
+            except ValueError:
+                with self._errors.open("ab") as errors:
+                    errors.write(line)
+                continue
             if "re" in fields:
                 with self._lock:
                     waiting = self._asked.pop(fields["re"], None)
                 if waiting is not None:
                     waiting.set_result(fields)
             elif fields["op"] == "ready":
+                self._has_started = True
                 self._ready.set()
             elif fields["op"] == "due":
                 self._tick_at(int(fields["at"]))
             else:
                 self._take(fields)
-        self._ready.set()
-        with self._lock:
-            left, self._asked = list(self._asked.values()), {}
-        for item in left:
-            item.set_result({"error": {"exception": "android.os.DeadObjectException", "message": ""}})
 
     def _tick_at(self, due: int) -> None:
         """Come back when the next thing is due on the JVM, by the phone's clock."""

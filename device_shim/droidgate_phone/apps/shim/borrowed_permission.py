@@ -135,7 +135,7 @@ class _Execution:
             self._on_end()
 
 
-class RemoteExecution:
+class ShellIdentityCall:
     """One app function that `dev.droidgate.shim` executes for this app.
 
     Args:

@@ -5,7 +5,7 @@ the builder's two assets.
 from __future__ import annotations
 
 import zlib
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
@@ -15,7 +15,7 @@ from droidgate_phone.java.app_values import PackageFacts
 from droidgate_phone.system.behaviour import AppFiles, Platform
 from droidgate_phone.system.package_records import InstalledPackage
 from droidgate_shim.engine.authority import ANY_APP, EVERYTHING, Policy
-from droidgate_shim.engine.strict_json import parse_strict, write_strict
+from droidgate_shim.engine.strict_json import BUILT, parse_strict, write_strict
 
 HOST_PROVIDER: Final = "dev.droidgate.shim.host.HostProvider"
 ROUTES: Final = "assets/routes.json"
@@ -30,6 +30,7 @@ def is_shim(package: InstalledPackage) -> bool:
 
 
 _FILE: Final = "grants.json"
+_SWITCHES: Final = "switches.json"
 NOBODY: Final = -1
 """The uid of a caller that Android does not name."""
 _LOWEST_OTHER: Final = -2
@@ -40,7 +41,7 @@ _ISOLATED_UIDS: Final = range(90_000, 100_000)
 
 
 @dataclass(frozen=True, slots=True)
-class Origin:
+class Caller:
     """The caller of a request.
 
     Attributes:
@@ -64,13 +65,13 @@ class Origin:
         }
 
 
-def origin_of(platform: Platform, uid: int) -> Origin:
+def caller_of_uid(platform: Platform, uid: int) -> Caller:
     """Return the caller behind the uid of an app; all isolated processes are one, which is nobody."""
     if _is_isolated(uid):
-        return Origin()
+        return Caller()
     names = platform.packages_of_uid(uid)
     found = tuple(facts for facts in map(platform.find_package, names) if facts is not None)
-    return Origin(uid, found, found[0].name if found else None)
+    return Caller(uid, found, found[0].name if found else None)
 
 
 def _is_isolated(uid: int) -> bool:
@@ -78,23 +79,23 @@ def _is_isolated(uid: int) -> bool:
     return uid % _USER_UIDS in _ISOLATED_UIDS
 
 
-def origin_of_start(platform: Platform, creator_uid: int) -> Origin:
+def caller_of_start(platform: Platform, creator_uid: int) -> Caller:
     """Return the caller of a start: unknown, with those that receive the answer."""
-    return replace(origin_of(platform, creator_uid), name=None, is_sender=False)
+    return replace(caller_of_uid(platform, creator_uid), name=None, is_sender=False)
 
 
-def origin_of_package(platform: Platform, name: str, signers: tuple[str, ...]) -> Origin:
+def caller_of_package(platform: Platform, name: str, signers: tuple[str, ...]) -> Caller:
     """Return the caller behind a package that the system vouches for with its certificates.
 
     The shim may not see it; then it has a number of its own below those of uids.
     """
     found = platform.find_package(name)
     if found is not None:
-        return origin_of(platform, found.uid)
+        return caller_of_uid(platform, found.uid)
     if not signers:
-        return Origin()
+        return Caller()
     number = _LOWEST_OTHER - zlib.crc32(name.encode())
-    return Origin(number, (PackageFacts(name, number, name, 0, signers, ""),), name)
+    return Caller(number, (PackageFacts(name, number, name, 0, signers, ""),), name)
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,12 +113,22 @@ class StoredGrant:
         return {"caller": caller, "capability": self.capability, "since": self.since}
 
 
-class GrantStore:
-    """The grants that the user made, in a file that outlives the process."""
+class Grants:
+    """What the user granted and switched off, in files that outlive the process.
 
-    def __init__(self, files: AppFiles) -> None:
+    Attributes:
+        switched_off: Ids of capabilities.
+        is_asking: The user is asked about calls that have no grant.
+    """
+
+    def __init__(self, files: AppFiles, built_off: frozenset[str]) -> None:
         self._files = files
-        self._grants = list(_read(files.read(_FILE)))
+        self._grants = list(_read(read_file(files, _FILE)))
+        saved = read_file(files, _SWITCHES)
+        switches: Mapping[str, Json] = saved if isinstance(saved, dict) else {}
+        off = switches.get("switched_off")
+        self.switched_off = {str(item) for item in off} if isinstance(off, list) else set(built_off)
+        self.is_asking = switches.get("asking") is not False
 
     def all(self) -> Sequence[StoredGrant]:
         """Return the grants, oldest first."""
@@ -145,14 +156,14 @@ class GrantStore:
         self._save()
         return removed
 
-    def policy_for(self, origin: Origin, switched_off: Iterable[str]) -> Policy:
+    def policy_for(self, caller: Caller) -> Policy:
         """Return the policy of one request: every package of the uid needs a grant of its own."""
         grants: dict[int | str, frozenset[str]] = {
             ANY_APP: frozenset(grant.capability for grant in self._grants if not grant.package)
         }
-        if origin.packages:
-            grants[origin.uid] = self._of_all(origin.packages)
-        return Policy(grants, frozenset(switched_off))
+        if caller.packages:
+            grants[caller.uid] = self._of_all(caller.packages)
+        return Policy(grants, frozenset(self.switched_off))
 
     def _of_all(self, packages: Sequence[PackageFacts]) -> frozenset[str]:
         granted = [
@@ -168,6 +179,20 @@ class GrantStore:
             item for item in named if all(item in each or EVERYTHING in each for each in granted)
         )
 
+    def ask(self, *, on: bool) -> None:
+        """Have the user asked, or not."""
+        self.is_asking = on
+        self._save_switches()
+
+    def turn(self, capability: str, *, on: bool) -> None:
+        """Switch a capability on or off."""
+        (self.switched_off.discard if on else self.switched_off.add)(capability)
+        self._save_switches()
+
+    def _save_switches(self) -> None:
+        switches: dict[str, Json] = {"switched_off": sorted(self.switched_off), "asking": self.is_asking}
+        self._files.write(_SWITCHES, write_strict(switches).encode())
+
     def _save(self) -> None:
         self._files.write(_FILE, write_strict([grant.as_json() for grant in self._grants]).encode())
 
@@ -176,11 +201,16 @@ def _key(grant: StoredGrant) -> tuple[str, str, str]:
     return grant.package, grant.signer, grant.capability
 
 
-def _read(content: bytes | None) -> Iterable[StoredGrant]:
+def read_file(files: AppFiles, name: str) -> Json:
+    """Return the JSON of one of the shim's own files, None where it is not there or cannot be read."""
+    content = files.read(name)
     try:
-        listed = parse_strict((content or b"[]").decode(), path=_FILE)
+        return None if content is None else parse_strict(content.decode(), path=name, limits=BUILT)
     except (InputError, UnicodeDecodeError):
-        return
+        return None
+
+
+def _read(listed: Json) -> Iterable[StoredGrant]:
     for item in listed if isinstance(listed, list) else []:
         if isinstance(item, dict):
             yield _grant_of(item)

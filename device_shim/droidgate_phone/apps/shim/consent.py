@@ -10,13 +10,15 @@ from droidgate_android.projects.manifest_limits import utf16_length
 from droidgate_mappings.values.failures import Failure
 from droidgate_phone.apps.shim.caller_grants import StoredGrant
 from droidgate_phone.apps.shim.openers import Opener, Opening
-from droidgate_phone.apps.shim.shim_core import Core, Receipt
+from droidgate_phone.apps.shim.shim_core import Core, Reply
+from droidgate_phone.apps.shim.shown_text import Texts
 from droidgate_shim.engine.authority import Carrier
-from droidgate_shim.engine.engine import Ask
+from droidgate_shim.engine.engine import UNANSWERED, Ask
 from droidgate_shim.engine.strict_json import write_strict
 
 CONSENT: Final = "dev.droidgate.shim.consent.ConsentActivity"
 MOST_QUESTIONS: Final = 4
+MOST_REFUSED: Final = 64
 LONGEST_ARGUMENTS: Final = 4_000
 """UTF-16 units of arguments that somebody reads before they decide."""
 
@@ -30,7 +32,8 @@ NOT_SHOWN: Final = Failure(
     "the user could not be asked: Android lets the shim open no window and show no notification now; "
     "allow the shim's notifications, or open the shim's app and retry",
 )
-_REFUSED_MS: Final = 60_000
+REFUSED_MS: Final = 60_000
+"""How long after a no its caller may not ask again, so that none wears the user down."""
 
 
 @dataclass(slots=True, eq=False)
@@ -39,31 +42,31 @@ class Question:
 
     Attributes:
         ask: What is asked about.
-        receipt: The request.
+        reply: The request.
         is_read_only: The capability is declared read-only.
         opener: Opens its screen.
         leave: Closes the screen that shows it.
     """
 
     ask: Ask
-    receipt: Receipt
+    reply: Reply
     is_read_only: bool
     opener: Opener | None = None
     leave: Callable[[], None] | None = None
 
     @property
-    def caller(self) -> tuple[Carrier, int]:
-        """The caller, of whom one question waits."""
-        return self.receipt.carrier, self.receipt.origin.uid
+    def asker(self) -> tuple[Carrier, int]:
+        """Who asks; one question of each waits."""
+        return self.reply.carrier, self.reply.caller.uid
 
     @property
     def may_always(self) -> bool:
         """Whether the user may grant the capability: to a sender, else only one that is read-only."""
-        origin = self.receipt.origin
-        return bool(origin.packages) and (origin.is_sender or self.is_read_only)
+        caller = self.reply.caller
+        return bool(caller.packages) and (caller.is_sender or self.is_read_only)
 
 
-class ConsentDesk:
+class Consent:
     """The questions that wait for the user, one shown at a time."""
 
     def __init__(self, core: Core) -> None:
@@ -71,16 +74,16 @@ class ConsentDesk:
         self._questions: list[Question] = []
         self._refused: dict[tuple[Carrier, int], int] = {}
 
-    def ask(self, ask: Ask, receipt: Receipt) -> Failure | None:
+    def ask(self, ask: Ask, reply: Reply) -> Failure | None:
         """Ask a question; return why nobody is asked, None where the user is."""
         prepared = self._core.table.routes.get(ask.capability)
         effects = None if prepared is None else prepared.route.effects
-        question = Question(ask, receipt, effects is not None and effects.read_only is True)
+        question = Question(ask, reply, effects is not None and effects.read_only is True)
         obstacle = self._obstacle(question)
         if obstacle is not None:
             return Failure("denied", obstacle)
         self._questions.append(question)
-        receipt.on_end.append(lambda: self._close(question))
+        reply.on_end.append(lambda: self._close(question))
         if self._questions[0] is question:
             self._show(question)
         return None
@@ -90,17 +93,14 @@ class ConsentDesk:
         if utf16_length(write_strict(dict(question.ask.arguments))) > LONGEST_ARGUMENTS:
             return "the arguments are too long to be shown to the user for approval"
         now = self._core.now()
-        refused = self._refused.get(question.caller)
-        left = 0 if refused is None else _REFUSED_MS - (now - refused)
+        refused = self._refused.get(question.asker)
+        left = 0 if refused is None else REFUSED_MS - (now - refused)
         if left > 0:
-            return f"the user refused a call of this app a moment ago; retry in {_seconds(left)} s"
-        own = [other for other in self._questions if other.caller == question.caller]
-        if own:
-            wait = _seconds(own[0].ask.deadline - now)
-            return f"the user is being asked about another call of this app; retry in at most {wait} s"
+            return f"the user refused a call of this app a moment ago; retry in {-(-left // 1000)} s"
+        if any(other.asker == question.asker for other in self._questions):
+            return "the user is being asked about another call of this app; retry after its answer"
         if len(self._questions) >= MOST_QUESTIONS:
-            wait = _seconds(min(other.ask.deadline for other in self._questions) - now)
-            return f"the user is being asked about too many calls; retry in at most {wait} s"
+            return "the user is being asked about too many calls; retry in 60 s"
         return None
 
     def _show(self, question: Question) -> None:
@@ -109,8 +109,7 @@ class ConsentDesk:
             return
         opening = Opening(
             CONSENT,
-            "An app asks for a tool",
-            f"Tap to decide about {question.ask.capability}",
+            Texts.TAP_TO_DECIDE,
             (question.ask.deadline - self._core.now()) / 1000,
             lambda _: self._end(question, NOT_SHOWN),
         )
@@ -127,28 +126,34 @@ class ConsentDesk:
         return question
 
     def allow(self, question: Question, *, always: bool) -> None:
-        """End a question with the user's yes, for this call or for all."""
+        """End a question with the user's yes, for this call or for all, unless it comes too late.
+
+        While the device sleeps, nobody ends a question at its deadline.
+        """
         if question not in self._questions:
             return
-        if always and question.may_always:
-            for package in question.receipt.origin.packages:
+        is_in_time = self._core.now() < question.ask.deadline
+        if is_in_time and always and question.may_always:
+            for package in question.reply.caller.packages:
                 signer = package.signers[0]
                 self._core.grants.add(
                     StoredGrant(package.name, signer, question.ask.capability, self._core.now())
                 )
-        self._end(question, None)
+        self._end(question, None if is_in_time else UNANSWERED)
 
     def refuse(self, question: Question, how: Failure) -> None:
         """End a question with the user's no."""
         if question in self._questions:
-            self._refused[question.caller] = self._core.now()
+            if len(self._refused) >= MOST_REFUSED:
+                self._refused.clear()
+            self._refused[question.asker] = self._core.now()
             self._end(question, how)
 
     def _end(self, question: Question, refusal: Failure | None) -> None:
         """End a question with a decision, None for a yes; a second end changes nothing."""
         if question in self._questions:
             self._close(question)
-            self._core.decided(question.receipt, refusal)
+            self._core.decided(question.reply, refusal)
 
     def _close(self, question: Question) -> None:
         """Take a question away, whatever ended it, and show the next."""
@@ -162,8 +167,3 @@ class ConsentDesk:
             question.leave()
         if was_first and self._questions:
             self._show(self._questions[0])
-
-
-def _seconds(milliseconds: int) -> int:
-    """Return a time in whole seconds, rounded up."""
-    return -(-milliseconds // 1000)

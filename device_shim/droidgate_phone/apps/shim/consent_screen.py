@@ -10,7 +10,7 @@ from droidgate_phone.apps.shim.consent import CLOSED, REFUSED, Question
 from droidgate_phone.apps.shim.openers import number_of
 from droidgate_phone.apps.shim.shim_core import Core
 from droidgate_phone.apps.shim.shim_process import core_of
-from droidgate_phone.apps.shim.shown_text import visible
+from droidgate_phone.apps.shim.shown_text import Texts, visible
 from droidgate_phone.java.app_values import AndroidError, View
 from droidgate_phone.java.intents import Intent
 from droidgate_phone.system.behaviour import Activity
@@ -21,10 +21,6 @@ if TYPE_CHECKING:
     from droidgate_phone.system.behaviour import Platform
 
 ARMED_SECONDS: Final = 0.5
-UNKNOWN_APP: Final = "an unknown app"
-SHOW_CERTIFICATE: Final = "Show the whole certificate"
-COVERED: Final = "Another app covers this screen: only Deny works. Close the other app first."
-ARGUMENTS: Final = "Arguments, as the caller wrote them:"
 _CERTIFICATE_DIGITS: Final = 8
 _LONGEST_LABEL: Final = 100
 _LONGEST_NAME: Final = 48
@@ -49,7 +45,7 @@ class ConsentActivity(Activity):
 
     def on_create(self, intent: Intent) -> None:
         """Show the question that it was opened for."""
-        self.question = core_of(self.context).desk.opened(number_of(intent), self.leave)
+        self.question = core_of(self.context).consent.opened(number_of(intent), self.leave)
         self.shown_at = self.context.now()
         if self.question is None:
             self.finish()
@@ -62,25 +58,25 @@ class ConsentActivity(Activity):
         if question is None:
             return View("column")
         core = core_of(self.context)
-        shown = [View("text", "title", "Allow this call?"), *_caller_views(question)]
+        shown = [View("text", "title", Texts.CONSENT), *_caller_views(question)]
         shown += _capability_views(core, question)
         arguments = visible(write_strict(dict(question.ask.arguments)))
-        shown += [View("text", "arguments_label", ARGUMENTS), View("text", "arguments", arguments)]
+        shown += [View("text", "arguments_label", Texts.ARGUMENTS), View("text", "arguments", arguments)]
         shown += [*_description_views(core, question.ask.capability), *self._certificate_views(question)]
         if self.is_covered:
-            shown.append(View("text", "covered", COVERED))
-        buttons = [View("button", "deny", "Deny"), View("button", "once", "Once")]
+            shown.append(View("text", "covered", Texts.COVERED))
+        buttons = [View("button", "deny", Texts.DENY), View("button", "once", Texts.ONCE)]
         if question.may_always:
-            buttons.append(View("button", "always", "Always"))
+            buttons.append(View("button", "always", Texts.ALWAYS))
         shown.append(View("row", "answers", children=tuple(buttons)))
         return View("column", children=tuple(shown))
 
     def _certificate_views(self, question: Question) -> list[View]:
-        packages = question.receipt.origin.packages
+        packages = question.reply.caller.packages
         if not packages:
             return []
         if not self.shows_certificates:
-            return [View("button", "certificate", SHOW_CERTIFICATE)]
+            return [View("button", "certificate", Texts.SHOW_CERTIFICATE)]
         whole = [text for each in packages for text in (each.name, each.signers[0] if each.signers else "?")]
         target = core_of(self.context).table.routes[question.ask.capability].route.target
         return [View("text", "certificates", "\n".join([*whole, target.package]))]
@@ -94,13 +90,13 @@ class ConsentActivity(Activity):
         is_armed = self.context.now() - self.shown_at >= ARMED_SECONDS
         if question is None or not is_armed:
             return
-        desk = core_of(self.context).desk
+        consent = core_of(self.context).consent
         if view_id == "deny":
-            desk.refuse(question, REFUSED)
+            consent.refuse(question, REFUSED)
         elif view_id in ("once", "always"):
             self.is_covered = self.is_touch_obscured
             if not self.is_covered and (view_id == "once" or question.may_always):
-                desk.allow(question, always=view_id == "always")
+                consent.allow(question, always=view_id == "always")
 
     def leave(self) -> None:
         """Leave the screen: its question has ended."""
@@ -110,22 +106,22 @@ class ConsentActivity(Activity):
     def on_destroy(self) -> None:
         """Take leaving the screen as a no."""
         if self.question is not None:
-            core_of(self.context).desk.refuse(self.question, CLOSED)
+            core_of(self.context).consent.refuse(self.question, CLOSED)
 
 
 def _caller_views(question: Question) -> list[View]:
-    origin = question.receipt.origin
+    caller = question.reply.caller
     shown = []
-    if not (origin.is_sender and origin.packages):
-        shown.append(View("text", "caller", f"Called by {UNKNOWN_APP}"))
-    if origin.packages:
-        first = origin.packages[0]
-        digits = first.signers[0][:_CERTIFICATE_DIGITS] if first.signers else "unsigned"
-        caption = "Called by" if origin.is_sender else "The answer goes to"
+    if not (caller.is_sender and caller.packages):
+        shown.append(View("text", "caller", f"{Texts.CALLER} {Texts.UNNAMED_CALLER}"))
+    if caller.packages:
+        first = caller.packages[0]
+        digits = first.signers[0][:_CERTIFICATE_DIGITS] if first.signers else ""
+        caption = Texts.CALLER if caller.is_sender else Texts.RECEIVER
         shown += _app_views("caller", caption, _label_of(first), f"{_shortened(first.name)} \u00b7 {digits}")
-    others = len(origin.packages) - 1
+    others = len(caller.packages) - 1
     if others > 0:
-        shown.append(View("text", "others", f"and {others} more apps of the same developer"))
+        shown.append(View("text", "others", Texts.OTHERS % others))
     return shown
 
 
@@ -151,9 +147,9 @@ def _capability_views(core: Core, question: Question) -> list[View]:
     name = route.target.package
     found = core.platform.find_package(name)
     return [
-        View("text", "capability", f"Capability {_shortened(visible(capability))}"),
+        View("text", "capability", f"{Texts.CAPABILITY} {_shortened(visible(capability))}"),
         View("text", "effect", _effect_text(route.effects)),
-        *_app_views("source", "Of the app", name if found is None else _label_of(found), _shortened(name)),
+        *_app_views("source", Texts.SOURCE, name if found is None else _label_of(found), _shortened(name)),
     ]
 
 
@@ -163,15 +159,15 @@ def _description_views(core: Core, capability: str) -> list[View]:
     declared = texts.get(capability) if isinstance(texts, dict) else None
     said = [declared.get(name) for name in ("title", "description")] if isinstance(declared, dict) else []
     quoted = [f"\u201c{visible(text)}\u201d" for text in said if isinstance(text, str)]
-    shown = [View("text", "said_label", "The app describes it as")] if quoted else []
+    shown = [View("text", "said_label", Texts.APP_SAYS)] if quoted else []
     return [*shown, *(View("text", f"said_{number}", text) for number, text in enumerate(quoted))]
 
 
 def _effect_text(effects: Effects | None) -> str:
     if effects is None:
-        return "May change something"
+        return Texts.EFFECT_UNKNOWN
     if effects.read_only:
-        return "Only reads"
+        return Texts.READS
     if effects.destructive:
-        return "May delete or overwrite something"
-    return "Changes something" if effects.read_only is False else "May change something"
+        return Texts.DELETES
+    return Texts.CHANGES if effects.read_only is False else Texts.EFFECT_UNKNOWN

@@ -18,8 +18,8 @@ from droidgate_mappings.model.types import ObjectType
 from droidgate_mappings.values.failures import Failure
 from droidgate_mobile_mcp.wire import read_response
 from droidgate_phone.apps.shim.app_function_frontend import document_of, properties_of
-from droidgate_phone.apps.shim.caller_grants import Origin, origin_of_package
-from droidgate_phone.apps.shim.shim_core import Core, Receipt
+from droidgate_phone.apps.shim.caller_grants import Caller, caller_of_package
+from droidgate_phone.apps.shim.shim_core import Core, Reply
 from droidgate_phone.apps.shim.shim_process import core_of
 from droidgate_phone.java.app_values import AppFunctionError, BroadcastResult, CallingPackage
 from droidgate_phone.java.intents import Bundle, ComponentName, Extra, Intent
@@ -39,8 +39,6 @@ _BROADCAST_SECONDS: Final = 9.0
 _OK: Final = -1
 _RETURN_VALUE: Final = "androidAppfunctionsReturnValue"
 _ERROR_APP_UNKNOWN: Final = 3000
-_ERROR_NOT_FOUND: Final = 1003
-_ERROR_INVALID: Final = 1001
 
 OnOutcome = Callable[[Mapping[str, Json] | None, Failure | None], None]
 """Takes the outputs (None where there are none) or the failure."""
@@ -54,8 +52,8 @@ def request_of(capability: str, arguments: Mapping[str, Json]) -> dict[str, Json
 
 
 def ask(
-    core: Core, carrier: Carrier, origin: Origin, extras: Mapping[str, Json], on_outcome: OnOutcome
-) -> Receipt:
+    core: Core, carrier: Carrier, caller: Caller, extras: Mapping[str, Json], on_outcome: OnOutcome
+) -> Reply:
     """Hand a request to the engine and read its answer."""
 
     def deliver(answer: Mapping[str, str], token: str | None) -> None:
@@ -66,7 +64,7 @@ def ask(
             said = "" if read is None else (read.message or "")
             on_outcome(None, Failure(token, said.removeprefix(f"{token}: ")))
 
-    return core.receive(carrier, origin, extras, deliver)
+    return core.receive(carrier, caller, extras, deliver)
 
 
 def text_of(prepared: PreparedRoute, outputs: Mapping[str, Json] | None) -> str:
@@ -85,7 +83,7 @@ def _error_text(failure: Failure) -> str:
 
 def _ask_tool(
     core: Core, tool: str, parameters: str | None, on_text: Callable[[str, bool], None]
-) -> Receipt | None:
+) -> Reply | None:
     """Ask for a tool of mMCP; the text that comes is a result or an error.
 
     Returns:
@@ -113,7 +111,7 @@ def _ask_tool(
         else:
             on_text(text_of(prepared, outputs), True)
 
-    return ask(core, "start", Origin(), request_of(tool, arguments), receive)
+    return ask(core, "start", Caller(), request_of(tool, arguments), receive)
 
 
 class MmcpActivity(Activity):
@@ -149,11 +147,11 @@ class MmcpReceiver(Receiver):
             pending.finish(BroadcastResult(_OK if succeeded else 0, text, current.extras))
 
         read, core = intent.extras.get_string, core_of(self.context)
-        receipt = _ask_tool(core, read("tool") or "", read("params"), reply)
-        if receipt is not None:
+        call = _ask_tool(core, read("tool") or "", read("params"), reply)
+        if call is not None:
             late = Failure("timeout", "no answer came in time; the call may have run")
-            stop = core.platform.after(_BROADCAST_SECONDS, lambda: core.end(receipt, late))
-            receipt.on_end.append(stop)
+            stop = core.platform.after(_BROADCAST_SECONDS, lambda: core.end(call, late))
+            call.on_end.append(stop)
         return pending
 
 
@@ -197,22 +195,26 @@ class FunctionService(AppFunctionService):
         route_id = functions.get(function_id) if isinstance(functions, dict) else None
         prepared = core.table.routes.get(route_id) if isinstance(route_id, str) else None
         if prepared is None or not isinstance(route_id, str):
-            on_outcome(AppFunctionError(_ERROR_NOT_FOUND, "the function does not exist"))
+            on_outcome(_error_of(Failure("unknown_capability")))
             return
         try:
             arguments = _arguments_of(core, prepared, parameters)
         except AppFunctionWireError as error:
-            on_outcome(AppFunctionError(_ERROR_INVALID, error.message))
+            on_outcome(_error_of(Failure("invalid_argument", error.message)))
             return
-        origin = origin_of_package(core.platform, calling_package.name, calling_package.signers)
+        caller = caller_of_package(core.platform, calling_package.name, calling_package.signers)
 
         def receive(outputs: Mapping[str, Json] | None, failure: Failure | None) -> None:
             if failure is not None:
-                on_outcome(AppFunctionError(failure.app_functions_code(), failure.text))
+                on_outcome(_error_of(failure))
             else:
                 on_outcome(_result_of(core, prepared, outputs))
 
-        ask(core, "bind", origin, request_of(route_id, arguments), receive)
+        ask(core, "bind", caller, request_of(route_id, arguments), receive)
+
+
+def _error_of(failure: Failure) -> AppFunctionError:
+    return AppFunctionError(failure.app_functions_code(), failure.message())
 
 
 def _arguments_of(core: Core, prepared: PreparedRoute, parameters: Mapping[str, Json]) -> dict[str, Json]:

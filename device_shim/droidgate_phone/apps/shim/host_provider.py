@@ -20,8 +20,8 @@ from droidgate_mappings.model.errors import InputError
 from droidgate_mappings.model.json_values import Json
 from droidgate_mappings.values.failures import Failure
 from droidgate_phone.apps.shim.app_function_frontend import EXECUTE, FIRST_WITH_FUNCTIONS
-from droidgate_phone.apps.shim.caller_grants import Origin, StoredGrant
-from droidgate_phone.apps.shim.shim_core import Receipt
+from droidgate_phone.apps.shim.caller_grants import Caller, StoredGrant
+from droidgate_phone.apps.shim.shim_core import Reply
 from droidgate_phone.apps.shim.shim_discovery import Tools
 from droidgate_phone.apps.shim.shim_process import ShimProcess, core_of
 from droidgate_phone.common.clocks import Signal
@@ -39,10 +39,13 @@ REQUEST_EXTRA: Final = "mobile-mcp-request"
 _HOST_UID: Final = 2000
 _HOST_PACKAGE: Final = "com.android.shell"
 _EVERYTHING: Final = "*"
-_DIGEST: Final = re.compile("[0-9a-f]{64}")
 _CALL_ID: Final = re.compile("[0-9a-f]{32}")
 _CANCELED: Final = "canceled"
-_LONGEST_TRACE: Final = 100_000
+_MALFORMED: Final = " is missing, unknown or of a wrong kind"
+LONGEST_REQUEST: Final = 32 * 1024
+LONGEST_WAIT_MS: Final = 600_000
+USUAL_WAIT_MS: Final = 150_000
+LONGEST_TRACE: Final = 100_000
 """In UTF-16 units: with the response it has to fit into what Binder carries at once."""
 
 
@@ -56,7 +59,7 @@ class HostError(Exception):
 
 
 class HostReply:
-    """An answer that a Binder thread waits for."""
+    """An answer that a Binder thread waits for; only the first counts."""
 
     def __init__(self, signal: Signal) -> None:
         self.signal = signal
@@ -64,13 +67,16 @@ class HostReply:
 
     def put(self, answer: Mapping[str, Json]) -> None:
         """Answer."""
-        self._answer = answer
-        self.signal.set()
+        self._take(answer)
 
     def fail(self, error: HostError) -> None:
         """Answer with a failure."""
-        self._answer = error
-        self.signal.set()
+        self._take(error)
+
+    def _take(self, answer: Mapping[str, Json] | HostError) -> None:
+        if self._answer is None:
+            self._answer = answer
+            self.signal.set()
 
     def take(self) -> Mapping[str, Json]:
         """Return the answer.
@@ -91,14 +97,14 @@ Method = Callable[[ShimProcess, Mapping[str, Json], HostReply], None]
 def _text(argument: Mapping[str, Json], name: str) -> str:
     found = argument.get(name)
     if not isinstance(found, str):
-        raise HostError("invalid_argument", f"/{name}: a text is needed")
+        raise HostError("invalid_argument", f"{name}{_MALFORMED}")
     return found
 
 
 def _flag(argument: Mapping[str, Json], name: str) -> bool:
     found = argument.get(name)
     if not isinstance(found, bool):
-        raise HostError("invalid_argument", f"/{name}: true or false is needed")
+        raise HostError("invalid_argument", f"{name}{_MALFORMED}")
     return found
 
 
@@ -123,7 +129,7 @@ def _status(core: ShimProcess, argument: Mapping[str, Json], reply: HostReply) -
     """Report everything; receivers whose descriptor only a broadcast returns are asked first."""
     del argument
     targets = [route.route.target for route in core.table.routes.values()]
-    waiting = [found for found in map(core.targets.to_discover, targets) if found is not None]
+    waiting = [found for found in map(core.installed.to_discover, targets) if found is not None]
 
     def go_on(tools: Tools | None = None) -> None:
         del tools
@@ -147,8 +153,8 @@ def _status_of(core: ShimProcess) -> dict[str, Json]:
     return {
         **_hello_of(core),
         "grants": [item.as_json() for item in core.grants.all()],
-        "switched_off": sorted(core.settings.switched_off),
-        "asking": core.settings.asking,
+        "switched_off": sorted(core.grants.switched_off),
+        "asking": core.grants.is_asking,
         "open": core.open_count(),
         "targets": list(_target_states(core)),
         "access": access,
@@ -163,7 +169,7 @@ def _target_states(core: ShimProcess) -> list[Json]:
     states: dict[str, tuple[str, int | None]] = {}
     for prepared in core.table.routes.values():
         target = prepared.route.target
-        installed = core.targets(target)
+        installed = core.installed(target)
         if installed is None:
             state = "absent"
         elif installed.signer != target.signer:
@@ -183,7 +189,7 @@ def _target_states(core: ShimProcess) -> list[Json]:
 def _grant(core: ShimProcess, argument: Mapping[str, Json], reply: HostReply) -> None:
     caller, capability = _text(argument, "caller"), _text(argument, "capability")
     if capability != _EVERYTHING and capability not in core.table.routes:
-        raise HostError("unknown_capability", f"unknown capability {capability}")
+        raise HostError("unknown_capability", "the shim has no capability of this id")
     if caller == ANY_APP:
         grant = StoredGrant("", "", capability, core.now())
     else:
@@ -198,15 +204,15 @@ def _signer_of(core: ShimProcess, caller: str, argument: Mapping[str, Json]) -> 
     From Android 11 on the shim sees no app that has never called it (reference android-runtime 1.4).
     """
     named = argument.get("signer")
-    if named is not None and not (isinstance(named, str) and _DIGEST.fullmatch(named)):
-        raise HostError("invalid_argument", "/signer: 64 hexadecimal digits in small letters are needed")
+    if named is not None and not isinstance(named, str):
+        raise HostError("invalid_argument", f"signer{_MALFORMED}")
     found = core.platform.find_package(caller)
     if found is None:
         if named is None:
-            raise HostError("unavailable", f"{caller} is not installed, or has never called this shim")
+            raise HostError("unavailable", f"{caller} is not installed, or signed by another")
         return str(named)
     if not found.signers or (named is not None and named not in found.signers):
-        raise HostError("unavailable", f"{caller} is signed by somebody else")
+        raise HostError("unavailable", f"{caller} is not installed, or signed by another")
     return found.signers[0] if named is None else str(named)
 
 
@@ -220,19 +226,37 @@ def _revoke(core: ShimProcess, argument: Mapping[str, Json], reply: HostReply) -
 def _switch(core: ShimProcess, argument: Mapping[str, Json], reply: HostReply) -> None:
     capability, on = _text(argument, "capability"), _flag(argument, "on")
     if capability not in core.table.routes:
-        raise HostError("unknown_capability", f"unknown capability {capability}")
-    core.settings.switch(capability, on=on)
+        raise HostError("unknown_capability", "the shim has no capability of this id")
+    core.grants.turn(capability, on=on)
     reply.put({})
 
 
 def _ask(core: ShimProcess, argument: Mapping[str, Json], reply: HostReply) -> None:
-    core.settings.ask(on=_flag(argument, "on"))
+    core.grants.ask(on=_flag(argument, "on"))
     reply.put({})
 
 
 def _call(core: ShimProcess, argument: Mapping[str, Json], reply: HostReply) -> None:
-    request = _text(argument, "request")
-    deadline, name = argument.get("deadline_ms"), argument.get("id")
+    if utf16_length(_text(argument, "request")) > LONGEST_REQUEST:
+        raise HostError("invalid_argument", "the request is too long for this way")
+    allowed = argument.get("deadline_ms", USUAL_WAIT_MS)
+    if not isinstance(allowed, int) or isinstance(allowed, bool):
+        raise HostError("invalid_argument", f"deadline_ms{_MALFORMED}")
+    call = _begin(core, argument, reply)
+
+    def give_up() -> None:
+        late = "no answer came within the deadline of this request, and its call was ended; it may have run"
+        reply.fail(HostError("timeout", late))
+        core.end(call, Failure(_CANCELED, "the computer ended the call"))
+
+    if not call.is_answered:
+        wait = min(max(0, allowed), LONGEST_WAIT_MS)
+        call.on_end.append(core.platform.after(wait / 1000, give_up))
+
+
+def _begin(core: ShimProcess, argument: Mapping[str, Json], reply: HostReply) -> Reply:
+    """Begin a call whose request came as an argument or as a frame."""
+    request, name = _text(argument, "request"), argument.get("id")
     if name is not None and not (isinstance(name, str) and _CALL_ID.fullmatch(name)):
         raise HostError("invalid_argument", "/id: 32 hexadecimal digits are needed")
     if name in core.host_calls:
@@ -244,50 +268,45 @@ def _call(core: ShimProcess, argument: Mapping[str, Json], reply: HostReply) -> 
         if response is None and token == _CANCELED:
             reply.fail(HostError(_CANCELED, "the computer ended the call"))
         elif response is None:
-            reply.fail(HostError(token or "invalid_argument", "it is not a request"))
+            reply.fail(HostError(token or "invalid_argument", "the request is of no known form"))
         else:
-            is_short = bool(trace) and utf16_length(write_strict(trace)) <= _LONGEST_TRACE
+            is_short = bool(trace) and utf16_length(write_strict(trace)) <= LONGEST_TRACE
             reply.put({"response": response, **({"trace": trace} if is_short else {})})
 
-    origin = Origin(_HOST_UID, (), _HOST_PACKAGE)
+    caller = Caller(_HOST_UID, (), _HOST_PACKAGE)
     traced = trace if argument.get("trace") is True else None
-    receipt = core.receive("bind", origin, {REQUEST_EXTRA: request}, deliver, approved=True, trace=traced)
-    if isinstance(name, str) and not receipt.is_answered:
-        _remember(core, name, receipt)
-    if isinstance(deadline, int) and not isinstance(deadline, bool):
-
-        def give_up() -> None:
-            core.end(receipt, Failure("timeout", "no answer came in time; the call may have run"))
-
-        receipt.on_end.append(core.platform.after(max(0, deadline) / 1000, give_up))
+    call = core.receive("bind", caller, {REQUEST_EXTRA: request}, deliver, approved=True, trace=traced)
+    if isinstance(name, str) and not call.is_answered:
+        _remember(core, name, call)
+    return call
 
 
-def _remember(core: ShimProcess, name: str, receipt: Receipt) -> None:
+def _remember(core: ShimProcess, name: str, call: Reply) -> None:
     """Keep an open call under the host's id."""
 
     def forget() -> None:
         del core.host_calls[name]
 
-    core.host_calls[name] = receipt
-    receipt.on_end.append(forget)
+    core.host_calls[name] = call
+    call.on_end.append(forget)
 
 
 def _cancel(core: ShimProcess, argument: Mapping[str, Json], reply: HostReply) -> None:
-    receipt = core.host_calls.get(_text(argument, "id"))
-    if receipt is not None:
-        core.end(receipt, Failure(_CANCELED, "the computer ended the call"))
-    reply.put({"canceled": receipt is not None})
+    call = core.host_calls.get(_text(argument, "id"))
+    if call is not None:
+        core.end(call, Failure(_CANCELED, "the computer ended the call"))
+    reply.put({"canceled": call is not None})
 
 
 def _progress(core: ShimProcess, argument: Mapping[str, Json], reply: HostReply) -> None:
-    receipt = core.host_calls.get(_text(argument, "id"))
-    reply.put({"stage": None if receipt is None else receipt.stage})
+    call = core.host_calls.get(_text(argument, "id"))
+    reply.put({"stage": None if call is None else call.stage})
 
 
 def _discover(core: ShimProcess, argument: Mapping[str, Json], reply: HostReply) -> None:
     component = ComponentName.parse(_text(argument, "component"))
     if component is None:
-        raise HostError("invalid_argument", "/component: a component `package/class` is needed")
+        raise HostError("invalid_argument", "this is not a component")
     if core.platform.find_package(component.package) is None:
         raise HostError("unavailable", f"{component.package} is not installed")
 
@@ -321,9 +340,8 @@ METHODS: Final[Mapping[str, Method]] = {
 
 
 VERSION: Final = 1
-MAX_ARGUMENT: Final = 32 * 1024
 MAX_PAYLOAD: Final = 1024 * 1024
-MOST_FRAMES: Final = 32
+MOST_FRAMES: Final = 16
 FRAME_SECONDS: Final = 600.0
 _MAGIC: Final = b"DGF1"
 _HEAD: Final = struct.Struct(">4sI32s")
@@ -331,7 +349,7 @@ _DUMP: Final = "android.permission.DUMP"
 _SHELL_UIDS: Final = (0, 2000)
 _CALL_PATH: Final = re.compile("/calls/([0-9a-f]{32})")
 _BASE64URL: Final = re.compile("[A-Za-z0-9_-]*")
-_PATIENCE: Final = 290.0
+_PATIENCE: Final = 610.0
 
 
 @dataclass(slots=True, eq=False)
@@ -366,14 +384,14 @@ class HostProvider(Provider):
             raise HostError("unsupported_version", f"this shim speaks version {VERSION}")
         run = METHODS.get(method)
         if run is None:
-            raise HostError("invalid_argument", f"unknown method {method}")
+            raise HostError("invalid_argument", "the method does not exist")
         reply = HostReply(self.context.platform.signal())
         self._on_main_thread(reply, lambda core: run(core, argument, reply))
         if not self.context.platform.wait(reply.signal, _PATIENCE):
             raise HostError("timeout", "the shim did not answer in time")
         return reply.take()
 
-    def _on_main_thread(self, reply: HostReply, run: Callable[[ShimProcess], None]) -> None:
+    def _on_main_thread(self, reply: HostReply, run: Callable[[ShimProcess], object]) -> None:
         def work() -> None:
             try:
                 run(core_of(self.context))
@@ -395,9 +413,7 @@ class HostProvider(Provider):
             if name in self._frames or len(self._frames) >= MOST_FRAMES:
                 return False
             self._frames[name] = _Frame(reply, self.context.now())
-        self._on_main_thread(
-            reply, lambda core: METHODS["call"](core, {"request": payload, "id": name}, reply)
-        )
+        self._on_main_thread(reply, lambda core: _begin(core, {"request": payload, "id": name}, reply))
         return True
 
     def open_for_reading(self, uri: str, caller_uid: int) -> bytes | None:
@@ -421,7 +437,7 @@ class HostProvider(Provider):
 
     def _check(self, caller_uid: int) -> None:
         if not _may_ask(self.context.platform, caller_uid):
-            raise AndroidError("java.lang.SecurityException", "only the shell that holds DUMP may ask")
+            raise AndroidError("java.lang.SecurityException", "only the host may call")
 
 
 def _may_ask(platform: Platform, uid: int) -> bool:
@@ -429,13 +445,13 @@ def _may_ask(platform: Platform, uid: int) -> bool:
 
 
 def _read_argument(argument: str | None) -> Mapping[str, Json]:
-    if argument is None or len(argument) > 2 * MAX_ARGUMENT or _BASE64URL.fullmatch(argument) is None:
-        raise HostError("invalid_argument", "the argument is not base64url, or is too long")
+    if argument is None or _BASE64URL.fullmatch(argument) is None:
+        raise HostError("invalid_argument", "the argument is not base64url")
     try:
         data = base64.urlsafe_b64decode(argument + "=" * (-len(argument) % 4))
         read = parse_strict(data.decode(), path="argument", limits=BUILT)
     except (binascii.Error, UnicodeDecodeError, InputError):
-        raise HostError("invalid_argument", "the argument is not a JSON object in base64url") from None
+        raise HostError("invalid_argument", "the argument is not a JSON object") from None
     if not isinstance(read, dict):
         raise HostError("invalid_argument", "the argument is not a JSON object")
     return read

@@ -28,7 +28,6 @@ class Opening:
     Attributes:
         class_name: The activity's class.
         title: The title of the notification in its place.
-        text: The text below.
         seconds: How long to keep trying.
         on_failed: Called once with the reason if neither it nor a notification can be shown.
         on_ignored: Called once if nobody taps the notification in time.
@@ -36,7 +35,6 @@ class Opening:
 
     class_name: str
     title: str
-    text: str
     seconds: float
     on_failed: Callable[[str], None]
     on_ignored: Callable[[], None] | None = None
@@ -80,7 +78,7 @@ class Opener:
         if self._settled:
             return
         left = self._ends_at - self._core.context.now()
-        notification = Notification(self._opening.title, self._opening.text, self._intent())
+        notification = Notification(self._opening.title, "", self._intent())
         if left <= 0 or not self._core.platform.notify(self.number, notification):
             self._fail("Android lets the shim open no window and show no notification now")
             return

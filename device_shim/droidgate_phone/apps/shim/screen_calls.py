@@ -10,7 +10,8 @@ from typing import Final
 from droidgate_mappings.model.json_values import Json
 from droidgate_phone.apps.shim.extras import texts_of
 from droidgate_phone.apps.shim.openers import Opener, Opening
-from droidgate_phone.apps.shim.shim_core import Core, Receipt
+from droidgate_phone.apps.shim.shim_core import Core, Reply
+from droidgate_phone.apps.shim.shown_text import Texts
 from droidgate_phone.java.app_values import ActivityResult
 from droidgate_phone.java.intents import Bundle, ComponentName, Intent
 from droidgate_shim.engine.backends import ActivityAnswer
@@ -43,14 +44,14 @@ class ScreenCall:
     Attributes:
         send: The engine's.
         intent: What starts the tool.
-        receipt: Its request.
+        reply: Its request.
         opener: Opens the trampoline, once it is the call's turn.
         leave: Takes the activity that waits for the result off the screen.
     """
 
     send: Send
     intent: Intent
-    receipt: Receipt
+    reply: Reply
     opener: Opener | None = None
     leave: Callable[[], None] | None = None
 
@@ -63,7 +64,7 @@ class ScreenCalls:
         self._waiting: deque[ScreenCall] = deque()
         self._current: ScreenCall | None = None
 
-    def call(self, send: Send, component: ComponentName, extras: Bundle, receipt: Receipt) -> None:
+    def call(self, send: Send, component: ComponentName, extras: Bundle, reply: Reply) -> None:
         """Take a call: it is made when those before it have ended."""
         core = self._core
         if core.platform.is_locked():
@@ -72,10 +73,10 @@ class ScreenCalls:
         if len(self._waiting) >= MOST_WAITING:
             core.fail(send.call, "busy", "too many calls wait for the screen; retry when one has ended")
             return
-        receipt.stage = "window"
-        call = ScreenCall(send, Intent(ACTION_CALL, component, extras=extras), receipt)
+        reply.stage = "window"
+        call = ScreenCall(send, Intent(ACTION_CALL, component, extras=extras), reply)
         self._waiting.append(call)
-        receipt.on_end.append(lambda: self._end(call))
+        reply.on_end.append(lambda: self._end(call))
         self._next()
 
     def _next(self) -> None:
@@ -84,13 +85,12 @@ class ScreenCalls:
             if self._core.platform.is_locked():
                 self._fail(call, "needs_user", _LOCKED)
                 continue
-            if not self._core.may_leave(call.send, call.receipt):
+            if not self._core.may_leave(call.send, call.reply):
                 continue
             left = (call.send.deadline - self._core.now()) / 1000
             opening = Opening(
                 TRAMPOLINE,
-                "A tool needs the screen",
-                f"Tap to let {call.send.target.package} answer",
+                Texts.TAP_TO_GO_ON,
                 left - min(_EARLY_SECONDS, left / 5),
                 lambda _, call=call: self._fail(call, "needs_user", _NO_WINDOW),  # type: ignore[misc]
                 lambda call=call: self._fail(call, "needs_user", _UNTAPPED),  # type: ignore[misc]
@@ -105,7 +105,7 @@ class ScreenCalls:
             return None
         call.opener.opened()
         call.leave = leave
-        call.receipt.stage = "app"
+        call.reply.stage = "app"
         return call
 
     def finish(self, call: ScreenCall, result: ActivityResult, seconds: float) -> None:

@@ -9,7 +9,7 @@ from typing import Final
 
 from droidgate_mappings.values.failures import Failure
 from droidgate_phone.apps.shim.borrowed_permission import SHELL_SERVICE
-from droidgate_phone.apps.shim.caller_grants import HOST_PROVIDER, origin_of, origin_of_start
+from droidgate_phone.apps.shim.caller_grants import HOST_PROVIDER, caller_of_start, caller_of_uid
 from droidgate_phone.apps.shim.consent import CONSENT
 from droidgate_phone.apps.shim.consent_screen import ConsentActivity, hide_overlays
 from droidgate_phone.apps.shim.extras import texts_of
@@ -23,7 +23,7 @@ from droidgate_phone.apps.shim.shell_service import (
     ShellIdentityService,
 )
 from droidgate_phone.apps.shim.shim_process import core_of
-from droidgate_phone.apps.shim.shown_text import visible
+from droidgate_phone.apps.shim.shown_text import Texts, visible
 from droidgate_phone.java.app_values import ActivityResult, AndroidError, Message, View
 from droidgate_phone.java.intents import Bundle, Intent
 from droidgate_phone.system.behaviour import START_REDELIVER_INTENT, Activity, App, Service
@@ -42,7 +42,7 @@ class TrampolineActivity(Activity):
         if call is None:
             self.finish()
             return
-        if not core.may_leave(call.send, call.receipt):
+        if not core.may_leave(call.send, call.reply):
             return
         begun = self.context.now()
 
@@ -85,25 +85,24 @@ class ManageActivity(Activity):
     def view(self) -> View:
         """Return grants, switches and history."""
         core = core_of(self.context)
-        children = [View("switch", "asking", "Ask me about new callers", checked=core.settings.asking)]
+        children = [View("switch", "asking", Texts.ASKING, checked=core.grants.is_asking)]
         for number, grant in enumerate(core.grants.all()):
-            what = "everything" if grant.capability == EVERYTHING else grant.capability
-            text = visible(f"{grant.package or 'any app'}: {what}")
+            what = Texts.EVERYTHING if grant.capability == EVERYTHING else grant.capability
+            text = visible(f"{grant.package or Texts.ANY_APP}: {what}")
             children.append(View("text", f"grant_{number}", text))
-            children.append(View("button", f"revoke_{number}", "Revoke"))
+            children.append(View("button", f"revoke_{number}", Texts.REVOKE))
         if self._lacks_notifications():
-            text = "Off: you cannot be asked about calls while another app is open."
-            children.append(View("text", "notifications", text))
-            children.append(View("button", "allow_notifications", "Allow notifications"))
+            children.append(View("text", "notifications", Texts.NO_NOTIFICATIONS))
+            children.append(View("button", "allow_notifications", Texts.ALLOW_NOTIFICATIONS))
         for number, capability in enumerate(core.table.routes):
-            on = capability not in core.settings.switched_off
+            on = capability not in core.grants.switched_off
             children.append(View("switch", f"switch_{number}", visible(capability), checked=on))
         for number, call in enumerate(reversed(core.history.all()[-_SHOWN_CALLS:])):
             if isinstance(call, dict):
-                asked = visible(f"{call['caller'] or 'unknown'}: {call['capability']}")
-                text = f"{asked}: {call['token'] or 'done'} ({call['ms']} ms)"
+                asked = visible(f"{call['caller'] or Texts.UNNAMED_CALLER}: {call['capability']}")
+                text = f"{asked}: {call['token'] or Texts.SUCCESS} ({call['ms']} ms)"
                 children.append(View("text", f"call_{number}", text))
-        children.append(View("button", "clear", "Clear"))
+        children.append(View("button", "clear", Texts.CLEAR))
         return View("column", children=tuple(children))
 
     def on_click(self, view_id: str) -> None:
@@ -115,7 +114,7 @@ class ManageActivity(Activity):
         if view_id == "clear":
             core.history.clear()
         elif view_id == "asking":
-            core.settings.ask(on=not core.settings.asking)
+            core.grants.ask(on=not core.grants.is_asking)
         elif view_id == "allow_notifications":
             self._ask_for_notifications()
         elif name == "revoke" and number.isdecimal() and int(number) < len(core.grants.all()):
@@ -123,7 +122,7 @@ class ManageActivity(Activity):
             core.grants.remove(grant.package, grant.capability)
         elif name == "switch" and number.isdecimal() and int(number) < len(core.table.routes):
             capability = list(core.table.routes)[int(number)]
-            core.settings.switch(capability, on=capability in core.settings.switched_off)
+            core.grants.turn(capability, on=capability in core.grants.switched_off)
 
 
 TOOL_SERVICE: Final = "dev.droidgate.shim.frontends.ToolService"
@@ -162,8 +161,8 @@ class ToolService(Service):
                 # The agent left before its answer.
                 return
 
-        origin = origin_of(core.platform, message.sending_uid)
-        core.receive("bind", origin, texts_of(message.data), deliver, caller_token=reply_to)
+        caller = caller_of_uid(core.platform, message.sending_uid)
+        core.receive("bind", caller, texts_of(message.data), deliver, caller_token=reply_to)
 
     def on_start_command(self, intent: Intent) -> int | None:
         """Take a request; its callback's creator is where the answer goes, and no more."""
@@ -183,9 +182,9 @@ class ToolService(Service):
                 self._send(callback, extras)
             self._acknowledge(intent)
 
-        origin = origin_of_start(core.platform, facts.creator_uid)
+        caller = caller_of_start(core.platform, facts.creator_uid)
         obstacle = _IMMUTABLE if is_immutable else None
-        core.receive("start", origin, texts_of(intent.extras), deliver, obstacle=obstacle)
+        core.receive("start", caller, texts_of(intent.extras), deliver, obstacle=obstacle)
         return START_REDELIVER_INTENT
 
     def on_redelivered(self, intent: Intent) -> int | None:

@@ -15,6 +15,7 @@ from droidgate_shim.engine.strict_json import write_strict
 
 ACTION_DISCOVERY: Final = "com.example.ACTION_MMCP_DISCOVERY"
 _SECONDS: Final = 5.0
+MOST_TOOLS: Final = 256
 
 Tools: TypeAlias = list[list[str | None]]
 """Name, description and parameters of each tool, in the answer's order; None for what it does not have."""
@@ -45,7 +46,7 @@ class Discoveries:
             tools = _tools_of(result)
             if tools is not None:
                 self._known[key] = tools
-                core.targets.discovered(component, digest_of(tools))
+                core.installed.discovered(component, digest_of(tools))
             end(tools)
 
         cancel = core.platform.after(_SECONDS, lambda: end(None))
@@ -65,7 +66,7 @@ def digest_of(tools: Tools) -> str:
 
 def _tools_of(result: BroadcastResult) -> Tools | None:
     listed = result.extras.values.get("tools")
-    if listed is None or not isinstance(listed.value, tuple):
+    if listed is None or not isinstance(listed.value, tuple) or len(listed.value) > MOST_TOOLS:
         return None
     read = result.extras.get_string
     return [[str(name), read(f"{name}.description"), read(f"{name}.parameters")] for name in listed.value]

@@ -23,17 +23,17 @@ from droidgate_phone.apps.shim.app_function_frontend import (
 )
 from droidgate_phone.apps.shim.borrowed_permission import (
     HOLDER,
-    RemoteExecution,
     ShellIdentity,
+    ShellIdentityCall,
     is_holder,
     is_signed_alike,
 )
-from droidgate_phone.apps.shim.caller_grants import Origin
-from droidgate_phone.apps.shim.consent import ConsentDesk
+from droidgate_phone.apps.shim.caller_grants import Caller
+from droidgate_phone.apps.shim.consent import Consent
 from droidgate_phone.apps.shim.extras import texts_of
 from droidgate_phone.apps.shim.receiver_calls import broadcast
 from droidgate_phone.apps.shim.screen_calls import ScreenCalls
-from droidgate_phone.apps.shim.shim_core import Core, Receipt
+from droidgate_phone.apps.shim.shim_core import Core, Reply
 from droidgate_phone.apps.shim.shim_discovery import Discoveries
 from droidgate_phone.java.app_values import AndroidError, Binding, Message, ServiceConnection
 from droidgate_phone.java.intents import Bundle, ComponentName, Extra, Intent
@@ -53,7 +53,7 @@ def execute_function(
     send: Send,
     backend: FunctionBackend,
     call: AppFunctionCall,
-    receipt: Receipt,
+    reply: Reply,
 ) -> None:
     """Execute an app function for a call."""
     platform = core.platform
@@ -68,19 +68,19 @@ def execute_function(
             core.answered(send.call, answer)
 
     def may_leave() -> bool:
-        return core.may_leave(send, receipt)
+        return core.may_leave(send, reply)
 
     if not may_leave():
         return
     request = FunctionRequest(backend.package, call.function, call.document)
     seconds = max(0.0, (send.deadline - core.now()) / 1000)
     if is_holder(core.context):
-        receipt.on_end.append(identity.execute(request, seconds, receive))
+        reply.on_end.append(identity.execute(request, seconds, receive))
     elif platform.holds(EXECUTE):
         run_function(platform, request, seconds, receive)
     elif is_signed_alike(core.context, HOLDER):
-        remote = RemoteExecution(platform, receive, may_leave)
-        receipt.on_end.append(remote.cancel)
+        remote = ShellIdentityCall(platform, receive, may_leave)
+        reply.on_end.append(remote.cancel)
         remote.begin(request)
     else:
         core.fail(send.call, "denied", _NOT_ALLOWED)
@@ -104,55 +104,55 @@ _Key = tuple[str, ComponentName]
 
 
 @dataclass(slots=True, eq=False)
-class _Call:
+class _ToolCall:
     send: Send
-    receipt: Receipt
+    reply: Reply
     extras: Bundle
     messenger: str = ""
 
 
 @dataclass(slots=True, eq=False)
-class _BoundCalls:
+class _ToolBinding:
     """One binding, with the calls that are open on it."""
 
     component: ComponentName
     is_kept: bool
     binding: Binding | None = None
     state: Literal["connecting", "connected", "gone"] = "connecting"
-    open: list[_Call] = field(default_factory=list)
+    open: list[_ToolCall] = field(default_factory=list)
     stop_idling: Callable[[], None] | None = None
 
 
-class Bindings:
+class MobileMcpCaller:
     """The bindings to tool apps that are kept."""
 
     def __init__(self, core: Core) -> None:
         self._core = core
-        self._bound: dict[_Key, _BoundCalls] = {}
+        self._bound: dict[_Key, _ToolBinding] = {}
         self._secret = secrets.token_hex(_SECRET_BYTES)
 
-    def call(self, send: Send, component: ComponentName, extras: Bundle, receipt: Receipt) -> None:
+    def call(self, send: Send, component: ComponentName, extras: Bundle, reply: Reply) -> None:
         """Bring a call to a tool app."""
-        name = _name_of(receipt.origin)
+        name = _name_of(reply.caller)
         key = (name or f"call {send.call}", component)
-        call = _Call(send, receipt, extras)
+        call = _ToolCall(send, reply, extras)
         bound = self._bound.get(key)
         if bound is None:
             bound = self._bind(key, is_kept=bool(name))
         if bound is None:
-            self._core.fail(send.call, "unavailable", "the app's service cannot be bound")
+            self._start(component, call)
             return
         if bound.stop_idling is not None:
             bound.stop_idling()
             bound.stop_idling = None
         bound.open.append(call)
         # Whatever answers a call, it no longer keeps the binding then.
-        receipt.on_end.append(lambda: self._done(key, bound, call))
+        reply.on_end.append(lambda: self._done(key, bound, call))
         if bound.state == "connected":
             self._send(bound, call)
 
-    def _bind(self, key: _Key, *, is_kept: bool) -> _BoundCalls | None:
-        bound = _BoundCalls(key[1], is_kept)
+    def _bind(self, key: _Key, *, is_kept: bool) -> _ToolBinding | None:
+        bound = _ToolBinding(key[1], is_kept)
         connection = ServiceConnection(
             on_connected=lambda: self._connected(bound),
             on_null_binding=lambda: self._start_instead(key, bound),
@@ -174,14 +174,14 @@ class Bindings:
         name, component = key
         return hashlib.sha256(f"{self._secret} {name} {component.flatten()}".encode()).hexdigest()
 
-    def _connected(self, bound: _BoundCalls) -> None:
+    def _connected(self, bound: _ToolBinding) -> None:
         bound.state = "connected"
         for call in list(bound.open):
             self._send(bound, call)
 
-    def _send(self, bound: _BoundCalls, call: _Call) -> None:
+    def _send(self, bound: _ToolBinding, call: _ToolCall) -> None:
         core = self._core
-        if not core.may_leave(call.send, call.receipt):
+        if not core.may_leave(call.send, call.reply):
             return
 
         def receive(message: Message) -> None:
@@ -196,7 +196,7 @@ class Bindings:
         except AndroidError:
             core.fail(call.send.call, "interrupted", "the app behind the capability stopped")
 
-    def _done(self, key: _Key, bound: _BoundCalls, call: _Call) -> None:
+    def _done(self, key: _Key, bound: _ToolBinding, call: _ToolCall) -> None:
         if call not in bound.open:
             return
         bound.open.remove(call)
@@ -205,26 +205,26 @@ class Bindings:
             seconds = IDLE_SECONDS if bound.is_kept else 0.0
             bound.stop_idling = self._core.platform.after(seconds, lambda: self._let_go(key, bound))
 
-    def _let_go(self, key: _Key, bound: _BoundCalls) -> None:
+    def _let_go(self, key: _Key, bound: _ToolBinding) -> None:
         bound.state = "gone"
         self._bound.pop(key, None)
         if bound.binding is not None:
             bound.binding.unbind()
 
-    def _died(self, key: _Key, bound: _BoundCalls) -> None:
+    def _died(self, key: _Key, bound: _ToolBinding) -> None:
         self._let_go(key, bound)
         for call in list(bound.open):
             self._core.fail(call.send.call, "interrupted", "the app behind the capability stopped")
 
-    def _start_instead(self, key: _Key, bound: _BoundCalls) -> None:
+    def _start_instead(self, key: _Key, bound: _ToolBinding) -> None:
         """Start a service that hands out no binder, with a callback of the shim's own."""
         self._let_go(key, bound)
         for call in list(bound.open):
             self._start(bound.component, call)
 
-    def _start(self, component: ComponentName, call: _Call) -> None:
+    def _start(self, component: ComponentName, call: _ToolCall) -> None:
         core = self._core
-        if not core.may_leave(call.send, call.receipt):
+        if not core.may_leave(call.send, call.reply):
             return
 
         def receive(sent: Intent) -> None:
@@ -242,19 +242,19 @@ class Bindings:
             core.fail(call.send.call, "unavailable", _NOT_STARTED if is_background else error.message)
             return
         if found is None:
-            core.fail(call.send.call, "unavailable", "the app's service is not there")
+            core.fail(call.send.call, "unavailable", "the app has no such service")
 
 
-def _name_of(origin: Origin) -> str:
+def _name_of(caller: Caller) -> str:
     """Return what no other caller has: the uid, an unseen package's name and certificate, or nothing.
 
     The sender of a start is unknown, even if the creator of its callback is known.
     """
-    if not origin.is_sender:
+    if not caller.is_sender:
         return ""
-    if origin.uid >= 0:
-        return str(origin.uid)
-    return " ".join(f"{package.name} {package.signers[0]}" for package in origin.packages)
+    if caller.uid >= 0:
+        return str(caller.uid)
+    return " ".join(f"{package.name} {package.signers[0]}" for package in caller.packages)
 
 
 _STATIC: Final = "dev.droidgate.shim.Core"
@@ -264,7 +264,7 @@ class ShimProcess(Core):
     """A process of a shim.
 
     Attributes:
-        desk: Asks the user.
+        consent: Asks the user.
         screen: Calls that need the screen.
         bindings: Calls of services.
         discoveries: What receivers declared.
@@ -274,26 +274,26 @@ class ShimProcess(Core):
 
     def __init__(self, context: Context) -> None:
         super().__init__(context)
-        self.desk = ConsentDesk(self)
+        self.consent = Consent(self)
         self.screen = ScreenCalls(self)
-        self.bindings = Bindings(self)
+        self.bindings = MobileMcpCaller(self)
         self.discoveries = Discoveries(self)
-        self.host_calls: dict[str, Receipt] = {}
+        self.host_calls: dict[str, Reply] = {}
         self.shell_identity = ShellIdentity(self.platform)
 
-    def ask_user(self, ask: Ask, receipt: Receipt) -> Failure | None:
+    def ask_user(self, ask: Ask, reply: Reply) -> Failure | None:
         """Ask the user about a call."""
-        return self.desk.ask(ask, receipt)
+        return self.consent.ask(ask, reply)
 
     def discover(self, component: ComponentName, then: Callable[[], None]) -> None:
         """Ask a receiver for its tools."""
         self.discoveries.ask(component, lambda _: then())
 
-    def send(self, send: Send, receipt: Receipt) -> None:
+    def send(self, send: Send, reply: Reply) -> None:
         """Bring a call to its backend, in the backend's way."""
         backend, outgoing = send.backend, send.outgoing
         if isinstance(backend, FunctionBackend) and isinstance(outgoing, AppFunctionCall):
-            execute_function(self, self.shell_identity, send, backend, outgoing, receipt)
+            execute_function(self, self.shell_identity, send, backend, outgoing, reply)
             return
         if isinstance(backend, FunctionBackend) or not isinstance(outgoing, ExtrasCall):
             self.fail(send.call, "unavailable", "the route and its call do not belong together")
@@ -302,13 +302,13 @@ class ShimProcess(Core):
         if component is None:
             self.fail(send.call, "unavailable", "the route names no component")
             return
-        extras = Bundle.of_strings({**outgoing.extras, **receipt.origin.extras()})
+        extras = Bundle.of_strings({**outgoing.extras, **reply.caller.extras()})
         if isinstance(backend, CapabilityBackend):
-            self.bindings.call(send, component, extras, receipt)
+            self.bindings.call(send, component, extras, reply)
         elif backend.kind == "mmcp-activity":
-            self.screen.call(send, component, extras, receipt)
+            self.screen.call(send, component, extras, reply)
         else:
-            broadcast(self, send, component, extras, receipt)
+            broadcast(self, send, component, extras, reply)
 
 
 def core_of(context: Context) -> ShimProcess:

@@ -1,9 +1,44 @@
-"""Texts of other apps, as the user sees them on a screen of the shim."""
+"""What people read on the shim's screens: its own texts, and those of other apps."""
 
 from __future__ import annotations
 
 import unicodedata
+from enum import StrEnum
 from typing import Final
+
+
+class Texts(StrEnum):
+    """The shim's own texts, under the names that they have in `Texts.java`."""
+
+    TAP_TO_GO_ON = "Tap to let a call go on"
+    TAP_TO_DECIDE = "Tap to decide about a call"
+    CONSENT = "Allow this call?"
+    CALLER = "Called by"
+    UNNAMED_CALLER = "an unknown app"
+    OTHERS = "and %d more apps of the same developer"
+    RECEIVER = "The answer goes to"
+    SHOW_CERTIFICATE = "Show the whole certificate"
+    APP_SAYS = "The app describes it as"
+    READS = "Only reads"
+    CHANGES = "Changes something"
+    DELETES = "May delete or overwrite something"
+    EFFECT_UNKNOWN = "May change something"
+    COVERED = "Another app covers this screen: only Deny works. Close the other app first."
+    NO_NOTIFICATIONS = "Off: you cannot be asked about calls while another app is open."
+    ALLOW_NOTIFICATIONS = "Allow notifications"
+    CAPABILITY = "Capability"
+    SOURCE = "Of the app"
+    ARGUMENTS = "Arguments, as the caller wrote them:"
+    DENY = "Deny"
+    ONCE = "Once"
+    ALWAYS = "Always"
+    ANY_APP = "Any app on this phone"
+    EVERYTHING = "everything"
+    REVOKE = "Revoke"
+    ASKING = "Ask me when an app without permission calls"
+    CLEAR = "Clear"
+    SUCCESS = "success"
+
 
 _UNSEEN_CATEGORIES: Final = frozenset({"Cc", "Cf", "Zl", "Zp", "Co", "Cs", "Cn"})
 _BLANKS: Final = frozenset("\u115f\u1160\u3164\uffa0\u034f\u17b4\u17b5\u2800")

@@ -30,11 +30,11 @@ public final class Broadcasts {
         this.discoveries = discoveries;
     }
 
-    /** Calls a tool, when its receiver has reported that it still offers what was approved where only it knows. */
+    /** Calls a tool. Where only its receiver knows what it offers, the receiver is asked again before the call. */
     void call(long call, Reply reply, CallPermission permission, Intent intent) {
         Target target = permission.route.target;
         if (!Discoveries.RECIPE.equals(TargetDigests.recipeOf(target.digest))) {
-            leave(call, reply, permission, intent, target.digest);
+            sendIfUnchanged(call, reply, permission, intent, target.digest);
             return;
         }
         String edition = Packages.edition(process.context, target.packageName);
@@ -47,12 +47,12 @@ public final class Broadcasts {
                         call(call, reply, permission, intent);
                     } else {
                         String digest = text == null ? "" : Discoveries.RECIPE + ':' + Digests.of(text);
-                        leave(call, reply, permission, intent, digest);
+                        sendIfUnchanged(call, reply, permission, intent, digest);
                     }
                 });
     }
 
-    private void leave(long call, Reply reply, CallPermission permission, Intent intent, String digest) {
+    private void sendIfUnchanged(long call, Reply reply, CallPermission permission, Intent intent, String digest) {
         CallFailure obstacle = control.obstacle(reply, permission);
         if (obstacle != null) {
             control.answered(call, BackendAnswer.ofFailure(obstacle), null);
@@ -64,7 +64,7 @@ public final class Broadcasts {
     }
 
     private void send(long call, Reply reply, Intent intent) {
-        Runnable late = () -> fail(call, FailureTokens.TIMEOUT, "the receiver gave no answer");
+        Runnable late = () -> fail(call, FailureTokens.TIMEOUT, "the receiver gave no answer in time; the call may have run");
         process.main.postDelayed(late, CALL_TIME);
         reply.whenAnswered(() -> process.main.removeCallbacks(late));
         try {

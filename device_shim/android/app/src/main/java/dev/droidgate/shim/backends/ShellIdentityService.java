@@ -27,7 +27,7 @@ import java.util.concurrent.ConcurrentHashMap;
 public final class ShellIdentityService extends Service {
     private static final String SHIMS = "dev.droidgate.shim.";
     private static final CallFailure STRANGER =
-            new CallFailure(FailureTokens.DENIED, "only shims that are signed as this app is may ask it");
+            new CallFailure(FailureTokens.DENIED, "only shims with the certificate of this app may ask it");
     private static final CallFailure FULL =
             new CallFailure(FailureTokens.BUSY, "too many calls of app functions wait; retry in 1 s");
 

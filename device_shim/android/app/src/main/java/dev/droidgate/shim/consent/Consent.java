@@ -6,6 +6,7 @@ import dev.droidgate.shim.CallControl;
 import dev.droidgate.shim.Caller;
 import dev.droidgate.shim.Reply;
 import dev.droidgate.shim.core.CallFailure;
+import dev.droidgate.shim.core.Engine;
 import dev.droidgate.shim.core.FailureTokens;
 import dev.droidgate.shim.core.Preview;
 import dev.droidgate.shim.core.Questions;
@@ -28,8 +29,6 @@ public final class Consent implements Questions {
     private static final CallFailure REFUSED = denied("the user refused this call");
     private static final CallFailure CLOSED =
             denied("the user closed the question about this call without an answer");
-    private static final CallFailure UNANSWERED =
-            needsUser("nobody answered the question about this call on the phone; retry when somebody is there");
     private static final CallFailure NOT_SHOWN =
             needsUser(
                     "the user could not be asked: Android lets the shim open no window and show no notification now; "
@@ -49,7 +48,7 @@ public final class Consent implements Questions {
     private final WindowOpener windows;
     private final Deque<Question> waiting = new ArrayDeque<>();
 
-    /** Callers to which the user said no, and when: nobody may ask until a yes comes out of weariness. */
+    /** Callers to which the user said no, and when: for a minute they may not ask, so that none wears the user down. */
     private final Map<String, Long> refused = new HashMap<>();
 
     public Consent(AppProcess process, CallControl control, Grants grants, WindowOpener windows) {
@@ -149,7 +148,7 @@ public final class Consent implements Questions {
                 question.key,
                 Texts.TAP_TO_DECIDE,
                 question.preview.until,
-                notified -> decide(question, notified ? UNANSWERED : NOT_SHOWN));
+                notified -> decide(question, notified ? Engine.UNANSWERED : NOT_SHOWN));
         // It may have ended meanwhile.
         question.reply.whenAnswered(() -> windows.cancel(question.key));
     }
@@ -176,7 +175,7 @@ public final class Consent implements Questions {
                         caller.packages.get(index), question.preview.route.id, caller.signers.get(index));
             }
         }
-        decide(question, inTime ? null : UNANSWERED);
+        decide(question, inTime ? null : Engine.UNANSWERED);
     }
 
     private synchronized boolean isWaiting(Question question) {

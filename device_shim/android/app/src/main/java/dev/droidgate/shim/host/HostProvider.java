@@ -103,7 +103,7 @@ public final class HostProvider extends ContentProvider {
         Map<String, Object> read = Json.objectOf(JsonReader.parse(text), "the argument");
         if (Json.integerAt(read, "version", 0) != HANDSHAKE) {
             throw new HostFailure(
-                    FailureTokens.UNSUPPORTED_VERSION, "version " + HANDSHAKE + " is what is known");
+                    FailureTokens.UNSUPPORTED_VERSION, "this shim speaks version " + HANDSHAKE);
         }
         return read;
     }

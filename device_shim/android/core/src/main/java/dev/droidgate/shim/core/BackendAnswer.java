@@ -44,12 +44,12 @@ public final class BackendAnswer {
     }
 
     /**
-     * Returns whether it does not answer a call: it only carries timings, or answers another request.
+     * Returns whether it answers a call: a Mobile-MCP tool also sends timings, and may answer another request.
      *
      * @param sent the id of the Mobile-MCP request that went out
      */
-    boolean isAside(String sent) {
-        return MOBILE_MCP.equals(form) && (MobileMcpWire.isTrace(extras) || response().isToOther(sent));
+    boolean isAnswerTo(String sent) {
+        return !MOBILE_MCP.equals(form) || !MobileMcpWire.isTrace(extras) && !response().isToOther(sent);
     }
 
     /** Returns the response of a Mobile-MCP tool, which is read once. */

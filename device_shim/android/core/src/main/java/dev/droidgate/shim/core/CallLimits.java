@@ -13,7 +13,7 @@ final class CallLimits {
     final long perMinute;
 
     CallLimits(Map<String, Object> json) throws MalformedJsonException {
-        Json.checkKeys(json, " open open_per_caller burst per_minute ");
+        Json.checkKeys(json, "open", "open_per_caller", "burst", "per_minute");
         open = count(json, "open", 32);
         openPerCaller = count(json, "open_per_caller", 8);
         burst = count(json, "burst", 30);

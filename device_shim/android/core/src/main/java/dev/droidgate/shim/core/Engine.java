@@ -11,7 +11,8 @@ import java.util.Map;
  * handed in is answered exactly once. An edge that is called may ask for the journal, and nothing else, from within.
  */
 public final class Engine {
-    private static final CallFailure UNANSWERED =
+    /** Why a call ends whose question has no answer in time. */
+    public static final CallFailure UNANSWERED =
             new CallFailure(
                     FailureTokens.NEEDS_USER,
                     "nobody answered the question about this call on the phone; retry when somebody is there");
@@ -199,7 +200,7 @@ public final class Engine {
     public void answered(long call, BackendAnswer answer) {
         expire();
         CallState state = calls.find(call);
-        if (state == null || state.asking || answer.isAside(state.sentId)) {
+        if (state == null || state.asking || !answer.isAnswerTo(state.sentId)) {
             return;
         }
         calls.close(call);

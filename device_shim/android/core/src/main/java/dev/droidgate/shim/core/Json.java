@@ -1,6 +1,7 @@
 package dev.droidgate.shim.core;
 
 import java.math.BigDecimal;
+import java.util.Arrays;
 import java.util.Collections;
 import java.util.Iterator;
 import java.util.List;
@@ -159,10 +160,10 @@ public final class Json {
         return value == null ? otherwise : kind.cast(value);
     }
 
-    /** Refuses an object that has other keys than these, which are between blanks. */
-    static void checkKeys(Map<String, Object> holder, String known) throws MalformedJsonException {
+    /** Refuses an object that has other keys than these; null is none. */
+    static void checkKeys(Map<String, Object> holder, String... known) throws MalformedJsonException {
         for (String key : holder.keySet()) {
-            check(key.indexOf(' ') < 0 && known.contains(' ' + key + ' '), key);
+            check(Arrays.asList(known).contains(key), key);
         }
     }
 

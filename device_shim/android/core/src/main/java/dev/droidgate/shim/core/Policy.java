@@ -22,11 +22,11 @@ public final class Policy {
     private final Set<Object> switchedOff;
 
     private Policy(Map<String, Object> json) throws MalformedJsonException {
-        Json.checkKeys(json, " grants switched_off app limits ");
+        Json.checkKeys(json, "grants", "switched_off", "app", "limits");
         for (Object item : Json.listAt(json, "grants")) {
             Map<String, Object> grant = Json.objectOf(item, "a grant");
-            Json.checkKeys(grant, " caller capability ");
-            // Of the texts only one means somebody; a uid is never equal to another.
+            Json.checkKeys(grant, "caller", "capability");
+            // Any text may be written here, but only that for any app has rights.
             Object caller = grant.get("caller");
             Json.check(caller instanceof String || caller instanceof Long, "caller");
             Set<String> granted = grants.get(caller);
@@ -53,7 +53,8 @@ public final class Policy {
     }
 
     /**
-     * Returns whether a request is granted; with any grant its caller may know that there is no route.
+     * Returns whether a request is granted. For a capability that does not exist, whether its caller has a grant of any
+     * kind: only then may the caller learn that it does not exist.
      *
      * <p>A start proves nothing about its sender, but its answer only reaches the creator of the callback. So the
      * creator's grant counts where nothing else comes of the call.

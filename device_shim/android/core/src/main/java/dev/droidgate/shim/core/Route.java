@@ -58,7 +58,7 @@ public final class Route {
 
     Route(Map<String, Object> json, Map<String, Type> definitions) throws MalformedJsonException {
         Json.checkKeys(
-                json, " id input names outputs output backend target deadline_ms effects ");
+                json, "id", "input", "names", "outputs", "output", "backend", "target", "deadline_ms", "effects");
         id = Json.nameAt(json, "id");
         input = Type.of(json.get("input"));
         input.checkReferences(definitions);
@@ -69,7 +69,7 @@ public final class Route {
         Map<String, Object> values = Json.objectAt(json, "outputs");
         Json.check(json.containsKey("outputs"), "outputs");
         outputs = json.get("outputs") == null ? null : known(values, OUTPUTS);
-        Json.checkKeys(values, "fields".equals(outputs) ? " kind " : " kind name ");
+        Json.checkKeys(values, "kind", "fields".equals(outputs) ? null : "name");
         outputName = values.containsKey("name") ? Json.nameAt(values, "name") : "result";
         Map<String, Object> fields = Json.objectAt(json, "backend");
         backend = known(fields, BACKENDS);
@@ -77,8 +77,7 @@ public final class Route {
         boolean tool = BackendAnswer.MOBILE_MCP.equals(backend);
         String calleeKey = function ? "function" : tool ? "capability" : "tool";
         String placeKey = function ? "package" : "component";
-        Json.checkKeys(
-                fields, " kind " + calleeKey + ' ' + placeKey + (tool ? " dialect " : " "));
+        Json.checkKeys(fields, "kind", calleeKey, placeKey, tool ? "dialect" : null);
         callee = Json.nameAt(fields, calleeKey);
         String place = Json.nameAt(fields, placeKey);
         component = function ? null : place;

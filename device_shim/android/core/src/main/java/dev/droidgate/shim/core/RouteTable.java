@@ -14,7 +14,7 @@ public final class RouteTable {
 
     private RouteTable(Map<String, Object> json) throws MalformedJsonException {
         Json.check(Json.integerAt(json, "format", 0) == FORMAT, "format");
-        Json.checkKeys(json, " format definitions routes ");
+        Json.checkKeys(json, "format", "definitions", "routes");
         definitions = Type.mapOf(Json.objectAt(json, "definitions"));
         for (Type type : definitions.values()) {
             type.checkReferences(definitions);

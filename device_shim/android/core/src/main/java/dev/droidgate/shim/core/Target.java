@@ -23,7 +23,7 @@ public final class Target {
     }
 
     static Target of(Map<String, Object> json) throws MalformedJsonException {
-        Json.checkKeys(json, " package signer version_code digest ");
+        Json.checkKeys(json, "package", "signer", "version_code", "digest");
         Json.check(json.get("version_code") instanceof Long, "version_code");
         return new Target(
                 Json.nameAt(json, "package"),
@@ -32,7 +32,8 @@ public final class Target {
     }
 
     /**
-     * Compares what is installed with what was approved; another version with the same descriptor is it still.
+     * Compares what is installed with what was approved; another version of the app passes if it has the same
+     * descriptor.
      *
      * @param installed null where nothing is
      * @throws CallFailure {@code unavailable} or {@code needs_approval}

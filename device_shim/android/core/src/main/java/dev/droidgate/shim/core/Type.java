@@ -2,6 +2,7 @@ package dev.droidgate.shim.core;
 
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.Collections;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -20,8 +21,11 @@ public final class Type {
     /** The member that names a value's type, and a document's. */
     static final String SCHEMA_TYPE = "schemaType";
 
-    private static final String FACTS =
-            " kind nullable description enum pattern format implicit keywords extensions ";
+    /** The keys that a type of any kind may have. */
+    private static final List<String> FACTS =
+            Arrays.asList(
+                    "kind", "nullable", "description", "enum", "pattern", "format", "implicit", "keywords",
+                    "extensions");
 
     static final int BOOLEAN = 0;
     static final int INT32 = 1;
@@ -85,7 +89,9 @@ public final class Type {
     private Type(Map<String, Object> facts) throws MalformedJsonException {
         kind = KINDS.indexOf(Json.textAt(facts, "kind"));
         Json.check(kind >= 0, "kind");
-        Json.checkKeys(facts, FACTS + keysOf(kind));
+        List<String> known = new ArrayList<>(FACTS);
+        Collections.addAll(known, keysOf(kind));
+        Json.checkKeys(facts, known.toArray(new String[0]));
         nullable = Json.flagAt(facts, "nullable");
         values = facts.get("enum") == null ? null : Json.listAt(facts, "enum");
         pattern = Json.optionalTextAt(facts, "pattern");
@@ -94,7 +100,7 @@ public final class Type {
         properties = new LinkedHashMap<>();
         for (Map.Entry<String, Object> entry : Json.objectAt(facts, "properties").entrySet()) {
             Map<String, Object> fields = Json.objectOf(entry.getValue(), entry.getKey());
-            Json.checkKeys(fields, " type required extensions ");
+            Json.checkKeys(fields, "type", "required", "extensions");
             Type type = of(fields.get("type"));
             properties.put(entry.getKey(), new Property(type, Json.flagAt(fields, "required")));
         }
@@ -108,24 +114,24 @@ public final class Type {
         possible = facts.get("boolean") == null || Json.flagAt(facts, "boolean");
     }
 
-    private static String keysOf(int kind) {
+    private static String[] keysOf(int kind) {
         switch (kind) {
             case ARRAY:
-                return " items ";
+                return new String[] {"items"};
             case OBJECT:
-                return " properties qualified_name ";
+                return new String[] {"properties", "qualified_name"};
             case REF:
-                return " name ";
+                return new String[] {"name"};
             case ALL_OF:
-                return " members qualified_name ";
+                return new String[] {"members", "qualified_name"};
             case ONE_OF:
-                return " alternatives exclusive qualified_name ";
+                return new String[] {"alternatives", "exclusive", "qualified_name"};
             case OPAQUE:
-                return " class_name ";
+                return new String[] {"class_name"};
             case ANY:
-                return " boolean ";
+                return new String[] {"boolean"};
             default:
-                return "";
+                return new String[0];
         }
     }
 

@@ -1,0 +1,124 @@
+"""What of a route's target is installed (docs/shim.md 5)."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator
+from typing import Final
+
+from droidgate_phone.java.app_values import PackageFacts, XmlAttributeText, XmlNode
+from droidgate_phone.java.intents import ComponentName
+from droidgate_phone.system.behaviour import Platform
+from droidgate_shim.engine.routes import FunctionBackend, RouteTable, Target
+from droidgate_shim.engine.strict_json import write_strict
+
+_MMCP_META: Final = "mMCP_manifest"
+_MOBILE_MCP_META: Final = "mobile.mcp.tool.capabilities"
+_NOTHING: Final = ""
+
+
+class Installed:
+    """Reports what is installed to the engine; digests are worked out once for each version of a package.
+
+    Args:
+        table: The routes, with the component of each target's descriptor.
+        platform: Where packages are looked up.
+    """
+
+    def __init__(self, table: RouteTable, platform: Platform) -> None:
+        self._platform = platform
+        self._components: dict[Target, ComponentName] = {}
+        self._digests: dict[tuple[str, str, ComponentName | None], str] = {}
+        self._discovered: dict[tuple[ComponentName, str], str] = {}
+        for prepared in table.routes.values():
+            backend = prepared.route.backend
+            component = (
+                None if isinstance(backend, FunctionBackend) else ComponentName.parse(backend.component)
+            )
+            if component is not None:
+                self._components.setdefault(prepared.route.target, component)
+
+    def __call__(self, target: Target, /) -> Target | None:
+        """Return what is installed of a target's package, None where it is not."""
+        found = self._platform.find_package(target.package)
+        if found is None:
+            return None
+        signer = target.signer if target.signer in found.signers else ",".join(found.signers)
+        return Target(
+            package=found.name,
+            signer=signer,
+            version_code=found.version_code,
+            digest=self._digest(target, found),
+        )
+
+    def to_discover(self, target: Target) -> ComponentName | None:
+        """Return the component that has to be asked before the target can be compared, None for no one."""
+        component = self._components.get(target)
+        found = self._platform.find_package(target.package)
+        if not target.digest.startswith("broadcast:") or component is None or found is None:
+            return None
+        return None if (component, found.code_path) in self._discovered else component
+
+    def discovered(self, component: ComponentName, digest: str) -> None:
+        """Remember the digest of what a receiver answered, for as long as its package is not changed."""
+        found = self._platform.find_package(component.package)
+        if found is not None:
+            self._discovered[component, found.code_path] = digest
+
+    def _digest(self, target: Target, found: PackageFacts) -> str:
+        recipe = target.digest.rpartition(":")[0]
+        component = self._components.get(target)
+        if recipe == "broadcast":
+            known = None if component is None else self._discovered.get((component, found.code_path))
+            return f"broadcast:{known or _NOTHING}"
+        key = (recipe, found.code_path, component)
+        if key not in self._digests:
+            content = self._content(recipe, found.name, component)
+            hashed = _NOTHING if content is None else hashlib.sha256(content).hexdigest()
+            self._digests[key] = f"{recipe}:{hashed}"
+        return self._digests[key]
+
+    def _content(self, recipe: str, package: str, component: ComponentName | None) -> bytes | None:
+        if recipe.startswith("assets(") and recipe.endswith(")"):
+            names = recipe.removeprefix("assets(").removesuffix(")").split(",")
+            return b"".join(self._platform.read_asset(package, name) or b"" for name in names)
+        if component is None:
+            return None
+        if recipe == "mmcp":
+            return self._mmcp(component)
+        return self._capabilities(component) if recipe == "mobile-mcp" else None
+
+    def _mmcp(self, component: ComponentName) -> bytes | None:
+        found = self._platform.find_meta_data(component, _MMCP_META)
+        reference = None if found is None else found.resource or found.raw_value
+        if reference is not None and reference.startswith("@raw/"):
+            return self._platform.read_raw_resource(component.package, reference)
+        if reference is not None and reference.startswith("@xml/"):
+            return self._events(component.package, reference)
+        return str(found.value).encode() if found is not None and found.value is not None else None
+
+    def _capabilities(self, component: ComponentName) -> bytes | None:
+        found = self._platform.find_meta_data(component, _MOBILE_MCP_META)
+        reference = None if found is None else found.resource or found.raw_value
+        return None if reference is None else self._events(component.package, reference)
+
+    def _events(self, package: str, reference: str) -> bytes | None:
+        root = self._platform.read_xml(package, reference)
+        return None if root is None else "".join(_events_of(root)).encode()
+
+
+def _events_of(node: XmlNode) -> Iterator[str]:
+    yield f"<{node.name}"
+    for attribute in sorted(node.attributes, key=lambda attribute: (attribute.namespace, attribute.name)):
+        yield f" {_qualified(attribute)}={write_strict(attribute.value)}"
+    yield ">"
+    for child in node.children:
+        if isinstance(child, XmlNode):
+            yield from _events_of(child)
+        elif child.strip():
+            yield write_strict(child.strip())
+    yield f"</{node.name}>"
+
+
+def _qualified(attribute: XmlAttributeText) -> str:
+    return f"{{{attribute.namespace}}}{attribute.name}" if attribute.namespace else attribute.name

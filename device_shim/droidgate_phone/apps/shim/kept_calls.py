@@ -1,0 +1,89 @@
+"""What the shim keeps on disk about calls: the last ones, and those that are open (docs/shim.md 3)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final
+
+from droidgate_mappings.model.json_values import Json
+from droidgate_phone.apps.shim.caller_grants import read_file
+from droidgate_phone.system.behaviour import AppFiles
+from droidgate_shim.engine.strict_json import parse_strict, write_strict
+
+MOST_CALLS: Final = 200
+_LONGEST_ID: Final = 200
+_BUSY: Final = "busy"
+_HISTORY: Final = "history.json"
+_JOURNAL: Final = "journal.json"
+
+
+class History:
+    """The last calls: who asked for what and how it ended, never arguments or results."""
+
+    def __init__(self, files: AppFiles) -> None:
+        self._files = files
+        saved = read_file(files, _HISTORY)
+        self._calls: list[Json] = list(saved) if isinstance(saved, list) else []
+
+    def add(
+        self, began: float, caller: str | None, capability: str, token: str | None, seconds: float
+    ) -> None:
+        """Remember a call; the oldest beyond 200 are forgotten.
+
+        What was refused as too much is none: a flood would push everything else out.
+
+        Args:
+            began: When it came, in seconds since 1970.
+            caller: The package that called, None for one that Android does not name.
+            capability: What was asked for; empty where that could not be read.
+            token: The failure's, None for a success.
+            seconds: How long it took.
+        """
+        if token == _BUSY:
+            return
+        asked: dict[str, Json] = {"time": round(began * 1000), "caller": caller}
+        call = {**asked, "capability": capability[:_LONGEST_ID], "token": token, "ms": round(seconds * 1000)}
+        self._calls = [*self._calls, call][-MOST_CALLS:]
+        self._save()
+
+    def all(self) -> Sequence[Json]:
+        """Return the calls, oldest first."""
+        return tuple(self._calls)
+
+    def clear(self) -> None:
+        """Forget all."""
+        self._calls = []
+        self._save()
+
+    def _save(self) -> None:
+        self._files.write(_HISTORY, write_strict(self._calls).encode())
+
+
+class OpenJournal:
+    """The calls that are open, so that those of a process that died can be answered."""
+
+    def __init__(self, files: AppFiles) -> None:
+        self._files = files
+        saved = read_file(files, _JOURNAL)
+        self._left = [write_strict(item) for item in saved] if isinstance(saved, list) else []
+        self._written: list[str] = []
+
+    def take(self, entry: str) -> bool:
+        """Take an entry of the previous process; return false if it does not exist."""
+        if entry not in self._left:
+            return False
+        self._left.remove(entry)
+        return True
+
+    def forget_left(self) -> None:
+        """Drop the entries that were not taken again."""
+        self._left = []
+
+    def keep(self, entries: Sequence[str]) -> None:
+        """Keep the entries of the calls that are open now."""
+        all_entries = [*self._left, *entries]
+        if all_entries == self._written:
+            return
+        self._written = all_entries
+        parsed = [parse_strict(item, path=_JOURNAL) for item in all_entries]
+        self._files.write(_JOURNAL, write_strict(parsed).encode())
