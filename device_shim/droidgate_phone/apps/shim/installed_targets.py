@@ -1,4 +1,4 @@
-"""What of a route's target is installed (docs/shim.md 5)."""
+"""What of a route's target is installed (shim.md 5)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the shim keeps on disk about calls: the last ones, and those that are open (docs/shim.md 3)."""
+"""What the shim keeps on disk about calls: the last ones, and those that are open (shim.md 3)."""
 
 from __future__ import annotations
 
