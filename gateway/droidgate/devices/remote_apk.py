@@ -141,7 +141,6 @@ class RemoteApk:
         cache: Where blocks are kept; nowhere but in memory where it is None.
 
     Attributes:
-        name: The file as places write it.
         bytes_read: Bytes of the file that came over the cable so far.
         requests: Ranged reads so far.
     """
