@@ -27,7 +27,6 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from droidgate_mappings.fit import without_facts
 from droidgate_mappings.model.capability import Capability, Provider
 from droidgate_mappings.model.findings import Finding
 from droidgate_mappings.model.json_values import Json, pointer_token
@@ -276,6 +275,9 @@ class _Keeper:
 
         def is_unwritable(fact: str) -> bool:
             return fact not in checks or not checks[fact](facts[fact])
+
+        # Reading, which needs the names of facts only, takes longer with what fits.
+        from droidgate_mappings.fit import without_facts  # noqa: PLC0415
 
         return without_facts(extensions, TABLES, is_unwritable, pointer, self.findings)
 

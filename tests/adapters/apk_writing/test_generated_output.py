@@ -238,7 +238,7 @@ def test_a_tree_whose_functions_have_two_services_has_a_warning_for_older_releas
 
     assert codes() == []
     write_tree(project.path, entry_point_tree())
-    assert codes() == ["competing-services"]
+    assert codes() == ["appfunctions-no-description", "competing-services"]
     newest = str(entry_point_tree()["app/build.gradle.kts"]).replace("minSdk = 36", "minSdk = 37")
     write_tree(project.path, {"app/build.gradle.kts": newest})
-    assert codes() == []
+    assert codes() == ["appfunctions-no-description"]

@@ -470,7 +470,7 @@ def _tools(schema: dict[str, Any]) -> str:
     return json.dumps({"tools": [tool]})
 
 
-ACCEPTED = """[[accept]]
+KNOWN_CHANGE = """[[accept]]
 code = "type-changed"
 capability = "do"
 where = "/input/properties/a/type"
@@ -478,20 +478,20 @@ reason = "all clients were changed first"
 until = {until}
 """
 ENTRIES = [
-    pytest.param(ACCEPTED.format(until="2126-01-31"), 0, [], id="a known change does not count"),
-    pytest.param(ACCEPTED.format(until="2026-01-31"), 1,
+    pytest.param(KNOWN_CHANGE.format(until="2126-01-31"), 0, [], id="a known change does not count"),
+    pytest.param(KNOWN_CHANGE.format(until="2026-01-31"), 1,
         ["accept.toml:1: type-changed is no longer accepted: 2026-01-31 has passed"],
         id="a day that has passed ends it"),
-    pytest.param(ACCEPTED.format(until="2126-01-31").replace('"do"', '"other"'), 1,
+    pytest.param(KNOWN_CHANGE.format(until="2126-01-31").replace('"do"', '"other"'), 1,
         ["accept.toml:1: type-changed matches no change"], id="an entry of another capability is named"),
-    pytest.param(ACCEPTED.format(until="2126-01-31").replace("/input", "/output"), 1,
+    pytest.param(KNOWN_CHANGE.format(until="2126-01-31").replace("/input", "/output"), 1,
         ["accept.toml:1: type-changed matches no change"], id="an entry of another place is named"),
-    pytest.param(ACCEPTED.format(until="2126-01-31").replace("where", "place"), 3,
+    pytest.param(KNOWN_CHANGE.format(until="2126-01-31").replace("where", "place"), 3,
         ['accept.toml:4: unknown key "place"'], id="an unknown key is refused"),
-    pytest.param(ACCEPTED.format(until="2126-01-31").replace("type-changed", "type-change"), 3,
+    pytest.param(KNOWN_CHANGE.format(until="2126-01-31").replace("type-changed", "type-change"), 3,
         ['accept 1, code: "type-change" is not a code of a change; did you mean "type-changed"?'],
         id="an unknown code is refused"),
-    pytest.param(ACCEPTED.format(until='"soon"'), 3, ["accept.toml:6: accept 1, until: "],
+    pytest.param(KNOWN_CHANGE.format(until='"soon"'), 3, ["accept.toml:6: accept 1, until: "],
         id="a day that is none is refused"),
     pytest.param("[[accept]]\ncode = 'type-changed'\nuntil = 2126-01-31\n", 3,
         ['accept.toml:1: accept 1: the key "reason" is missing'],
