@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from dataclasses import dataclass
 from datetime import UTC, date, datetime
 from pathlib import Path
 
 from pydantic import Field, field_validator
 
-from droidgate.cli.descriptors.run_diff import Acceptance, MatchedChange
 from droidgate_mappings.compare import Change, Comparison, heaviest
 from droidgate_mappings.compare.changes import CODES
 from droidgate_mappings.model.errors import InputError
@@ -53,6 +53,32 @@ class AcceptedChanges(Frozen):
     """The file that `--accept` takes."""
 
     accept: tuple[AcceptedChange, ...]
+
+
+class MatchedChange(Frozen):
+    """A change that does not count, why, and the last day on which it does not."""
+
+    package: str | None
+    component: str | None
+    capability: str | None
+    change: Change
+    reason: str
+    until: str
+
+
+@dataclass(frozen=True, slots=True)
+class Acceptance:
+    """What became of a comparison.
+
+    Attributes:
+        left: What is left to be looked at.
+        matched: The changes that do not count.
+        notes: What has to be put right in the file: entries that have expired or match nothing.
+    """
+
+    left: Comparison
+    matched: tuple[MatchedChange, ...] = ()
+    notes: tuple[InputError, ...] = ()
 
 
 def accept_changes(comparison: Comparison, path: Path, shorten: Callable[[Change, str], str]) -> Acceptance:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from typing import Final
 
+from droidgate.cli.descriptors.accepted_changes import Acceptance, MatchedChange, accept_changes
 from droidgate.cli.descriptors.descriptor_options import Diff
 from droidgate.cli.exit_codes import ExitCode
 from droidgate.cli.output.grouped_findings import counted, findings_table, security_blocks, security_page
@@ -23,36 +23,9 @@ from droidgate_mappings.compare import (
     ProviderComparison,
     Weight,
 )
-from droidgate_mappings.model.errors import InputError, UsageError
-from droidgate_mappings.model.types import Frozen
+from droidgate_mappings.model.errors import UsageError
 
 _OPENED_HINT: Final = "hint: check that these callers may call it, or restore the rule"
-
-
-class MatchedChange(Frozen):
-    """A change that does not count, why, and the last day on which it does not."""
-
-    package: str | None
-    component: str | None
-    capability: str | None
-    change: Change
-    reason: str
-    until: str
-
-
-@dataclass(frozen=True, slots=True)
-class Acceptance:
-    """What became of a comparison.
-
-    Attributes:
-        left: What is left to be looked at.
-        matched: The changes that do not count.
-        notes: What has to be put right in the file: entries that have expired or match nothing.
-    """
-
-    left: Comparison
-    matched: tuple[MatchedChange, ...] = ()
-    notes: tuple[InputError, ...] = ()
 
 
 class DiffDocument(PublishedDocument, schema="droidgate.diff/1"):
@@ -82,8 +55,6 @@ def diff_sources(options: Diff) -> Report:
     after = read_all([options.new], only=options.only, strict=options.strict, variant=options.variant)
     acceptance = Acceptance(diff(before, after))
     if options.accept is not None:
-        from droidgate.cli.descriptors.accepted_changes import accept_changes
-
         acceptance = accept_changes(acceptance.left, options.accept, _place_of)
         for note in acceptance.notes:
             print_problem(note)
