@@ -123,16 +123,16 @@ def test_a_folder_is_searched_for_files_of_an_installed_format(droidgate: Droidg
 
 LINTED = {
     "list.tools": 'search() "Find notes"\n',
-    "calls.json": '[{"type": "function", "function": {"name": "search", "description": "Find"}}]',
-    "bad.json": '[{"type": "function", "function": {"name": "a", "description": "Find\\u200bnotes"}}]',
+    "calls.json": '[{"tool_key": "action::wait", "tool_name": "wait", "description": "Waits"}]',
+    "bad.json": '[{"tool_key": "action::wait", "tool_name": "wait", "description": "Wa\\u200bits"}]',
 }
 
 
 @pytest.mark.parametrize(("files", "summary", "without_rules"), [
     (("list.tools",), "no problems found", []),
-    (("calls.json",), "no rules for function-calling", ["function-calling"]),
-    (("list.tools", "calls.json"), "no problems found; no rules for function-calling", ["function-calling"]),
-    (("bad.json",), "1 warning; no rules for function-calling", ["function-calling"]),
+    (("calls.json",), "no rules for mobile-agent", ["mobile-agent"]),
+    (("list.tools", "calls.json"), "no problems found; no rules for mobile-agent", ["mobile-agent"]),
+    (("bad.json",), "1 warning; no rules for mobile-agent", ["mobile-agent"]),
 ], ids=lambda value: " ".join(value) if isinstance(value, tuple) else "")  # fmt: skip
 @pytest.mark.slow
 def test_lint_names_a_format_without_rules(

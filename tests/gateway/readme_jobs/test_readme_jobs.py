@@ -237,9 +237,10 @@ def phone() -> Iterator[VirtualPhone]:
 
 
 def _steps() -> dict[str, tuple[list[str], list[str]]]:
-    """Return for each of the five steps its commands, and the words to expect."""
-    rows = re.findall(r"^\| (\d)\. .*?\| (.*?) \| (.*?) \|$", section("On a real phone"), re.MULTILINE)
-    return {number: (re.findall("`(.+?)`", do), re.findall("`(.+?)`", sees)) for number, do, sees in rows}
+    """Return for each of the five steps its command, if it has one, and the words to expect."""
+    steps = re.findall(r"^(\d)\. (.*(?:\n   .*)*)", section("On a real phone"), re.MULTILINE)
+    quoted = {number: re.findall("`(.+?)`", text) for number, text in steps}
+    return {number: (words[:1], words[1:]) for number, words in quoted.items()}
 
 
 def test_each_command_of_the_five_steps_does_as_expected(newcomer: Newcomer, phone: VirtualPhone) -> None:
@@ -287,7 +288,7 @@ def test_after_the_five_steps_the_agent_calls_unasked(newcomer: Newcomer, phone:
 
 def test_what_cannot_be_tried_is_labelled() -> None:
     text = section("On a real phone")
-    marked = re.findall(r"^\| (\d)\. [^|]*\*", text, re.MULTILINE)
+    marked = re.findall(r"^(\d)\. \*\*[^*]*\*\*\*", text, re.MULTILINE)
     assert marked == ["1", "4", "5"]
     assert "Not proven on a device" in text
 
