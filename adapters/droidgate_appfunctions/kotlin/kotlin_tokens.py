@@ -17,18 +17,18 @@ _CODE: Final = re.compile(
     r"""(?P<space>\s+)
     |(?P<line>//[^\n]*)
     |(?P<comment>/\*)
-    |(?P<text>\$*"(?:"")?)
+    |(?P<text>\$*+"(?:"")?)
     |(?P<character>'(?:\\.|[^'\\\n])*+'?)
     |(?P<name>[^\W\d]\w*|`[^`\n]+`)
     |(?P<number>0[xXbB]\w*|(?:\d[\d_]*(?:\.\d[\d_]*)?|\.\d[\d_]*)(?:[eE][+-]?\d+)?\w*)
-    |(?P<sign>::|->|\.\.<?|[-+*/%!=<]=+|&&|\|\||\+\+|--|.)""",
+    |(?P<sign>\$++|::|->|\.\.<?|[-+*/%!=<]=+|&&|\|\||\+\+|--|.)""",
     re.VERBOSE | re.DOTALL,
 )
 _COMMENT_SIGN: Final = re.compile(r"/\*|\*/")
-_IN_TEXT: Final = re.compile(r'\\.|\n|"|\$+(?=[\w{`])', re.DOTALL)
-_IN_RAW_TEXT: Final = re.compile(r'"{3,}|\$+(?=[\w{`])')
+_IN_TEXT: Final = re.compile(r'\\.|\n|"|\$++', re.DOTALL)
+_IN_RAW_TEXT: Final = re.compile(r'"{3,}|\$++')
 _IN_TEMPLATE: Final = re.compile(
-    r"""//[^\n]*|(?P<comment>/\*)|(?P<text>\$*"(?:"")?)|'(?:\\.|[^'\\\n])*+'?|`[^`\n]+`|[{}]""", re.DOTALL
+    r"""//[^\n]*|(?P<comment>/\*)|(?P<text>\$*+"(?:"")?)|\$++|'(?:\\.|[^'\\\n])*+'?|`[^`\n]+`|[{}]""", re.DOTALL
 )
 _WORDS: Final = """
 as break class continue do else false for fun if in interface is null object package return super this
