@@ -28,7 +28,8 @@ _COMMENT_SIGN: Final = re.compile(r"/\*|\*/")
 _IN_TEXT: Final = re.compile(r'\\.|\n|"|\$++', re.DOTALL)
 _IN_RAW_TEXT: Final = re.compile(r'"{3,}|\$++')
 _IN_TEMPLATE: Final = re.compile(
-    r"""//[^\n]*|(?P<comment>/\*)|(?P<text>\$*+"(?:"")?)|\$++|'(?:\\.|[^'\\\n])*+'?|`[^`\n]+`|[{}]""", re.DOTALL
+    r"""//[^\n]*|(?P<comment>/\*)|(?P<text>\$*+"(?:"")?)|\$++|'(?:\\.|[^'\\\n])*+'?|`[^`\n]+`|[{}]""",
+    re.DOTALL,
 )
 _WORDS: Final = """
 as break class continue do else false for fun if in interface is null object package return super this

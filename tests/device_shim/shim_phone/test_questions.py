@@ -166,7 +166,8 @@ def test_an_answer_counts_only_after_anybody_can_have_read_the_question(shim_run
         clock.time += passed
         world.tap_text("Once")
         assert is_asking(world)
-    clock.time += 0.2
+    # A busy JVM may have shown the window at the second answer only.
+    clock.time += 0.6
     world.tap_text("Once")
     assert outputs_of(asked.answer()) == {"result": "did well"}
     world.close()
