@@ -29,6 +29,9 @@ MAX_BYTES: Final = 1 << 29
 """Bytes of all files that are taken out of one archive."""
 
 MAX_FILES: Final = 100_000
+MAX_TAR_BYTES: Final = 1 << 31
+"""Bytes of a tar once it is decompressed, those of entries that are passed over included."""
+
 _PIECE: Final = 1 << 20
 _ZIP_FILE_TYPES: Final = frozenset({0, stat.S_IFREG})
 _BROKEN: Final = (
@@ -83,12 +86,11 @@ def unpack(path: str, shown: str | None = None) -> UnpackedFolder:
     left_out: list[str] = []
     try:
         _take_out(path, place, folder, left_out)
-    except InputError:
+    except BaseException as error:
         shutil.rmtree(folder, ignore_errors=True)
+        if isinstance(error, _BROKEN):
+            raise InputError(f"the archive cannot be unpacked: {error}", place=place) from None
         raise
-    except _BROKEN as error:
-        shutil.rmtree(folder, ignore_errors=True)
-        raise InputError(f"the archive cannot be unpacked: {error}", place=place) from None
     message = "it is left out: its name leads out of the archive's folder, or is that of another entry"
     problems = tuple(InputError(message, place=join_shown(place, name)) for name in left_out)
     return UnpackedFolder(place, folder, problems)
@@ -96,7 +98,7 @@ def unpack(path: str, shown: str | None = None) -> UnpackedFolder:
 
 def _take_out(path: str, place: str, folder: str, left_out: list[str]) -> None:
     left = MAX_BYTES
-    for number, (name, size, open_member) in enumerate(_members_of(path), 1):
+    for number, (name, size, open_member) in enumerate(_members_of(path, place), 1):
         if number > MAX_FILES:
             raise BudgetError(f"the archive holds more than {MAX_FILES} files", place=place)
         parts = name.replace("\\", "/").split("/")
@@ -123,7 +125,7 @@ def _take_out(path: str, place: str, folder: str, left_out: list[str]) -> None:
                 file.write(piece)
 
 
-def _members_of(path: str) -> Iterator[tuple[str, int, Callable[[], IO[bytes]]]]:
+def _members_of(path: str, place: str) -> Iterator[tuple[str, int, Callable[[], IO[bytes]]]]:
     """Yield name, size as stated, and opener of each regular file of an archive."""
     if is_zip(read_start(path, 4)):
         with zipfile.ZipFile(path) as archive:
@@ -133,6 +135,8 @@ def _members_of(path: str) -> Iterator[tuple[str, int, Callable[[], IO[bytes]]]]
         return
     with tarfile.open(path) as tar:
         for member in tar:
+            if member.offset_data + member.size > MAX_TAR_BYTES:
+                raise BudgetError(f"the archive has more than {MAX_TAR_BYTES} bytes", place=place)
             if member.isreg():
                 yield member.name, member.size, partial(_open_in_tar, tar, member)
 

@@ -868,6 +868,11 @@ class TestArchives:
         monkeypatch.setattr(packed_folders, "MAX_BYTES", 13)
         with pytest.raises(BudgetError, match="more than 13 bytes"):
             read("a.zip")
+        packed("a.tgz", {"node_modules/large": bytes(2_000), "1.json": b"tools a"})
+        assert read("a.tgz").providers
+        monkeypatch.setattr(packed_folders, "MAX_TAR_BYTES", 2_000)
+        with pytest.raises(BudgetError, match="more than 2000 bytes"):
+            read("a.tgz")
 
     def test_an_archive_in_an_archive_is_reported(self) -> None:
         packed("b.zip", {"t.json": b"tools b"})
