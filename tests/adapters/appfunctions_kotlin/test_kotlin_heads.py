@@ -190,6 +190,7 @@ def _cut(found: Iterable[Row]) -> list[Row]:
     return sorted({tuple(item[:TEXT_LIMIT] for item in row) for row in found})
 
 
+@pytest.mark.slow
 @pytest.mark.requires("kotlin-compiler", "corpus")
 def test_heads_are_those_that_kotlinc_sees() -> None:
     """Every construct alone in three places, and all of them in three places of each file of the corpus."""
@@ -214,6 +215,7 @@ def test_heads_are_those_that_kotlinc_sees() -> None:
     assert compared > 10_000
 
 
+@pytest.mark.slow
 @pytest.mark.requires("kotlin-compiler")
 def test_only_what_kotlinc_refuses_is_called_a_syntax_error() -> None:
     # These two are found by its checker, not by its parser.
