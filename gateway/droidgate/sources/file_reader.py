@@ -126,16 +126,16 @@ class FileReader(FormatReader):
         Raises:
             InputError: it cannot be unpacked, or has no Android project and no descriptor.
         """
-        self._look_into(path, path)
+        self._check_variant(self._look_into(path, path))
         self._check_not_empty(path, "archive")
 
-    def _look_into(self, path: str, shown: str) -> None:
+    def _look_into(self, path: str, shown: str) -> list[Module]:
         from droidgate.sources.packed_folders import unpack  # noqa: PLC0415 - most runs have none
 
         unpacked = unpack(path, shown)
         self.unpacked.append(unpacked)
         self.note(*unpacked.problems)
-        self._read_below(unpacked.folder, unpacked.shown, looks_into_archives=False)
+        return self._read_below(unpacked.folder, unpacked.shown, looks_into_archives=False)
 
     def read_folder(self, folder: str) -> None:
         """Read everything in a folder.
@@ -143,7 +143,7 @@ class FileReader(FormatReader):
         Raises:
             InputError: it has no Android project and no descriptor.
         """
-        self._read_below(folder, folder)
+        self._check_variant(self._read_below(folder, folder))
         self._check_not_empty(folder, "folder")
 
     def _check_not_empty(self, path: str, kind: str) -> None:
@@ -151,11 +151,11 @@ class FileReader(FormatReader):
             message = f"the {kind} holds no Android project and no descriptor"
             raise InputError(message, place=printable(path), hint=self._known_formats())
 
-    def _read_below(self, folder: str, shown: str, *, looks_into_archives: bool = True) -> None:
+    def _read_below(self, folder: str, shown: str, *, looks_into_archives: bool = True) -> list[Module]:
+        """Read everything in a folder; return its modules, with those of archives in it."""
         scan = scan_folder(folder, shown, self.options.formats)
         self.files_read = scan.files_read
         self.note(*scan.problems)
-        self._check_variant(scan.modules)
         for module in scan.modules:
             self.read_module(module)
         # Resources and assets are listed as the modules are read.
@@ -168,23 +168,22 @@ class FileReader(FormatReader):
             self._read_loose_archives(scan.archives)
         for path, place in scan.packed:
             if looks_into_archives:
-                self._read_loose_packed(path, place)
+                scan.modules += self._read_loose_packed(path, place)
             else:
                 self._note_unread(place, InputError("it is an archive in an archive", hint="unpack it"))
+        return scan.modules
 
-    def _read_loose_packed(self, path: str, place: str) -> None:
+    def _read_loose_packed(self, path: str, place: str) -> list[Module]:
+        if not is_packed_folder(path):
+            return []
         inner = FileReader(self.options)
         try:
-            if is_packed_folder(path):
-                inner._look_into(path, place)
+            modules = inner._look_into(path, place)
         except InputError as error:
             self.note(error)
-            return
-        for collected in ("applications", "providers", "findings", "unpacked"):
-            getattr(self, collected).extend(getattr(inner, collected))
-        self.files_read.update(inner.files_read)
-        self.read_alone.update(inner.read_alone)
-        self.note(*inner.problems.values())
+            return []
+        self.take(inner)
+        return modules
 
     def _check_variant(self, modules: Sequence[Module]) -> None:
         variant = self.options.variant

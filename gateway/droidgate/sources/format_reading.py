@@ -113,6 +113,16 @@ class FormatReader:
             unpacked=tuple(self.unpacked),
         )
 
+    def take(self, other: FormatReader) -> None:
+        """Add what another reader has read."""
+        self.applications += other.applications
+        self.providers += other.providers
+        self.findings += other.findings
+        self.unpacked += other.unpacked
+        self.files_read.update(other.files_read)
+        self.read_alone.update(other.read_alone)
+        self.note(*other.problems.values())
+
     @property
     def code_endings(self) -> tuple[str, ...]:
         """How the names of the files end that the formats read as source code."""

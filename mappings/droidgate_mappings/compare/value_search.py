@@ -33,7 +33,7 @@ _LONGEST: Final = 200
 _CHOICES: Final = 2_000
 """Ways to place values in one array that are tried."""
 _SPLITS: Final = 6
-"""Patterns of names that are told apart in one object."""
+"""Patterns of names that are distinguished in one object."""
 
 _NUMBERS: Final = {
     "minimum": (1, False),

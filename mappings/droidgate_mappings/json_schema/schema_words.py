@@ -128,11 +128,13 @@ def note_of(schema: Mapping[str, Json]) -> Mapping[str, Json]:
     return note if all(_NOTE_CHECKS[word](value) for word, value in note.items()) else NOTHING
 
 
-def _is_flag(value: Json) -> bool:
+def is_flag(value: Json) -> bool:
+    """Return whether a value is true or false."""
     return isinstance(value, bool)
 
 
-def _is_text(value: Json) -> bool:
+def is_text(value: Json) -> bool:
+    """Return whether a value is a string."""
     return isinstance(value, str)
 
 
@@ -146,11 +148,11 @@ def _is_extensions(value: Json) -> bool:
 
 _NOTE_CHECKS: Final[Mapping[str, Callable[[Json], bool]]] = {
     "kind": lambda value: value in TYPE_KINDS,
-    "nullable": _is_flag,
-    "implicit": _is_flag,
-    "class_name": _is_text,
-    "qualified_name": _is_text,
-    "boolean": _is_flag,
+    "nullable": is_flag,
+    "implicit": is_flag,
+    "class_name": is_text,
+    "qualified_name": is_text,
+    "boolean": is_flag,
     "discriminator": lambda value: value == SCHEMA_TYPE_KEY,
     "extensions": _is_extensions,
     "property": _is_extensions,

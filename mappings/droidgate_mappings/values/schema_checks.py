@@ -19,7 +19,7 @@ from math import ceil, floor
 from typing import TYPE_CHECKING, Any, Final, TypeGuard
 from urllib.parse import unquote, urldefrag, urljoin
 
-from droidgate_mappings.json_schema.schema_words import ReferenceTargets
+from droidgate_mappings.json_schema.schema_words import ReferenceTargets, is_flag, is_text
 from droidgate_mappings.model.capability import Place
 from droidgate_mappings.model.findings import Finding, Level, LintRule, LintRules
 from droidgate_mappings.model.json_values import Json, json_equal, one_line_json, pointer_name, pointer_token
@@ -144,14 +144,6 @@ def is_plain_schema(schema: Json, dialect: str = _NEWEST) -> bool:
     )
 
 
-def _is_text(value: Json) -> bool:
-    return isinstance(value, str)
-
-
-def _is_flag(value: Json) -> bool:
-    return isinstance(value, bool)
-
-
 def _is_number(value: Json) -> TypeGuard[Any]:
     return isinstance(value, int | float | Decimal) and not isinstance(value, bool)
 
@@ -175,14 +167,14 @@ def _are_alternatives(value: Json) -> bool:
 
 
 def _are_names(value: Json) -> TypeGuard[list[str]]:
-    return isinstance(value, list) and all(map(_is_text, value)) and len(set(value)) == len(value)
+    return isinstance(value, list) and all(map(is_text, value)) and len(set(value)) == len(value)
 
 
 _FORMS: Final[dict[str, Callable[[Json], bool]]] = {
     "type": _is_type,
-    **dict.fromkeys(("title", "description", "format", "pattern", "$comment", "$ref", "$schema"), _is_text),
-    **dict.fromkeys(("contentEncoding", "contentMediaType"), _is_text),
-    **dict.fromkeys(("deprecated", "readOnly", "writeOnly", "uniqueItems"), _is_flag),
+    **dict.fromkeys(("title", "description", "format", "pattern", "$comment", "$ref", "$schema"), is_text),
+    **dict.fromkeys(("contentEncoding", "contentMediaType"), is_text),
+    **dict.fromkeys(("deprecated", "readOnly", "writeOnly", "uniqueItems"), is_flag),
     **dict.fromkeys(("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum"), _is_number),
     **dict.fromkeys(("minLength", "maxLength", "minItems", "maxItems"), _is_count),
     **dict.fromkeys(("minProperties", "maxProperties"), _is_count),

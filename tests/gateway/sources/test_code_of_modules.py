@@ -1,6 +1,7 @@
 """Source code of modules: which files are read, with what, and what of a build is preferred."""
 
 import json
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -360,6 +361,18 @@ def test_a_variant_that_no_module_has_is_an_error() -> None:
     assert caught.value.hint == (
         "flavours and build types here: benchmark, debug, fdroid, live, play, release, staging"
     )
+
+
+@pytest.mark.parametrize("packed", ["p", "other"])
+def test_a_variant_is_looked_for_in_all_that_is_read(packed: str) -> None:
+    write_tree(Path("box/p"), {**kotlin_tree(), "app/build.gradle.kts": FLAVOURS.format(default="")})
+    write_tree(Path("box/other"), {"list.json": "[]"})
+    shutil.make_archive("packed", "zip", f"box/{packed}")
+    shutil.rmtree(f"box/{packed}")
+    shutil.move("packed.zip", "box")
+    assert read_source("box", variant="play").providers
+    with pytest.raises(UsageError, match='no module has the variant "demo"'):
+        read_source("box", variant="demo")
 
 
 def test_a_scan_has_the_functions_of_a_tree_and_changes_with_its_libraries() -> None:

@@ -262,7 +262,7 @@ PROVIDERS: dict[str, tuple[Provider, Provider, list[tuple[str, str]]]] = {
     "tasks become forbidden": (_tasks("optional"), _tasks("forbidden"), [("calling-changed", "breaking")]),
     "tasks become possible": (_tasks(None), _tasks("optional"), [("calling-changed", "compatible")]),
     "tasks need not be": (_tasks("required"), _tasks("optional"), [("calling-changed", "compatible")]),
-    "tasks are as without a word": (_tasks(None), _tasks("forbidden"), [("extension-changed", "compatible")]),
+    "not stated is forbidden": (_tasks(None), _tasks("forbidden"), [("extension-changed", "compatible")]),
     "tasks in a word that nobody knows": (_tasks("optional"), _tasks("maybe"),
         [("calling-changed", "not-decided")]),
     "texts": (_provider(Capability(id="do", description="a", title="t", version="1"), name="n"),
