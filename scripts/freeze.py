@@ -78,8 +78,8 @@ _ON_PHONE: Final = (
     "shim status",
     "shim doctor",
     "shim call query_clock_in --json",
-    "call currentWeather --arg location=Oslo --yes --json",
-    "call page_count --arg path=7 --yes",
+    "call currentWeather location=Oslo --yes --json",
+    "call page_count path=7 --yes",
     "serve --plan",
     "pins list",
 )

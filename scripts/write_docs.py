@@ -424,9 +424,9 @@ _PHONE_COMMANDS: Final = {
     "devices": "droidgate devices",
     "discover": "droidgate discover",
     "install": "droidgate shim install --from adb:/dev.droidgate.sample.weather",
-    "call": 'droidgate shim call currentWeather --args \'{"location": "Berlin"}\'',
+    "call": "droidgate shim call currentWeather location=Berlin",
     "call function": "droidgate call summarizeNotes --yes",
-    "call explained": 'droidgate call currentWeather --args \'{"location": "Berlin"}\' --explain',
+    "call explained": "droidgate call currentWeather location=Berlin --explain",
 }
 
 

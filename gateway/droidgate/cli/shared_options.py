@@ -75,8 +75,12 @@ SERIAL: Final = option(
 SERIALS: Final = option(
     "--serial SERIAL", "A phone; may be repeated. The only one by default", autocompletion=complete_serials
 )
+VALUES: Final = argument(
+    "NAME=VALUE",
+    "Its arguments, each NAME=TEXT or NAME:=JSON; text becomes a number or a boolean where one is declared",
+)
 ARGUMENTS: Final = option(
-    "--args JSON", "The arguments, as a JSON object; - reads it from standard input", "{}"
+    "--args JSON", "More arguments, as a JSON object; - reads it from standard input", "{}"
 )
 SIGNED_BY: Final = option(
     "--signed-by SHA256", "Trust a shim that another key than yours signed: its certificate's digest"

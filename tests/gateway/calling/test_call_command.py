@@ -54,7 +54,7 @@ def test_the_document_has_the_value_and_the_milliseconds_of_each_step(bare: Reac
 
 
 def test_an_argument_by_name_becomes_what_is_declared(bare: ReachedPhone) -> None:
-    named = ("--arg", "title=a=b", "--arg", "content=5", "--arg", 'labels=["x"]')
+    named = ("title=a=b", "content=5", 'labels=["x"]')
     value = json.loads(run(bare, CREATE, *named, "--yes", "--json").out)["value"]
     assert (value["title"], value["content"], value["labels"]) == ("a=b", "5", ["x"])
 
@@ -114,8 +114,10 @@ def test_every_mistake_has_a_line_of_its_own(bare: ReachedPhone) -> None:
 
 @pytest.mark.parametrize(("arguments", "message"), [
     (["--args", "[]"], "--args is not a JSON object"),
-    (["--arg", "title"], "is not NAME=VALUE"),
-    (["--arg", "title=a", "--arg", "title=b"], "duplicate argument"),
+    (["title"], "'title' is not NAME=VALUE"),
+    (["days:=three"], "days:=:1:1: not JSON"),
+    (["--args", "title=a"], "--args:1:1: not JSON"),
+    (["title=a", "title=b"], "duplicate argument"),
     (["--protocol", "soap"], "unknown format 'soap'"),
     (["--app", "com.example.absent"], "no capability of com.example.absent"),
 ], ids=str)  # fmt: skip
@@ -289,7 +291,7 @@ def test_a_shim_that_takes_no_more_for_now_gets_the_rest_of_the_batch_later(tmp_
         done = run(phone, "--batch", write(tmp_path / "points.jsonl", *calls), "--yes")
         assert done.out.endswith("34 ok\n"), done.out
         # The shim may take no more for now.
-        wait_until(lambda: "total: 34" in run(phone, "read_total", "--arg", "player=Ann", "--yes").out)
+        wait_until(lambda: "total: 34" in run(phone, "read_total", "player=Ann", "--yes").out)
 
 
 def test_a_shim_that_takes_nothing_in_time_is_busy(

@@ -656,7 +656,7 @@ def test_bytes_are_not_sent_by_the_shell(tmp_path: Path, fresh: ReachedPhone) ->
 @pytest.mark.slow
 def test_ctrl_c_ends_a_call_while_the_app_is_silent_and_the_log_says_so(notes_shim: ReachedPhone) -> None:
     notes_shim.phone.system.faults = Faults(silent=frozenset({NOTES}))
-    arguments = ["--serial", notes_shim.phone.serial, "--arg", "title=a", "--arg", "content=b", "--yes"]
+    arguments = ["--serial", notes_shim.phone.serial, "title=a", "content=b", "--yes"]
     environment = {**os.environ, "ANDROID_ADB_SERVER_PORT": str(notes_shim.phone.server_port)}
     with subprocess.Popen(
         [sys.executable, "-m", "droidgate", "call", CREATE, *arguments, "--deadline", "5"],

@@ -162,7 +162,7 @@ def test_a_full_disk_ends_the_call_before_anything_is_sent(reached: ReachedPhone
 
 def test_the_command_writes_a_trace(reached: ReachedPhone, tmp_path: Path) -> None:
     path = tmp_path / "t.jsonl"
-    arguments = ["call", "query_clock_in", "--arg", "date=2026-02-03", "--serial", reached.phone.serial]
+    arguments = ["call", "query_clock_in", "date=2026-02-03", "--serial", reached.phone.serial]
     done = run_process(*arguments, "--yes", "--trace", str(path))
     assert (done.code, done.err) == (0, "")
     events = events_of(path)
@@ -236,7 +236,7 @@ def test_the_command_sends_a_file_and_fetches_others(
     reached: ReachedPhone, report: Path, tmp_path: Path
 ) -> None:
     out = tmp_path / "pulled"
-    arguments = ["render_pages", "--file", f"path=@{report}", "--arg", "format=png", "--yes"]
+    arguments = ["render_pages", "--file", f"path=@{report}", "format=png", "--yes"]
     done = run_process("call", *arguments, "--pull", out, "--serial", reached.phone.serial)
     assert done.code == 0, done.err
     pulled = sorted(out.iterdir())
@@ -297,7 +297,7 @@ def test_half_a_file_is_not_left_where_the_phone_fails(reached: ReachedPhone, tm
 def test_no_call_is_made_without_a_folder_or_with_two_values(reached: ReachedPhone, report: Path) -> None:
     with reached.counted() as commands:
         done = run_process("call", "page_count", "--pull", report, "--serial", reached.phone.serial)
-        both = run_process("call", "page_count", "--arg", "path=/x", "--file", f"path=@{report}")
+        both = run_process("call", "page_count", "path=/x", "--file", f"path=@{report}")
     assert (done.code, "it is not a folder" in done.err) == (3, True)
     assert (both.code, "duplicate argument 'path'" in both.err) == (2, True)
     assert commands == []
@@ -421,7 +421,7 @@ def test_a_phone_that_does_not_say_leaves_the_step_as_it_is() -> None:
 
 @pytest.mark.slow
 def test_a_terminal_shows_the_wait_and_removes_it(silent: ReachedPhone) -> None:
-    arguments = ["call", "query_clock_in", "--arg", "date=2026-02-03", "--yes", "--deadline", "2"]
+    arguments = ["call", "query_clock_in", "date=2026-02-03", "--yes", "--deadline", "2"]
     arguments += ["--serial", silent.phone.serial]
     shown = run_on_terminal(*arguments)
     assert "(1 s)\r\x1b[K" in shown.replace("(2 s)", "(1 s)")
@@ -512,7 +512,7 @@ def test_a_long_request_that_is_given_up_at_its_deadline_is_ended_in_the_shim(
 
 @pytest.mark.slow
 def test_ctrl_c_ends_the_call_in_the_shim(silent: ReachedPhone) -> None:
-    arguments = ["call", "query_clock_in", "--arg", "date=2026-02-03", "--yes", "--deadline", "100"]
+    arguments = ["call", "query_clock_in", "date=2026-02-03", "--yes", "--deadline", "100"]
     command = [sys.executable, "-m", "droidgate", *arguments, "--serial", silent.phone.serial]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
         wait_until(lambda: shim_of(silent, CLOCK_IN).status().open == 1)

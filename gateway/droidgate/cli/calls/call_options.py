@@ -6,7 +6,7 @@ from pathlib import Path
 
 from droidgate.cli.command_classes import Command, argument, flag, option
 from droidgate.cli.completing import complete_declared
-from droidgate.cli.shared_options import ARGUMENTS, AS_JSON, SERIAL, SIGNED_BY
+from droidgate.cli.shared_options import ARGUMENTS, AS_JSON, SERIAL, SIGNED_BY, VALUES
 
 
 class Call(Command, short="Call a capability of a phone's app", work="droidgate.cli.calls.run_call:call"):
@@ -27,7 +27,7 @@ class Call(Command, short="Call a capability of a phone's app", work="droidgate.
     """
 
     _headings = {
-        "One call": ("arguments", "pairs", "files", "pull", "explain", "trace", "force", "as_json"),
+        "One call": ("arguments", "files", "pull", "explain", "trace", "force", "as_json"),
         "One call or a batch": ("package", "protocol", "signed_by"),
         "A batch of calls": ("batch", "results", "parallel"),
         "Commands of MobileAgent": ("commands", "keep_going"),
@@ -36,8 +36,8 @@ class Call(Command, short="Call a capability of a phone's app", work="droidgate.
     capability: str | None = argument(
         "CAPABILITY", "Its id, the end of its id, APP.ID, or PACKAGE/ID", autocompletion=complete_declared
     )
+    values: list[str] | None = VALUES
     arguments: str = ARGUMENTS
-    pairs: list[str] | None = option("--arg NAME=VALUE", "One argument; may be repeated")
     files: list[str] | None = option(
         "--file NAME=@FILE", "Put a file where the app can read it; the argument is its path. May be repeated"
     )

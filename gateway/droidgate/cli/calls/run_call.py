@@ -208,7 +208,7 @@ def call(options: Call) -> int:
     Raises:
         UsageError: options exclude each other, or no capability is named.
     """
-    of_one_call = (options.capability, options.pairs, options.files, options.pull, options.explain)
+    of_one_call = (options.capability, options.values, options.files, options.pull, options.explain)
     is_one_call = any((*of_one_call, options.trace, options.as_json, options.arguments != "{}"))
     if options.commands is not None:
         of_a_batch = (options.batch, options.results, options.package, options.protocol, options.signed_by)
@@ -223,7 +223,8 @@ def call(options: Call) -> int:
     if options.batch is not None:
         if is_one_call:
             message = (
-                "--batch excludes CAPABILITY, --args, --arg, --file, --pull, --explain, --trace and --json"
+                "--batch excludes CAPABILITY, NAME=VALUE, --args, --file, --pull, --explain, "
+                "--trace and --json"
             )
             raise UsageError(message, hint="write each call with its arguments into the file")
         from droidgate.cli.calls.batch_calls import call_batch
@@ -233,7 +234,7 @@ def call(options: Call) -> int:
         raise UsageError("--explain excludes --trace", hint="nothing is called, so there is nothing to trace")
     if options.capability is None:
         raise UsageError("missing argument CAPABILITY", hint="name a capability, or a file with --batch")
-    given = read_arguments(options.arguments, options.pairs or ())
+    given = read_arguments(options.arguments, options.values or ())
     files = read_files(options.files or (), given)
     request = CallRequest(
         options.capability, given, options.package, options.protocol, options.deadline, files=files

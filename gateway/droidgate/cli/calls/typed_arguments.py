@@ -1,4 +1,4 @@
-"""The arguments of a call as users write them, `--args JSON` or `--arg NAME=VALUE`; its outputs as lines."""
+"""The arguments of a call as users write them, `NAME=VALUE` or `--args JSON`; its outputs as lines."""
 
 from __future__ import annotations
 
@@ -16,18 +16,18 @@ from droidgate_mappings.model.errors import InputError, UsageError
 from droidgate_mappings.model.json_values import Json
 from droidgate_mappings.text.json_text import parse_json
 
-_EXAMPLE: Final = 'such as --args \'{"date": "2026-03-01"}\''
+_EXAMPLE: Final = 'such as --args \'{"date": "2026-03-01"}\', or date=2026-03-01 without --args'
 
 
-def read_arguments(text: str, pairs: Iterable[str] = ()) -> dict[str, Json]:
+def read_arguments(text: str, values: Iterable[str] = ()) -> dict[str, Json]:
     """Return the arguments by name.
 
     Args:
         text: A JSON object; `-` reads it from standard input.
-        pairs: `NAME=VALUE` each; the value is text, which becomes what the capability declares.
+        values: `NAME=TEXT` or `NAME:=JSON` each; the text becomes what the capability declares.
 
     Raises:
-        UsageError: the text is not a JSON object, or a pair has no name or is there twice.
+        UsageError: the text is not a JSON object, or a value has no name, is not JSON, or is there twice.
     """
     try:
         value = parse_json(_standard_input() if text == STANDARD_INPUT else text, path="--args")
@@ -35,14 +35,26 @@ def read_arguments(text: str, pairs: Iterable[str] = ()) -> dict[str, Json]:
         raise UsageError(error.message, place=error.place, hint=_EXAMPLE) from None
     if not isinstance(value, dict):
         raise UsageError("--args is not a JSON object", hint=_EXAMPLE)
-    for pair in pairs:
-        name, equals, given = pair.partition("=")
+    for written in values:
+        name, equals, given = written.partition("=")
+        is_json = name.endswith(":")
+        name = name.removesuffix(":")
         if not name or not equals:
-            raise UsageError(f"--arg {pair!r} is not NAME=VALUE", hint="such as --arg date=2026-03-01")
+            message = f"argument {written!r} is not NAME=VALUE"
+            raise UsageError(message, hint="such as date=2026-03-01 or days:=3")
         if name in value:
-            raise UsageError(f"duplicate argument {name!r}", hint="write it once, in --args, --arg or --file")
-        value[name] = given
+            hint = "write it once, as NAME=VALUE, in --args or with --file"
+            raise UsageError(f"duplicate argument {name!r}", hint=hint)
+        value[name] = _json_of(name, given) if is_json else given
     return value
+
+
+def _json_of(name: str, text: str) -> Json:
+    try:
+        return parse_json(text, path=f"{name}:=")
+    except InputError as error:
+        hint = f"write {name}={text} where it is text"
+        raise UsageError(error.message, place=error.place, hint=hint) from None
 
 
 def read_files(pairs: Iterable[str], given: Mapping[str, Json]) -> dict[str, Path]:
@@ -61,7 +73,7 @@ def read_files(pairs: Iterable[str], given: Mapping[str, Json]) -> dict[str, Pat
         if not name or not separator or not path:
             raise UsageError(f"--file {pair!r} is not NAME=@FILE", hint="such as --file path=@report.pdf")
         if name in files or name in given:
-            hint = "write it once, in --args, --arg or --file"
+            hint = "write it once, as NAME=VALUE, in --args or with --file"
             raise UsageError(f"duplicate argument {name!r}", hint=hint)
         files[name] = Path(path)
     return files

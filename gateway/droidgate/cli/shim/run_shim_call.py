@@ -25,7 +25,7 @@ def call_and_report(options: shim_options.ShimCall) -> Report:
         ShimRefusalError: the call failed; 6 where a policy denies it, else 5.
         DeviceError: the phone or the shim fails.
     """
-    given = read_arguments(options.arguments)
+    given = read_arguments(options.arguments, options.values or ())
     place = place_of(connect_device(options.serial))
     answer = call_shim(
         place,

@@ -9,7 +9,15 @@ from typing import TYPE_CHECKING, Final
 from droidgate.cli.command_classes import Command, Options, ReportingCommand, argument, flag, option
 from droidgate.cli.completing import complete_capabilities, complete_shims
 from droidgate.cli.run_limits import BoundedCommand, Deadline, Memory
-from droidgate.cli.shared_options import ARGUMENTS, AS_JSON, FORCE, SERIAL, SIGNED_BY, ConversionThreshold
+from droidgate.cli.shared_options import (
+    ARGUMENTS,
+    AS_JSON,
+    FORCE,
+    SERIAL,
+    SIGNED_BY,
+    VALUES,
+    ConversionThreshold,
+)
 
 if TYPE_CHECKING:
     from droidgate_shim.builder.shims import ShimOptions
@@ -186,6 +194,7 @@ class ShimCall(
     """
 
     capability: str = argument("CAPABILITY", "Its id", ..., autocompletion=complete_capabilities)
+    values: list[str] | None = VALUES
     arguments: str = ARGUMENTS
     shim: str | None = SHIM_NAME
     signed_by: str | None = SIGNED_BY
