@@ -30,6 +30,20 @@ from gateway.sources.kotlin_trees import MANIFEST as MANIFEST_OF_TREE, entry_poi
 pytestmark = pytest.mark.usefixtures("small_sources")
 
 CUT = TIMER.replace("</mobile", "<mobile")
+STEP = {"type": "object", "properties": {"label": {"type": "string"}, "next": {"$ref": "#/$defs/Step"}}}
+NESTED = {
+    "inputSchema": {
+        "type": "object",
+        "properties": {
+            "day": {"type": "string", "format": "date", "description": "Which day"},
+            "mood": {"enum": ["calm", "busy"]},
+            "steps": {"type": "array", "items": {"$ref": "#/$defs/Step"}, "maxItems": 9},
+        },
+        "required": ["day"],
+        "$defs": {"Step": STEP},
+    },
+    "outputSchema": {"type": "object", "properties": {"minutes": {"type": "integer", "minimum": 1}}},
+}
 NOTHING_CHANGED = "nothing changed; 2 capabilities are as they were\n"
 
 # What is typed, the exit code, and what both streams get: a text that is in it or, if it is one line, all of
@@ -41,6 +55,9 @@ TYPED = [
     ("inspect 'no\x1b[31m.xml'", 3, "", "error: no\\x1b[31m.xml: "),
     ("inspect sources/good.json sources/cut.xml", 3, "", None),
     ("inspect plain", 0, None, None),
+    ("inspect timer --capability start", 2, "", "hint: did you mean 'start_timer'?"),
+    ("inspect timer --capability app.timer/start_timer", 0, "minutes    ", None),
+    ("inspect timer --capability stop_timer", 0, "no parameters", None),
     ("lint timer timer.xml", 0, None, None),
     ("diff timer timer --fail-on text-only", 0, NOTHING_CHANGED, None),
     ("diff timer.xml - <timer.xml", 0, NOTHING_CHANGED, None),
@@ -88,6 +105,15 @@ def test_inspect_shows_a_project(droidgate: Runner, golden: Golden) -> None:
     run = droidgate("inspect", "timer", "tools.json")
     assert (run.code, run.err) == (0, "")
     golden("cli/inspect.txt", run.out)
+
+
+def test_inspect_shows_the_parameters_of_one_capability(droidgate: Runner, golden: Golden) -> None:
+    given = json.dumps({"tools": [{"name": "plan", "description": "Plan a day", **NESTED}]}).encode()
+    run = droidgate("inspect", "-", "--capability", "plan", stdin=given)
+    assert (run.code, run.err) == (0, "")
+    golden("cli/inspect-capability.txt", run.out)
+    (provider,) = droidgate.document("inspect", "timer", "--capability", "stop_timer")["providers"]
+    assert [capability["id"] for capability in provider["capabilities"]] == ["stop_timer"]
 
 
 def test_inspect_prints_the_model_as_json(droidgate: Runner, golden: Golden) -> None:

@@ -265,7 +265,7 @@ def call_and_report(request: CallRequest, options: Call) -> int:
         try:
             result = caller.call(request, approver=ask, allowed=allowed, trace=steps, progress=line.show)
         except CallError as error:
-            _point_to_parameters(error, options.serial)
+            _point_to_parameters(error, request.capability, options.serial)
             raise
         except DeviceError as error:
             if error.is_of_sent_call:
@@ -303,11 +303,12 @@ def explain_and_report(request: CallRequest, options: Call) -> int:
     return report.print(as_json=options.as_json)
 
 
-def _point_to_parameters(error: CallError, serial: str | None) -> None:
+def _point_to_parameters(error: CallError, capability: str, serial: str | None) -> None:
     """Add to the last problem of the arguments how the declared parameters are listed."""
     last = (error, *error.others)[-1]
     if error.failure.token == "invalid_argument" and last.hint is None:  # noqa: S105
-        last.hint = f"`droidgate inspect adb:{serial or ''}` lists the parameters"
+        command = f"droidgate inspect adb:{serial or ''} --capability {quote_argument(capability)}"
+        last.hint = f"`{command}` lists the parameters"
 
 
 def _caller(options: Call) -> Caller:

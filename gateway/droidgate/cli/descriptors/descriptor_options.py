@@ -33,11 +33,14 @@ class Inspect(
 ):
     """Show what apps declare for agents.
 
-    Reads every descriptor of every known protocol in the sources, and shows providers, capabilities and what
-    the readers had to bend.
+    Reads every descriptor of every known protocol in the sources, and shows providers, capabilities, and
+    where a descriptor differs from its specification.
     """
 
     sources: list[str] = SOURCES
+    capability: str | None = option(
+        "--capability NAME", "Show one capability with its parameters, by its id or the end of it"
+    )
     only: list[str] | None = ONLY_FORMATS
     variant: str | None = VARIANT
     strict: bool = STRICT

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from droidgate.cli.descriptors.descriptor_options import Inspect
@@ -12,12 +13,14 @@ from droidgate.cli.output.marking import marks_of_all, provider_marks_page
 from droidgate.cli.output.pages import Block, Heading, Line, amount
 from droidgate.cli.output.reports import Report
 from droidgate.cli.output.safe_text import one_line
-from droidgate.cli.output.summaries import provider_page
+from droidgate.cli.output.summaries import capability_page, provider_page
 from droidgate.cli.read_sources import read_all
 from droidgate.sources.source_results import Providers
 from droidgate_mappings.formats.application import Application, Query
 from droidgate_mappings.formats.format import finder_of_silent, load_formats
-from droidgate_mappings.model.capability import CapabilitySet
+from droidgate_mappings.model.capability import CapabilitySet, Provider
+from droidgate_mappings.model.errors import UsageError
+from droidgate_mappings.text.nearest_names import closest_name
 
 if TYPE_CHECKING:
     from droidgate.cli.descriptors.inspect_documents import InspectDocument, InspectedApp
@@ -149,11 +152,50 @@ def inspect_sources(options: Inspect) -> Report:
     read = read_all(options.sources, only=options.only, strict=options.strict, variant=options.variant)
     applications = applications_of(read)
     nothing_was_read = bool(read.problems) and not read.providers
+    name = options.capability
+    if name is not None:
+        read = _limited_to(read, name)
     return Report(
-        lambda: inspect_page(read, applications),
+        lambda: inspect_page(read, applications) if name is None else _capability_pages(read),
         lambda: _document(read, applications),
         ExitCode.INPUT if nothing_was_read else ExitCode.OK,
     )
+
+
+def _limited_to(read: Providers, name: str) -> Providers:
+    """Return the providers that have a capability of a name, with it alone.
+
+    Raises:
+        UsageError: none has.
+    """
+    from droidgate.calls.subjects import key_of, names_capability
+    from droidgate.calls.targets import last_part
+
+    found: list[Provider] = []
+    ids: dict[str, str] = {}
+    for provider in read.providers:
+        named = []
+        for capability in provider.capabilities:
+            key = key_of(provider, capability.id, user=0)
+            ids |= {capability.id: capability.id, last_part(capability.id): capability.id}
+            if name in {capability.id, f"{provider.package}/{capability.id}"} or names_capability(name, key):
+                named.append(capability)
+        if named:
+            found.append(provider.model_copy(update={"capabilities": tuple(named)}))
+    if not found:
+        closest = closest_name(name, ids)
+        hint = f"did you mean {ids[closest]!r}?" if closest else "without --capability, all are listed"
+        raise UsageError(f"no capability is called {name!r}", hint=hint)
+    return replace(read, providers=tuple(found))
+
+
+def _capability_pages(read: Providers) -> list[Block]:
+    pages = (
+        [*capability_page(provider, capability), Line()]
+        for provider in read.providers
+        for capability in provider.capabilities
+    )
+    return [block for page in pages for block in page][:-1]
 
 
 def _document(read: Providers, applications: Sequence[Application]) -> InspectDocument:

@@ -11,6 +11,7 @@ from droidgate.cli.output.safe_text import one_line
 from droidgate_mappings.formats.format import found_by
 from droidgate_mappings.formats.reachability import enabled_words
 from droidgate_mappings.model.capability import Capability, Provider
+from droidgate_mappings.model.json_values import one_line_json
 from droidgate_mappings.model.types import (
     AllOfType,
     AnyType,
@@ -138,6 +139,60 @@ def provider_page(provider: Provider) -> list[Block]:
     ]
     table = Table(("CAPABILITY", "INPUT", "OUTPUT", "DESCRIPTION"), rows, _LONGEST)
     return [*blocks, table, *_capability_access(provider)]
+
+
+def capability_page(provider: Provider, capability: Capability) -> list[Block]:
+    """Return what `inspect --capability` shows: a row for each parameter and each part of the result."""
+    lines = [f"of {provider_name(provider)}"]
+    if place := capability.source or provider.source:
+        lines.append(f"at {place}")
+    lines += filter(None, (capability.title, capability.description))
+    shown: set[str] = set()
+    rows = list(_part_rows("", capability.input, provider.definitions, shown))
+    if not isinstance(capability.input, ObjectType):
+        rows.insert(0, ("(arguments)", *_part_words(capability.input)))
+    blocks: list[Block] = [
+        Heading(one_line(f"{capability.id}  {dialect_name(provider)}")),
+        *(Line(one_line(line), 1) for line in lines),
+        *_capability_access(provider.model_copy(update={"capabilities": (capability,)})),
+        Table(("PARAMETER", "TYPE", "DESCRIPTION"), rows) if rows else Line("no parameters", 1),
+    ]
+    if capability.output is not None:
+        parts = _part_rows("", capability.output, provider.definitions, shown)
+        rows = [("(result)", *_part_words(capability.output)), *parts]
+        blocks += [Line(), Table(("RESULT", "TYPE", "DESCRIPTION"), rows)]
+    return blocks
+
+
+def _part_rows(
+    path: str, type_: Type, definitions: Mapping[str, Type], shown: set[str]
+) -> Iterator[tuple[str, str, str]]:
+    """Yield name, type and description of what is in a type; what a class has is shown once."""
+    if isinstance(type_, RefType):
+        if type_.name in definitions and type_.name not in shown:
+            shown.add(type_.name)
+            yield from _part_rows(path, definitions[type_.name], definitions, shown)
+    elif isinstance(type_, ArrayType) and type_.items is not None:
+        yield from _part_rows(f"{path}[]", type_.items, definitions, shown)
+    elif isinstance(type_, ObjectType):
+        for name, property_ in type_.properties.items():
+            inner = f"{path}.{one_line(name)}" if path else one_line(name)
+            yield inner + ("" if property_.required else "?"), *_part_words(property_.type)
+            yield from _part_rows(inner, property_.type, definitions, shown)
+    elif isinstance(type_, AllOfType | OneOfType):
+        for part in type_.members if isinstance(type_, AllOfType) else type_.alternatives:
+            yield from _part_rows(path, part, definitions, shown)
+
+
+def _part_words(type_: Type) -> tuple[str, str]:
+    limits = [f"{name} {one_line(one_line_json(value))}" for name, value in type_.keywords.items()]
+    if type_.enum is not None:
+        limits.insert(0, f"one of {', '.join(one_line_json(value) for value in type_.enum)}")
+    for name in ("pattern", "format"):
+        value = getattr(type_, name)
+        limits += [f"{name} {value}"] if value is not None else []
+    kind = type_.kind if type_.enum is not None else type_summary(type_, 1)
+    return one_line("; ".join((kind, *limits))), one_line(type_.description or "")
 
 
 def component_access_words(provider: Provider) -> list[str]:
