@@ -403,6 +403,7 @@ PARTS = {
             ("--version", "--no-sandbox"),
         ),
         _debian("mksh", "mksh", "arguments reach commands unchanged through Android's own kind of shell"),
+        _debian("git", "git", "revisions of a repository are read as their folders were"),
         _debian("dash", "dash", "arguments reach commands unchanged through a plain POSIX shell"),
         _debian("busybox", "busybox", "arguments reach commands unchanged through busybox's shell"),
         _debian("zsh", "zsh", "zsh completes with the script that it gets"),

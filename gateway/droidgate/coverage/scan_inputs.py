@@ -16,7 +16,7 @@ from droidgate.coverage.remote_files import UnknownSchemeError, find_remote, is_
 from droidgate.sources.archives import is_packed_folder
 from droidgate.sources.catalogs.catalog_rows import CATALOG_FILE, catalog_folder
 from droidgate.sources.folders import ARCHIVE_ENDINGS, scan_folder
-from droidgate.sources.source_paths import DEVICE_SCHEME, join_shown, printable
+from droidgate.sources.source_paths import DEVICE_SCHEME, GIT_SCHEME, join_shown, printable
 from droidgate_mappings.formats.format import load_formats
 from droidgate_mappings.model.errors import InputError, UsageError
 
@@ -129,7 +129,7 @@ class _Listing:
     def run(self, sources: Iterable[str]) -> Inputs:
         named = list(sources)
         for item in named:
-            if item and not (item.startswith((LIST_MARK, DEVICE_SCHEME)) or is_remote(item)):
+            if item and not (item.startswith((LIST_MARK, DEVICE_SCHEME, GIT_SCHEME)) or is_remote(item)):
                 _check_that_it_is_there(item)
         for item in named:
             if item.startswith(LIST_MARK):
@@ -281,7 +281,7 @@ def _check_that_it_is_there(source: str) -> None:
         os.stat(source)  # noqa: PTH116 - Path drops what makes a name odd
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or str(error)
-        hint = "a source is an APK, a folder, a descriptor, @LIST, a URL, adb: or a catalog"
+        hint = "a source is an APK, a folder, a descriptor, @LIST, a URL, adb:, git: or a catalog"
         raise InputError(f"it cannot be read: {reason}", place=printable(source), hint=hint) from None
 
 

@@ -17,7 +17,7 @@ from droidgate.sources.folders import MAX_FILE_BYTES, read_bytes
 from droidgate.sources.format_reading import ReadOptions
 from droidgate.sources.resources import SourceSet
 from droidgate.sources.source_code import Code
-from droidgate.sources.source_paths import DEVICE_SCHEME
+from droidgate.sources.source_paths import DEVICE_SCHEME, GIT_SCHEME
 from droidgate.sources.source_results import Providers
 from droidgate_mappings.formats.format import (
     Format,
@@ -60,7 +60,8 @@ def read(
     Args:
         sources: Each a path (a descriptor, a manifest, an Android project, an APK, a container of split APKs,
             a folder of any of these or an archive of one, a catalog or its `catalog.json`, the document of
-            `discover --json`), `-` for standard input, a phone: `adb:`, `adb:SERIAL`,
+            `discover --json`), a revision of the Git repository around the working folder: `git:REVISION`,
+            `git:REVISION:PATH`, `-` for standard input, a phone: `adb:`, `adb:SERIAL`,
             `adb:SERIAL/PACKAGE`, or the capabilities that a format fixes itself: `mobile-agent:`.
         formats: Ids of the formats to look for, such as `mmcp`; all installed ones by default.
         strict: Every leniency of a reader is an error.
@@ -177,7 +178,8 @@ def read_source(
     Args:
         source: `-`, or a path as the user wrote it: a descriptor, a manifest, an Android project, an APK, a
             container of split APKs (`.apks`, `.xapk`, `.apkm`), a folder of any of these or an archive of
-            one (`.zip`, `.whl`, `.tgz`, `.tar.gz`, `.tar`), a catalog or its `catalog.json`; a phone: `adb:`,
+            one (`.zip`, `.whl`, `.tgz`, `.tar.gz`, `.tar`), a catalog or its `catalog.json`; a revision:
+            `git:REVISION[:PATH]`; a phone: `adb:`,
             `adb:SERIAL`, `adb:SERIAL/PACKAGE`; or `FORMAT:` for what a format fixes itself.
         strict: Every leniency of a reader is an error.
         formats: The formats to look for; all installed ones by default.
@@ -212,6 +214,11 @@ def read_source(
         if len(data) > MAX_FILE_BYTES:
             raise BudgetError(f"it has more than {MAX_FILE_BYTES} bytes", place=STANDARD_INPUT)
         reader.read_named(STANDARD_INPUT, data)
+    elif source.startswith(GIT_SCHEME):
+        from droidgate.sources.git_revisions import read_file_of  # noqa: PLC0415 - most runs have none
+
+        content = read_file_of(source)
+        reader.read_packed(source) if content is None else reader.read_named(source, content)
     elif _is_folder(source):
         reader.read_folder(source)
     elif is_packed_folder(source):

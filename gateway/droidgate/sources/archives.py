@@ -6,7 +6,7 @@ from typing import Final
 
 from droidgate.sources.folder_files import MANIFEST
 from droidgate.sources.folders import ARCHIVE_ENDINGS, PACKED_ENDINGS
-from droidgate.sources.source_paths import printable
+from droidgate.sources.source_paths import GIT_SCHEME, printable
 from droidgate_android.apk.file_kinds import is_zip
 from droidgate_android.projects.project_files import read_start
 from droidgate_mappings.model.errors import InputError
@@ -20,7 +20,11 @@ __all__ = ["is_archive", "is_packed_folder"]
 
 
 def is_packed_folder(path: str) -> bool:
-    """Return whether a file is read as a packed folder: by its name, and for a ZIP by the names in it."""
+    """Return whether a source is read as a packed folder: a revision of a Git repository, or a file by its
+    name, and for a ZIP by the names in it.
+    """
+    if path.startswith(GIT_SCHEME):
+        return True
     if not path.lower().endswith(PACKED_ENDINGS):
         return False
     try:

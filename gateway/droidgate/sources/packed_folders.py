@@ -1,6 +1,7 @@
-"""Archives of folders (`.zip`, `.whl`, `.tgz`, `.tar.gz`, `.tar`), unpacked into a private folder to be read.
+"""Archives of folders (`.zip`, `.whl`, `.tgz`, `.tar.gz`, `.tar`) and revisions of Git repositories (`git:`),
+unpacked into a private folder to be read.
 
-Whoever packed one chose its names, sizes and links: only regular files are taken, each below the folder,
+Whoever made one chose its names, sizes and links: only regular files are taken, each below the folder,
 within a budget. An archive in an archive is not unpacked.
 """
 
@@ -20,7 +21,8 @@ from typing import IO, Final
 from weakref import finalize
 
 from droidgate.sources.folders import ARCHIVE_ENDINGS, is_skipped_folder, read_bytes
-from droidgate.sources.source_paths import join_shown, printable
+from droidgate.sources.git_revisions import files_of
+from droidgate.sources.source_paths import GIT_SCHEME, join_shown, printable
 from droidgate_android.apk.file_kinds import is_zip
 from droidgate_android.projects.project_files import MAX_FILE_BYTES, read_start
 from droidgate_mappings.model.errors import BudgetError, InputError
@@ -71,14 +73,14 @@ class UnpackedFolder:
 
 
 def unpack(path: str, shown: str | None = None) -> UnpackedFolder:
-    """Unpack an archive.
+    """Unpack an archive, or the files of a revision.
 
     Args:
-        path: The archive.
+        path: The archive, or `git:REVISION[:PATH]`.
         shown: How errors and the paths of its files name it, as `path` by default.
 
     Raises:
-        InputError: it is broken or encrypted.
+        InputError: it is broken or encrypted, or there is no such revision.
         BudgetError: it holds too much.
     """
     place = printable(path if shown is None else shown)
@@ -126,7 +128,10 @@ def _take_out(path: str, place: str, folder: str, left_out: list[str]) -> None:
 
 
 def _members_of(path: str, place: str) -> Iterator[tuple[str, int, Callable[[], IO[bytes]]]]:
-    """Yield name, size as stated, and opener of each regular file of an archive."""
+    """Yield name, size as stated, and opener of each regular file of an archive or a revision."""
+    if path.startswith(GIT_SCHEME):
+        yield from files_of(path)
+        return
     if is_zip(read_start(path, 4)):
         with zipfile.ZipFile(path) as archive:
             for info in archive.infolist():

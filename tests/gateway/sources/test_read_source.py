@@ -5,6 +5,7 @@ import io
 import json
 import os
 import shutil
+import subprocess
 import tarfile
 import tempfile
 import zipfile
@@ -884,6 +885,61 @@ class TestArchives:
     def test_a_container_of_splits_is_still_an_app(self) -> None:
         with pytest.raises(InputError, match="not"):
             read(packed("app.zip", {"base.apk": b"x"}))
+
+
+def git(*arguments: str, given: bytes = b"") -> str:
+    name = ("-c", "user.name=t", "-c", "user.email=t@example.org", "-c", "init.defaultBranch=main")
+    ran = subprocess.run(["git", *name, *arguments], input=given, capture_output=True, check=True)
+    return ran.stdout.decode().strip()
+
+
+@pytest.mark.requires("git")
+class TestRevisions:
+    """A revision of a Git repository, made by Git itself."""
+
+    @pytest.fixture(autouse=True)
+    def repository(self, own_folder: None) -> None:
+        project("app", {".gitattributes": "t.txt export-ignore filter=other\n", "one.json": "tools old"})
+        Path("app/link.txt").symlink_to("one.json")
+        git("init", "--quiet", ".")
+        git("add", ".")
+        git("commit", "--quiet", "--message=first")
+        git("config", "filter.other.smudge", "touch ran; cat")
+
+    def test_it_is_read_as_its_folder_was(self) -> None:
+        before = [(*facts, place.replace("app/", "git:HEAD:app/", 1)) for *facts, place in found("app")]
+        Path("app/one.json").write_text("tools new")
+        shutil.rmtree("app/app")
+        assert len(before) == 2
+        assert found("git:HEAD:app") == before != found("app")
+        assert [facts for *facts, _ in found("git:main:./app")] == [facts for *facts, _ in before]
+        assert [facts[2] for facts in found("git:HEAD:app/one.json")] == [["old"]]
+        assert not Path("ran").exists()
+
+    @pytest.mark.parametrize(("source", "message"), [
+        ("git:nosuch", "the repository has no such revision or path"),
+        ("git:HEAD:nosuch", "the repository has no such revision or path"),
+        ("git:", "the repository has no such revision or path"),
+        ("git:--all", "the repository has no such revision or path"),
+        ("git:HEAD:app/app/src/main/res", "the repository has no such revision or path"),
+    ])  # fmt: skip
+    def test_a_revision_that_is_not_there_says_so(self, source: str, message: str) -> None:
+        with pytest.raises(InputError) as raised:
+            read(source)
+        assert (raised.value.message, raised.value.place) == (message, source)
+
+    def test_a_tree_of_an_attacker_leads_nowhere(self) -> None:
+        blob = git("hash-object", "-w", "--stdin", given=b"tools out")
+        inner = git("mktree", given=f"100644 blob {blob}\tout.json\n".encode())
+        tree = git("mktree", given=f"040000 tree {inner}\t..\n100644 blob {blob}\tin.json\n".encode())
+        reading = read(f"git:{tree}")
+        assert [str(provider.source) for provider in reading.providers] == [f"git:{tree}/in.json:1"]
+        assert [problem.place for problem in reading.problems] == [f"git:{tree}/../out.json"]
+
+    def test_a_folder_without_a_repository_says_so(self) -> None:
+        shutil.rmtree(".git")
+        with pytest.raises(InputError, match="not a git repository"):
+            read("git:HEAD")
 
 
 @pytest.mark.parametrize("encoding", ["utf-16", "utf-16-be", "utf-16-le"])

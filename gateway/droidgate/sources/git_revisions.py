@@ -1,0 +1,111 @@
+"""Revisions of the Git repository around the working folder, as sources: `git:REVISION[:PATH]`.
+
+Only objects that the repository has are read: no filter and no hook of it runs, nothing is fetched, and the
+files of the working folder stay as they are.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from collections.abc import Callable, Iterator
+from functools import partial
+from io import BytesIO
+from typing import IO, Final
+
+from droidgate.sources.source_paths import GIT_SCHEME, printable
+from droidgate_android.projects.project_files import MAX_FILE_BYTES
+from droidgate_mappings.model.errors import BudgetError, InputError
+
+_OFFLINE: Final = ("-c", "protocol.allow=never")
+_ENVIRONMENT: Final = {"GIT_OPTIONAL_LOCKS": "0", "GIT_NO_LAZY_FETCH": "1", "LC_ALL": "C"}
+_NOT_FILES: Final = ("120000", "160000")
+"""Modes of links and submodules."""
+_HINT: Final = "such as git:main or git:HEAD~1:app; a shallow clone has to fetch the revision first"
+
+
+def read_file_of(source: str) -> bytes | None:
+    """Return the content of the file that `git:REVISION:PATH` names; None where it names a folder.
+
+    Args:
+        source: `git:REVISION`, or `git:REVISION:PATH` with a folder or file below the repository's root
+            (below the working folder where it begins with `./`), as gitrevisions(7) has it.
+
+    Raises:
+        InputError: there is no git, no repository, or no such revision or path in it.
+        BudgetError: the file is too large to be read.
+    """
+    digest, kind = _object_of(source)
+    if kind != "blob":
+        return None
+    if int(_run("cat-file", "-s", digest, place=source)) > MAX_FILE_BYTES:
+        raise BudgetError(f"it has more than {MAX_FILE_BYTES} bytes", place=printable(source))
+    return _run("cat-file", "blob", digest, place=source)
+
+
+def files_of(source: str) -> Iterator[tuple[str, int, Callable[[], IO[bytes]]]]:
+    """Yield name, bytes and opener of each file of a revision; links and submodules are passed over.
+
+    Raises:
+        InputError: as `read_file_of`, or the source names a file.
+    """
+    digest, kind = _object_of(source)
+    if kind == "blob":
+        raise InputError("it is a file", place=printable(source), hint="name its folder")
+    listed = _run("ls-tree", "-r", "-z", "--long", "--full-tree", digest, place=source)
+    with _start("cat-file", "--batch", place=source) as objects:
+        for name, size, content in _listed(listed):
+            yield name, size, partial(_open, objects, content)
+
+
+def _object_of(source: str) -> tuple[str, str]:
+    asked = source.removeprefix(GIT_SCHEME)
+    options = ("--verify", "--quiet", "--end-of-options")
+    digest = _run("rev-parse", *options, asked, place=source).decode().strip()
+    return digest, _run("cat-file", "-t", digest, place=source).decode().strip()
+
+
+def _listed(listing: bytes) -> Iterator[tuple[str, int, str]]:
+    """Yield name, bytes and digest of each file that `git ls-tree --long -z` lists."""
+    for line in listing.split(b"\0")[:-1]:
+        facts, _, name = line.partition(b"\t")
+        mode, _, digest, size = facts.decode("ascii").split()
+        if mode not in _NOT_FILES:
+            yield os.fsdecode(name), int(size), digest
+
+
+def _open(objects: subprocess.Popen[bytes], digest: str) -> IO[bytes]:
+    """Return the content of an object, which `git cat-file --batch` writes between a line and a line end."""
+    if objects.stdin is None or objects.stdout is None:
+        raise InputError("git was started without pipes")
+    objects.stdin.write(f"{digest}\n".encode("ascii"))
+    objects.stdin.flush()
+    head = objects.stdout.readline().split()
+    if len(head) != 3:  # noqa: PLR2004 - digest, type, bytes
+        raise InputError("an object is not in this repository", place=digest, hint="fetch it with git first")
+    data = objects.stdout.read(int(head[2]) + 1)
+    return BytesIO(data[:-1])
+
+
+def _run(*arguments: str, place: str) -> bytes:
+    with _start(*arguments, place=place) as process:
+        out, err = process.communicate()
+    if process.returncode != 0:
+        message = err.decode(errors="replace").strip().removeprefix("fatal: ")
+        message = message or "the repository has no such revision or path"
+        raise InputError(printable(message), place=printable(place), hint=_HINT)
+    return out
+
+
+def _start(*arguments: str, place: str) -> subprocess.Popen[bytes]:
+    try:
+        return subprocess.Popen(  # noqa: S603 - the arguments are a list, and a revision follows --end-of-options
+            ["git", *_OFFLINE, *arguments],  # noqa: S607 - the user's git
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            env=os.environ | _ENVIRONMENT,
+        )
+    except OSError as error:
+        hint = "install Git, or name a folder"
+        raise InputError(f"git cannot be started: {error}", place=printable(place), hint=hint) from None
