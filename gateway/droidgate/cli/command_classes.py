@@ -24,7 +24,7 @@ from droidgate.cli.output.verbosity import Quiet, Verbose, add_verbosity
 from droidgate_mappings.model.errors import UsageError
 
 if TYPE_CHECKING:
-    from droidgate.cli.output.reports import Report
+    from droidgate.cli.output.reports import Form, Report
 
 
 def _print_schema(context: typer.Context, is_asked: bool) -> None:  # noqa: FBT001
@@ -135,6 +135,7 @@ def _parameter(name: str, annotation: Any, default: Any, heading: str | None = N
     return Parameter(name, Parameter.KEYWORD_ONLY, default=default, annotation=annotation)
 
 
+_FORMS: Final[tuple[Form, ...]] = ("json", "sarif", "markdown")
 _WORDS: Final[Mapping[type, str]] = {int: "N", float: "N", Path: "PATH", str: "TEXT"}
 
 
@@ -196,13 +197,23 @@ class Command(Options):
 
     def run(self) -> int:
         """Do the work, print its report, and return the exit code."""
-        as_json, as_sarif = getattr(self, "as_json", False), getattr(self, "as_sarif", False)
-        if as_json and as_sarif:
-            raise UsageError("--json and --sarif exclude each other", hint="choose one of them")
+        forms: list[Form] = [form for form in _FORMS if getattr(self, f"as_{form}", False)]
+        if len(forms) > 1:
+            message = f"--{forms[0]} and --{forms[1]} exclude each other"
+            raise UsageError(message, hint="choose one of them")
+        self._check_sources(forms)
         module, _, name = self._work.partition(":")
         work: Callable[[Command], Report | int] = getattr(import_module(module), name)
         result = work(self)
-        return result if isinstance(result, int) else result.print(as_json=as_json, as_sarif=as_sarif)
+        return result if isinstance(result, int) else result.print(*forms)
+
+    def _check_sources(self, forms: Iterable[Form]) -> None:
+        """Raise where the last source is the file that a report should go into: reports are printed."""
+        *_, last = getattr(self, "sources", None) or [""]
+        for form in forms:
+            if last.endswith((".sarif", ".sarif.json", ".md", ".json")) and not Path(last).exists():
+                hint = f"to write it into a file, end the command with: --{form} > {last}"
+                raise UsageError(f"--{form} prints its report, and takes no file", hint=hint)
 
 
 class PagedCommand(Command):

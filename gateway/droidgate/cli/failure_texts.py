@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import os
+import re
 import sys
 import traceback
 from itertools import islice
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 _MOST_ENTRIES: Final = 1000
+_REPORT_FILE: Final = re.compile(r"extra argument\(s\) \((\S+\.(?:sarif|json|md))\)")
 """Most entries of a folder that a missing name is compared with."""
 
 _HINTS_OF_FILES: Final = {
@@ -157,7 +159,10 @@ def _print_usage(error: Exception, called: str) -> int:
         print(error.format_message(), file=sys.stderr)  # type: ignore[attr-defined]
     else:
         message, suggestion = _split_suggestion(_in_plain_words(error).replace("Value error, ", ""))
-        _print_error(message[:1].lower() + message[1:].rstrip("."), hint=f"{suggestion}see `{path} --help`")
+        hint = f"{suggestion}see `{path} --help`"
+        if file := _REPORT_FILE.search(message):
+            hint = f"to write the report into a file, end the command with: > {file[1]}"
+        _print_error(message[:1].lower() + message[1:].rstrip("."), hint=hint)
     return ExitCode.USAGE
 
 

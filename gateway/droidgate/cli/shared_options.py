@@ -53,7 +53,7 @@ class DiffThreshold(StrEnum):
 
 SOURCE_HELP = (
     "A descriptor file, project folder, APK, folder or archive (.zip, .tgz) of any of these, catalog, "
-    "adb:[SERIAL] or - for standard input"
+    "git:REVISION[:PATH], adb:[SERIAL] or - for standard input"
 )
 PATTERN_HELP = "CAPABILITY, PACKAGE/CAPABILITY or PACKAGE/COMPONENT/CAPABILITY; * and ? are wildcards"
 
@@ -95,3 +95,4 @@ INCLUDE_SHIMS: Final = flag("--include-shims", "Include shims and droidgate's ag
 FORCE: Final = flag("--force", "Overwrite files that are there and differ")
 AS_JSON: Final = flag("--json", "Print a JSON document instead of text")
 AS_SARIF: Final = flag("--sarif", "Print a SARIF 2.1.0 log instead of text")
+AS_MARKDOWN: Final = flag("--markdown", "Print Markdown for a pull request's comment instead of text")

@@ -13,7 +13,7 @@ from typing import Literal
 from droidgate_mappings.model.errors import UsageError, WriteError
 from droidgate_mappings.timed_steps import timed_step
 
-Status = Literal["created", "updated", "unchanged"]
+Status = Literal["created", "updated", "unchanged", "would create", "would update"]
 
 
 def write_files(
@@ -46,6 +46,17 @@ def write_files(
             with timed_step(f"write {path}"):
                 replace_file(path, data)
     return statuses
+
+
+def compare_files(files: Mapping[Path, bytes]) -> dict[Path, Status]:
+    """Return what `write_files` would do with files; nothing is written.
+
+    Raises:
+        WriteError: a folder or file is in the way.
+    """
+    changes: dict[Status, Status] = {"created": "would create", "updated": "would update"}
+    statuses = {path: _status(path, data) for path, data in files.items()}
+    return {path: changes.get(status, status) for path, status in statuses.items()}
 
 
 def check_folder(folder: Path) -> None:

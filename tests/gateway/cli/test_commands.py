@@ -60,6 +60,11 @@ TYPED = [
     ("inspect timer --capability stop_timer", 0, "no parameters", None),
     ("lint timer timer.xml", 0, None, None),
     ("diff timer timer --fail-on text-only", 0, NOTHING_CHANGED, None),
+    ("diff timer timer --markdown", 0, "**nothing changed; 2 capabilities are as they were**\n", ""),
+    ("diff timer timer --sarif out.sarif", 2, "", "end the command with: > out.sarif"),
+    ("lint timer --sarif out.sarif", 2, "", "end the command with: --sarif > out.sarif"),
+    ("lint timer --markdown --json", 2, "", "--json and --markdown exclude each other"),
+    ("convert timer --to mcp -o - --check", 2, "", "--check compares files"),
     ("diff timer.xml - <timer.xml", 0, NOTHING_CHANGED, None),
     ("diff timer.xml text.xml --fail-on security", 0, None, None),
     ("diff timer.xml text.xml --fail-on breaking", 0, None, None),
@@ -230,6 +235,21 @@ def test_lint_names_rule_place_and_way_out(droidgate: Runner, golden: Golden) ->
     log = json.loads(droidgate("lint", "broken.xml", "--sarif").out)
     check_log(log)
     assert len(log["runs"][0]["results"]) == len(found)
+    comment = droidgate("lint", "broken.xml", "--markdown").out
+    assert comment.startswith("**")
+    assert comment.count("\n| error |") == document["counts"]["error"]
+
+
+def test_diff_prints_sarif_at_the_capability_that_changed(droidgate: Runner) -> None:
+    Path("later.xml").write_text(TIMER.replace('"minutes"', '"hours"'))
+    log = json.loads(droidgate("diff", "timer.xml", "later.xml", "--sarif").out)
+    check_log(log)
+    found = {
+        (item["ruleId"], item["level"], item["locations"][0]["physicalLocation"]["region"]["startLine"])
+        for item in log["runs"][0]["results"]
+        if item["locations"][0]["physicalLocation"]["artifactLocation"]["uri"] == "later.xml"
+    }
+    assert found == {("property-added", "error", 3), ("property-removed", "error", 3)}
 
 
 def test_a_finding_in_a_json_document_has_the_pointer_of_its_place(droidgate: Runner) -> None:

@@ -575,6 +575,17 @@ def test_convert_prints_sarif(droidgate: Runner, name: str) -> None:
         assert {item["level"] for item in results if item["ruleId"] == rule} == {level}
 
 
+def test_check_writes_nothing_and_finds_what_would_change(droidgate: Runner) -> None:
+    run = converted(droidgate, "timer", "--check", to="mcp", code=1)
+    assert run.out.count("would create: ") == 3
+    assert not Path("out").exists()
+    converted(droidgate, "timer", to="mcp")
+    assert converted(droidgate, "timer", "--check", to="mcp").out.count("unchanged: ") == 3
+    Path("out/tools.json").write_text("{}")
+    assert "would update: out/tools.json\n" in converted(droidgate, "timer", "--check", to="mcp", code=1).out
+    assert Path("out/tools.json").read_text() == "{}"
+
+
 def test_where_no_provider_can_be_written_each_is_named_and_nothing_is_written(droidgate: Runner) -> None:
     for name in ("one.json", "two.json"):
         write_tools(Path(name), TOO_LONG)

@@ -10,6 +10,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import example, given, strategies as st
+from markdown_it import MarkdownIt
 
 from device_shim.shim_builder.built_samples import PACKAGE, shim_of, source_app
 from droidgate.cli import run
@@ -20,6 +22,7 @@ from droidgate.cli.output.grouped_findings import (
     findings_table,
     group_findings,
 )
+from droidgate.cli.output.markdown import markdown_page
 from droidgate.cli.output.marking import provider_marks_page
 from droidgate.cli.output.page_length import PageLength, choose_page_length
 from droidgate.cli.output.pages import (
@@ -34,6 +37,7 @@ from droidgate.cli.output.pages import (
     plain_height,
     short_page,
 )
+from droidgate.cli.output.safe_text import visible
 from droidgate.cli.output.summaries import provider_page
 from droidgate.cli.shim.run_shim_build import built_record, shim_blocks
 from droidgate_mappings.model.capability import Capability, CapabilityAccess, ComponentAccess, Place, Provider
@@ -44,6 +48,8 @@ from droidgate_phone.system.releases import load_release
 from gateway.cli.program_runs import Runner, Terminal, run_on_terminal
 from gateway.cli.samples import write_bare_project, write_tools
 from requirements_of_tests import CHECKOUT, require
+
+CELL = st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=40)
 
 
 def part(name: str, rows: int) -> list[Block]:
@@ -397,6 +403,31 @@ LINES = (
 @pytest.fixture
 def tools(tmp_path: Path) -> Path:
     return write_tools(tmp_path / "tools.json", MARKED_TOOLS)
+
+
+@given(st.tuples(CELL, CELL))
+@example(("|", "](https://x.example) @team <b>"))
+@example(("```", "1. a\n# b"))
+def test_markdown_shows_every_text_as_it_is(row: tuple[str, str]) -> None:
+    """CommonMark with GitHub's tables, by markdown-it: what it shows is the text, without any mark-up."""
+    page = markdown_page([Table(["A", "B"], [row]), Line(row[0], 1), Line("done")])
+    parsed = MarkdownIt("commonmark").enable("table").parse(page)
+    shown = [
+        "".join(part.content for part in inline.children or ())
+        for inline in parsed
+        if inline.type == "inline"
+    ]
+    kinds = {part.type for inline in parsed for part in inline.children or ()}
+    assert kinds <= {"text", "text_special", "strong_open", "strong_close"}
+    words = [" ".join(visible(cell).split()) for cell in row]
+    assert [" ".join(text.split()) for text in shown] == ["done", "A", "B", *words, words[0]]
+
+
+def test_a_comment_that_would_be_too_long_counts_what_it_leaves_out() -> None:
+    page = markdown_page([Table(["A"], [["x" * 100]] * 1_000), Line("all breaking")])
+    assert page.startswith("**all breaking**\n")
+    assert len(page) < 65_536
+    assert re.search(r"\n\n\d+ more lines of this report did not fit into a comment\n$", page)
 
 
 def marked(document: dict[str, list[dict[str, str]]]) -> list[tuple[str, ...]]:

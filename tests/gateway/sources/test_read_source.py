@@ -898,7 +898,8 @@ class TestRevisions:
     """A revision of a Git repository, made by Git itself."""
 
     @pytest.fixture(autouse=True)
-    def repository(self, own_folder: None) -> None:
+    def repository(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.chdir(tmp_path)
         project("app", {".gitattributes": "t.txt export-ignore filter=other\n", "one.json": "tools old"})
         Path("app/link.txt").symlink_to("one.json")
         git("init", "--quiet", ".")

@@ -289,7 +289,7 @@ def call_and_report(request: CallRequest, options: Call) -> int:
 def _show(result: CallResult, *, as_json: bool) -> None:
     _warn(result.findings)
     report = Report(lambda: output_lines(result.outputs), lambda: call_document(result), is_data=True)
-    report.print(as_json=as_json)
+    report.print("json" if as_json else "text")
 
 
 def explain_and_report(request: CallRequest, options: Call) -> int:
@@ -300,7 +300,7 @@ def explain_and_report(request: CallRequest, options: Call) -> int:
     """
     plan = _caller(options).explain(request)
     report = Report(lambda: _plan_lines(plan), lambda: plan_document(plan), is_data=True)
-    return report.print(as_json=options.as_json)
+    return report.print("json" if options.as_json else "text")
 
 
 def _point_to_parameters(error: CallError, capability: str, serial: str | None) -> None:

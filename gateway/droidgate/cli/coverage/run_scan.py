@@ -85,7 +85,7 @@ def scan_sources(options: Scan) -> int:
     with ProgressLine() as progress:
         result = scan(*options.sources, catalog=folder, options=scan_options, watcher=progress)
     report = Report(lambda: scan_page(result), lambda: _document(result), files={folder: status})
-    report.print(as_json=options.as_json)
+    report.print("json" if options.as_json else "text")
     if result.catalog.rows["apps"] or result.outcomes.get("read"):
         return ExitCode.OK
     raise InputError(

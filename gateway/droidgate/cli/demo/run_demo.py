@@ -26,7 +26,7 @@ from droidgate.cli.demo.demonstration_calls import (
     shorten,
 )
 from droidgate.cli.demo.demonstration_phone import DemonstrationPhone, demonstration_phone
-from droidgate.cli.descriptors.run_convert import write_conversion
+from droidgate.cli.descriptors.run_convert import conversion_files
 from droidgate.cli.descriptors.run_formats import can_write, matrix_page
 from droidgate.cli.devices.run_discover import counts_line, discovery_page
 from droidgate.cli.exit_codes import ExitCode
@@ -40,6 +40,7 @@ from droidgate.cli.output.grouped_findings import (
 from droidgate.cli.output.pages import Heading, Line, Table, show
 from droidgate.cli.output.summaries import provider_page
 from droidgate.computer.optional_packages import install_command, need
+from droidgate.computer.output_folder import write_files
 from droidgate.migration.conversion import Conversion, convert
 from droidgate.migration.migration_plan import MigrationPlan, plan_migration
 from droidgate.migration.source_sets import find_source_set
@@ -58,7 +59,6 @@ from droidgate_phone.apps.sample_packages import SamplePackage, sample_packages,
 
 if TYPE_CHECKING:
     from droidgate.devices.device import Device
-
 
 REVISION: Final = "2026-07-28"
 _COLUMNS: Final = ("TOOL", "ANSWER", "MS")
@@ -252,7 +252,7 @@ class _Demonstration:
         """Convert a provider and read the files back; return what is printed of it."""
         read = Providers((provider,))
         converted = convert(read, target.id)
-        write_conversion(read, converted, place, force=True)
+        write_files(conversion_files(read, converted, place), force=True)
         is_same = _reads_back(converted, target, place)
         (translation,) = converted.translations
         findings = translation.writing.findings

@@ -9,6 +9,7 @@ from droidgate.cli.command_classes import PagedCommand, ReportingCommand, argume
 from droidgate.cli.run_limits import BoundedCommand, Deadline, Memory
 from droidgate.cli.shared_options import (
     AS_JSON,
+    AS_MARKDOWN,
     AS_SARIF,
     CHOSEN_PROVIDERS,
     FORCE,
@@ -60,7 +61,7 @@ class Convert(
     """
 
     _headings = {
-        "What is written": ("target", "out", "name", "package", "description", "force"),
+        "What is written": ("target", "out", "name", "package", "description", "force", "check"),
         "What is read": ("only", "providers", "variant", "strict"),
     }
 
@@ -77,11 +78,15 @@ class Convert(
     variant: str | None = VARIANT
     strict: bool = STRICT
     force: bool = FORCE
+    check: bool = flag(
+        "--check", "Write nothing, and exit with 1 where the files are not what would be written"
+    )
     fail_on: ConversionThreshold | None = option(
         "--fail-on", "Exit with 1 from this level on; everything is written all the same"
     )
     as_json: bool = AS_JSON
     as_sarif: bool = AS_SARIF
+    as_markdown: bool = AS_MARKDOWN
 
 
 class Language(StrEnum):
@@ -205,6 +210,7 @@ class Lint(
     fail_on: LintThreshold = option("--fail-on", "Exit with 1 from this level on", LintThreshold.ERROR)
     as_json: bool = AS_JSON
     as_sarif: bool = AS_SARIF
+    as_markdown: bool = AS_MARKDOWN
 
 
 class Diff(
@@ -230,6 +236,8 @@ class Diff(
         "TOML file of known changes, which do not count: code, reason, until and place of each",
     )
     as_json: bool = AS_JSON
+    as_sarif: bool = AS_SARIF
+    as_markdown: bool = AS_MARKDOWN
 
 
 class Formats(

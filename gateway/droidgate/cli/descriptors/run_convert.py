@@ -24,7 +24,7 @@ from droidgate.cli.output.pages import Block, Heading, Line, show
 from droidgate.cli.output.reports import Report
 from droidgate.cli.output.safe_text import visible
 from droidgate.cli.read_sources import print_problem, read_all
-from droidgate.computer.output_folder import Status, check_output_name, path_below, write_files
+from droidgate.computer.output_folder import check_output_name, compare_files, path_below, write_files
 from droidgate.migration.conversion import Conversion, convert
 from droidgate.sources import check_convertible
 from droidgate.sources.source_results import Providers
@@ -145,13 +145,22 @@ def convert_sources(options: Convert) -> Report | int:
     if converted.failures or read.problems:
         code = ExitCode.INPUT
     if options.out == _STANDARD_OUTPUT:
+        if options.check:
+            raise UsageError("--check compares files, and -o - has none", hint="name a folder with -o OUT")
         _print_artifact(read, converted, options)
         return code
+    data = conversion_files(read, converted, options.out)
+    if options.check:
+        files = compare_files(data)
+        if any(status != "unchanged" for status in files.values()):
+            code = code or ExitCode.FINDINGS
+    else:
+        files = write_files(data, force=options.force)
     return Report(
         lambda: conversion_page(converted, read.findings),
         lambda: fidelity_document(read, converted),
         code,
-        write_conversion(read, converted, options.out, force=options.force),
+        files,
         lambda: [
             *findings,
             *(mark.as_finding() for item in converted.translations for mark in _marks_of(item)),
@@ -171,12 +180,12 @@ def all_findings(read: Providers, converted: Conversion) -> list[Finding]:
     return [*read.findings, *converted.findings]
 
 
-def write_conversion(read: Providers, converted: Conversion, out: Path, *, force: bool) -> dict[Path, Status]:
-    """Write the artifacts, the fidelity report and the name map.
+def conversion_files(read: Providers, converted: Conversion, out: Path) -> dict[Path, bytes]:
+    """Return the artifacts, the fidelity report and the name map, each by its path.
 
     Raises:
         UsageError: several artifacts should go into one file.
-        WriteError: see `write_files`.
+        WriteError: an artifact would lie outside of the folder.
     """
     artifacts = [pair for files in converted.artifacts for pair in files]
     if _names_a_file(out, artifacts):
@@ -188,7 +197,7 @@ def write_conversion(read: Providers, converted: Conversion, out: Path, *, force
         reports = {name: out / name for name in (FIDELITY_FILE, NAMES_FILE)}
     data[reports[FIDELITY_FILE]] = json_text(json_value(fidelity_document(read, converted))).encode()
     data[reports[NAMES_FILE]] = json_text(json_value(_names_document(converted))).encode()
-    return write_files(data, force=force)
+    return data
 
 
 def _names_a_file(out: Path, artifacts: Sequence[tuple[str, Artifact]]) -> bool:

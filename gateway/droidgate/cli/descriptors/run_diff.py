@@ -23,7 +23,18 @@ from droidgate_mappings.compare import (
     ProviderComparison,
     Weight,
 )
+from droidgate_mappings.model.capability import Place, Provider
 from droidgate_mappings.model.errors import UsageError
+from droidgate_mappings.model.findings import Finding, Level
+
+_LEVELS: Final = {
+    Weight.TEXT_ONLY: Level.NOTE,
+    Weight.COMPATIBLE: Level.NOTE,
+    Weight.NOT_DECIDED: Level.ERROR,
+    Weight.BREAKING: Level.ERROR,
+    Weight.SECURITY: Level.SECURITY,
+}
+"""The level of a change in a SARIF log, where what is not decided counts as breaking."""
 
 _OPENED_HINT: Final = "hint: check that these callers may call it, or restore the rule"
 
@@ -75,6 +86,36 @@ def diff_sources(options: Diff) -> Report:
             problems=[*before.problems, *after.problems, *acceptance.notes],
         ),
         ExitCode.FINDINGS if reached else ExitCode.OK,
+        findings=lambda: _findings_of(comparison, [*before.providers, *after.providers]),
+    )
+
+
+def _findings_of(comparison: Comparison, providers: Sequence[Provider]) -> Iterator[Finding]:
+    """Yield each change as a finding at its capability or provider, on the newer side where it is on both."""
+    places: dict[tuple[str | None, ...], Place | None] = {}
+    for provider in providers:
+        name = (provider.protocol, provider.package, provider.component)
+        places[name] = provider.source
+        for capability in provider.capabilities:
+            places[*name, capability.id] = capability.source or provider.source
+    for item in comparison.protocol_changes:
+        yield _finding_of(item.change, "", places.get((item.protocol, item.package, item.component)))
+    for compared in comparison.providers:
+        name = (compared.protocol, compared.package, compared.component)
+        for subject, changes in _subjects_of(compared):
+            place = places.get((*name, subject)) or places.get(name)
+            for change in changes:
+                yield _finding_of(change, subject, place)
+
+
+def _finding_of(change: Change, subject: str, place: Place | None) -> Finding:
+    about = f"{change.weight.value}: {subject}: " if subject else f"{change.weight.value}: "
+    return Finding(
+        code=change.code,
+        level=_LEVELS[change.weight],
+        pointer=_place_of(change, subject),
+        message=one_line(about + change.message),
+        source=place,
     )
 
 

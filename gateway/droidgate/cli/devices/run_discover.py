@@ -54,7 +54,9 @@ def discover(options: Discover) -> int:
         print_problem(problem)
     nothing_was_read = bool(problems) and not any(app.providers for app in phone.apps)
     code = ExitCode.INPUT if nothing_was_read else ExitCode.OK
-    Report(lambda: discovery_page(phone), lambda: _document(phone, problems)).print(as_json=options.as_json)
+    Report(lambda: discovery_page(phone), lambda: _document(phone, problems)).print(
+        "json" if options.as_json else "text"
+    )
     print_note(counts_line(phone))
     return code
 

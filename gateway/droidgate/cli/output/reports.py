@@ -1,11 +1,12 @@
-"""What a command has to print, and the one way in which it is printed: as text, JSON or SARIF."""
+"""What a command has to print, and the one way in which it is printed: as text, JSON, SARIF or Markdown."""
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from droidgate.cli.exit_codes import ExitCode
 from droidgate.cli.output.pages import Block, file_lines, print_file_notes, show
@@ -13,6 +14,9 @@ from droidgate.cli.output.pages import Block, file_lines, print_file_notes, show
 if TYPE_CHECKING:
     from droidgate.cli.output.json_output import Document
     from droidgate_mappings.model.findings import Finding
+
+
+Form = Literal["text", "json", "sarif", "markdown"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,16 +39,21 @@ class Report:
     findings: Callable[[], Iterable[Finding]] = tuple
     is_data: bool = False
 
-    def print(self, *, as_json: bool = False, as_sarif: bool = False) -> int:
-        """Print it in the form that is asked for, and return the exit code."""
-        if not (as_json or as_sarif):
+    def print(self, form: Form = "text") -> int:
+        """Print it in a form, and return the exit code."""
+        if form == "text":
             show([*self.page(), *file_lines(self.files)], is_data=self.is_data)
             return self.code
-        from droidgate.cli.output.json_output import print_json
+        if form == "markdown":
+            from droidgate.cli.output.markdown import markdown_page
 
-        if as_json:
+            sys.stdout.write(markdown_page(self.page()))
+        elif form == "json":
+            from droidgate.cli.output.json_output import print_json
+
             print_json(self.document())
         else:
+            from droidgate.cli.output.json_output import print_json
             from droidgate.cli.output.sarif import sarif_log
 
             print_json(sarif_log(self.findings()))

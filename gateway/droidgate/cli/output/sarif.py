@@ -10,6 +10,7 @@ from pathlib import Path, PurePath
 from typing import Final
 from urllib.parse import quote
 
+from droidgate.cli.output.markdown import plain_markdown
 from droidgate_mappings.formats.format import meaning_of
 from droidgate_mappings.model.findings import Finding, Level
 from droidgate_mappings.model.json_values import Json
@@ -18,7 +19,6 @@ from droidgate_mappings.text_safety import visible
 _SCHEMA: Final = "https://json.schemastore.org/sarif-2.1.0.json"
 _ROOT: Final = "SRCROOT"
 _BRACKET: Final = re.compile(r"[\\\[\]]")
-_MARKUP: Final = re.compile(r"[\\`*_{}\[\]()<>&#+!|~@:/^$=\r\n\t-]|(?<=[0-9])\.|\.(?=\w)")
 _LEVELS: Final = {
     Level.READ: "note",
     Level.RENAMED: "note",
@@ -89,7 +89,7 @@ def _result(finding: Finding, index: int, seen: dict[str, int]) -> Json:
         "ruleId": finding.code,
         "ruleIndex": index,
         "level": _LEVELS[finding.level],
-        "message": {"text": _as_text(text), "markdown": _as_markdown(text)},
+        "message": {"text": _as_text(text), "markdown": plain_markdown(text)},
         "locations": [location],
         "partialFingerprints": {"droidgate/v1": _fingerprint(f"{key}\n{seen[key]}")},
         "properties": properties,
@@ -99,11 +99,6 @@ def _result(finding: Finding, index: int, seen: dict[str, int]) -> Json:
 def _as_text(text: str) -> str:
     """Return a plain text message without links (section 3.11.6): brackets and backslashes are escaped."""
     return _BRACKET.sub(r"\\\g<0>", text)
-
-
-def _as_markdown(text: str) -> str:
-    """Return a message in GitHub's Markdown that shows a text as it is: no mark-up, links or mentions."""
-    return _MARKUP.sub(lambda match: f"&#{ord(match[0])};", text)
 
 
 def _fingerprint(key: str) -> str:

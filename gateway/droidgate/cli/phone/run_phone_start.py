@@ -234,7 +234,7 @@ def _show(document: PhoneStartDocument, *, as_json: bool) -> None:
         Line("To end it:"),
         Line(f"droidgate phone stop --port {document.port}", 1),
     ]
-    Report(lambda: lines, lambda: document).print(as_json=as_json)
+    Report(lambda: lines, lambda: document).print("json" if as_json else "text")
 
 
 def _let_go_of_output() -> None:

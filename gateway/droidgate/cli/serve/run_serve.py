@@ -109,7 +109,7 @@ def _print_plan(options: Serve) -> int:
             ),
         ),
     )
-    report.print(as_json=options.as_json)
+    report.print("json" if options.as_json else "text")
     if not options.as_json:
         _print_mode(provider, options)
     return ExitCode.OK

@@ -1,0 +1,55 @@
+"""A page as GitHub's Markdown, for the comment on a pull request; texts of apps are shown as they are."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from typing import Final
+
+from droidgate.cli.output.pages import Block, Heading, Line, amount
+from droidgate.cli.output.safe_text import visible
+
+MOST_CHARACTERS: Final = 60_000
+"""A comment of GitHub takes 65,536."""
+
+_MARKUP: Final = re.compile(r"[\\`*_{}\[\]()<>&#+!|~@:/^$=\r\n\t-]|(?<=[0-9])\.|\.(?=\w)")
+
+
+def plain_markdown(text: str) -> str:
+    """Return Markdown that shows a text as it is: no mark-up, links or mentions."""
+    return _MARKUP.sub(lambda match: f"&#{ord(match[0])};", text)
+
+
+def markdown_page(blocks: Iterable[Block]) -> str:
+    """Return a page: its last line, the summary, comes first; lines that exceed a comment are counted."""
+    page = list(blocks)
+    summary = page.pop() if page and isinstance(page[-1], Line) else Line()
+    shown = [f"**{_shown(summary.text)}**", ""] if summary.text else []
+    left = MOST_CHARACTERS
+    lines = [line for block in page for line in _lines_of(block)]
+    for place, line in enumerate(lines):
+        left -= len(line) + 1
+        if left < 0:
+            count = amount(len(lines) - place, "more line")
+            shown += ["", f"{count} of this report did not fit into a comment"]
+            break
+        shown.append(line)
+    return "\n".join(shown).strip() + "\n"
+
+
+def _lines_of(block: Block) -> Iterator[str]:
+    if isinstance(block, Heading):
+        yield from ("", f"### {_shown(block.text)}", "")
+    elif isinstance(block, Line):
+        yield f"{'  ' * max(0, block.indent - 1)}- {_shown(block.text)}" if block.text else ""
+    else:
+        yield ""
+        for row in (block.columns, ["---"] * len(block.columns)):
+            yield f"| {' | '.join(row)} |"
+        for row in block.rows:
+            yield f"| {' | '.join(map(_shown, row))} |"
+        yield ""
+
+
+def _shown(text: str) -> str:
+    return plain_markdown(visible(text))
