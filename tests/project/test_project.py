@@ -132,7 +132,7 @@ def test_formats_are_named_and_imported_outside_their_adapters_for_a_reason_only
 
 
 AT_THE_ROOT = {
-    *(".gitignore", "LICENSE", "Makefile", "pyproject.toml", "server.json"),
+    *(".gitignore", ".pre-commit-hooks.yaml", "LICENSE", "Makefile", "pyproject.toml", "server.json"),
     *("CHANGELOG.md", "CONTRIBUTING.md", "README.md", "SECURITY.md"),
 }
 
