@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Final
 
 from droidgate.computer.output_folder import Status, path_below, write_files
+from droidgate.sources import providers_of
 from droidgate_mappings.formats.format import Artifact, Format, find_format
 from droidgate_mappings.model.capability import Provider
 from droidgate_mappings.model.errors import WriteError
@@ -74,21 +75,22 @@ class Conversion:
         return write_files(data, force=force)
 
 
-def convert(providers: Iterable[Provider], to: str) -> Conversion:
-    """Convert providers into a format; nothing is written to disk.
+def convert(source: str | PathLike[str] | Iterable[Provider], to: str) -> Conversion:
+    """Convert what a source declares into a format; nothing is written to disk.
 
     Args:
-        providers: What `read` returns, or any of its providers.
+        source: A source as `read` takes it, or providers: what `read` returns, or any of them.
         to: A format's id, or `FORMAT+DIALECT`; without a dialect it is the format's default.
 
     Raises:
+        InputError: the source cannot be read, or declares nothing.
         UsageError: the target is unknown, or is only read.
         WriteError: the only provider cannot be written, or its capabilities are not known, as no file of its
             app lists them; of several, the others are.
     """
     target, dialect = find_format(to)
     with timed_step(f"convert to {target.id}+{dialect.id}"):
-        outcomes = translate_each(providers, target, dialect)
+        outcomes = translate_each(providers_of(source), target, dialect)
     failed = [outcome for outcome in outcomes if isinstance(outcome, FailedTranslation)]
     if failed and len(outcomes) == 1:
         raise failed[0].error

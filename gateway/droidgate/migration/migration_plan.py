@@ -28,7 +28,7 @@ from droidgate.migration.source_sets import (
     read_text_file,
     replace_text,
 )
-from droidgate.sources import check_convertible, read, read_sources
+from droidgate.sources import check_convertible, providers_of, read_sources
 from droidgate.sources.source_results import Providers, check_package
 from droidgate_android.handlers.methods import identifiers
 from droidgate_android.handlers.places import MARK
@@ -700,7 +700,7 @@ def migrate(
     target, dialect = find_format(to)
     project = Path(into)
     source_set = find_source_set(project, package)
-    providers = _providers_of(source)
+    providers = providers_of(source)
     check_convertible(providers, " ".join(providers.sources) or None)
     providers = replace(providers, providers=tuple(_joined(providers, target)))
     conversion = convert(providers, to)
@@ -761,9 +761,3 @@ def _no_longer_declared(project: Path, translations: Sequence[Translation], targ
             if provider.component is not None and provider.component == written.component and lost:
                 message = f"{written.component} no longer declares {', '.join(lost)}"
                 yield f"{message}: to keep them, migrate the providers of both together"
-
-
-def _providers_of(source: str | PathLike[str] | Iterable[Provider]) -> Providers:
-    if isinstance(source, str | PathLike):
-        return read(fspath(source))
-    return source if isinstance(source, Providers) else Providers(tuple(source))

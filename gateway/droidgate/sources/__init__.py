@@ -25,6 +25,7 @@ from droidgate_mappings.formats.format import (
     finder_of_silent,
     load_formats,
 )
+from droidgate_mappings.model.capability import Provider
 from droidgate_mappings.model.errors import BudgetError, InputError, UsageError
 from droidgate_mappings.timed_steps import timed_step
 
@@ -39,6 +40,7 @@ __all__ = [
     "application_from_tree",
     "check_convertible",
     "check_declared",
+    "providers_of",
     "read",
     "read_content",
     "read_loose_code",
@@ -79,6 +81,20 @@ def read(
     providers = read_sources(names, formats=formats, strict=strict, variant=variant)
     check_declared(providers, names)
     return providers
+
+
+def providers_of(source: str | PathLike[str] | Iterable[Provider]) -> Providers:
+    """Return what a source declares, or providers that were read already.
+
+    Args:
+        source: A source as `read` takes it, or providers: what `read` returns, or any of them.
+
+    Raises:
+        InputError, DeviceError, UsageError: as `read`.
+    """
+    if isinstance(source, str | PathLike):
+        return read(source)
+    return source if isinstance(source, Providers) else Providers(tuple(source))
 
 
 def read_sources(

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
+from os import PathLike
 from typing import Final
 
+from droidgate.sources import providers_of
 from droidgate.sources.source_code import VARIANT_CODE
 from droidgate.sources.source_results import Providers
 from droidgate_mappings.compare import (
@@ -27,13 +29,20 @@ _HIDING_CODES: Final = frozenset({DECLARATION_UNREAD, VARIANT_CODE})
 """Findings about files whose capabilities are missing."""
 
 
-def diff(old: Iterable[Provider], new: Iterable[Provider]) -> Comparison:
-    """Return what changed between two sets of providers.
+def diff(
+    old: str | PathLike[str] | Iterable[Provider], new: str | PathLike[str] | Iterable[Provider]
+) -> Comparison:
+    """Return what changed between two versions.
 
     Args:
-        old: What `read` returned, or any providers of it.
+        old: A source as `read` takes it, or providers: what `read` returns, or any of them.
         new: The same of the later version. What could not be read of either is not compared.
+
+    Raises:
+        InputError: a source cannot be read, or declares nothing.
+        DeviceError: a phone cannot be reached or used.
     """
+    old, new = providers_of(old), providers_of(new)
     olds, news = tuple(old), tuple(new)
     olds, protocol_changes = _in_new_protocols(olds, news)
     compared = compare_sets(

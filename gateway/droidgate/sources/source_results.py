@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from html import escape
 from typing import TYPE_CHECKING, Final
 
 from droidgate_mappings.formats.application import Application
@@ -13,6 +14,7 @@ from droidgate_mappings.model.errors import InputError, UsageError
 from droidgate_mappings.model.findings import Finding
 from droidgate_mappings.model.names import qualified_class
 from droidgate_mappings.text.nearest_names import closest_name
+from droidgate_mappings.text_safety import one_line
 from droidgate_mappings.translate import dialect_name, provider_name
 
 if TYPE_CHECKING:
@@ -171,6 +173,25 @@ class Providers:
     linted: tuple[Finding, ...] = ()
     unreadable: int = 0
     unpacked: tuple[UnpackedFolder, ...] = ()
+
+    def __repr__(self) -> str:
+        """Return one line: what there is, counted."""
+        capabilities = sum(len(provider.capabilities) for provider in self.providers)
+        counts = f"providers={len(self.providers)}, capabilities={capabilities}"
+        return f"<Providers {counts}, problems={len(self.problems)}>"
+
+    def _repr_html_(self) -> str:
+        """Return a table of the capabilities, for notebooks."""
+        rows = (
+            (provider.protocol, provider.package, provider.component, capability.id, capability.description)
+            for provider in self.providers
+            for capability in provider.capabilities
+        )
+        columns = ("protocol", "app", "component", "capability", "description")
+        head = "".join(f"<th>{column}</th>" for column in columns)
+        cells = ("".join(f"<td>{escape(one_line(cell or ''))}</td>" for cell in row) for row in rows)
+        body = "".join(f"<tr>{row}</tr>" for row in cells)
+        return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
 
     @classmethod
     def join(cls, readings: Iterable[Providers]) -> Providers:

@@ -24,6 +24,7 @@ from droidgate_mappings.model.types import (
 
 NOT_DECLARED: Final = frozenset({"source", "state", "protection_level"})
 """Fields in no digest: where something was read, its run-time state, and what other elements declare."""
+_MOST_IDS: Final = 5
 _QUALIFIER: Final = re.compile(r"[A-Za-z0-9+-]*")
 _CONTROL: Final = re.compile(r"[\x00-\x1f\x7f-\x9f]")
 
@@ -153,6 +154,14 @@ class Capability(Frozen):
     source: Place | None = None
     extensions: Extensions = Field(default_factory=dict)
 
+    def __repr__(self) -> str:
+        """Return one line: the id and the parameters' names."""
+        given = self.input
+        names = given.properties if isinstance(given, ObjectType) else ["..."]
+        return f"<Capability {self.id!r}({', '.join(map(repr, names))})>"
+
+    __str__ = __repr__
+
 
 class Provider(Frozen):
     """What one component of one app (or one MCP server) declares in one protocol.
@@ -184,6 +193,16 @@ class Provider(Frozen):
     definitions: dict[str, Type] = Field(default_factory=dict)
     capabilities: tuple[Capability, ...] = ()
     extensions: Extensions = Field(default_factory=dict)
+
+    def __repr__(self) -> str:
+        """Return one line: the protocol, what declares it, and the ids of its capabilities."""
+        place = f"{self.package or '-'}/{self.component}" if self.component else self.package or self.source
+        ids = [capability.id for capability in self.capabilities[:_MOST_IDS]]
+        more = len(self.capabilities) - len(ids)
+        listed = f"{', '.join(map(repr, ids))}{f' and {more} more' if more else ''}"
+        return f"<Provider {self.protocol} {str(place)!r}: {listed or 'no capabilities'}>"
+
+    __str__ = __repr__
 
     def content_digest(self) -> str:
         """Return the digest of the declaration: everything but where it was read and its run-time state."""

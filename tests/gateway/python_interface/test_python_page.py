@@ -8,10 +8,12 @@ import subprocess
 import sys
 from pathlib import Path
 
+import lxml.html
 import pytest
 
 import droidgate
 from droidgate import (
+    Capability,
     Comparison,
     Conversion,
     InputError,
@@ -197,8 +199,22 @@ def test_reading_checking_and_comparing_return_what_their_types_say() -> None:
     assert [name.pointer for name in conversion.names] == ["/component"]
     report: LintReport = lint(APP)
     assert report == LintReport((), checked=("mmcp",))
-    comparison: Comparison = diff(providers, providers)
+    comparison: Comparison = diff(APP, providers)
     assert comparison.weight() is None
+    assert dict(convert(APP, to="mobile-mcp").files) == dict(conversion.files)
+
+
+def test_a_provider_is_printed_on_one_line_and_in_a_notebook_without_markup() -> None:
+    hostile = Capability(id="a\n<b>", description="<script>\u202e")
+    provider = Provider(protocol="mcp", package="p", component=".C", capabilities=(hostile,) * 7)
+    ids = ", ".join([r"'a\n<b>'"] * 5)
+    assert str(provider) == repr(provider) == f"<Provider mcp 'p/.C': {ids} and 2 more>"
+    assert repr(hostile) == r"<Capability 'a\n<b>'()>"
+    providers = Providers((provider,))
+    assert str(providers) == "<Providers providers=1, capabilities=7, problems=0>"
+    table = lxml.html.fromstring(providers._repr_html_())
+    assert {cell.tag for cell in table.iter()} == {"table", "thead", "tbody", "tr", "th", "td"}
+    assert table.xpath("//td[5]")[0].text == r"<script>\u202e"
 
 
 def test_one_provider_of_several_converts_alone() -> None:

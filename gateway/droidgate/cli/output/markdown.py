@@ -23,8 +23,10 @@ def plain_markdown(text: str) -> str:
 def markdown_page(blocks: Iterable[Block]) -> str:
     """Return a page: its last line, the summary, comes first; lines that exceed a comment are counted."""
     page = list(blocks)
-    summary = page.pop() if page and isinstance(page[-1], Line) else Line()
-    shown = [f"**{_shown(summary.text)}**", ""] if summary.text else []
+    shown: list[str] = []
+    if page and isinstance(summary := page[-1], Line) and summary.text:
+        shown = [f"**{_shown(summary.text)}**", ""]
+        page.pop()
     left = MOST_CHARACTERS
     lines = [line for block in page for line in _lines_of(block)]
     for place, line in enumerate(lines):
