@@ -132,8 +132,11 @@ def _calls(callability: Callability) -> str:
     """Return how the capabilities are called from this computer now."""
     if callability.verdict.closed_because is not None:
         return "not callable"
-    titles = [route.title for route in callability.routes if route.ready]
-    return ", ".join(titles) or ("not yet" if callability.routes else "-")
+    ready = [route.title for route in callability.routes if route.ready]
+    if ready or not callability.routes:
+        return ", ".join(ready) or "-"
+    (*_, route) = callability.routes
+    return "needs a shim" if route.id.startswith("shim-") else route.title
 
 
 def _count(provider: Provider, callability: Callability) -> str:

@@ -153,7 +153,10 @@ def _status_line(place: ShimPlace, shims: Sequence[InstalledShim]) -> Line:
     where = f"{place.device.serial}, user {place.user}, {android_name(place.sdk_full)}"
     hint = "" if shims else "; install some with: droidgate shim install --from adb:"
     broken = sum(not shim.works for shim in shims)
-    said = f"{amount(len(shims), 'shim')}, {broken} broken," if broken else amount(len(shims), "shim")
+    helpers = sum(shim.is_bare for shim in shims)
+    said = amount(len(shims) - helpers, "shim")
+    said += f" and {SHIM_PACKAGE}" if helpers else ""
+    said += f", {broken} broken," if broken else ""
     return Line(f"{said} on {where}{hint}")
 
 
