@@ -127,5 +127,5 @@ def check_output_name(out: Path, count: int) -> None:
         UsageError: it would.
     """
     if count != 1:
-        message = f"the result has {count} files, and {out} is one file"
-        raise UsageError(message, hint="name a folder")
+        room = "standard output takes one" if str(out) == "-" else f"{out} is one file"
+        raise UsageError(f"the result has {count} files, and {room}", hint="name a folder with -o OUT")

@@ -64,6 +64,8 @@ TYPED = [
     ("diff timer timer --sarif out.sarif", 2, "", "end the command with: > out.sarif"),
     ("lint timer --sarif out.sarif", 2, "", "end the command with: --sarif > out.sarif"),
     ("lint timer --markdown --json", 2, "", "--json and --markdown exclude each other"),
+    ("convert tools.json --to mcp", 0, "paint", "tools.json  mcp+2025-11-25 -> mcp+2025-11-25"),
+    ("convert timer --to mmcp", 2, "", "the result has 2 files, and standard output takes one"),
     ("convert timer --to mcp -o - --check", 2, "", "--check compares files"),
     ("diff timer.xml - <timer.xml", 0, NOTHING_CHANGED, None),
     ("diff timer.xml text.xml --fail-on security", 0, None, None),

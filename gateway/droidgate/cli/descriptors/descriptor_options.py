@@ -55,7 +55,7 @@ class Convert(
 ):
     """Write what apps declare in another protocol, and say what it costs.
 
-    Also writes `fidelity.json`, every difference between the source and what was written, and
+    A folder also gets `fidelity.json`, every difference between the source and what was written, and
     `names.json`, the map of renamed things. Several providers get one folder each. --name, --package and
     --description replace what the source states, of one provider.
     """
@@ -68,7 +68,10 @@ class Convert(
     sources: list[str] = SOURCES
     target: str = TARGET
     out: Path = option(
-        "--output -o OUT", "Folder to write into, file for a single artifact, or - for standard output", ...
+        "--output -o OUT",
+        "Folder to write into, or file for a single artifact; standard output (-) without it",
+        Path("-"),
+        show_default=False,
     )
     only: list[str] | None = ONLY_FORMATS
     providers: list[str] | None = CHOSEN_PROVIDERS
