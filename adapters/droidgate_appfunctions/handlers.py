@@ -13,10 +13,10 @@ from collections.abc import Iterator, Mapping
 from functools import partial
 from typing import Final
 
+from droidgate_android.handlers.author_class import write_author_class
 from droidgate_android.handlers.java import (
     fill_template,
     java_string,
-    write_capabilities_class,
     write_shared_classes,
 )
 from droidgate_android.handlers.kotlin import KOTLIN_TYPES, kotlin_comment, kotlin_string
@@ -24,7 +24,7 @@ from droidgate_android.handlers.methods import RESERVED_WORDS, identifiers
 from droidgate_android.handlers.places import ClassPlace, place_classes
 from droidgate_appfunctions.asset_names import asset_name
 from droidgate_appfunctions.format import APP_LEVEL, NAMES, PLATFORM, V1
-from droidgate_mappings.formats.format import Artifact, HandlerCode
+from droidgate_mappings.formats.format import Artifact, ExistingFunction, HandlerCode
 from droidgate_mappings.model.capability import Capability, Provider
 from droidgate_mappings.model.names import NameRule, map_names
 from droidgate_mappings.model.types import (
@@ -314,7 +314,13 @@ _KOTLIN_NOTES: Final = (
 )
 
 
-def write_handlers(provider: Provider, dialect: DialectTable, language: str, namespace: str) -> HandlerCode:
+def write_handlers(
+    provider: Provider,
+    dialect: DialectTable,
+    language: str,
+    namespace: str,
+    functions: Mapping[str, ExistingFunction],
+) -> HandlerCode:
     """Return the service and what belongs to it.
 
     Args:
@@ -322,6 +328,7 @@ def write_handlers(provider: Provider, dialect: DialectTable, language: str, nam
         dialect: Its dialect. Kotlin is written only for the forms that Jetpack's compiler writes.
         language: `java` or `kotlin`.
         namespace: Package of the app's classes.
+        functions: The app's functions, by the ids of the capabilities that they do.
 
     Raises:
         WriteError: the component's name cannot be a class of Java.
@@ -340,13 +347,14 @@ def write_handlers(provider: Provider, dialect: DialectTable, language: str, nam
     if dialect.id == V1:
         provider = _with_unknown_inputs(provider)
     return_key = java_string(NAMES["return_value"])
+    author = write_author_class(provider, place, "java", functions)
     artifacts = (
         *write_shared_classes(provider, place),
         place.java("Documents", _fill("Documents.java", place, return_key=return_key)),
         place.file(f"{place.component}.java", _fill("Service.java", place, codes="\n".join(_codes()))),
-        write_capabilities_class(provider, place),
+        *author.artifacts,
     )
-    return HandlerCode(artifacts, component=place.component_name, notes=_JAVA_NOTES)
+    return HandlerCode(artifacts, component=place.component_name, notes=(*_JAVA_NOTES, *author.notes))
 
 
 def _with_unknown_inputs(provider: Provider) -> Provider:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from importlib.resources import files
 from string import Template
 from typing import Final
@@ -160,7 +160,8 @@ def write_shared_classes(provider: Provider, place: ClassPlace) -> tuple[Artifac
     )
 
 
-def _signature(method: Method, exception: str, indent: str, word: str = "") -> str:
+def java_signature(method: Method, exception: str, indent: str, word: str = "") -> str:
+    """Return the head of a method, without its body; `word` is in front of it."""
     parameters = [f"{java_type(parameter)} {parameter.identifier}" for parameter in method.parameters]
     if method.takes_object:
         parameters = ["JSONObject arguments"]
@@ -193,51 +194,8 @@ def _capabilities_interface(methods: Sequence[Method]) -> Iterator[str]:
         if position:
             yield ""
         yield from _method_comment(method, "        ")
-        yield f"{_signature(method, 'CallException', '        ')};"
+        yield f"{java_signature(method, 'CallException', '        ')};"
     yield "    }"
-
-
-def write_capabilities_class(provider: Provider, place: ClassPlace) -> Artifact:
-    """Return the Java class that the app's author fills in: it implements every capability by refusing it."""
-    methods = methods_of(provider)
-    calls = f"{place.prefix}Calls"
-    signatures = [_signature(method, f"{calls}.CallException", "    ", "public ") for method in methods]
-    lines = [
-        f"package {place.package};",
-        "",
-        "import android.content.Context;",
-        *_imports(signatures),
-        "",
-        "/** What the app does when a capability is called: put its work in place of each refusal. */",
-        f"final class {place.prefix}Capabilities implements {calls}.Capabilities {{",
-        "    private final Context context;",
-        "",
-        f"    {place.prefix}Capabilities(Context context) {{",
-        "        this.context = context;",
-        "    }",
-    ]
-    for method, signature in zip(methods, signatures, strict=True):
-        refusal = java_string(f"{method.capability_id} is not implemented yet")
-        lines += [
-            "",
-            "    @Override",
-            f"{signature} {{",
-            *line_comment(method.return_comment, "        "),
-            f'        throw new {calls}.CallException("unavailable", {refusal});',
-            "    }",
-        ]
-    lines.extend(["}", ""])
-    return place.java("Capabilities", "\n".join(lines), role="skeleton")
-
-
-def _imports(signatures: Iterable[str]) -> Iterator[str]:
-    text = " ".join(signatures)
-    if "List<" in text:
-        yield "import java.util.List;"
-    yield ""
-    for name in ("JSONArray", "JSONException", "JSONObject"):
-        if name in text or name == "JSONException":
-            yield f"import org.json.{name};"
 
 
 def _cases(methods: Sequence[Method]) -> Iterator[str]:

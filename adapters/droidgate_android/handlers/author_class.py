@@ -1,0 +1,191 @@
+"""The class that the app's author fills in: it calls the functions that the app has, and refuses the rest.
+
+The classes around it are Java: they are made anew by droidgate, and Kotlin implements them as they are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Literal
+
+from droidgate_android.handlers.existing_calls import CallWriter, NotCallableError
+from droidgate_android.handlers.java import fill_template, java_signature, java_string, line_comment
+from droidgate_android.handlers.kotlin import kotlin_comment, kotlin_return_type, kotlin_string, kotlin_type
+from droidgate_android.handlers.methods import Method, methods_of
+from droidgate_android.handlers.places import ClassPlace
+from droidgate_mappings.formats.format import Artifact, ExistingFunction
+from droidgate_mappings.model.capability import Provider
+
+
+@dataclass(frozen=True, slots=True)
+class AuthorClass:
+    """What the app's author owns, and what it needs.
+
+    Attributes:
+        artifacts: The class, and the conversions that it uses.
+        notes: What is left to do in it.
+    """
+
+    artifacts: tuple[Artifact, ...]
+    notes: tuple[str, ...] = ()
+
+
+def write_author_class(
+    provider: Provider,
+    place: ClassPlace,
+    language: str,
+    functions: Mapping[str, ExistingFunction],
+) -> AuthorClass:
+    """Return the class that answers each capability.
+
+    Args:
+        provider: The provider as written.
+        place: Where its classes are.
+        language: `java` or `kotlin`.
+        functions: The app's functions, by the ids of the capabilities that they do.
+    """
+    writer = CallWriter("kotlin" if language == "kotlin" else "java", place.package, place.prefix)
+    bodies: dict[str, list[str]] = {}
+    reasons: dict[str, str] = {}
+    for method, capability in zip(methods_of(provider), provider.capabilities, strict=True):
+        function = functions.get(capability.id)
+        if function is None:
+            continue
+        try:
+            bodies[capability.id] = writer.body(method, function, capability.output, provider.definitions)
+        except NotCallableError as reason:
+            reasons[capability.id] = f"{function.owner}.{function.name} is not called: {reason}."
+    write = _write_kotlin if writer.language == "kotlin" else _write_java
+    artifacts = [write(provider, place, writer, bodies, reasons)]
+    if bodies:
+        code = fill_template("droidgate_android.handlers", "Values.java", place)
+        artifacts.append(place.java("Values", code))
+    return AuthorClass(tuple(artifacts), tuple(_notes(place, writer, bodies, reasons)))
+
+
+def _notes(
+    place: ClassPlace, writer: CallWriter, bodies: Mapping[str, object], reasons: Mapping[str, object]
+) -> Iterator[str]:
+    name = f"{place.prefix}Capabilities"
+    if bodies:
+        count = f"{len(bodies)} capabilit{'y' if len(bodies) == 1 else 'ies'}"
+        yield f"{name} calls the app's own functions for {count}: check what another app may do with each"
+    if reasons:
+        yield f"{name} does not call the app's own functions for {', '.join(reasons)}; its comments say why"
+    if any(item.startswith("kotlinx.") for item in writer.imports):
+        yield f"{name} uses runBlocking, of org.jetbrains.kotlinx:kotlinx-coroutines-android"
+
+
+def _body(
+    method: Method,
+    place: ClassPlace,
+    bodies: Mapping[str, list[str]],
+    reasons: Mapping[str, str],
+    language: Literal["java", "kotlin"],
+) -> Iterator[str]:
+    if method.capability_id in bodies:
+        yield from (f"        {line}" for line in bodies[method.capability_id])
+        return
+    yield from line_comment(reasons.get(method.capability_id), "        ")
+    yield from line_comment(method.return_comment, "        ")
+    refusal = f"{method.capability_id} is not implemented yet"
+    exception = f"{place.prefix}Calls.CallException"
+    if language == "kotlin":
+        yield f'        throw {exception}("unavailable", {kotlin_string(refusal)})'
+    else:
+        yield f'        throw new {exception}("unavailable", {java_string(refusal)});'
+
+
+def _imports(writer: CallWriter, text: str, always: tuple[str, ...]) -> list[str]:
+    used = {f"org.json.{name}" for name in ("JSONArray", "JSONException", "JSONObject") if name in text}
+    names = {*always, *used, *(["java.util.List"] if writer.language == "java" and "List<" in text else [])}
+    names |= {name for name in writer.imports if name.rpartition(".")[0] != writer.package}
+    return sorted(names)
+
+
+def _members(writer: CallWriter) -> Iterator[str]:
+    for lines in writer.members.values():
+        yield ""
+        yield from (f"    {line}" for line in lines)
+
+
+def _write_java(
+    provider: Provider,
+    place: ClassPlace,
+    writer: CallWriter,
+    bodies: Mapping[str, list[str]],
+    reasons: Mapping[str, str],
+) -> Artifact:
+    calls = f"{place.prefix}Calls"
+    methods: list[str] = []
+    for method in methods_of(provider):
+        signature = java_signature(method, f"{calls}.CallException", "    ", "public ")
+        methods += ["", "    @Override", f"{signature} {{"]
+        methods += [*_body(method, place, bodies, reasons, "java"), "    }"]
+    methods += _members(writer)
+    names = _imports(writer, "\n".join(methods), ("android.content.Context", "org.json.JSONException"))
+    groups = [
+        [name for name in names if not name.startswith(("java.", "org.json."))],
+        [name for name in names if name.startswith("java.")],
+        [name for name in names if name.startswith("org.json.")],
+    ]
+    lines = [
+        f"package {place.package};",
+        *(line for group in groups if group for line in ["", *(f"import {name};" for name in group)]),
+        "",
+        "/** What the app does when a capability is called: put its work in place of each refusal. */",
+        f"final class {place.prefix}Capabilities implements {calls}.Capabilities {{",
+        "    private final Context context;",
+        "",
+        f"    {place.prefix}Capabilities(Context context) {{",
+        "        this.context = context;",
+        "    }",
+        *methods,
+        "}",
+        "",
+    ]
+    return place.java("Capabilities", "\n".join(lines), role="skeleton")
+
+
+def _write_kotlin(
+    provider: Provider,
+    place: ClassPlace,
+    writer: CallWriter,
+    bodies: Mapping[str, list[str]],
+    reasons: Mapping[str, str],
+) -> Artifact:
+    calls = f"{place.prefix}Calls"
+    functions: list[str] = []
+    for method in methods_of(provider):
+        functions += [*_kotlin_head(method), *_body(method, place, bodies, reasons, "kotlin"), "    }"]
+    functions += _members(writer)
+    names = _imports(writer, "\n".join(functions), ("android.content.Context",))
+    lines = [
+        f"package {place.package}",
+        "",
+        *(f"import {name}" for name in names),
+        "",
+        "/** What the app does when a capability is called: put its work in place of each refusal. */",
+        f"class {place.prefix}Capabilities(private val context: Context) : {calls}.Capabilities {{",
+        *functions,
+        "}",
+        "",
+    ]
+    return place.file(f"{place.prefix}Capabilities.kt", "\n".join(lines), role="skeleton")
+
+
+def _kotlin_head(method: Method) -> Iterator[str]:
+    yield ""
+    if method.description:
+        yield from kotlin_comment(method.description, "    ")
+    parameters = [f"{parameter.identifier}: {kotlin_type(parameter)}" for parameter in method.parameters]
+    if method.takes_object:
+        parameters = ["arguments: JSONObject"]
+    returns = "" if method.returns == "void" else f": {kotlin_return_type(method)}"
+    if len(parameters) > 1:
+        yield f"    override fun {method.identifier}("
+        yield from (f"        {parameter}," for parameter in parameters)
+        yield f"    ){returns} {{"
+    else:
+        yield f"    override fun {method.identifier}({''.join(parameters)}){returns} {{"
