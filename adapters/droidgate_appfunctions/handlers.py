@@ -14,9 +14,11 @@ from functools import partial
 from typing import Final
 
 from droidgate_android.handlers.author_class import write_author_class
+from droidgate_android.handlers.existing_calls import hidden_reasons
 from droidgate_android.handlers.java import (
     fill_template,
     java_string,
+    line_comment,
     write_shared_classes,
 )
 from droidgate_android.handlers.kotlin import KOTLIN_TYPES, kotlin_comment, kotlin_string
@@ -53,6 +55,14 @@ _ARRAYS: Final = {
     "float": "FloatArray",
     "double": "DoubleArray",
 }
+_GETTERS: Final = {
+    "boolean": "getBoolean({})",
+    "int32": "getInt({})",
+    "int64": "getLong({})",
+    "float": "getDouble({}).toFloat()",
+    "double": "getDouble({})",
+    "string": "getString({})",
+}
 _fill: Final = partial(fill_template, "droidgate_appfunctions")
 _IMPORTS: Final = {
     "AppFunctionDeclaration": "androidx.appfunctions.AppFunctionDeclaration",
@@ -63,16 +73,19 @@ _IMPORTS: Final = {
 }
 
 
-def write_service(provider: Provider, place: ClassPlace, file_name: str) -> Artifact:
+def write_service(
+    provider: Provider, place: ClassPlace, file_name: str, existing: Mapping[str, ExistingFunction]
+) -> Artifact:
     """Return the file that the app's author fills in.
 
     Args:
         provider: The provider as written.
         place: Where its classes are; the component's class is made by Jetpack's compiler.
         file_name: Name of the functions file without its ending, as the manifest has it.
+        existing: The app's functions, by the ids of the capabilities that they do.
     """
     base = f"Base{place.component}"
-    writer = _Writer(provider, {base, place.component})
+    writer = _Writer(provider, {base, place.component}, place.package, existing)
     names = identifiers(capability.id for capability in provider.capabilities)
     functions = [
         line
@@ -82,6 +95,7 @@ def write_service(provider: Provider, place: ClassPlace, file_name: str) -> Arti
     classes = list(writer.classes())
     text = "\n".join([*functions, *classes])
     used = {**_IMPORTS, **writer.platform_classes}
+    json = [f"org.json.{name}" for name in ("JSONArray", "JSONObject") if f"{name}(" in text]
     imports = sorted(
         path
         for name, path in used.items()
@@ -91,7 +105,7 @@ def write_service(provider: Provider, place: ClassPlace, file_name: str) -> Arti
         f"package {place.package}",
         "",
         "import android.annotation.TargetApi",
-        *(f"import {import_}" for import_ in imports),
+        *(f"import {import_}" for import_ in [*imports, *json]),
         "",
         "/** The app functions: put the app's work in place of each TODO(). */",
         "@TargetApi(36)",
@@ -111,11 +125,16 @@ def write_service(provider: Provider, place: ClassPlace, file_name: str) -> Arti
 class _Writer:
     """Writes the types of one provider; each object becomes a class of its own."""
 
-    def __init__(self, provider: Provider, taken: set[str]) -> None:
+    def __init__(
+        self, provider: Provider, taken: set[str], package: str, existing: Mapping[str, ExistingFunction]
+    ) -> None:
+        self.package = package
+        self.existing = existing
         self.definitions: Mapping[str, Type] = provider.definitions
         pairs = [(_class_word(name), name) for name in self.definitions]
         self.names = map_names(pairs, _CLASS_NAME)
         self.taken = {*taken, *self.names.values(), *KOTLIN_TYPES.values(), "List"}
+        self.taken |= {function.owner.rpartition(".")[2] for function in existing.values()}
         self.inner: list[tuple[str, ObjectType | AllOfType | OneOfType]] = []
         self.platform_classes: dict[str, str] = {}
         self.sealed: dict[str, list[str]] = {}
@@ -145,8 +164,77 @@ class _Writer:
             "Unit" if capability.output is None else self.type_of(capability.output, f"{identifier}_result")
         )
         yield f"{_INDENT}){'' if returns == 'Unit' else f': {returns}'} {{"
-        yield f"{_INDENT * 2}TODO({kotlin_string(f'{capability.id} is not implemented yet')})"
+        yield from (f"{_INDENT * 2}{line}" for line in self.body(capability, names, returns))
         yield f"{_INDENT}}}"
+
+    def body(self, capability: Capability, names: Mapping[str, str], returns: str) -> Iterator[str]:
+        """Yield the statements of a function: a call of the app's own, or what that lacks."""
+        function = self.existing.get(capability.id)
+        if function is not None:
+            reasons = [*function.missing, *hidden_reasons(function, "kotlin", self.package)]
+            arguments = self.arguments(capability, function, names, reasons)
+            result = self.result(capability, function, returns, reasons)
+            if not reasons:
+                yield from arguments
+                yield from result
+                return
+            owner = f"{function.owner}.{function.name}"
+            yield from line_comment(f"{owner} is not called: {'; '.join(dict.fromkeys(reasons))}.", "")
+        yield f"TODO({kotlin_string(f'{capability.id} is not implemented yet')})"
+
+    def arguments(
+        self,
+        capability: Capability,
+        function: ExistingFunction,
+        names: Mapping[str, str],
+        reasons: list[str],
+    ) -> list[str]:
+        """Return the statement that makes one JSON object of the parameters."""
+        declared = capability.input.properties if isinstance(capability.input, ObjectType) else {}
+        known = {written: name for name, written in function.arguments.items()}
+        lines = ["val arguments = JSONObject()"]
+        for name, property_ in declared.items():
+            type_, value = property_.type, names[name]
+            is_list = isinstance(type_, ArrayType)
+            items = type_.items if isinstance(type_, ArrayType) else type_
+            if not isinstance(items, ScalarType) or items.kind in {"bytes", "null"}:
+                reasons.append(f"{name} is not a text, number or boolean, nor a list of them")
+            if is_list and (type_.nullable or not property_.required):
+                value = f"{value}?.let {{ JSONArray(it) }}"
+            elif is_list:
+                value = f"JSONArray({value})"
+            lines.append(f"{_INDENT}.put({kotlin_string(known.get(name, name))}, {value})")
+        return lines
+
+    def result(
+        self, capability: Capability, function: ExistingFunction, returns: str, reasons: list[str]
+    ) -> list[str]:
+        """Return the statements that call a function and make the declared result of its JSON."""
+        given = {"id": kotlin_string(function.capability.id), "arguments": "arguments", "context": "this"}
+        roles = ", ".join(given.get(parameter.role, "") for parameter in function.parameters)
+        made = {"class": "()", "context": "(this)"}.get(function.instance, "")
+        call = f"{function.owner.removeprefix(f'{self.package}.')}{made}.{function.name}({roles})"
+        if returns == "Unit":
+            return [call]
+        is_text = function.returns == "json-text"
+        if returns == "String":
+            return [f"return {call}" if is_text else f"return {call}.toString()"]
+        declared = self.properties_of(capability.output) if capability.output is not None else {}
+        if function.capability.output is None and len(declared) == 1:
+            return [f"return {returns}({call}{'' if is_text else '.toString()'})"]
+        known = {written: name for name, written in function.results.items()}
+        values = []
+        for name, property_ in declared.items():
+            getter = _GETTERS.get(property_.type.kind)
+            if getter is None or is_text:
+                reasons.append(f"{name} of its result is not made from JSON here")
+                continue
+            key = kotlin_string(known.get(name, name))
+            value = f"result.{getter.format(key)}"
+            if property_.type.nullable or not property_.required:
+                value = f"if (result.isNull({key})) null else {value}"
+            values.append(f"{_INDENT}{value},")
+        return [f"val result = {call}", f"return {returns}(", *values, ")"]
 
     def value(
         self, identifier: str, property_: Property, owner: str, indent: str, word: str = ""
@@ -339,7 +427,7 @@ def write_handlers(
     if language == "kotlin" and dialect.id not in {PLATFORM, V1}:
         asset = asset_name(provider, dialect.id)
         return HandlerCode(
-            artifacts=(write_service(provider, place, asset.removesuffix(".xml")),),
+            artifacts=(write_service(provider, place, asset.removesuffix(".xml"), functions),),
             left_out=frozenset({f"assets/{asset}", f"assets/{NAMES['schema_asset']}"}),
             component=place.component_name,
             notes=_KOTLIN_NOTES,

@@ -80,6 +80,21 @@ class NotCallableError(Exception):
     """Generated code cannot call a function; its text has a clause for each reason."""
 
 
+def hidden_reasons(
+    function: ExistingFunction, language: Literal["java", "kotlin"], package: str
+) -> Iterator[str]:
+    """Yield why code in a language and package does not see a function, one clause for each reason."""
+    if language == "java" and function.is_suspend:
+        yield f"{function.name} is a suspend function, which Java cannot call"
+    if language == "java" and function.visibility == "internal":
+        yield f"{function.name} is internal, so Java does not know its name"
+    if function.visibility == "package" and function.owner.rpartition(".")[0] != package:
+        yield f"{function.name} can be called in its own package only"
+    words = [*function.owner.split("."), function.name]
+    if not all(_WORD.fullmatch(word) and word not in RESERVED_WORDS for word in words):
+        yield f"{function.name}, or its class, has a name that needs back-ticks"
+
+
 @dataclass(slots=True)
 class CallWriter:
     """Writes the bodies of a class's methods.
@@ -113,7 +128,7 @@ class CallWriter:
             NotCallableError: generated code cannot call the function.
         """
         known = set(self.imports), dict(self.members)
-        reasons = [*function.missing, *self._hidden(function)]
+        reasons = [*function.missing, *hidden_reasons(function, self.language, self.package)]
         arguments: list[str] = []
         for parameter in function.parameters:
             try:
@@ -128,21 +143,17 @@ class CallWriter:
         if reasons:
             self.imports, self.members = known
             raise NotCallableError("; ".join(dict.fromkeys(reasons)))
-        return [*self._call(function, arguments, name, keeps=bool(answer) and name in answer[0]), *answer]
+        takes_all = any(parameter.role == "arguments" for parameter in function.parameters)
+        before = self._all_arguments(function, method) if takes_all and not method.takes_object else []
+        end = "" if self.language == "kotlin" else ";"
+        if answer == [f"return {name}{end}"]:
+            return [*before, *self._call(function, arguments, "return ")]
+        word = "val" if self.language == "kotlin" else self._java_type(function)
+        kept = f"{word} {name} = " if answer and name in answer[0] else ""
+        return [*before, *self._call(function, arguments, kept), *answer]
 
-    def _hidden(self, function: ExistingFunction) -> Iterator[str]:
-        if self.language == "java" and function.is_suspend:
-            yield f"{function.name} is a suspend function, which Java cannot call"
-        if self.language == "java" and function.visibility == "internal":
-            yield f"{function.name} is internal, so Java does not know its name"
-        if function.visibility == "package" and function.owner.rpartition(".")[0] != self.package:
-            yield f"{function.name} can be called in its own package only"
-        words = [*function.owner.split("."), function.name]
-        if not all(_WORD.fullmatch(word) and word not in RESERVED_WORDS for word in words):
-            yield f"{function.name}, or its class, has a name that needs back-ticks"
-
-    def _call(self, function: ExistingFunction, arguments: list[str], name: str, *, keeps: bool) -> list[str]:
-        """Return the statement that makes the call; `keeps` puts its result into a variable."""
+    def _call(self, function: ExistingFunction, arguments: list[str], start: str) -> list[str]:
+        """Return the statement that makes the call; `start` keeps its result, or is empty."""
         owner = self._class(function.owner)
         is_kotlin = self.language == "kotlin"
         if function.instance in {"class", "context"}:
@@ -151,19 +162,19 @@ class CallWriter:
         elif function.instance == "object" and not is_kotlin:
             owner = f"{owner}.INSTANCE"
         call = _call_lines(f"{owner}.{function.name}(", arguments, is_kotlin=is_kotlin)
-        values = f"{self.prefix}Values"
+        values = f"{start}{self.prefix}Values.call"
         if is_kotlin:
             if function.is_suspend:
                 self.imports.add(_RUN_BLOCKING)
                 call = _in_braces("runBlocking {", call)
-            return _in_braces(f"{f'val {name} = ' if keeps else ''}{values}.call {{", call)
-        if keeps:
-            head = f"{self._java_type(function)} {name} = {values}.call(() ->"
+            return _in_braces(f"{values} {{", call)
+        if start:
+            head = f"{values}(() ->"
             if len(call) == 1 and len(head) + len(call[0]) < _WIDTH:
                 return [f"{head} {call[0]});"]
             return [head, *(f"        {line}" for line in call[:-1]), f"        {call[-1]});"]
         call[-1] += ";"
-        return [*_in_braces(f"{values}.call(() -> {{", [*call, "return null;"])[:-1], "});"]
+        return [*_in_braces(f"{values}(() -> {{", [*call, "return null;"])[:-1], "});"]
 
     def _argument(self, parameter: FunctionParameter, function: ExistingFunction, method: Method) -> str:
         if parameter.role == "context":
@@ -171,7 +182,7 @@ class CallWriter:
         if parameter.role == "id":
             return self._text(function.capability.id)
         if parameter.role == "arguments":
-            return self._all_arguments(function, method)
+            return "arguments"
         if parameter.role == "holder":
             literal = "::class.java" if self.language == "kotlin" else ".class"
             return self._values("holder", f"{self._class(parameter.class_name)}{literal}", "context")
@@ -212,17 +223,13 @@ class CallWriter:
             default += "L"
         return f"{value} ?: {default}" if self.language == "kotlin" else self._values("or", value, default)
 
-    def _all_arguments(self, function: ExistingFunction, method: Method) -> str:
-        """Return one JSON object with all arguments, under the names that the function knows."""
-        if method.takes_object:
-            return "arguments"
+    def _all_arguments(self, function: ExistingFunction, method: Method) -> list[str]:
+        """Return the statement that puts all arguments into one object, by the names in the source."""
         names = {written: name for name, written in function.arguments.items()}
-        self.imports.add("org.json.JSONObject")
-        made = "JSONObject()" if self.language == "kotlin" else "new JSONObject()"
+        pairs = []
         for given in method.parameters:
             value = given.identifier
-            is_list_of_scalars = given.kind == "array" and given.item_kind != "any"
-            if given.kind not in _PUT_AS_THEY_ARE or is_list_of_scalars:
+            if given.kind not in _PUT_AS_THEY_ARE or (given.kind == "array" and given.item_kind != "any"):
                 value = self._values("toJson", value)
             if value != given.identifier and given.optional:
                 none = f"{given.identifier} == null"
@@ -231,8 +238,12 @@ class CallWriter:
                     if self.language == "kotlin"
                     else f"{none} ? null : {value}"
                 )
-            made += f".put({self._text(names.get(given.name, given.name))}, {value})"
-        return made
+            pairs.append((names.get(given.name, given.name), value))
+        is_kotlin = self.language == "kotlin"
+        made = self._object(pairs, " " * (4 if is_kotlin else 8))
+        return f"{'val' if is_kotlin else 'JSONObject'} arguments = {made}{'' if is_kotlin else ';'}".split(
+            "\n"
+        )
 
     def _answer(
         self, name: str, method: Method, function: ExistingFunction, output: Type | None
@@ -264,7 +275,7 @@ class CallWriter:
             return name if is_scalar else self._json(name, declared, function, item)
         if method.returns == "object":
             keys = list(output.properties) if isinstance(output, ObjectType) else []
-            own = [function.arguments.get(key, key) for key in _properties(declared, function)]
+            own = [function.results.get(key, key) for key in _properties(declared, function)]
             if keys == own and keys and not may_be_null:
                 return self._json(name, declared, function, item)
             if len(keys) != 1:
@@ -359,11 +370,12 @@ class CallWriter:
         return f"{value}.{name}()" if is_getter else f"{value}.get{name[:1].upper()}{name[1:]}()"
 
     def _object(self, pairs: list[tuple[str, str]], indent: str = "") -> str:
+        """Return the expression of a JSON object; with an indent, each of several keys is on a line."""
         self.imports.add("org.json.JSONObject")
         made = "JSONObject()" if self.language == "kotlin" else "new JSONObject()"
         puts = [f".put({self._text(key)}, {value})" for key, value in pairs]
-        if len(puts) == 1 and not indent:
-            return made + puts[0]
+        if len(puts) <= 1 or not indent:
+            return made + "".join(puts)
         return "".join([made, *(f"\n{indent}{put}" for put in puts)])
 
     def _values(self, name: str, *arguments: str) -> str:

@@ -16,7 +16,7 @@ from droidgate_android.handlers.dispatchers import find_dispatched_functions
 from droidgate_mappings.formats.format import ExistingFunction, SourceFile, load_formats
 from droidgate_mappings.model.errors import InputError
 from droidgate_mappings.model.json_values import pointer_token
-from droidgate_mappings.model.types import ObjectType
+from droidgate_mappings.model.types import ObjectType, Type
 from droidgate_mappings.translate import Translation
 
 _SETTINGS: Final = ("settings.gradle.kts", "settings.gradle")
@@ -107,15 +107,18 @@ def _as_written(
         if function is None:
             continue
         at = f"/capabilities/{position}"
-        declared = capability.input.properties if isinstance(capability.input, ObjectType) else {}
-        renamed = {
-            name: names[pointer]
-            for name in declared
-            if (pointer := f"{at}/input/properties/{pointer_token(name)}") in names
+        changes = {
+            "arguments": _renamed(capability.input, f"{at}/input", names),
+            "results": _renamed(capability.output, f"{at}/output", names),
+            "missing": (*function.missing, *_out_of_sight(function, source_set)),
         }
-        missing = (*function.missing, *_out_of_sight(function, source_set))
-        written = names.get(f"{at}/id", capability.id)
-        yield written, replace(function, arguments=renamed, missing=missing)
+        yield names.get(f"{at}/id", capability.id), replace(function, **changes)
+
+
+def _renamed(type_: Type | None, pointer: str, names: Mapping[str, str]) -> dict[str, str]:
+    declared = type_.properties if isinstance(type_, ObjectType) else {}
+    pointers = {name: f"{pointer}/properties/{pointer_token(name)}" for name in declared}
+    return {name: names[each] for name, each in pointers.items() if each in names}
 
 
 def _out_of_sight(function: ExistingFunction, source_set: WritableSourceSet) -> Iterator[str]:

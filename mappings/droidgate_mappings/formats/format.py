@@ -189,6 +189,7 @@ class ExistingFunction:
         data_classes: The names of definitions whose properties can be read from an object of the class.
         missing: Why it cannot be called from another class, one clause for each reason.
         arguments: Declared parameters that have another name in the migrated capability.
+        results: Declared keys of the output that have another name there.
     """
 
     owner: str
@@ -203,6 +204,7 @@ class ExistingFunction:
     data_classes: frozenset[str] = frozenset()
     missing: tuple[str, ...] = ()
     arguments: Mapping[str, str] = field(default_factory=dict)
+    results: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

@@ -34,6 +34,7 @@ TIME = {"year": 2026, "month": 2, "dayOfMonth": 14, "hour": 1, "minute": 2, "sec
 
 
 def project_in(folder: Path) -> Path:
+    """Make a project whose functions Kotlin declares."""
     write_tree(
         folder,
         {
@@ -165,3 +166,84 @@ def test_the_functions_of_another_app_are_not_called(tmp_path: Path) -> None:
     other = project_in(tmp_path / "other")
     plan = migrate(provider, "mobile-mcp+1.0", other, "kotlin")
     assert not [change.path for change in plan.changes if "Values" in change.path]
+
+
+TOOLS = {
+    "add": {"first_term": "integer", "second_term": "integer"},
+    "who": {},
+    "fail": {"thing": "string"},
+    "greet": {"name": "string"},
+    "wave": {},
+}
+REQUIRED = {"add": ["first_term"]}
+
+
+def tools_in(folder: Path) -> Path:
+    """Make a project whose mMCP activity names tools, and whose code chooses by these names."""
+    tools = [
+        {
+            "name": name,
+            "description": name,
+            "parameters": {
+                "type": "object",
+                "properties": {key: {"type": word} for key, word in given.items()},
+                "required": REQUIRED.get(name, []),
+            },
+        }
+        for name, given in TOOLS.items()
+    ]
+    manifest = json.dumps({"instructions": "Tools", "protocolVersion": "1.0", "tools": tools})
+    actions = "".join(
+        f'<action android:name="com.example.mMCP.ACTION_TOOL_{word}"/>' for word in ("ADVERTISE", "CALL")
+    )
+    activity = (
+        '<activity android:name=".GreeterActivity" android:exported="true">'
+        f"<intent-filter>{actions}</intent-filter>"
+        f"<meta-data android:name=\"mMCP_manifest\" android:value='{manifest}'/></activity>"
+    )
+    write_tree(
+        folder,
+        {
+            "build.gradle": "plugins { id 'com.android.application' }\nandroid { namespace 'dev.tools' }\n",
+            "src/main/AndroidManifest.xml": MANIFEST.replace("/></", f">{activity}</application></"),
+        },
+    )
+    code = folder / "src/main/java/dev/tools"
+    code.mkdir(parents=True)
+    for name in ("Tools.java", "Greeter.kt"):
+        shutil.copy(APP / name, code)
+    return folder
+
+
+DISPATCHED = [
+    ("add", {"first_term": 1}, {"sum": 11}),
+    ("add", {"first_term": 1, "second_term": 2}, {"sum": 3}),
+    ("who", {}, {"who": "ContextWrapper"}),
+    ("fail", {"thing": "luck"}, "backend_failure: dev.tools.Tools$Failure: no luck"),
+    ("greet", {}, "Hello, friend!"),
+    ("greet", {"name": "Ada"}, "Hello, Ada!"),
+    ("wave", {}, "unavailable: wave is not implemented yet"),
+]
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(600)
+def test_the_method_that_chooses_by_a_tools_name_is_called_with_its_arguments(tmp_path: Path) -> None:
+    project = tools_in(tmp_path / "project")
+    (provider,) = read_providers(project)
+    for target, language in (("mobile-mcp+1.0", "java"), ("appfunctions+v2", "kotlin")):
+        migrate(provider, target, project, language).write()
+    main = project / "src/main"
+    add_runner("CallsRunner", "dev.tools", "MobileMcpToolService", main)
+    java, libraries = [*main.rglob("*.java")], (kotlin_library(), coroutines_library())
+    classes = tmp_path / "classes"
+    kotlin = [*main.rglob("*.kt"), RUNNERS / "Jetpack.kt", RUNNERS / "AppFunctionCalls.kt"]
+    compile_kotlin([*kotlin, *java], classes, *libraries)
+    compile_java([*java, RUNNERS / "AppFunctionService.java"], classes, classes, *libraries, warnings=False)
+    lines = [f"{name} {json.dumps(given)}" for name, given, _ in DISPATCHED]
+    found = run_class("dev.tools.CallsRunner", classes, lines, *libraries)
+    assert [answer.get("error", answer.get("value")) for answer in found] == [
+        expected for _, _, expected in DISPATCHED
+    ]
+    called = run_class("dev.tools.AppFunctionCalls", classes, [], *libraries)
+    assert called == [{"sum": '{"sum":11}'}, {"greeting": "Hello, Ada!"}]
