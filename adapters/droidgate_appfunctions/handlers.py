@@ -13,7 +13,13 @@ from collections.abc import Iterator, Mapping
 from functools import partial
 from typing import Final
 
-from droidgate_android.handlers.author_class import write_author_class
+from droidgate_android.handlers.author_class import (
+    AuthorClass,
+    call_note,
+    not_called,
+    refusal_note,
+    write_author_class,
+)
 from droidgate_android.handlers.existing_calls import hidden_reasons
 from droidgate_android.handlers.java import (
     fill_template,
@@ -26,7 +32,7 @@ from droidgate_android.handlers.methods import RESERVED_WORDS, identifiers
 from droidgate_android.handlers.places import ClassPlace, place_classes
 from droidgate_appfunctions.asset_names import asset_name
 from droidgate_appfunctions.format import APP_LEVEL, NAMES, PLATFORM, V1
-from droidgate_mappings.formats.format import Artifact, ExistingFunction, HandlerCode
+from droidgate_mappings.formats.format import ExistingFunction, HandlerCode
 from droidgate_mappings.model.capability import Capability, Provider
 from droidgate_mappings.model.names import NameRule, map_names
 from droidgate_mappings.model.types import (
@@ -75,7 +81,7 @@ _IMPORTS: Final = {
 
 def write_service(
     provider: Provider, place: ClassPlace, file_name: str, existing: Mapping[str, ExistingFunction]
-) -> Artifact:
+) -> AuthorClass:
     """Return the file that the app's author fills in.
 
     Args:
@@ -119,7 +125,11 @@ def write_service(
         *classes,
         "",
     ]
-    return place.file(f"{base}.kt", "\n".join(lines), role="skeleton")
+    notes = {call_note: existing.keys() - writer.refused, refusal_note: writer.refused}
+    return AuthorClass(
+        (place.file(f"{base}.kt", "\n".join(lines), role="skeleton"),),
+        tuple(f"{base} {note(len(ids))}" for note, ids in notes.items() if ids),
+    )
 
 
 class _Writer:
@@ -130,6 +140,7 @@ class _Writer:
     ) -> None:
         self.package = package
         self.existing = existing
+        self.refused: set[str] = set()
         self.definitions: Mapping[str, Type] = provider.definitions
         pairs = [(_class_word(name), name) for name in self.definitions]
         self.names = map_names(pairs, _CLASS_NAME)
@@ -178,8 +189,8 @@ class _Writer:
                 yield from arguments
                 yield from result
                 return
-            owner = f"{function.owner}.{function.name}"
-            yield from line_comment(f"{owner} is not called: {'; '.join(dict.fromkeys(reasons))}.", "")
+            self.refused.add(capability.id)
+            yield from line_comment(not_called(function, "; ".join(dict.fromkeys(reasons))), "")
         yield f"TODO({kotlin_string(f'{capability.id} is not implemented yet')})"
 
     def arguments(
@@ -426,11 +437,12 @@ def write_handlers(
     place = place_classes(provider.component, _FALLBACK, namespace)
     if language == "kotlin" and dialect.id not in {PLATFORM, V1}:
         asset = asset_name(provider, dialect.id)
+        service = write_service(provider, place, asset.removesuffix(".xml"), functions)
         return HandlerCode(
-            artifacts=(write_service(provider, place, asset.removesuffix(".xml"), functions),),
+            artifacts=service.artifacts,
             left_out=frozenset({f"assets/{asset}", f"assets/{NAMES['schema_asset']}"}),
             component=place.component_name,
-            notes=_KOTLIN_NOTES,
+            notes=(*_KOTLIN_NOTES, *service.notes),
         )
     if dialect.id == V1:
         provider = _with_unknown_inputs(provider)

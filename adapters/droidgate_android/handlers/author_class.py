@@ -55,7 +55,7 @@ def write_author_class(
         try:
             bodies[capability.id] = writer.body(method, function, capability.output, provider.definitions)
         except NotCallableError as reason:
-            reasons[capability.id] = f"{function.owner}.{function.name} is not called: {reason}."
+            reasons[capability.id] = not_called(function, str(reason))
     write = _write_kotlin if writer.language == "kotlin" else _write_java
     artifacts = [write(provider, place, writer, bodies, reasons)]
     if bodies:
@@ -64,17 +64,36 @@ def write_author_class(
     return AuthorClass(tuple(artifacts), tuple(_notes(place, writer, bodies, reasons)))
 
 
+def not_called(function: ExistingFunction, reasons: str) -> str:
+    """Return the comment in a method that does not call the app's function."""
+    return f"{function.owner.rpartition('.')[2]}.{function.name} is not called: {reasons}."
+
+
+def call_note(count: int) -> str:
+    """Return what the author has to check of a class that calls functions for so many capabilities."""
+    return f"calls the app's own functions for {_amount(count)}: check what another app may do with each"
+
+
+def refusal_note(count: int) -> str:
+    """Return what is left to do in a class that does not call the functions of so many capabilities."""
+    return f"does not call the app's own functions for {_amount(count)}; its comments say why"
+
+
+def _amount(count: int) -> str:
+    return f"{count} capabilit{'y' if count == 1 else 'ies'}"
+
+
 def _notes(
     place: ClassPlace, writer: CallWriter, bodies: Mapping[str, object], reasons: Mapping[str, object]
 ) -> Iterator[str]:
     name = f"{place.prefix}Capabilities"
     if bodies:
-        count = f"{len(bodies)} capabilit{'y' if len(bodies) == 1 else 'ies'}"
-        yield f"{name} calls the app's own functions for {count}: check what another app may do with each"
+        yield f"{name} {call_note(len(bodies))}"
     if reasons:
-        yield f"{name} does not call the app's own functions for {', '.join(reasons)}; its comments say why"
+        yield f"{name} {refusal_note(len(reasons))}"
     if any(item.startswith("kotlinx.") for item in writer.imports):
-        yield f"{name} uses runBlocking, of org.jetbrains.kotlinx:kotlinx-coroutines-android"
+        library = "org.jetbrains.kotlinx:kotlinx-coroutines-android"
+        yield f"{name} uses runBlocking of {library}; add that where the app does not have it"
 
 
 def _body(

@@ -142,8 +142,11 @@ def _existing(capability: Capability, choice: _Choice) -> ExistingFunction:
         parameters.append(FunctionParameter(name, role or "argument"))
     roles = [parameter.role for parameter in parameters]
     if "id" not in roles:
-        missing = [f"{method.name} takes neither the id nor the arguments as parameters"]
-    elif roles.count("arguments") != 1 and not missing:
+        found = f"{method.name} compares the id with {choice.subject}, which is not its parameter"
+        message = f"{found}; move what it does then into a method that takes the id and the arguments"
+        owner_name = f"{choice.package}.{owner.name}".lstrip(".")
+        return ExistingFunction(owner_name, method.name, capability, missing=(message,))
+    if roles.count("arguments") != 1 and not missing:
         missing.append(f"{method.name} does not take the arguments as one JSONObject")
     if method.returns not in _RETURNS:
         missing.append(f"{method.name} returns {method.returns or 'nothing'}")
@@ -231,7 +234,7 @@ class _Scanner:
         return found
 
     def _package(self, at: int) -> str:
-        words = []
+        words: list[str] = []
         while at < len(self.tokens) and (self.tokens[at].kind == "word" or self.tokens[at].text == "."):
             if self.tokens[at].kind == "word" and words and words[-1] != ".":
                 break

@@ -85,7 +85,7 @@ def hidden_reasons(
 ) -> Iterator[str]:
     """Yield why code in a language and package does not see a function, one clause for each reason."""
     if language == "java" and function.is_suspend:
-        yield f"{function.name} is a suspend function, which Java cannot call"
+        yield f"{function.name} is a suspend function, which Java cannot call; --language kotlin can"
     if language == "java" and function.visibility == "internal":
         yield f"{function.name} is internal, so Java does not know its name"
     if function.visibility == "package" and function.owner.rpartition(".")[0] != package:
@@ -202,9 +202,8 @@ class CallWriter:
         item_kind = item_kind_of(declared, function.definitions) if is_list else kind
         conversion = _CONVERSIONS.get(item_kind, ("", ""))[is_list]
         if not conversion:
-            message = (
-                f"{parameter.name} is {_described(declared, function)}, which is not made from JSON here"
-            )
+            type_ = _described(declared, function)
+            message = f"{parameter.name} is of type {type_}, which is not made from JSON here"
             raise NotCallableError(message)
         is_same = given.kind == kind and (not is_list or item_kind == given.item_kind == "string")
         value = given.identifier if is_same else self._values(conversion, given.identifier)
@@ -286,7 +285,7 @@ class CallWriter:
             method.return_item_kind == item_kind_of(declared, function.definitions) == "string"
         )
         if method.returns != kind or not is_same_list or (may_be_null and not method.returns_null):
-            message = f"{function.name} returns {_described(declared, function)}"
+            message = f"{function.name} returns the type {_described(declared, function)}"
             raise NotCallableError(message)
         return name
 
@@ -335,7 +334,7 @@ class CallWriter:
         if name not in {*function.data_classes, *_READABLE, _URI} or isinstance(
             resolved, OneOfType | OpaqueType
         ):
-            message = f"the result has {_described(type_, function)}"
+            message = f"its result has the type {_described(type_, function)}, which is not made into JSON"
             raise NotCallableError(message)
         if name in self.members:
             return
@@ -462,15 +461,11 @@ def _class_of(type_: Type, function: ExistingFunction) -> str:
 
 
 def _described(type_: Type, function: ExistingFunction) -> str:
+    """Return the type as code writes it, for a comment."""
     resolved = resolve(type_, function.definitions)
     if isinstance(resolved, ArrayType):
-        return f"a list, {_described(resolved.items, function)} each" if resolved.items else "a list"
-    name = _class_of(type_, function)
-    return (
-        f"of the class {name.replace('$', '.')}"
-        if name
-        else f"of the type {kind_of(type_, function.definitions)}"
-    )
+        return "List" if resolved.items is None else f"List<{_described(resolved.items, function)}>"
+    return _class_of(type_, function).replace("$", ".") or kind_of(type_, function.definitions)
 
 
 def _properties(type_: Type, function: ExistingFunction) -> dict[str, Type]:

@@ -76,7 +76,9 @@ def _existing(
     takes_context = [class_of(item.type) for item in owner.constructor or ()] == [_ANDROID_CONTEXT]
     missing = []
     if is_service:
-        missing.append(f"{owner.name} is a service, which only Android makes")
+        missing.append(
+            f"{owner.name} is a service, which only Android makes; move the work into another class"
+        )
     elif owner.kind in {"class", "interface"}:
         if owner.kind == "interface" or owner.modifiers & {"abstract", "sealed"}:
             missing.append(f"{owner.name} is abstract")

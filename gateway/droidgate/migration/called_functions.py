@@ -14,6 +14,7 @@ from droidgate.sources.module_layout import CodeFiles
 from droidgate.sources.source_code import MAX_CODE_BYTES
 from droidgate_android.handlers.dispatchers import find_dispatched_functions
 from droidgate_mappings.formats.format import ExistingFunction, SourceFile, load_formats
+from droidgate_mappings.model.capability import Capability
 from droidgate_mappings.model.errors import InputError
 from droidgate_mappings.model.json_values import pointer_token
 from droidgate_mappings.model.types import ObjectType, Type
@@ -107,18 +108,29 @@ def _as_written(
         if function is None:
             continue
         at = f"/capabilities/{position}"
-        changes = {
-            "arguments": _renamed(capability.input, f"{at}/input", names),
-            "results": _renamed(capability.output, f"{at}/output", names),
-            "missing": (*function.missing, *_out_of_sight(function, source_set)),
-        }
-        yield names.get(f"{at}/id", capability.id), replace(function, **changes)
+        yield (
+            names.get(f"{at}/id", capability.id),
+            replace(
+                function,
+                arguments=_renamed(capability.input, f"{at}/input", names),
+                results=_renamed(capability.output, f"{at}/output", names),
+                missing=(*_closed(capability), *function.missing, *_out_of_sight(function, source_set)),
+            ),
+        )
 
 
 def _renamed(type_: Type | None, pointer: str, names: Mapping[str, str]) -> dict[str, str]:
     declared = type_.properties if isinstance(type_, ObjectType) else {}
     pointers = {name: f"{pointer}/properties/{pointer_token(name)}" for name in declared}
     return {name: names[each] for name, each in pointers.items() if each in names}
+
+
+def _closed(capability: Capability) -> Iterator[str]:
+    """Yield the rules of a capability that its own protocol enforces, and a call by other code does not."""
+    if not capability.access.enabled_by_default:
+        yield "it is disabled until the app enables it"
+    if capability.access.access_level is not None:
+        yield f"only callers of the access level {capability.access.access_level} may call it"
 
 
 def _out_of_sight(function: ExistingFunction, source_set: WritableSourceSet) -> Iterator[str]:

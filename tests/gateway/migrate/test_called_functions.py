@@ -143,20 +143,28 @@ def test_a_handler_returns_what_the_apps_function_returns(
             assert answer.get("value") == expected, (name, given)
 
 
+TRACING = """package dev.notes
+import androidx.appfunctions.AppFunction
+import androidx.appfunctions.AppFunctionContext
+class Tracing { @AppFunction fun trace(context: AppFunctionContext) {} }
+"""
+JAVA_LACKS = "suspended is a suspend function, which Java cannot call; --language kotlin can"
+
+
 @pytest.mark.parametrize("language", ["kotlin", "java"])
 def test_a_comment_says_what_a_call_lacks(language: Language, tmp_path: Path) -> None:
     project = project_in(tmp_path)
+    write_tree(project, {"app/src/debug/java/dev/notes/Tracing.kt": TRACING})
     (provider,) = read_providers(project)
     plan = migrate(provider, "mobile-mcp+1.0", project, language)
     (skeleton,) = [change.after for change in plan.changes if "Capabilities." in change.path]
     text = " ".join(skeleton.replace("//", "").split())
-    lacking = re.findall(r"dev\.notes\.(\S+) is not called: (.*?)\. ", text)
+    lacking = re.findall(r"(\w+\.\w+) is not called: (.*?)\. ", text)
     assert lacking == [
-        *(
-            [("Notes.suspended", "suspended is a suspend function, which Java cannot call")]
-            * (language == "java")
-        ),
-        ("Notes.takesNote", "note is of the class dev.notes.Note, which is not made from JSON here"),
+        ("Notes.disabled", "it is disabled until the app enables it"),
+        *([("Notes.suspended", JAVA_LACKS)] * (language == "java")),
+        ("Notes.takesNote", "note is of type dev.notes.Note, which is not made from JSON here"),
+        ("Tracing.trace", "trace is in the source set debug only"),
         ("WithStore.stored", "the constructor of WithStore takes store (Map<String, Int>)"),
     ]
 
@@ -231,8 +239,8 @@ DISPATCHED = [
 def test_the_method_that_chooses_by_a_tools_name_is_called_with_its_arguments(tmp_path: Path) -> None:
     project = tools_in(tmp_path / "project")
     (provider,) = read_providers(project)
-    for target, language in (("mobile-mcp+1.0", "java"), ("appfunctions+v2", "kotlin")):
-        migrate(provider, target, project, language).write()
+    migrate(provider, "mobile-mcp+1.0", project, "java").write()
+    migrate(provider, "appfunctions+v2", project, "kotlin").write()
     main = project / "src/main"
     add_runner("CallsRunner", "dev.tools", "MobileMcpToolService", main)
     java, libraries = [*main.rglob("*.java")], (kotlin_library(), coroutines_library())

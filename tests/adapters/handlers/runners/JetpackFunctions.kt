@@ -10,4 +10,4 @@ interface AppFunctionContext {
 annotation class AppFunctionSerializable(val isDescribedByKDoc: Boolean = false)
 
 @Target(AnnotationTarget.FUNCTION)
-annotation class AppFunction(val isDescribedByKDoc: Boolean = false)
+annotation class AppFunction(val isEnabled: Boolean = true, val isDescribedByKDoc: Boolean = false)

@@ -72,6 +72,9 @@ class Notes {
     @AppFunction
     fun takesNote(context: AppFunctionContext, note: Note): String = note.title
 
+    @AppFunction(isEnabled = false)
+    fun disabled(context: AppFunctionContext): Int = 1
+
     private fun note(title: String, count: Int): Note = Note(
         id = 1L shl 40,
         title = title,
