@@ -30,6 +30,8 @@ _CLASS_WORDS: Final = frozenset({"class", "interface", "enum", "record", "object
 _NOT_METHODS: Final = frozenset(
     ["if", "for", "while", "switch", "when", "catch", "synchronized", "try", "do", "else", "return", "new"]
 )
+_MOST_METHODS: Final = 64
+"""Methods that are looked at for one id."""
 _RETURNS: Final[Mapping[str, Literal["json", "json-text"]]] = {"JSONObject": "json", "String": "json-text"}
 
 
@@ -102,7 +104,7 @@ def find_dispatched_functions(
             continue
         for name, choice in _Scanner(file, ids).choices():
             known = choices.setdefault(name, [])
-            if all(item.method is not choice.method for item in known):
+            if len(known) < _MOST_METHODS and all(item.method is not choice.method for item in known):
                 known.append(choice)
     return {
         capability.id: _function_of(capability, choices[capability.id])

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Final, Literal
 
-from droidgate_android.handlers.java import java_string
+from droidgate_android.handlers.java import JAVA_TYPES, java_string
 from droidgate_android.handlers.methods import (
     RESERVED_WORDS,
     Method,
@@ -48,15 +48,6 @@ _CONVERSIONS: Final[dict[ValueKind, tuple[str, str]]] = {
 }
 """Methods of the class Values: one value, and the items of a list."""
 
-_JAVA_TYPES: Final[dict[ValueKind, tuple[str, str]]] = {
-    "boolean": ("boolean", "Boolean"),
-    "int32": ("int", "Integer"),
-    "int64": ("long", "Long"),
-    "float": ("float", "Float"),
-    "double": ("double", "Double"),
-    "string": ("String", "String"),
-    "bytes": ("byte[]", "byte[]"),
-}
 _PUT_AS_THEY_ARE: Final = frozenset(
     {"boolean", "int32", "int64", "double", "string", "array", "object", "any"}
 )
@@ -148,9 +139,10 @@ class CallWriter:
         end = "" if self.language == "kotlin" else ";"
         if answer == [f"return {name}{end}"]:
             return [*before, *self._call(function, arguments, "return ")]
-        word = "val" if self.language == "kotlin" else self._java_type(function)
-        kept = f"{word} {name} = " if answer and name in answer[0] else ""
-        return [*before, *self._call(function, arguments, kept), *answer]
+        start = ""
+        if answer and name in answer[0]:
+            start = f"{'val' if self.language == 'kotlin' else self._java_type(function)} {name} = "
+        return [*before, *self._call(function, arguments, start), *answer]
 
     def _call(self, function: ExistingFunction, arguments: list[str], start: str) -> list[str]:
         """Return the statement that makes the call; `start` keeps its result, or is empty."""
@@ -292,10 +284,8 @@ class CallWriter:
     def _json_answer(self, name: str, method: Method, function: ExistingFunction, output: Type | None) -> str:
         is_text = function.returns == "json-text"
         properties = output.properties if isinstance(output, ObjectType) else {}
-        only = next(iter(properties)) if len(properties) == 1 else None
-        is_wrapped = function.capability.output is None and only is not None
-        if method.returns == "object" and is_wrapped and only is not None:
-            return self._object([(only, name if is_text else f"{name}.toString()")])
+        if method.returns == "object" and function.capability.output is None and len(properties) == 1:
+            return self._object([(next(iter(properties)), name if is_text else f"{name}.toString()")])
         if method.returns == "any" or (method.returns == "object" and not is_text):
             return name
         message = f"{function.name} returns JSON"
@@ -401,13 +391,12 @@ class CallWriter:
         kind = kind_of(declared, function.definitions)
         may_be_null = is_nullable(declared, function.definitions)
         if kind != "array":
-            types = _JAVA_TYPES.get(kind)
-            return (
-                types[may_be_null] if types else self._class(_class_of(declared, function).replace("$", "."))
-            )
+            if kind in _CONVERSIONS:
+                return JAVA_TYPES[kind][may_be_null]
+            return self._class(_class_of(declared, function).replace("$", "."))
         item_kind = item_kind_of(declared, function.definitions)
-        if item_kind in _JAVA_TYPES and item_kind != "string":
-            return f"{_JAVA_TYPES[item_kind][0]}[]"
+        if item_kind in _CONVERSIONS and item_kind != "string":
+            return f"{JAVA_TYPES[item_kind][0]}[]"
         self.imports.add("java.util.List")
         items = resolve(declared, function.definitions)
         if item_kind == "string" or not isinstance(items, ArrayType) or items.items is None:

@@ -14,7 +14,7 @@ from droidgate_mappings.formats.format import Artifact
 from droidgate_mappings.model.capability import Provider
 from droidgate_mappings.model.json_values import one_line_json
 
-_TYPES: Final[dict[ValueKind, tuple[str, str]]] = {
+JAVA_TYPES: Final[dict[ValueKind, tuple[str, str]]] = {
     "boolean": ("boolean", "Boolean"),
     "int32": ("int", "Integer"),
     "int64": ("long", "Long"),
@@ -27,6 +27,8 @@ _TYPES: Final[dict[ValueKind, tuple[str, str]]] = {
     "any": ("Object", "Object"),
     "void": ("void", "Void"),
 }
+"""The type of a value, and of one that may be null."""
+
 _READERS: Final[dict[ValueKind, str]] = {
     "boolean": "asBoolean",
     "int32": "asInt",
@@ -122,15 +124,15 @@ def _wrap(text: str, indent: str) -> Iterator[str]:
 def java_type(parameter: MethodParameter) -> str:
     """Return the Java type of a parameter: boxed where it may be null, a list where its items are scalars."""
     if parameter.kind == "array" and parameter.item_kind != "any":
-        return f"List<{_TYPES[parameter.item_kind][1]}>"
-    return _TYPES[parameter.kind][1 if parameter.optional else 0]
+        return f"List<{JAVA_TYPES[parameter.item_kind][1]}>"
+    return JAVA_TYPES[parameter.kind][1 if parameter.optional else 0]
 
 
 def java_return_type(method: Method) -> str:
     """Return the Java type of a method's result; JSONObject for named outputs."""
     if method.returns == "array" and method.return_item_kind != "any":
-        return f"List<{_TYPES[method.return_item_kind][1]}>"
-    return _TYPES[method.returns][1 if method.returns_null else 0]
+        return f"List<{JAVA_TYPES[method.return_item_kind][1]}>"
+    return JAVA_TYPES[method.returns][1 if method.returns_null else 0]
 
 
 def fill_template(package: str, name: str, place: ClassPlace, **words: str) -> str:
@@ -224,5 +226,5 @@ def _caller(method: Method) -> Iterator[str]:
 def _argument(parameter: MethodParameter) -> str:
     name = java_string(parameter.name)
     if parameter.kind == "array" and parameter.item_kind != "any":
-        return f"given.asList({name}, {_TYPES[parameter.item_kind][1]}.class)"
+        return f"given.asList({name}, {JAVA_TYPES[parameter.item_kind][1]}.class)"
     return f"given.{_READERS[parameter.kind]}({name})"

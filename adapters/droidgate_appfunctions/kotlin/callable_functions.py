@@ -122,7 +122,7 @@ def _parameters(
     declared = read.capability.input
     properties = declared.properties if isinstance(declared, ObjectType) else {}
     for parameter in function.parameters:
-        if parameter.name not in properties or class_of(parameter.type) == CONTEXT:
+        if class_of(parameter.type) == CONTEXT:
             yield FunctionParameter(parameter.name, "holder", class_name=CONTEXT)
             continue
         is_optional = not properties[parameter.name].required
