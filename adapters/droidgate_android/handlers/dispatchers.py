@@ -8,6 +8,7 @@ the value is its own parameter and the others are the arguments as a JSON object
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
@@ -93,8 +94,9 @@ def find_dispatched_functions(
         files: Source code of the app, in Java and Kotlin. Files that droidgate wrote are left out.
 
     Returns:
-        Nothing for an id that no method compares a value with. Where several methods do, only one that can be
-        called counts; otherwise `missing` names them.
+        Nothing for an id that no method compares a value with. A method that does not know all ids may do
+        something else, and is not called. Where several methods know one, only one that can be called counts;
+        otherwise `missing` names them.
     """
     ids = {capability.id for capability in capabilities}
     literals = [f'"{name}"'.encode() for name in ids]
@@ -106,15 +108,22 @@ def find_dispatched_functions(
             known = choices.setdefault(name, [])
             if len(known) < _MOST_METHODS and all(item.method is not choice.method for item in known):
                 known.append(choice)
+    known_ids = Counter(id(choice.method) for known in choices.values() for choice in known)
     return {
-        capability.id: _function_of(capability, choices[capability.id])
+        capability.id: _function_of(
+            capability,
+            choices[capability.id],
+            {method: f"{count} of {len(ids)}" for method, count in known_ids.items() if count < len(ids)},
+        )
         for capability in capabilities
         if capability.id in choices
     }
 
 
-def _function_of(capability: Capability, choices: Sequence[_Choice]) -> ExistingFunction:
-    functions = [_existing(capability, choice) for choice in choices]
+def _function_of(
+    capability: Capability, choices: Sequence[_Choice], partial: Mapping[int, str]
+) -> ExistingFunction:
+    functions = [_existing(capability, choice, partial.get(id(choice.method))) for choice in choices]
     callable_ones = [function for function in functions if not function.missing]
     if len(callable_ones) == 1:
         return callable_ones[0]
@@ -127,7 +136,7 @@ def _function_of(capability: Capability, choices: Sequence[_Choice]) -> Existing
     )
 
 
-def _existing(capability: Capability, choice: _Choice) -> ExistingFunction:
+def _existing(capability: Capability, choice: _Choice, partial: str | None) -> ExistingFunction:
     method, owner = choice.method, choice.method.owner
     parameters: list[FunctionParameter] = []
     missing: list[str] = []
@@ -148,6 +157,8 @@ def _existing(capability: Capability, choice: _Choice) -> ExistingFunction:
         message = f"{found}; move what it does then into a method that takes the id and the arguments"
         owner_name = f"{choice.package}.{owner.name}".lstrip(".")
         return ExistingFunction(owner_name, method.name, capability, missing=(message,))
+    if partial is not None:
+        missing.append(f"{method.name} knows {partial} ids, so it may do something else")
     if roles.count("arguments") != 1 and not missing:
         missing.append(f"{method.name} does not take the arguments as one JSONObject")
     if method.returns not in _RETURNS:

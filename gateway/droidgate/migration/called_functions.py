@@ -13,6 +13,7 @@ from droidgate.migration.source_sets import WritableSourceSet
 from droidgate.sources.module_layout import CodeFiles
 from droidgate.sources.source_code import MAX_CODE_BYTES
 from droidgate_android.handlers.dispatchers import find_dispatched_functions
+from droidgate_android.projects.module_build import SETTINGS_FILES, read_module_build
 from droidgate_mappings.formats.format import ExistingFunction, SourceFile, load_formats
 from droidgate_mappings.model.capability import Capability
 from droidgate_mappings.model.errors import InputError
@@ -20,7 +21,6 @@ from droidgate_mappings.model.json_values import pointer_token
 from droidgate_mappings.model.types import ObjectType, Type
 from droidgate_mappings.translate import Translation
 
-_SETTINGS: Final = ("settings.gradle.kts", "settings.gradle")
 _ENDINGS: Final = (".kt", ".java")
 _MAIN: Final = "/src/main/"
 _SOURCE_SET: Final = re.compile(r"(.*)/src/([^/]+)/")
@@ -67,7 +67,7 @@ def _build_of(project: Path) -> Path:
     """Return the folder of the build that a project is part of."""
     folder = Path(os.path.realpath(project))
     for around in [folder, *folder.parents][:_MOST_LEVELS]:
-        if any((around / name).is_file() for name in _SETTINGS):
+        if any((around / name).is_file() for name in SETTINGS_FILES):
             return around
     return folder
 
@@ -142,5 +142,9 @@ def _out_of_sight(function: ExistingFunction, source_set: WritableSourceSet) -> 
     module, name = found.groups()
     if name not in {"main", source_set.folder.name}:
         yield f"{function.name} is in the source set {name} only"
-    if function.visibility == "internal" and module != os.path.realpath(source_set.folder.parent.parent):
+    if module == os.path.realpath(source_set.folder.parent.parent):
+        return
+    if function.visibility == "internal":
         yield f"{function.name} is internal to another module"
+    if read_module_build(Path(module), Path(module)).is_application:
+        yield f"{function.name} is in another app"

@@ -30,9 +30,9 @@ MOVE = "move what it does then into a method that takes the id and the arguments
 SWITCH = 'switch (id) { case "x": return given; }'
 
 
-def found(*files: tuple[str, str]) -> ExistingFunction | None:
+def found(*files: tuple[str, str], ids: str = "x") -> ExistingFunction | None:
     sources = [SourceFile(f"{number}{ending}", text.encode()) for number, (ending, text) in enumerate(files)]
-    return find_dispatched_functions([Capability(id="x")], sources).get("x")
+    return find_dispatched_functions([Capability(id=name) for name in ids], sources).get("x")
 
 
 def java(body: str, head: str = "final class T", method: str = RUN) -> tuple[str, str]:
@@ -99,3 +99,9 @@ def test_of_several_methods_only_one_that_can_be_called_counts() -> None:
     both = found(java(SWITCH), java(SWITCH, "class U"))
     assert both is not None
     assert both.missing == ("a.b.U.run compares a value with the id too",)
+
+
+def test_a_method_that_does_not_know_all_ids_may_do_something_else() -> None:
+    function = found(java(SWITCH), ids="xy")
+    assert function is not None
+    assert function.missing == ("run knows 1 of 2 ids, so it may do something else",)

@@ -176,17 +176,27 @@ def test_the_functions_of_another_app_are_not_called(tmp_path: Path) -> None:
     assert not [change.path for change in plan.changes if "Values" in change.path]
 
 
+def test_the_functions_of_another_app_of_the_build_are_not_called(tmp_path: Path) -> None:
+    project = project_in(tmp_path)
+    (provider,) = read_providers(project)
+    twin = project / "twin"
+    shutil.copytree(project / "app", twin)
+    shutil.rmtree(twin / "src/main/java")
+    plan = migrate(provider, "mobile-mcp+1.0", twin, "kotlin")
+    (skeleton,) = [change.after for change in plan.changes if "Capabilities." in change.path]
+    assert "Notes.bytes is not called: bytes is in another app." in skeleton
+
+
 TOOLS = {
     "add": {"first_term": "integer", "second_term": "integer"},
     "who": {},
     "fail": {"thing": "string"},
     "greet": {"name": "string"},
-    "wave": {},
 }
 REQUIRED = {"add": ["first_term"]}
 
 
-def tools_in(folder: Path) -> Path:
+def tools_in(folder: Path, code: str) -> Path:
     """Make a project whose mMCP activity names tools, and whose code chooses by these names."""
     tools = [
         {
@@ -205,7 +215,7 @@ def tools_in(folder: Path) -> Path:
         f'<action android:name="com.example.mMCP.ACTION_TOOL_{word}"/>' for word in ("ADVERTISE", "CALL")
     )
     activity = (
-        '<activity android:name=".GreeterActivity" android:exported="true">'
+        '<activity android:name=".ToolActivity" android:exported="true">'
         f"<intent-filter>{actions}</intent-filter>"
         f"<meta-data android:name=\"mMCP_manifest\" android:value='{manifest}'/></activity>"
     )
@@ -216,28 +226,37 @@ def tools_in(folder: Path) -> Path:
             "src/main/AndroidManifest.xml": MANIFEST.replace("/></", f">{activity}</application></"),
         },
     )
-    code = folder / "src/main/java/dev/tools"
-    code.mkdir(parents=True)
-    for name in ("Tools.java", "Greeter.kt"):
-        shutil.copy(APP / name, code)
+    target = folder / "src/main/java/dev/tools"
+    target.mkdir(parents=True)
+    shutil.copy(APP / code, target)
     return folder
 
 
-DISPATCHED = [
-    ("add", {"first_term": 1}, {"sum": 11}),
-    ("add", {"first_term": 1, "second_term": 2}, {"sum": 3}),
-    ("who", {}, {"who": "ContextWrapper"}),
-    ("fail", {"thing": "luck"}, "backend_failure: dev.tools.Tools$Failure: no luck"),
-    ("greet", {}, "Hello, friend!"),
-    ("greet", {"name": "Ada"}, "Hello, Ada!"),
-    ("wave", {}, "unavailable: wave is not implemented yet"),
+CALLED = [
+    ("add", {"first_term": 1}),
+    ("add", {"first_term": 1, "second_term": 2}),
+    ("who", {}),
+    ("fail", {"thing": "luck"}),
+    ("greet", {}),
+    ("greet", {"name": "Ada"}),
 ]
+OF_JAVA = [
+    {"sum": 11}, {"sum": 3}, {"who": "ContextWrapper"}, "backend_failure: dev.tools.Tools$Failure: no luck",
+    {"text": "Hello, friend!"}, {"text": "Hello, Ada!"},
+]  # fmt: skip
+OF_KOTLIN = ["11", "3", "Tools", None, "Hello, friend!", "Hello, Ada!"]
 
 
 @pytest.mark.slow
 @pytest.mark.timeout(600)
-def test_the_method_that_chooses_by_a_tools_name_is_called_with_its_arguments(tmp_path: Path) -> None:
-    project = tools_in(tmp_path / "project")
+@pytest.mark.parametrize(("code", "answers", "results"), [
+    ("Tools.java", OF_JAVA, ['{"sum":11}', '{"text":"Hello, Ada!"}']),
+    ("Tools.kt", OF_KOTLIN, ["11", "Hello, Ada!"]),
+])  # fmt: skip
+def test_the_method_that_chooses_by_a_tools_name_is_called_with_its_arguments(
+    code: str, answers: list[Any], results: list[str], tmp_path: Path
+) -> None:
+    project = tools_in(tmp_path / "project", code)
     (provider,) = read_providers(project)
     migrate(provider, "mobile-mcp+1.0", project, "java").write()
     migrate(provider, "appfunctions+v2", project, "kotlin").write()
@@ -248,10 +267,11 @@ def test_the_method_that_chooses_by_a_tools_name_is_called_with_its_arguments(tm
     kotlin = [*main.rglob("*.kt"), RUNNERS / "Jetpack.kt", RUNNERS / "AppFunctionCalls.kt"]
     compile_kotlin([*kotlin, *java], classes, *libraries)
     compile_java([*java, RUNNERS / "AppFunctionService.java"], classes, classes, *libraries, warnings=False)
-    lines = [f"{name} {json.dumps(given)}" for name, given, _ in DISPATCHED]
-    found = run_class("dev.tools.CallsRunner", classes, lines, *libraries)
-    assert [answer.get("error", answer.get("value")) for answer in found] == [
-        expected for _, _, expected in DISPATCHED
+    calls = [
+        (name, given) for (name, given), answer in zip(CALLED, answers, strict=True) if answer is not None
     ]
+    lines = [f"{name} {json.dumps(given)}" for name, given in calls]
+    found = run_class("dev.tools.CallsRunner", classes, lines, *libraries)
+    assert [answer.get("error", answer.get("value")) for answer in found] == list(filter(None, answers))
     called = run_class("dev.tools.AppFunctionCalls", classes, [], *libraries)
-    assert called == [{"sum": '{"sum":11}'}, {"greeting": "Hello, Ada!"}]
+    assert called == [{"result": result} for result in results]

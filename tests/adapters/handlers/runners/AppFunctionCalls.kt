@@ -22,7 +22,7 @@ object AppFunctionCalls {
                 callback: OutcomeReceiver<ExecuteAppFunctionResponse, AppFunctionException>,
             ) = throw UnsupportedOperationException()
         }
-        println(JSONObject().put("sum", service.add(1, null).result))
-        println(JSONObject().put("greeting", service.greet("Ada").result))
+        println(JSONObject().put("result", service.add(1, null).result))
+        println(JSONObject().put("result", service.greet("Ada").result))
     }
 }

@@ -25,6 +25,8 @@ final class Tools {
                 return new JSONObject().put("sum", given.getLong("first_term") + given.optLong("second_term", 10));
             case "who":
                 return new JSONObject().put("who", context.getClass().getSimpleName());
+            case "greet":
+                return new JSONObject().put("text", "Hello, " + given.optString("name", "friend") + "!");
             case "fail":
                 throw new Failure("no " + given.getString("thing"));
             default:
