@@ -50,7 +50,7 @@ class _Class:
     extends: str | None
     is_nested: bool
     constructors: list[list[tuple[str, str]]] = field(default_factory=list)
-    has_private_constructor: bool = False
+    has_other_constructor: bool = False
 
 
 @dataclass(slots=True)
@@ -108,13 +108,10 @@ def find_dispatched_functions(
             known = choices.setdefault(name, [])
             if len(known) < _MOST_METHODS and all(item.method is not choice.method for item in known):
                 known.append(choice)
-    known_ids = Counter(id(choice.method) for known in choices.values() for choice in known)
+    counts = Counter(id(choice.method) for known in choices.values() for choice in known)
+    partial = {method: f"{count} of {len(ids)}" for method, count in counts.items() if count < len(ids)}
     return {
-        capability.id: _function_of(
-            capability,
-            choices[capability.id],
-            {method: f"{count} of {len(ids)}" for method, count in known_ids.items() if count < len(ids)},
-        )
+        capability.id: _function_of(capability, choices[capability.id], partial)
         for capability in capabilities
         if capability.id in choices
     }
@@ -140,7 +137,8 @@ def _existing(capability: Capability, choice: _Choice, partial: str | None) -> E
     method, owner = choice.method, choice.method.owner
     parameters: list[FunctionParameter] = []
     missing: list[str] = []
-    for name, type_ in method.parameters:
+    for name, written in method.parameters:
+        type_ = written.removesuffix("?")
         role: Literal["id", "arguments", "context"] | None = None
         if name == choice.subject and type_ == "String":
             role = "id"
@@ -149,7 +147,7 @@ def _existing(capability: Capability, choice: _Choice, partial: str | None) -> E
         elif type_ == "Context" and type_ in choice.imported:
             role = "context"
         else:
-            missing.append(f"{name} ({type_}) is not made from JSON here")
+            missing.append(f"{name} ({written}) is not made from JSON here")
         parameters.append(FunctionParameter(name, role or "argument"))
     roles = [parameter.role for parameter in parameters]
     if "id" not in roles:
@@ -162,7 +160,7 @@ def _existing(capability: Capability, choice: _Choice, partial: str | None) -> E
     if roles.count("arguments") != 1 and not missing:
         missing.append(f"{method.name} does not take the arguments as one JSONObject")
     if method.returns not in _RETURNS:
-        missing.append(f"{method.name} returns {method.returns or 'nothing'}")
+        missing.append(f"{method.name} returns {method.returns or 'a type that is not written'}")
     hidden = method.words & ({"private", "protected"} if choice.is_kotlin else {"private"})
     if hidden:
         missing.append(f"{method.name} is {min(hidden)}")
@@ -173,10 +171,12 @@ def _existing(capability: Capability, choice: _Choice, partial: str | None) -> E
         instance = "object"
     else:
         types = [[type_ for _, type_ in constructor] for constructor in owner.constructors]
-        if not types and not owner.has_private_constructor:
+        if not types and not owner.has_other_constructor:
             types = [[]]
         instance = "class" if [] in types else "context"
         missing += _unmade(owner, types)
+    if "private" in owner.words:
+        missing.append(f"{owner.name} is private")
     if owner.is_nested:
         missing.append(f"{owner.name} is a nested class")
     is_public = choice.is_kotlin or ("public" in method.words and "public" in owner.words)
@@ -196,10 +196,11 @@ def _existing(capability: Capability, choice: _Choice, partial: str | None) -> E
 
 def _unmade(owner: _Class, types: list[list[str]]) -> Iterator[str]:
     """Yield why an object of a class cannot be made by its constructor alone."""
-    if owner.words & {"abstract", "interface"}:
-        yield f"{owner.name} is abstract"
+    kinds = owner.words & {"abstract", "sealed", "interface", "enum", "record"}
+    if kinds:
+        yield f"{owner.name} is declared as {min(kinds)}"
     if not types:
-        yield f"{owner.name} has private constructors only"
+        yield f"{owner.name} has no constructor that can be called from here"
     elif [] not in types and ["Context"] not in types:
         listed = ", ".join(f"{name} ({type_})" for name, type_ in owner.constructors[0])
         yield f"the constructor of {owner.name} takes {listed}"
@@ -238,6 +239,8 @@ class _Scanner:
                     facts = self.package, place, self.is_kotlin, self.imported
                     choice = _Choice(frame.method, subject, *facts)
                     found.append((token.text[1:-1], choice))
+            if token.text == "constructor" and frames[-1].is_class and frames[-1].owner is not None:
+                frames[-1].owner.has_other_constructor = True
             if token.text == "{":
                 frames.append(self._frame(self.tokens[start:at], frames[-1]))
             elif token.text == "}" and len(frames) > 1:
@@ -312,8 +315,8 @@ class _Scanner:
         if self.is_kotlin and "(" in rest[:4]:
             opening = at + 2 + rest.index("(")
             end = _closing(words, opening)
-            made.has_private_constructor = "private" in rest[: rest.index("(")]
-            if not made.has_private_constructor:
+            made.has_other_constructor = "private" in rest[: rest.index("(")]
+            if not made.has_other_constructor:
                 made.constructors.append(_parameters(head[opening + 1 : end], is_kotlin=True))
             rest = words[end + 1 :]
         if self.is_kotlin and ":" in rest:
@@ -336,7 +339,7 @@ class _Scanner:
         opening = words.index("(", at)
         end = _closing(words, opening)
         rest = words[end + 1 :]
-        returns = rest[1] if len(rest) > 1 and rest[0] == ":" else ""
+        returns = "".join(rest[1:3]).removesuffix("=").removesuffix("{") if rest[:1] == [":"] else ""
         modifiers = frozenset(words[self._start(head, at) : at])
         parameters = _parameters(head[opening + 1 : end], is_kotlin=True)
         return _Method(words[opening - 1], modifiers, parameters, returns, around.owner)
@@ -360,7 +363,7 @@ class _Scanner:
         parameters = _parameters(head[opening + 1 : end], is_kotlin=False)
         name, before = words[opening - 1], words[: opening - 1]
         if name == owner.name and "private" in before:
-            owner.has_private_constructor = True
+            owner.has_other_constructor = True
         elif name == owner.name:
             owner.constructors.append(parameters)
         if "new" in before:

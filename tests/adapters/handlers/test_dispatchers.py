@@ -11,9 +11,9 @@ JAVA = "package a.b;\nimport org.json.JSONObject;\nimport android.content.Contex
 KOTLIN = JAVA.replace(";", "")
 RUN = "JSONObject run(String id, JSONObject given) throws E {{ {} return null; }}"
 WHEN = f"""{KOTLIN}object T {{
-    fun run(id: String, given: JSONObject): JSONObject? = when (id) {{
+    fun run(id: String?, given: JSONObject?): JSONObject = when (id) {{
         "x" -> given
-        else -> null
+        else -> JSONObject()
     }}
 }}"""
 EQUATION = (
@@ -67,10 +67,16 @@ def test_a_method_that_takes_the_id_and_the_arguments_is_called(file: tuple[str,
         "run does not take the arguments as one JSONObject"),
     (java(SWITCH, method=RUN.replace("JSONObject run", "Answer run")), "run returns Answer"),
     (java(SWITCH, method="T(Store store) {{}} " + RUN), "the constructor of T takes store (Store)"),
-    (java(SWITCH, method="private T() {{}} " + RUN), "T has private constructors only"),
+    (java(SWITCH, method="private T() {{}} " + RUN), "T has no constructor that can be called from here"),
     (java(SWITCH, "class T extends Service"),
         "T extends Service, so its constructor may not be all that it needs"),
-    (java(SWITCH, "abstract class T"), "T is abstract"),
+    (java(SWITCH, "abstract class T"), "T is declared as abstract"),
+    (java(SWITCH, "record T(int x)"), "T is declared as record"),
+    ((".kt", EQUATION.replace("class T", "private class T")), "T is private"),
+    ((".kt", EQUATION.replace("(private val c: Context) : I {", " {\n constructor(store: Store)")),
+        "T has no constructor that can be called from here"),
+    ((".kt", EQUATION.replace("): String", "): JSONObject?")), "run returns JSONObject?"),
+    ((".kt", WHEN.replace(": JSONObject =", " =")), "run returns a type that is not written"),
     ((".java", f"{JAVA}class O {{ class T {{ {RUN.format(SWITCH)} }} }}"), "T is a nested class"),
     ((".java", java(SWITCH)[1].replace("import org.json.JSONObject;", "")),
         "given (JSONObject) is not made from JSON here"),
