@@ -164,16 +164,13 @@ def _existing(capability: Capability, choice: _Choice, partial: str | None) -> E
     hidden = method.words & ({"private", "protected"} if choice.is_kotlin else {"private"})
     if hidden:
         missing.append(f"{method.name} is {min(hidden)}")
-    instance: Literal["static", "object", "class", "context"] = "class"
-    if "static" in method.words:
-        instance = "static"
-    elif "object" in owner.words:
-        instance = "object"
+    types = [[type_ for _, type_ in constructor] for constructor in owner.constructors]
+    if not types and not owner.has_other_constructor:
+        types = [[]]
+    instance: Literal["static", "object", "class", "context"] = "class" if [] in types else "context"
+    if {"static", "object"} & (method.words | owner.words):
+        instance = "static" if "static" in method.words else "object"
     else:
-        types = [[type_ for _, type_ in constructor] for constructor in owner.constructors]
-        if not types and not owner.has_other_constructor:
-            types = [[]]
-        instance = "class" if [] in types else "context"
         missing += _unmade(owner, types)
     if "private" in owner.words:
         missing.append(f"{owner.name} is private")

@@ -23,7 +23,7 @@ from droidgate_mappings.translate import Translation
 
 _ENDINGS: Final = (".kt", ".java")
 _MAIN: Final = "/src/main/"
-_SOURCE_SET: Final = re.compile(r"(.*)/src/([^/]+)/")
+_SOURCE_SET: Final = re.compile(r"(.*?)/src/([^/]+)/(?:java|kotlin)/")
 _NOT_IN_THE_APP: Final = frozenset({"build", "test", "androidTest"})
 _MOST_LEVELS: Final = 8
 """Folders between a module and the settings of its build."""

@@ -129,31 +129,39 @@ def with_output_of(module: Module, variant: str | None, formats: Sequence[Format
     names = module.gradle.names_in(variant or "")
     chosen = module.gradle.variant(names or ())
     start = "" if names is not None or variant is None else variant
+    parts = (module, *module.libraries)
     first, *libraries = (
-        replace(part, generated=tuple(_output_of(part, part.gradle.variant(chosen), start, formats))[:1])
-        for part in (module, *module.libraries)
+        replace(part, generated=tuple(_outputs_of(part, parts, chosen, start, formats))[:1]) for part in parts
     )
     return replace(first, libraries=tuple(libraries))
 
 
-def _output_of(
-    part: Module, variant: tuple[str, ...], start: str, formats: Sequence[Format]
+def _outputs_of(
+    part: Module, parts: Sequence[Module], chosen: tuple[str, ...], start: str, formats: Sequence[Format]
 ) -> Iterator[SourceSet]:
     """Yield what builds have made of a variant, then what they made of others that declare the same.
 
-    A flavour that a plugin of the build adds is known by the `start` of its variants' names only.
+    A flavour that a plugin of the build adds is known by the `start` of its variants' names only. The output
+    of an app has the functions of its libraries too.
     """
     made = {output.shown.rpartition("/")[0].rpartition("/")[2]: output for output in part.generated}
-    own = joined_name(variant)
+    own = joined_name(part.gradle.variant(chosen))
     yield from (made[name] for name in made if (name.startswith(start) if start else name == own))
-    sets = {*source_sets_of(variant), *([start] if start else [])}
     for name, output in made.items():
         names = part.gradle.names_in(name)
-        others = {name} if names is None else set(source_sets_of(part.gradle.variant(names)))
-        if not any(
-            _may_declare(code, formats) for code in part.variant_code if _name_of(code) in sets ^ others
-        ):
+        differing = (
+            code
+            for each in parts
+            for code in each.variant_code
+            if _name_of(code) in {*_sets_of(each, chosen), start} ^ {*_sets_of(each, names), name}
+        )
+        if not any(_may_declare(code, formats) for code in differing):
             yield output
+
+
+def _sets_of(part: Module, names: tuple[str, ...] | None) -> tuple[str, ...]:
+    """Return the source sets of a variant; of one whose flavours are not known, none."""
+    return () if names is None else source_sets_of(part.gradle.variant(names))
 
 
 def _may_declare(code: SourceSet, formats: Sequence[Format]) -> bool:

@@ -198,19 +198,22 @@ class TestBuilds:
         assert "removeNote" in finding.message
         assert ids(reading) == [ADD_NOTE]
 
-    @pytest.mark.parametrize(("made", "own_code", "variant", "read", "count"), [
-        pytest.param({"debug", "release"}, True, None, "debug", 2, id="of both, that of the default"),
-        pytest.param({"debug", "release"}, True, "release", "release", 1, id="of both, that of the variant"),
-        pytest.param({"release"}, True, None, None, 2, id="a release lacks what the debug build declares"),
-        pytest.param({"debug"}, True, "release", None, 1, id="a debug build has what the release lacks"),
-        pytest.param({"debug"}, False, "release", "debug", 1, id="builds do not differ where no code does"),
-        pytest.param({"beta", "release"}, False, None, "release", 1, id="a release before another variant"),
+    @pytest.mark.parametrize(("made", "module", "variant", "read", "count"), [
+        pytest.param({"debug", "release"}, "app", None, "debug", 2, id="of both, that of the default"),
+        pytest.param({"debug", "release"}, "app", "release", "release", 1, id="of both, that of the variant"),
+        pytest.param({"release"}, "app", None, None, 2, id="a release lacks what the debug build declares"),
+        pytest.param({"release"}, "shared", None, None, 2, id="a release lacks what a library declares"),
+        pytest.param({"debug"}, "app", "release", None, 1, id="a debug build has what the release lacks"),
+        pytest.param({"debug"}, None, "release", "debug", 1, id="builds do not differ where no code does"),
+        pytest.param({"beta", "release"}, None, None, "release", 1, id="a release before another variant"),
+        pytest.param({"beta"}, "app", None, None, 2, id="a variant that no build file names"),
     ])  # fmt: skip
     def test_what_was_made_of_a_variant_is_read_for_it(
-        self, made: set[str], *, own_code: bool, variant: str | None, read: str | None, count: int
+        self, made: set[str], module: str | None, variant: str | None, read: str | None, count: int
     ) -> None:
         debug = FUNCTIONS.replace("class Notes", "class Debug").replace("addNote", "traceNote")
-        code: dict[str, str | bytes] = {"app/src/debug/java/dev/notes/Debug.kt": debug} if own_code else {}
+        path = f"{module}/src/debug/java/dev/notes/Debug.kt"
+        code: dict[str, str | bytes] = {} if module is None else {path: debug}
         target, dialect = find_format("appfunctions")
         for name in made:
             write_tree(Path("p"), {**kotlin_tree(), **code})
