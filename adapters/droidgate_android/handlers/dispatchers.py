@@ -31,6 +31,8 @@ _CLASS_WORDS: Final = frozenset({"class", "interface", "enum", "record", "object
 _NOT_METHODS: Final = frozenset(
     ["if", "for", "while", "switch", "when", "catch", "synchronized", "try", "do", "else", "return", "new"]
 )
+_MOST_BYTES: Final = 1024 * 1024
+"""Bytes of a file of source code; people write shorter ones."""
 _MOST_METHODS: Final = 64
 """Methods that are looked at for one id."""
 _RETURNS: Final[Mapping[str, Literal["json", "json-text"]]] = {"JSONObject": "json", "String": "json-text"}
@@ -91,7 +93,8 @@ def find_dispatched_functions(
 
     Args:
         capabilities: What the methods may do.
-        files: Source code of the app, in Java and Kotlin. Files that droidgate wrote are left out.
+        files: Source code of the app, in Java and Kotlin. Files that droidgate wrote are left out, and
+            those of more than a mebibyte.
 
     Returns:
         Nothing for an id that no method compares a value with. A method that does not know all ids may do
@@ -102,7 +105,8 @@ def find_dispatched_functions(
     literals = [f'"{name}"'.encode() for name in ids]
     choices: dict[str, list[_Choice]] = {}
     for file in files:
-        if MARK.encode() in file.data or not any(literal in file.data for literal in literals):
+        is_own = MARK.encode() in file.data
+        if is_own or len(file.data) > _MOST_BYTES or not any(item in file.data for item in literals):
             continue
         for name, choice in _Scanner(file, ids).choices():
             known = choices.setdefault(name, [])
