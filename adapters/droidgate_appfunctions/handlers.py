@@ -190,7 +190,8 @@ class _Writer:
                 yield from result
                 return
             self.refused.add(capability.id)
-            yield from line_comment(not_called(function, "; ".join(dict.fromkeys(reasons))), "")
+            comment = line_comment(not_called(function, "; ".join(dict.fromkeys(reasons))), _INDENT * 2)
+            yield from (line.strip() for line in comment)
         yield f"TODO({kotlin_string(f'{capability.id} is not implemented yet')})"
 
     def arguments(

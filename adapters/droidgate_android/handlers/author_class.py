@@ -5,9 +5,9 @@ The classes around it are Java: they are made anew by droidgate, and Kotlin impl
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Final, Literal
 
 from droidgate_android.handlers.existing_calls import CallWriter, NotCallableError
 from droidgate_android.handlers.java import fill_template, java_signature, java_string, line_comment
@@ -16,6 +16,9 @@ from droidgate_android.handlers.methods import Method, methods_of
 from droidgate_android.handlers.places import ClassPlace
 from droidgate_mappings.formats.format import Artifact, ExistingFunction
 from droidgate_mappings.model.capability import Provider
+
+_INDENT: Final = " " * 8
+"""In front of the statements of a method."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,22 +49,28 @@ def write_author_class(
         functions: The app's functions, by the ids of the capabilities that they do.
     """
     writer = CallWriter("kotlin" if language == "kotlin" else "java", place.package, place.prefix)
-    bodies: dict[str, list[str]] = {}
-    reasons: dict[str, str] = {}
-    for method, capability in zip(methods_of(provider), provider.capabilities, strict=True):
+    methods = methods_of(provider)
+    statements: list[list[str]] = []
+    called = refused = 0
+    for method, capability in zip(methods, provider.capabilities, strict=True):
         function = functions.get(capability.id)
-        if function is None:
-            continue
-        try:
-            bodies[capability.id] = writer.body(method, function, capability.output, provider.definitions)
-        except NotCallableError as reason:
-            reasons[capability.id] = not_called(function, str(reason))
+        reason = None
+        if function is not None:
+            try:
+                statements.append(writer.body(method, function, capability.output, provider.definitions))
+            except NotCallableError as error:
+                reason = not_called(function, str(error))
+            else:
+                called += 1
+                continue
+            refused += 1
+        statements.append([*_refusal(method, place, reason, writer.language)])
     write = _write_kotlin if writer.language == "kotlin" else _write_java
-    artifacts = [write(provider, place, writer, bodies, reasons)]
-    if bodies:
+    artifacts = [write(place, writer, list(zip(methods, statements, strict=True)))]
+    if called:
         code = fill_template("droidgate_android.handlers", "Values.java", place)
         artifacts.append(place.java("Values", code))
-    return AuthorClass(tuple(artifacts), tuple(_notes(place, writer, bodies, reasons)))
+    return AuthorClass(tuple(artifacts), tuple(_notes(place, writer, called, refused)))
 
 
 def not_called(function: ExistingFunction, reasons: str) -> str:
@@ -83,37 +92,28 @@ def _amount(count: int) -> str:
     return f"{count} capabilit{'y' if count == 1 else 'ies'}"
 
 
-def _notes(
-    place: ClassPlace, writer: CallWriter, bodies: Mapping[str, object], reasons: Mapping[str, object]
-) -> Iterator[str]:
+def _notes(place: ClassPlace, writer: CallWriter, called: int, refused: int) -> Iterator[str]:
     name = f"{place.prefix}Capabilities"
-    if bodies:
-        yield f"{name} {call_note(len(bodies))}"
-    if reasons:
-        yield f"{name} {refusal_note(len(reasons))}"
+    if called:
+        yield f"{name} {call_note(called)}"
+    if refused:
+        yield f"{name} {refusal_note(refused)}"
     if any(item.startswith("kotlinx.") for item in writer.imports):
         library = "org.jetbrains.kotlinx:kotlinx-coroutines-android"
         yield f"{name} uses runBlocking of {library}; add that where the app does not have it"
 
 
-def _body(
-    method: Method,
-    place: ClassPlace,
-    bodies: Mapping[str, list[str]],
-    reasons: Mapping[str, str],
-    language: Literal["java", "kotlin"],
+def _refusal(
+    method: Method, place: ClassPlace, reason: str | None, language: Literal["java", "kotlin"]
 ) -> Iterator[str]:
-    if method.capability_id in bodies:
-        yield from (f"        {line}" for line in bodies[method.capability_id])
-        return
-    yield from line_comment(reasons.get(method.capability_id), "        ")
-    yield from line_comment(method.return_comment, "        ")
+    for text in (reason, method.return_comment):
+        yield from (line.strip() for line in line_comment(text, _INDENT))
     refusal = f"{method.capability_id} is not implemented yet"
     exception = f"{place.prefix}Calls.CallException"
     if language == "kotlin":
-        yield f'        throw {exception}("unavailable", {kotlin_string(refusal)})'
+        yield f'throw {exception}("unavailable", {kotlin_string(refusal)})'
     else:
-        yield f'        throw new {exception}("unavailable", {java_string(refusal)});'
+        yield f'throw new {exception}("unavailable", {java_string(refusal)});'
 
 
 def _imports(writer: CallWriter, text: str, always: tuple[str, ...]) -> list[str]:
@@ -130,18 +130,14 @@ def _members(writer: CallWriter) -> Iterator[str]:
 
 
 def _write_java(
-    provider: Provider,
-    place: ClassPlace,
-    writer: CallWriter,
-    bodies: Mapping[str, list[str]],
-    reasons: Mapping[str, str],
+    place: ClassPlace, writer: CallWriter, bodies: Sequence[tuple[Method, list[str]]]
 ) -> Artifact:
     calls = f"{place.prefix}Calls"
     methods: list[str] = []
-    for method in methods_of(provider):
+    for method, statements in bodies:
         signature = java_signature(method, f"{calls}.CallException", "    ", "public ")
         methods += ["", "    @Override", f"{signature} {{"]
-        methods += [*_body(method, place, bodies, reasons, "java"), "    }"]
+        methods += [*(f"{_INDENT}{line}" for line in statements), "    }"]
     methods += _members(writer)
     names = _imports(writer, "\n".join(methods), ("android.content.Context", "org.json.JSONException"))
     groups = [
@@ -168,16 +164,12 @@ def _write_java(
 
 
 def _write_kotlin(
-    provider: Provider,
-    place: ClassPlace,
-    writer: CallWriter,
-    bodies: Mapping[str, list[str]],
-    reasons: Mapping[str, str],
+    place: ClassPlace, writer: CallWriter, bodies: Sequence[tuple[Method, list[str]]]
 ) -> Artifact:
     calls = f"{place.prefix}Calls"
     functions: list[str] = []
-    for method in methods_of(provider):
-        functions += [*_kotlin_head(method), *_body(method, place, bodies, reasons, "kotlin"), "    }"]
+    for method, statements in bodies:
+        functions += [*_kotlin_head(method), *(f"{_INDENT}{line}" for line in statements), "    }"]
     functions += _members(writer)
     names = _imports(writer, "\n".join(functions), ("android.content.Context",))
     lines = [
