@@ -111,6 +111,7 @@ FORMAT: Final = Format(
         lazily("droidgate_appfunctions.kotlin.kotlin_sources:read_sources"),
         lazily("droidgate_appfunctions.asset_names:assets_of_code"),
         lazily("droidgate_appfunctions.lint:lint_source_code"),
+        lazily("droidgate_appfunctions.kotlin.callable_functions:find_functions"),
     ),
     endings=(".xml", ".json"),
 )

@@ -13,10 +13,18 @@ from collections.abc import Iterator, Mapping
 from functools import partial
 from typing import Final
 
+from droidgate_android.handlers.author_class import (
+    AuthorClass,
+    call_note,
+    not_called,
+    refusal_note,
+    write_author_class,
+)
+from droidgate_android.handlers.existing_calls import hidden_reasons
 from droidgate_android.handlers.java import (
     fill_template,
     java_string,
-    write_capabilities_class,
+    line_comment,
     write_shared_classes,
 )
 from droidgate_android.handlers.kotlin import KOTLIN_TYPES, kotlin_comment, kotlin_string
@@ -24,7 +32,7 @@ from droidgate_android.handlers.methods import RESERVED_WORDS, identifiers
 from droidgate_android.handlers.places import ClassPlace, place_classes
 from droidgate_appfunctions.asset_names import asset_name
 from droidgate_appfunctions.format import APP_LEVEL, NAMES, PLATFORM, V1
-from droidgate_mappings.formats.format import Artifact, HandlerCode
+from droidgate_mappings.formats.format import ExistingFunction, HandlerCode
 from droidgate_mappings.model.capability import Capability, Provider
 from droidgate_mappings.model.names import NameRule, map_names
 from droidgate_mappings.model.types import (
@@ -53,6 +61,14 @@ _ARRAYS: Final = {
     "float": "FloatArray",
     "double": "DoubleArray",
 }
+_GETTERS: Final = {
+    "boolean": "getBoolean({})",
+    "int32": "getInt({})",
+    "int64": "getLong({})",
+    "float": "getDouble({}).toFloat()",
+    "double": "getDouble({})",
+    "string": "getString({})",
+}
 _fill: Final = partial(fill_template, "droidgate_appfunctions")
 _IMPORTS: Final = {
     "AppFunctionDeclaration": "androidx.appfunctions.AppFunctionDeclaration",
@@ -63,16 +79,19 @@ _IMPORTS: Final = {
 }
 
 
-def write_service(provider: Provider, place: ClassPlace, file_name: str) -> Artifact:
+def write_service(
+    provider: Provider, place: ClassPlace, file_name: str, existing: Mapping[str, ExistingFunction]
+) -> AuthorClass:
     """Return the file that the app's author fills in.
 
     Args:
         provider: The provider as written.
         place: Where its classes are; the component's class is made by Jetpack's compiler.
         file_name: Name of the functions file without its ending, as the manifest has it.
+        existing: The app's functions, by the ids of the capabilities that they do.
     """
     base = f"Base{place.component}"
-    writer = _Writer(provider, {base, place.component})
+    writer = _Writer(provider, {base, place.component}, place.package, existing)
     names = identifiers(capability.id for capability in provider.capabilities)
     functions = [
         line
@@ -82,6 +101,7 @@ def write_service(provider: Provider, place: ClassPlace, file_name: str) -> Arti
     classes = list(writer.classes())
     text = "\n".join([*functions, *classes])
     used = {**_IMPORTS, **writer.platform_classes}
+    json = [f"org.json.{name}" for name in ("JSONArray", "JSONObject") if f"{name}(" in text]
     imports = sorted(
         path
         for name, path in used.items()
@@ -91,7 +111,7 @@ def write_service(provider: Provider, place: ClassPlace, file_name: str) -> Arti
         f"package {place.package}",
         "",
         "import android.annotation.TargetApi",
-        *(f"import {import_}" for import_ in imports),
+        *(f"import {import_}" for import_ in [*imports, *json]),
         "",
         "/** The app functions: put the app's work in place of each TODO(). */",
         "@TargetApi(36)",
@@ -105,17 +125,27 @@ def write_service(provider: Provider, place: ClassPlace, file_name: str) -> Arti
         *classes,
         "",
     ]
-    return place.file(f"{base}.kt", "\n".join(lines), role="skeleton")
+    notes = {call_note: existing.keys() - writer.refused, refusal_note: writer.refused}
+    return AuthorClass(
+        (place.file(f"{base}.kt", "\n".join(lines), role="skeleton"),),
+        tuple(f"{base} {note(len(ids))}" for note, ids in notes.items() if ids),
+    )
 
 
 class _Writer:
     """Writes the types of one provider; each object becomes a class of its own."""
 
-    def __init__(self, provider: Provider, taken: set[str]) -> None:
+    def __init__(
+        self, provider: Provider, taken: set[str], package: str, existing: Mapping[str, ExistingFunction]
+    ) -> None:
+        self.package = package
+        self.existing = existing
+        self.refused: set[str] = set()
         self.definitions: Mapping[str, Type] = provider.definitions
         pairs = [(_class_word(name), name) for name in self.definitions]
         self.names = map_names(pairs, _CLASS_NAME)
         self.taken = {*taken, *self.names.values(), *KOTLIN_TYPES.values(), "List"}
+        self.taken |= {function.owner.rpartition(".")[2] for function in existing.values()}
         self.inner: list[tuple[str, ObjectType | AllOfType | OneOfType]] = []
         self.platform_classes: dict[str, str] = {}
         self.sealed: dict[str, list[str]] = {}
@@ -145,8 +175,78 @@ class _Writer:
             "Unit" if capability.output is None else self.type_of(capability.output, f"{identifier}_result")
         )
         yield f"{_INDENT}){'' if returns == 'Unit' else f': {returns}'} {{"
-        yield f"{_INDENT * 2}TODO({kotlin_string(f'{capability.id} is not implemented yet')})"
+        yield from (f"{_INDENT * 2}{line}" for line in self.body(capability, names, returns))
         yield f"{_INDENT}}}"
+
+    def body(self, capability: Capability, names: Mapping[str, str], returns: str) -> Iterator[str]:
+        """Yield the statements of a function: a call of the app's own, or what that lacks."""
+        function = self.existing.get(capability.id)
+        if function is not None:
+            reasons = [*function.missing, *hidden_reasons(function, "kotlin", self.package)]
+            arguments = self.arguments(capability, function, names, reasons)
+            result = self.result(capability, function, returns, reasons)
+            if not reasons:
+                yield from arguments
+                yield from result
+                return
+            self.refused.add(capability.id)
+            comment = line_comment(not_called(function, "; ".join(dict.fromkeys(reasons))), _INDENT * 2)
+            yield from (line.strip() for line in comment)
+        yield f"TODO({kotlin_string(f'{capability.id} is not implemented yet')})"
+
+    def arguments(
+        self,
+        capability: Capability,
+        function: ExistingFunction,
+        names: Mapping[str, str],
+        reasons: list[str],
+    ) -> list[str]:
+        """Return the statement that makes one JSON object of the parameters."""
+        declared = capability.input.properties if isinstance(capability.input, ObjectType) else {}
+        known = {written: name for name, written in function.arguments.items()}
+        lines = ["val arguments = JSONObject()"]
+        for name, property_ in declared.items():
+            type_, value = property_.type, names[name]
+            is_list = isinstance(type_, ArrayType)
+            items = type_.items if isinstance(type_, ArrayType) else type_
+            if not isinstance(items, ScalarType) or items.kind in {"bytes", "null"}:
+                reasons.append(f"{name} is not a text, number or boolean, nor a list of them")
+            if is_list and (type_.nullable or not property_.required):
+                value = f"{value}?.let {{ JSONArray(it) }}"
+            elif is_list:
+                value = f"JSONArray({value})"
+            lines.append(f"{_INDENT}.put({kotlin_string(known.get(name, name))}, {value})")
+        return lines
+
+    def result(
+        self, capability: Capability, function: ExistingFunction, returns: str, reasons: list[str]
+    ) -> list[str]:
+        """Return the statements that call a function and make the declared result of its JSON."""
+        given = {"id": kotlin_string(function.capability.id), "arguments": "arguments", "context": "this"}
+        roles = ", ".join(given.get(parameter.role, "") for parameter in function.parameters)
+        made = {"class": "()", "context": "(this)"}.get(function.instance, "")
+        call = f"{function.owner.removeprefix(f'{self.package}.')}{made}.{function.name}({roles})"
+        if returns == "Unit":
+            return [call]
+        is_text = function.returns == "json-text"
+        if returns == "String":
+            return [f"return {call}" if is_text else f"return {call}.toString()"]
+        declared = self.properties_of(capability.output) if capability.output is not None else {}
+        if function.capability.output is None and len(declared) == 1:
+            return [f"return {returns}({call}{'' if is_text else '.toString()'})"]
+        known = {written: name for name, written in function.results.items()}
+        values = []
+        for name, property_ in declared.items():
+            getter = _GETTERS.get(property_.type.kind)
+            if getter is None or is_text:
+                reasons.append(f"{name} of its result is not made from JSON here")
+                continue
+            key = kotlin_string(known.get(name, name))
+            value = f"result.{getter.format(key)}"
+            if property_.type.nullable or not property_.required:
+                value = f"if (result.isNull({key})) null else {value}"
+            values.append(f"{_INDENT}{value},")
+        return [f"val result = {call}", f"return {returns}(", *values, ")"]
 
     def value(
         self, identifier: str, property_: Property, owner: str, indent: str, word: str = ""
@@ -314,7 +414,13 @@ _KOTLIN_NOTES: Final = (
 )
 
 
-def write_handlers(provider: Provider, dialect: DialectTable, language: str, namespace: str) -> HandlerCode:
+def write_handlers(
+    provider: Provider,
+    dialect: DialectTable,
+    language: str,
+    namespace: str,
+    functions: Mapping[str, ExistingFunction],
+) -> HandlerCode:
     """Return the service and what belongs to it.
 
     Args:
@@ -322,6 +428,7 @@ def write_handlers(provider: Provider, dialect: DialectTable, language: str, nam
         dialect: Its dialect. Kotlin is written only for the forms that Jetpack's compiler writes.
         language: `java` or `kotlin`.
         namespace: Package of the app's classes.
+        functions: The app's functions, by the ids of the capabilities that they do.
 
     Raises:
         WriteError: the component's name cannot be a class of Java.
@@ -331,22 +438,24 @@ def write_handlers(provider: Provider, dialect: DialectTable, language: str, nam
     place = place_classes(provider.component, _FALLBACK, namespace)
     if language == "kotlin" and dialect.id not in {PLATFORM, V1}:
         asset = asset_name(provider, dialect.id)
+        service = write_service(provider, place, asset.removesuffix(".xml"), functions)
         return HandlerCode(
-            artifacts=(write_service(provider, place, asset.removesuffix(".xml")),),
+            artifacts=service.artifacts,
             left_out=frozenset({f"assets/{asset}", f"assets/{NAMES['schema_asset']}"}),
             component=place.component_name,
-            notes=_KOTLIN_NOTES,
+            notes=(*_KOTLIN_NOTES, *service.notes),
         )
     if dialect.id == V1:
         provider = _with_unknown_inputs(provider)
     return_key = java_string(NAMES["return_value"])
+    author = write_author_class(provider, place, "java", functions)
     artifacts = (
         *write_shared_classes(provider, place),
         place.java("Documents", _fill("Documents.java", place, return_key=return_key)),
         place.file(f"{place.component}.java", _fill("Service.java", place, codes="\n".join(_codes()))),
-        write_capabilities_class(provider, place),
+        *author.artifacts,
     )
-    return HandlerCode(artifacts, component=place.component_name, notes=_JAVA_NOTES)
+    return HandlerCode(artifacts, component=place.component_name, notes=(*_JAVA_NOTES, *author.notes))
 
 
 def _with_unknown_inputs(provider: Provider) -> Provider:

@@ -5,18 +5,19 @@ Rules: specification 2, 3; reference mobile-mcp-and-mmcp 3.2, 3.3 and section 6;
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Final
 from xml.sax.saxutils import quoteattr
 
+from droidgate_android.handlers.author_class import write_author_class
 from droidgate_android.handlers.java import (
     fill_template,
     java_string,
     java_string_parts,
     write_shared_classes,
 )
-from droidgate_android.handlers.kotlin import write_author_class
 from droidgate_android.handlers.places import ClassPlace, caller_notes, place_classes
-from droidgate_mappings.formats.format import Artifact, HandlerCode
+from droidgate_mappings.formats.format import Artifact, ExistingFunction, HandlerCode
 from droidgate_mappings.model.capability import Provider
 from droidgate_mappings.model.json_values import Json
 from droidgate_mappings.tables.loading import DialectTable
@@ -54,7 +55,13 @@ _RESULT_TEXT: Final = """
     }"""
 
 
-def write_handlers(provider: Provider, dialect: DialectTable, language: str, namespace: str) -> HandlerCode:
+def write_handlers(
+    provider: Provider,
+    dialect: DialectTable,
+    language: str,
+    namespace: str,
+    functions: Mapping[str, ExistingFunction],
+) -> HandlerCode:
     """Return the component, its plain Java half, and the class that the app's author fills in.
 
     Args:
@@ -62,6 +69,7 @@ def write_handlers(provider: Provider, dialect: DialectTable, language: str, nam
         dialect: Its dialect.
         language: `java` or `kotlin`: what the author's class is written in.
         namespace: Package of the app's classes.
+        functions: The app's functions, by the ids of the capabilities that they do.
 
     Raises:
         WriteError: the component's name cannot be a class of Java.
@@ -69,11 +77,12 @@ def write_handlers(provider: Provider, dialect: DialectTable, language: str, nam
     broadcast = dialect.id == BROADCAST
     fallback = dialect.capacity.component if dialect.capacity is not None else None
     place = place_classes(provider.component, fallback or ".MmcpToolActivity", namespace)
+    author = write_author_class(provider, place, language, functions)
     artifacts = [
         *write_shared_classes(provider, place),
         place.java("Requests", _write_requests(provider, place, broadcast=broadcast)),
         place.file(f"{place.component}.java", _write_component(place, broadcast=broadcast)),
-        write_author_class(provider, place, language),
+        *author.artifacts,
     ]
     if broadcast:
         who = "sends the broadcast"
@@ -81,7 +90,7 @@ def write_handlers(provider: Provider, dialect: DialectTable, language: str, nam
         who = "starts the activity"
         artifacts.append(Artifact("AndroidManifest.xml", _write_manifest(provider, place), "manifest"))
     fact = f"The caller that {who} cannot be identified for certain"
-    notes = caller_notes(provider.access, place, fact)
+    notes = (*caller_notes(provider.access, place, fact), *author.notes)
     return HandlerCode(tuple(artifacts), component=place.component_name, notes=notes)
 
 

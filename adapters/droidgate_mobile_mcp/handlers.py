@@ -7,18 +7,19 @@ from __future__ import annotations
 
 import json
 import zlib
+from collections.abc import Mapping
 from typing import Final
 from xml.sax.saxutils import quoteattr
 
+from droidgate_android.handlers.author_class import write_author_class
 from droidgate_android.handlers.java import (
     fill_template,
     java_string,
     java_string_parts,
     write_shared_classes,
 )
-from droidgate_android.handlers.kotlin import write_author_class
 from droidgate_android.handlers.places import ClassPlace, caller_notes, place_classes
-from droidgate_mappings.formats.format import Artifact, HandlerCode
+from droidgate_mappings.formats.format import Artifact, ExistingFunction, HandlerCode
 from droidgate_mappings.model.capability import Provider
 from droidgate_mappings.model.types import ObjectType
 from droidgate_mappings.tables.loading import DialectTable
@@ -39,7 +40,13 @@ _FOREGROUND_TYPE: Final = "dataSync"
 _CALLER: Final = "The caller that starts the service cannot be identified"
 
 
-def write_handlers(provider: Provider, dialect: DialectTable, language: str, namespace: str) -> HandlerCode:
+def write_handlers(
+    provider: Provider,
+    dialect: DialectTable,
+    language: str,
+    namespace: str,
+    functions: Mapping[str, ExistingFunction],
+) -> HandlerCode:
     """Return the service, its plain Java half, and the class that the app's author fills in.
 
     Args:
@@ -47,6 +54,7 @@ def write_handlers(provider: Provider, dialect: DialectTable, language: str, nam
         dialect: Its dialect.
         language: `java` or `kotlin`: what the author's class is written in.
         namespace: Package of the app's classes.
+        functions: The app's functions, by the ids of the capabilities that they do.
 
     Raises:
         WriteError: the component's name cannot be a class of Java.
@@ -55,16 +63,16 @@ def write_handlers(provider: Provider, dialect: DialectTable, language: str, nam
         return HandlerCode((), notes=(_NOT_SERVED_NOTE,))
     fallback = dialect.capacity.component if dialect.capacity is not None else None
     place = place_classes(provider.component, fallback or ".MobileMcpToolService", namespace)
+    author = write_author_class(provider, place, language, functions)
     artifacts = (
         *write_shared_classes(provider, place),
         place.java("Requests", _write_requests(provider, dialect, place)),
         place.file(f"{place.component}.java", _write_service(dialect, place)),
-        write_author_class(provider, place, language),
+        *author.artifacts,
         Artifact("AndroidManifest.xml", _write_manifest(provider, place), "manifest"),
     )
-    return HandlerCode(
-        artifacts, component=place.component_name, notes=caller_notes(provider.access, place, _CALLER)
-    )
+    notes = (*caller_notes(provider.access, place, _CALLER), *author.notes)
+    return HandlerCode(artifacts, component=place.component_name, notes=notes)
 
 
 def _write_requests(provider: Provider, dialect: DialectTable, place: ClassPlace) -> str:

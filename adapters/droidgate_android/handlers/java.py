@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from importlib.resources import files
 from string import Template
 from typing import Final
@@ -14,7 +14,7 @@ from droidgate_mappings.formats.format import Artifact
 from droidgate_mappings.model.capability import Provider
 from droidgate_mappings.model.json_values import one_line_json
 
-_TYPES: Final[dict[ValueKind, tuple[str, str]]] = {
+JAVA_TYPES: Final[dict[ValueKind, tuple[str, str]]] = {
     "boolean": ("boolean", "Boolean"),
     "int32": ("int", "Integer"),
     "int64": ("long", "Long"),
@@ -27,6 +27,8 @@ _TYPES: Final[dict[ValueKind, tuple[str, str]]] = {
     "any": ("Object", "Object"),
     "void": ("void", "Void"),
 }
+"""The type of a value, and of one that may be null."""
+
 _READERS: Final[dict[ValueKind, str]] = {
     "boolean": "asBoolean",
     "int32": "asInt",
@@ -122,15 +124,15 @@ def _wrap(text: str, indent: str) -> Iterator[str]:
 def java_type(parameter: MethodParameter) -> str:
     """Return the Java type of a parameter: boxed where it may be null, a list where its items are scalars."""
     if parameter.kind == "array" and parameter.item_kind != "any":
-        return f"List<{_TYPES[parameter.item_kind][1]}>"
-    return _TYPES[parameter.kind][1 if parameter.optional else 0]
+        return f"List<{JAVA_TYPES[parameter.item_kind][1]}>"
+    return JAVA_TYPES[parameter.kind][1 if parameter.optional else 0]
 
 
 def java_return_type(method: Method) -> str:
     """Return the Java type of a method's result; JSONObject for named outputs."""
     if method.returns == "array" and method.return_item_kind != "any":
-        return f"List<{_TYPES[method.return_item_kind][1]}>"
-    return _TYPES[method.returns][1 if method.returns_null else 0]
+        return f"List<{JAVA_TYPES[method.return_item_kind][1]}>"
+    return JAVA_TYPES[method.returns][1 if method.returns_null else 0]
 
 
 def fill_template(package: str, name: str, place: ClassPlace, **words: str) -> str:
@@ -160,7 +162,8 @@ def write_shared_classes(provider: Provider, place: ClassPlace) -> tuple[Artifac
     )
 
 
-def _signature(method: Method, exception: str, indent: str, word: str = "") -> str:
+def java_signature(method: Method, exception: str, indent: str, word: str = "") -> str:
+    """Return the head of a method, without its body; `word` is in front of it."""
     parameters = [f"{java_type(parameter)} {parameter.identifier}" for parameter in method.parameters]
     if method.takes_object:
         parameters = ["JSONObject arguments"]
@@ -193,51 +196,8 @@ def _capabilities_interface(methods: Sequence[Method]) -> Iterator[str]:
         if position:
             yield ""
         yield from _method_comment(method, "        ")
-        yield f"{_signature(method, 'CallException', '        ')};"
+        yield f"{java_signature(method, 'CallException', '        ')};"
     yield "    }"
-
-
-def write_capabilities_class(provider: Provider, place: ClassPlace) -> Artifact:
-    """Return the Java class that the app's author fills in: it implements every capability by refusing it."""
-    methods = methods_of(provider)
-    calls = f"{place.prefix}Calls"
-    signatures = [_signature(method, f"{calls}.CallException", "    ", "public ") for method in methods]
-    lines = [
-        f"package {place.package};",
-        "",
-        "import android.content.Context;",
-        *_imports(signatures),
-        "",
-        "/** What the app does when a capability is called: put its work in place of each refusal. */",
-        f"final class {place.prefix}Capabilities implements {calls}.Capabilities {{",
-        "    private final Context context;",
-        "",
-        f"    {place.prefix}Capabilities(Context context) {{",
-        "        this.context = context;",
-        "    }",
-    ]
-    for method, signature in zip(methods, signatures, strict=True):
-        refusal = java_string(f"{method.capability_id} is not implemented yet")
-        lines += [
-            "",
-            "    @Override",
-            f"{signature} {{",
-            *line_comment(method.return_comment, "        "),
-            f'        throw new {calls}.CallException("unavailable", {refusal});',
-            "    }",
-        ]
-    lines.extend(["}", ""])
-    return place.java("Capabilities", "\n".join(lines), role="skeleton")
-
-
-def _imports(signatures: Iterable[str]) -> Iterator[str]:
-    text = " ".join(signatures)
-    if "List<" in text:
-        yield "import java.util.List;"
-    yield ""
-    for name in ("JSONArray", "JSONException", "JSONObject"):
-        if name in text or name == "JSONException":
-            yield f"import org.json.{name};"
 
 
 def _cases(methods: Sequence[Method]) -> Iterator[str]:
@@ -266,5 +226,5 @@ def _caller(method: Method) -> Iterator[str]:
 def _argument(parameter: MethodParameter) -> str:
     name = java_string(parameter.name)
     if parameter.kind == "array" and parameter.item_kind != "any":
-        return f"given.asList({name}, {_TYPES[parameter.item_kind][1]}.class)"
+        return f"given.asList({name}, {JAVA_TYPES[parameter.item_kind][1]}.class)"
     return f"given.{_READERS[parameter.kind]}({name})"

@@ -1,18 +1,12 @@
-"""Kotlin that every protocol's handlers share: the class that the app's author fills in.
-
-The classes around it stay Java: they are made anew by droidgate, and Kotlin implements them as they are.
-"""
+"""Kotlin that every protocol's handlers share: types, strings and comments."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from typing import Final
 
-from droidgate_android.handlers.java import java_string, line_comment, write_capabilities_class
-from droidgate_android.handlers.methods import Method, MethodParameter, ValueKind, methods_of
-from droidgate_android.handlers.places import ClassPlace
-from droidgate_mappings.formats.format import Artifact
-from droidgate_mappings.model.capability import Provider
+from droidgate_android.handlers.java import java_string
+from droidgate_android.handlers.methods import Method, MethodParameter, ValueKind
 
 KOTLIN_TYPES: Final[dict[ValueKind, str]] = {
     "boolean": "Boolean",
@@ -78,55 +72,10 @@ def kotlin_type(parameter: MethodParameter) -> str:
     return f"{written}?" if parameter.optional else written
 
 
-def _return_type(method: Method) -> str:
+def kotlin_return_type(method: Method) -> str:
+    """Return the Kotlin type of a method's result."""
     if method.returns == "array" and method.return_item_kind != "any":
         written = f"List<{KOTLIN_TYPES[method.return_item_kind]}>"
     else:
         written = KOTLIN_TYPES[method.returns]
     return f"{written}?" if method.returns_null else written
-
-
-def write_author_class(provider: Provider, place: ClassPlace, language: str) -> Artifact:
-    """Return the class that the app's author fills in, in `java` or `kotlin`."""
-    if language == "kotlin":
-        return _write_capabilities_class(provider, place)
-    return write_capabilities_class(provider, place)
-
-
-def _write_capabilities_class(provider: Provider, place: ClassPlace) -> Artifact:
-    calls = f"{place.prefix}Calls"
-    functions = [line for method in methods_of(provider) for line in _function(method, calls)]
-    text = "\n".join(functions)
-    lines = [
-        f"package {place.package}",
-        "",
-        "import android.content.Context",
-        *(f"import org.json.{name}" for name in ("JSONArray", "JSONObject") if name in text),
-        "",
-        "/** What the app does when a capability is called: put its work in place of each refusal. */",
-        f"class {place.prefix}Capabilities(private val context: Context) : {calls}.Capabilities {{",
-        *functions,
-        "}",
-        "",
-    ]
-    return place.file(f"{place.prefix}Capabilities.kt", "\n".join(lines), role="skeleton")
-
-
-def _function(method: Method, calls: str) -> Iterator[str]:
-    yield ""
-    if method.description:
-        yield from kotlin_comment(method.description, "    ")
-    parameters = [f"{parameter.identifier}: {kotlin_type(parameter)}" for parameter in method.parameters]
-    if method.takes_object:
-        parameters = ["arguments: JSONObject"]
-    returns = "" if method.returns == "void" else f": {_return_type(method)}"
-    if len(parameters) > 1:
-        yield f"    override fun {method.identifier}("
-        yield from (f"        {parameter}," for parameter in parameters)
-        yield f"    ){returns} {{"
-    else:
-        yield f"    override fun {method.identifier}({''.join(parameters)}){returns} {{"
-    refusal = kotlin_string(f"{method.capability_id} is not implemented yet")
-    yield from line_comment(method.return_comment, "        ")
-    yield f'        throw {calls}.CallException("unavailable", {refusal})'
-    yield "    }"

@@ -55,16 +55,21 @@ class Annotation:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ParameterDeclaration:
-    """A parameter of a function or of a primary constructor."""
+    """A parameter of a function or of a primary constructor; `default` is the source text of its default."""
 
     name: str
     type: TypeReference
     line: int
     annotations: tuple[Annotation, ...] = ()
-    has_default: bool = False
+    default: str | None = None
     is_property: bool = False
     is_vararg: bool = False
     kdoc: str | None = None
+
+    @property
+    def has_default(self) -> bool:
+        """Return whether the parameter may be left out."""
+        return self.default is not None
 
 
 @dataclass(frozen=True, slots=True, eq=False)

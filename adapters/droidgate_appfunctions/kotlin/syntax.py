@@ -395,10 +395,11 @@ class _Parser:
             line, name = self.source.line(self.at), self.name()
             self.require(":")
             kotlin_type = self.type()
-            has_default = self.take("=")
-            if has_default:
-                self.at = self.source.next_comma(self.at, end)
-            facts = kotlin_type, line, annotations, has_default, is_property, "vararg" in words
+            default = None
+            if self.take("="):
+                start, self.at = self.at, self.source.next_comma(self.at, end)
+                default = self.source.between(start, self.at)
+            facts = kotlin_type, line, annotations, default, is_property, "vararg" in words
             yield ParameterDeclaration(name, *facts, kdoc=self.source.kdoc.get(first))
 
     def function(self, head: _Head) -> FunctionDeclaration:

@@ -349,7 +349,7 @@ def _contents_of(module: Module, layout: ModuleLayout) -> Iterator[tuple[str, by
         prefix = f"{number}/" if number else ""
         yield f"{prefix}gradle", repr(part.gradle).encode()
         sets = [*sorted(part.source_sets.items())]
-        sets += [("generated", part.generated)] if part.generated is not None else []
+        sets += [(f"generated{position}", made) for position, made in enumerate(part.generated)]
         sets += [(f"code{position}", code) for position, code in enumerate((*part.code, *part.variant_code))]
         for name, source_set in sets:
             yield from _contents_of_set(f"{prefix}{name}", source_set)

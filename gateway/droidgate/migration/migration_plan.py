@@ -17,6 +17,7 @@ from typing import Final
 
 from lxml import etree
 
+from droidgate.migration.called_functions import find_called_functions
 from droidgate.migration.conversion import Conversion, convert
 from droidgate.migration.source_sets import (
     MANIFEST,
@@ -33,7 +34,7 @@ from droidgate.sources.source_results import Providers, check_package
 from droidgate_android.handlers.methods import identifiers
 from droidgate_android.handlers.places import MARK
 from droidgate_android.manifest_edit import COMPONENTS, merge_manifest, parse_manifest
-from droidgate_mappings.formats.format import Artifact, Format, HandlerCode, find_format
+from droidgate_mappings.formats.format import Artifact, ExistingFunction, Format, HandlerCode, find_format
 from droidgate_mappings.formats.reachability import Protection, enabled_words, protection_of
 from droidgate_mappings.model.capability import Provider
 from droidgate_mappings.model.errors import InputError, UsageError, WriteError
@@ -576,18 +577,35 @@ class _Planner:
             return
         language: Language = "kotlin" if existing.suffix == ".kt" else "java"
         if existing.suffix != Path(skeleton.path).suffix:
-            made = self.handlers_in(language, provider).artifacts
+            made = self.handlers_in(language, provider, {}).artifacts
             skeleton = next((item for item in made if item.role == "skeleton"), skeleton)
         text = read_text_file(existing, self.project).text
         self.notes.extend(missing_methods(provider, skeleton, text, self.shown(existing)))
 
     def handler_code(self, translation: Translation) -> HandlerCode:
-        return self.handlers_in(self.language, translation.writing.provider)
+        if self.language == "none" or self.target.write_handlers is None:
+            return HandlerCode(())
+        provider = translation.writing.provider
+        functions = find_called_functions(translation, self.project, self.source_set)
+        code = self.handlers_in(self.language, provider, functions)
+        return code if self.is_used(code) else self.handlers_in(self.language, provider, {})
 
-    def handlers_in(self, language: Language, provider: Provider) -> HandlerCode:
+    def is_used(self, code: HandlerCode) -> bool:
+        """Return whether the author's class is new, or still uses the conversions that calls need."""
+        for skeleton in (item for item in code.artifacts if item.role == "skeleton"):
+            existing = find_source_file(self.source_set.folder, skeleton.path)
+            values = f"{Path(skeleton.path).stem.removesuffix('Capabilities')}Values."
+            if existing is not None and values not in read_text_file(existing, self.project).text:
+                return False
+        return True
+
+    def handlers_in(
+        self, language: Language, provider: Provider, functions: Mapping[str, ExistingFunction]
+    ) -> HandlerCode:
         if language == "none" or self.target.write_handlers is None:
             return HandlerCode(())
-        return self.target.write_handlers(provider, self.dialect, language, self.source_set.namespace)
+        namespace = self.source_set.namespace
+        return self.target.write_handlers(provider, self.dialect, language, namespace, functions)
 
     def files(self) -> list[FileChange]:
         """Return the files of the migration, those that do not change too."""

@@ -36,7 +36,7 @@ class Module:
         libraries: The modules of its build that it is built with, those with the higher priority first.
         merges_manifests: It makes an app, so the manifests of its libraries are merged into its own.
         is_merged: Its `main` is part of an app, so only its other source sets are read by themselves.
-        generated: What the build has made for `main`, as a source set; None without a build.
+        generated: What builds have made, one source set for each variant; the first one is read.
         code: Source code of `main`, in files of the languages that formats read.
         variant_code: Source code of its build types and flavours, which is not read with `main`.
         findings: What the build files leave open.
@@ -47,16 +47,16 @@ class Module:
     libraries: tuple[Module, ...] = ()
     merges_manifests: bool = False
     is_merged: bool = False
-    generated: SourceSet | None = None
+    generated: tuple[SourceSet, ...] = ()
     code: tuple[SourceSet, ...] = ()
     variant_code: tuple[SourceSet, ...] = ()
     findings: tuple[Finding, ...] = ()
 
     @property
     def resource_layers(self) -> tuple[SourceSet, ...]:
-        """`main` and what the build has made for it."""
-        layers = (self.source_sets.get(MAIN), self.generated)
-        return tuple(layer for layer in layers if layer is not None)
+        """`main` and what a build has made for it."""
+        main = self.source_sets.get(MAIN)
+        return (*(() if main is None else (main,)), *self.generated[:1])
 
 
 @dataclass(frozen=True, slots=True)

@@ -380,13 +380,13 @@ def _join(folder: str, name: str) -> str:
     return f"{folder}/{name}" if folder else name
 
 
-def _find_generated(on_disk: str, folder: str) -> str | None:
-    """Return the symbol processor's output folder for a module's release, or another variant."""
+def _find_generated(on_disk: str, folder: str) -> tuple[str, ...]:
+    """Return the symbol processor's output folders of a module, those of releases first."""
     place = on_disk
     for name in GENERATED.split("/"):
         place = f"{place}/{name}"
         if os.path.islink(place) or not os.path.isdir(place):  # noqa: PTH112, PTH114 - names may not be text
-            return None
+            return ()
     variants = _folders_in(place)
     nested = [f"{name}/{inner}" for name in variants for inner in _folders_in(f"{place}/{name}")]
     candidates = [
@@ -396,8 +396,8 @@ def _find_generated(on_disk: str, folder: str) -> str | None:
         and "resources" in _folders_in(f"{place}/{name}")
         and "assets" in _folders_in(f"{place}/{name}/resources")
     ]
-    chosen = min(candidates, key=lambda name: ("release" not in name.lower(), name), default=None)
-    return None if chosen is None else f"{_join(folder, GENERATED)}/{chosen}"
+    candidates.sort(key=lambda name: ("release" not in name.lower(), name))
+    return tuple(f"{_join(folder, GENERATED)}/{name}" for name in candidates)
 
 
 def _folders_in(folder: str) -> list[str]:

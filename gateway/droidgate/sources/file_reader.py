@@ -20,7 +20,7 @@ from droidgate.sources.folders import module_of_manifest, read_bytes, scan_folde
 from droidgate.sources.format_reading import FormatReader
 from droidgate.sources.module_layout import LooseCode
 from droidgate.sources.resources import SourceSet
-from droidgate.sources.source_code import Code, code_of, has_variant
+from droidgate.sources.source_code import Code, code_of, has_variant, with_output_of
 from droidgate.sources.source_paths import printable, shown_parent
 from droidgate.sources.text_manifest import is_manifest
 from droidgate_android.apk.file_kinds import is_binary_xml, is_zip
@@ -252,6 +252,7 @@ class FileReader(FormatReader):
         """Read the applications of a module, and the descriptors in it that no component points to."""
         context = self.context()
         problems: list[InputError] = []
+        module = with_output_of(module, self.options.variant, self.options.formats)
         found = list(read_module(module, context, problems))
         applications = [application for _, application in found]
         self.findings += [*module.findings, *context.findings]

@@ -179,7 +179,10 @@ class LintReport:
 
 
 def lint(
-    *sources: str | PathLike[str], formats: Iterable[str] | None = None, strict: bool = False
+    *sources: str | PathLike[str],
+    formats: Iterable[str] | None = None,
+    strict: bool = False,
+    variant: str | None = None,
 ) -> LintReport:
     """Check sources against the specifications of their formats.
 
@@ -187,11 +190,12 @@ def lint(
         sources: As `droidgate.read` takes them.
         formats: Ids of the formats whose linters check; all installed ones by default.
         strict: Every leniency of a reader is an error.
+        variant: As `droidgate.read` takes it.
 
     Raises:
         InputError: a source cannot be read, and no linter explains why.
         DeviceError: the phone cannot be reached or used.
-        UsageError: a format is unknown, or standard input is named twice.
+        UsageError: a format or the variant is unknown, or standard input is named twice.
     """
     names = [fspath(source) for source in sources]
     check_sources(names)
@@ -200,7 +204,8 @@ def lint(
     problems: list[InputError] = []
     read: set[str] = set()
     for name in names:
-        found.update(dict.fromkeys(_lint_source(name, chosen, problems, read, strict=strict)))
+        linted = _lint_source(name, chosen, problems, read, strict=strict, variant=variant)
+        found.update(dict.fromkeys(linted))
     with_rules = read & {item.id for item in chosen if item.has_rules}
     return LintReport(
         tuple(found), tuple(problems), tuple(sorted(with_rules)), tuple(sorted(read - with_rules))
@@ -208,7 +213,13 @@ def lint(
 
 
 def _lint_source(
-    source: str, formats: Sequence[Format], problems: list[InputError], read: set[str], *, strict: bool
+    source: str,
+    formats: Sequence[Format],
+    problems: list[InputError],
+    read: set[str],
+    *,
+    strict: bool,
+    variant: str | None,
 ) -> Iterator[Finding]:
     """Yield the findings of one source; add what of it cannot be read to `problems`, and the ids of the
     formats that were read to `read`.
@@ -219,7 +230,7 @@ def _lint_source(
     data = sys.stdin.buffer.read(MAX_FILE_BYTES + 1) if source == STANDARD_INPUT else None
     stdin = None if data is None else io.BytesIO(data)
     try:
-        reading = read_source(source, strict=strict, formats=formats, stdin=stdin)
+        reading = read_source(source, strict=strict, formats=formats, stdin=stdin, variant=variant)
     except InputError:
         reported = () if strict else tuple(_lint_file(source, data, formats))
         if not reported:

@@ -37,7 +37,7 @@ class ModuleLayout:
         source_sets: Name and folder of each source set; all but `main` have a manifest.
         code: Folders with source code of `main`.
         variant_code: Folders with source code of build types and flavours.
-        generated: Folder with what the build has made for `main`, None without a build.
+        generated: Folders with what builds have made, one for each variant, those of releases first.
         catalog: The version catalog of its build, None without one.
         libraries: The modules that it is built with, those with the higher priority first; they have no
             libraries themselves.
@@ -50,7 +50,7 @@ class ModuleLayout:
     source_sets: tuple[tuple[str, str], ...]
     code: tuple[str, ...] = ()
     variant_code: tuple[str, ...] = ()
-    generated: str | None = None
+    generated: tuple[str, ...] = ()
     catalog: str | None = None
     libraries: tuple[ModuleLayout, ...] = ()
     merges_manifests: bool = False
@@ -69,7 +69,7 @@ class ModuleLayout:
     def from_json(cls, value: Mapping[str, Any]) -> ModuleLayout:
         """Undo `as_json`."""
         plain = {name: value[name] for name in _PLAIN}
-        plain |= {name: tuple(value[name]) for name in ("code", "variant_code")}
+        plain |= {name: tuple(value[name]) for name in ("code", "variant_code", "generated")}
         sets = tuple((name, path) for name, path in value["source_sets"])
         return cls(
             **{**plain, "source_sets": sets},
@@ -172,16 +172,13 @@ class ModuleOpener:
 
     def open(self, layout: ModuleLayout) -> Module:
         """Return the module of a layout; of its files only the build files are read yet."""
-        generated = None
-        if layout.generated is not None:
-            generated = self._source_set(layout.generated)
         return Module(
             source_sets={name: self._source_set(path) for name, path in layout.source_sets},
             gradle=self.read_gradle(layout.folder, layout.catalog),
             libraries=tuple(map(self._open_library, layout.libraries)),
             merges_manifests=layout.merges_manifests,
             is_merged=layout.is_merged,
-            generated=generated,
+            generated=tuple(map(self._source_set, layout.generated)),
             code=tuple(map(self._code, layout.code)),
             variant_code=tuple(map(self._code, layout.variant_code)),
             findings=layout.findings,

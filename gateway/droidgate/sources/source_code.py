@@ -7,7 +7,7 @@ is reported (docs/concepts/source-trees.md).
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import pairwise
 from typing import TYPE_CHECKING, Final
@@ -111,6 +111,66 @@ def code_of(module: Module, variant: str | None = None) -> Code:
     )
     types = tuple(code for part in further for code in part)
     return Code((*own, *types)) if module.merges_manifests else Code(own, types)
+
+
+def with_output_of(module: Module, variant: str | None, formats: Sequence[Format]) -> Module:
+    """Return a module, and its libraries, with what a build has made of the variant that is read.
+
+    What was made of another variant stands for it where their source sets declare the same; otherwise the
+    source code alone is read, which is that of the variant.
+
+    Args:
+        module: The module.
+        variant: A variant, or flavours or a build type of it; what it leaves open is as Gradle's default.
+        formats: The formats whose source code may declare something.
+    """
+    if not any(part.generated for part in (module, *module.libraries)):
+        return module
+    names = module.gradle.names_in(variant or "")
+    chosen = module.gradle.variant(names or ())
+    start = "" if names is not None or variant is None else variant
+    parts = (module, *module.libraries)
+    first, *libraries = (
+        replace(part, generated=tuple(_outputs_of(part, parts, chosen, start, formats))[:1]) for part in parts
+    )
+    return replace(first, libraries=tuple(libraries))
+
+
+def _outputs_of(
+    part: Module, parts: Sequence[Module], chosen: tuple[str, ...], start: str, formats: Sequence[Format]
+) -> Iterator[SourceSet]:
+    """Yield what builds have made of a variant, then what they made of others that declare the same.
+
+    A flavour that a plugin of the build adds is known by the `start` of its variants' names only. The output
+    of an app has the functions of its libraries too.
+    """
+    made = {output.shown.rpartition("/")[0].rpartition("/")[2]: output for output in part.generated}
+    own = joined_name(part.gradle.variant(chosen))
+    yield from (made[name] for name in made if (name.startswith(start) if start else name == own))
+    for name, output in made.items():
+        names = part.gradle.names_in(name)
+        differing = (
+            code
+            for each in parts
+            for code in each.variant_code
+            if _name_of(code) in {*_sets_of(each, chosen), start} ^ {*_sets_of(each, names), name}
+        )
+        if not any(_may_declare(code, formats) for code in differing):
+            yield output
+
+
+def _sets_of(part: Module, names: tuple[str, ...] | None) -> tuple[str, ...]:
+    """Return the source sets of a variant; of one whose flavours are not known, none."""
+    return () if names is None else source_sets_of(part.gradle.variant(names))
+
+
+def _may_declare(code: SourceSet, formats: Sequence[Format]) -> bool:
+    readers = [format_.code for format_ in formats if format_.code is not None]
+    return any(
+        reader.may_declare(_content_of(code, name, CodeReading()) or b"")
+        for reader in readers
+        for _, name in _located((code,), reader, CodeReading())
+    )
 
 
 def has_variant(module: Module, variant: str) -> bool:

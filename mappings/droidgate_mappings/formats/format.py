@@ -151,6 +151,63 @@ class ModelCall:
 
 
 @dataclass(frozen=True, slots=True)
+class FunctionParameter:
+    """One parameter of a function in an app's own code.
+
+    Attributes:
+        name: Its name in the code.
+        role: What it gets: the capability's argument of its name, the app's context, an object of an
+            interface that holds the context, the capability's id, or all arguments as one JSON object.
+        class_name: The interface of a holder.
+        default: The literal that an argument has where it is left out; None where it has none.
+        has_other_default: Its default value is not a literal.
+    """
+
+    name: str
+    role: Literal["argument", "context", "holder", "id", "arguments"] = "argument"
+    class_name: str = ""
+    default: str | None = None
+    has_other_default: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class ExistingFunction:
+    """The function in an app's own code that does what a capability declares.
+
+    Attributes:
+        owner: Qualified name of its class.
+        name: Its name.
+        capability: The capability as its source declares it. A parameter has the type of the input's property
+            with its name, and the function returns the output; in code, definitions are classes.
+        definitions: What its types refer to.
+        parameters: In declared order.
+        instance: How its class is reached: by its name, as an object of Kotlin, by a constructor without
+            arguments, or by one that takes a context.
+        returns: The output's value, a JSON object, or the text of one.
+        visibility: Who can call it: `internal` is Kotlin's module, `package` is Java's.
+        is_suspend: It is a suspend function of Kotlin.
+        data_classes: The names of definitions whose properties can be read from an object of the class.
+        missing: Why it cannot be called from another class, one clause for each reason.
+        arguments: Declared parameters that have another name in the migrated capability.
+        results: Declared keys of the output that have another name there.
+    """
+
+    owner: str
+    name: str
+    capability: Capability
+    definitions: Mapping[str, Type] = field(default_factory=dict)
+    parameters: tuple[FunctionParameter, ...] = ()
+    instance: Literal["static", "object", "class", "context"] = "class"
+    returns: Literal["value", "json", "json-text"] = "value"
+    visibility: Literal["public", "internal", "package"] = "public"
+    is_suspend: bool = False
+    data_classes: frozenset[str] = frozenset()
+    missing: tuple[str, ...] = ()
+    arguments: Mapping[str, str] = field(default_factory=dict)
+    results: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
 class HandlerCode:
     """Source code that answers the calls of one provider, with the places the app's author fills in.
 
@@ -215,6 +272,8 @@ class CodeReader:
             only; nothing is run. Providers have no package.
         assets: The names of the assets that the compiler writes for a provider that was read.
         lint: Findings against the rules of the specification, for a provider that was read.
+        functions: The functions that files declare as capabilities, by id, so that other code can call them;
+            takes the files, and further files for their types only.
     """
 
     endings: tuple[str, ...]
@@ -222,6 +281,9 @@ class CodeReader:
     read: Callable[[Sequence[SourceFile], Sequence[SourceFile], ReadingContext], Reading]
     assets: Callable[[Provider], frozenset[str]] | None = None
     lint: Callable[[Provider], tuple[Finding, ...]] | None = None
+    functions: (
+        Callable[[Sequence[SourceFile], Sequence[SourceFile]], Mapping[str, ExistingFunction]] | None
+    ) = None
 
 
 def no_descriptors(application: Application, context: ReadingContext) -> Reading:
@@ -253,8 +315,8 @@ class Format:
         lint_application: The same for an application's components and descriptors.
         code: How source code is read that declares capabilities; None where none does.
         write_handlers: Source code that answers a written provider's calls: takes the provider as written,
-            the dialect, the
-            language (`java` or `kotlin`) and the package of the new classes.
+            the dialect, the language (`java` or `kotlin`), the package of the new classes, and the functions
+            of the app that do what capabilities declare, by id.
         looks_for: The components by which the format's providers are found on a phone.
         listing: The listing of the running system that `read_installed` needs, and how it is read.
         read_installed: Reads an installed application with what the running system says of it; without it,
@@ -292,7 +354,9 @@ class Format:
 
     # Source code of apps
     code: CodeReader | None = None
-    write_handlers: Callable[[Provider, DialectTable, str, str], HandlerCode] | None = None
+    write_handlers: (
+        Callable[[Provider, DialectTable, str, str, Mapping[str, ExistingFunction]], HandlerCode] | None
+    ) = None
 
     # Phones and calls
     looks_for: tuple[ComponentQuery, ...] = ()

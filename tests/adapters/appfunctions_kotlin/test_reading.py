@@ -482,7 +482,7 @@ def test_the_name_of_the_functions_file_is_written_again(name: str, fact: str | 
     paths = [artifact.path for artifact in FORMAT.write(provider, FORMAT.dialect("v2")).artifacts]
     assert f"assets/{asset}" in paths
     assert FORMAT.write_handlers is not None
-    handlers = FORMAT.write_handlers(provider, FORMAT.dialect("v2"), "kotlin", "p")
+    handlers = FORMAT.write_handlers(provider, FORMAT.dialect("v2"), "kotlin", "p", {})
     assert f'appFunctionXmlFileName = "{name}"' in handlers.artifacts[0].text
 
 

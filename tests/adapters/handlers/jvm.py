@@ -75,14 +75,15 @@ def resource_classes(main: Path, out: Path) -> list[Path]:
     return [*(out / "gen").rglob("*.java")]
 
 
-def compile_kotlin(sources: Sequence[Path], out: Path) -> None:
+def compile_kotlin(sources: Sequence[Path], out: Path, *more_classes: Path) -> None:
     """Compile Kotlin, with the Java that it refers to."""
     require("kotlin-compiler")
     java, framework = require("java"), require("framework-jar")
     jars = maven_jars(*KOTLIN_PARTS)
     command: list[str | Path] = [java, *SHORT_JVM, "-cp", ":".join(map(str, jars))]
     command += ["org.jetbrains.kotlin.cli.jvm.K2JVMCompiler", "-no-stdlib", "-no-reflect", "-nowarn"]
-    command += ["-cp", f"{jars[1]}:{framework}", "-d", out, *sources]
+    class_path = ":".join(map(str, [jars[1], framework, *more_classes]))
+    command += ["-cp", class_path, "-d", out, *sources]
     run = subprocess.run(command, capture_output=True, text=True, check=False)
     assert run.returncode == 0, run.stderr[-4000:]
 
@@ -92,11 +93,17 @@ def kotlin_library() -> Path:
     return maven_jars(KOTLIN_PARTS[1])[0]
 
 
-def run_class(name: str, classes: Path, lines: Iterable[str]) -> list[Any]:
+def coroutines_library() -> Path:
+    """Return the jar of Kotlin's coroutines."""
+    return maven_jars(next(part for part in KOTLIN_PARTS if "coroutines" in part))[0]
+
+
+def run_class(name: str, classes: Path, lines: Iterable[str], *more_classes: Path) -> list[Any]:
     """Run a class with lines on its standard input, and return the JSON value of each line it prints."""
     java = require("newer-jdk").with_name("java")
     command: list[str | Path] = [java, *SHORT_JVM, "-Xss512k"]
-    command += ["-cp", f"{classes}:{require('framework-jar')}", name]
+    class_path = ":".join(map(str, [classes, require("framework-jar"), *more_classes]))
+    command += ["-cp", class_path, name]
     given = "".join(f"{line}\n" for line in lines)
     run = subprocess.run(command, input=given, capture_output=True, text=True, check=False, timeout=60)
     assert run.returncode == 0, run.stderr[-4000:]

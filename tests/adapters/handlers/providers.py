@@ -146,7 +146,7 @@ def handlers_for(
     assert target_format.write is not None
     assert target_format.write_handlers is not None
     written = target_format.write(provider, dialect).provider
-    return written, target_format.write_handlers(written, dialect, language, namespace)
+    return written, target_format.write_handlers(written, dialect, language, namespace, {})
 
 
 def folder_name(target: str) -> str:

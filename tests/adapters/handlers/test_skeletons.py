@@ -15,7 +15,7 @@ from adapters.handlers.providers import (
     sample_provider,
 )
 from conftest import Golden
-from droidgate_android.handlers.kotlin import write_author_class
+from droidgate_android.handlers.author_class import write_author_class
 from droidgate_android.handlers.places import place_classes
 from droidgate_mappings.model.capability import Capability, Provider
 from droidgate_mappings.model.errors import WriteError
@@ -153,7 +153,8 @@ def test_app_functions_leave_to_the_compiler_what_it_makes() -> None:
 def test_the_author_reads_which_keys_a_result_takes(output: Type, comment: str | None, language: str) -> None:
     provider = Provider(protocol="test", capabilities=(Capability(id="call", output=output),))
     place = place_classes(".S", ".S", "a.b")
-    text = write_author_class(provider, place, language).text
+    (written,) = write_author_class(provider, place, language, {}).artifacts
+    text = written.text
     assert [line.strip() for line in text.splitlines() if "//" in line] == ([comment] if comment else [])
 
 

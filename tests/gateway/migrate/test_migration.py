@@ -580,10 +580,16 @@ def test_migrated_app_links_with_aapt2(app: str, target: str, tmp_path: Path) ->
     resource_classes(project / "src/main", tmp_path / "linked")
 
 
-@pytest.mark.parametrize("app", ["clock-in", "notes"])
-def test_migrated_app_compiles_with_its_own_classes(app: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize(("app", "targets"), [
+    ("clock-in", ("mmcp+1.0", "mmcp+broadcast")),
+    ("notes", ("mmcp+1.0", "mmcp+broadcast")),
+    ("pdf-tool", ("mobile-mcp+1.0", "appfunctions+v2")),
+])  # fmt: skip
+def test_migrated_app_compiles_with_its_own_classes(
+    app: str, targets: tuple[str, ...], tmp_path: Path
+) -> None:
     project = copy_module(app, tmp_path)
-    for target in ("mmcp+1.0", "mmcp+broadcast"):
+    for target in targets:
         migrate(provider_of(app), target, project).write()
     main = project / "src/main"
     sources = [*(main / "java").rglob("*.java"), *resource_classes(main, tmp_path / "linked")]

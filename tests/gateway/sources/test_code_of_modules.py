@@ -198,11 +198,35 @@ class TestBuilds:
         assert "removeNote" in finding.message
         assert ids(reading) == [ADD_NOTE]
 
-    def test_a_release_is_preferred_to_other_variants(self) -> None:
-        output = self.output()
-        release = KSP.replace("/debug/", "/release/")
-        reading = tree({KSP: output.replace("Adds a note.", "Debug"), release: output})
-        assert str(reading.providers[0].source).startswith(f"p/{release}")
+    @pytest.mark.parametrize(("made", "module", "variant", "read", "count"), [
+        pytest.param({"debug", "release"}, "app", None, "debug", 2, id="of both, that of the default"),
+        pytest.param({"debug", "release"}, "app", "release", "release", 1, id="of both, that of the variant"),
+        pytest.param({"release"}, "app", None, None, 2, id="a release lacks what the debug build declares"),
+        pytest.param({"release"}, "shared", None, None, 2, id="a release lacks what a library declares"),
+        pytest.param({"debug"}, "app", "release", None, 1, id="a debug build has what the release lacks"),
+        pytest.param({"debug"}, None, "release", "debug", 1, id="builds do not differ where no code does"),
+        pytest.param({"beta", "release"}, None, None, "release", 1, id="a release before another variant"),
+        pytest.param({"beta"}, "app", None, None, 2, id="a variant that no build file names"),
+    ])  # fmt: skip
+    def test_what_was_made_of_a_variant_is_read_for_it(
+        self, made: set[str], module: str | None, variant: str | None, read: str | None, count: int
+    ) -> None:
+        debug = FUNCTIONS.replace("class Notes", "class Debug").replace("addNote", "traceNote")
+        path = f"{module}/src/debug/java/dev/notes/Debug.kt"
+        code: dict[str, str | bytes] = {} if module is None else {path: debug}
+        target, dialect = find_format("appfunctions")
+        for name in made:
+            write_tree(Path("p"), {**kotlin_tree(), **code})
+            built = "release" if name == "beta" else name
+            (translation,) = translate(read_source("p", variant=built).providers, target, dialect)
+            texts = [artifact.text for artifact in translation.writing.artifacts]
+            output = next(text for text in texts if "functionId" in text)
+            write_tree(Path("outputs"), {KSP.replace("/debug/", f"/{name}/"): output})
+        shutil.copytree("outputs/app/build", "p/app/build")
+        reading = read_source("p", variant=variant)
+        (source,) = {provider.source.path for provider in reading.providers if provider.source}
+        assert source.partition("/ksp/")[2].partition("/")[0] == (read or "")
+        assert (len(ids(reading)), SOURCE_DIFFERS in codes(reading)) == (count, False)
 
     def test_a_link_in_place_of_the_output_is_not_followed(self) -> None:
         write_tree(Path("elsewhere"), {"ksp/debug/resources/assets/app_functions_v2.xml": self.output()})

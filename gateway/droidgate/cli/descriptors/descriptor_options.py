@@ -209,6 +209,7 @@ class Lint(
 
     sources: list[str] = SOURCES
     only: list[str] | None = ONLY_FORMATS
+    variant: str | None = VARIANT
     strict: bool = STRICT
     fail_on: LintThreshold = option("--fail-on", "Exit with 1 from this level on", LintThreshold.ERROR)
     as_json: bool = AS_JSON
