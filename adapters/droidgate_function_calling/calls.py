@@ -35,7 +35,7 @@ def read_call(dialect: DialectTable, call: Json) -> ModelCall:
 def _read_openai(call: _Object) -> ModelCall:
     _check_type(call, "function_call")
     status = call.get("status")
-    if status not in {None, "completed"}:
+    if status not in (None, "completed"):
         raise InputError(f"the call is {status!r}", place="/status", hint="wait for the whole call")
     return ModelCall(_text(call, "name", ""), _parse(call, ""), _optional_text(call, "call_id", ""))
 

@@ -1,6 +1,8 @@
 """Writing tool lists of OpenAI, Anthropic and Gemini.
 
-`fit_provider` decides what can be said; what is left is written without loss. In OpenAI's strict mode
+`fit_provider` decides what can be said; what is left is written without loss. Strict mode is not one of its
+capacities: a capacity decides part by part, and this mode takes a whole tool or none of it, so that one part
+which it cannot express leaves all others as they are. In OpenAI's strict mode
 (reference style-and-peers 2.12) a model's arguments keep to the schema, which requires each property and
 allows no others. What the source leaves optional takes null instead, which `droidgate_function_calling.calls`
 reads as no value. A tool that strict mode cannot express, such as one that takes any object, is written as
@@ -29,7 +31,13 @@ from droidgate_mappings.json_schema.schema_words import ANNOTATION
 from droidgate_mappings.model.capability import Capability, Provider, child_types, reachable_definitions
 from droidgate_mappings.model.errors import WriteError
 from droidgate_mappings.model.findings import Finding, Level, finding_code
-from droidgate_mappings.model.json_values import Json, json_equal, pointer_name, readable_json
+from droidgate_mappings.model.json_values import (
+    Json,
+    canonical_json,
+    json_equal,
+    pointer_name,
+    readable_json,
+)
 from droidgate_mappings.model.leaves import different_leaves, leaves_of_provider
 from droidgate_mappings.model.type_qualities import null_definitions, takes_null
 from droidgate_mappings.model.types import (
@@ -86,6 +94,10 @@ _WORDS: Final[Mapping[str, frozenset[str]]] = {
 _MOST_PROPERTIES: Final = 5_000
 _MOST_VALUES: Final = 1_000
 _MOST_LEVELS: Final = 10
+_MOST_CHARACTERS: Final = 120_000
+"""Of all names of properties and definitions, and of all values of enums."""
+_LONG_ENUM: Final = 250
+_MOST_CHARACTERS_OF_LONG_ENUM: Final = 15_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,6 +105,7 @@ class _Extent:
     properties: int = 0
     values: int = 0
     levels: int = 0
+    characters: int = 0
 
 
 def make_strict(
@@ -180,6 +193,7 @@ def _can_be_strict(root: Type, definitions: Mapping[str, Type]) -> bool:
         sum(extent.properties for extent in extents) <= _MOST_PROPERTIES
         and sum(extent.values for extent in extents) <= _MOST_VALUES
         and max(extent.levels for extent in extents) <= _MOST_LEVELS
+        and sum(map(len, names)) + sum(extent.characters for extent in extents) <= _MOST_CHARACTERS
     )
 
 
@@ -199,6 +213,9 @@ def _words_fit(type_: Type) -> bool:
         return False
     if _CLOSED in type_.keywords and type_.keywords[_CLOSED] is not False:
         return False
+    values = _texts_of(type_)
+    if len(values) > _LONG_ENUM and sum(map(len, values)) > _MOST_CHARACTERS_OF_LONG_ENUM:
+        return False
     if type_.kind == "string":
         return type_.format is None or type_.format in _FORMATS
     return type_.format is None and (type_.enum is None or isinstance(type_, ScalarType))
@@ -213,12 +230,18 @@ def _parts(type_: Type) -> Iterator[Type]:
 
 def _extent(type_: Type) -> _Extent:
     inner = [_extent(part) for part in child_types(type_)]
-    own = len(type_.properties) if isinstance(type_, ObjectType) else 0
+    own = list(type_.properties) if isinstance(type_, ObjectType) else []
     return _Extent(
-        own + sum(extent.properties for extent in inner),
+        len(own) + sum(extent.properties for extent in inner),
         len(type_.enum or ()) + sum(extent.values for extent in inner),
         isinstance(type_, ObjectType) + max((extent.levels for extent in inner), default=0),
+        sum(map(len, (*own, *_texts_of(type_)))) + sum(extent.characters for extent in inner),
     )
+
+
+def _texts_of(type_: Type) -> list[str]:
+    """Return the values of an enum as they are counted."""
+    return [value if isinstance(value, str) else canonical_json(value) for value in type_.enum or ()]
 
 
 def _close(type_: Type, takes: frozenset[str]) -> Type:

@@ -11,7 +11,7 @@ from typing import Final
 from droidgate_mappings.formats.format import SourceFile
 from droidgate_mappings.model.capability import Place
 from droidgate_mappings.model.findings import Finding, Level, LintRule, LintRules
-from droidgate_mappings.model.json_values import Json, one_line_json, pointer_token
+from droidgate_mappings.model.json_values import Json, one_line_json, pointer_token, shown_json
 from droidgate_mappings.text.json_text import parse_json
 from droidgate_mappings.values.schema_checks import check_schema
 from droidgate_mcp.tool_facts import CACHE_DEFAULTS, HINTS
@@ -118,7 +118,7 @@ class _Linter:
         }
         for word, usual in CACHE_DEFAULTS.items():
             if not checks[word]:
-                stated = f"is {_shown(parent[word])}" if word in parent else "is missing"
+                stated = f"is {shown_json(parent[word])}" if word in parent else "is missing"
                 hint = f'write "{word}": {one_line_json(usual)}'
                 self.report(CACHING, f"{pointer}/{word}", f"`{word}` {stated}", hint)
 
@@ -126,7 +126,7 @@ class _Linter:
         self.lint_name(tool.get("name"), f"{pointer}/name", names)
         for key in ("title", "description"):
             if key in tool and not isinstance(tool[key], str):
-                self.report(TEXT, f"{pointer}/{key}", f"`{key}` is {_shown(tool[key])}, not a string")
+                self.report(TEXT, f"{pointer}/{key}", f"`{key}` is {shown_json(tool[key])}, not a string")
         if not tool.get("description"):
             self.report(DESCRIPTION, pointer, "the tool has no description")
         self.lint_input(tool.get("inputSchema"), f"{pointer}/inputSchema")
@@ -151,9 +151,9 @@ class _Linter:
             message = "characters other than A-Z, a-z, 0-9, underscore, hyphen and dot"
             if not 0 < len(name) <= _LONGEST_NAME:
                 message = f"{len(name)} characters, and 1 to {_LONGEST_NAME} are allowed"
-            self.report(NAME_FORM, pointer, f"the name {_shown(name)} has {message}")
+            self.report(NAME_FORM, pointer, f"the name {shown_json(name)} has {message}")
         if name in names:
-            self.report(NAME_UNIQUE, pointer, f"duplicate tool name {_shown(name)}")
+            self.report(NAME_UNIQUE, pointer, f"duplicate tool name {shown_json(name)}")
         names.add(name)
 
     def lint_input(self, schema: Json, pointer: str) -> None:
@@ -182,7 +182,7 @@ class _Linter:
         if not isinstance(execution, Mapping):
             self.report(EXECUTION, pointer, "`execution` is not a JSON object")
         elif execution.get("taskSupport", "forbidden") not in ("forbidden", "optional", "required"):
-            message = f"`taskSupport` is {_shown(execution['taskSupport'])}"
+            message = f"`taskSupport` is {shown_json(execution['taskSupport'])}"
             hint = 'write "forbidden", "optional" or "required"'
             self.report(EXECUTION, f"{pointer}/taskSupport", message, hint)
 
@@ -192,18 +192,14 @@ class _Linter:
             self.report(ANNOTATIONS, pointer, "`annotations` is not a JSON object", hint)
             return
         if "title" in annotations and not isinstance(annotations["title"], str):
-            message = f"`title` is {_shown(annotations['title'])}, not a string"
+            message = f"`title` is {shown_json(annotations['title'])}, not a string"
             self.report(ANNOTATIONS, f"{pointer}/title", message, "write a string, or leave it out")
         for hint in HINTS:
             if hint in annotations and not isinstance(annotations[hint], bool):
-                message = f"`{hint}` is {_shown(annotations[hint])}, which is neither true nor false"
+                message = f"`{hint}` is {shown_json(annotations[hint])}, which is neither true nor false"
                 self.report(ANNOTATIONS, f"{pointer}/{hint}", message)
         if annotations.get("readOnlyHint") is True and annotations.get("destructiveHint") is True:
             self.report(HINTS_DISAGREE, pointer, "`readOnlyHint` and `destructiveHint` are both true")
-
-
-def _shown(value: Json) -> str:
-    return one_line_json(value)[:100]
 
 
 def _are_icons(icons: Json) -> bool:

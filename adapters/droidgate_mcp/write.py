@@ -7,6 +7,7 @@ else at that place, the definition goes into `$defs`.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from operator import is_
 from typing import Any, Final
 
 from droidgate_mappings.fit import Fitted, Loss, fit_provider
@@ -70,7 +71,7 @@ def place_all_definitions(
     """
     definitions = dict(provider.definitions)
     capabilities = tuple(_place_in(capability, definitions) for capability in provider.capabilities)
-    if capabilities == provider.capabilities and definitions == provider.definitions:
+    if all(map(is_, capabilities, provider.capabilities)):
         return provider, findings
     placed = provider.changed({"capabilities": capabilities, "definitions": definitions})
     reported = {finding.pointer for finding in findings}

@@ -8,7 +8,7 @@ from dataclasses import asdict, dataclass
 from typing import Final, Literal
 
 from droidgate_mappings.model.errors import InputError
-from droidgate_mappings.model.json_values import Json
+from droidgate_mappings.model.json_values import Json, shown_json
 from droidgate_mappings.tables.mobile_agent import MobileAgentCommand, mobile_agent_commands
 from droidgate_mappings.text.nearest_names import suggest_name
 from droidgate_mobile_agent.format import ACTION, DATA_COLLECTION
@@ -99,7 +99,7 @@ def read_command(value: Json, place: str) -> AgentCommand:
     command = _find_command(value.get("tool_name"), "tool_name", place)
     tool_type = value.get("tool_type")
     if tool_type not in (None, command.server):
-        message = f'"{command.id}" is not a tool of type {_shown(tool_type)}'
+        message = f'"{command.id}" is not a tool of type {shown_json(tool_type)}'
         raise InputError(message, place=place, hint=f'write "tool_type": "{command.server}"')
     call_id = value.get("call_id")
     if call_id is not None and not isinstance(call_id, str):
@@ -123,7 +123,7 @@ def _read_action(value: Mapping[str, Json], place: str) -> AgentCommand:
 def _check_members(value: Mapping[str, Json], known: Sequence[str], place: str) -> None:
     unknown = next((name for name in value if name not in known), None)
     if unknown is not None:
-        message = f"a command has the unknown member {_shown(unknown)}"
+        message = f"a command has the unknown member {shown_json(unknown)}"
         raise InputError(message, place=place, hint=suggest_name(unknown[:100], known))
 
 
@@ -133,7 +133,7 @@ def _find_command(name: Json, member: str, place: str) -> MobileAgentCommand:
     command = mobile_agent_commands().get(name)
     if command is None:
         hint = suggest_name(name[:100], mobile_agent_commands())
-        raise InputError(f"unknown tool {_shown(name)}", place=place, hint=hint)
+        raise InputError(f"unknown tool {shown_json(name)}", place=place, hint=hint)
     return command
 
 
@@ -143,7 +143,3 @@ def _read_arguments(value: Json, member: str, place: str) -> Mapping[str, Json]:
     if not isinstance(value, Mapping):
         raise InputError(f'"{member}" is not a JSON object', place=place, hint=_HINT)
     return value
-
-
-def _shown(value: Json) -> str:
-    return f'"{value[:100]}"' if isinstance(value, str) else repr(value)[:100]

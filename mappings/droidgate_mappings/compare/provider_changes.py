@@ -48,7 +48,7 @@ from droidgate_mappings.model.capability import (
     declaration_of,
     definitions_of,
 )
-from droidgate_mappings.model.json_values import Json, pointer_token
+from droidgate_mappings.model.json_values import Json, json_equal, pointer_token
 from droidgate_mappings.model.names import qualified_class
 from droidgate_mappings.model.types import Type
 from droidgate_mappings.tables.loading import find_binding
@@ -667,7 +667,7 @@ def _changed(capability_id: str, changes: list[Change]) -> CapabilityComparison:
 
 def _same_but_id(left: Capability, right: Capability) -> bool:
     declared, other = declaration_of(left), declaration_of(right)
-    return {**declared, "id": ""} == {**other, "id": ""} and len(declared) > 1
+    return json_equal({**declared, "id": ""}, {**other, "id": ""}) and len(declared) > 1
 
 
 def _compare_texts(

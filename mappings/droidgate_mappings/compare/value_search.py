@@ -86,6 +86,7 @@ _T = TypeVar("_T")
 class _Item:
     """Something that a value has to be, or not to be: a schema or one of its keywords."""
 
+    __match_args__: ClassVar[tuple[str, ...]] = ()
     only: ClassVar[str | None] = None
     """The only kind whose values it may refuse; None for all."""
 
@@ -107,6 +108,10 @@ class _Item:
         """Return the same for a value of its kind."""
         raise NotImplementedError
 
+    def meaning(self) -> tuple[Any, ...]:
+        """Return what is equal for items that mean the same."""
+        return (type(self), *(self.__dict__[name] for name in type(self).__match_args__))
+
 
 _Ways: TypeAlias = "Sequence[Sequence[tuple[_Item, bool]]]"
 _ALWAYS: Final[_Ways] = ((),)
@@ -117,7 +122,7 @@ _NEVER: Final[_Ways] = ()
 def _atom(item: type[_T]) -> type[_T]:
     """Make the annotations of a class the arguments of its instances, which are equal to themselves only.
 
-    Making as many dataclasses takes longer than a usual comparison.
+    Making as many dataclasses takes longer than a usual comparison. A search has one instance for each key.
     """
 
     def keep(self: _T, *values: Any) -> None:
@@ -133,6 +138,9 @@ def _atom(item: type[_T]) -> type[_T]:
 class _Kinds(_Item):
     kinds: frozenset[str]
     has_fractions: bool
+
+    def applies(self, kind: str) -> bool:
+        return kind not in self.kinds or (kind == NUMBER and not self.has_fractions)
 
     def ways(self, *, is_true: bool, kind: str) -> _Ways | None:
         if kind == NUMBER and kind in self.kinds and not self.has_fractions:
@@ -157,6 +165,9 @@ class _Values(_Item):
 
     def holds_for_kind(self, value: Any) -> bool:
         return exact(value) in self.known
+
+    def meaning(self) -> tuple[Any, ...]:
+        return (_Values, self.known)
 
 
 @_atom
@@ -188,15 +199,21 @@ class _Some(_Item):
 
 @_atom
 class _Exactly(_Item):
-    items: tuple[_Item, ...]
+    items: tuple[Part, ...]
 
-    def ways(self, *, is_true: bool, kind: str) -> _Ways:  # noqa: ARG002
-        if is_true:
-            # One item may be there twice.
-            places = range(len(self.items))
-            return [[(item, at == place) for at, item in enumerate(self.items)] for place in places]
-        pairs = [[(left, True), (right, True)] for left, right in combinations(self.items, 2)]
-        return [[(item, False) for item in self.items], *pairs]
+    def ways(self, *, is_true: bool, kind: str) -> _Ways:
+        items = [item for item in self.items if kind in item.kinds]
+        pairs = [
+            [(left, True), (right, True)]
+            for left, right in combinations(items, 2)
+            if kind != OBJECT or not left.excludes(right.tags)
+        ]
+        if not is_true:
+            return [[(item, False) for item in items], *pairs]
+        if not pairs:
+            return [[(item, True)] for item in items]
+        # One item may be there twice.
+        return [[(item, at == place) for at, item in enumerate(items)] for place in range(len(items))]
 
     def holds_for_kind(self, value: Any) -> bool | None:
         held = [item.holds(value) for item in self.items]
@@ -348,6 +365,9 @@ class _Members(_Item):
     def holds_for_kind(self, value: Any) -> bool | None:
         return _all_of(part.holds(inner) for name, inner in value.items() for part in self.parts_for(name))
 
+    def meaning(self) -> tuple[Any, ...]:
+        return (_Members, frozenset(self.properties.items()), self.patterns, self.others)
+
 
 @_atom
 class _Required(_Item):
@@ -409,6 +429,7 @@ class Part(_Item):
     schema: Json
     side: int
     search: ValueSearch
+    known_ways: dict[tuple[bool, str], _Ways] = field(default_factory=dict)
 
     @cached_property
     def atoms(self) -> tuple[_Item, ...]:
@@ -417,20 +438,57 @@ class Part(_Item):
             raise UnclearError("a reference leads back to itself")
         self.search.reading.add(self)
         try:
-            return tuple(_read_atoms(self))
+            return tuple(dict.fromkeys(map(self.search.single, _read_atoms(self))))
         finally:
             self.search.reading.discard(self)
 
     @cached_property
+    def own(self) -> list[_Item]:
+        """The atoms, with those of what it refers to and of the parts that all have to hold."""
+        found: list[_Item] = []
+        waiting: list[_Item] = [self]
+        seen: set[_Item] = set()
+        while waiting:
+            item = waiting.pop()
+            if item in seen:
+                continue
+            seen.add(item)
+            if isinstance(item, Part):
+                waiting += item.atoms
+            elif isinstance(item, _Every):
+                waiting += item.items
+            else:
+                found.append(item)
+        return found
+
+    @cached_property
     def kinds(self) -> frozenset[str]:
-        """The kinds that its own keywords leave: a first look before it is taken apart."""
+        """The kinds that are left at a first look, before it is taken apart."""
         left = frozenset(KINDS)
-        for atom in self.atoms:
+        for atom in self.own:
             if isinstance(atom, _Kinds):
                 left &= atom.kinds
             elif isinstance(atom, _Values):
                 left &= frozenset(map(kind_of_value, atom.values))
         return left
+
+    @cached_property
+    def tags(self) -> Mapping[str, frozenset[Json]]:
+        """The values of the members that an object must have and that only some values are allowed for."""
+        names = {atom.name for atom in self.own if isinstance(atom, _Required)}
+        found: dict[str, frozenset[Json]] = {}
+        for atom in self.own:
+            if isinstance(atom, _Members):
+                for name in names & atom.properties.keys():
+                    for inner in atom.properties[name].own:
+                        if isinstance(inner, _Values):
+                            found[name] = found.get(name, inner.known) & inner.known
+        return found
+
+    def excludes(self, tags: Mapping[str, frozenset[Json]]) -> bool:
+        """Return whether no object with some values of members is one of this part."""
+        mine = self.tags
+        return any(name in mine and mine[name].isdisjoint(values) for name, values in tags.items())
 
     def inner(self, schema: Json) -> Part:
         """Return a part of the same side."""
@@ -438,7 +496,15 @@ class Part(_Item):
 
     def ways(self, *, is_true: bool, kind: str) -> _Ways:
         """Return the ways in which all that it requires holds, or one of it does not."""
-        return _Every(self.atoms).ways(is_true=is_true, kind=kind)
+        if kind not in self.kinds:
+            return _NEVER if is_true else _ALWAYS
+        asked = (is_true, kind)
+        if asked not in self.known_ways:
+            atoms = [atom for atom in self.atoms if atom.applies(kind)]
+            self.known_ways[asked] = (
+                [[(atom, True) for atom in atoms]] if is_true else [[(atom, False)] for atom in atoms]
+            )
+        return self.known_ways[asked]
 
     def holds_for_kind(self, value: Any) -> bool | None:
         """Return whether a value is what it requires."""
@@ -714,26 +780,36 @@ class _Described:
 class _Branch:
     """One way in which a value of one kind can be all that is asked for."""
 
+    kind: str
     pending: list[tuple[_Item, bool]]
     seen: dict[_Item, bool] = field(default_factory=dict)
     atoms: list[tuple[_Item, bool]] = field(default_factory=list)
     choices: list[tuple[_Item, _Ways]] = field(default_factory=list)
+    tags: dict[str, frozenset[Json]] = field(default_factory=dict)
+    """The values of members that are left by what is seen, as `Part.tags`."""
 
     def copy(self, further: Iterable[tuple[_Item, bool]]) -> _Branch:
         """Return a copy with more to take apart."""
-        return _Branch(list(further), dict(self.seen), list(self.atoms), list(self.choices))
+        return _Branch(
+            self.kind, list(further), dict(self.seen), list(self.atoms), list(self.choices), dict(self.tags)
+        )
 
-    def take_apart(self, kind: str) -> bool:
+    def take_apart(self) -> bool:
         """Take apart what can hold in one way only; return whether the rest may hold."""
         while self.pending:
             item, is_true = self.pending.pop()
-            if isinstance(item, Part):
-                if item in self.seen:
-                    if self.seen[item] is is_true:
-                        continue
-                    return False
-                self.seen[item] = is_true
-            ways = item.ways(is_true=is_true, kind=kind)
+            held = self.seen.get(item)
+            if held is is_true or (held is None and not is_true and self.is_excluded(item)):
+                continue
+            if held is not None:
+                return False
+            self.seen[item] = is_true
+            if is_true and isinstance(item, Part) and self.kind == OBJECT:
+                for name, values in item.tags.items():
+                    self.tags[name] = self.tags.get(name, values) & values
+                    if not self.tags[name]:
+                        return False
+            ways = item.ways(is_true=is_true, kind=self.kind)
             if ways is None:
                 self.atoms.append((item, is_true))
             elif len(ways) == 1:
@@ -744,20 +820,51 @@ class _Branch:
                 return False
         return True
 
+    def is_excluded(self, item: _Item) -> bool:
+        """Return whether a value that is all that is seen cannot be one of a part, at a first look."""
+        return isinstance(item, Part) and (
+            self.kind not in item.kinds or bool(self.tags and item.excludes(self.tags))
+        )
+
     def _narrow_choices(self) -> bool:
         """Leave out ways that cannot hold and choices that hold already; return whether all may hold."""
         choices, self.choices = self.choices, []
         for item, ways in choices:
-            left = [way for way in ways if all(self.seen.get(part, sign) is sign for part, sign in way)]
-            if any(all(self.seen.get(part) is sign for part, sign in way) for way in left):
+            if not self.seen[item] and self.is_excluded(item):
                 continue
-            if not left:
-                return False
-            if len(left) == 1:
-                self.pending += left[0]
+            left = []
+            for way in ways:
+                held = self._holds(way)
+                if held:
+                    break
+                if held is None:
+                    left.append(way)
             else:
-                self.choices.append((item, left))
+                if not left:
+                    return False
+                if len(left) == 1:
+                    self.pending += left[0]
+                else:
+                    self.choices.append((item, left))
         return True
+
+    def _holds(self, way: Sequence[tuple[_Item, bool]]) -> bool | None:
+        """Return whether a way holds by what is seen; None where that is open."""
+        answer: bool | None = True
+        for item, is_true in way:
+            held = self.seen.get(item)
+            if held is None:
+                held = False if self.is_excluded(item) else None
+            if held is None:
+                answer = None
+            elif held is not is_true:
+                return False
+        return answer
+
+    def rank(self, place: int) -> tuple[bool, int]:
+        """Return what is less for a choice that leaves less to others: what allows values, in few ways."""
+        item, ways = self.choices[place]
+        return not self.seen[item], len(ways)
 
     def required(self, atom: type, *, is_true: bool = True) -> list[Any]:
         """Return the atoms of a class that have to hold, or not to hold."""
@@ -789,6 +896,8 @@ class ValueSearch:
         self._resolve = resolve
         self._shared = shared
         self._parts: dict[tuple[str, int], Part] = {}
+        self._known: dict[tuple[int, int], tuple[Json, Part]] = {}
+        self._atoms: dict[tuple[Any, ...], _Item] = {}
         self._resolved: dict[tuple[tuple[str, ...], int], Part] = {}
         self._answers: dict[_State, Answer] = {}
         self._open: dict[_State, int] = {}
@@ -799,13 +908,21 @@ class ValueSearch:
 
     def part(self, schema: Json, side: int) -> Part:
         """Return the part that a schema is; schemas that mean the same by their text are one."""
+        # By identity too: a text takes long to write, and most schemas come back with what is around them.
+        known = self._known.get((id(schema), side))
+        if known is not None:
+            return known[1]
         text = canonical_json(schema)
-        if '"$ref":[' not in text or references_in(schema) <= self._shared:
-            side = 0
-        key = (text, side)
+        is_shared = '"$ref":[' not in text or references_in(schema) <= self._shared
+        key = (text, 0 if is_shared else side)
         if key not in self._parts:
-            self._parts[key] = Part(schema, side, self)
+            self._parts[key] = Part(schema, key[1], self)
+        self._known[id(schema), side] = (schema, self._parts[key])
         return self._parts[key]
+
+    def single(self, atom: _Item) -> _Item:
+        """Return the one atom that means the same."""
+        return self._atoms.setdefault(atom.meaning(), atom)
 
     def resolve(self, names: list[str], side: int) -> Part:
         """Return the part that a reference means."""
@@ -857,12 +974,12 @@ class ValueSearch:
 
     def _of_kind(self, kind: str, state: _State) -> Answer:
         try:
-            branches = self._branches(kind, _Branch(list(state)))
+            branches = self._branches(_Branch(kind, list(state)))
             return self._first(self._solve(kind, branch) for branch in branches)
         except UnclearError as error:
             return Unclear(str(error))
 
-    def _branches(self, kind: str, start: _Branch, *, is_inner: bool = False) -> Iterator[_Branch]:
+    def _branches(self, start: _Branch, *, is_inner: bool = False) -> Iterator[_Branch]:
         """Yield each way to take apart what a value has to be, with the atoms of its kind only.
 
         What can hold in one way only is taken apart first, so that a choice is made between the ways that are
@@ -874,25 +991,29 @@ class ValueSearch:
             self._steps -= 1
             if self._steps < 0:
                 raise UnclearError("there are too many combinations")
-            if not branch.take_apart(kind):
+            if not branch.take_apart():
                 continue
             if not branch.choices:
                 yield branch
                 continue
-            at = min(range(len(branch.choices)), key=lambda place: len(branch.choices[place][1]))
+            at = min(range(len(branch.choices)), key=branch.rank)
             item, ways = branch.choices.pop(at)
-            if not is_inner and self._is_refused_anyway(kind, item, branch):
+            if not is_inner and self._is_refused_anyway(item, branch):
                 waiting.append(branch)
             else:
                 waiting += [branch.copy(way) for way in reversed(ways)]
 
-    def _is_refused_anyway(self, kind: str, item: _Item, branch: _Branch) -> bool:
+    def _is_refused_anyway(self, item: _Item, branch: _Branch) -> bool:
         """Return whether the atoms of a branch alone keep a value from being one of a part."""
         if not isinstance(item, Part) or branch.seen[item] or not branch.atoms:
             return False
         lowest, self._lowest = self._lowest, len(self._open)
-        start = _Branch([(item, True)], atoms=list(branch.atoms))
-        answer = self._first(self._solve(kind, inner) for inner in self._branches(kind, start, is_inner=True))
+        start = _Branch(
+            branch.kind, [(item, True)], dict(branch.atoms), list(branch.atoms), tags=dict(branch.tags)
+        )
+        answer = self._first(
+            self._solve(branch.kind, inner) for inner in self._branches(start, is_inner=True)
+        )
         # What is only assumed further out shows nothing here.
         is_certain = self._lowest >= len(self._open)
         self._lowest = min(lowest, self._lowest)
@@ -902,10 +1023,6 @@ class ValueSearch:
         unread = [
             (atom, is_true) for atom, is_true in branch.atoms if isinstance(atom, _Unread | _Unevaluated)
         ]
-        states: dict[str, bool] = {}
-        for atom, is_true in unread:
-            if isinstance(atom, _Unread) and states.setdefault(atom.key, is_true) is not is_true:
-                return None
         try:
             answer = self._solve_known(kind, branch)
         except UnclearError as error:

@@ -6,7 +6,8 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from droidgate_mappings.fit.losses import ASSERTIONS, CLOSING, SHOWN_ANNOTATIONS
-from droidgate_mappings.json_schema import write_schema
+from droidgate_mappings.json_schema import NOTATION, with_discriminators, write_schema
+from droidgate_mappings.json_schema.schema_words import CLASSES
 from droidgate_mappings.model.capability import with_parts
 from droidgate_mappings.model.json_values import Json, canonical_json
 from droidgate_mappings.model.types import AllOfType, ObjectType, OneOfType, OpaqueType, Type
@@ -24,6 +25,8 @@ _SAYS_NOTHING: Final[tuple[Json, ...]] = ({}, {"type": "array"}, {"type": "objec
 def schema_notes(label: str, type_: Type, definitions: Mapping[str, Type]) -> list[str]:
     """Return the note that shows a type as JSON Schema, without what does not help a caller.
 
+    A choice between classes shows by what each is chosen: their properties may be the same.
+
     Args:
         label: What the schema is of, such as `Returns`.
         type_: The type.
@@ -32,9 +35,14 @@ def schema_notes(label: str, type_: Type, definitions: Mapping[str, Type]) -> li
     Returns:
         `[label: schema]`, or nothing where the schema says no more than the kind.
     """
-    plain = {name: without_extensions(definition) for name, definition in definitions.items()}
-    shown = _shown_schema(write_schema(without_extensions(type_), plain, int32_bounds=False))
+    plain = {name: _as_shown(definition, definitions) for name, definition in definitions.items()}
+    written = write_schema(_as_shown(type_, definitions), plain, int32_bounds=False)
+    shown = _shown_schema(written)
     return [] if shown in _SAYS_NOTHING else [f"[{label}: {canonical_json(shown)}]"]
+
+
+def _as_shown(type_: Type, definitions: Mapping[str, Type]) -> Type:
+    return without_extensions(with_discriminators(type_, definitions))
 
 
 def _shown_schema(schema: Json) -> Json:
@@ -63,9 +71,14 @@ def constraint_note(name: str, value: Any) -> str:
 
 
 def without_extensions(type_: Type) -> Type:
-    """Return a type without facts of formats and class names, nested types included."""
+    """Return a type without facts of formats and class names, nested types included.
+
+    The discriminators of a choice are kept: values state them.
+    """
     bare = with_parts(type_, lambda inner, _: without_extensions(inner))
-    changes: dict[str, Any] = {"extensions": {}}
+    notation = type_.extensions.get(NOTATION, {})
+    kept = {NOTATION: {CLASSES: notation[CLASSES]}} if CLASSES in notation else {}
+    changes: dict[str, Any] = {"extensions": kept}
     if isinstance(bare, ObjectType):
         changes["properties"] = {
             name: property_.changed({"extensions": {}}) for name, property_ in bare.properties.items()

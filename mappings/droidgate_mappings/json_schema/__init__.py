@@ -22,6 +22,7 @@ from droidgate_mappings.json_schema.type_schemas import (
     place_definitions,
     read_schema,
     read_type,
+    with_discriminators,
     write_schema,
 )
 
@@ -35,5 +36,6 @@ __all__ = [
     "read_schema",
     "read_type",
     "replace_references",
+    "with_discriminators",
     "write_schema",
 ]

@@ -443,6 +443,11 @@ def add_discriminators(
     return changed, tuple(adding.findings)
 
 
+def with_discriminators(type_: Type, definitions: Mapping[str, Type]) -> Type:
+    """Return a type whose exclusive choices between classes have a discriminator, as `add_discriminators`."""
+    return _Adding(definitions, {}).add_to(type_, "")
+
+
 @dataclass(slots=True)
 class _Adding:
     definitions: Mapping[str, Type]

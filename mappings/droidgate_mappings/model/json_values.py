@@ -12,11 +12,12 @@ import math
 import re
 from collections.abc import Mapping, Sequence
 from decimal import Decimal
-from typing import Any, TypeAlias
+from typing import Any, Final, TypeAlias
 
 Json: TypeAlias = Any
 """A JSON value; `Any`, since pydantic and mypy both pay heavily for the recursive union."""
 
+_MOST_SHOWN: Final = 80
 _SURROGATE = re.compile("[\ud800-\udfff]")
 _quoted = json.encoder.encode_basestring
 _encoder = json.JSONEncoder(ensure_ascii=False, allow_nan=False, sort_keys=True, separators=(",", ":"))
@@ -71,6 +72,12 @@ def one_line_json(value: Json) -> str:
         ValueError: the value holds NaN or an infinity.
     """
     return _SURROGATE.sub(_escaped, _write_ordered(value, ""))
+
+
+def shown_json(value: Json) -> str:
+    """Return a value for a message: its JSON text in one line, cut behind 80 characters."""
+    text = one_line_json(value)
+    return text if len(text) <= _MOST_SHOWN else f"{text[:_MOST_SHOWN]}..."
 
 
 def _escaped(found: re.Match[str]) -> str:

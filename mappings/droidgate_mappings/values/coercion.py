@@ -22,7 +22,7 @@ from typing import Final, TypeAlias
 
 from droidgate_mappings.model.capability import Capability, type_behind
 from droidgate_mappings.model.errors import InputError
-from droidgate_mappings.model.json_values import Json, canonical_json, json_equal, pointer_token
+from droidgate_mappings.model.json_values import Json, canonical_json, json_equal, pointer_token, shown_json
 from droidgate_mappings.model.types import (
     AllOfType,
     AnyType,
@@ -40,7 +40,6 @@ from droidgate_mappings.text.nearest_names import nearest_names
 from droidgate_mappings.values.failures import CallError, Failure
 from droidgate_mappings.values.patterns import UnsupportedPatternError, compile_pattern
 
-_MAX_SHOWN: Final = 80
 _MAX_LISTED: Final = 20
 
 
@@ -65,7 +64,7 @@ def _find_violation_of_null(declared: TypeFacts) -> str | None:
 
 def _violations(value: Json, declared: TypeFacts) -> Iterator[str]:
     if declared.enum is not None and not any(json_equal(value, item) for item in declared.enum):
-        yield f"{_shown(value)} is not allowed; the allowed values are {_listed(declared.enum)}"
+        yield f"{shown_json(value)} is not allowed; the allowed values are {_listed(declared.enum)}"
     if declared.pattern is not None and isinstance(value, str):
         try:
             if not compile_pattern(declared.pattern).matches(value):
@@ -82,12 +81,7 @@ def _violations(value: Json, declared: TypeFacts) -> Iterator[str]:
 def _listed(values: Sequence[Json]) -> str:
     """Return the values for a message, the first of them where there are many."""
     more = f" and {len(values) - _MAX_LISTED} more" if len(values) > _MAX_LISTED else ""
-    return ", ".join(map(_shown, values[:_MAX_LISTED])) + more
-
-
-def _shown(value: Json) -> str:
-    text = canonical_json(value)
-    return text if len(text) <= _MAX_SHOWN else f"{text[:_MAX_SHOWN]}..."
+    return ", ".join(map(shown_json, values[:_MAX_LISTED])) + more
 
 
 def _number(value: Json) -> Decimal | None:
@@ -105,7 +99,7 @@ def _compared(fits: Callable[[Decimal, Decimal], bool], words: str) -> Callable[
         number, bound = _number(value), _number(limit)
         if number is None or bound is None or fits(number, bound):
             return None
-        return f"{_shown(value)} is not {words} {_shown(limit)}"
+        return f"{shown_json(value)} is not {words} {shown_json(limit)}"
 
     return check
 
@@ -143,16 +137,16 @@ def _counted(
             return None
         count = len(value)
         if least and count < bound:
-            return f"{count} {what} are fewer than {_shown(limit)}"
+            return f"{count} {what} are fewer than {shown_json(limit)}"
         if not least and count > bound:
-            return f"{count} {what} are more than {_shown(limit)}"
+            return f"{count} {what} are more than {shown_json(limit)}"
         return None
 
     return check
 
 
 def _constant(value: Json, expected: Json) -> str | None:
-    return None if json_equal(value, expected) else f"{_shown(value)} is not {_shown(expected)}"
+    return None if json_equal(value, expected) else f"{shown_json(value)} is not {shown_json(expected)}"
 
 
 def _required(value: Json, names: Json) -> str | None:
@@ -171,7 +165,7 @@ def _unique(value: Json, bound: Json) -> str | None:
         # A number and the text of its normal form have one key.
         alike = seen.setdefault(canonical_json(_normal(item)), [])
         if any(json_equal(item, other) for other in alike):
-            return f"duplicate item {_shown(item)}"
+            return f"duplicate item {shown_json(item)}"
         alike.append(item)
     return None
 

@@ -22,7 +22,14 @@ from urllib.parse import unquote, urldefrag, urljoin
 from droidgate_mappings.json_schema.schema_words import ReferenceTargets, is_flag, is_text
 from droidgate_mappings.model.capability import Place
 from droidgate_mappings.model.findings import Finding, Level, LintRule, LintRules
-from droidgate_mappings.model.json_values import Json, json_equal, one_line_json, pointer_name, pointer_token
+from droidgate_mappings.model.json_values import (
+    Json,
+    json_equal,
+    one_line_json,
+    pointer_name,
+    pointer_token,
+    shown_json,
+)
 
 if TYPE_CHECKING:
     from jsonschema.exceptions import ValidationError
@@ -69,7 +76,6 @@ _TYPE_OF_WORD: Final = {
     **dict.fromkeys(("none", "nil", "void"), "null"),
     "bool": "boolean",
 }
-_MAX_SHOWN: Final = 60
 _MAX_STEPS: Final = 100_000
 """Keywords that are applied to the values in a schema, which can refer to itself without end."""
 _MAX_JUDGED: Final = 20_000
@@ -101,7 +107,7 @@ def _check(schema: Json) -> Iterator[_Fault]:
     stated = schema.get("$schema") if isinstance(schema, Mapping) else None
     dialect = _dialect_of(stated)
     if dialect is None:
-        yield DIALECT, "/$schema", f"{_shown(stated)} is not a dialect of JSON Schema", {}
+        yield DIALECT, "/$schema", f"{shown_json(stated)} is not a dialect of JSON Schema", {}
         dialect = _NEWEST
     form_errors = () if is_plain_schema(schema, dialect) else tuple(_form_errors(schema, dialect))
     yield from form_errors
@@ -248,7 +254,7 @@ def _describe(error: ValidationError) -> tuple[str, str]:
     path = [str(token) for token in error.absolute_path]
     word = next((token for token in reversed(error.absolute_path) if isinstance(token, str)), "")
     value, expected = error.instance, error.validator_value
-    shown = _shown(value)
+    shown = shown_json(value)
     said = f"`{word}` is {shown}" if word else shown
     if "type" in path[-2:] and word == "type":
         return _describe_type(value)
@@ -280,10 +286,10 @@ def _describe_type(value: Json) -> tuple[str, str]:
     unknown = [word for word in words if word not in _TYPES]
     if not unknown:
         message = "has a type twice" if words else "has no type"
-        return f"`type` is {_shown(value)}, which {message}", "write each type once, and at least one"
+        return f"`type` is {shown_json(value)}, which {message}", "write each type once, and at least one"
     known = _TYPE_OF_WORD.get(str(unknown[0]).lower())
     hint = f'write "{known}"' if known else f"write one of {', '.join(_TYPES)}"
-    return f"{_shown(unknown[0])} is not a type of JSON Schema", hint
+    return f"{shown_json(unknown[0])} is not a type of JSON Schema", hint
 
 
 _IN_PLACE: Final = frozenset({"allOf", "anyOf", "oneOf", "dependentSchemas", "if", "then", "else"})
@@ -374,16 +380,16 @@ class _Parts:
         reference = self.parts[pointer].get("$ref")
         here = f"{pointer}/$ref"
         if target is False:
-            yield REFERENCE, here, f"{_shown(reference)} leads to no schema of this document", {}
+            yield REFERENCE, here, f"{shown_json(reference)} leads to no schema of this document", {}
         elif target is True and not str(reference).startswith("#") and _dialect_of(reference) is None:
-            yield REMOTE_REFERENCE, here, f"{_shown(reference)} is another document", {}
+            yield REMOTE_REFERENCE, here, f"{shown_json(reference)} is another document", {}
         passed: set[str] = set()
         while isinstance(target, str) and target not in passed and len(passed) < _LONGEST_CHAIN:
             passed.add(target)
             target = leading[target]
         if pointer in passed:
             hint = "describe the value, or remove the reference"
-            yield REFERENCE, here, f"{_shown(reference)} leads back to itself", {"hint": hint}
+            yield REFERENCE, here, f"{shown_json(reference)} leads back to itself", {"hint": hint}
 
     def check_patterns(self, pointer: str, part: Mapping[str, Json]) -> Iterator[_Fault]:
         stated = part.get("pattern")
@@ -399,7 +405,7 @@ class _Parts:
         for here, pattern in patterns.items():
             error = find_pattern_error(pattern)
             if error is not None:
-                yield PATTERN, here, f"{_shown(pattern)} is not a pattern of ECMA-262: {error}", {}
+                yield PATTERN, here, f"{shown_json(pattern)} is not a pattern of ECMA-262: {error}", {}
 
     def known_names(self, leading: Mapping[str, str | bool | None]) -> dict[str, frozenset[str] | None]:
         """Return for each part the names of properties that a schema of the same value describes.
@@ -457,7 +463,7 @@ class _Parts:
             yield from self.check_enum(pointer, values)
         for word, rule, subject in (("const", CONST, "`const` is"), ("default", DEFAULT, "the default is")):
             for value, reason in self.refusals(pointer, word, [part[word]] if word in part else []):
-                yield rule, f"{pointer}/{word}", f"{subject} {_shown(value)}, but {reason}", {}
+                yield rule, f"{pointer}/{word}", f"{subject} {shown_json(value)}, but {reason}", {}
 
     def check_enum(self, pointer: str, values: list[Json]) -> Iterator[_Fault]:
         here = f"{pointer}/enum"
@@ -470,11 +476,11 @@ class _Parts:
             return
         value, reason = refused[0]
         is_every = len(refused) == len(values)
-        subject = f"{len(refused)} enum values are refused, the first is {_shown(value)}"
+        subject = f"{len(refused)} enum values are refused, the first is {shown_json(value)}"
         if len(refused) == 1:
-            subject = f"the enum value {_shown(value)} is refused"
+            subject = f"the enum value {shown_json(value)} is refused"
         elif is_every:
-            subject = f"every enum value is refused, the first is {_shown(value)}"
+            subject = f"every enum value is refused, the first is {shown_json(value)}"
         level = Level.ERROR if is_every else Level.WARNING
         position = next(at for at, other in enumerate(values) if other is value)
         yield ENUM, f"{here}/{position}", f"{subject}: {reason}", {"level": level}
@@ -738,11 +744,6 @@ def _reason(error: ValidationError) -> str:
     elif isinstance(stated, bool | Mapping) or (isinstance(stated, list) and error.validator != "enum"):
         reason = f"`{error.validator}` refuses it"
     else:
-        reason = f"`{error.validator}` is {_shown(stated)}"
+        reason = f"`{error.validator}` is {shown_json(stated)}"
     inside = "".join(f"/{pointer_token(str(token))}" for token in error.path)
     return f"at {inside} {reason}" if inside else reason
-
-
-def _shown(value: Json) -> str:
-    text = one_line_json(value)
-    return text if len(text) <= _MAX_SHOWN else f"{text[:_MAX_SHOWN]}..."

@@ -138,6 +138,7 @@ for _ in range(5_000):
     "a call of Gemini for one of Claude": ("anthropic", GEMINI),
     "a call of Claude with a text of Gemini": ("gemini", CLAUDE | {"functionCall": "x"}),
     "a call in progress": ("openai", {**RESPONSES, "status": "in_progress"}),
+    "a state that is not a text": ("openai", {**RESPONSES, "status": {}}),
     "arguments that are empty": ("openai", {**RESPONSES, "arguments": ""}),
     "arguments that are a list": ("openai", {**RESPONSES, "arguments": "[1]"}),
     "arguments that are not numbers of JSON": ("openai", {**RESPONSES, "arguments": '{"a": NaN}'}),

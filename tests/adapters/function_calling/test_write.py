@@ -393,6 +393,33 @@ def test_a_recursive_tool_is_strict_in_all_of_its_parts() -> None:
 
 
 @pytest.mark.slow
+def texts(count: int, length: int) -> list[str]:
+    return [f"{at:03}".ljust(length, "x") for at in range(count)]
+
+
+# fmt: off
+LONG_TEXTS = {
+    "names of 120,000 characters": ({key: {} for key in texts(300, 400)}, True),
+    "a name more": ({"o": {}, **{key: {} for key in texts(300, 400)}}, False),
+    "values of 119,800 characters in two enums": ({key: {"enum": texts(100, 599)} for key in "ab"}, True),
+    "values of 120,200 characters in two enums": ({key: {"enum": texts(100, 601)} for key in "ab"}, False),
+    "250 long values": ({"a": {"enum": texts(250, 100)}}, True),
+    "251 values of 14,809 characters": ({"a": {"enum": texts(251, 59)}}, True),
+    "251 values of 15,060 characters": ({"a": {"enum": texts(251, 60)}}, False),
+}
+# fmt: on
+
+
+@titled(("properties", "strict"), LONG_TEXTS)
+def test_a_tool_of_longer_texts_than_the_api_takes_is_not_strict(
+    properties: dict[str, Any],
+    strict: bool,  # noqa: FBT001
+) -> None:
+    described = {name: {"type": "string", **schema} for name, schema in properties.items()}
+    tool, _ = strict_tool({"type": "object", "properties": described})
+    assert tool["strict"] is strict
+
+
 @pytest.mark.parametrize(("count", "strict"), [(5_000, True), (5_001, False)])
 def test_a_tool_of_more_properties_than_the_api_takes_is_not_strict(count: int, strict: bool) -> None:  # noqa: FBT001
     properties = {f"p{number}": {"type": "string"} for number in range(count)}

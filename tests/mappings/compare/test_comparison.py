@@ -335,13 +335,14 @@ def _kinds(count: int, **further: Schema) -> Schema:
 
 
 @pytest.mark.parametrize(("new", "weights"), [
-    pytest.param(_kinds(20, q=integer()), HARMLESS, id="an optional property more"),
-    pytest.param(_kinds(21), WIDER, id="an alternative more"),
-    pytest.param(_kinds(20, p2=text(maxLength=5)), NARROWER, id="a bound in one alternative"),
+    pytest.param(_kinds(60, q=integer()), HARMLESS, id="an optional property more"),
+    pytest.param(_kinds(61), WIDER, id="an alternative more"),
+    pytest.param(_kinds(60, p2=text(maxLength=5)), NARROWER, id="a bound in one alternative"),
+    pytest.param({"anyOf": _kinds(60)["oneOf"]}, WORDS, id="any alternative in place of one"),
 ])  # fmt: skip
 def test_a_change_in_a_long_choice_is_decided(new: Schema, weights: tuple[str, str]) -> None:
     for of, weight in zip((_given, _taken), weights, strict=True):
-        (change,) = _compare(of(_kinds(20)), of(new)).all_changes()
+        (change,) = _compare(of(_kinds(60)), of(new)).all_changes()
         assert change.weight.value == weight
 
 

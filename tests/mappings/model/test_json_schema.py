@@ -17,6 +17,7 @@ from hypothesis import given, strategies as st
 from jsonschema import Draft202012Validator, FormatChecker
 
 from counted_work import count_calls
+from droidgate_mappings.fit.description_notes import schema_notes
 from droidgate_mappings.json_schema import (
     ANNOTATION,
     NAMESPACE,
@@ -640,10 +641,19 @@ CLASSES = {
 }  # fmt: skip
 
 
+def _noted(choice: OneOfType) -> Any:
+    (note,) = schema_notes("Structure", choice, DEFINITIONS)
+    return json.loads(note.removeprefix("[Structure: ").removesuffix("]"))
+
+
 @pytest.mark.parametrize("choice", CLASSES.values(), ids=CLASSES)
-def test_classes_with_the_same_properties_stay_valid(choice: OneOfType) -> None:
-    _, schema = _written(choice)
-    validator = Draft202012Validator(schema)
+@pytest.mark.parametrize(
+    "schema_of", [lambda choice: _written(choice)[1], _noted], ids=["as a schema", "in a description"]
+)
+def test_classes_with_the_same_properties_stay_valid(
+    choice: OneOfType, schema_of: Callable[[OneOfType], Any]
+) -> None:
+    validator = Draft202012Validator(schema_of(choice))
     classes = [_name_of(alternative) for alternative in choice.alternatives]
     assert validator.is_valid("x") is (None in classes)
     for name in filter(None, classes):
