@@ -159,6 +159,8 @@ class Providers:
         linted: What linters found when a catalog was made; the files are not at hand to be checked again.
         unreadable: How many of several sources could not be read at all; each is among the problems.
         unpacked: The archives that were looked into; their files are on disk as long as one holds them.
+        other_variants: What source sets declare that the default variant of their module does not have, by
+            the name of the source set; nothing where a variant was named.
     """
 
     providers: tuple[Provider, ...] = ()
@@ -171,6 +173,7 @@ class Providers:
     linted: tuple[Finding, ...] = ()
     unreadable: int = 0
     unpacked: tuple[UnpackedFolder, ...] = ()
+    other_variants: tuple[tuple[str, Providers], ...] = ()
 
     @classmethod
     def join(cls, readings: Iterable[Providers]) -> Providers:
@@ -185,6 +188,7 @@ class Providers:
             read_alone=tuple(path for item in several for path in item.read_alone),
             unreadable=sum(item.unreadable for item in several),
             unpacked=tuple(archive for item in several for archive in item.unpacked),
+            other_variants=tuple(part for item in several for part in item.other_variants),
         )
 
     def choose(self, *names: str) -> Providers:

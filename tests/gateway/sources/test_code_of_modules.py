@@ -350,7 +350,7 @@ def test_functions_of_one_variant_are_read_and_those_of_others_are_reported(titl
         finding = found[f"p/app/src/{name}/java/{name}.kt"]
         is_read = name in expected
         assert finding.code == ("variant-code-read" if is_read else "variant-code-unread")
-        assert finding.message.endswith("has 1 function: f")
+        assert finding.message.endswith("declares 1 capability: f")
         assert finding.hint == ("--variant reads another one" if is_read else f"--variant {name} reads it")
 
 

@@ -29,7 +29,7 @@ class LintDocument(PublishedDocument, schema="droidgate.lint/1"):
 
 def lint_sources(options: Lint) -> Report:
     """Check the sources and report what they break."""
-    report = lint(*options.sources, formats=options.only, strict=options.strict)
+    report = lint(*options.sources, formats=options.only, strict=options.strict, variant=options.variant)
     for problem in report.problems:
         print_problem(problem)
     findings = report.findings
