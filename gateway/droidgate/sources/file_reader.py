@@ -24,15 +24,15 @@ from droidgate.sources.resources import SourceSet
 from droidgate.sources.source_code import (
     CAPABILITIES_NOT_FOUND,
     Code,
+    OtherCode,
     choose_sets,
     code_of,
-    code_of_set,
     has_variant,
     is_below,
     report_source_set,
 )
 from droidgate.sources.source_paths import printable, shown_parent
-from droidgate.sources.source_results import Providers
+from droidgate.sources.source_results import Providers, only_in_variants
 from droidgate.sources.text_manifest import is_manifest
 from droidgate_android.apk.file_kinds import is_binary_xml, is_zip
 from droidgate_mappings.formats.application import Application
@@ -173,7 +173,7 @@ class FileReader(FormatReader):
         self._check_not_empty(folder, "folder")
 
     def _check_not_empty(self, path: str, kind: str) -> None:
-        if not (self.applications or self.providers or self.problems):
+        if not (self.applications or self.providers or self.problems or self.only_in_variants):
             message = f"the {kind} holds no Android project and no descriptor"
             raise InputError(message, place=printable(path), hint=self._known_formats())
 
@@ -290,15 +290,19 @@ class FileReader(FormatReader):
         declared = self.providers[known:]
         for name, parts in sets.chosen.items():
             self.findings += report_source_set(module, variant, name, _folders_of(parts), declared)
+        other_code = OtherCode(module)
         others = [
-            self._read_other_set(module, name, parts, found.get(MAIN)) for name, parts in sets.others.items()
+            (name, self._read_other_set(module, name, other_code.of(name, parts), found.get(MAIN)))
+            for name, parts in sets.others.items()
         ]
-        if any(provider.capabilities for other in others for provider in other.providers):
+        only = list(only_in_variants(self.providers[known:], others))
+        if any(provider.capabilities for provider, _ in only):
             # What the app describes was found, though not in this variant.
             own = (item for item in self.findings[known_findings:] if item.code != CAPABILITIES_NOT_FOUND)
             self.findings[known_findings:] = own
         if variant is None:
-            self.other_variants += zip(sets.others, others, strict=True)
+            self.other_variants += others
+            self.only_in_variants += only
 
     def _read_applications(self, module: Module, names: Iterable[str]) -> dict[str, Application]:
         context = self.context()
@@ -313,13 +317,10 @@ class FileReader(FormatReader):
         self.note(*problems)
         return found
 
-    def _read_other_set(
-        self, module: Module, name: str, parts: tuple[SourceSet, ...], main: Application | None
-    ) -> Providers:
+    def _read_other_set(self, module: Module, name: str, code: Code, main: Application | None) -> Providers:
         """Return what a source set declares that the variant does not have, and report it."""
         inner = FileReader(self.options)
-        code = code_of_set(module, name, parts)
-        folders = _folders_of(parts)
+        folders = _folders_of(code.own)
         found = inner._read_applications(module, (name,))
         if main is not None and not _has_manifest(module, name):
             # The application describes the functions of its variants too.

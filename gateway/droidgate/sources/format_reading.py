@@ -89,6 +89,7 @@ class FormatReader:
         problems: What could not be read, by its whole text.
         unpacked: The archives that were looked into.
         other_variants: What source sets declare that the variant does not have, by name.
+        only_in_variants: What of that the variant does not declare.
     """
 
     options: ReadOptions
@@ -100,6 +101,7 @@ class FormatReader:
     problems: dict[str, InputError] = field(default_factory=dict)
     unpacked: list[UnpackedFolder] = field(default_factory=list)
     other_variants: list[tuple[str, Providers]] = field(default_factory=list)
+    only_in_variants: list[tuple[Provider, tuple[str, ...]]] = field(default_factory=list)
 
     def result(self) -> Providers:
         """Return what was read so far."""
@@ -112,6 +114,7 @@ class FormatReader:
             read_alone=tuple(self.read_alone),
             unpacked=tuple(self.unpacked),
             other_variants=tuple(self.other_variants),
+            only_in_variants=tuple(self.only_in_variants),
         )
 
     def take(self, other: FormatReader) -> None:
@@ -121,6 +124,7 @@ class FormatReader:
         self.findings += other.findings
         self.unpacked += other.unpacked
         self.other_variants += other.other_variants
+        self.only_in_variants += other.only_in_variants
         self.files_read.update(other.files_read)
         self.read_alone.update(other.read_alone)
         self.note(*other.problems.values())

@@ -154,16 +154,52 @@ def choose_sets(module: Module, variant: str | None) -> ChosenSets:
     return ChosenSets(*(dict(sorted(by_name.items())) for by_name in found))
 
 
-def code_of_set(module: Module, name: str, own: tuple[SourceSet, ...]) -> Code:
-    """Return the source code of one source set, with that of its variant for the types.
+class _KeptFiles(Mapping[str, bytes]):
+    """Files that are read from disk once, though several readings use their types."""
 
-    Args:
+    def __init__(self, files: Mapping[str, bytes]) -> None:
+        self._files = files
+        self._kept: dict[str, bytes] = {}
+
+    def __getitem__(self, name: str) -> bytes:
+        if name not in self._kept:
+            self._kept[name] = self._files[name]
+        return self._kept[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._files)
+
+    def __len__(self) -> int:
+        return len(self._files)
+
+
+@dataclass(slots=True)
+class OtherCode:
+    """The source code of source sets of one module, each with that of its variant for the types.
+
+    Attributes:
         module: The module.
-        name: The source set.
-        own: Its source code.
     """
-    known = code_of(module, name)
-    return Code(own, (*(code for code in known.own if code not in own), *known.types))
+
+    module: Module
+    _kept: dict[str, SourceSet] = field(default_factory=dict)
+
+    def of(self, name: str, own: tuple[SourceSet, ...]) -> Code:
+        """Return the code of a source set.
+
+        Args:
+            name: The source set.
+            own: Its source code.
+        """
+        known = code_of(self.module, name)
+        folders = {code.shown for code in own}
+        types = (code for code in (*known.own, *known.types) if code.shown not in folders)
+        return Code(own, tuple(map(self._keep, types)))
+
+    def _keep(self, code: SourceSet) -> SourceSet:
+        if code.shown not in self._kept:
+            self._kept[code.shown] = SourceSet(_KeptFiles(code.files), code.shown)
+        return self._kept[code.shown]
 
 
 def _parts_of(module: Module, variant: str | None) -> Iterator[tuple[Module, tuple[str, ...]]]:
