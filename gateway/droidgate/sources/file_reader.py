@@ -89,7 +89,8 @@ def _declares_the_same(tied: Provider, loose: Provider) -> bool:
         return [declaration_of(part) for part in (*provider.capabilities, *provider.definitions.values())]
 
     return (
-        tied.protocol == loose.protocol
+        bool(loose.capabilities)
+        and tied.protocol == loose.protocol
         and len(tied.capabilities) == len(loose.capabilities)
         and tied.definitions.keys() == loose.definitions.keys()
         and declared(tied) == declared(loose)

@@ -43,11 +43,11 @@ CAPABILITIES_NOT_FOUND: Final = _code(
 
 VARIANT_CODE: Final = _code(
     "variant-code-unread",
-    "Source code of another build type or flavour may declare capabilities; that of one variant is read",
+    "The source set of another build type or flavour declares capabilities, or may; one variant is read",
 )
 VARIANT_READ: Final = _code(
     "variant-code-read",
-    "Source code of a build type or flavour may declare capabilities; its variant is the one that is read",
+    "Source code of a build type or flavour declares capabilities; its variant is the one that is read",
 )
 
 COMPETING_SERVICES: Final = _code(
