@@ -116,7 +116,7 @@ def code_of(module: Module, variant: str | None = None) -> Code:
 def has_variant(module: Module, variant: str) -> bool:
     """Return whether a module has a variant, a flavour, a build type or a source set of that name."""
     code = map(_name_of, (code for part in (module, *module.libraries) for code in part.variant_code))
-    return module.gradle.names_in(variant) is not None or variant in {*module.source_sets, *code}
+    return module.gradle.names_in(variant) is not None or variant in {*module.source_sets, *code} - {MAIN}
 
 
 @dataclass(frozen=True, slots=True)
