@@ -61,7 +61,7 @@ SOURCES: Final = argument("SRC", SOURCE_HELP, ...)
 STRICT: Final = flag("--strict", "Read by the specification: every leniency is an error")
 VARIANT: Final = option(
     "--variant VARIANT",
-    "Variant of a project whose Kotlin is read, such as playRelease or play; Gradle's default without it",
+    "Variant of a project that is read, such as playRelease or play; Gradle's default without it",
 )
 ONLY_FORMATS: Final = option(
     "--from FORMAT", "Read as this format only; may be repeated", autocompletion=complete_formats

@@ -94,6 +94,8 @@ class Totals(Frozen):
         several_protocols_apps: Apps that declare something in two protocols or more.
         providers: Components and descriptors that declare capabilities.
         capabilities: Declared capabilities.
+        variant_capabilities: Those of them that only other variants of a project declare than its default
+            one.
         tokens: Estimated tokens of all capabilities together.
     """
 
@@ -107,6 +109,7 @@ class Totals(Frozen):
     several_protocols_apps: int
     providers: int
     capabilities: int
+    variant_capabilities: int = 0
     tokens: int
 
 
@@ -632,6 +635,7 @@ class CapabilityDetail(Frozen):
         levels: Position in `Details.level_profiles`.
         use_cases: Ids of the use cases that it serves, the most certain first.
         group: Position of its group in `Details.groups`.
+        variants: Flavours and build types that alone have it; empty where the default variant has it.
     """
 
     provider: int
@@ -652,6 +656,7 @@ class CapabilityDetail(Frozen):
     levels: int
     use_cases: tuple[str, ...]
     group: int | None
+    variants: tuple[str, ...] = ()
 
 
 class FindingDetail(Frozen):
@@ -670,6 +675,8 @@ class FindingDetail(Frozen):
         rule: The rule of the specification.
         releases: Ids of the Android releases to which it applies, oldest first; empty where it applies to
             every release.
+        variants: Flavours and build types to which alone it applies; empty where it applies to the default
+            variant.
         place: File inside the source, with the line.
     """
 
@@ -684,6 +691,7 @@ class FindingDetail(Frozen):
     hint: str | None
     rule: str | None
     releases: tuple[str, ...]
+    variants: tuple[str, ...] = ()
     place: str | None
 
 

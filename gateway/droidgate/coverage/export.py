@@ -126,7 +126,7 @@ FROM entry e JOIN entry_sum s USING (entry) LEFT JOIN quality q USING (entry) {j
 _CAPABILITIES: Final = """
 SELECT e.package, e.source, p.protocol, p.dialect, r.component, c.id, c.title, c.description, c.parameters,
     c.output, c.parameter_count, c.undescribed_count, c.untyped_count, c.token_estimate, c.read_only,
-    c.destructive, {reaches}
+    c.destructive, array_to_string(c.variants, ' ') AS variants, {reaches}
 FROM capability_fact f JOIN standing s USING (key) JOIN provider_fact p ON p.p = f.p
 JOIN entry e ON e.entry = f.entry
 JOIN providers r ON r.unit = p.unit AND r.provider = p.provider
@@ -135,7 +135,8 @@ JOIN capabilities c ON c.unit = p.unit AND c.provider = p.provider AND c.capabil
 """
 _FINDINGS: Final = """
 SELECT e.package, d.source, p.protocol, f.origin, f.code, f.level, f.capability, f.pointer, f.message, f.hint,
-    f.rule, array_to_string(f.releases, ' ') AS releases, f.place
+    f.rule, array_to_string(f.releases, ' ') AS releases, array_to_string(f.variants, ' ') AS variants,
+    f.place
 FROM findings f LEFT JOIN provider_fact p USING (unit, provider) LEFT JOIN entry e ON e.entry = p.entry
 LEFT JOIN found d ON d.unit = f.unit ORDER BY f.unit, f.finding
 """

@@ -32,7 +32,7 @@ from droidgate.sources.build_layout import BUILD_STATEMENT_UNREAD, PROJECT_NOT_M
 from droidgate.sources.catalogs.catalog import Catalog, quoted
 from droidgate.sources.catalogs.catalog_rows import read_part
 from droidgate.sources.file_reader import UNREAD_FILE
-from droidgate.sources.source_code import CAPABILITIES_NOT_FOUND, VARIANT_CODE
+from droidgate.sources.source_code import CAPABILITIES_NOT_FOUND
 from droidgate_mappings.formats.format import load_formats
 from droidgate_mappings.formats.leniency import DECLARATION_UNREAD
 from droidgate_mappings.formats.reachability import ComponentFacts, Protection
@@ -46,7 +46,6 @@ MOST_SETS: Final = 40
 
 _MEMORY: Final = "1500MB"
 _HIDING_CODES: Final = (
-    VARIANT_CODE,
     CAPABILITIES_NOT_FOUND,
     DECLARATION_UNREAD,
     UNREADABLE_LIBRARY,
@@ -315,6 +314,7 @@ SELECT count(*) AS apps, count(*) FILTER (kind = 'descriptor') AS descriptors,
     count(*) FILTER (len(protocols) > 1) AS several_protocols_apps,
     coalesce(sum(providers), 0)::BIGINT AS providers,
     (SELECT count(*) FROM capability_fact) AS capabilities,
+    (SELECT count(*) FROM capabilities WHERE len(variants) > 0) AS variant_capabilities,
     (SELECT coalesce(sum(tokens), 0)::BIGINT FROM capability_fact) AS tokens
 FROM entry_sum
 """

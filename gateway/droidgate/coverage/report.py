@@ -68,7 +68,7 @@ FROM provider_fact f JOIN providers p USING (unit, provider) ORDER BY f.p
 _CAPABILITIES: Final = """
 SELECT f.p AS provider, f.capability, s.s AS reach, c.id, c.title, c.description, c.parameters, c.output,
     c.undescribed_count AS undescribed, c.untyped_count AS untyped, c.read_only, c.destructive, c.enabled,
-    c.token_estimate AS tokens, c.place, x.levels
+    c.token_estimate AS tokens, c.place, c.variants, x.levels
 FROM capability_fact f JOIN standing s USING (key)
 JOIN provider_fact p ON p.p = f.p
 JOIN capabilities c ON c.unit = p.unit AND c.provider = p.provider AND c.capability = f.capability
@@ -79,7 +79,8 @@ ORDER BY f.p, f.capability
 """
 _FINDINGS: Final = f"""
 SELECT coalesce(p.entry, CASE WHEN o.entries = 1 THEN o.entry END) AS app, p.p AS provider, f.capability,
-    f.origin, f.code, f.level, f.pointer, f.message, f.hint, f.rule, f.releases, f.place
+    f.origin, f.code, f.level, f.pointer, f.message, f.hint, f.rule, f.releases,
+    f.variants, f.place
 FROM findings f LEFT JOIN provider_fact p USING (unit, provider) LEFT JOIN first_entry o ON o.unit = f.unit
 ORDER BY app, f.unit, f.finding LIMIT {MOST_FINDINGS_LISTED}
 """
@@ -281,7 +282,8 @@ POOR_NAME: Final = _code(
 
 _LEVELS: Final = ("error", "warning", "note")
 _FOUND: Final = f"""
-SELECT d.source, d.kind, f.place, f.code, f.level, f.pointer, f.message, f.hint, f.rule, f.releases
+SELECT d.source, d.kind, f.place, f.code, f.level, f.pointer, f.message, f.hint, f.rule, f.releases,
+    f.variants
 FROM findings f JOIN (
     SELECT unit, min(source) AS source, min(kind) AS kind FROM sources WHERE unit IS NOT NULL GROUP BY unit
 ) d USING (unit) WHERE origin <> 'reading'

@@ -294,9 +294,12 @@ def _scan_module(item: Item, known: Container[str]) -> Scanned:
     if digest in known:
         return scanned.ended(KNOWN)
     reading = read_one_module(_opened(item, layout, {}), _OPTIONS)
-    if reading.problems and not (reading.providers or reading.applications):
-        return scanned.ended("unreadable", _reason_of(reading.problems[0]))
-    if not (reading.providers or reading.applications):
+    if not (reading.providers or reading.applications or reading.only_in_variants):
+        others = (part for _, part in reading.other_variants)
+        problems = (problem for part in (reading, *others) for problem in part.problems)
+        problem = next(problems, None)
+        if problem is not None:
+            return scanned.ended("unreadable", _reason_of(problem))
         return scanned.ended("no-descriptor", "no manifest, and no code that declares anything")
 
     def content_of(path: str) -> bytes | None:

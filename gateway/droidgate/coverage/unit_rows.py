@@ -209,8 +209,12 @@ def rows_of_unit(unit: Unit) -> UnitRows:
 class _UnitRows:
     def __init__(self, unit: Unit) -> None:
         self._unit = unit
-        self._applications = unit.reading.applications
-        self._providers = list(unit.reading.providers)
+        reading = unit.reading
+        further = (app for _, part in reading.other_variants for app in part.applications)
+        # Source sets with manifests of their own belong to one app.
+        self._applications = (*reading.applications, *further)
+        self._providers = [*reading.providers, *(provider for provider, _ in reading.only_in_variants)]
+        self._variants = [() for _ in reading.providers] + [names for _, names in reading.only_in_variants]
         self._crashes: list[InputError] = []
         self._marks: dict[int, tuple[Finding, ...]] = {}
         self._tied = [self._find_component(other) for other in self._providers]
@@ -220,7 +224,7 @@ class _UnitRows:
         ]
 
     def rows(self) -> UnitRows:
-        apps = [self._app_row(number, application) for number, application in enumerate(self._applications)]
+        apps = [self._app_row(application) for application in self._applications[:1]]
         providers: list[Row] = []
         capabilities: list[Row] = []
         conversions: list[tuple[int, ...]] = []
@@ -270,29 +274,28 @@ class _UnitRows:
         self._marks[number] = tuple(dict.fromkeys(security_findings(provider, self._facts[number])))
         return rows
 
-    def _find_component(self, provider: Provider) -> tuple[int | None, Component | None]:
+    def _find_component(self, provider: Provider) -> tuple[Application | None, Component | None]:
         """Return the application that declares a provider, and the component that does."""
-        app: int | None = None
-        for number, application in enumerate(self._applications):
+        found: Application | None = None
+        for application in self._applications:
             if provider.package is not None and provider.package != application.package:
                 continue
-            app = number if app is None else app
+            found = application if found is None else found
             for component in application.components:
                 is_named = provider.component in {component.name, application.qualified_name(component)}
                 if is_named and (component.name or not provider.component):
-                    return number, component
-        if provider.component is None:
-            return (app if len(self._applications) == 1 else None), None
-        return app, None
+                    return application, component
+        return found, None
 
-    def _facts_of(self, provider: Provider, app: int | None, component: Component | None) -> ComponentFacts:
-        application = None if app is None else self._applications[app]
+    def _facts_of(
+        self, provider: Provider, application: Application | None, component: Component | None
+    ) -> ComponentFacts:
         return component_facts(provider.access, None, application, component, self._unit.sdk)
 
-    def _app_row(self, number: int, application: Application) -> AppRow:
+    def _app_row(self, application: Application) -> AppRow:
         return AppRow(
             unit=self._unit.id,
-            app=number,
+            app=0,
             package=application.package,
             version_code=application.version_code,
             version_name=self._unit.version_name,
@@ -303,18 +306,20 @@ class _UnitRows:
             signers=application.signers,
             signers_verified=application.signers_verified,
             enabled=self._unit.enabled if self._unit.is_installed else _is_enabled(application),
-            has_launcher=any(map(_is_launched, application.of_kind("activity"))),
+            has_launcher=any(
+                _is_launched(activity) for app in self._applications for activity in app.of_kind("activity")
+            ),
             components=sum(component.kind != "application" for component in application.components),
         )
 
     def _provider_row(self, number: int, provider: Provider) -> ProviderRow:
-        app, component = self._tied[number]
+        application, component = self._tied[number]
         actions = {action for part in component.filters for action in part.actions} if component else set()
         facts, is_known = self._facts[number], component is not None
         return ProviderRow(
             unit=self._unit.id,
             provider=number,
-            app=app,
+            app=None if application is None else 0,
             protocol=provider.protocol,
             dialect=provider.dialect,
             package=provider.package,
@@ -333,13 +338,13 @@ class _UnitRows:
             digest=provider.content_digest(),
             declaration=one_line_json(_stored(provider)),
             place=self._place(provider.source),
+            variants=self._variants[number],
         )
 
     def _capability_rows(
         self, number: int, provider: Provider, sizes: Sequence[int | None]
     ) -> Iterator[CapabilityRow]:
-        app, _ = self._tied[number]
-        application = None if app is None else self._applications[app]
+        application, _ = self._tied[number]
         # An approval must not be remembered by a certificate whose owner did not sign.
         is_refused = application is None or application.signers_verified is False
         signers = () if application is None or is_refused else application.signers
@@ -386,6 +391,7 @@ class _UnitRows:
             digest=digest_of(declaration_of(capability)),
             pin=pin,
             place=self._place(capability.source),
+            variants=self._variants[key[0]],
         )
 
     def _finding_rows(self) -> Iterator[FindingRow]:
@@ -405,12 +411,18 @@ class _UnitRows:
                 rule=item.rule,
                 releases=item.releases,
                 place=self._place(item.source),
+                variants=item.variants or (() if provider is None else self._variants[provider]),
             )
 
     def _findings(self) -> Iterator[tuple[str, int | None, Finding]]:
         for finding in self._unit.reading.findings:
             if finding.level not in LINT_LEVELS:
                 yield "reading", self._provider_at(finding.source), finding
+        for name, part in self._unit.reading.other_variants:
+            for finding in part.findings:
+                if finding.level not in LINT_LEVELS:
+                    marked = finding.model_copy(update={"variants": (name,)})
+                    yield "reading", self._provider_at(finding.source), marked
         for fromkey in dict.fromkeys(self._unit.findings):
             yield "lint", self._provider_at(fromkey.source), fromkey
         for number in range(len(self._providers)):
@@ -430,7 +442,8 @@ class _UnitRows:
     def _problem_rows(self, left_out: int) -> Iterator[ProblemRow]:
         unit = self._unit.id
         number = -1
-        for number, problem in enumerate((*self._unit.reading.problems, *self._crashes)):
+        others = (problem for _, part in self._unit.reading.other_variants for problem in part.problems)
+        for number, problem in enumerate((*self._unit.reading.problems, *others, *self._crashes)):
             place = problem.place and problem.place.removeprefix(self._unit.prefix)
             yield ProblemRow(
                 unit=unit, problem=number, message=problem.message, hint=problem.hint, place=place

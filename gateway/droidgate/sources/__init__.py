@@ -139,7 +139,7 @@ def check_declared(providers: Providers, sources: Sequence[str]) -> None:
     Raises:
         InputError: they do.
     """
-    if providers.providers or providers.applications:
+    if providers.providers or providers.applications or providers.only_in_variants:
         return
     place = " ".join(sources)
     if sources and providers.unreadable == len(sources):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import posixpath
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Final
 
 from droidgate.sources.manifest_merge import LibraryManifest, ManifestMerger
@@ -31,7 +31,7 @@ class Module:
     """One module of a build: its source sets by name, and what its build file says.
 
     Attributes:
-        source_sets: Source sets by name; all but `main` have a manifest.
+        source_sets: Source sets by name; all but `main` have a manifest, or resources over those of main.
         gradle: Its build file, empty where it has none.
         libraries: The modules of its build that it is built with, those with the higher priority first.
         merges_manifests: It makes an app, so the manifests of its libraries are merged into its own.
@@ -94,27 +94,28 @@ def application_from_tree(
 
 
 def read_module(
-    module: Module, context: ReadingContext, problems: list[InputError] | None = None
+    module: Module, names: Iterable[str], context: ReadingContext, problems: list[InputError]
 ) -> Iterator[tuple[str, Application]]:
-    """Yield a module's applications by source set: `main`, then each further one that has a manifest.
+    """Yield a module's applications by source set.
 
     That of a build type or flavour holds what the source set adds or changes, merged with main's manifest as
     Gradle would, and sees its own resources over main's.
 
     Args:
         module: The module.
+        names: The source sets; those without manifest and resources are passed over.
         context: Takes the findings.
-        problems: Takes manifests and resource files that cannot be read; without it the first is raised.
+        problems: Takes manifests and resource files that cannot be read.
     """
-    for name in sorted(module.source_sets, key=lambda name: (name != MAIN, name)):
-        source_set = module.source_sets[name]
-        if name == MAIN and (module.is_merged or source_set.manifest not in source_set.files):
+    for name in names:
+        source_set = module.source_sets.get(name)
+        if source_set is None or (
+            name == MAIN and (module.is_merged or source_set.manifest not in source_set.files)
+        ):
             continue
         try:
             yield name, read_source_set(module, name, context, problems)
         except InputError as error:
-            if problems is None:
-                raise
             problems.append(error)
 
 
@@ -146,18 +147,24 @@ def read_source_set(
     resources = SourceResources(layers if name == MAIN else (own, *layers), problems)
     package = package or module.gradle.application_id(None if name == MAIN else name)
     reader = ManifestReader(resources, module.gradle.placeholders, context)
-    manifest = _read_manifest(reader, own, package, module if own is main else None, context)
+    base = None if own is main or main is None else _read_main_quietly(module, resources, package)
+    if base is not None and own.manifest not in own.files:
+        bare = replace(base.components[0], meta_data=(), properties=())
+        manifest = replace(base, package=None, components=(bare,), place=Place(path=own.shown))
+    else:
+        manifest = _read_manifest(reader, own, package, module if own is main else None, context)
     package = package or (None if module.gradle.is_library else manifest.package)
     components, permissions, facts = manifest.components, manifest.permissions, manifest.facts
     inherited = None
-    if own is not main and main is not None:
-        base = _read_main_quietly(module, resources, package)
-        if base is not None:
-            components = merge_manifests(manifest, base)
-            permissions = {**base.permissions, **permissions}
-            facts = facts.merged_over(base.facts)
-            inherited = base.package
-            package = package or (None if module.gradle.is_library else base.package)
+    if base is not None:
+        overlaid = frozenset(_names_in(own))
+        components = merge_manifests(
+            manifest, base, lambda item: not overlaid.isdisjoint(names_pointed_to(resources, [item]))
+        )
+        permissions = {**base.permissions, **permissions}
+        facts = facts.merged_over(base.facts)
+        inherited = base.package
+        package = package or (None if module.gradle.is_library else base.package)
     application = components[0]
     facts = facts.with_build_file(module.gradle)
     return Application(
@@ -232,6 +239,17 @@ def _read_main_quietly(module: Module, resources: SourceResources, package: str 
         return _read_manifest(reader, module.source_sets[MAIN], package, module, context)
     except InputError:
         return None
+
+
+def _names_in(source_set: SourceSet) -> Iterator[str]:
+    """Yield the names by which components point to the files of a source set."""
+    for path in source_set.files:
+        folder, _, name = path.partition("/")
+        if folder == "assets":
+            yield name
+        elif folder == "res":
+            kind, _, file = name.partition("/")
+            yield f"@{kind.partition('-')[0]}/{file.partition('.')[0]}"
 
 
 def _names_nobody_points_to(resources: SourceResources, components: Iterable[Component]) -> tuple[str, ...]:

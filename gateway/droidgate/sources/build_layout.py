@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 import posixpath
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Final
 
@@ -67,6 +67,7 @@ class FoundFolders:
     Attributes:
         manifests: Folders of source sets with a manifest, by name, for each module's folder.
         source_folders: Names of the folders in `src`, for each folder that has one.
+        resource_folders: Those of them with resources or assets.
         build_files: Folders with a build file.
         settings: Folders with a settings file.
         catalogs: Version catalogs.
@@ -74,6 +75,7 @@ class FoundFolders:
 
     manifests: dict[str, dict[str, str]] = field(default_factory=dict)
     source_folders: dict[str, set[str]] = field(default_factory=dict)
+    resource_folders: dict[str, set[str]] = field(default_factory=dict)
     build_files: set[str] = field(default_factory=set)
     settings: set[str] = field(default_factory=set)
     catalogs: set[str] = field(default_factory=set)
@@ -178,7 +180,10 @@ class _BuildReader:
                 folder=folder,
                 source_sets=sets,
                 code=code,
-                variant_code=self._variant_code(folder),
+                variant_code=tuple(
+                    _join(folder, f"src/{name}")
+                    for name in self._variant_sets(self._found.source_folders.get(folder, set()))
+                ),
                 generated=_find_generated(self._opener.on_disk(folder), folder),
                 catalog=build.catalog,
             ),
@@ -197,6 +202,9 @@ class _BuildReader:
         for name in (MAIN, ANDROID_MAIN):
             if MAIN not in sets and name in names:
                 sets[MAIN] = _join(folder, f"src/{name}")
+        if has_manifest:
+            with_resources = self._variant_sets(self._found.resource_folders.get(folder, set()))
+            sets = {name: _join(folder, f"src/{name}") for name in with_resources} | sets
         if MAIN in sets:
             sets = {name: path for name, path in sets.items() if TEST_SET.fullmatch(name) is None}
         code = [_join(folder, f"src/{name}") for name in (MAIN, ANDROID_MAIN, COMMON_MAIN) if name in names]
@@ -204,10 +212,11 @@ class _BuildReader:
             code = [_join(folder, name) for name in ("src", "java", "kotlin")]
         return tuple(sorted(sets.items())), tuple(code), has_manifest
 
-    def _variant_code(self, folder: str) -> tuple[str, ...]:
-        names = self._found.source_folders.get(folder, set())
+    @staticmethod
+    def _variant_sets(names: Iterable[str]) -> list[str]:
+        """Return the folders in `src` that may be source sets of build types and flavours."""
         others = (name for name in sorted(names) if name not in {MAIN, ANDROID_MAIN, COMMON_MAIN})
-        return tuple(_join(folder, f"src/{name}") for name in others if _OTHER_SET.fullmatch(name) is None)
+        return [name for name in others if _OTHER_SET.fullmatch(name) is None]
 
     def _build_of(self, folder: str) -> _Build:
         place = folder

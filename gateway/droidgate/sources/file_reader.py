@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
@@ -20,10 +21,22 @@ from droidgate.sources.folders import module_of_manifest, read_bytes, scan_folde
 from droidgate.sources.format_reading import FormatReader
 from droidgate.sources.module_layout import LooseCode
 from droidgate.sources.resources import SourceSet
-from droidgate.sources.source_code import Code, code_of, has_variant, with_output_of
+from droidgate.sources.source_code import (
+    CAPABILITIES_NOT_FOUND,
+    Code,
+    OtherCode,
+    choose_sets,
+    code_of,
+    has_variant,
+    is_below,
+    report_source_set,
+    with_output_of,
+)
 from droidgate.sources.source_paths import printable, shown_parent
+from droidgate.sources.source_results import Providers, only_in_variants
 from droidgate.sources.text_manifest import is_manifest
 from droidgate_android.apk.file_kinds import is_binary_xml, is_zip
+from droidgate_mappings.formats.application import Application
 from droidgate_mappings.formats.format import SourceFile, load_formats
 from droidgate_mappings.model.capability import Place, Provider, declaration_of
 from droidgate_mappings.model.errors import BudgetError, InputError, UsageError
@@ -58,12 +71,27 @@ _UTF_8_MARK: Final = b"\xef\xbb\xbf"
 _UTF_16_XML: Final = (b"\xff\xfe<\0", b"\xfe\xff\0<")
 
 
+def _folders_of(source_sets: Iterable[SourceSet]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(source_set.shown for source_set in source_sets))
+
+
+def _has_manifest(module: Module, name: str) -> bool:
+    source_set = module.source_sets.get(name)
+    return source_set is not None and source_set.manifest in source_set.files
+
+
+def _declares_parts(application: Application) -> bool:
+    whole, *components = application.components
+    return bool(components or whole.meta_data or whole.properties)
+
+
 def _declares_the_same(tied: Provider, loose: Provider) -> bool:
     def declared(provider: Provider) -> list[dict[str, Json]]:
         return [declaration_of(part) for part in (*provider.capabilities, *provider.definitions.values())]
 
     return (
-        tied.protocol == loose.protocol
+        bool(loose.capabilities)
+        and tied.protocol == loose.protocol
         and len(tied.capabilities) == len(loose.capabilities)
         and tied.definitions.keys() == loose.definitions.keys()
         and declared(tied) == declared(loose)
@@ -147,7 +175,7 @@ class FileReader(FormatReader):
         self._check_not_empty(folder, "folder")
 
     def _check_not_empty(self, path: str, kind: str) -> None:
-        if not (self.applications or self.providers or self.problems):
+        if not (self.applications or self.providers or self.problems or self.only_in_variants):
             message = f"the {kind} holds no Android project and no descriptor"
             raise InputError(message, place=printable(path), hint=self._known_formats())
 
@@ -250,25 +278,82 @@ class FileReader(FormatReader):
 
     def read_module(self, module: Module) -> None:
         """Read the applications of a module, and the descriptors in it that no component points to."""
+        variant = self.options.variant
+        module = with_output_of(module, variant, self.options.formats)
+        sets = choose_sets(module, variant)
+        known, known_findings = len(self.providers), len(self.findings)
+        self.findings += module.findings
+        code = code_of(module, variant)
+        found = self._read_applications(module, (MAIN, *sets.chosen))
+        for name, application in found.items():
+            self.read_application(application, code=code if name == MAIN else Code())
+        if MAIN not in found and not module.is_merged:
+            self.read_code_alone(code)
+        self._read_untied_files(loose_files_of(found.values()), known)
+        declared = self.providers[known:]
+        for name, parts in sets.chosen.items():
+            self.findings += report_source_set(module, variant, name, _folders_of(parts), declared)
+        other_code = OtherCode(module)
+        others = [
+            (name, self._read_other_set(module, name, other_code.of(name, parts), found.get(MAIN)))
+            for name, parts in sets.others.items()
+        ]
+        only = list(only_in_variants(self.providers[known:], others))
+        if any(provider.capabilities for provider, _ in only):
+            # What the app describes was found, though not in this variant.
+            own = (item for item in self.findings[known_findings:] if item.code != CAPABILITIES_NOT_FOUND)
+            self.findings[known_findings:] = own
+        if variant is None:
+            self.other_variants += others
+            self.only_in_variants += only
+
+    def _read_applications(self, module: Module, names: Iterable[str]) -> dict[str, Application]:
         context = self.context()
         problems: list[InputError] = []
-        module = with_output_of(module, self.options.variant, self.options.formats)
-        found = list(read_module(module, context, problems))
-        applications = [application for _, application in found]
-        self.findings += [*module.findings, *context.findings]
-        self.report_variant_code(module)
-        self.applications.extend(applications)
-        known = len(self.providers)
-        code = code_of(module, self.options.variant)
-        for name, application in found:
-            self.read_application(application, code=code if name == MAIN else Code())
+        found = dict(read_module(module, names, context, problems))
+        self.findings += context.findings
+        self.applications += (
+            application
+            for name, application in found.items()
+            if _has_manifest(module, name) or _declares_parts(application)
+        )
         self.note(*problems)
-        if not any(name == MAIN for name, _ in found) and not module.is_merged:
-            self.read_code_alone(code)
+        return found
+
+    def _read_other_set(self, module: Module, name: str, code: Code, main: Application | None) -> Providers:
+        """Return what a source set declares that the variant does not have, and report it."""
+        inner = FileReader(self.options)
+        folders = _folders_of(code.own)
+        found = inner._read_applications(module, (name,))
+        if main is not None and not _has_manifest(module, name):
+            # The application describes the functions of its variants too.
+            described = replace(main, components=main.components[:1], loose_assets=())
+            inner.read_application(described, code=code)
+            inner.providers = [item for item in inner.providers if is_below(item.source, folders)]
+            code = Code()
+        for application in found.values():
+            inner.read_application(application, code=code)
+        if main is None and not found:
+            inner.read_code_alone(code)
+        own = module.source_sets.get(name)
+        loose = loose_files_of(filter(None, (main, *found.values())))
+        inner._read_untied_files((file for file in loose if file.file.source_set is own), 0)
+        known = set(self.findings)
+        inner.findings = [finding for finding in inner.findings if finding not in known]
+        inner.problems = {text: error for text, error in inner.problems.items() if text not in self.problems}
+        folders += _folders_of(filter(None, (own,)))
+        files = tuple(inner.files_read)
+        self.findings += report_source_set(
+            module, self.options.variant, name, folders, inner.providers, unread=files
+        )
+        return inner.result()
+
+    def _read_untied_files(self, files: Iterable[LooseFile], known: int) -> None:
+        """Read files that no component points to, except for those of the providers from a position on."""
         read_already = {
             provider.source.path for provider in self.providers[known:] if provider.source is not None
         }
-        for loose in loose_files_of(applications):
+        for loose in files:
             if loose.file.path not in read_already:
                 self._read_untied(loose)
 

@@ -44,7 +44,8 @@ ARCHIVE_ENDINGS: Final = (".apk", ".apks", ".xapk", ".apkm")
 PACKED_ENDINGS: Final = (".zip", ".whl", ".tgz", ".tar.gz", ".tar")
 """How the names of archives end that may hold a folder."""
 _SOURCE_FOLDERS: Final = ("src", "java", "kotlin")
-_INSIDE_SOURCE_SET: Final = frozenset({"res", "assets", "java", "kotlin"})
+_RESOURCE_FOLDERS: Final = frozenset({"res", "assets"})
+_INSIDE_SOURCE_SET: Final = frozenset({*_RESOURCE_FOLDERS, "java", "kotlin"})
 
 
 @dataclass(slots=True)
@@ -194,6 +195,9 @@ class _Walk:
     def _note_source_folder(self, folder: str, name: str) -> None:
         if folder == "src" or folder.endswith("/src"):
             self._found.source_folders.setdefault(folder[:-4], set()).add(name)
+        parent, _, source_set = folder.rpartition("/")
+        if name in _RESOURCE_FOLDERS and (parent == "src" or parent.endswith("/src")):
+            self._found.resource_folders.setdefault(parent[:-4], set()).add(source_set)
 
     def _note_file(self, folder: str, name: str, inner: str) -> None:
         if name == MANIFEST:

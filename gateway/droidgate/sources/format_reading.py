@@ -7,14 +7,12 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Final
 
-from droidgate.sources.android_project import Module
 from droidgate.sources.source_code import (
     Code,
     code_endings,
     join_code,
     read_code,
     report_elsewhere,
-    report_variant_code,
 )
 from droidgate.sources.source_results import Providers
 from droidgate_mappings.formats.application import Application
@@ -90,6 +88,8 @@ class FormatReader:
         read_alone: Those of the files that were read as descriptors by themselves, without an application.
         problems: What could not be read, by its whole text.
         unpacked: The archives that were looked into.
+        other_variants: What source sets declare that the variant does not have, by name.
+        only_in_variants: What of that the variant does not declare.
     """
 
     options: ReadOptions
@@ -100,6 +100,8 @@ class FormatReader:
     read_alone: dict[str, None] = field(default_factory=dict)
     problems: dict[str, InputError] = field(default_factory=dict)
     unpacked: list[UnpackedFolder] = field(default_factory=list)
+    other_variants: list[tuple[str, Providers]] = field(default_factory=list)
+    only_in_variants: list[tuple[Provider, tuple[str, ...]]] = field(default_factory=list)
 
     def result(self) -> Providers:
         """Return what was read so far."""
@@ -111,6 +113,8 @@ class FormatReader:
             problems=tuple(self.problems.values()),
             read_alone=tuple(self.read_alone),
             unpacked=tuple(self.unpacked),
+            other_variants=tuple(self.other_variants),
+            only_in_variants=tuple(self.only_in_variants),
         )
 
     def take(self, other: FormatReader) -> None:
@@ -119,6 +123,8 @@ class FormatReader:
         self.providers += other.providers
         self.findings += other.findings
         self.unpacked += other.unpacked
+        self.other_variants += other.other_variants
+        self.only_in_variants += other.only_in_variants
         self.files_read.update(other.files_read)
         self.read_alone.update(other.read_alone)
         self.note(*other.problems.values())
@@ -206,12 +212,6 @@ class FormatReader:
                 with self._noting_problems(code.own[0].shown if code.own else None, format_):
                     found = self._read_code(format_, code, context)
                     self._keep(Reading(found), context)
-
-    def report_variant_code(self, module: Module) -> None:
-        """Report source code of a module's build types and flavours, and whether it is read."""
-        for format_ in self.options.formats:
-            if format_.code is not None:
-                self.findings += report_variant_code(format_.code, module, self.options.variant)
 
     @contextmanager
     def _noting_problems(self, place: str | None, format_: Format) -> Iterator[None]:

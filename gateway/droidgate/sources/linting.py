@@ -14,9 +14,14 @@ from os import PathLike, fspath
 from pathlib import Path
 from typing import Final
 
-from droidgate.sources import STANDARD_INPUT, check_sources, read_source
+from droidgate.sources import STANDARD_INPUT, ReadOptions, check_sources, read_source
 from droidgate.sources.folders import MAX_FILE_BYTES, read_bytes
-from droidgate.sources.source_code import assets_of_code, is_from_code, report_competing_services
+from droidgate.sources.source_code import (
+    VARIANT_CODE,
+    assets_of_code,
+    is_from_code,
+    report_competing_services,
+)
 from droidgate.sources.source_results import Providers
 from droidgate_mappings.formats.application import Application, Component
 from droidgate_mappings.formats.format import Format, SourceFile, chosen_formats, detect_format, load_formats
@@ -33,7 +38,7 @@ def check_reading(
     """Yield what the linters of formats object to in what was read, and the reader's own objections.
 
     Args:
-        reading: What was read.
+        reading: What was read, with what other variants declare.
         formats: Whose linters are asked.
         content_of: The content of a file that was read, by its path in the reading; None for what is gone.
 
@@ -42,6 +47,31 @@ def check_reading(
     """
     formats = tuple(formats)
     near_names = NearNames(formats)
+    yield from _check_variants(reading, lambda part: _check_one(part, formats, near_names, content_of))
+
+
+def _check_variants(reading: Providers, check: Callable[[Providers], Iterable[Finding]]) -> Iterator[Finding]:
+    """Yield what a check finds in a reading, then what it finds in other variants only, each finding once."""
+    found = list(check(reading))
+    known = set(found)
+    variants: dict[Finding, dict[str, None]] = {}
+    for name, part in reading.other_variants:
+        together = (*reading.providers, *part.providers)
+        for finding in (*check(part), *report_competing_services(reading.applications, together)):
+            if finding not in known:
+                variants.setdefault(finding, {})[name] = None
+    # A source set that was checked is not unread.
+    yield from (finding for finding in found if finding.code != VARIANT_CODE or not reading.other_variants)
+    for finding, names in variants.items():
+        yield finding.model_copy(update={"variants": tuple(names)})
+
+
+def _check_one(
+    reading: Providers,
+    formats: Sequence[Format],
+    near_names: NearNames,
+    content_of: Callable[[str], bytes | None],
+) -> Iterator[Finding]:
     for application in reading.applications:
         assets = assets_of_code(application, reading.providers)
         application = replace(application, assets_of_code=assets) if assets else application  # noqa: PLW2901
@@ -190,7 +220,7 @@ def lint(
         sources: As `droidgate.read` takes them.
         formats: Ids of the formats whose linters check; all installed ones by default.
         strict: Every leniency of a reader is an error.
-        variant: As `droidgate.read` takes it.
+        variant: The only variant of source trees that is checked; without it, all source sets are.
 
     Raises:
         InputError: a source cannot be read, and no linter explains why.
@@ -204,8 +234,8 @@ def lint(
     problems: list[InputError] = []
     read: set[str] = set()
     for name in names:
-        linted = _lint_source(name, chosen, problems, read, strict=strict, variant=variant)
-        found.update(dict.fromkeys(linted))
+        options = ReadOptions(tuple(chosen), strict=strict, variant=variant)
+        found.update(dict.fromkeys(_lint_source(name, options, problems, read)))
     with_rules = read & {item.id for item in chosen if item.has_rules}
     return LintReport(
         tuple(found), tuple(problems), tuple(sorted(with_rules)), tuple(sorted(read - with_rules))
@@ -213,13 +243,7 @@ def lint(
 
 
 def _lint_source(
-    source: str,
-    formats: Sequence[Format],
-    problems: list[InputError],
-    read: set[str],
-    *,
-    strict: bool,
-    variant: str | None,
+    source: str, options: ReadOptions, problems: list[InputError], read: set[str]
 ) -> Iterator[Finding]:
     """Yield the findings of one source; add what of it cannot be read to `problems`, and the ids of the
     formats that were read to `read`.
@@ -229,16 +253,34 @@ def _lint_source(
     """
     data = sys.stdin.buffer.read(MAX_FILE_BYTES + 1) if source == STANDARD_INPUT else None
     stdin = None if data is None else io.BytesIO(data)
+    formats, strict = options.formats, options.strict
     try:
-        reading = read_source(source, strict=strict, formats=formats, stdin=stdin, variant=variant)
+        reading = read_source(source, strict=strict, formats=formats, stdin=stdin, variant=options.variant)
     except InputError:
         reported = () if strict else tuple(_lint_file(source, data, formats))
         if not reported:
             raise
         yield from reported
         return
-    read.update(provider.protocol for provider in reading.providers)
-    findings = tuple(check_reading(reading, formats, lambda path: _content_of(path, data)))
+
+    near_names = NearNames(formats)
+
+    def check(part: Providers) -> Iterator[Finding]:
+        read.update(provider.protocol for provider in part.providers)
+        findings = tuple(_check_one(part, formats, near_names, lambda path: _content_of(path, data)))
+        return _lint_reading(source, part, findings, options, problems)
+
+    yield from _check_variants(reading, check)
+
+
+def _lint_reading(
+    source: str,
+    reading: Providers,
+    findings: Sequence[Finding],
+    options: ReadOptions,
+    problems: list[InputError],
+) -> Iterator[Finding]:
+    """Yield the findings of a reading, with what readers leave out and what cannot be read."""
     yield from findings
     # What a reader leaves out is lost in every command that reads the source.
     for finding in reading.findings:
@@ -251,10 +293,10 @@ def _lint_source(
         if finding.level is Level.ERROR and finding.source is not None
     }
     for error in reading.problems:
-        reported = () if strict else tuple(_lint_broken(error, source, broken, formats))
+        reported = () if options.strict else tuple(_lint_broken(error, source, broken, options.formats))
         if reported:
             yield from reported
-        elif strict or _place_of(error).path not in broken:
+        elif options.strict or _place_of(error).path not in broken:
             problems.append(error)
             yield _unreadable(error)
 

@@ -34,7 +34,7 @@ class ModuleLayout:
 
     Attributes:
         folder: The module's folder.
-        source_sets: Name and folder of each source set; all but `main` have a manifest.
+        source_sets: Name and folder of each source set; all but `main` have a manifest or resources.
         code: Folders with source code of `main`.
         variant_code: Folders with source code of build types and flavours.
         generated: Folders with what builds have made, one for each variant, those of releases first.

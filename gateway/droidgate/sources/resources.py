@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections import deque
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Final
 
 from droidgate.sources.source_paths import join_shown
@@ -46,10 +46,21 @@ class SourceSet:
     files: Mapping[str, bytes]
     shown: str = ""
     manifest: str = "AndroidManifest.xml"
+    _parsed: dict[str, Element] = field(default_factory=dict, repr=False, compare=False)
 
     def path_of(self, name: str) -> str:
         """Return the path of a file as a user would write it."""
         return join_shown(self.shown, name)
+
+    def parse_values(self, name: str) -> Element:
+        """Return the root of a file of `res/values`, which each variant reads; it is parsed once.
+
+        Raises:
+            InputError: it cannot be read.
+        """
+        if name not in self._parsed:
+            self._parsed[name] = parse_xml(self.files[name], path=self.path_of(name))
+        return self._parsed[name]
 
 
 @dataclass(frozen=True, slots=True)
@@ -246,7 +257,7 @@ class SourceResources:
         while self._value_files and (qualified or not self._value_files[0].order[0]):
             entry = self._value_files.popleft()
             try:
-                root = parse_xml(entry.read(), path=entry.path)
+                root = entry.source_set.parse_values(entry.name)
             except InputError as error:
                 if self._problems is None:
                     raise

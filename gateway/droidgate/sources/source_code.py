@@ -6,13 +6,13 @@ is reported (docs/concepts/source-trees.md).
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import pairwise
 from typing import TYPE_CHECKING, Final
 
-from droidgate.sources.android_project import Module
+from droidgate.sources.android_project import MAIN, Module
 from droidgate.sources.build_layout import GENERATED
 from droidgate.sources.resources import SourceSet
 from droidgate_android.projects.gradle_text import joined_name, source_sets_of
@@ -43,11 +43,11 @@ CAPABILITIES_NOT_FOUND: Final = _code(
 
 VARIANT_CODE: Final = _code(
     "variant-code-unread",
-    "Source code of another build type or flavour may declare capabilities; that of one variant is read",
+    "The source set of another build type or flavour declares capabilities, or may; one variant is read",
 )
 VARIANT_READ: Final = _code(
     "variant-code-read",
-    "Source code of a build type or flavour may declare capabilities; its variant is the one that is read",
+    "Source code of a build type or flavour declares capabilities; its variant is the one that is read",
 )
 
 COMPETING_SERVICES: Final = _code(
@@ -175,8 +175,91 @@ def _may_declare(code: SourceSet, formats: Sequence[Format]) -> bool:
 
 def has_variant(module: Module, variant: str) -> bool:
     """Return whether a module has a variant, a flavour, a build type or a source set of that name."""
-    sets = map(_name_of, (code for part in (module, *module.libraries) for code in part.variant_code))
-    return module.gradle.names_in(variant) is not None or variant in sets
+    code = map(_name_of, (code for part in (module, *module.libraries) for code in part.variant_code))
+    return module.gradle.names_in(variant) is not None or variant in {*module.source_sets, *code} - {MAIN}
+
+
+@dataclass(frozen=True, slots=True)
+class ChosenSets:
+    """The source sets of a module besides `main`: those of a variant, and all others.
+
+    Attributes:
+        chosen: Those of the variant by name, each with its source code, that of merged libraries included.
+        others: The others in the same way.
+    """
+
+    chosen: Mapping[str, tuple[SourceSet, ...]]
+    others: Mapping[str, tuple[SourceSet, ...]]
+
+
+def choose_sets(module: Module, variant: str | None) -> ChosenSets:
+    """Return which source sets of a module a variant has.
+
+    Args:
+        module: The module.
+        variant: As in `code_of`.
+    """
+    found: tuple[dict[str, tuple[SourceSet, ...]], ...] = ({}, {})
+    for part, sets in _parts_of(module, variant):
+        if part is module:
+            for name in module.source_sets.keys() - {MAIN}:
+                found[name not in sets][name] = ()
+        # Source code of a merged library is that of the app.
+        if (part is not module and not module.merges_manifests) or module.is_merged:
+            continue
+        for code in part.variant_code:
+            name = _name_of(code)
+            by_name = found[name not in sets]
+            by_name[name] = (*by_name.get(name, ()), code)
+    return ChosenSets(*(dict(sorted(by_name.items())) for by_name in found))
+
+
+class _KeptFiles(Mapping[str, bytes]):
+    """Files that are read from disk once, though several readings use their types."""
+
+    def __init__(self, files: Mapping[str, bytes]) -> None:
+        self._files = files
+        self._kept: dict[str, bytes] = {}
+
+    def __getitem__(self, name: str) -> bytes:
+        if name not in self._kept:
+            self._kept[name] = self._files[name]
+        return self._kept[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._files)
+
+    def __len__(self) -> int:
+        return len(self._files)
+
+
+@dataclass(slots=True)
+class OtherCode:
+    """The source code of source sets of one module, each with that of its variant for the types.
+
+    Attributes:
+        module: The module.
+    """
+
+    module: Module
+    _kept: dict[str, SourceSet] = field(default_factory=dict)
+
+    def of(self, name: str, own: tuple[SourceSet, ...]) -> Code:
+        """Return the code of a source set.
+
+        Args:
+            name: The source set.
+            own: Its source code.
+        """
+        known = code_of(self.module, name)
+        folders = {code.shown for code in own}
+        types = (code for code in (*known.own, *known.types) if code.shown not in folders)
+        return Code(own, tuple(map(self._keep, types)))
+
+    def _keep(self, code: SourceSet) -> SourceSet:
+        if code.shown not in self._kept:
+            self._kept[code.shown] = SourceSet(_KeptFiles(code.files), code.shown)
+        return self._kept[code.shown]
 
 
 def _parts_of(module: Module, variant: str | None) -> Iterator[tuple[Module, tuple[str, ...]]]:
@@ -185,6 +268,9 @@ def _parts_of(module: Module, variant: str | None) -> Iterator[tuple[Module, tup
     chosen = module.gradle.variant(names or ())
     for part in (module, *module.libraries):
         sets = source_sets_of(part.gradle.variant(chosen))
+        if part is module and variant is None and part.source_sets and MAIN not in part.source_sets:
+            # Tests alone, or manifests of flavours alone: there is nothing that a default could add to.
+            sets = (*sets, *part.source_sets)
         # Flavours that a plugin of the build adds are known by their folders only.
         yield part, (sets if names is not None else (*sets, variant or ""))
 
@@ -193,42 +279,62 @@ def _name_of(code: SourceSet) -> str:
     return code.shown.rpartition("/")[2]
 
 
-def report_variant_code(reader: CodeReader, module: Module, variant: str | None = None) -> list[Finding]:
-    """Return a finding for each build type and flavour whose source code may declare something."""
+def report_source_set(
+    module: Module,
+    variant: str | None,
+    name: str,
+    folders: Iterable[str],
+    providers: Sequence[Provider],
+    *,
+    unread: Sequence[str] | None = None,
+) -> list[Finding]:
+    """Return a finding for each folder of a build type's or flavour's source set that declares something.
+
+    Args:
+        module: The module.
+        variant: As in `code_of`.
+        name: The source set.
+        folders: Its folders, as a user would write them.
+        providers: What was read in them.
+        unread: Files that may declare something, where the variant does not have the source set; else None.
+    """
+    chosen = joined_name(module.gradle.variant(module.gradle.names_in(variant or "") or ()))
+    declared = [(item.source, item) for provider in providers for item in provider.capabilities]
     findings: list[Finding] = []
-    known = code_of(module, variant)
-    name = joined_name(module.gradle.variant(module.gradle.names_in(variant or "") or ()))
-    for part, sets in _parts_of(module, variant):
-        for code in part.variant_code if part is module or module.merges_manifests else ():
-            found = read_code(reader, Code((code,), (*known.own, *known.types)), ReadingContext())
-            names = [item.id.rpartition("#")[2] for each in found.providers for item in each.capabilities]
-            own, has = _name_of(code), _functions_of(names)
-            if own in sets:
-                message, is_reported = f"the variant {name} is read; its source set {own} {has}", bool(names)
-            else:
-                message = f"the variant {name} is read without the source set {own}, which {has}"
-                is_reported = True
-            findings += [
-                Finding(
-                    code=VARIANT_READ if own in sets else VARIANT_CODE,
-                    level=Level.NOTE,
-                    pointer="",
-                    message=message,
-                    source=Place(path=path),
-                    hint="--variant reads another one" if own in sets else f"--variant {own} reads it",
-                )
-                for path in found.files_read[:1]
-                if is_reported
-            ]
+    for folder in folders:
+        found = [(place, item) for place, item in declared if place is not None and is_below(place, [folder])]
+        paths = [place.path for place, _ in found]
+        paths += (path for path in unread or () if is_below(Place(path=path), [folder]))
+        if not paths:
+            continue
+        words = _declared_words([item.id.rpartition("#")[2] for _, item in found])
+        message = f"the variant {chosen} is read; its source set {name} {words}"
+        if unread is not None:
+            message = f"the variant {chosen} is read without the source set {name}, which {words}"
+        findings.append(
+            Finding(
+                code=VARIANT_READ if unread is None else VARIANT_CODE,
+                level=Level.NOTE,
+                pointer="",
+                message=message,
+                source=Place(path=paths[0]),
+                hint="--variant reads another one" if unread is None else f"--variant {name} reads it",
+            )
+        )
     return findings
 
 
-def _functions_of(names: Sequence[str]) -> str:
+def is_below(place: Place | None, folders: Iterable[str]) -> bool:
+    """Return whether a place is in one of the folders."""
+    return place is not None and place.path.startswith(tuple(f"{folder}/" for folder in folders))
+
+
+def _declared_words(names: Sequence[str]) -> str:
     if not names:
-        return "may have functions"
+        return "may declare capabilities"
     more = f" and {len(names) - _MOST_NAMED} more" if len(names) > _MOST_NAMED else ""
-    count = f"{len(names)} function{'' if len(names) == 1 else 's'}"
-    return f"has {count}: {', '.join(names[:_MOST_NAMED])}{more}"
+    count = f"{len(names)} {'capability' if len(names) == 1 else 'capabilities'}"
+    return f"declares {count}: {', '.join(names[:_MOST_NAMED])}{more}"
 
 
 def read_code(reader: CodeReader, code: Code, context: ReadingContext) -> CodeReading:
@@ -515,11 +621,12 @@ def report_competing_services(
     The services of a manifest are the business of a format's linter; those of source code may be in none.
     """
     for application in applications:
-        services = [
-            provider
+        by_component = {
+            provider.component: provider
             for provider in providers
             if provider.package == application.package and is_of_service(provider)
-        ]
+        }
+        services = list(by_component.values())
         from_code = [service for service in services if is_from_code(service, load_formats().values())]
         releases = releases_of_one_service(application.minimum_sdk)
         if len(services) > 1 and from_code and releases:

@@ -9,7 +9,7 @@ from html import escape
 from typing import TYPE_CHECKING, Final
 
 from droidgate_mappings.formats.application import Application
-from droidgate_mappings.model.capability import Provider
+from droidgate_mappings.model.capability import Capability, Provider
 from droidgate_mappings.model.errors import InputError, UsageError
 from droidgate_mappings.model.findings import Finding
 from droidgate_mappings.model.names import qualified_class
@@ -105,6 +105,37 @@ def _suggestions(providers: Sequence[Provider]) -> list[str]:
     return [*labels, *(label.rpartition("/")[2].rpartition(".")[2] for label in labels)]
 
 
+def only_in_variants(
+    declared: Sequence[Provider], others: Sequence[tuple[str, Providers]]
+) -> Iterator[tuple[Provider, tuple[str, ...]]]:
+    """Yield what only other variants of a module declare, and the names of the source sets that do.
+
+    Args:
+        declared: What the default variant declares; a capability of the same id is the same one.
+        others: What other source sets declare, by their names.
+    """
+    components = {(provider.protocol, provider.component) for provider in declared}
+    known = {(provider.protocol, item.id) for provider in declared for item in provider.capabilities}
+    names: dict[tuple[str, str], dict[str, None]] = {}
+    for name, reading in others:
+        for provider in reading:
+            for item in provider.capabilities:
+                names.setdefault((provider.protocol, item.id), {})[name] = None
+    for name, reading in others:
+        for provider in reading:
+            found: dict[tuple[str, ...], list[Capability]] = {}
+            for item in provider.capabilities:
+                key = provider.protocol, item.id
+                if key not in known:
+                    known.add(key)
+                    found.setdefault(tuple(names[key]), []).append(item)
+            for variants, capabilities in found.items():
+                yield provider.changed({"capabilities": tuple(capabilities)}), variants
+            if not provider.capabilities and (provider.protocol, provider.component) not in components:
+                yield provider, (name,)
+            components.add((provider.protocol, provider.component))
+
+
 def check_package(name: str) -> None:
     """Check that a text is written as a Java package.
 
@@ -161,6 +192,10 @@ class Providers:
         linted: What linters found when a catalog was made; the files are not at hand to be checked again.
         unreadable: How many of several sources could not be read at all; each is among the problems.
         unpacked: The archives that were looked into; their files are on disk as long as one holds them.
+        other_variants: What source sets declare that the default variant of their module does not have, by
+            the name of the source set; nothing where a variant was named.
+        only_in_variants: Providers with the capabilities of these that the default variant does not declare,
+            each capability once, and the names of its source sets.
     """
 
     providers: tuple[Provider, ...] = ()
@@ -173,6 +208,8 @@ class Providers:
     linted: tuple[Finding, ...] = ()
     unreadable: int = 0
     unpacked: tuple[UnpackedFolder, ...] = ()
+    other_variants: tuple[tuple[str, Providers], ...] = ()
+    only_in_variants: tuple[tuple[Provider, tuple[str, ...]], ...] = ()
 
     def __repr__(self) -> str:
         """Return one line: what there is, counted."""
@@ -206,6 +243,8 @@ class Providers:
             read_alone=tuple(path for item in several for path in item.read_alone),
             unreadable=sum(item.unreadable for item in several),
             unpacked=tuple(archive for item in several for archive in item.unpacked),
+            other_variants=tuple(part for item in several for part in item.other_variants),
+            only_in_variants=tuple(part for item in several for part in item.only_in_variants),
         )
 
     def choose(self, *names: str) -> Providers:

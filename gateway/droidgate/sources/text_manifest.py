@@ -406,20 +406,33 @@ class ManifestReader:
         return _PLACEHOLDER.sub(lambda found: self._placeholders.get(found[1], found[0]), raw)
 
 
-def merge_manifests(addition: Manifest, base: Manifest) -> tuple[Component, ...]:
+def merge_manifests(
+    addition: Manifest, base: Manifest, has_overlay: Callable[[Component], bool]
+) -> tuple[Component, ...]:
     """Return the components of a build type's or flavour's manifest as they are after merging with main's.
 
-    A component of the same kind and name takes what it does not say itself from main; components that only
-    main has are left out, since main is read for itself. So the application element keeps its own
-    meta-data only.
+    A component of the same kind and name takes what it does not say itself from main. Components that only
+    main has are left out, since main is read for itself, and so is main's meta-data of the application
+    element, except for what the source set replaces a descriptor of.
+
+    Args:
+        addition: The source set's manifest.
+        base: That of main.
+        has_overlay: Whether the source set has a file that a component of main points to.
     """
     known = {(component.kind, component.name): component for component in base.components}
+    stated = {(component.kind, component.name) for component in addition.components}
+    added = (
+        component
+        for key, component in known.items()
+        if key not in stated and key not in addition.removed and has_overlay(component)
+    )
     merged: list[Component] = []
-    for component in addition.components:
+    for component in (*addition.components, *added):
         below = known.get((component.kind, component.name))
         if below is None or (component.kind, component.name) in addition.replacing:
             merged.append(component)
-        elif component.kind == "application":
+        elif component.kind == "application" and not has_overlay(below):
             merged.append(_merge_stated(component, below))
         else:
             merged.append(_merge_component(component, below))

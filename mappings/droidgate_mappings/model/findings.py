@@ -121,6 +121,8 @@ class Finding(Frozen):
         rule: Id of the specification's rule or of the divergence record behind it, or None.
         releases: Ids of the Android releases that it is true of, oldest first; empty where it depends on
             none.
+        variants: The flavours, build types or their combinations that alone it is true of; empty where it is
+            true of the variant that is read by default.
     """
 
     code: str
@@ -131,6 +133,12 @@ class Finding(Frozen):
     source: Place | None = None
     rule: str | None = None
     releases: tuple[str, ...] = ()
+    variants: tuple[str, ...] = ()
+
+    @property
+    def text(self) -> str:
+        """The message, with the variants that alone it is true of."""
+        return f"{self.message} (only in {', '.join(self.variants)})" if self.variants else self.message
 
 
 @dataclass(frozen=True, slots=True)

@@ -158,7 +158,7 @@ def _rows_of(unit: str, app: App) -> Iterator[Row]:
             yield from (_conversion_row(key, target, tool) for target in TARGETS)
     for number, finding in enumerate(app.findings):
         facts: dict[str, Any] = {"origin": "lint", "level": "warning", "code": "made-up", "pointer": ""}
-        facts |= {"message": "m", "releases": (), "place": "AndroidManifest.xml:3", **finding}
+        facts |= {"message": "m", "releases": (), "variants": (), "place": "AndroidManifest.xml:3", **finding}
         yield _row(FindingRow, unit=unit, finding=number, **facts)
 
 
@@ -193,7 +193,8 @@ def _capability_row(key: Mapping[str, Any], app: App, declared: Declares, tool: 
     count = len(tool.parameters)
     facts = {
         "parameter_count": count, "required_count": count, "undescribed_count": 0, "untyped_count": 0,
-        "tool_bytes": 40, "token_estimate": 10, "place": "AndroidManifest.xml:5", **tool.facts,
+        "tool_bytes": 40, "token_estimate": 10, "place": "AndroidManifest.xml:5", "variants": (),
+        **tool.facts,
     }  # fmt: skip
     return _row(
         CapabilityRow, **key, protocol=declared.protocol, dialect=declared.dialect, package=app.package,

@@ -4,15 +4,19 @@ import json
 import shutil
 import subprocess
 import sys
+from collections import Counter
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from counted_work import count_calls
 from droidgate.coverage.scan_inputs import Item, list_inputs
 from droidgate.coverage.scan_one import scan_one
-from droidgate.sources import Providers, read_source
+from droidgate.sources import Providers, module_layout, read_source
+from droidgate.sources.linting import lint
 from droidgate.sources.source_code import CAPABILITIES_NOT_FOUND, SOURCE_DIFFERS
+from droidgate_android.projects.project_files import read_project_file
 from droidgate_mappings.compare import compare_sets
 from droidgate_mappings.formats.format import find_format, load_formats
 from droidgate_mappings.model.capability import CapabilitySet
@@ -23,6 +27,7 @@ from gateway.sources.formats_of_tests import write_tree
 from gateway.sources.kotlin_trees import ADD_NOTE, APP, FUNCTIONS, MANIFEST, NOTE, kotlin_tree
 from model_types import properties_of
 from requirements_of_tests import require
+from titled_rows import titled
 
 METADATA_PROPERTY = (
     '<property android:name="android.app.appfunctions.app_metadata" android:resource="@xml/app_metadata"/>'
@@ -374,8 +379,119 @@ def test_functions_of_one_variant_are_read_and_those_of_others_are_reported(titl
         finding = found[f"p/app/src/{name}/java/{name}.kt"]
         is_read = name in expected
         assert finding.code == ("variant-code-read" if is_read else "variant-code-unread")
-        assert finding.message.endswith("has 1 function: f")
+        assert finding.message.endswith("declares 1 capability: f")
         assert finding.hint == ("--variant reads another one" if is_read else f"--variant {name} reads it")
+
+
+IMPORTS = "import androidx.appfunctions.AppFunctionContext\nimport androidx.appfunctions.AppFunction\n"
+SERVICE = """<service android:name=".S" android:exported="true">
+    <intent-filter><action android:name="mobile.mcp.SERVICE"/></intent-filter>
+    <meta-data android:name="mobile.mcp.tool.name" android:value="Notes"/>
+    <meta-data android:name="mobile.mcp.tool.description" android:value="Keeps notes."/>
+    <meta-data android:name="mobile.mcp.tool.capabilities" android:resource="@xml/mcp"/>
+</service>"""
+CAPABILITY = '<capability id="add" description="Adds a note." version="1.0"/>'
+DESCRIPTOR = '<mobile-mcp-capabilities version="1.0">{}</mobile-mcp-capabilities>'
+APP_WITH_SERVICE: dict[str, str | bytes] = {
+    "app/build.gradle.kts": FLAVOURS.format(default=""),
+    "app/src/main/AndroidManifest.xml": with_application(SERVICE),
+    "app/src/main/res/xml/mcp.xml": DESCRIPTOR.format(CAPABILITY),
+}
+REFUSED = (
+    f"package dev.notes\n{IMPORTS}"
+    "class Of{0} {{ @AppFunction fun f(c: AppFunctionContext) {{}} "
+    "@AppFunction fun g(c: AppFunctionContext, x: Any) {{}} }}\n"
+)
+HIDDEN = SERVICE.split("\n", 1)[0].replace("true", "false") + "</service>"
+# fmt: off
+FAULTS: dict[str, tuple[dict[str, str], str, str]] = {
+    "a function of a flavour": ({"play/java/F.kt": REFUSED.format("Play")}, "play", "unreadable"),
+    "a function of a build type": ({"release/java/F.kt": REFUSED.format("Release")}, "release", "unreadable"),
+    "a function of a flavour with a build type":
+        ({"playStagingRelease/java/F.kt": REFUSED.format("All")}, "playStagingRelease", "unreadable"),
+    "a descriptor over that of main": (
+        {"play/res/xml/mcp.xml": DESCRIPTOR.format(CAPABILITY * 2)}, "play", "mobile-mcp-capability-id-unique"
+    ),
+    "a component of main with another attribute":
+        ({"release/AndroidManifest.xml": with_application(HIDDEN)}, "release", "mobile-mcp-exported"),
+}
+# fmt: on
+
+
+@titled(("files", "source_set", "code"), FAULTS)
+def test_lint_finds_a_fault_of_another_variant_once_and_names_the_source_set(
+    files: dict[str, str], source_set: str, code: str
+) -> None:
+    own = {f"app/src/{name}": text for name, text in files.items()}
+    write_tree(Path("p"), {**kotlin_tree(), **APP_WITH_SERVICE, **own})
+    (finding,) = [item for item in lint("p").findings if item.code == code]
+    assert finding.variants == (source_set,)
+    assert finding.source is not None
+    assert finding.source.path == f"p/app/src/{next(iter(files))}"
+    assert finding.text.endswith(f"(only in {source_set})")
+    (named,) = [item for item in lint("p", variant=source_set).findings if item.code == code]
+    assert named == finding.model_copy(update={"variants": ()})
+    assert code not in [item.code for item in lint("p", variant="fdroid").findings]
+
+
+def test_a_fault_of_the_default_variant_names_no_variants() -> None:
+    fault = {"app/src/fdroid/java/F.kt": REFUSED.format("Default")}
+    write_tree(Path("p"), {**kotlin_tree(), **APP_WITH_SERVICE, **fault})
+    assert [item.variants for item in lint("p").findings if item.code == "unreadable"] == [()]
+
+
+def test_what_only_other_variants_declare_is_counted_once_by_inspect_and_scan() -> None:
+    def functions(*names: str) -> str:
+        return (
+            f"package dev.notes\n{IMPORTS}class Flavour {{"
+            + "".join(f"@AppFunction fun {name}(c: AppFunctionContext) {{}}\n" for name in names)
+            + "}\n"
+        )
+
+    code = {"fdroid": ("a", "b"), "play": ("b", "c", "d"), "benchmark": ("d", "e")}
+    files = {f"app/src/{name}/java/F.kt": functions(*names) for name, names in code.items()}
+    debug = {"app/src/debug/AndroidManifest.xml": with_application('<activity android:name=".Debug"/>')}
+    overlay = {"app/src/play/res/xml/mcp.xml": DESCRIPTOR.format(CAPABILITY.replace("add", "share"))}
+    write_tree(Path("p"), {**kotlin_tree(), **APP_WITH_SERVICE, **files, **debug, **overlay})
+    reading = read_source("p")
+    others = {
+        item.id.rpartition("#")[2]: variants
+        for provider, variants in reading.only_in_variants
+        for item in provider.capabilities
+    }
+    expected = {"c": ("play",), "d": ("benchmark", "play"), "e": ("benchmark",), "share": ("play",)}
+    assert others == expected
+    assert sorted(id_.rpartition("#")[2] for id_ in ids(reading)) == ["a", "add", "addNote", "b"]
+    (item,) = list_inputs(["p"]).items
+    scanned = scan_one(item)
+    assert scanned.rows is not None
+    rows = scanned.rows.tables
+    found = {row.id.rpartition("#")[2]: row.variants for row in rows["capabilities"]}  # type: ignore[union-attr]
+    assert found == {**expected, "a": (), "add": (), "addNote": (), "b": ()}
+    assert len(rows["apps"]) == 1
+
+
+def test_a_file_that_variants_share_is_not_read_again_for_each_of_them(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    reads: Counter[str] = Counter()
+
+    def counted(path: str, **options: Any) -> bytes:
+        reads[path] += 1
+        return read_project_file(path, **options)
+
+    monkeypatch.setattr(module_layout, "read_project_file", counted)
+    most = {}
+    for count in (1, 20):
+        reads.clear()
+        names = [f"flavour{number:02}" for number in range(count)]
+        flavours = "".join(f'create("{name}") {{ dimension = "store" }}\n' for name in names)
+        gradle = FLAVOURS.format(default="").replace('create("play")', flavours + 'create("play")')
+        code = {f"app/src/{name}/java/F.kt": FUNCTIONS.replace("Notes", name) for name in names}
+        write_tree(Path("p"), {**kotlin_tree(), "app/build.gradle.kts": gradle, **code})
+        assert len(read_source("p").other_variants) == count
+        most[count] = max(reads[path] for path in reads if "/src/" in path)
+    assert most[20] == most[1]
 
 
 def test_a_variant_that_no_module_has_is_an_error() -> None:

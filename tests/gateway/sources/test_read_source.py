@@ -252,8 +252,9 @@ class TestProjects:
             ("dev.app", ".S", ["one", "two"], "p/app/src/main/assets/t.txt"),
             ("dev.app.debug", ".D", ["overlay"], "p/app/src/debug/res/raw/d.txt"),
             ("dev.app.debug", ".S", ["changed"], "p/app/src/debug/assets/t.txt"),
-            ("dev.app", ".Flavour", ["one", "two"], "p/app/src/main/assets/t.txt"),
         ]
+        ((name, other),) = read("p").other_variants
+        assert (name, [item.component for item in other]) == ("tester", [".Flavour"])
 
     def test_a_module_with_tests_only_is_read_too(self) -> None:
         files: dict[str, str | bytes] = {

@@ -207,6 +207,9 @@ def _head(report: CoverageReport) -> list[Block]:
         *((count, f"  {words}") for count, words in _app_counts(totals) if count),
         (totals.capabilities, f"{noun(totals.capabilities, 'capability', 'capabilities')} in {where}"),
     ]
+    if totals.variant_capabilities:
+        words = "  only in other variants of a project than its default one"
+        rows.append((totals.variant_capabilities, words))
     if totals.tokens:
         rows.append((totals.tokens, "  tokens to describe all of them to a model, estimated"))
     rows.append((sources, f"{noun(sources, 'source')}: {outcomes or 'none'}"))

@@ -39,6 +39,8 @@ JOIN sources a ON a.unit = o.unit AND a.kind <> 'descriptor'
 JOIN providers w ON w.unit = o.unit AND w.provider = o.provider AND w.component IS NOT NULL
 """
 
+_IN_VARIANTS: Final = "SELECT count(*) FROM capabilities WHERE len(variants) > 0"
+
 _NOTHING_WRONG: Final = frozenset({"read", KNOWN, PART, LEFT_OUT, "no-descriptor"})
 _SHOWN_TABLES: Final = ("apps", "providers", "capabilities", "conversions", "findings", "problems")
 
@@ -129,7 +131,11 @@ def _counted_otherwise(result: ScanResult) -> list[Block]:
     """Return why `inspect` may count more or fewer capabilities of the same sources."""
     ((same,),) = result.catalog.ask(_SAME_CONTENT)
     ((twice,),) = result.catalog.ask(_DECLARED_TWICE)
+    ((others,),) = result.catalog.ask(_IN_VARIANTS)
     lines: list[Block] = []
+    if others:
+        counted = amount(others, "capability", "capabilities")
+        lines.append(Line(f"{counted} only in other variants: counted here, by `inspect` with --variant"))
     if same:
         counted = amount(same, "source")
         lines.append(Line(f"{counted} with the content of another: counted once, by `inspect` each time"))

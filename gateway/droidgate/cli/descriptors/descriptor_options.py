@@ -205,11 +205,17 @@ class Lint(
     short="Check descriptors against their specification",
     work="droidgate.cli.descriptors.run_lint:lint_sources",
 ):
-    """Check descriptors against the rules of their protocol's specification."""
+    """Check descriptors against the rules of their protocol's specification.
+
+    Of a project, all build types and flavours are checked. A finding that is true of some of them only names
+    these.
+    """
 
     sources: list[str] = SOURCES
     only: list[str] | None = ONLY_FORMATS
-    variant: str | None = VARIANT
+    variant: str | None = option(
+        "--variant VARIANT", "The only variant of a project to check, such as playRelease or play"
+    )
     strict: bool = STRICT
     fail_on: LintThreshold = option("--fail-on", "Exit with 1 from this level on", LintThreshold.ERROR)
     as_json: bool = AS_JSON

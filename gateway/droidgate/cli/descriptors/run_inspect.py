@@ -151,7 +151,7 @@ def inspect_sources(options: Inspect) -> Report:
     """Read the sources and report what is in them; the code is 3 where all that was found cannot be read."""
     read = read_all(options.sources, only=options.only, strict=options.strict, variant=options.variant)
     applications = applications_of(read)
-    nothing_was_read = bool(read.problems) and not read.providers
+    nothing_was_read = bool(read.problems) and not (read.providers or read.only_in_variants)
     name = options.capability
     if name is not None:
         read = _limited_to(read, name)
@@ -238,4 +238,15 @@ def inspect_page(read: Providers, applications: Sequence[Application] = ()) -> l
         amount(len(read.findings), "remark"),
     )
     blocks.append(Line(", ".join(counts)))
+    blocks += _in_variants(read)
     return blocks
+
+
+def _in_variants(read: Providers) -> list[Block]:
+    """Return the line about what only other variants declare, nothing where they add nothing."""
+    count = sum(len(provider.capabilities) for provider, _ in read.only_in_variants)
+    names = dict.fromkeys(name for _, variants in read.only_in_variants for name in variants)
+    if not count:
+        return []
+    counted = amount(count, "more capability", "more capabilities")
+    return [Line(one_line(f"{counted} only in other variants, with --variant: {', '.join(names)}"))]

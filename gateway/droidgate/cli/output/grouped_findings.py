@@ -40,7 +40,7 @@ class FindingGroup:
     @property
     def message(self) -> str:
         """The first one's message, and that there are others."""
-        messages = dict.fromkeys(finding.message for finding in self.findings)
+        messages = dict.fromkeys(finding.text for finding in self.findings)
         more = f" (and {len(messages) - 1} more like it)" if len(messages) > 1 else ""
         return one_line(next(iter(messages))) + more
 
@@ -128,7 +128,7 @@ def group_by_file(findings: Iterable[Finding]) -> list[FindingGroup]:
     alike: dict[tuple[Level, str, str, str | None], list[Finding]] = {}
     for finding in findings:
         path = None if finding.source is None else finding.source.path
-        alike.setdefault((finding.level, finding.code, finding.message, path), []).append(finding)
+        alike.setdefault((finding.level, finding.code, finding.text, path), []).append(finding)
     grouped = [
         FindingGroup(
             level=level,

@@ -74,7 +74,7 @@ def _result(finding: Finding, index: int, seen: dict[str, int]) -> Json:
     address = _artifact_location(finding)
     key = "\n".join((finding.code, address["uri"], finding.pointer))
     seen[key] = seen.get(key, 0) + 1
-    text = visible(finding.message if finding.hint is None else f"{finding.message}; {finding.hint}")
+    text = visible(finding.text if finding.hint is None else f"{finding.text}; {finding.hint}")
     physical: dict[str, Json] = {"artifactLocation": address}
     if finding.source is not None and finding.source.line is not None:
         physical["region"] = {"startLine": max(1, finding.source.line)}
@@ -84,6 +84,7 @@ def _result(finding: Finding, index: int, seen: dict[str, int]) -> Json:
     properties = {
         "level": finding.level.value,
         **({"rule": finding.rule} if finding.rule is not None else {}),
+        **({"variants": list(finding.variants)} if finding.variants else {}),
     }
     return {
         "ruleId": finding.code,

@@ -379,13 +379,13 @@ SELECT s.source, s.kind, t.message, t.hint, t.place FROM problems t JOIN sources
 WHERE s.outcome = 'read' ORDER BY s.source, t.problem
 """
 _PROVIDERS: Final = """
-SELECT s.source, s.kind, t.unit, t.provider, t.protocol, t.declaration, t.place
+SELECT s.source, s.kind, t.unit, t.provider, t.protocol, t.declaration, t.place, t.variants
 FROM providers t JOIN sources s USING (unit) WHERE s.outcome = 'read' ORDER BY s.source, t.provider
 """
 _CAPABILITIES: Final = "SELECT unit, provider, capability, enabled, place FROM capabilities"
 _FINDINGS: Final = """
 SELECT s.source, s.kind, t.origin, p.protocol, t.code, t.level, t.pointer, t.message, t.hint, t.rule,
-    t.releases, t.place
+    t.releases, t.variants, t.place
 FROM findings t JOIN sources s USING (unit) LEFT JOIN providers p USING (unit, provider)
 WHERE s.outcome = 'read' AND t.origin IN ('reading', 'lint') ORDER BY s.source, t.finding
 """
@@ -415,8 +415,10 @@ def read_catalog(folder: Path, options: ReadOptions) -> Providers:
         if options.strict and lenient is not None:
             place = None if lenient.source is None else str(lenient.source)
             raise InputError(f"{lenient.message} ({lenient.rule})", place=place, hint=lenient.hint)
+        declared = tuple(reader.providers())
         return Providers(
-            providers=tuple(reader.providers()),
+            providers=tuple(provider for provider, variants in declared if not variants),
+            only_in_variants=tuple(each for each in declared if each[1]),
             findings=(*read, reader.report_missing()),
             files_read=(join_shown(str(folder), CATALOG_FILE),),
             problems=tuple(reader.problems()),
@@ -450,12 +452,15 @@ class _CatalogReader:
                 message = f"the catalog has {count} {table}, and {most} are read at most"
                 raise BudgetError(message, place=self._shown(""), hint=_TOO_LARGE)
 
-    def providers(self) -> Iterator[Provider]:
-        """Yield the providers of the chosen formats, with their places and what a phone reported of them."""
+    def providers(self) -> Iterator[tuple[Provider, tuple[str, ...]]]:
+        """Yield the providers of the chosen formats, with their places and what a phone reported of them.
+
+        With each are the variants that alone have it.
+        """
         capabilities: dict[tuple[str, int], dict[int, tuple[bool | None, str | None]]] = defaultdict(dict)
         for unit, number, position, enabled, place in self.ask(_CAPABILITIES):
             capabilities[unit, number][position] = enabled, place
-        for source, kind, unit, number, protocol, declaration, place in self.ask(_PROVIDERS):
+        for source, kind, unit, number, protocol, declaration, place, variants in self.ask(_PROVIDERS):
             if protocol not in self.protocols:
                 continue
             provider = read_part(Provider, declaration)
@@ -465,7 +470,7 @@ class _CatalogReader:
             if _is_silent(provider):
                 continue
             rows = capabilities.get((unit, number), {})
-            yield provider.model_copy(
+            placed = provider.model_copy(
                 update={
                     "source": self._place(source, kind, place),
                     "capabilities": tuple(
@@ -476,6 +481,7 @@ class _CatalogReader:
                     ),
                 }
             )
+            yield placed, tuple(variants)
 
     def _facts_of(self, source: str, kind: str, row: tuple[bool | None, str | None]) -> Mapping[str, Any]:
         enabled, place = row
@@ -489,7 +495,7 @@ class _CatalogReader:
             InputError: a row is not a finding.
         """
         found: dict[Finding, None] = {}
-        names = ("code", "level", "pointer", "message", "hint", "rule", "releases")
+        names = ("code", "level", "pointer", "message", "hint", "rule", "releases", "variants")
         for source, kind, from_origin, protocol, *values, place in self.ask(_FINDINGS):
             if from_origin != origin or not (protocol is None or protocol in self.protocols):
                 continue

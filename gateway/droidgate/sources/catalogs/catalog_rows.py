@@ -101,7 +101,7 @@ def read_members(text: str) -> dict[str, Json]:
     return value
 
 
-SCHEMA_VERSION: Final = 2
+SCHEMA_VERSION: Final = 3
 """Rises when a reader of an older catalog would break."""
 
 LEFT_OUT: Final = "left-out"
@@ -111,6 +111,11 @@ OWN_APP: Final = "it is a shim or another app of droidgate itself; --include-shi
 """The reason for that."""
 
 _SQL_TYPES: Final = {str: "VARCHAR", int: "BIGINT", bool: "BOOLEAN"}
+
+
+_VARIANTS: Final = (
+    "Source sets of flavours and build types that alone have it; empty where the default variant has it"
+)
 
 
 def column(meaning: str, *, default: Any = MISSING) -> Any:
@@ -142,7 +147,7 @@ class SourceRow:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AppRow:
-    """An application: an APK with its splits, a variant of a module, an installed app."""
+    """An application: an APK with its splits, a module with its source sets, an installed app."""
 
     unit: str = column("The unit")
     app: int = column("Position in the unit, from 0")
@@ -200,6 +205,7 @@ class ProviderRow:
     digest: str = column("Digest of the declaration, as `inspect --json` prints it")
     declaration: str = column("The provider in the capability model as JSON, without places and state")
     place: str | None = column("File inside the unit, with the line")
+    variants: tuple[str, ...] = column(_VARIANTS, default=())
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -239,6 +245,7 @@ class CapabilityRow:
         "not right"
     )
     place: str | None = column("File inside the unit, with the line")
+    variants: tuple[str, ...] = column(_VARIANTS, default=())
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -283,6 +290,7 @@ class FindingRow:
         "Ids of the Android releases that it is true of, oldest first; empty where it depends on none"
     )
     place: str | None = column("File inside the unit, with the line")
+    variants: tuple[str, ...] = column(_VARIANTS, default=())
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
