@@ -412,7 +412,7 @@ def test_a_question_without_an_answer_ends_at_the_deadline_of_its_call() -> None
     world = show_windows(make_world(clock=StillClock()))
     message = world.ask("desk", {"how": "well"})["message"]
     assert message.startswith("needs_user: nobody answered the question about this call")
-    (call,) = world.host("history")["calls"]
+    (call,) = world.history()
     assert (call["token"], call["ms"]) == ("needs_user", PATIENT_MS)
     assert not is_asking(world)
     assert world.files_of(TOOL) == b""
@@ -485,7 +485,8 @@ def test_the_death_of_the_agent_takes_its_question_away(world: World) -> None:
     world.system.end_processes(OTHER, "test")
     wait_until(lambda: not is_asking(world))
     assert world.host("status")["open"] == 0
-    (call,) = world.host("history")["calls"]
+    wait_until(world.history)
+    (call,) = world.history()
     assert (call["caller"], call["token"]) == (OTHER, "canceled")
     assert world.files_of(TOOL) == b""
 

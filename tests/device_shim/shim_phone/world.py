@@ -208,6 +208,13 @@ class World:
             else:
                 yield bytes(files.read(path))
 
+    def history(self, shim: str = SHIM) -> list[dict[str, Any]]:
+        """Return the calls that a shim has written down, oldest first; in Java it writes a second late."""
+        path = f"/data/data/{shim}/files/history.json"
+        files = self.system.files
+        read: list[dict[str, Any]] = json.loads(files.read(path)) if files.exists(path) else []
+        return read
+
     def texts(self) -> list[str]:
         """Return the texts that are shown, from top to bottom."""
         return [node.get("text") or "" for node in nodes_of(self.system)]

@@ -101,13 +101,6 @@ def _text(argument: Mapping[str, Json], name: str) -> str:
     return found
 
 
-def _flag(argument: Mapping[str, Json], name: str) -> bool:
-    found = argument.get(name)
-    if not isinstance(found, bool):
-        raise HostError("invalid_argument", f"{name}{_MALFORMED}")
-    return found
-
-
 def _hello_of(core: ShimProcess) -> dict[str, Json]:
     sources = core.app.get("sources")
     build = core.app.get("build")
@@ -223,16 +216,11 @@ def _revoke(core: ShimProcess, argument: Mapping[str, Json], reply: HostReply) -
     reply.put({"revoked": revoked})
 
 
-def _switch(core: ShimProcess, argument: Mapping[str, Json], reply: HostReply) -> None:
-    capability, on = _text(argument, "capability"), _flag(argument, "on")
-    if capability not in core.table.routes:
-        raise HostError("unknown_capability", "the shim has no capability of this id")
-    core.grants.turn(capability, on=on)
-    reply.put({})
-
-
 def _ask(core: ShimProcess, argument: Mapping[str, Json], reply: HostReply) -> None:
-    core.grants.ask(on=_flag(argument, "on"))
+    on = argument.get("on")
+    if not isinstance(on, bool):
+        raise HostError("invalid_argument", f"on{_MALFORMED}")
+    core.grants.ask(on=on)
     reply.put({})
 
 
@@ -319,23 +307,16 @@ def _discover(core: ShimProcess, argument: Mapping[str, Json], reply: HostReply)
     core.discoveries.ask(component, answer)
 
 
-def _history(core: ShimProcess, argument: Mapping[str, Json], reply: HostReply) -> None:
-    del argument
-    reply.put({"calls": list(core.history.all())})
-
-
 METHODS: Final[Mapping[str, Method]] = {
     "hello": _hello,
     "status": _status,
     "grant": _grant,
     "revoke": _revoke,
-    "switch": _switch,
     "ask": _ask,
     "call": _call,
     "cancel": _cancel,
     "progress": _progress,
     "discover-broadcast": _discover,
-    "history": _history,
 }
 
 
