@@ -113,11 +113,6 @@ def _revoke(world: World) -> None:
     world.host("ask", on=False)
 
 
-def _switch_off(world: World) -> None:
-    world.run("am", "start", "-W", "-n", f"{SHIM}/dev.droidgate.shim.consent.ManageActivity")
-    world.tap_text("screen")
-
-
 def _replace(world: World, apk: bytes) -> None:
     world.system.packages.uninstall(TOOL)
     world.install(apk)
@@ -125,7 +120,7 @@ def _replace(world: World, apk: bytes) -> None:
 
 CHANGES: dict[str, tuple[Callable[[World], object], str]] = {
     "revoked": (_revoke, "denied"),
-    "switched off": (_switch_off, "disabled"),
+    "switched off": (lambda world: world.switch_off("screen"), "disabled"),
     "uninstalled": (lambda world: world.system.packages.uninstall(TOOL), "unavailable"),
     "another signer": (lambda world: _replace(world, tool_apk(signer="second")), "unavailable"),
     "another declaration": (

@@ -8,11 +8,11 @@ from typing import Final
 
 from droidgate_android.projects.manifest_limits import utf16_length
 from droidgate_mappings.values.failures import Failure
+from droidgate_mobile_mcp.wire import Carrier
 from droidgate_phone.apps.shim.caller_grants import StoredGrant
 from droidgate_phone.apps.shim.openers import Opener, Opening
 from droidgate_phone.apps.shim.shim_core import Core, Reply
 from droidgate_phone.apps.shim.shown_text import Texts
-from droidgate_shim.engine.authority import Carrier
 from droidgate_shim.engine.engine import UNANSWERED, Ask
 from droidgate_shim.engine.strict_json import write_strict
 
@@ -29,7 +29,7 @@ LOCKED: Final = Failure(
 )
 NOT_SHOWN: Final = Failure(
     "needs_user",
-    "the user could not be asked: Android lets the shim open no window and show no notification now; "
+    "the user could not be asked: Android does not let the shim open a window or show a notification now; "
     "allow the shim's notifications, or open the shim's app and retry",
 )
 REFUSED_MS: Final = 60_000

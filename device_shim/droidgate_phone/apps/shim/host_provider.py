@@ -27,7 +27,7 @@ from droidgate_phone.apps.shim.shim_process import ShimProcess, core_of
 from droidgate_phone.common.clocks import Signal
 from droidgate_phone.java.app_values import AndroidError
 from droidgate_phone.java.intents import Bundle, ComponentName, split_uri
-from droidgate_phone.system.behaviour import Platform, Provider
+from droidgate_phone.system.behaviour import ContentProvider, Platform
 from droidgate_shim.engine.authority import ANY_APP
 from droidgate_shim.engine.strict_json import BUILT, parse_strict, write_strict
 
@@ -91,7 +91,7 @@ class HostReply:
         return self._answer
 
 
-Method = Callable[[ShimProcess, Mapping[str, Json], HostReply], None]
+HostMethod = Callable[[ShimProcess, Mapping[str, Json], HostReply], None]
 
 
 def _text(argument: Mapping[str, Json], name: str) -> str:
@@ -226,7 +226,7 @@ def _ask(core: ShimProcess, argument: Mapping[str, Json], reply: HostReply) -> N
 
 def _call(core: ShimProcess, argument: Mapping[str, Json], reply: HostReply) -> None:
     if utf16_length(_text(argument, "request")) > LONGEST_REQUEST:
-        raise HostError("invalid_argument", "the request is too long for this way")
+        raise HostError("invalid_argument", "the request is too long for this method")
     allowed = argument.get("deadline_ms", USUAL_WAIT_MS)
     if not isinstance(allowed, int) or isinstance(allowed, bool):
         raise HostError("invalid_argument", f"deadline_ms{_MALFORMED}")
@@ -256,7 +256,7 @@ def _begin(core: ShimProcess, argument: Mapping[str, Json], reply: HostReply) ->
         if response is None and token == _CANCELED:
             reply.fail(HostError(_CANCELED, "the computer ended the call"))
         elif response is None:
-            reply.fail(HostError(token or "invalid_argument", "the request is of no known form"))
+            reply.fail(HostError(token or "invalid_argument", "the request has an unknown form"))
         else:
             is_short = bool(trace) and utf16_length(write_strict(trace)) <= LONGEST_TRACE
             reply.put({"response": response, **({"trace": trace} if is_short else {})})
@@ -307,7 +307,7 @@ def _discover(core: ShimProcess, argument: Mapping[str, Json], reply: HostReply)
     core.discoveries.ask(component, answer)
 
 
-METHODS: Final[Mapping[str, Method]] = {
+METHODS: Final[Mapping[str, HostMethod]] = {
     "hello": _hello,
     "status": _status,
     "grant": _grant,
@@ -341,7 +341,7 @@ class _Frame:
     written_at: float
 
 
-class HostProvider(Provider):
+class HostProvider(ContentProvider):
     """Methods and frames for the host."""
 
     def __init__(self, context: Context) -> None:

@@ -191,7 +191,7 @@ public final class HostCommands {
             throws HostFailure, MalformedJsonException {
         String request = Json.textAt(argument, "request");
         if (request.length() > LONGEST_REQUEST) {
-            throw new HostFailure(FailureTokens.INVALID_ARGUMENT, "the request is too long for this way");
+            throw new HostFailure(FailureTokens.INVALID_ARGUMENT, "the request is too long for this method");
         }
         long allowed = Json.integerAt(argument, "deadline_ms", USUAL_WAIT);
         HostReply reply = new HostReply(host, Json.flagAt(argument, "trace"));
@@ -210,7 +210,7 @@ public final class HostCommands {
         if (reply.text() == null) {
             boolean canceled = FailureTokens.CANCELED.equals(reply.token());
             throw new HostFailure(
-                    reply.token(), canceled ? "the computer ended the call" : "the request is of no known form");
+                    reply.token(), canceled ? "the computer ended the call" : "the request has an unknown form");
         }
         Map<String, Object> answer = single("response", reply.text());
         Map<String, Object> trace = reply.trace();

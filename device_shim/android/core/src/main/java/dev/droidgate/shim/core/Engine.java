@@ -234,19 +234,6 @@ public final class Engine {
         }
     }
 
-    /** Ends the calls to a package whose process died. */
-    public void died(String packageName) {
-        expire();
-        for (OpenCalls.OpenCall<CallState> call : calls.all()) {
-            CallPermission permission = call.state.permission;
-            if (permission != null
-                    && !call.state.asking
-                    && packageName.equals(permission.route.target.packageName)) {
-                fail(call.number, new CallFailure(FailureTokens.INTERRUPTED, "the app behind the capability stopped"));
-            }
-        }
-    }
-
     /** Answers what has waited too long; returns the time of the next deadline, -1 where nothing is open. */
     public long expire() {
         for (OpenCalls.OpenCall<CallState> call : calls.expire(clock.now())) {
