@@ -224,7 +224,7 @@ public final class Engine {
         return new CallFailure(FailureTokens.BACKEND_FAILURE, "internal error of the shim: " + unexpected);
     }
 
-    /** Ends the call whose answer goes there, because its caller wants so or has gone. */
+    /** Ends the call whose answer goes there, because its caller asked for it or has gone. */
     public void cancel(Object replyTo) {
         expire();
         for (OpenCalls.OpenCall<CallState> call : calls.all()) {

@@ -4,7 +4,7 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * A string pattern: an automaton over code points that tells in linear time whether the pattern matches
+ * A string pattern: an automaton over code points that decides in linear time whether the pattern matches
  * somewhere in a text, with the same states and limits as {@code droidgate_mappings.values.patterns}.
  */
 public final class Pattern {
