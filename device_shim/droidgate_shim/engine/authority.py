@@ -7,7 +7,7 @@ callback's creator says where the answer goes, and nothing about who asks (refer
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from typing import Annotated, Final
+from typing import Annotated, Final, Literal
 
 from pydantic import Field, StrictInt, StrictStr, ValidationError
 
@@ -15,9 +15,10 @@ from droidgate_mappings.model.errors import InputError
 from droidgate_mappings.model.json_values import Json
 from droidgate_mappings.model.types import Frozen
 from droidgate_mappings.values.failures import CallError, Failure
-from droidgate_mobile_mcp.wire import Carrier
 from droidgate_shim.engine.routes import Route, Target, unreadable
 from droidgate_shim.engine.strict_json import BUILT, parse_strict
+
+Carrier = Literal["start", "bind"]
 
 NO_GRANT: Final = Failure("denied", "the user has not allowed this app to call this capability")
 _SWITCHED_OFF: Final = Failure("disabled", "the user has switched the capability off")

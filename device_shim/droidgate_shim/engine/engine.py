@@ -14,8 +14,8 @@ from typing import Final, TypeAlias
 from droidgate_mappings.model.json_values import Json
 from droidgate_mappings.values.coercion import fit_arguments
 from droidgate_mappings.values.failures import CallError, Failure
-from droidgate_mobile_mcp.wire import Carrier, MobileMcpRequest
-from droidgate_shim.engine.authority import NO_GRANT, CallPermission, Policy, check_target
+from droidgate_mobile_mcp.wire import MobileMcpRequest
+from droidgate_shim.engine.authority import NO_GRANT, CallPermission, Carrier, Policy, check_target
 from droidgate_shim.engine.backends import BackendAnswer, ExtrasCall, Outgoing, read_answer, write_call
 from droidgate_shim.engine.open_calls import CallKey, OpenCalls
 from droidgate_shim.engine.rates import Rates

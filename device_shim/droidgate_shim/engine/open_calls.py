@@ -10,8 +10,7 @@ from dataclasses import dataclass
 from typing import Final, Generic, TypeVar
 
 from droidgate_mappings.values.failures import CallError
-from droidgate_mobile_mcp.wire import Carrier
-from droidgate_shim.engine.authority import CallLimits
+from droidgate_shim.engine.authority import CallLimits, Carrier
 from droidgate_shim.engine.rates import busy
 
 State = TypeVar("State")

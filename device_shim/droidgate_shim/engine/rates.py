@@ -9,8 +9,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from droidgate_mappings.values.failures import Failure
-from droidgate_mobile_mcp.wire import Carrier
-from droidgate_shim.engine.authority import CallLimits
+from droidgate_shim.engine.authority import CallLimits, Carrier
 
 _MINUTE_MS: Final = 60_000
 _SECOND_MS: Final = 1_000

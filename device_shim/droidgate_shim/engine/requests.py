@@ -15,13 +15,13 @@ from droidgate_mappings.values.failures import Failure
 from droidgate_mobile_mcp.format import NAMES
 from droidgate_mobile_mcp.wire import (
     WIRE_DIALECTS,
-    Carrier,
     MobileMcpRequest,
     RequestError,
     identify_request,
     is_id,
     read_request,
 )
+from droidgate_shim.engine.authority import Carrier
 from droidgate_shim.engine.partial_json import read_partial
 from droidgate_shim.engine.strict_json import parse_strict
 

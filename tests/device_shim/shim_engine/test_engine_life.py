@@ -15,8 +15,7 @@ import pytest
 
 from device_shim.shim_engine.engine_samples import engine, s1
 from droidgate_mappings.values.failures import Failure
-from droidgate_mobile_mcp.wire import Carrier
-from droidgate_shim.engine.authority import CallLimits
+from droidgate_shim.engine.authority import CallLimits, Carrier
 from droidgate_shim.engine.backends import ActivityAnswer, BroadcastAnswer
 from droidgate_shim.engine.engine import Answer, Ask, Effect, Engine, Send
 from droidgate_shim.engine.rates import Rates

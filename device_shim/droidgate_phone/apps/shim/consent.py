@@ -8,11 +8,11 @@ from typing import Final
 
 from droidgate_android.projects.manifest_limits import utf16_length
 from droidgate_mappings.values.failures import Failure
-from droidgate_mobile_mcp.wire import Carrier
 from droidgate_phone.apps.shim.caller_grants import StoredGrant
 from droidgate_phone.apps.shim.openers import Opener, Opening
 from droidgate_phone.apps.shim.shim_core import Core, Reply
 from droidgate_phone.apps.shim.shown_text import Texts
+from droidgate_shim.engine.authority import Carrier
 from droidgate_shim.engine.engine import UNANSWERED, Ask
 from droidgate_shim.engine.strict_json import write_strict
 

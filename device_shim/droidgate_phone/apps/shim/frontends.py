@@ -16,7 +16,7 @@ from droidgate_mappings.model.errors import InputError
 from droidgate_mappings.model.json_values import Json
 from droidgate_mappings.model.types import ObjectType
 from droidgate_mappings.values.failures import Failure
-from droidgate_mobile_mcp.wire import Carrier, read_response
+from droidgate_mobile_mcp.wire import read_response
 from droidgate_phone.apps.shim.app_function_frontend import document_of, properties_of
 from droidgate_phone.apps.shim.caller_grants import Caller, caller_of_package
 from droidgate_phone.apps.shim.shim_core import Core, Reply
@@ -24,6 +24,7 @@ from droidgate_phone.apps.shim.shim_process import core_of
 from droidgate_phone.java.app_values import AppFunctionError, BroadcastResult, CallingPackage
 from droidgate_phone.java.intents import Bundle, ComponentName, Extra, Intent
 from droidgate_phone.system.behaviour import Activity, AppFunctionService, PendingBroadcast, Receiver
+from droidgate_shim.engine.authority import Carrier
 from droidgate_shim.engine.routes import NamedOutput, PreparedRoute
 from droidgate_shim.engine.strict_json import BUILT, parse_strict, write_strict
 

@@ -12,14 +12,13 @@ from typing import Final
 
 from droidgate_mappings.model.json_values import Json
 from droidgate_mappings.values.failures import CallError, Failure
-from droidgate_mobile_mcp.wire import Carrier
 from droidgate_phone.apps.shim.caller_grants import POLICY, ROUTES, Caller, Grants
 from droidgate_phone.apps.shim.installed_targets import Installed
 from droidgate_phone.apps.shim.kept_calls import History, OpenJournal
 from droidgate_phone.java.app_values import AndroidError
 from droidgate_phone.java.intents import ComponentName
 from droidgate_phone.system.behaviour import Context
-from droidgate_shim.engine.authority import parse_policy
+from droidgate_shim.engine.authority import Carrier, parse_policy
 from droidgate_shim.engine.backends import BackendAnswer, ExtrasCall, write_answer, write_outgoing
 from droidgate_shim.engine.engine import Answer, Ask, Drop, Effect, Engine, Send, refuse
 from droidgate_shim.engine.requests import read_incoming
