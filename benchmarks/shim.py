@@ -37,7 +37,7 @@ from droidgate_phone.java.app_values import Message
 from droidgate_phone.java.intents import Bundle, ComponentName, Intent
 from droidgate_phone.phone import boot
 from droidgate_phone.system.behaviour import Context
-from droidgate_phone.system.callers import Caller
+from droidgate_phone.system.callers import CallerIdentity
 from droidgate_shim.builder.shims import ShimOptions, build_shims
 from droidgate_shim.engine.authority import read_policy
 from droidgate_shim.engine.backends import ActivityAnswer
@@ -303,7 +303,7 @@ class Phone:
         (shim,) = build_shims(read_source_apps([str(source)]), ShimOptions(), signing_key())
         for apk in (sample_package("agent").apk, source.read_bytes(), shim.apk):
             self.system.packages.install(apk)
-        shell = Caller(2000, "com.android.shell")
+        shell = CallerIdentity(2000, "com.android.shell")
         # Only what is on the screen may start a foreground service.
         _, record = self.system.stack.start(
             shell, Intent(component=ComponentName(AGENT, f"{AGENT}.MainActivity"), flags=0x10000000)

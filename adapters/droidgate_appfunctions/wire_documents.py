@@ -156,7 +156,7 @@ class _DocumentWriter:
         for index, item in enumerate(value):
             here = point(pointer, index)
             if item is None:
-                raise self.walk.error("null-item", "a list holds no null in a document", here)
+                raise self.walk.error("null-item", "a list in a document cannot hold null", here)
             written.append(self.write_item(item, items, here, depth + 1))
         kinds = {kind for kind, _ in written}
         if not kinds:

@@ -44,7 +44,7 @@ class NoAnswerError(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class BroadcastTool:
+class ReportedTool:
     """A tool that a receiver reported.
 
     Attributes:
@@ -59,11 +59,11 @@ class BroadcastTool:
 
 
 @dataclass(frozen=True, slots=True)
-class BroadcastTools:
+class ReportedTools:
     """What one receiver answered to a discovery."""
 
     component: ComponentName
-    tools: tuple[BroadcastTool, ...]
+    tools: tuple[ReportedTool, ...]
 
 
 def request_text(
@@ -95,7 +95,7 @@ class Agent:
         self._context = context
         self._patience = patience
 
-    def discover_broadcast_tools(self) -> list[BroadcastTools]:
+    def discover_broadcast_tools(self) -> list[ReportedTools]:
         """Ask each mMCP receiver that it may see for its tools.
 
         Raises:
@@ -103,7 +103,7 @@ class Agent:
             AndroidError: Android refuses.
         """
         receivers = self._context.query_receivers(Intent(ACTION_BROADCAST_DISCOVERY))
-        return [BroadcastTools(receiver, self._tools_of(receiver)) for receiver in receivers]
+        return [ReportedTools(receiver, self._tools_of(receiver)) for receiver in receivers]
 
     def call_bound(
         self, component: ComponentName, request_json: str, *, dialect: Dialect = "S0", flags: int = 0
@@ -204,12 +204,12 @@ class Agent:
         extras = Bundle.of_strings({"tool": tool, "params": text})
         return self._send(Intent(ACTION_BROADCAST_INVOKE, component, extras=extras))
 
-    def _tools_of(self, component: ComponentName) -> tuple[BroadcastTool, ...]:
+    def _tools_of(self, component: ComponentName) -> tuple[ReportedTool, ...]:
         extras = self._send(Intent(ACTION_BROADCAST_DISCOVERY, component)).extras
         listed = extras.values.get("tools")
         names = listed.value if listed is not None and isinstance(listed.value, tuple) else ()
         return tuple(
-            BroadcastTool(
+            ReportedTool(
                 str(name),
                 extras.get_string(f"{name}.description") or "",
                 extras.get_string(f"{name}.parameters") or "{}",

@@ -14,9 +14,9 @@ from typing import Final, Protocol
 from droidgate_mappings.model.json_values import Json
 from droidgate_phone.apps.preferences import Preferences
 from droidgate_phone.apps.tool_requests import (
-    Answer,
-    Capability,
+    DeclaredCapability,
     RefusalError,
+    ToolAnswer,
     answer_message,
     answer_request,
     answer_start,
@@ -25,7 +25,7 @@ from droidgate_phone.apps.tool_requests import (
 from droidgate_phone.java.app_values import Message, View
 from droidgate_phone.java.intents import Intent
 from droidgate_phone.java.org_json import java_text
-from droidgate_phone.system.behaviour import Activity, App, AppFiles, Context, Service
+from droidgate_phone.system.behaviour import Activity, App, Context, PrivateFiles, Service
 
 _FIRST_DAY: Final = "2000-01-01"
 _MONTHS: Final = range(1, 13)
@@ -72,7 +72,7 @@ class ClockInEngine:
         today: Gives the ISO date of today.
     """
 
-    descriptor: Mapping[str, Capability]
+    descriptor: Mapping[str, DeclaredCapability]
     book: Book
     today: Callable[[], str]
 
@@ -80,11 +80,11 @@ class ClockInEngine:
         """Return the response to a request, whatever it looks like; None where the extra was missing."""
         return answer_request(self.descriptor, request_text, self._run)
 
-    def _run(self, capability_id: str, arguments: Mapping[str, Json]) -> Answer:
+    def _run(self, capability_id: str, arguments: Mapping[str, Json]) -> ToolAnswer:
         today = self.today()
         if capability_id == "clock_in_today":
             is_new = self.book.add(today)
-            return Answer(
+            return ToolAnswer(
                 f"Clocked in for today, {today}." if is_new else f"Today, {today}, was on record already."
             )
         if capability_id == "make_up_clock_in":
@@ -93,16 +93,16 @@ class ClockInEngine:
             day = _day_of(arguments, today)
             found = day in self.book.days()
             message = f"There is {'a' if found else 'no'} clock-in for {day}."
-            return Answer(message, {"date": day, "has_clocked_in": found})
+            return ToolAnswer(message, {"date": day, "has_clocked_in": found})
         raise RefusalError("backend_failure", f"declared but not written: {capability_id}")
 
-    def _make_up(self, missed: str, today: str) -> Answer:
+    def _make_up(self, missed: str, today: str) -> ToolAnswer:
         problem = _problem_with_missed(missed, today)
         if problem is not None:
             raise RefusalError("invalid_argument", problem)
         if self.book.add(missed):
-            return Answer(f"Added a clock-in for {missed}.")
-        return Answer(f"A clock-in for {missed} was on record already.")
+            return ToolAnswer(f"Added a clock-in for {missed}.")
+        return ToolAnswer(f"A clock-in for {missed} was on record already.")
 
 
 def _day_of(arguments: Mapping[str, Json], fallback: str) -> str:
@@ -121,7 +121,7 @@ _PACKAGE: Final = "dev.droidgate.sample.clockin"
 class ClockInBook:
     """The days on record, kept as ISO dates in the app's preferences."""
 
-    def __init__(self, files: AppFiles) -> None:
+    def __init__(self, files: PrivateFiles) -> None:
         self._files = files
 
     def days(self) -> frozenset[str]:

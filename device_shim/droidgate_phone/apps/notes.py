@@ -15,7 +15,7 @@ from droidgate_mappings.model.json_values import Json
 from droidgate_phone.apps.document_arguments import Arguments, DateTime
 from droidgate_phone.java.app_values import AppFunctionError, View
 from droidgate_phone.java.java_text import units_of
-from droidgate_phone.system.behaviour import Activity, App, AppFiles, AppFunctionService, Context
+from droidgate_phone.system.behaviour import Activity, App, AppFunctionService, Context, PrivateFiles
 
 STATES: Final = ("ACTIVE", "PINNED", "ARCHIVED")
 PRIORITIES: Final = ("LOW", "NORMAL", "HIGH")
@@ -193,7 +193,7 @@ class NoteStore:
         notes: The notes.
     """
 
-    def __init__(self, files: AppFiles) -> None:
+    def __init__(self, files: PrivateFiles) -> None:
         """Read what is stored.
 
         Raises:

@@ -43,7 +43,7 @@ class PdfError(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class Picture:
+class PdfPicture:
     """The picture that is all of a page.
 
     Attributes:
@@ -69,7 +69,7 @@ class PdfPage:
     """
 
     lines: tuple[str, ...] = ()
-    picture: Picture | None = None
+    picture: PdfPicture | None = None
     width: int = 612
     height: int = 792
 
@@ -135,7 +135,7 @@ def draw_page(page: PdfPage, width: int, height: int) -> Image.Image:
 def picture_page(drawn: Image.Image, width: int, height: int) -> PdfPage:
     """Return a page of that many points that a picture fills."""
     packed = zlib.compress(drawn.convert("RGB").tobytes())
-    return PdfPage(picture=Picture(drawn.width, drawn.height, packed), width=width, height=height)
+    return PdfPage(picture=PdfPicture(drawn.width, drawn.height, packed), width=width, height=height)
 
 
 def _page_numbers(pages: Sequence[PdfPage]) -> range:
@@ -155,12 +155,12 @@ def _content_of(page: PdfPage) -> bytes:
 def _page_of(content: bytes, width: int, height: int) -> PdfPage:
     if found := _PICTURE.search(content):
         packed = content[found.end() :].removesuffix(_PICTURE_END)
-        return PdfPage(picture=Picture(int(found[1]), int(found[2]), packed), width=width, height=height)
+        return PdfPage(picture=PdfPicture(int(found[1]), int(found[2]), packed), width=width, height=height)
     lines = (bytes.fromhex(hexadecimal.decode()) for hexadecimal in _SHOWN.findall(content))
     return PdfPage(tuple(line.decode("cp1252", "replace") for line in lines), width=width, height=height)
 
 
-def _unpacked(picture: Picture) -> Image.Image:
+def _unpacked(picture: PdfPicture) -> Image.Image:
     size = picture.width * picture.height * _CHANNELS
     if not 0 < size <= MOST_PICTURE_PIXELS * _CHANNELS:
         message = f"the page's picture has no pixels, or more than {MOST_PICTURE_PIXELS}"

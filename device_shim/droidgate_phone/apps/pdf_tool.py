@@ -43,7 +43,7 @@ _LONGEST_TEXT: Final = 100_000
 _SNIPPET: Final = 40
 
 
-class ToolError(Exception):
+class PdfToolError(Exception):
     """A call that cannot be served, with a reason that the assistant can act on."""
 
 
@@ -57,7 +57,7 @@ class PdfTools:
         """Run a tool and return its result.
 
         Raises:
-            ToolError: it cannot be served.
+            PdfToolError: it cannot be served.
         """
         tools: dict[str, Callable[[Mapping[str, Json]], dict[str, Json]]] = {
             "page_count": self._page_count,
@@ -114,7 +114,7 @@ class PdfTools:
             width = int(arguments.get("width", 1080))
             height = max(1, width * page.height // page.width)
             if width * height > _MOST_PIXELS:
-                raise ToolError(f"page {number} would have more than {_MOST_PIXELS} pixels")
+                raise PdfToolError(f"page {number} would have more than {_MOST_PIXELS} pixels")
             written = io.BytesIO()
             _drawn(page, width, height).save(written, "PNG" if is_png else "JPEG", quality=90)
             target = f"{base}-{number}{'.png' if is_png else '.jpg'}"
@@ -144,20 +144,20 @@ class PdfTools:
         try:
             pages = read_pdf(self._content_of(path))
         except PdfError as error:
-            raise ToolError(str(error)) from None
+            raise PdfToolError(str(error)) from None
         return pages
 
     def _content_of(self, path: str) -> bytes:
         if "\0" in path:
-            raise ToolError(f'"{path}" is not a path')
+            raise PdfToolError(f'"{path}" is not a path')
         real = real_path(path)
         if not real.startswith(SHARED_STORAGE + "/"):
-            raise ToolError(f'"{path}" does not lie in shared storage')
+            raise PdfToolError(f'"{path}" does not lie in shared storage')
         content = self._context.read_shared_file(real)
         if content is None:
-            raise ToolError(f'"{path}" is not a file that this app may read')
+            raise PdfToolError(f'"{path}" is not a file that this app may read')
         if len(content) > _MOST_BYTES:
-            raise ToolError(f'"{path}" is larger than {_MOST_BYTES} bytes')
+            raise PdfToolError(f'"{path}" is larger than {_MOST_BYTES} bytes')
         return content
 
     def _folder(self, name: str) -> str:
@@ -176,15 +176,15 @@ def real_path(path: str) -> str:
 def _range_of(arguments: Mapping[str, Json], count: int) -> tuple[int, int]:
     first, last = int(arguments.get("first_page", 1)), int(arguments.get("last_page", count))
     if first > count or last > count:
-        raise ToolError(f"the file has only {count} pages")
+        raise PdfToolError(f"the file has only {count} pages")
     if first > last:
-        raise ToolError('"first_page" must not be after "last_page"')
+        raise PdfToolError('"first_page" must not be after "last_page"')
     return first, last
 
 
 def _check_count(pages: int) -> None:
     if pages > _MOST_PICTURES:
-        raise ToolError(f"one call draws at most {_MOST_PICTURES} pages, not {pages}")
+        raise PdfToolError(f"one call draws at most {_MOST_PICTURES} pages, not {pages}")
 
 
 def _text_of(page: PdfPage) -> str:
@@ -195,7 +195,7 @@ def _drawn(page: PdfPage, width: int, height: int) -> Image:
     try:
         return draw_page(page, width, height)
     except PdfError as error:
-        raise ToolError(str(error)) from None
+        raise PdfToolError(str(error)) from None
 
 
 def _separator(kind: str, page: int, *, is_first: bool) -> str:
@@ -323,7 +323,7 @@ class ToolActivity(Activity):
         try:
             answer = {EXTRA_RESULT: write_json(self._call(intent))}
             code = _RESULT_OK
-        except ToolError as error:
+        except PdfToolError as error:
             answer = {EXTRA_ERROR: str(error), EXTRA_RESULT: f"Error: {error}"}
             code = _RESULT_CANCELED
         self.set_result(code, Intent(extras=Bundle.of_strings(answer)))
@@ -331,12 +331,12 @@ class ToolActivity(Activity):
     def _call(self, intent: Intent) -> dict[str, Json]:
         tool = intent.extras.get_string(EXTRA_TOOL)
         if not tool:
-            raise ToolError("no tool is named")
+            raise PdfToolError("no tool is named")
         schema = self._schema_of(tool)
         arguments = _arguments_from(intent.extras.get_string(EXTRA_PARAMETERS))
         problem = problem_with(schema, arguments)
         if problem is not None:
-            raise ToolError(problem)
+            raise PdfToolError(problem)
         return PdfTools(self.context).run(tool, arguments)
 
     def _schema_of(self, tool: str) -> Mapping[str, Json]:
@@ -345,9 +345,9 @@ class ToolActivity(Activity):
             tools = json.loads(self.context.read_meta_data(_CLASS, MANIFEST) or "")["tools"]
             found = next((other["parameters"] for other in tools if other["name"] == tool), None)
         except (ValueError, LookupError, TypeError) as error:
-            raise ToolError("the tool failed: JSONException") from error
+            raise PdfToolError("the tool failed: JSONException") from error
         if found is None:
-            raise ToolError(f'unknown tool "{tool}"')
+            raise PdfToolError(f'unknown tool "{tool}"')
         return dict(found)
 
 
@@ -355,11 +355,11 @@ def _arguments_from(parameters: str | None) -> dict[str, Json]:
     if not parameters:
         return {}
     if java_length(parameters) > _LONGEST_PARAMETERS:
-        raise ToolError(f"the parameters are longer than {_LONGEST_PARAMETERS} characters")
+        raise PdfToolError(f"the parameters are longer than {_LONGEST_PARAMETERS} characters")
     try:
         return parse_object(parameters)
     except JsonError:
-        raise ToolError("the parameters are not a JSON object") from None
+        raise PdfToolError("the parameters are not a JSON object") from None
 
 
 class PdfToolApp(App):

@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from droidgate_phone.system.behaviour import AppFiles
+from droidgate_phone.system.behaviour import PrivateFiles
 
 
 class Preferences:
@@ -19,7 +19,7 @@ class Preferences:
         sets: Sets of texts by key.
     """
 
-    def __init__(self, files: AppFiles, name: str) -> None:
+    def __init__(self, files: PrivateFiles, name: str) -> None:
         self._files = files
         self._path = f"{name}.preferences.json"
         stored: dict[str, Any] = _parsed(files.read(self._path))

@@ -8,8 +8,8 @@ from typing import Final
 
 from droidgate_mappings.model.json_values import Json
 from droidgate_phone.apps.tool_requests import (
-    Answer,
     RefusalError,
+    ToolAnswer,
     answer_message,
     answer_request,
     answer_start,
@@ -54,7 +54,7 @@ class Totals:
         self._totals.clear()
 
 
-def run_capability(totals: Totals | None, capability_id: str, arguments: Mapping[str, Json]) -> Answer:
+def run_capability(totals: Totals | None, capability_id: str, arguments: Mapping[str, Json]) -> ToolAnswer:
     """Do what a capability does on a client's totals; None where no client is bound.
 
     Raises:
@@ -64,7 +64,7 @@ def run_capability(totals: Totals | None, capability_id: str, arguments: Mapping
         raise RefusalError("unavailable", "points are kept only for an assistant that binds this service")
     if capability_id == "start_over":
         totals.clear()
-        return Answer("Every total is 0 again.")
+        return ToolAnswer("Every total is 0 again.")
     player, points = java_text(arguments["player"]), arguments.get("points")
     # The descriptor holds the points of add_points to be whole, and declares none elsewhere.
     if isinstance(points, int):
@@ -72,7 +72,7 @@ def run_capability(totals: Totals | None, capability_id: str, arguments: Mapping
         if problem is not None:
             raise RefusalError("invalid_argument", problem)
     total = totals.of(player)
-    return Answer(f"{player} has {total}.", {"player": player, "total": total})
+    return ToolAnswer(f"{player} has {total}.", {"player": player, "total": total})
 
 
 class TallyService(Service):

@@ -76,7 +76,7 @@ class Parameter:
 
 
 @dataclass(slots=True)
-class Capability:
+class DeclaredCapability:
     """A capability that the descriptor declares."""
 
     inputs: dict[str, Parameter] = field(default_factory=dict)
@@ -96,7 +96,7 @@ class Capability:
         return None
 
 
-def read_descriptor(xml: str | None) -> dict[str, Capability]:
+def read_descriptor(xml: str | None) -> dict[str, DeclaredCapability]:
     """Return what the app's own descriptor declares, by id.
 
     Raises:
@@ -109,7 +109,7 @@ def read_descriptor(xml: str | None) -> dict[str, Capability]:
         raise AppCrashError(message) from None
     capabilities = {}
     for element in root.iter("capability"):
-        capability = Capability()
+        capability = DeclaredCapability()
         for parameter in map(_parameter_of, element.iterfind("input/param")):
             capability.inputs[parameter.name] = parameter
         capability.outputs.extend(map(_parameter_of, element.iterfind("output/param")))
@@ -134,14 +134,14 @@ class RefusalError(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class ToolAnswer:
     """What a capability answers: a readable text and its outputs, by name."""
 
     message: str
     outputs: Mapping[str, Json] = field(default_factory=dict)
 
 
-Run = Callable[[str, Mapping[str, Json]], Answer]
+CapabilityRun = Callable[[str, Mapping[str, Json]], ToolAnswer]
 """Does what a capability does, by its id and its arguments, or raises `RefusalError`."""
 
 
@@ -153,7 +153,9 @@ class _Naming:
     capability_id: str = ""
 
 
-def answer_request(descriptor: Mapping[str, Capability], request_text: str | None, run: Run) -> str:
+def answer_request(
+    descriptor: Mapping[str, DeclaredCapability], request_text: str | None, run: CapabilityRun
+) -> str:
     """Return the response to a request, whatever it looks like; None where the extra was missing.
 
     Args:
@@ -176,8 +178,11 @@ def answer_request(descriptor: Mapping[str, Capability], request_text: str | Non
 
 
 def _serve(
-    descriptor: Mapping[str, Capability], request_text: str | None, run: Run, naming: _Naming
-) -> tuple[Capability, Answer]:
+    descriptor: Mapping[str, DeclaredCapability],
+    request_text: str | None,
+    run: CapabilityRun,
+    naming: _Naming,
+) -> tuple[DeclaredCapability, ToolAnswer]:
     envelope = _envelope_of(request_text)
     request = _object_in(envelope, "request")
     naming.request_id = _text_in(request, "id")

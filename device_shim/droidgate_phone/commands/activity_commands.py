@@ -4,7 +4,7 @@ com.android.commands.am.Instrument).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Final
@@ -13,7 +13,14 @@ from droidgate_phone.commands import Command, CommandCall
 from droidgate_phone.commands.argument_reader import ArgumentReader
 from droidgate_phone.commands.command_registry import FAILED, refuse
 from droidgate_phone.commands.intent_arguments import parse_intent
-from droidgate_phone.commands.service_commands import ALL_USERS, OWNER, is_known_user, read_user, run_guarded
+from droidgate_phone.commands.service_commands import (
+    ALL_USERS,
+    OWNER,
+    Verb,
+    is_known_user,
+    read_user,
+    run_guarded,
+)
 from droidgate_phone.java.app_values import BroadcastResult
 from droidgate_phone.java.intents import ComponentName, Intent
 from droidgate_phone.system.activity_records import ActivityRecord
@@ -86,25 +93,22 @@ _FLAG_FROM_SHELL: Final = 0x00400000
 _FIRST_WITH_STATUS: Final = 31
 _FIRST_WITH_LAUNCH_STATE: Final = 29
 
-Verb = Callable[[CommandCall, ArgumentReader], int]
-
 
 @dataclass(slots=True)
 class _Start:
     intent: Intent
     wait: bool = False
     stop: bool = False
-    asynchronous: bool = False
     user: int = OWNER
     refused: str | None = None
 
 
-_START_FLAGS: Final = {"-W": "wait", "-S": "stop", "--async": "asynchronous"}
+_START_FLAGS: Final = {"-W": "wait", "-S": "stop"}
 _NOT_MODELLED: Final = frozenset(
     {
         "-D", "-N", "-P", "-R", "--start-profiler", "--sampling", "--streaming", "--windowingMode",
         "--activityType", "--task", "--task-overlay", "--lock-task", "--allow-background-activity-starts",
-        "--receiver-permission", "--display", "--attach-agent",
+        "--receiver-permission", "--display", "--async", "--attach-agent",
     }
 )  # fmt: skip
 
@@ -251,16 +255,8 @@ def _run_broadcast(call: CommandCall, reader: ArgumentReader) -> int:
     if not is_known_user(start.user):
         return 0
     caller = caller_of_uid(call.uid)
-    if start.asynchronous:
-        call.system.broadcasts.send_ordered(caller, intent, _forget)
-        return 0
     _print_broadcast(call, call.system.broadcasts.send_and_wait(caller, intent))
     return 0
-
-
-def _forget(result: BroadcastResult) -> None:
-    """Drop the result, which nobody waits for."""
-    del result
 
 
 def _print_broadcast(call: CommandCall, result: BroadcastResult) -> None:

@@ -19,8 +19,8 @@ from droidgate_phone.commands.command_registry import FAILED, refuse
 from droidgate_phone.commands.service_commands import print_exception, read_user, unknown_command
 from droidgate_phone.java.app_values import AppFunctionError
 from droidgate_phone.java.org_json import JsonError, parse_object, write_json
-from droidgate_phone.system.app_function_service import EnabledState, ListedDocument, TimedOutError
-from droidgate_phone.system.callers import SHELL, Caller
+from droidgate_phone.system.app_function_service import FunctionState, SearchResult, TimedOutError
+from droidgate_phone.system.callers import SHELL, CallerIdentity
 from droidgate_phone.system.generic_documents import (
     RETURN_VALUE,
     Properties,
@@ -202,7 +202,7 @@ _TEXT_GENERATION: Final = 1
 _ARRAY_GENERATION: Final = 2
 _OBJECT_GENERATION: Final = 3
 _NEWEST: Final = 5
-_STATES: Final[Mapping[str, EnabledState]] = {
+_STATES: Final[Mapping[str, FunctionState]] = {
     "enable": "enabled",
     "disable": "disabled",
     "default": "default",
@@ -222,7 +222,7 @@ class _Arguments:
     package: str | None = None
     function: str | None = None
     parameters: str | None = None
-    state: EnabledState | None = None
+    state: FunctionState | None = None
     seconds: float | None = None
     brief: bool = False
     pending_intent: str | None = None
@@ -332,7 +332,7 @@ def _list(call: CommandCall, reader: ArgumentReader, generation: int) -> int:
     return 0
 
 
-def _search_result(call: CommandCall, package: str, document: ListedDocument) -> dict[str, object]:
+def _search_result(call: CommandCall, package: str, document: SearchResult) -> dict[str, object]:
     shown: dict[str, object] = {document.type: document.properties}
     if document.runtime is not None:
         name = call.system.app_functions.runtime_type(package)
@@ -370,10 +370,10 @@ def _execute(call: CommandCall, reader: ArgumentReader, generation: int) -> int:
     return _print_result(call, result, read, generation)
 
 
-def _caller(call: CommandCall) -> Caller | None:
+def _caller(call: CommandCall) -> CallerIdentity | None:
     if call.uid == SHELL_UID:
         return SHELL
-    return Caller(ROOT_UID, "root") if call.uid == ROOT_UID else None
+    return CallerIdentity(ROOT_UID, "root") if call.uid == ROOT_UID else None
 
 
 def _print_error(call: CommandCall, error: AppFunctionError, generation: int) -> int:

@@ -61,12 +61,6 @@ class ArgumentReader:
         self._position += 1
         return self._arguments[self._position - 1]
 
-    def peek(self) -> str | None:
-        """Return the next argument without taking it."""
-        if self._rest_of_option is not None:
-            return self._rest_of_option
-        return self._arguments[self._position] if self._position < len(self._arguments) else None
-
     def require(self) -> str:
         """Return the next argument.
 

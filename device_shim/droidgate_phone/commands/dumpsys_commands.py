@@ -49,7 +49,7 @@ def _dump_package(call: CommandCall, arguments: tuple[str, ...]) -> int:
     return 0
 
 
-_ENABLED: Final = {"default": 0, "enabled": 1, "disabled": 2, "disabled-user": 3, "disabled-until-used": 4}
+_ENABLED: Final = {"default": 0, "enabled": 1, "disabled": 2, "disabled-user": 3}
 
 
 def _time(seconds: float) -> str:
@@ -205,10 +205,7 @@ def run_device_idle(call: CommandCall) -> int:
 
 
 def run_dumpsys(call: CommandCall) -> int:
-    """`dumpsys -l` and `dumpsys SERVICE ARGUMENTS`."""
-    if call.arguments == ("-l",):
-        call.write("Currently running services:\n" + "".join(f"  {name}\n" for name in sorted(_SERVICES)))
-        return 0
+    """`dumpsys SERVICE ARGUMENTS`."""
     if not call.arguments or call.arguments[0].startswith("-"):
         return refuse(call, " ".join(("dumpsys", *call.arguments)))
     name, *rest = call.arguments

@@ -11,9 +11,9 @@ from typing import Final
 
 from droidgate_phone.commands import Command, CommandCall
 from droidgate_phone.commands.toybox import (
-    Options,
     OptionTable,
-    UsageError,
+    ToyboxOptions,
+    ToyboxUsageError,
     absolute,
     blocks,
     counted,
@@ -24,7 +24,7 @@ from droidgate_phone.commands.toybox import (
     toybox_command,
 )
 from droidgate_phone.common.streams import InputStream
-from droidgate_phone.files.phone_files import FileReader, FileStatus, VirtualFileError, name_of
+from droidgate_phone.files.phone_files import FileStatus, PhoneFileReader, VirtualFileError, name_of
 from droidgate_phone.shell.shell_errors import NotModelledError
 
 _LARGEST_BLOCK: Final = 1 << 26
@@ -42,7 +42,7 @@ class _Entry:
 class _Listing:
     """One run of `ls`."""
 
-    def __init__(self, call: CommandCall, options: Options) -> None:
+    def __init__(self, call: CommandCall, options: ToyboxOptions) -> None:
         self._call = call
         self._options = options
         self._long = "l" in options
@@ -127,14 +127,14 @@ def _columns(status: FileStatus) -> list[str]:
 
 
 @toybox_command(OptionTable("1Aadlt"))
-def _ls(call: CommandCall, options: Options) -> int:
+def _ls(call: CommandCall, options: ToyboxOptions) -> int:
     listing = _Listing(call, options)
     listing.run()
     return listing.status
 
 
 @toybox_command(OptionTable("p", least=1))
-def _mkdir(call: CommandCall, options: Options) -> int:
+def _mkdir(call: CommandCall, options: ToyboxOptions) -> int:
     status = 0
     for name in options.operands:
         try:
@@ -147,9 +147,9 @@ def _mkdir(call: CommandCall, options: Options) -> int:
 
 
 @toybox_command(OptionTable("fRr"))
-def _rm(call: CommandCall, options: Options) -> int:
+def _rm(call: CommandCall, options: ToyboxOptions) -> int:
     if not options.operands and "f" not in options:
-        raise UsageError("Needs 1 argument")
+        raise ToyboxUsageError("Needs 1 argument")
     recursive = "r" in options or "R" in options
     status = 0
     for name in options.operands:
@@ -168,7 +168,7 @@ def _rm(call: CommandCall, options: Options) -> int:
 
 
 @toybox_command(OptionTable("acm", least=1))
-def _touch(call: CommandCall, options: Options) -> int:
+def _touch(call: CommandCall, options: ToyboxOptions) -> int:
     files, status = call.system.files, 0
     for name in options.operands:
         path = absolute(call, name)
@@ -183,7 +183,7 @@ def _touch(call: CommandCall, options: Options) -> int:
 
 
 @toybox_command(OptionTable())
-def _cat(call: CommandCall, options: Options) -> int:
+def _cat(call: CommandCall, options: ToyboxOptions) -> int:
     def copy(_path: str, stream: InputStream) -> None:
         for piece in blocks(stream):
             call.streams.output.write(piece)
@@ -192,7 +192,7 @@ def _cat(call: CommandCall, options: Options) -> int:
 
 
 @toybox_command(OptionTable("n:c:", most=1))
-def _head(call: CommandCall, options: Options) -> int:
+def _head(call: CommandCall, options: ToyboxOptions) -> int:
     size = number(options.values["c"]) if "c" in options else None
     count = number(options.values.get("n", "10"))
 
@@ -212,7 +212,7 @@ def _head(call: CommandCall, options: Options) -> int:
 
 
 @toybox_command(OptionTable("clw", most=1))
-def _wc(call: CommandCall, options: Options) -> int:
+def _wc(call: CommandCall, options: ToyboxOptions) -> int:
     def count(path: str, stream: InputStream) -> None:
         counts = {"l": 0, "w": 0, "c": 0}
         in_word = False
@@ -228,7 +228,7 @@ def _wc(call: CommandCall, options: Options) -> int:
 
 
 @toybox_command(OptionTable())
-def _md5sum(call: CommandCall, options: Options) -> int:
+def _md5sum(call: CommandCall, options: ToyboxOptions) -> int:
     def digest(path: str, stream: InputStream) -> None:
         state = hashlib.md5(usedforsecurity=False)
         for piece in blocks(stream):
@@ -239,7 +239,7 @@ def _md5sum(call: CommandCall, options: Options) -> int:
 
 
 @toybox_command(OptionTable("Fiqvx", least=1, most=2))
-def _grep(call: CommandCall, options: Options) -> int:
+def _grep(call: CommandCall, options: ToyboxOptions) -> int:
     text, *paths = options.operands
     if "F" not in options and any(letter in r"\.[]*^$" for letter in text):
         raise NotModelledError("grep with a pattern (without -F)")
@@ -263,7 +263,7 @@ def _grep(call: CommandCall, options: Options) -> int:
 
 
 @toybox_command(OptionTable(stops=True))
-def _dd(call: CommandCall, options: Options) -> int:
+def _dd(call: CommandCall, options: ToyboxOptions) -> int:
     values = {"bs": "512", "skip": "0", "count": "", "if": "", "status": ""}
     for argument in options.operands:
         name, _, value = argument.partition("=")
@@ -287,7 +287,7 @@ def _copy_blocks(
 ) -> int:
     """Copy blocks to standard output, all of them where `left` is negative, and report them."""
     started = time.monotonic()
-    if isinstance(source, FileReader):
+    if isinstance(source, PhoneFileReader):
         source.seek(source.position + skip * size)
     elif skip:
         raise NotModelledError("dd skip= without if=")

@@ -5,7 +5,7 @@ PackageManagerShellCommand).
 from __future__ import annotations
 
 import posixpath
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, Final
@@ -14,7 +14,7 @@ from droidgate_phone.commands import Command, CommandCall
 from droidgate_phone.commands.argument_reader import ArgumentError, ArgumentReader, parse_number
 from droidgate_phone.commands.command_registry import FAILED, refuse
 from droidgate_phone.commands.intent_arguments import parse_intent
-from droidgate_phone.commands.service_commands import ALL_USERS, is_known_user, read_user, run_guarded
+from droidgate_phone.commands.service_commands import ALL_USERS, Verb, is_known_user, read_user, run_guarded
 from droidgate_phone.files.phone_files import VirtualFileError
 from droidgate_phone.java.app_values import AndroidError
 from droidgate_phone.java.intents import ComponentName, Intent
@@ -183,19 +183,6 @@ def run_install_write(call: CommandCall, reader: ArgumentReader) -> int:
     return 0
 
 
-def run_install_remove(call: CommandCall, reader: ArgumentReader) -> int:
-    """`pm install-remove SESSION NAME...`, which removes a part that was written."""
-    session = _session(call, reader.next())
-    names = reader.rest()
-    if not names:
-        call.write("Error: split name not specified\n")
-        return 1
-    for name in names:
-        session.parts.pop(name, None)
-    call.write("Success\n")
-    return 0
-
-
 def run_install_commit(call: CommandCall, reader: ArgumentReader) -> int:
     """`pm install-commit SESSION`."""
     option = reader.next_option()
@@ -240,30 +227,18 @@ def run_uninstall(call: CommandCall, reader: ArgumentReader) -> int:
     return 1
 
 
-Verb = Callable[[CommandCall, ArgumentReader], int]
-
 # Number of each state, as PackageManager.COMPONENT_ENABLED_STATE_*.
 _STATES: Final[Mapping[EnabledState, int]] = {
     "default": 0,
     "enabled": 1,
     "disabled": 2,
     "disabled-user": 3,
-    "disabled-until-used": 4,
 }
 _STATE_VERBS: Final[Mapping[str, EnabledState]] = {
     "enable": "enabled",
     "disable": "disabled",
     "disable-user": "disabled-user",
-    "disable-until-used": "disabled-until-used",
-    "default-state": "default",
 }
-_FEATURES: Final = (
-    "android.hardware.touchscreen",
-    "android.software.app_widgets",
-    "android.software.home_screen",
-)
-
-
 _LIST_FLAGS: Final[Mapping[str, str]] = {
     "-d": "disabled",
     "-e": "enabled",
@@ -273,27 +248,26 @@ _LIST_FLAGS: Final[Mapping[str, str]] = {
     "-3": "third_party",
     "-U": "uid",
     "--show-versioncode": "version",
-    "--show-stopped": "stopped",
 }
 _LIST_WITHOUT_EFFECT: Final = frozenset({"-a", "-l", "-u", "--match-libraries", "--factory-only"})
+
+
+_OTHER_LISTS: Final = frozenset(
+    {
+        "features", "instrumentation", "libraries", "permission-groups", "permissions", "sdks",
+        "staged-sessions", "users",
+    }
+)  # fmt: skip
 
 
 def _run_list(call: CommandCall, reader: ArgumentReader) -> int:
     kind = reader.next()
     if kind in ("package", "packages"):
         return _list_packages(call, reader)
-    if kind == "features":
-        call.write("".join(f"feature:{name}\n" for name in _FEATURES))
-        return 0
-    if kind == "users":
-        call.write("Users:\n\tUserInfo{0:Owner:c13} running\n")
-        return 0
-    if kind == "permissions":
-        return _list_permissions(call, reader)
     if kind is None:
         call.write("Error: didn't specify type of data to list\n")
         return FAILED
-    if kind in ("instrumentation", "libraries", "permission-groups", "staged-sessions", "sdks"):
+    if kind in _OTHER_LISTS:
         return refuse(call, f"pm list {kind}")
     call.write(f"Error: unknown list type '{kind}'\n")
     return FAILED
@@ -340,31 +314,11 @@ def _package_line(package: InstalledPackage, flags: set[str]) -> str:
     line = f"package:{package.base_path + '=' if 'paths' in flags else ''}{package.name}"
     if "version" in flags:
         line += f" versionCode:{package.version_code}"
-    if "stopped" in flags:
-        line += f" stopped={'true' if package.stopped else 'false'}"
     if "installer" in flags:
         line += f"  installer={package.installer or 'null'}"
     if "uid" in flags:
         line += f" uid:{package.uid}"
     return line + "\n"
-
-
-def _list_permissions(call: CommandCall, reader: ArgumentReader) -> int:
-    option = reader.next_option()
-    if option not in (None, "-f"):
-        return refuse(call, f"pm list permissions {option}")
-    call.write("All Permissions:\n\n")
-    permissions = call.system.packages.permissions
-    for name, level in permissions.known().items():
-        if option is None:
-            call.write(f"permission:{name}\n")
-            continue
-        owner = permissions.owner_of(name)
-        call.write(
-            f"+ permission:{name}\n  package:{owner.name if owner else 'android'}\n  label:null\n"
-            f"  description:null\n  protectionLevel:{level}\n"
-        )
-    return 0
 
 
 def _run_path(call: CommandCall, reader: ArgumentReader) -> int:
@@ -553,7 +507,6 @@ _VERBS: Final[Mapping[str, Verb]] = {
     "install-commit": run_install_commit,
     "install-create": run_install_create,
     "install-destroy": run_install_abandon,
-    "install-remove": run_install_remove,
     "install-write": run_install_write,
     "list": _run_list,
     "path": _run_path,

@@ -8,7 +8,13 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from droidgate_phone.commands import ROOT_UID, SHELL_UID, Command, CommandCall
-from droidgate_phone.commands.toybox import Options, OptionTable, UsageError, absolute, toybox_command
+from droidgate_phone.commands.toybox import (
+    OptionTable,
+    ToyboxOptions,
+    ToyboxUsageError,
+    absolute,
+    toybox_command,
+)
 from droidgate_phone.files.file_layout import SHELL_PROGRAM
 from droidgate_phone.files.phone_files import VirtualFileError, groups_of, name_of
 from droidgate_phone.java.java_text import java_int
@@ -36,7 +42,7 @@ def _processes(call: CommandCall) -> list[_Process]:
 
 
 @toybox_command(OptionTable("Ae", most=0))
-def _ps(call: CommandCall, options: Options) -> int:
+def _ps(call: CommandCall, options: ToyboxOptions) -> int:
     line = "{:<14} {:>5} {:>5} {:>10} {:>6} {:<15} {:>5} S {}\n"
     call.write(line.format("USER", "PID", "PPID", "VSZ", "RSS", "WCHAN", "ADDR", "NAME"))
     for row in _processes(call):
@@ -46,7 +52,7 @@ def _ps(call: CommandCall, options: Options) -> int:
 
 
 @toybox_command(OptionTable(least=1))
-def _pidof(call: CommandCall, options: Options) -> int:
+def _pidof(call: CommandCall, options: ToyboxOptions) -> int:
     found = [str(row.pid) for row in _processes(call) if row.name in options.operands]
     if found:
         call.write(" ".join(found) + "\n")
@@ -77,7 +83,7 @@ def _kill(call: CommandCall) -> int:
 
 
 @toybox_command(OptionTable("u", most=0))
-def _id(call: CommandCall, options: Options) -> int:
+def _id(call: CommandCall, options: ToyboxOptions) -> int:
     if "u" in options:
         call.write(f"{call.uid}\n")
         return 0
@@ -90,19 +96,19 @@ def _id(call: CommandCall, options: Options) -> int:
 
 
 @toybox_command(OptionTable(most=0))
-def _whoami(call: CommandCall, _options: Options) -> int:
+def _whoami(call: CommandCall, _options: ToyboxOptions) -> int:
     call.write(name_of(call.uid) + "\n")
     return 0
 
 
 @toybox_command(OptionTable(least=1, most=1))
-def _sleep(call: CommandCall, options: Options) -> int:
+def _sleep(call: CommandCall, options: ToyboxOptions) -> int:
     from droidgate_phone.shell import pause  # noqa: PLC0415 - the shell imports the commands
 
     del call
     text = options.operands[0]
     if _SECONDS.fullmatch(text) is None:
-        raise UsageError(f"not a number '{text}'")
+        raise ToyboxUsageError(f"not a number '{text}'")
     pause(float(text))
     return 0
 

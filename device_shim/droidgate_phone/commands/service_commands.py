@@ -19,6 +19,8 @@ ALL_USERS: Final = -1
 OWNER: Final = 0
 _SECURITY: Final = "java.lang.SecurityException"
 
+Verb = Callable[[CommandCall, ArgumentReader], int]
+
 
 def run_guarded(call: CommandCall, verb: str, run: Callable[[], int]) -> int:
     """Run a command's verb; what Android would throw is printed as it prints it, with status 255.

@@ -15,12 +15,12 @@ from droidgate_phone.shell.shell_run import HERE, CountedInput
 BLOCK = 1 << 16
 
 
-class UsageError(Exception):
+class ToyboxUsageError(Exception):
     """The arguments are wrong: a message of toybox and status 1."""
 
 
 @dataclass(frozen=True, slots=True)
-class Options:
+class ToyboxOptions:
     """The arguments of a call.
 
     Attributes:
@@ -51,11 +51,11 @@ class OptionTable:
     most: int | None = None
     stops: bool = False
 
-    def parse(self, call: CommandCall) -> Options:
+    def parse(self, call: CommandCall) -> ToyboxOptions:
         """Return the options of a call.
 
         Raises:
-            UsageError: an option lacks its argument, or the number of operands is wrong.
+            ToyboxUsageError: an option lacks its argument, or the number of operands is wrong.
             NotModelledError: an option is not in the table.
         """
         values: dict[str, str] = {}
@@ -75,12 +75,14 @@ class OptionTable:
                 break
         operands += waiting
         if len(operands) < self.least:
-            raise UsageError(
+            raise ToyboxUsageError(
                 f'Needs {self.least} argument{"s" * (self.least > 1)} (see "{call.name} --help")'
             )
         if self.most is not None and len(operands) > self.most:
-            raise UsageError(f'Max {self.most} argument{"s" * (self.most != 1)} (see "{call.name} --help")')
-        return Options(values, tuple(operands))
+            raise ToyboxUsageError(
+                f'Max {self.most} argument{"s" * (self.most != 1)} (see "{call.name} --help")'
+            )
+        return ToyboxOptions(values, tuple(operands))
 
     def _read_letters(
         self, call: CommandCall, letters: str, waiting: list[str], values: dict[str, str]
@@ -95,20 +97,20 @@ class OptionTable:
             values[letter] = letters[index + 1 :]
             if not values[letter]:
                 if not waiting:
-                    raise UsageError(f'Missing argument to -{letter} (see "{call.name} --help")')
+                    raise ToyboxUsageError(f'Missing argument to -{letter} (see "{call.name} --help")')
                 values[letter] = waiting.pop(0)
             return
 
 
-def toybox_command(table: OptionTable) -> Callable[[Callable[[CommandCall, Options], int]], Command]:
+def toybox_command(table: OptionTable) -> Callable[[Callable[[CommandCall, ToyboxOptions], int]], Command]:
     """Make a command of a function that takes its options; errors get toybox's wording and status 1."""
 
-    def decorate(body: Callable[[CommandCall, Options], int]) -> Command:
+    def decorate(body: Callable[[CommandCall, ToyboxOptions], int]) -> Command:
         @wraps(body)
         def command(call: CommandCall) -> int:
             try:
                 return body(call, table.parse(call))
-            except UsageError as error:
+            except ToyboxUsageError as error:
                 call.write_error(f"{call.name}: {error}\n")
                 return 1
 
@@ -177,11 +179,11 @@ def number(text: str) -> int:
     """Return a decimal number of at most 18 digits.
 
     Raises:
-        UsageError: it is not a number.
+        ToyboxUsageError: it is not a number.
         NotModelledError: it is one with a suffix or in another base.
     """
     if text.isascii() and text.isdecimal() and len(text) <= 18:  # noqa: PLR2004
         return int(text)
     if text[:1].isdecimal() or text[:1] in {"-", "+"}:
         raise NotModelledError(f"the number {text}")
-    raise UsageError(f"not integer: {text}")
+    raise ToyboxUsageError(f"not integer: {text}")

@@ -182,7 +182,7 @@ class _OpenFile:
         self.position = position
 
 
-class FileReader(_OpenFile):
+class PhoneFileReader(_OpenFile):
     """Reads an open file from `position` on.
 
     Attributes:
@@ -429,7 +429,7 @@ class VirtualFiles:
             reader.seek(offset)
             return reader.read(length)
 
-    def open_reader(self, path: str, *, uid: int = ROOT_UID) -> FileReader:
+    def open_reader(self, path: str, *, uid: int = ROOT_UID) -> PhoneFileReader:
         """Return a handle to read the file with, which works also after its name was removed.
 
         Raises:
@@ -438,7 +438,7 @@ class VirtualFiles:
         with self.lock:
             node = self._existing(path, uid)
             self._require_access(node, READ, uid, path)
-            return FileReader(self, node, path)
+            return PhoneFileReader(self, node, path)
 
     def write(
         self,

@@ -17,7 +17,7 @@ from droidgate_phone.shell.shell_errors import (
     BudgetExceededError,
     NotModelledError,
 )
-from droidgate_phone.shell.shell_run import HERE, Budget, CountedOutput, Run
+from droidgate_phone.shell.shell_run import HERE, CountedOutput, ShellBudget, ShellRun
 from droidgate_phone.shell.shell_state import ShellState
 
 if TYPE_CHECKING:
@@ -27,7 +27,7 @@ __all__ = [
     "BUDGET_STATUS",
     "NOT_MODELLED_STATUS",
     "SHELL_ENVIRONMENT",
-    "Budget",
+    "ShellBudget",
     "pause",
     "run_script",
     "run_shell",
@@ -60,7 +60,7 @@ def run_shell(
     *,
     uid: int = 2000,
     environment: Mapping[str, str] | None = None,
-    budget: Budget | None = None,
+    budget: ShellBudget | None = None,
 ) -> int:
     """Run what was typed after `adb shell` to its end, as `/system/bin/sh -c` does, and return its status.
 
@@ -78,7 +78,9 @@ def run_shell(
         0 to 255: the last command's status; 69 where the phone does not model something; 137 where the budget
         is used up; 141 where nobody reads the output any more.
     """
-    return run_script(system, command, streams, uid=uid, environment=environment, budget=budget or Budget())
+    return run_script(
+        system, command, streams, uid=uid, environment=environment, budget=budget or ShellBudget()
+    )
 
 
 def run_script(  # noqa: PLR0913
@@ -91,7 +93,7 @@ def run_script(  # noqa: PLR0913
     uid: int = 2000,
     environment: Mapping[str, str] | None = None,
     directory: str = "/",
-    budget: Budget | None = None,
+    budget: ShellBudget | None = None,
 ) -> int:
     """Run a script; as `run_shell`, with `$0`, `$1`... and the working directory.
 
@@ -100,7 +102,7 @@ def run_script(  # noqa: PLR0913
     run = HERE.run
     own = run is None
     if run is None:
-        run = Run(budget or Budget())
+        run = ShellRun(budget or ShellBudget())
         if isinstance(streams, HangingUp):
             streams.on_hang_up(functools.partial(run.stop, BrokenPipeError("the other side is gone")))
     output = CountedOutput(streams.output, run) if own else streams.output
@@ -126,10 +128,10 @@ def run_script(  # noqa: PLR0913
 
 def pause(seconds: float) -> None:
     """Wait, but not beyond the end of the run that this thread works for."""
-    (HERE.run or Run(Budget())).sleep(seconds)
+    (HERE.run or ShellRun(ShellBudget())).sleep(seconds)
 
 
-def _run_to_the_end(state: ShellState, run: Run, text: str) -> int:
+def _run_to_the_end(state: ShellState, run: ShellRun, text: str) -> int:
     before, HERE.run, HERE.depth = (HERE.run, HERE.depth), run, 0
     error_stream = state.output(2)
     try:

@@ -9,9 +9,9 @@ from dataclasses import dataclass
 from typing import Final
 
 from droidgate_phone.files.phone_files import VirtualFileError, number_of
-from droidgate_phone.shell.parsing import ParameterExpansion, Word
+from droidgate_phone.shell.parsing import ParameterExpansion, ShellWord
 from droidgate_phone.shell.shell_errors import NotModelledError
-from droidgate_phone.shell.shell_run import Run
+from droidgate_phone.shell.shell_run import ShellRun
 from droidgate_phone.shell.shell_state import ShellState
 
 _BLANKS: Final = " \t\n"
@@ -45,7 +45,7 @@ _ANY: Final = _Set("", negated=True)
 _Token = str | _Set
 
 
-def expand_fields(words: Iterable[Word], state: ShellState) -> list[str]:
+def expand_fields(words: Iterable[ShellWord], state: ShellState) -> list[str]:
     """Return the fields of a command's words after all expansions.
 
     Raises:
@@ -59,12 +59,12 @@ def expand_fields(words: Iterable[Word], state: ShellState) -> list[str]:
     return fields
 
 
-def expand_text(word: Word, state: ShellState) -> str:
+def expand_text(word: ShellWord, state: ShellState) -> str:
     """Return a word as one text, without splitting and without patterns of paths."""
     return "".join(text for text, _, _ in _pieces(word, state))
 
 
-def _pieces(word: Word, state: ShellState) -> list[_Piece]:
+def _pieces(word: ShellWord, state: ShellState) -> list[_Piece]:
     pieces: list[_Piece] = []
     size = 0
     for index, part in enumerate(word):
@@ -95,7 +95,7 @@ def _home(text: str, state: ShellState, *, whole: bool) -> list[_Piece]:
     return [(folder, False, False), (slash + rest, True, False)]
 
 
-def _split(pieces: Sequence[_Piece], run: Run) -> list[_Field]:
+def _split(pieces: Sequence[_Piece], run: ShellRun) -> list[_Field]:
     fields: list[_Field] = []
     starts = True
     for text, special, splits in pieces:

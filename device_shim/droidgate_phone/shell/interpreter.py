@@ -23,7 +23,7 @@ from droidgate_phone.shell.shell_errors import (
     ShellExit,
     ShellSyntaxError,
 )
-from droidgate_phone.shell.shell_run import HERE, Budget, Pipe, Run, Stream
+from droidgate_phone.shell.shell_run import HERE, Pipe, ShellBudget, ShellRun, Stream
 from droidgate_phone.shell.shell_state import ShellState
 
 _SIMPLE: Final = {
@@ -339,7 +339,7 @@ def _close(pipes: Sequence[Pipe], index: int) -> None:
         pipes[index - 1].close_reader()
 
 
-def _join(run: Run, stages: Sequence[Signal]) -> None:
+def _join(run: ShellRun, stages: Sequence[Signal]) -> None:
     """Wait for the ends of commands; those of a run that is over get a few seconds."""
     for stage in stages:
         patience = _PATIENCE
@@ -352,7 +352,7 @@ def _join(run: Run, stages: Sequence[Signal]) -> None:
 
 def _start_in_background(state: ShellState, command: Simple) -> int:
     """Start a command that outlives this command line, with a budget of its own."""
-    run = Run(Budget())
+    run = ShellRun(ShellBudget())
     copy = replace(state.copy(), run=run, depth=0)
 
     def work() -> None:

@@ -49,7 +49,7 @@ class ParameterExpansion:
     quoted: bool = False
 
 
-Word = tuple[Text | ParameterExpansion, ...]
+ShellWord = tuple[Text | ParameterExpansion, ...]
 _DESCRIPTORS: Final = frozenset({(Text("0"),), (Text("1"),), (Text("2"),)})
 
 
@@ -59,15 +59,15 @@ class Redirection:
 
     descriptor: int
     operator: str
-    word: Word
+    word: ShellWord
 
 
 @dataclass(frozen=True, slots=True)
 class Simple:
     """A command of words; without words its assignments change the shell."""
 
-    assignments: tuple[tuple[str, Word], ...] = ()
-    words: tuple[Word, ...] = ()
+    assignments: tuple[tuple[str, ShellWord], ...] = ()
+    words: tuple[ShellWord, ...] = ()
     redirections: tuple[Redirection, ...] = ()
 
 
@@ -194,8 +194,8 @@ class Parser:
         return commands[0] if len(commands) == 1 else Pipeline(tuple(commands))
 
     def _simple(self) -> Simple:
-        assignments: list[tuple[str, Word]] = []
-        words: list[Word] = []
+        assignments: list[tuple[str, ShellWord]] = []
+        words: list[ShellWord] = []
         redirections: list[Redirection] = []
         while True:
             redirection = self._redirection()
@@ -218,7 +218,7 @@ class Parser:
             raise self._unexpected()
         return Simple(tuple(assignments), tuple(words), tuple(redirections))
 
-    def _check_reserved(self, word: Word, start: int) -> None:
+    def _check_reserved(self, word: ShellWord, start: int) -> None:
         first = word[0]
         text = first.text if len(word) == 1 and isinstance(first, Text) and not first.quoted else ""
         if text in _REFUSED_WORDS:
@@ -249,7 +249,7 @@ class Parser:
             raise NotModelledError(f"the shell's `{operator}` with another word than 0, 1 or 2")
         return Redirection(int(digit or operator[0] == ">"), operator, word)
 
-    def _word(self) -> Word:
+    def _word(self) -> ShellWord:
         """Read a word, which is empty where an operator or the end follows."""
         parts: list[Text | ParameterExpansion] = []
         while (character := self._peek()) and character not in _WORD_ENDS:
@@ -333,7 +333,7 @@ def _check_variable(name: str) -> None:
         raise NotModelledError(f"the variable {name}")
 
 
-def _assignment(word: Word) -> tuple[str, Word] | None:
+def _assignment(word: ShellWord) -> tuple[str, ShellWord] | None:
     """Return the name and the value of `name=value`."""
     first = word[0] if word else None
     if not isinstance(first, Text) or first.quoted or (match := _ASSIGNMENT.match(first.text)) is None:
@@ -347,7 +347,7 @@ def _assignment(word: Word) -> tuple[str, Word] | None:
     return name, value
 
 
-def _check_home(word: Word, start: str) -> None:
+def _check_home(word: ShellWord, start: str) -> None:
     """Refuse a `~` inside a word, which mksh expands there."""
     if any(isinstance(part, Text) and not part.quoted and start in part.text for part in word):
         raise NotModelledError(f"the shell's `{start}`")

@@ -21,7 +21,7 @@ _WAKE_SECONDS: Final = 0.5
 
 
 @dataclass(frozen=True, slots=True)
-class Budget:
+class ShellBudget:
     """What a run may take.
 
     Attributes:
@@ -60,13 +60,13 @@ _EXCEEDED: Final = {
 """What is said where a run takes more than its budget, by the budget's attribute."""
 
 
-class Run:
+class ShellRun:
     """Counts what a run takes; all its threads share it.
 
     Its counting methods raise BudgetExceededError when it is too much, and ever after.
     """
 
-    def __init__(self, budget: Budget) -> None:
+    def __init__(self, budget: ShellBudget) -> None:
         self.budget = budget
         self.over = threading.Event()
         self.refusal: Exception | None = None
@@ -142,7 +142,7 @@ class Run:
 class CountedOutput:
     """A stream of the caller, with what goes there counted; `uncounted` is that stream itself."""
 
-    def __init__(self, output: OutputStream, run: Run) -> None:
+    def __init__(self, output: OutputStream, run: ShellRun) -> None:
         self.uncounted = output
         self._run = run
 
@@ -155,7 +155,7 @@ class CountedOutput:
 class CheckedOutput:
     """What a command writes to; ends the command with the run, also where its output is not counted."""
 
-    def __init__(self, output: OutputStream, run: Run) -> None:
+    def __init__(self, output: OutputStream, run: ShellRun) -> None:
         self._output = output
         self._run = run
 
@@ -168,7 +168,7 @@ class CheckedOutput:
 class CountedInput:
     """What a command reads from, with that counted."""
 
-    def __init__(self, source: InputStream, run: Run) -> None:
+    def __init__(self, source: InputStream, run: ShellRun) -> None:
         self._source = source
         self._run = run
 
@@ -203,7 +203,7 @@ class ClosedStream:
 class Pipe:
     """Bytes from one command to the next; a writer waits while it is full, a reader while it is empty."""
 
-    def __init__(self, run: Run) -> None:
+    def __init__(self, run: ShellRun) -> None:
         self._run = run
         self._data = bytearray()
         self._changed = threading.Condition()
@@ -272,7 +272,7 @@ class Streams:
 class RunningHere(threading.local):
     """The run that a thread works for, so that `sh`, started as a command, counts for it as well."""
 
-    run: Run | None = None
+    run: ShellRun | None = None
     depth: int = 0
 
 

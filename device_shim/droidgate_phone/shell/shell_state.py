@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, cast
 
 from droidgate_phone.common.streams import InputStream, OutputStream
-from droidgate_phone.shell.shell_run import ClosedStream, Run, Stream
+from droidgate_phone.shell.shell_run import ClosedStream, ShellRun, Stream
 
 if TYPE_CHECKING:
     from droidgate_phone.system import AndroidSystem
@@ -35,7 +35,7 @@ class ShellState:
     """
 
     system: AndroidSystem
-    run: Run
+    run: ShellRun
     descriptors: Mapping[int, Stream]
     uid: int
     name: str

@@ -15,7 +15,7 @@ from droidgate_phone.java.intents import ComponentName, Intent
 from droidgate_phone.screen.window import LauncherEntry, Shown, Touched
 from droidgate_phone.system.activity_records import ActivityRecord, Task
 from droidgate_phone.system.behaviour import Activity
-from droidgate_phone.system.callers import SHELL, Caller
+from droidgate_phone.system.callers import SHELL, CallerIdentity
 from droidgate_phone.system.intent_text import show_intent
 from droidgate_phone.system.package_records import InstalledPackage
 from droidgate_phone.system.package_service import FIRST_APP_UID
@@ -119,7 +119,7 @@ class ActivityStack:
 
     def start(
         self,
-        caller: Caller,
+        caller: CallerIdentity,
         intent: Intent,
         on_result: Callable[[ActivityResult], None] | None = None,
         *,
@@ -141,7 +141,7 @@ class ActivityStack:
             AndroidError: Android refuses, or the code is not modelled.
         """
         crossed = cross_intent(intent, TRANSACTION_LIMIT)
-        accessor = caller if created_by is None else Caller(created_by.uid, created_by.name)
+        accessor = caller if created_by is None else CallerIdentity(created_by.uid, created_by.name)
         match = self._resolve(accessor, crossed)
         self._check_access(accessor, match, crossed)
         if not self._may_start(caller):
@@ -279,7 +279,7 @@ class ActivityStack:
         for record in gone:
             self.finish(record, ActivityResult(RESULT_CANCELED))
 
-    def _resolve(self, caller: Caller, intent: Intent) -> Match:
+    def _resolve(self, caller: CallerIdentity, intent: Intent) -> Match:
         flags = 0 if intent.component is not None else MATCH_DEFAULT_ONLY
         found = self._core.resolver.query("activity", intent, caller_uid=caller.uid, flags=flags, unseen=True)
         if not found:
@@ -288,7 +288,7 @@ class ActivityStack:
             raise AndroidNotModelledError("the chooser between several activities for one intent")
         return found[0]
 
-    def _check_access(self, caller: Caller, match: Match, intent: Intent) -> None:
+    def _check_access(self, caller: CallerIdentity, match: Match, intent: Intent) -> None:
         if caller.uid in (0, 1000, match.package.uid):
             return
         component = match.component
@@ -301,7 +301,7 @@ class ActivityStack:
             return
         raise AndroidError("java.lang.SecurityException", message)
 
-    def _may_start(self, caller: Caller) -> bool:
+    def _may_start(self, caller: CallerIdentity) -> bool:
         """Return whether a caller may open an activity now (BackgroundActivityStartController)."""
         core, uid = self._core, caller.uid
         if uid < FIRST_APP_UID or not core.release.has("background-activities"):
@@ -353,7 +353,6 @@ class ActivityStack:
         top = self.top_record()
         single_top = bool(intent.flags & FLAG_SINGLE_TOP) or match.component.launch_mode != "standard"
         if single_top and top is not None and top.match.name == match.name:
-            self._ask_again(top, intent)
             return "delivered-to-top", top
         # FLAG_ACTIVITY_MULTIPLE_TASK: a task of its own for each start.
         is_multiple = bool(intent.flags & FLAG_MULTIPLE_TASK)
@@ -367,14 +366,6 @@ class ActivityStack:
             return "to-front", task.activities[-1]
         return None
 
-    def _ask_again(self, record: ActivityRecord, intent: Intent) -> None:
-        def ask() -> None:
-            if record.instance is not None:
-                record.instance.on_new_intent(intent)
-                self._end_if_finished(record)
-
-        self._core.processes.run_code(record.process, ask)
-
     def _task_of(self, affinity: str) -> Task | None:
         return next((task for task in reversed(self._tasks) if task.affinity == affinity), None)
 
@@ -383,7 +374,7 @@ class ActivityStack:
         self._tasks.append(task)
         self._at_home = False
 
-    def _task_for(self, caller: Caller, match: Match, *, new_task: bool) -> Task:
+    def _task_for(self, caller: CallerIdentity, match: Match, *, new_task: bool) -> Task:
         if not new_task and caller.activity is not None:
             for task in self._tasks:
                 if caller.activity in task.activities:
@@ -427,7 +418,7 @@ class ActivityStack:
         self._last_use[uid] = self._core.clock.now()
         self._core.processes.mark_active(uid)
 
-    def _cancel(self, caller: Caller, on_result: Callable[[ActivityResult], None] | None) -> None:
+    def _cancel(self, caller: CallerIdentity, on_result: Callable[[ActivityResult], None] | None) -> None:
         self._deliver(caller.process, on_result, ActivityResult(RESULT_CANCELED))
 
     def _deliver(

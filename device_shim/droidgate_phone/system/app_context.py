@@ -37,7 +37,7 @@ from droidgate_phone.java.intents import ComponentName, Intent
 from droidgate_phone.system.activity_records import ActivityRecord
 from droidgate_phone.system.activity_stack import FLAG_NEW_TASK, ActivityNotFoundError
 from droidgate_phone.system.android_system import AndroidSystem
-from droidgate_phone.system.callers import Caller
+from droidgate_phone.system.callers import CallerIdentity
 from droidgate_phone.system.generic_documents import in_map_order
 from droidgate_phone.system.intent_text import show_intent
 from droidgate_phone.system.manifests import SERVICE_TYPES, PartKind
@@ -58,7 +58,7 @@ class AppPlatform:
     """Android's managers for one app."""
 
     def __init__(
-        self, system: AndroidSystem, package: InstalledPackage, process: AppProcess, caller: Caller
+        self, system: AndroidSystem, package: InstalledPackage, process: AppProcess, caller: CallerIdentity
     ) -> None:
         self._android = system
         self._package = package
@@ -388,7 +388,7 @@ class AppContext:
         self._android = system
         self._package = package
         self._process = process
-        self._caller = Caller(process.uid, package.name, process, activity)
+        self._caller = CallerIdentity(process.uid, package.name, process, activity)
         self._files = PrivateFiles(system, package, process)
         self._platform = AppPlatform(system, package, process, self._caller)
 

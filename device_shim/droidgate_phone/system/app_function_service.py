@@ -17,7 +17,7 @@ from droidgate_mappings.model.json_values import Json
 from droidgate_mappings.tables.app_functions import load_error_codes, load_indexing
 from droidgate_phone.common.clocks import wait_for_command
 from droidgate_phone.java.app_values import AndroidError, AppFunctionError, CallingPackage
-from droidgate_phone.system.callers import Caller
+from droidgate_phone.system.callers import CallerIdentity
 from droidgate_phone.system.generic_documents import Properties, in_map_order
 from droidgate_phone.system.manifests import InstalledComponent
 from droidgate_phone.system.package_records import InstalledPackage
@@ -41,8 +41,8 @@ _Take = Callable[[Mapping[str, Json] | AppFunctionError], None]
 _Run = Callable[[_Take], None]
 """Executes a function, and hands over what comes of it."""
 
-EnabledState = Literal["default", "enabled", "disabled"]
-_STATE_NUMBERS: Final[Mapping[EnabledState, int]] = {"default": 0, "enabled": 1, "disabled": 2}
+FunctionState = Literal["default", "enabled", "disabled"]
+_STATE_NUMBERS: Final[Mapping[FunctionState, int]] = {"default": 0, "enabled": 1, "disabled": 2}
 
 
 class TimedOutError(TimeoutError):
@@ -50,7 +50,7 @@ class TimedOutError(TimeoutError):
 
 
 @dataclass(frozen=True, slots=True)
-class ListedDocument:
+class SearchResult:
     """One search result of the listing.
 
     Attributes:
@@ -98,7 +98,7 @@ class AppFunctionManager:
         self._core = core
         self._lock = threading.RLock()
         self._indexed: dict[str, dict[str, IndexedDocument]] = {}
-        self._states: dict[tuple[str, str], EnabledState] = {}
+        self._states: dict[tuple[str, str], FunctionState] = {}
         self._allowed: set[tuple[str, str]] = set()
         self._registered: dict[tuple[str, str], _Registration] = {}
         if core.release.app_search is not None:
@@ -133,21 +133,21 @@ class AppFunctionManager:
                 document.function_id: document for document in documents if document.function_id is not None
             }
 
-    def listing(self, package: str | None = None) -> dict[str, list[ListedDocument]]:
+    def listing(self, package: str | None = None) -> dict[str, list[SearchResult]]:
         """Return what a search over all documents finds, by package, in the order of Android's maps."""
         names = [name for name in self.packages() if package in (None, name)]
         order = in_map_order({name: [] for name in names})
         return {name: self._documents(name) for name in order}
 
-    def _documents(self, package: str) -> list[ListedDocument]:
+    def _documents(self, package: str) -> list[SearchResult]:
         with self._lock:
             return [self._listed(package, document) for document in self._indexed[package].values()]
 
-    def _listed(self, package: str, document: IndexedDocument) -> ListedDocument:
+    def _listed(self, package: str, document: IndexedDocument) -> SearchResult:
         runtime: Properties | None = None
         if document.function_id is not None:
             runtime = in_map_order(self._runtime(package, document.function_id))
-        return ListedDocument(f"{document.type}-{package}", in_map_order(document.properties), runtime)
+        return SearchResult(f"{document.type}-{package}", in_map_order(document.properties), runtime)
 
     def _runtime(self, package: str, function_id: str) -> Properties:
         state = self._states.get((package, function_id), "default")
@@ -178,7 +178,7 @@ class AppFunctionManager:
         state = self._states.get((package, function_id), "default")
         return bool(document.enabled) if state == "default" else state == "enabled"
 
-    def set_enabled(self, package: str, function_id: str, state: EnabledState) -> None:
+    def set_enabled(self, package: str, function_id: str, state: FunctionState) -> None:
         """Set a function's state.
 
         Raises:
@@ -229,7 +229,13 @@ class AppFunctionManager:
         self._allowed.add((agent, target))
 
     def execute(
-        self, caller: Caller, package: str, function_id: str, parameters: Properties, *, seconds: float
+        self,
+        caller: CallerIdentity,
+        package: str,
+        function_id: str,
+        parameters: Properties,
+        *,
+        seconds: float,
     ) -> Properties:
         """Execute a function and return the properties of its result document.
 
@@ -254,11 +260,11 @@ class AppFunctionManager:
         self._core.log.record("app-function", package=package, function=function_id, caller_uid=caller.uid)
         return self._run(process, run, seconds)
 
-    def _calling_package(self, caller: Caller) -> CallingPackage:
+    def _calling_package(self, caller: CallerIdentity) -> CallingPackage:
         found = self._core.packages.find(caller.package or "")
         return CallingPackage(caller.package or "", () if found is None else found.signers)
 
-    def _may_execute(self, caller: Caller, package: str) -> bool:
+    def _may_execute(self, caller: CallerIdentity, package: str) -> bool:
         holds = self._core.packages.permissions.holds
         if caller.package == package or caller.uid < FIRST_APP_UID:
             return holds(caller.uid, EXECUTE_PERMISSION) or caller.package == package

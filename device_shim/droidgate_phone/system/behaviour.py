@@ -47,7 +47,7 @@ class Context(Protocol):
         """The app's package."""
 
     @property
-    def files(self) -> AppFiles:
+    def files(self) -> PrivateFiles:
         """The app's private files; they survive its process."""
 
     @property
@@ -398,7 +398,7 @@ class Platform(Protocol):
         """
 
 
-class AppFiles(Protocol):
+class PrivateFiles(Protocol):
     """Private files of an app, by name."""
 
     def read(self, name: str) -> bytes | None:
@@ -494,10 +494,6 @@ class Activity(Touched):
     def on_destroy(self) -> None:
         """Handle the end, by `finish` or because the user went back; not where the process dies."""
 
-    def on_new_intent(self, intent: Intent) -> None:
-        """Handle another start of this activity while it is on top (launch mode singleTop)."""
-        del intent
-
     def set_result(self, code: int, data: Intent | None = None) -> None:
         """Set what the caller will be given."""
         self.result = ActivityResult(code, data)
@@ -539,7 +535,7 @@ class Receiver:
         return None
 
 
-class Provider:
+class ContentProvider:
     """A content provider."""
 
     def __init__(self, context: Context) -> None:
@@ -630,6 +626,6 @@ class App:
     SERVICES: ClassVar[Mapping[str, type[Service]]] = {}
     ACTIVITIES: ClassVar[Mapping[str, type[Activity]]] = {}
     RECEIVERS: ClassVar[Mapping[str, type[Receiver]]] = {}
-    PROVIDERS: ClassVar[Mapping[str, type[Provider]]] = {}
+    PROVIDERS: ClassVar[Mapping[str, type[ContentProvider]]] = {}
     APP_FUNCTION_SERVICES: ClassVar[Mapping[str, type[AppFunctionService]]] = {}
     INSTRUMENTATIONS: ClassVar[Mapping[str, type[Instrumentation]]] = {}

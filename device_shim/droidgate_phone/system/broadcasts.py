@@ -11,7 +11,7 @@ from droidgate_phone.common.clocks import start_work
 from droidgate_phone.java.app_values import AndroidError, BroadcastResult
 from droidgate_phone.java.intents import Intent
 from droidgate_phone.system.behaviour import PendingBroadcast, Receiver
-from droidgate_phone.system.callers import Caller
+from droidgate_phone.system.callers import CallerIdentity
 from droidgate_phone.system.intent_text import show_intent
 from droidgate_phone.system.package_service import FIRST_APP_UID
 from droidgate_phone.system.parcels import ONEWAY_LIMIT, cross_bundle, cross_intent
@@ -56,7 +56,7 @@ class BroadcastManager:
         self._threads: list[threading.Thread] = []
         self._lock = threading.Lock()
 
-    def send_and_wait(self, caller: Caller, intent: Intent) -> BroadcastResult:
+    def send_and_wait(self, caller: CallerIdentity, intent: Intent) -> BroadcastResult:
         """Send an ordered broadcast and return its final result.
 
         Raises:
@@ -66,7 +66,7 @@ class BroadcastManager:
         return self._run(self._receivers(caller, crossed), crossed)
 
     def send_ordered(
-        self, caller: Caller, intent: Intent, on_result: Callable[[BroadcastResult], None]
+        self, caller: CallerIdentity, intent: Intent, on_result: Callable[[BroadcastResult], None]
     ) -> None:
         """Send an ordered broadcast; the final result is handed over on the caller's main thread.
 
@@ -95,7 +95,7 @@ class BroadcastManager:
         for thread in threads:
             thread.join(1.0)
 
-    def _checked(self, caller: Caller, intent: Intent) -> Intent:
+    def _checked(self, caller: CallerIdentity, intent: Intent) -> Intent:
         if intent.action in _PROTECTED and caller.uid not in (0, 1000):
             message = (
                 f"Permission Denial: not allowed to send broadcast {intent.action} from pid=4711, "
@@ -104,12 +104,12 @@ class BroadcastManager:
             raise AndroidError("java.lang.SecurityException", message)
         return cross_intent(replace(intent, flags=intent.flags | FLAG_EXCLUDE_STOPPED_PACKAGES))
 
-    def _receivers(self, caller: Caller, intent: Intent) -> list[tuple[Match, type[Receiver]]]:
+    def _receivers(self, caller: CallerIdentity, intent: Intent) -> list[tuple[Match, type[Receiver]]]:
         found = self._core.resolver.query("receiver", intent, caller_uid=caller.uid)
         reached = [match for match in found if self._reaches(caller, match, intent)]
         return [(match, self._modelled(match)) for match in reached]
 
-    def _reaches(self, caller: Caller, match: Match, intent: Intent) -> bool:
+    def _reaches(self, caller: CallerIdentity, match: Match, intent: Intent) -> bool:
         component, package = match.component, match.package
         foreign = caller.uid not in (0, 1000, package.uid)
         if foreign and not component.exported:

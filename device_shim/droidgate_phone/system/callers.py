@@ -10,7 +10,7 @@ from droidgate_phone.system.processes import FIRST_ISOLATED_UID, AppProcess, is_
 
 
 @dataclass(frozen=True, slots=True)
-class Caller:
+class CallerIdentity:
     """Who makes a call, as the system knows it.
 
     Attributes:
@@ -49,10 +49,10 @@ class Caller:
         return f"ProcessRecord{{0 {shown}}} (pid={process.pid}, uid={self.uid})"
 
 
-SHELL: Caller = Caller(SHELL_UID, SHELL_PACKAGE)
+SHELL: CallerIdentity = CallerIdentity(SHELL_UID, SHELL_PACKAGE)
 """`adb shell`."""
 
 
-def caller_of_uid(uid: int) -> Caller:
+def caller_of_uid(uid: int) -> CallerIdentity:
     """Return the caller that a command line's uid means."""
-    return SHELL if uid == SHELL_UID else Caller(uid)
+    return SHELL if uid == SHELL_UID else CallerIdentity(uid)

@@ -7,8 +7,8 @@ from typing import Final, TypeVar
 
 from droidgate_phone.java.app_values import AndroidError
 from droidgate_phone.java.intents import Bundle, split_uri
-from droidgate_phone.system.behaviour import Provider
-from droidgate_phone.system.callers import Caller
+from droidgate_phone.system.behaviour import ContentProvider
+from droidgate_phone.system.callers import CallerIdentity
 from droidgate_phone.system.manifests import InstalledComponent
 from droidgate_phone.system.messengers import DEAD_OBJECT
 from droidgate_phone.system.package_records import InstalledPackage
@@ -34,10 +34,10 @@ class ContentManager:
 
     def __init__(self, core: SystemCore) -> None:
         self._core = core
-        self._instances: dict[tuple[str, int], Provider] = {}
+        self._instances: dict[tuple[str, int], ContentProvider] = {}
 
     def call(
-        self, caller: Caller, uri: str, method: str, argument: str | None, extras: Bundle
+        self, caller: CallerIdentity, uri: str, method: str, argument: str | None, extras: Bundle
     ) -> Bundle | None:
         """Call a method; the framework checks only that the provider may be opened (reference 1.8).
 
@@ -49,7 +49,7 @@ class ContentManager:
         self._core.log.record("provider-call", uri=uri, method=method, caller_uid=caller.uid)
         return None if result is None else cross_bundle(result, TRANSACTION_LIMIT)
 
-    def read(self, caller: Caller, uri: str) -> bytes:
+    def read(self, caller: CallerIdentity, uri: str) -> bytes:
         """Return what `openFile(uri, "r")` gives.
 
         Raises:
@@ -61,7 +61,7 @@ class ContentManager:
             raise AndroidError("java.io.FileNotFoundException", f"No files supported by provider at {uri}")
         return bytes(found)
 
-    def write(self, caller: Caller, uri: str, content: bytes) -> None:
+    def write(self, caller: CallerIdentity, uri: str, content: bytes) -> None:
         """Write through `openFile(uri, "w")`.
 
         Raises:
@@ -74,7 +74,7 @@ class ContentManager:
         if not taken:
             raise AndroidError("java.io.FileNotFoundException", f"No files supported by provider at {uri}")
 
-    def query(self, caller: Caller, uri: str) -> list[Mapping[str, Cell]] | None:
+    def query(self, caller: CallerIdentity, uri: str) -> list[Mapping[str, Cell]] | None:
         """Return a cursor's rows, None for no cursor.
 
         Raises:
@@ -84,7 +84,7 @@ class ContentManager:
         found = self._run(caller, uri, lambda provider: provider.query(uri, caller.uid))
         return None if found is None else [dict(row) for row in found]
 
-    def _find(self, caller: Caller, uri: str) -> tuple[InstalledPackage, InstalledComponent]:
+    def _find(self, caller: CallerIdentity, uri: str) -> tuple[InstalledPackage, InstalledComponent]:
         authority = split_uri(uri).host
         for package in self._core.packages.all():
             for component in package.components("provider"):
@@ -96,7 +96,9 @@ class ContentManager:
                     return package, component
         raise AndroidError("java.lang.IllegalStateException", f"Could not find provider: {authority}")
 
-    def _check_open(self, caller: Caller, package: InstalledPackage, component: InstalledComponent) -> None:
+    def _check_open(
+        self, caller: CallerIdentity, package: InstalledPackage, component: InstalledComponent
+    ) -> None:
         if caller.uid in (0, 1000, package.uid):
             return
         holds = self._core.packages.permissions.holds
@@ -114,7 +116,7 @@ class ContentManager:
             return
         raise AndroidError("java.lang.SecurityException", message)
 
-    def _check_data(self, caller: Caller, uri: str, *, writing: bool) -> None:
+    def _check_data(self, caller: CallerIdentity, uri: str, *, writing: bool) -> None:
         package, component = self._find(caller, uri)
         self._check_open(caller, package, component)
         needed = component.write_permission if writing else component.permission
@@ -127,7 +129,7 @@ class ContentManager:
         )
         raise AndroidError("java.lang.SecurityException", message)
 
-    def _run(self, caller: Caller, uri: str, code: Callable[[Provider], Value]) -> Value:
+    def _run(self, caller: CallerIdentity, uri: str, code: Callable[[ContentProvider], Value]) -> Value:
         package, component = self._find(caller, uri)
         self._check_open(caller, package, component)
         app = self._core.code_of(package)
@@ -155,8 +157,8 @@ class ContentManager:
         package: InstalledPackage,
         component: InstalledComponent,
         process: AppProcess,
-        provider: type[Provider],
-    ) -> Provider:
+        provider: type[ContentProvider],
+    ) -> ContentProvider:
         key = (component.name, process.pid)
         if key not in self._instances:
             self._instances[key] = provider(self._core.context_for(package, process))

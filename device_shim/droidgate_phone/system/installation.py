@@ -16,7 +16,7 @@ from droidgate_android.apk.reader import Apk, open_apk
 from droidgate_android.apk.xml_tree import XmlElement
 from droidgate_mappings.formats.application import Application
 from droidgate_mappings.model.errors import InputError
-from droidgate_phone.system.manifests import Manifest, read_manifest
+from droidgate_phone.system.manifests import InstalledManifest, read_manifest
 from droidgate_phone.system.releases import ReleaseProfile
 
 BASE_APK: Final = "base.apk"
@@ -70,7 +70,7 @@ class ParsedPackage:
     apk: Apk
     apks: dict[str, bytes]
     application: Application
-    manifest: Manifest
+    manifest: InstalledManifest
     signers: tuple[str, ...]
     target_sdk: int
     minimum_sdk: int
@@ -237,7 +237,7 @@ def _has_signing_block(apk: Apk) -> bool:
     return apk.archive.source.read(start, end - start) == _SIGNING_BLOCK
 
 
-def _check_exported(manifest: Manifest, base: str) -> None:
+def _check_exported(manifest: InstalledManifest, base: str) -> None:
     for component in manifest.components:
         if component.filters and not component.exported_stated:
             message = (

@@ -106,7 +106,7 @@ class DeclaredQuery:
 
 
 @dataclass(frozen=True, slots=True)
-class Manifest:
+class InstalledManifest:
     """A manifest as PackageManager keeps it."""
 
     package: str
@@ -122,7 +122,7 @@ class Manifest:
     legacy_storage: bool | None = None
 
 
-def read_manifest(apk: Apk) -> Manifest:
+def read_manifest(apk: Apk) -> InstalledManifest:
     """Return what PackageManager keeps of an APK.
 
     Args:
@@ -166,9 +166,9 @@ class _ManifestReader:
         self._package = apk.package
         self._read = _Attributes(apk)
 
-    def read(self) -> Manifest:
+    def read(self) -> InstalledManifest:
         body = next(self._root.child_elements("application"), XmlElement("application"))
-        return Manifest(
+        return InstalledManifest(
             package=self._package,
             components=tuple(self._read_components(body)),
             requested_permissions=tuple(self._requested()),

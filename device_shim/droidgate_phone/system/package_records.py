@@ -8,14 +8,14 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal
 
 from droidgate_mappings.formats.application import Application
-from droidgate_phone.system.manifests import InstalledComponent, Manifest, PartKind
+from droidgate_phone.system.manifests import InstalledComponent, InstalledManifest, PartKind
 
 if TYPE_CHECKING:
     from droidgate_android.apk.reader import Apk
 
-EnabledState = Literal["default", "enabled", "disabled", "disabled-user", "disabled-until-used"]
+EnabledState = Literal["default", "enabled", "disabled", "disabled-user"]
 
-_ON = {"enabled": True, "disabled": False, "disabled-user": False, "disabled-until-used": False}
+_ON = {"enabled": True, "disabled": False, "disabled-user": False}
 
 
 @dataclass(slots=True)
@@ -55,7 +55,7 @@ class InstalledPackage:
     signers: tuple[str, ...]
     code_folder: str
     apks: dict[str, bytes]
-    manifest: Manifest
+    manifest: InstalledManifest
     application: Application
     apk: Apk | None
     granted: set[str] = field(default_factory=set)

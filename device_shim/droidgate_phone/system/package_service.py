@@ -23,7 +23,7 @@ _CODE_FOLDER: Final = "/data/app"
 _DATA_FOLDER: Final = "/data/data"
 
 PackageListener = Callable[[str, InstalledPackage | None], None]
-"""Told the name of a package that came, changed or went, and what it is now (None: gone)."""
+"""Takes the name of a package that came, changed or went, and what it is now (None: gone)."""
 
 
 @dataclass(slots=True)

@@ -86,17 +86,6 @@ class Permissions:
             None,
         )
 
-    def known(self) -> dict[str, str]:
-        """Return every permission of the phone with its protection level, sorted."""
-        table = _table()
-        found = {
-            name: level for name, level in table.protection.items() if table.since.get(name, 0) <= self._sdk
-        }
-        for package in self._packages.values():
-            for name, level in package.manifest.declared_permissions.items():
-                found.setdefault(name, level)
-        return dict(sorted(found.items()))
-
     def grant_at_install(self, package: InstalledPackage, *, runtime: bool) -> None:
         """Give an app what it gets without asking.
 

@@ -14,7 +14,7 @@ from typing import Final, Literal
 
 from droidgate_mappings.model.errors import UsageError
 
-Rule = Literal[
+ReleaseRule = Literal[
     "background-activities",
     "background-foreground-services",
     "background-services",
@@ -75,7 +75,7 @@ class ReleaseProfile:
     function_shell: int | None = None
     rules: Mapping[str, RuleSetting] | None = None
 
-    def has(self, rule: Rule, target_sdk: int | None = None) -> bool:
+    def has(self, rule: ReleaseRule, target_sdk: int | None = None) -> bool:
         """Return whether a rule is in force, for an app of that targetSdkVersion where one is given."""
         setting = (self.rules or {})[rule]
         return self.sdk >= setting.since and (target_sdk is None or target_sdk >= setting.target)

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from droidgate_phone.java.app_values import AndroidError, Message
 from droidgate_phone.java.intents import ComponentName, Intent
 from droidgate_phone.system.behaviour import Service
-from droidgate_phone.system.callers import Caller
+from droidgate_phone.system.callers import CallerIdentity
 from droidgate_phone.system.messengers import DEAD_OBJECT, MessengerRegistry
 from droidgate_phone.system.processes import AppProcess
 from droidgate_phone.system.resolver import Match
@@ -102,7 +102,7 @@ class BoundService:
         messengers: MessengerRegistry,
         record: ServiceRecord,
         binder: Binder,
-        caller: Caller,
+        caller: CallerIdentity,
         on_message: Callable[[Message], None],
         on_unbound: Callable[[BoundService], None],
         flags: int = 0,

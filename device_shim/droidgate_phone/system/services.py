@@ -10,7 +10,7 @@ from typing import Final
 from droidgate_phone.java.app_values import AndroidError, Message, ServiceConnection
 from droidgate_phone.java.intents import ComponentName, Intent
 from droidgate_phone.system.behaviour import START_REDELIVER_INTENT, Service
-from droidgate_phone.system.callers import Caller
+from droidgate_phone.system.callers import CallerIdentity
 from droidgate_phone.system.intent_text import show_intent
 from droidgate_phone.system.manifests import SERVICE_TYPES
 from droidgate_phone.system.messengers import MessengerRegistry
@@ -99,7 +99,9 @@ class ServiceManager:
         """Return the services that run."""
         return self._services.all()
 
-    def start(self, caller: Caller, intent: Intent, *, foreground: bool = False) -> ComponentName | None:
+    def start(
+        self, caller: CallerIdentity, intent: Intent, *, foreground: bool = False
+    ) -> ComponentName | None:
         """Start a service; None where there is none.
 
         Raises:
@@ -142,7 +144,7 @@ class ServiceManager:
         self._run_tracked(record, intent, instance.on_start_command)
 
     def start_foreground(
-        self, caller: Caller, name: ComponentName, types: Sequence[str] | None = None
+        self, caller: CallerIdentity, name: ComponentName, types: Sequence[str] | None = None
     ) -> None:
         """Move a service to the foreground (ActiveServices.setServiceForegroundInnerLocked).
 
@@ -158,14 +160,14 @@ class ServiceManager:
         if record is not None and record.process is caller.process:
             self._enter_foreground(record, types)
 
-    def stop_foreground(self, caller: Caller, name: ComponentName) -> None:
+    def stop_foreground(self, caller: CallerIdentity, name: ComponentName) -> None:
         """Move a service of the caller's process back to the background; it keeps running."""
         record = self._records.get(name)
         if record is not None and record.process is caller.process:
             record.foreground = False
             self._core.processes.mark_active(record.process.uid)
 
-    def _check_foreground_start(self, caller: Caller, match: Match) -> None:
+    def _check_foreground_start(self, caller: CallerIdentity, match: Match) -> None:
         """Raise what `startForegroundService` throws from Android 12 on in an app in the background.
 
         The shell may start one at any time.
@@ -288,7 +290,7 @@ class ServiceManager:
         name = next(names[since] for since in names if self._core.release.at_least(since))
         self._core.processes.crash(record.process, f"{name}: {_not_in_foreground(record)}")
 
-    def stop(self, caller: Caller, intent: Intent) -> bool:
+    def stop(self, caller: CallerIdentity, intent: Intent) -> bool:
         """Stop a started service; False where it does not run.
 
         Raises:
@@ -306,7 +308,7 @@ class ServiceManager:
 
     def bind(
         self,
-        caller: Caller,
+        caller: CallerIdentity,
         intent: Intent,
         on_message: Callable[[Message], None],
         on_disconnected: Callable[[], None] | None = None,
@@ -340,7 +342,7 @@ class ServiceManager:
         return binding
 
     def bind_later(
-        self, caller: Caller, intent: Intent, connection: ServiceConnection
+        self, caller: CallerIdentity, intent: Intent, connection: ServiceConnection
     ) -> BoundService | None:
         """Bind a service as an app does: what comes of it is reported on the caller's main thread.
 
@@ -379,7 +381,7 @@ class ServiceManager:
         )
 
     def _begin_binding(
-        self, caller: Caller, intent: Intent, on_message: Callable[[Message], None], flags: int
+        self, caller: CallerIdentity, intent: Intent, on_message: Callable[[Message], None], flags: int
     ) -> tuple[ServiceRecord, BoundService] | None:
         crossed = cross_intent(intent, TRANSACTION_LIMIT)
         match = self._find(caller, crossed)
@@ -489,7 +491,7 @@ class ServiceManager:
         if deliver(intent) != START_REDELIVER_INTENT and intent in record.redelivered:
             record.redelivered.remove(intent)
 
-    def acknowledge(self, caller: Caller, name: ComponentName, intent: Intent) -> None:
+    def acknowledge(self, caller: CallerIdentity, name: ComponentName, intent: Intent) -> None:
         """End one start (`stopSelf(startId)`); the service is stopped when none is left."""
         record = self._records.get(name)
         if record is None or record.process is not caller.process:
@@ -500,11 +502,11 @@ class ServiceManager:
             if not record.redelivered and not record.pending:
                 self.stop(caller, Intent(component=name))
 
-    def _find(self, caller: Caller, intent: Intent) -> Match | None:
+    def _find(self, caller: CallerIdentity, intent: Intent) -> Match | None:
         found = self._core.resolver.query("service", intent, caller_uid=caller.uid)
         return found[0] if found else None
 
-    def _check_access(self, caller: Caller, match: Match) -> None:
+    def _check_access(self, caller: CallerIdentity, match: Match) -> None:
         component = match.component
         if caller.uid in (0, 1000, match.package.uid):
             return
@@ -526,7 +528,7 @@ class ServiceManager:
             return _NoCode
         return service
 
-    def _check_background(self, caller: Caller, match: Match, *, foreground: bool) -> None:
+    def _check_background(self, caller: CallerIdentity, match: Match, *, foreground: bool) -> None:
         release, target = self._core.release, match.package.target_sdk
         if foreground:
             self._check_foreground_start(caller, match)

@@ -58,7 +58,7 @@ class _RefusedError(Exception):
 
 
 @dataclass(eq=False)
-class ServedPhone:
+class AttachedPhone:
     """A phone as the server shows it.
 
     Attributes:
@@ -103,7 +103,7 @@ class _Target:
     serial: str | None = None
     number: int | None = None
 
-    def fits(self, phone: ServedPhone) -> bool:
+    def fits(self, phone: AttachedPhone) -> bool:
         if self.serial is not None:
             return phone.serial == self.serial
         if self.number is not None:
@@ -146,7 +146,7 @@ class AdbServer:
         self.watchers = _Watchers()
         self._lock = threading.Lock()
         self._numbers = itertools.count(1)
-        self._phones: list[ServedPhone] = []
+        self._phones: list[AttachedPhone] = []
 
         def connect(connected: socket.socket) -> _Client:
             return _Client(self, connected, log)
@@ -154,20 +154,20 @@ class AdbServer:
         self._listener = Listener(port, "adb server", connect, log=log, workers=workers)
         self.port = self._listener.port
 
-    def add(self, phone: ServedPhone) -> None:
+    def add(self, phone: AttachedPhone) -> None:
         """Show a phone."""
         with self._lock:
             phone.number = next(self._numbers)
             self._phones.append(phone)
         self.watchers.wake()
 
-    def remove(self, phone: ServedPhone) -> None:
+    def remove(self, phone: AttachedPhone) -> None:
         """Show a phone no longer."""
         with self._lock:
             self._phones.remove(phone)
         self.watchers.wake()
 
-    def set_connected(self, phone: ServedPhone, *, is_connected: bool) -> None:
+    def set_connected(self, phone: AttachedPhone, *, is_connected: bool) -> None:
         """Connect a phone, or disconnect it as `adb disconnect` does."""
         with self._lock:
             was_connected, phone.is_connected = phone.is_connected, is_connected
@@ -175,12 +175,12 @@ class AdbServer:
                 phone.number = next(self._numbers)
         self.watchers.wake()
 
-    def all_phones(self) -> list[ServedPhone]:
+    def all_phones(self) -> list[AttachedPhone]:
         """Return the phones, those that are disconnected with them."""
         with self._lock:
             return list(self._phones)
 
-    def phones(self) -> list[ServedPhone]:
+    def phones(self) -> list[AttachedPhone]:
         """Return the phones that are connected."""
         return [phone for phone in self.all_phones() if phone.is_connected]
 
@@ -198,7 +198,7 @@ class _Client:
         self._log = log
         self._input = InputSocket(connected)
         self.output = OutputSocket(connected, Faults())
-        self._phone: ServedPhone | None = None
+        self._phone: AttachedPhone | None = None
 
     def run(self) -> None:
         """Answer requests until the connection ends."""
@@ -281,7 +281,7 @@ class _Client:
         number = self._phone.number.to_bytes(8, "little") if kind == "tport" else b""
         self.output.send(b"OKAY" + number)
 
-    def _find_phone(self, target: _Target, *, in_any_state: bool = False) -> ServedPhone:
+    def _find_phone(self, target: _Target, *, in_any_state: bool = False) -> AttachedPhone:
         found = [phone for phone in self._server.phones() if target.fits(phone)]
         if not found:
             raise _RefusedError(target.missing_text())
@@ -320,7 +320,7 @@ class _Client:
         phones = sorted(self._server.phones(), key=lambda phone: phone.serial)
         return "".join(phone.line(is_long=is_long) for phone in phones)
 
-    def _send_state(self, what: str, phone: ServedPhone) -> None:
+    def _send_state(self, what: str, phone: AttachedPhone) -> None:
         if what == "features":
             self._send("OKAY", ",".join(phone.services.banner().features))
         else:

@@ -274,7 +274,7 @@ class _PacketInput:
             self._ended = is_broken or (kind == CLOSE_INPUT and self._can_close)
 
 
-Service = Callable[[Endpoint], None]
+AdbService = Callable[[Endpoint], None]
 """Serves a stream to its end; the caller closes the stream."""
 
 _SHELL_PREFIX: Final = "shell"
@@ -339,7 +339,7 @@ class Services:
         """Return what the phone reports about itself."""
         return self._userland.banner()
 
-    def find(self, name: bytes) -> Service | None:
+    def find(self, name: bytes) -> AdbService | None:
         """Return the service of a name, or None where this phone does not have it."""
         shown = service_text(name)
         service = self._find(name.decode("utf-8", "surrogateescape"))
@@ -349,7 +349,7 @@ class Services:
         self._log.record("service", service=shown)
         return service
 
-    def _find(self, name: str) -> Service | None:
+    def _find(self, name: str) -> AdbService | None:
         if name.startswith((f"{_SHELL_PREFIX}:", f"{_SHELL_PREFIX},")):
             request = read_shell_request(name)
             return None if request is None else functools.partial(self._serve_shell, request)
@@ -362,7 +362,7 @@ class Services:
             return functools.partial(serve_files, self._userland.files)
         return self._find_answer(name)
 
-    def _find_direct_command(self, name: str) -> Service | None:
+    def _find_direct_command(self, name: str) -> AdbService | None:
         """Return the service of `abb`, which calls a system service as `cmd` does, but without a shell."""
         kind, _, arguments = name.partition(":")
         if kind not in self.banner().features:
@@ -370,7 +370,7 @@ class Services:
         command = shlex.join(["cmd", *arguments.split("\0")])
         return functools.partial(self._serve_shell, ShellRequest(command, kind == "abb", False, "dumb"))
 
-    def _find_answer(self, name: str) -> Service | None:
+    def _find_answer(self, name: str) -> AdbService | None:
         for beginning, text in _ANSWERS.items():
             if name.startswith(beginning):
                 return functools.partial(_answer, text)

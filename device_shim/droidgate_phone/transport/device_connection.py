@@ -26,7 +26,7 @@ from droidgate_phone.transport.packets import (
     LARGEST_PAYLOAD,
     VERSION_WITH_CHECKSUMS,
     VERSION_WITHOUT_CHECKSUMS,
-    Packet,
+    AdbPacket,
     PacketError,
     pack_header,
     payload_checksum,
@@ -36,7 +36,7 @@ from droidgate_phone.transport.sockets import Buffer, EndOfInputError, InputSock
 
 _UNREAD_UP_TO: Final = LARGEST_PAYLOAD
 
-SendPacket = Callable[[Packet], None]
+SendPacket = Callable[[AdbPacket], None]
 """Sends a packet; raises OSError where the connection has ended."""
 
 
@@ -109,7 +109,7 @@ class DeviceStream:
             if owes_okay:
                 self._owes_okay = False
         if owes_okay:
-            self._send_if_open(Packet("OKAY", self.own_id, self.peer_id))
+            self._send_if_open(AdbPacket("OKAY", self.own_id, self.peer_id))
         return content
 
     def _take(self, limit: int) -> bytes:
@@ -141,7 +141,7 @@ class DeviceStream:
                         raise BrokenPipeError("the host has closed the stream")
                     self._may_send = False
                 try:
-                    self._send(Packet("WRTE", self.own_id, self.peer_id, payload))
+                    self._send(AdbPacket("WRTE", self.own_id, self.peer_id, payload))
                 except OSError as error:
                     self.abandon()
                     raise BrokenPipeError(str(error)) from error
@@ -149,7 +149,7 @@ class DeviceStream:
     def close(self) -> None:
         """End the stream, which nobody serves any more, and send the host a CLSE."""
         if self._end():
-            self._send_quietly(Packet("CLSE", self.own_id, self.peer_id))
+            self._send_quietly(AdbPacket("CLSE", self.own_id, self.peer_id))
         self._forget(self.own_id)
 
     def take_close(self) -> None:
@@ -185,7 +185,7 @@ class DeviceStream:
             owes_okay = self._unread_bytes + len(payload) >= _UNREAD_UP_TO
         if not owes_okay:
             # Before the service can read it: in adbd, too, no answer overtakes the OKAY of what it answers.
-            self._send_if_open(Packet("OKAY", self.own_id, self.peer_id))
+            self._send_if_open(AdbPacket("OKAY", self.own_id, self.peer_id))
         with self._changed:
             if payload:
                 self._unread.append(memoryview(payload))
@@ -202,11 +202,11 @@ class DeviceStream:
             listener()
         return was_open
 
-    def _send_if_open(self, packet: Packet) -> None:
+    def _send_if_open(self, packet: AdbPacket) -> None:
         if self.is_open:
             self._send_quietly(packet)
 
-    def _send_quietly(self, packet: Packet) -> None:
+    def _send_quietly(self, packet: AdbPacket) -> None:
         try:
             self._send(packet)
         except OSError:
@@ -299,7 +299,7 @@ class DeviceConnection:
         self._ended.set()
         self._output.end()
 
-    def _handle(self, packet: Packet) -> None:
+    def _handle(self, packet: AdbPacket) -> None:
         self._check_payload(packet)
         if packet.command == "CNXN":
             self._shake_hands(packet)
@@ -316,7 +316,7 @@ class DeviceConnection:
         else:
             self._take_close(packet)
 
-    def _check_payload(self, packet: Packet) -> None:
+    def _check_payload(self, packet: AdbPacket) -> None:
         """Check a payload's checksum; a CNXN may have the old version's or already none."""
         skips = VERSION_WITHOUT_CHECKSUMS
         version = packet.first if packet.command == "CNXN" else self._version
@@ -324,7 +324,7 @@ class DeviceConnection:
         if not may_skip and packet.checksum != payload_checksum(packet.payload):
             raise PacketError(f"the checksum of {packet.command} is wrong")
 
-    def _shake_hands(self, packet: Packet) -> None:
+    def _shake_hands(self, packet: AdbPacket) -> None:
         self._abandon_streams()
         self._is_online = False
         self._version = VERSION_WITH_CHECKSUMS
@@ -341,9 +341,9 @@ class DeviceConnection:
     def _send_token(self) -> None:
         """Ask for a signature; a token is good for one attempt."""
         self._token = os.urandom(TOKEN_BYTES)
-        self._send(Packet("AUTH", _TOKEN, 0, self._token))
+        self._send(AdbPacket("AUTH", _TOKEN, 0, self._token))
 
-    def _authenticate(self, packet: Packet) -> None:
+    def _authenticate(self, packet: AdbPacket) -> None:
         token, self._token = self._token, None
         if packet.first == _SIGNATURE and token is not None:
             if not self._faults.unauthorized and self._keys.have_signed(token, bytes(packet.payload)):
@@ -363,13 +363,13 @@ class DeviceConnection:
     def _go_online(self) -> None:
         banner = self._services.banner().text().encode()[:_LARGEST_BANNER]
         # The answer to a host is still in the old version's form; both sides know the version from then on.
-        self._send(Packet("CNXN", VERSION_WITHOUT_CHECKSUMS, self._taken_payload, banner))
+        self._send(AdbPacket("CNXN", VERSION_WITHOUT_CHECKSUMS, self._taken_payload, banner))
         self._version = min(VERSION_WITHOUT_CHECKSUMS, self._host_version)
         self._wrong_signatures = 0
         self._is_online = True
         self._log.record("connected", wire="device", version=f"{self._version:08x}", host=self._host)
 
-    def _open(self, packet: Packet) -> None:
+    def _open(self, packet: AdbPacket) -> None:
         if not packet.first or packet.second:
             raise PacketError(f"OPEN with the stream numbers {packet.first} and {packet.second}")
         name = bytes(packet.payload).rstrip(b"\0")
@@ -378,7 +378,7 @@ class DeviceConnection:
             self._log.record("refused-service", service=service_text(name), reason="too many at one time")
             service = None
         if service is None:
-            self._send(Packet("CLSE", 0, packet.first))
+            self._send(AdbPacket("CLSE", 0, packet.first))
             return
         stream = DeviceStream(
             next(self._own_ids),
@@ -389,7 +389,7 @@ class DeviceConnection:
         )
         with self._lock:
             self._streams[stream.own_id] = stream
-        self._send(Packet("OKAY", stream.own_id, stream.peer_id))
+        self._send(AdbPacket("OKAY", stream.own_id, stream.peer_id))
 
         def serve() -> None:
             try:
@@ -399,25 +399,25 @@ class DeviceConnection:
 
         self._workers.start(f"adb service {service_text(name)[:40]}", serve)
 
-    def _take_okay(self, packet: Packet) -> None:
+    def _take_okay(self, packet: AdbPacket) -> None:
         stream = self._find_stream(packet)
         if stream is not None:
             stream.take_okay()
         elif packet.first and packet.second:
-            self._send(Packet("CLSE", packet.second, packet.first))
+            self._send(AdbPacket("CLSE", packet.second, packet.first))
 
-    def _take_payload(self, packet: Packet) -> None:
+    def _take_payload(self, packet: AdbPacket) -> None:
         stream = self._find_stream(packet)
         if stream is not None:
             stream.take_payload(packet.payload)
 
-    def _take_close(self, packet: Packet) -> None:
+    def _take_close(self, packet: AdbPacket) -> None:
         stream = self._find_stream(packet)
         if stream is not None:
             stream.take_close()
-            self._send(Packet("CLSE", stream.own_id, stream.peer_id))
+            self._send(AdbPacket("CLSE", stream.own_id, stream.peer_id))
 
-    def _find_stream(self, packet: Packet) -> DeviceStream | None:
+    def _find_stream(self, packet: AdbPacket) -> DeviceStream | None:
         """Return the stream of a packet; old hosts close with 0 as their own number."""
         with self._lock:
             stream = self._streams.get(packet.second)
@@ -436,7 +436,7 @@ class DeviceConnection:
         for stream in streams:
             stream.abandon()
 
-    def _send(self, packet: Packet) -> None:
+    def _send(self, packet: AdbPacket) -> None:
         header = pack_header(packet, with_checksum=self._version < VERSION_WITHOUT_CHECKSUMS)
         if self._faults.garbage and next(self._sent_packets) % GARBAGE_EVERY == 0:
             # Real hosts look past a wrong magic and wait for ever; a wrong length ends their connection.

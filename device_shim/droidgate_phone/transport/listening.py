@@ -74,7 +74,7 @@ _MOST_WAITING: Final = 16
 """Threads that wait for a connection; one that has served ends where so many do."""
 
 
-class Connection(Protocol):
+class ServedConnection(Protocol):
     """One connection that came in."""
 
     def run(self) -> None:
@@ -102,7 +102,7 @@ class Listener:
         self,
         port: int,
         name: str,
-        connect: Callable[[socket.socket], Connection],
+        connect: Callable[[socket.socket], ServedConnection],
         *,
         log: EventLog,
         workers: Workers,
@@ -114,7 +114,7 @@ class Listener:
         self._log = log
         self._workers = workers
         self._lock = threading.Lock()
-        self._connections: set[Connection] = set()
+        self._connections: set[ServedConnection] = set()
         self._closed = threading.Event()
         self._waiting = 0
         self._wait_in_a_thread()

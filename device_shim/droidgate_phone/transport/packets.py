@@ -49,7 +49,7 @@ class PacketError(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class Packet:
+class AdbPacket:
     """One packet; `command` is its name of four letters."""
 
     command: str
@@ -64,14 +64,14 @@ def payload_checksum(payload: Buffer) -> int:
     return sum(payload) & _ALL_BITS
 
 
-def pack_header(packet: Packet, *, with_checksum: bool) -> bytes:
+def pack_header(packet: AdbPacket, *, with_checksum: bool) -> bytes:
     """Return the header of a packet."""
     number = COMMANDS[packet.command]
     checksum = payload_checksum(packet.payload) if with_checksum else 0
     return HEADER.pack(number, packet.first, packet.second, len(packet.payload), checksum, number ^ _ALL_BITS)
 
 
-def read_packet(source: InputSocket, *, largest_payload: int) -> Packet:
+def read_packet(source: InputSocket, *, largest_payload: int) -> AdbPacket:
     """Read a packet; its checksum is left to the caller, who knows the version.
 
     Raises:
@@ -87,4 +87,4 @@ def read_packet(source: InputSocket, *, largest_payload: int) -> Packet:
     if length > largest_payload:
         raise PacketError(f"{name} with {length} bytes, more than {largest_payload}")
     payload = source.read_exactly(length) if length else b""
-    return Packet(name, first, second, payload, checksum)
+    return AdbPacket(name, first, second, payload, checksum)

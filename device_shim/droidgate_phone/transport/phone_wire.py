@@ -10,7 +10,7 @@ from typing import Final, Self
 from droidgate_phone.common.event_log import EventLog
 from droidgate_phone.common.faults import Faults
 from droidgate_phone.transport.adb_keys import AuthorizedKeys
-from droidgate_phone.transport.adb_server import AdbServer, ServedPhone
+from droidgate_phone.transport.adb_server import AdbServer, AttachedPhone
 from droidgate_phone.transport.adb_services import Services, Userland
 from droidgate_phone.transport.device_connection import DeviceConnection
 from droidgate_phone.transport.listening import Listener, Workers
@@ -63,7 +63,7 @@ class PhoneWire:
             self.close()
             raise
         self.server = self._own_server or server
-        self._served = ServedPhone(self.serial, services, faults)
+        self._served = AttachedPhone(self.serial, services, faults)
         if self.server is not None:
             self.server.add(self._served)
 

@@ -56,7 +56,7 @@ LONGEST_DEADLINE_MS: Final = 150_000
 
 AGGREGATED: Final = finding_code(
     "shim-aggregated",
-    "Several apps stand behind one shim: agents choose an app by its name and description first, and see one",
+    "One shim covers several apps: agents choose an app by its name and description first, and see one",
     __name__,
 )
 

@@ -15,13 +15,7 @@ from droidgate_mappings.model.json_values import Json
 from droidgate_mappings.values.coercion import fit_arguments
 from droidgate_mappings.values.failures import CallError, Failure
 from droidgate_mobile_mcp.wire import MobileMcpRequest
-from droidgate_shim.engine.authority import (
-    NO_GRANT,
-    CallPermission,
-    Carrier,
-    Policy,
-    check_target,
-)
+from droidgate_shim.engine.authority import NO_GRANT, CallPermission, Carrier, Policy, check_target
 from droidgate_shim.engine.backends import BackendAnswer, ExtrasCall, Outgoing, read_answer, write_call
 from droidgate_shim.engine.open_calls import CallKey, OpenCalls
 from droidgate_shim.engine.rates import Rates
@@ -35,7 +29,6 @@ UNANSWERED: Final = Failure(
 )
 _TIMEOUT: Final = Failure("timeout", "no answer came in time; the call may have run")
 _CANCELED: Final = Failure("canceled", "the caller ended the call")
-_STOPPED: Final = Failure("interrupted", "the app behind the capability stopped")
 
 ReplyTo: TypeAlias = object
 """Where an answer goes, such as a PendingIntent or a Messenger: the engine returns it and never looks."""
@@ -296,17 +289,10 @@ class Engine:
 
     def cancel(self, now: int, reply_to: ReplyTo) -> list[Effect]:
         """End the call whose answer goes there, because its caller cancels it or has gone."""
-        return self._fail_where(now, lambda state: state.reply_to is reply_to, _CANCELED)
-
-    def died(self, now: int, package: str) -> list[Effect]:
-        """End the calls that are at a backend whose process died."""
-        return self._fail_where(now, lambda state: _package_called(state) == package, _STOPPED)
-
-    def _fail_where(self, now: int, concerns: Callable[[CallState], bool], failure: Failure) -> list[Effect]:
         effects = self.expire(now)
         for call in self._calls.all():
-            if concerns(call.state):
-                effects += self._fail(call.number, failure)
+            if call.state.reply_to is reply_to:
+                effects += self._fail(call.number, _CANCELED)
         return effects
 
     def expire(self, now: int) -> list[Effect]:
@@ -370,13 +356,6 @@ class Engine:
         permission, outgoing = state.permission, state.outgoing
         route = permission.route
         return [Send(call, state.reply_to, route.backend, route.target, permission, outgoing, deadline)]
-
-
-def _package_called(state: CallState) -> str | None:
-    """Return the package that a call has gone out to."""
-    if state.prepared is None or state.is_asking:
-        return None
-    return state.prepared.route.target.package
 
 
 def _failed(request: MobileMcpRequest, reply_to: ReplyTo, failure: Failure) -> Answer:

@@ -443,7 +443,7 @@ class ValueFitter:
         if not (declared.nullable or self._resolve(declared, pointer).nullable):
             self._report(UnfitValueError(pointer, f"{name!r} is required and missing"))
             return
-        self._coerce(f"{pointer}/{pointer_token(name)}", "it is required and missing, which stands for null")
+        self._coerce(f"{pointer}/{pointer_token(name)}", "it is required and missing; null is used")
 
     def _fit_all(self, value: Json, combination: AllOfType, pointer: str, depth: int) -> Json:
         for member in combination.members:

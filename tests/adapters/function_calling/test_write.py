@@ -358,7 +358,7 @@ def test_null_in_a_models_call_means_no_value_and_a_required_null_is_one(tmp_pat
     fitted = fit_arguments(meant.arguments, provider.capabilities[0], provider.definitions)
     assert fitted.values == {"title": "Milk", "places": places}
     messages = [coercion.message for coercion in fitted.coercions]
-    assert messages == ["it is required and missing, which stands for null"]
+    assert messages == ["it is required and missing; null is used"]
 
 
 @titled("part", {

@@ -13,12 +13,12 @@ from droidgate_phone.commands.command_registry import command_names
 from droidgate_phone.common.clocks import Clock
 from droidgate_phone.files.file_layout import lay_out
 from droidgate_phone.files.phone_files import VirtualFiles
-from droidgate_phone.shell import Budget, run_shell
+from droidgate_phone.shell import ShellBudget, run_shell
 from droidgate_phone.shell.shell_run import Streams
 from droidgate_phone.system import AndroidSystem
 
 SCRATCH = "/data/local/tmp"
-TEST_BUDGET = Budget(seconds=120, steps=100_000, output=1 << 24)
+TEST_BUDGET = ShellBudget(seconds=120, steps=100_000, output=1 << 24)
 
 
 @dataclass
@@ -97,7 +97,7 @@ class Phone:
         *,
         uid: int = 2000,
         environment: Mapping[str, str] | None = None,
-        budget: Budget = TEST_BUDGET,
+        budget: ShellBudget = TEST_BUDGET,
         output: Sink | None = None,
     ) -> Outcome:
         output = output or Sink()

@@ -15,7 +15,7 @@ from device_shim.phone_shell.shell_bench import Phone, Sink
 from device_shim.phone_shell.test_shell_against_mksh import PIECES
 from droidgate_phone.commands import command_registry
 from droidgate_phone.phone import boot, start_phone
-from droidgate_phone.shell import BUDGET_STATUS, NOT_MODELLED_STATUS, Budget, run_shell
+from droidgate_phone.shell import BUDGET_STATUS, NOT_MODELLED_STATUS, ShellBudget, run_shell
 from droidgate_phone.shell.interpreter import THREADS
 from droidgate_phone.shell.programs import INTERNAL_STATUS
 from droidgate_phone.shell.shell_run import Streams
@@ -74,7 +74,9 @@ def test_the_watch_on_the_host_sees_an_open_file(tmp_path: Path) -> None:
 
 @given(st.text(max_size=80) | st.lists(st.sampled_from(PIECES), max_size=25).map("".join))
 def test_garbage_ends_with_a_status_and_never_raises(command: str) -> None:
-    outcome = Phone().run(command, b"some\ninput\n", budget=Budget(seconds=120, steps=2000, output=1 << 20))
+    outcome = Phone().run(
+        command, b"some\ninput\n", budget=ShellBudget(seconds=120, steps=2000, output=1 << 20)
+    )
     assert 0 <= outcome.status <= 255
     assert b"failed inside" not in outcome.error
 
@@ -108,7 +110,7 @@ def test_numbers_and_uris_of_any_length_are_read_or_refused(command: str) -> Non
     (" | ".join(["sleep 5"] * 70), "at one time"),
 ], ids=lambda text: text[:20])  # fmt: skip
 def test_a_command_line_that_takes_too_much_is_ended(command: str, what: str) -> None:
-    budget = Budget(seconds=120, steps=3000, output=1 << 20, text=1 << 20, fields=10_000)
+    budget = ShellBudget(seconds=120, steps=3000, output=1 << 20, text=1 << 20, fields=10_000)
     phone = Phone()
     phone.files.write("/data/local/tmp/again", b"sh /data/local/tmp/again", uid=2000)
     outcome = phone.run(command, budget=budget)
@@ -125,19 +127,19 @@ def test_a_command_line_that_takes_too_much_is_ended(command: str, what: str) ->
     ],
 )  # fmt: skip
 def test_input_without_end_is_ended(command: str) -> None:
-    budget = Budget(seconds=1, input=1 << 22, memory=1 << 20, text=1 << 20)
+    budget = ShellBudget(seconds=1, input=1 << 22, memory=1 << 20, text=1 << 20)
     assert Phone().run(command, budget=budget).status == BUDGET_STATUS
 
 
 def test_a_run_ends_at_its_deadline() -> None:
-    outcome = Phone().run("sleep 3600; echo no", budget=Budget(seconds=0.05))
+    outcome = Phone().run("sleep 3600; echo no", budget=ShellBudget(seconds=0.05))
     assert (outcome.status, outcome.output) == (BUDGET_STATUS, b"")
     assert "longer than" in outcome.complaint
 
 
 def test_a_deadline_ends_every_command_of_a_pipeline() -> None:
     before = THREADS.working
-    outcome = Phone().run("cat /dev/zero | cat | cat >/dev/null", budget=Budget(seconds=0.1))
+    outcome = Phone().run("cat /dev/zero | cat | cat >/dev/null", budget=ShellBudget(seconds=0.1))
     assert outcome.status == BUDGET_STATUS
     # A thread of an earlier run may still have been at its end.
     assert THREADS.working <= before

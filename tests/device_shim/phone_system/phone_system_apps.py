@@ -32,7 +32,7 @@ from droidgate_phone.system.behaviour import (
     Activity,
     App,
     AppFunctionService,
-    Provider,
+    ContentProvider,
     Receiver,
     Service,
 )
@@ -247,7 +247,7 @@ class Louder(Answer):
         return BroadcastResult(found.code, (found.data or "").upper(), found.extras)
 
 
-class Store(Provider):
+class Store(ContentProvider):
     """Keeps one document, and returns the uid of the caller."""
 
     def call(self, method: str, argument: str | None, extras: Bundle, caller_uid: int) -> Bundle | None:

@@ -22,7 +22,7 @@ from droidgate_phone.common.faults import Faults
 from droidgate_phone.java.app_values import AppFunctionError
 from droidgate_phone.shell import run_shell
 from droidgate_phone.system import AndroidSystem
-from droidgate_phone.system.callers import Caller
+from droidgate_phone.system.callers import CallerIdentity
 from droidgate_phone.system.releases import load_release
 
 ANDROID_17 = "37"
@@ -371,10 +371,10 @@ def test_only_the_shell_and_root_execute_by_command() -> None:
 def test_an_app_executes_its_own_functions_and_no_others() -> None:
     with phone(apks=(tool(), make_agent())) as system:
         uids = {package.name: package.uid for package in system.packages.all()}
-        own = Caller(uids[TOOL], TOOL)
+        own = CallerIdentity(uids[TOOL], TOOL)
         result = system.app_functions.execute(own, TOOL, f"{TOOL}.Notes#text", {}, seconds=5)
         assert result == {RUN: ["a/b é"]}
-        other = Caller(uids[AGENT], AGENT)
+        other = CallerIdentity(uids[AGENT], AGENT)
         with pytest.raises(AppFunctionError) as refused:
             system.app_functions.execute(other, TOOL, f"{TOOL}.Notes#text", {}, seconds=5)
         assert (refused.value.code, refused.value.message) == (
@@ -391,7 +391,7 @@ def test_an_agent_with_the_permission_needs_the_allowlist_on_17() -> None:
             agent.granted.add("android.permission.EXECUTE_APP_FUNCTIONS")
             if listed_agent:
                 system.app_functions.allow_caller(AGENT, TOOL)
-            caller = Caller(agent.uid, AGENT)
+            caller = CallerIdentity(agent.uid, AGENT)
             if works:
                 assert system.app_functions.execute(caller, TOOL, f"{TOOL}.Notes#void", {}, seconds=5) == {}
             else:

@@ -26,7 +26,7 @@ from device_shim.phone_transport.conftest import StartPhone, WiredPhone
 from droidgate_phone.common import event_log
 from droidgate_phone.transport import listening
 from droidgate_phone.transport.device_connection import DeviceStream
-from droidgate_phone.transport.packets import Packet, PacketError, pack_header, read_packet
+from droidgate_phone.transport.packets import AdbPacket, PacketError, pack_header, read_packet
 from droidgate_phone.transport.sockets import EndOfInputError, InputSocket
 from strategies import damaged
 from waiting import wait_until
@@ -136,7 +136,7 @@ def test_the_okay_of_a_packet_is_sent_before_its_service_can_read_it() -> None:
     happened: list[str] = []
     has_read = threading.Event()
 
-    def send(packet: Packet) -> None:
+    def send(packet: AdbPacket) -> None:
         # A service that could read already would do so meanwhile.
         has_read.wait(0.2)
         happened.append(packet.command)
@@ -422,7 +422,7 @@ READY = bytes.fromhex("4f4b4159 01000000 07000000 00000000 00000000 b0b4bea6")
 CLOSE = bytes.fromhex("434c5345 01000000 07000000 00000000 00000000 bcb3acba")
 
 
-def read(content: bytes, *, largest: int = 4096) -> Packet:
+def read(content: bytes, *, largest: int = 4096) -> AdbPacket:
     ours, theirs = socket.socketpair()
     with ours, theirs:
         theirs.sendall(content)
@@ -431,13 +431,13 @@ def read(content: bytes, *, largest: int = 4096) -> Packet:
 
 
 @pytest.mark.parametrize(("content", "packet"), [
-    (CONNECT, Packet("CNXN", 0x01000001, 4096, b"host::\0", 562)),
-    (OPEN, Packet("OPEN", 7, 0, b"sync:\0", 0)),
-    (WRITE, Packet("WRTE", 1, 7, b"hi", 209)),
-    (READY, Packet("OKAY", 1, 7, b"", 0)),
-    (CLOSE, Packet("CLSE", 1, 7, b"", 0)),
+    (CONNECT, AdbPacket("CNXN", 0x01000001, 4096, b"host::\0", 562)),
+    (OPEN, AdbPacket("OPEN", 7, 0, b"sync:\0", 0)),
+    (WRITE, AdbPacket("WRTE", 1, 7, b"hi", 209)),
+    (READY, AdbPacket("OKAY", 1, 7, b"", 0)),
+    (CLOSE, AdbPacket("CLSE", 1, 7, b"", 0)),
 ], ids=["connect", "open", "write", "ready", "close"])  # fmt: skip
-def test_packets_of_the_protocol_are_read_and_written(content: bytes, packet: Packet) -> None:
+def test_packets_of_the_protocol_are_read_and_written(content: bytes, packet: AdbPacket) -> None:
     assert read(content) == packet
     written = pack_header(packet, with_checksum=bool(packet.checksum)) + packet.payload
     assert written == content

@@ -30,7 +30,7 @@ LATER_CLASSES = {
     "backends/AppFunctionCaller": 36,
     "backends/AppFunctionCaller$Enabled": 36,
     "frontends/FunctionService": 36,
-    "frontends/FunctionService$Arguments": 36,
+    "frontends/FunctionService$FunctionArguments": 36,
 }
 # Members that Android 7.0 has not got, with the API level that developer.android.com/reference gives them.
 # Each is in the sources behind a comparison with SDK_INT, or in a class of LATER_CLASSES.

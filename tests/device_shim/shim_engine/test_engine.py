@@ -15,7 +15,6 @@ import pytest
 from hypothesis import given, strategies as st
 
 from adapters.appfunctions_wire.wire_types import DEFINITIONS, input_types_with_values
-from device_shim.shim_engine.conformance.evaluation import evaluate
 from device_shim.shim_engine.engine_samples import (
     AGENT,
     ANY_APP,
@@ -36,11 +35,10 @@ from droidgate_mappings.model.types import ObjectType
 from droidgate_mappings.values.failures import CallError, Failure
 from droidgate_shim.engine.authority import CallLimits, Policy, parse_policy, read_policy
 from droidgate_shim.engine.backends import BroadcastAnswer, ExtrasCall, ResponseAnswer
-from droidgate_shim.engine.carried import MAX_CARRIED_UNITS, carried_units
 from droidgate_shim.engine.engine import Answer, Ask, Engine, Send
 from droidgate_shim.engine.responses import answer_journal_entry
 from droidgate_shim.engine.routes import Target, parse_route_table, read_route_table
-from droidgate_shim.engine.strict_json import MAX_UNITS, exact_numbers, fits_units, parse_strict, write_strict
+from droidgate_shim.engine.strict_json import exact_numbers, parse_strict, write_strict
 from strategies import damaged
 
 NO = Failure("denied", "the user refused this call")
@@ -186,19 +184,6 @@ def test_what_was_open_when_the_shim_died_is_answered_from_the_journal() -> None
     assert (json.loads(second["response"])["id"], second["mcp_request_id"]) == (7, "7")
 
 
-def test_an_answer_and_a_call_that_are_too_long_are_refused() -> None:
-    shim = engine()
-    for length, token in ((MAX_CARRIED_UNITS, "malformed_response"), (MAX_CARRIED_UNITS - 200, None)):
-        sent = only(Send, shim.submit(0, "bind", AGENT, s1("1", "weather", {}), None))
-        answer = only(Answer, shim.answered(1, sent.call, BroadcastAnswer(-1, "x" * length)))
-        assert answer.token == token
-        assert token is None or carried_units(answer.extras) < 1_000
-    # Each of these is one unit in the request and six in the tool's parameters.
-    controls = json.dumps({"place": "\ufffe" * 50_000}, ensure_ascii=False)
-    request = f'{{"id":"1","capability":{{"id":"weather","input":{controls}}}}}'
-    assert only(Answer, shim.submit(2, "start", 0, {"request": request}, None)).token == "invalid_argument"
-
-
 @pytest.mark.parametrize("carrier", ["bind", "start"])
 def test_a_request_may_be_admitted_long_before_it_is_taken(carrier: Any) -> None:
     shim = engine({**ANY_APP, "limits": {"burst": 1}})
@@ -313,20 +298,6 @@ def test_a_yes_to_all_further_calls_ends_with_its_grant_and_one_to_a_call_does_n
 # Values and documents of app functions
 
 
-@pytest.mark.parametrize(("facts", "outcome"), [
-    pytest.param({"enum": ["a"]}, {"error": "unfit", "pointer": ""}, id="not listed"),
-    pytest.param({"keywords": {"const": "a"}}, {"error": "unfit", "pointer": ""}, id="not the constant"),
-    pytest.param({"enum": ["a"], "nullable": True}, {"value": None, "coercions": []},
-        id="the type allows it"),
-    pytest.param({"enum": ["a", None]}, {"value": None, "coercions": []}, id="listed"),
-])  # fmt: skip
-def test_null_is_an_allowed_value_only_where_it_is_listed_or_the_type_allows_it(
-    facts: dict[str, Any], outcome: dict[str, Any]
-) -> None:
-    vector = {"op": "fit", "type": {"kind": "any", **facts}, "value": None}
-    assert evaluate(vector) == outcome
-
-
 def test_a_value_nested_too_deep_is_refused_both_ways() -> None:
     value: Any = 1
     document: Any = 1
@@ -353,16 +324,6 @@ def test_what_is_written_holds_only_known_kinds_and_reads_back_as_given(case: tu
 
 
 # JSON
-
-
-@pytest.mark.parametrize(("text", "fits"), [
-    pytest.param("\U0001f600" * (MAX_UNITS // 2), True, id="as many pairs as fit"),
-    pytest.param("\U0001f600" * (MAX_UNITS // 2) + "a", False, id="a letter after as many pairs as fit"),
-    pytest.param("a" * MAX_UNITS, True, id="as many letters as fit"),
-    pytest.param("a" * (MAX_UNITS + 1), False, id="a letter more than fit"),
-])  # fmt: skip
-def test_length_counts_utf16_units(*, text: str, fits: bool) -> None:
-    assert fits_units(text) is fits
 
 
 def test_floats_of_another_parser_become_the_digits_they_mean() -> None:

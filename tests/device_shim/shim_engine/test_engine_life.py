@@ -174,12 +174,6 @@ class Driver:
         reply = found[0].reply if found else Reply()
         self.check(self.engine.cancel(self.now, reply), expected)
 
-    def died(self, wait: int, package: str) -> None:
-        expected = self.pass_time(wait)
-        found = [item for item in self.open if item.package == package and not item.is_asking]
-        expected += [self.close(item, "interrupted") for item in found]
-        self.check(self.engine.died(self.now, package), expected)
-
     def check_handles(self) -> None:
         assert self.engine.open_count() == len(self.open) == len(self.engine.journal())
         assert self.engine.next_deadline() == min((item.deadline for item in self.open), default=None)
@@ -201,14 +195,12 @@ def play(seed: int, events: int) -> Driver:
     for _ in range(events):
         wait = random.choice((0, 0, 1, 50, 700, 2_500, 6_000))
         caller, request_id, which = random.choice(CALLERS), random.choice(IDS), random.randrange(20)
-        kinds = ("request", "decide", "result", "fail", "late", "cancel", "died")
-        kind = random.choices(kinds, (50, 20, 20, 5, 10, 10, 2), k=1)[0]
+        kinds = ("request", "decide", "result", "fail", "late", "cancel")
+        kind = random.choices(kinds, (50, 20, 20, 5, 10, 10), k=1)[0]
         if kind == "request":
             driver.request(wait, caller, request_id, random.choice(list(CAPABILITIES)))
         elif kind == "cancel":
             driver.cancel(wait, caller, request_id)
-        elif kind == "died":
-            driver.died(wait, random.choice(("a.pdf", "a.weather", "a.gone")))
         else:
             getattr(driver, kind)(wait, which)
         driver.check_handles()

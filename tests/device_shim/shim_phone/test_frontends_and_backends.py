@@ -271,7 +271,7 @@ def test_the_action_by_which_an_mmcp_tool_is_found_calls_nothing(world: World) -
         f"{SHIM}/dev.droidgate.shim.frontends.MmcpActivity", "--es", "tool_name", "weather",
     )  # fmt: skip
     assert "Status: ok" in started.stdout
-    assert world.host("history")["calls"] == []
+    assert world.history() == []
 
 
 # The phone's shim and the builder compute the same digests; shim.md 5 has the recipes

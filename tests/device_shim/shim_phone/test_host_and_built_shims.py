@@ -75,15 +75,14 @@ def test_what_is_not_a_frame_is_refused(world: World, shim_runtime: ShimRuntime,
     else:
         assert "FileNotFoundException" in ran.stderr
     assert "FileNotFoundException" in world.run("content", "read", "--uri", uri).stderr
-    assert world.host("history")["calls"] == []
 
 
 @pytest.mark.parametrize(("method", "argument", "token"), [
     ("hello", {"version": 2}, "unsupported_version"),
     ("hello", {}, "unsupported_version"),
     ("dance", {"version": 1}, "invalid_argument"),
-    ("switch", {"version": 1, "capability": "desk", "on": "yes"}, "invalid_argument"),
-    ("switch", {"version": 1, "capability": "nothing", "on": True}, "unknown_capability"),
+    ("ask", {"version": 1, "on": "yes"}, "invalid_argument"),
+    ("grant", {"version": 1, "caller": "any-app", "capability": "nothing"}, "unknown_capability"),
     ("call", {"version": 1, "request": "no request"}, "invalid_argument"),
     ("discover-broadcast", {"version": 1, "component": "x"}, "invalid_argument"),
     ("discover-broadcast", {"version": 1, "component": "not.there/.X"}, "unavailable"),
@@ -100,9 +99,9 @@ def test_what_the_host_asks_wrongly_is_reported_by_a_token(
 
 
 @pytest.mark.parametrize("shim_runtime", ["python"], indirect=True)
-def test_a_switch_is_on_or_off(world: World) -> None:
+def test_asking_is_on_or_off(world: World) -> None:
     # The Java app takes the missing word for off.
-    assert token_of_host(world.host("switch", capability="desk")) == "invalid_argument"
+    assert token_of_host(world.host("ask")) == "invalid_argument"
 
 
 def test_the_hosts_deadline_ends_a_call(world: World) -> None:

@@ -217,7 +217,7 @@ def test_the_death_of_the_tool_fails_each_open_call_once_and_takes_what_it_kept(
         item.join(60)
     assert tokens == ["interrupted"] * 3
     assert world.host("status", shim=SHIM)["open"] == 0
-    assert [item["token"] for item in world.host("history", shim=SHIM)["calls"]] == [None, *tokens]
+    assert [item["token"] for item in world.history(4, shim=SHIM)] == [None, *tokens]
     world.system.faults = Faults()
     assert _total(world) == 0
 

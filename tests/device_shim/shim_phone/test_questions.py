@@ -284,7 +284,7 @@ def test_nobody_is_asked_about_a_call_that_would_fail(world: World, case: str, t
     elif case == "unknown capability":
         capability = "nothing"
     elif case == "switched off":
-        world.host("switch", capability="desk", on=False)
+        world.switch_off("desk")
     elif case == "changed descriptor":
         world.install(tool_apk(descriptor='{"tools":[1]}', version=2))
     else:
@@ -314,7 +314,7 @@ def test_arguments_that_nobody_reads_are_not_asked_about(world: World) -> None:
 def test_what_changes_while_the_user_is_asked_counts(world: World, change: str) -> None:
     asked = ask(world)
     if change == "switched off":
-        world.host("switch", capability="desk", on=False)
+        world.switch_off("desk")
     else:
         world.system.packages.uninstall(TOOL)
         world.install(tool_apk(signer="second"))
@@ -412,7 +412,7 @@ def test_a_question_without_an_answer_ends_at_the_deadline_of_its_call() -> None
     world = show_windows(make_world(clock=StillClock()))
     message = world.ask("desk", {"how": "well"})["message"]
     assert message.startswith("needs_user: nobody answered the question about this call")
-    (call,) = world.host("history")["calls"]
+    (call,) = world.history(1)
     assert (call["token"], call["ms"]) == ("needs_user", PATIENT_MS)
     assert not is_asking(world)
     assert world.files_of(TOOL) == b""
@@ -485,7 +485,7 @@ def test_the_death_of_the_agent_takes_its_question_away(world: World) -> None:
     world.system.end_processes(OTHER, "test")
     wait_until(lambda: not is_asking(world))
     assert world.host("status")["open"] == 0
-    (call,) = world.host("history")["calls"]
+    (call,) = world.history(1)
     assert (call["caller"], call["token"]) == (OTHER, "canceled")
     assert world.files_of(TOOL) == b""
 

@@ -120,7 +120,7 @@ def test_a_jvm_that_ends_at_once_is_reported_with_what_it_wrote(
     java.chmod(0o755)
     monkeypatch.setattr(jvm_machine, "compiled_bridge", lambda _: tmp_path)
     with pytest.raises(UsageError, match="does not start: Error occurred during initialization of VM"):
-        jvm_machine.Machine(jvm_parts.Parts(tmp_path, (), tmp_path, ()))
+        jvm_machine.Machine(jvm_parts.JvmParts(tmp_path, (), tmp_path, ()))
 
 
 @pytest.mark.parametrize(("name", "release"), [("jvm", "33"), ("jvm", "37"), ("js", "36.1")])

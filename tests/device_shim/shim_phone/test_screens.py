@@ -120,7 +120,7 @@ def _replace(world: World, apk: bytes) -> None:
 
 CHANGES: dict[str, tuple[Callable[[World], object], str]] = {
     "revoked": (_revoke, "denied"),
-    "switched off": (lambda world: world.host("switch", capability="screen", on=False), "disabled"),
+    "switched off": (lambda world: world.switch_off("screen"), "disabled"),
     "uninstalled": (lambda world: world.system.packages.uninstall(TOOL), "unavailable"),
     "another signer": (lambda world: _replace(world, tool_apk(signer="second")), "unavailable"),
     "another declaration": (

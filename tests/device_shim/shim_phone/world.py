@@ -208,12 +208,35 @@ class World:
             else:
                 yield bytes(files.read(path))
 
+    def switch_off(self, capability: str) -> None:
+        """Switch a capability off on the shim's screen, as its user does, and leave that screen."""
+        # Without notifications the screen first asks for them.
+        self.run("pm", "grant", SHIM, "android.permission.POST_NOTIFICATIONS")
+        self.run("am", "start", "-W", "-n", f"{SHIM}/dev.droidgate.shim.consent.ManageActivity")
+        self.tap_text(capability)
+        self.run("input", "keyevent", "BACK")
+        wait_until(lambda: self.host("status")["switched_off"] == [capability])
+
+    def history(self, count: int = 0, *, shim: str = SHIM) -> list[dict[str, Any]]:
+        """Return the calls that a shim has written down, oldest first, once there are so many.
+
+        The Java classes write a second after a call.
+        """
+        path, files = f"/data/data/{shim}/files/history.json", self.system.files
+
+        def read() -> list[dict[str, Any]]:
+            return json.loads(files.read(path)) if files.exists(path) else []
+
+        wait_until(lambda: len(read()) >= count)
+        return read()
+
     def texts(self) -> list[str]:
         """Return the texts that are shown, from top to bottom."""
         return [node.get("text") or "" for node in nodes_of(self.system)]
 
     def tap_text(self, text: str) -> None:
-        """Tap the one view that shows this text."""
+        """Tap the one view that shows this text, once there is one."""
+        wait_until(lambda: text in self.texts())
         tap(self.system, lambda node: node.get("text") == text)
 
     def close(self) -> None:

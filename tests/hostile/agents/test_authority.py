@@ -152,11 +152,9 @@ def test_a_denied_capability_and_one_that_does_not_exist_are_reported_alike(worl
 
 def test_a_capability_that_is_switched_off_is_disabled_for_everybody(world: World) -> None:
     world.grant(AGENT)
-    world.host("switch", capability="desk", on=False)
+    world.switch_off("desk")
     assert token_of(world.ask("desk", {"how": "well"})) == "disabled"
     assert token_of(world.ask_host("desk", {"how": "well"})) == "disabled"
-    world.host("switch", capability="desk", on=True)
-    assert outputs_of(world.ask("desk", {"how": "well"}))
 
 
 def test_grants_survive_the_process_and_go_when_they_are_revoked(world: World) -> None:
@@ -255,7 +253,7 @@ def test_a_callback_that_opens_an_activity_is_not_sent(world: World) -> None:
     context.start_service(Intent(component=SERVICE, extras=extras), foreground=True)
     wait_until(lambda: not [o for o in world.system.services.running() if o.name == SERVICE])
     assert not world.system.log.of_kind("pending-intent-sent")
-    assert world.host("history")["calls"] == []
+    assert world.history() == []
 
 
 def test_a_message_without_an_answerable_form_is_dropped(world: World) -> None:
@@ -280,8 +278,9 @@ def test_the_users_screen_revokes_switches_and_clears(world: World) -> None:
     assert world.host("status")["grants"] == []
     world.tap_text("screen")
     assert world.host("status")["switched_off"] == ["screen"]
+    world.history(1)
     world.tap_text("Clear")
-    assert world.host("history")["calls"] == []
+    wait_until(lambda: world.history() == [])
 
 
 def test_the_users_screen_asks_for_notifications(world: World) -> None:
@@ -303,7 +302,7 @@ def test_history_says_who_called_what_and_never_with_what(world: World) -> None:
     world.grant(AGENT)
     world.ask("desk", {"how": "well"})
     world.ask("radio", {"how": "SECRET"})
-    calls = world.host("history")["calls"]
+    calls = world.history(2)
     assert [(call["caller"], call["capability"], call["token"]) for call in calls] == [
         (AGENT, "desk", None),
         (AGENT, "radio", None),
@@ -319,5 +318,5 @@ def test_a_start_without_a_callback_does_nothing(world: World) -> None:
     context = world.system.app_context(AGENT)
     context.start_service(Intent(component=SERVICE, extras=extras), foreground=True)
     wait_until(lambda: not [o for o in world.system.services.running() if o.name == SERVICE])
-    assert world.host("history")["calls"] == []
+    assert world.history() == []
     assert world.files_of(TOOL) == b""

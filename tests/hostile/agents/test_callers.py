@@ -91,7 +91,7 @@ def test_the_death_of_an_agent_ends_its_calls(world: World, capability: str) -> 
     begin(world, capability, "silent")
     world.system.end_processes(OTHER, "test")
     wait_until(lambda: world.host("status")["open"] == 0)
-    (call,) = world.host("history")["calls"]
+    (call,) = world.history(1)
     assert (call["caller"], call["capability"], call["token"]) == (OTHER, capability, "canceled")
     # What waited behind it goes on: the screen is free, and the binding is of nobody else.
     assert outputs_of(world.ask(capability, {"how": "well"})) == {"result": "did well"}
@@ -141,7 +141,7 @@ def test_an_immutable_callback_is_sent_as_it_is_and_the_tool_does_not_run(world:
     start(world, callback)
     wait_until(lambda: sent)
     assert sent[0].extras.values == base.extras.values
-    (call,) = world.host("history")["calls"]
+    (call,) = world.history(1)
     assert (call["caller"], call["capability"], call["token"]) == (None, "desk", "invalid_argument")
     assert not world.system.log.of_kind("service-bound")
     wait_until(lambda: not [item for item in world.system.services.running() if item.name == SERVICE])
@@ -154,7 +154,7 @@ def test_before_android_12_nobody_knows_that_a_callback_is_immutable() -> None:
     callback = world.system.app_context(AGENT).create_pending_intent(sent.append, mutable=False)
     start(world, callback)
     wait_until(lambda: sent)
-    assert [call["token"] for call in world.host("history")["calls"]] == [None]
+    assert [call["token"] for call in world.history(1)] == [None]
     world.close()
 
 
@@ -259,7 +259,7 @@ def test_a_broadcast_is_answered_before_its_sender_gives_up() -> None:
     result = world.agent().call_broadcast(receiver, "desk", {"how": "silent"})
     assert result.code == 0
     assert (result.data or "").startswith("Error: timeout: ")
-    (call,) = world.host("history")["calls"]
+    (call,) = world.history(1)
     assert (call["token"], call["ms"]) == ("timeout", 9_000)
     assert world.host("status")["open"] == 0
     world.close()

@@ -185,7 +185,7 @@ def test_a_flood_is_refused_and_the_app_behind_sees_only_what_passes(world: Worl
     assert sorted(item["id"] for item in answers) == sorted(f"u-{number}" for number in range(50))
     assert {item["capability"]["id"] for item in answers} == {"desk"}
     # What was too much is not in the history: it would push everything else out.
-    assert [item["token"] for item in world.host("history")["calls"]] == [None] * tokens.count("")
+    assert [item["token"] for item in world.history(tokens.count(""))] == [None] * tokens.count("")
     binding.unbind()
 
 

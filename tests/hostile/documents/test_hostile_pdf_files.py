@@ -3,17 +3,18 @@
 import zlib
 
 from device_shim.phone_apps.test_pdf_tool import FILE, call, phone_with
-from droidgate_phone.apps.pdf_document import PdfPage, Picture, write_pdf
+from droidgate_phone.apps.pdf_document import PdfPage, PdfPicture, write_pdf
 from titled_rows import titled
 
 DRAW = {"format": "png", "width": 2000}
 
 
 @titled(("page", "reason"), {
-    "a picture of too many pixels": (PdfPage(picture=Picture(99_999, 99_999, b"")), "more than 4000000"),
-    "a picture of width 0": (PdfPage(picture=Picture(0, 5, zlib.compress(bytes(50_000_000)))), "no pixels"),
-    "a picture in no format": (PdfPage(picture=Picture(8, 6, b"none")), "the page's picture is damaged"),
-    "too few bytes": (PdfPage(picture=Picture(8, 6, zlib.compress(b"few"))), "the page's picture is damaged"),
+    "a picture of too many pixels": (PdfPage(picture=PdfPicture(99_999, 99_999, b"")), "more than 4000000"),
+    "a picture of width 0": (
+        PdfPage(picture=PdfPicture(0, 5, zlib.compress(bytes(50_000_000)))), "no pixels"),
+    "a picture in no format": (PdfPage(picture=PdfPicture(8, 6, b"none")), "the page's picture is damaged"),
+    "too few bytes": (PdfPage(picture=PdfPicture(8, 6, zlib.compress(b"few"))), "picture is damaged"),
     "a page too long": (PdfPage(("a",), width=1, height=99_999), "only PDF files of its own are read"),
     "a large drawing": (PdfPage(("a",), width=72, height=14_400), "would have more than 16000000 pixels"),
 })  # fmt: skip
@@ -24,7 +25,7 @@ def test_pages_that_promise_too_much_are_not_drawn(page: PdfPage, reason: str) -
 
 
 def test_a_picture_that_unpacks_to_more_than_its_size_is_cut_off() -> None:
-    page = PdfPage(picture=Picture(8, 6, zlib.compress(bytes(50_000_000), 9)))
+    page = PdfPage(picture=PdfPicture(8, 6, zlib.compress(bytes(50_000_000), 9)))
     code, _ = call(phone_with(a=write_pdf([page])), "render_pages", {"path": FILE, **DRAW, "width": 16})
     assert code == -1
 

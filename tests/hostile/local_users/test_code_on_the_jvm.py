@@ -53,7 +53,7 @@ def test_a_changed_dex_is_refused_with_its_digest(change: str) -> None:
 
 def test_a_changed_dex_is_refused_before_it_is_used(monkeypatch: pytest.MonkeyPatch, cache: Path) -> None:
     monkeypatch.setattr(jvm_parts, "compiled_bridge", lambda _: pytest.fail("it went on"))
-    nothing = jvm_parts.Parts(Path("jdk"), (), Path("framework"), ())
+    nothing = jvm_parts.JvmParts(Path("jdk"), (), Path("framework"), ())
     with pytest.raises(UsageError):
         jvm_parts.classes_of_dex(nothing, shipped() + b"\0")
     assert not cache.exists()

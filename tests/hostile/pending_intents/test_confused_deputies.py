@@ -58,16 +58,15 @@ def world(shim_runtime: ShimRuntime) -> Iterator[World]:
     # The shim sees an app, and so its certificate, once the app has called it.
     assert outputs_of(world.ask("radio", {"how": "well"}, caller=VICTIM))
     # The history has the call only after the caller has its answer.
-    wait_until(lambda: world.host("history")["calls"])
+    world.history(1)
     KeptCallbacks.KEPT.clear()
     yield world
     world.close()
 
 
-def calls_after_the_first(world: World) -> list[dict[str, Any]]:
-    """Return the calls of the shim's history without that of the fixture."""
-    calls: list[dict[str, Any]] = world.host("history")["calls"]
-    return calls[1:]
+def calls_after_the_first(world: World, count: int = 0) -> list[dict[str, Any]]:
+    """Return the calls of the shim's history without that of the fixture, once there are so many."""
+    return world.history(1 + count)[1:]
 
 
 def victims_callback(world: World, sent: list[Intent]) -> str:
@@ -109,7 +108,7 @@ def test_the_grant_of_a_callbacks_creator_does_not_let_a_sender_change_anything(
     assert token_of(response_in(sent[0])) == "denied"
     assert runs_of_tools(world) == before
     wait_until(lambda: calls_after_the_first(world))
-    (call,) = calls_after_the_first(world)
+    (call,) = calls_after_the_first(world, 1)
     assert (call["caller"], call["token"]) == (None, "denied")
 
 
@@ -152,10 +151,9 @@ def test_the_shims_own_callback_gives_a_tool_no_rights_of_the_shim(world: World)
     wait_until(lambda: KeptCallbacks.KEPT)
     before = runs_of_tools(world)
     start(world, KeptCallbacks.KEPT[0], "desk", sender=ATTACKER)
-    wait_until(lambda: calls_after_the_first(world))
     outer.join(120)
     assert answers[0]["status"] == "failure"
-    assert {call["token"] for call in calls_after_the_first(world) if call["capability"] == "desk"} == {
+    assert {call["token"] for call in calls_after_the_first(world, 2) if call["capability"] == "desk"} == {
         "denied"
     }
     assert runs_of_tools(world) == before

@@ -16,8 +16,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from droidgate_mappings.model.errors import UsageError
-from droidgate_phone.apps.jvm_shim.jvm_parts import Parts, compiled_bridge, find_parts
-from droidgate_phone.apps.jvm_shim.jvm_values import Fields
+from droidgate_phone.apps.jvm_shim.jvm_parts import JvmParts, compiled_bridge, find_parts
+from droidgate_phone.apps.jvm_shim.jvm_values import WireFields
 from droidgate_phone.java.app_values import AndroidError
 from droidgate_phone.system.processes import DeadProcessError
 
@@ -32,7 +32,7 @@ _OPTIONS: Final = (
     "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-Drobolectric.usePreinstrumentedJars=true",
 )  # fmt: skip
 
-Taker = Callable[[str, Fields], object]
+Taker = Callable[[str, WireFields], object]
 """Runs an operation that the JVM asks of one process, and returns the answer."""
 
 _shared_lock = threading.Lock()
@@ -52,7 +52,7 @@ def shared_machine() -> Machine:
         return _shared[0]
 
 
-def _nobody(operation: str, fields: Fields) -> object:
+def _nobody(operation: str, fields: WireFields) -> object:
     del operation, fields
     raise AndroidError("android.os.DeadObjectException", "the process has ended")
 
@@ -67,7 +67,7 @@ class Machine:
         UsageError: it does not start.
     """
 
-    def __init__(self, parts: Parts) -> None:
+    def __init__(self, parts: JvmParts) -> None:
         self.parts = parts
         self._folder = tempfile.TemporaryDirectory(prefix="shim-jvm-")
         self._errors = Path(self._folder.name, "errors.txt")
@@ -80,7 +80,7 @@ class Machine:
             )
         self._lock = threading.Lock()
         self._numbers = itertools.count(1)
-        self._asked: dict[int, Future[Fields]] = {}
+        self._asked: dict[int, Future[WireFields]] = {}
         self._takers: dict[int, tuple[AndroidSystem, Taker]] = {}
         self._ready = threading.Event()
         self._has_started = False
@@ -136,17 +136,17 @@ class Machine:
             self._latest = max(self._latest, int(system.clock.now() * 1000 + self._behind))
         return self._latest
 
-    def notify(self, process: int, operation: str, fields: Fields) -> None:
+    def notify(self, process: int, operation: str, fields: WireFields) -> None:
         """Run an operation that has no answer."""
         self._write({**fields, "op": operation, "process": process, "now": self._now()})
 
-    def call(self, process: int, operation: str, fields: Fields, *, binder: bool = False) -> Any:
+    def call(self, process: int, operation: str, fields: WireFields, *, binder: bool = False) -> Any:
         """Run an operation on the main thread, or a Binder thread, and return its value.
 
         Raises:
             AndroidError: what the Java code threw.
         """
-        answer: Future[Fields] = Future()
+        answer: Future[WireFields] = Future()
         with self._lock:
             number = next(self._numbers)
             self._asked[number] = answer
@@ -166,7 +166,7 @@ class Machine:
             raise AndroidError(error["exception"], error["message"])
         return read.get("value")
 
-    def _write(self, fields: Fields) -> None:
+    def _write(self, fields: WireFields) -> None:
         line = json.dumps(fields, separators=(",", ":")).encode() + b"\n"
         stream = self._process.stdin
         with self._lock, contextlib.suppress(OSError, ValueError):
@@ -221,7 +221,7 @@ class Machine:
         with contextlib.suppress(AndroidError):
             self.notify(-1, "tick", {})
 
-    def _take(self, fields: Fields) -> None:
+    def _take(self, fields: WireFields) -> None:
         known = self._takers.get(fields["process"])
         taker = None if known is None else known[1]
         if "id" in fields:
@@ -231,8 +231,8 @@ class Machine:
             with contextlib.suppress(AndroidError, DeadProcessError):
                 taker(fields["op"], fields)
 
-    def _answer(self, taker: Taker | None, fields: Fields) -> None:
-        answer: Fields = {"re": fields["id"]}
+    def _answer(self, taker: Taker | None, fields: WireFields) -> None:
+        answer: WireFields = {"re": fields["id"]}
         try:
             answer["value"] = (taker or _nobody)(fields["op"], fields)
         except AndroidError as error:

@@ -119,7 +119,7 @@ _JDK_FOLDERS: Final = Path("/usr/lib/jvm")
 
 
 @dataclass(frozen=True, slots=True)
-class Parts:
+class JvmParts:
     """The parts, found.
 
     Attributes:
@@ -139,7 +139,7 @@ class Parts:
         return str(self.jdk / "bin" / name)
 
 
-def find_parts() -> Parts:
+def find_parts() -> JvmParts:
     """Return the parts.
 
     Raises:
@@ -153,7 +153,7 @@ def find_parts() -> Parts:
     if not _sources().is_dir():
         raise _missing("the Java sources next to it", "run it in a clone of the repository")
     # The second jar of the framework is the one that Robolectric finds in the local repository by itself.
-    return Parts(jdk, pinned_jars("runtime"), pinned_jars("framework")[0], pinned_jars("dex"))
+    return JvmParts(jdk, pinned_jars("runtime"), pinned_jars("framework")[0], pinned_jars("dex"))
 
 
 def _missing(what: str, how: str) -> UsageError:
@@ -189,7 +189,7 @@ def _sources() -> Path:
     return _module() / "runtime" / "java"
 
 
-def compiled_bridge(parts: Parts) -> Path:
+def compiled_bridge(parts: JvmParts) -> Path:
     """Return the folder with the bridge's classes, compiled where they are not there yet.
 
     Raises:
@@ -224,7 +224,7 @@ def check_dex(dex: bytes) -> None:
         )
 
 
-def classes_of_dex(parts: Parts, dex: bytes) -> Path:
+def classes_of_dex(parts: JvmParts, dex: bytes) -> Path:
     """Return a jar with the class files of the shipped dex.
 
     Raises:

@@ -13,7 +13,7 @@ from droidgate_mappings.model.errors import UsageError
 from droidgate_phone.apps.jvm_shim.jvm_machine import Machine, shared_machine
 from droidgate_phone.apps.jvm_shim.jvm_parts import check_dex, classes_of_dex, kept_apk
 from droidgate_phone.apps.jvm_shim.jvm_values import (
-    Fields,
+    WireFields,
     read_bundle,
     read_intent,
     read_message,
@@ -81,7 +81,7 @@ class JvmProcess:
         self._broadcasts: dict[int, PendingBroadcast] = {}
         self._functions: dict[int, Callable[[FunctionOutcome], None]] = {}
         self._last = 0
-        self._operations: Mapping[str, Callable[[Fields], object]] = self._all_operations()
+        self._operations: Mapping[str, Callable[[WireFields], object]] = self._all_operations()
         package = self._package(context.package)
         dex = context.read_raw("classes.dex")
         if package is None or dex is None:
@@ -172,10 +172,10 @@ class JvmProcess:
         names = [item for item in files.list(folder) if stat.S_ISREG(files.stat(f"{folder}/{item}").mode)]
         return {name: base64.b64encode(files.read(f"{folder}/{name}")).decode() for name in names}
 
-    def _take(self, operation: str, fields: Fields) -> object:
+    def _take(self, operation: str, fields: WireFields) -> object:
         return self._operations[operation](fields)
 
-    def _all_operations(self) -> Mapping[str, Callable[[Fields], object]]:
+    def _all_operations(self) -> Mapping[str, Callable[[WireFields], object]]:
         platform = self._platform
         return {
             "package": self._describe_package,
@@ -220,7 +220,7 @@ class JvmProcess:
             "crash": self._crash,
         }
 
-    def _describe_package(self, fields: Fields) -> Fields | None:
+    def _describe_package(self, fields: WireFields) -> WireFields | None:
         facts = self._platform.find_package(fields["name"])
         package = self._package(fields["name"])
         if facts is None or package is None:
@@ -235,11 +235,11 @@ class JvmProcess:
             "certificates": _certificates(package, self._system.release.sdk),
         }
 
-    def _start_service(self, fields: Fields) -> str | None:
+    def _start_service(self, fields: WireFields) -> str | None:
         name = self._context.start_service(read_intent(fields["intent"]), foreground=fields["foreground"])
         return None if name is None else name.flatten()
 
-    def _bind(self, fields: Fields) -> bool:
+    def _bind(self, fields: WireFields) -> bool:
         number = int(fields["connection"])
         intent = read_intent(fields["intent"])
 
@@ -258,29 +258,29 @@ class JvmProcess:
             self._bindings[number] = binding
         return binding is not None
 
-    def _unbind(self, fields: Fields) -> None:
+    def _unbind(self, fields: WireFields) -> None:
         binding = self._bindings.pop(fields["connection"], None)
         if binding is None:
             raise AndroidError("java.lang.IllegalArgumentException", "Service not registered")
         binding.unbind()
 
-    def _send_bound(self, fields: Fields) -> None:
+    def _send_bound(self, fields: WireFields) -> None:
         binding = self._bindings.get(int(fields["connection"]))
         if binding is None:
             raise AndroidError("android.os.DeadObjectException", "")
         binding.send(read_message(fields["message"]))
 
-    def _create_messenger(self, fields: Fields) -> str:
+    def _create_messenger(self, fields: WireFields) -> str:
         return self._platform.create_messenger(lambda message: self.deliver(fields["binder"], message))
 
     def deliver(self, binder: int, message: Message) -> None:
         """Hand a message to a Messenger of the process."""
         self.call("deliver", messenger=binder, message=write_message(message), uid=message.sending_uid)
 
-    def _send_message(self, fields: Fields) -> None:
+    def _send_message(self, fields: WireFields) -> None:
         self._context.send_message(fields["token"], read_message(fields["message"]))
 
-    def _send_broadcast(self, fields: Fields) -> None:
+    def _send_broadcast(self, fields: WireFields) -> None:
         intent = read_intent(fields["intent"])
 
         def receive(result: BroadcastResult) -> None:
@@ -295,7 +295,7 @@ class JvmProcess:
 
         self._context.send_ordered_broadcast(intent, receive)
 
-    def _start_activity(self, fields: Fields) -> None:
+    def _start_activity(self, fields: WireFields) -> None:
         intent = read_intent(fields["intent"])
         asking = self._activities.get(fields.get("activity", -1))
         request = int(fields.get("request", -1))
@@ -316,7 +316,7 @@ class JvmProcess:
 
         asking.context.start_activity(intent, receive)
 
-    def _create_pending(self, fields: Fields) -> str:
+    def _create_pending(self, fields: WireFields) -> str:
         intent = read_intent(fields["intent"])
         if fields["kind"] == "activity":
             token = self._platform.create_activity_intent(intent)
@@ -328,7 +328,7 @@ class JvmProcess:
             mutable=fields["mutable"],
         )
 
-    def _look_at_pending(self, fields: Fields) -> Fields | None:
+    def _look_at_pending(self, fields: WireFields) -> WireFields | None:
         found = self._platform.look_at_pending_intent(fields["token"])
         if found is None:
             return None
@@ -339,7 +339,7 @@ class JvmProcess:
             "is_immutable": found.is_immutable,
         }
 
-    def _link_to_death(self, fields: Fields) -> None:
+    def _link_to_death(self, fields: WireFields) -> None:
         number = int(fields["recipient"])
 
         def report() -> None:
@@ -348,25 +348,25 @@ class JvmProcess:
 
         self._death_links[number] = self._platform.link_to_death(fields["token"], report)
 
-    def _unlink_to_death(self, fields: Fields) -> None:
+    def _unlink_to_death(self, fields: WireFields) -> None:
         unlink = self._death_links.pop(int(fields["recipient"]), None)
         if unlink is not None:
             unlink()
 
-    def _request_permissions(self, fields: Fields) -> None:
+    def _request_permissions(self, fields: WireFields) -> None:
         activity = self._activities.get(fields["activity"])
         if activity is not None:
             activity.context.platform.request_permissions(*fields["permissions"])
 
-    def _hide_overlays(self, fields: Fields) -> None:
+    def _hide_overlays(self, fields: WireFields) -> None:
         activity = self._activities.get(fields["activity"])
         if activity is not None:
             activity.context.platform.hide_overlay_windows()
 
-    def _send_pending(self, fields: Fields) -> None:
+    def _send_pending(self, fields: WireFields) -> None:
         self._context.send_pending_intent(fields["token"], read_intent(fields["intent"]))
 
-    def _notify(self, fields: Fields) -> None:
+    def _notify(self, fields: WireFields) -> None:
         number = self._notifications.setdefault(fields["key"], len(self._notifications) + 1)
         intent = self._windows.get(fields.get("token") or "")
         notification = Notification(
@@ -374,18 +374,18 @@ class JvmProcess:
         )
         self._platform.notify(number, notification)
 
-    def _cancel_notification(self, fields: Fields) -> None:
+    def _cancel_notification(self, fields: WireFields) -> None:
         number = self._notifications.get(fields["key"])
         if number is not None:
             self._platform.cancel_notification(number)
 
-    def _is_function_enabled(self, fields: Fields) -> bool | None:
+    def _is_function_enabled(self, fields: WireFields) -> bool | None:
         try:
             return self._platform.is_app_function_enabled(fields["package"], fields["function"])
         except AppFunctionError:
             return None
 
-    def _execute_function(self, fields: Fields) -> None:
+    def _execute_function(self, fields: WireFields) -> None:
         def receive(outcome: FunctionOutcome) -> None:
             self.call("function_outcome", call=fields["call"], **_write_outcome(outcome))
 
@@ -393,17 +393,17 @@ class JvmProcess:
             fields["package"], fields["function"], fields["parameters"], receive, seconds=_FUNCTION_SECONDS
         )
 
-    def _acknowledge(self, fields: Fields) -> None:
+    def _acknowledge(self, fields: WireFields) -> None:
         """Let go of all starts up to the given one, as Android does."""
         name, last = fields["class_name"], fields["start"]
         for key in [start for start in list(self._starts) if start[0] == name and start[1] <= last]:
             intent = self._starts.pop(key)
             self._platform.post(lambda intent=intent: self._platform.acknowledge_start(name, intent))  # type: ignore[misc]
 
-    def _finish_activity(self, fields: Fields) -> None:
+    def _finish_activity(self, fields: WireFields) -> None:
         self.end_activity(fields["result"])
 
-    def end_activity(self, result: Fields) -> None:
+    def end_activity(self, result: WireFields) -> None:
         """End an activity that has finished itself."""
         activity = self._activities.get(result["activity"])
         if activity is None:
@@ -412,29 +412,29 @@ class JvmProcess:
         activity.set_result(result["code"], None if data is None else read_intent(data))
         activity.context.platform.finish_activity()
 
-    def _finish_broadcast(self, fields: Fields) -> None:
+    def _finish_broadcast(self, fields: WireFields) -> None:
         pending = self._broadcasts.pop(fields["receive"], None)
         if pending is not None:
             pending.finish(BroadcastResult(fields["code"], fields["data"], read_bundle(fields["extras"])))
 
-    def _finish_function(self, fields: Fields) -> None:
+    def _finish_function(self, fields: WireFields) -> None:
         on_outcome = self._functions.pop(fields["call"], None)
         if on_outcome is None:
             return
         error = fields.get("error")
         on_outcome(fields["outcome"] if error is None else AppFunctionError(error["code"], error["message"]))
 
-    def _keep_file(self, fields: Fields) -> None:
+    def _keep_file(self, fields: WireFields) -> None:
         self._context.files.write(fields["name"], base64.b64decode(fields["content"]))
 
-    def _crash(self, fields: Fields) -> None:
+    def _crash(self, fields: WireFields) -> None:
         def die() -> None:
             raise AndroidError("java.lang.RuntimeException", fields["text"])
 
         self._platform.post(die)
 
 
-def _write_outcome(outcome: FunctionOutcome) -> Fields:
+def _write_outcome(outcome: FunctionOutcome) -> WireFields:
     if isinstance(outcome, AppFunctionError):
         return {"error": {"code": outcome.code, "message": outcome.message}}
     return {"outcome": dict(outcome)}

@@ -22,9 +22,9 @@ from droidgate_phone.system.behaviour import (
     Activity,
     App,
     AppFunctionService,
+    ContentProvider,
     Instrumentation,
     PendingBroadcast,
-    Provider,
     Receiver,
     Service,
 )
@@ -139,7 +139,7 @@ class MmcpReceiver(Receiver):
         return pending
 
 
-class HostProvider(Provider):
+class HostProvider(ContentProvider):
     """The host's entrance; runs on Binder threads."""
 
     CLASS: ClassVar[str]

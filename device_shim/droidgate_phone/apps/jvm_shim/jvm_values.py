@@ -9,7 +9,7 @@ from typing import Any
 from droidgate_phone.java.app_values import Message, View
 from droidgate_phone.java.intents import Bundle, ComponentName, Extra, Intent
 
-Fields = dict[str, Any]
+WireFields = dict[str, Any]
 """A JSON object of the wire, whose shape its operation knows."""
 
 
@@ -42,7 +42,7 @@ def _read_value(kind: str, value: Any) -> Any:
     return tuple(value) if isinstance(value, list) else value
 
 
-def write_intent(intent: Intent) -> Fields:
+def write_intent(intent: Intent) -> WireFields:
     """Return an intent for the wire."""
     return {
         "action": intent.action,
@@ -77,7 +77,7 @@ def _signed(flags: int) -> int:
     return flags - (1 << 32) if flags >= 1 << 31 else flags
 
 
-def write_message(message: Message) -> Fields:
+def write_message(message: Message) -> WireFields:
     """Return a message for the wire."""
     return {"what": message.what, "data": write_bundle(message.data), "reply_to": message.reply_to}
 

@@ -12,7 +12,7 @@ from typing import Final
 from droidgate_mappings.model.errors import InputError
 from droidgate_mappings.model.json_values import Json
 from droidgate_phone.java.app_values import PackageFacts
-from droidgate_phone.system.behaviour import AppFiles, Platform
+from droidgate_phone.system.behaviour import Platform, PrivateFiles
 from droidgate_phone.system.package_records import InstalledPackage
 from droidgate_shim.engine.authority import ANY_APP, EVERYTHING, Policy
 from droidgate_shim.engine.strict_json import BUILT, parse_strict, write_strict
@@ -121,7 +121,7 @@ class Grants:
         is_asking: The user is asked about calls that have no grant.
     """
 
-    def __init__(self, files: AppFiles, built_off: frozenset[str]) -> None:
+    def __init__(self, files: PrivateFiles, built_off: frozenset[str]) -> None:
         self._files = files
         self._grants = list(_read(read_file(files, _FILE)))
         saved = read_file(files, _SWITCHES)
@@ -201,7 +201,7 @@ def _key(grant: StoredGrant) -> tuple[str, str, str]:
     return grant.package, grant.signer, grant.capability
 
 
-def read_file(files: AppFiles, name: str) -> Json:
+def read_file(files: PrivateFiles, name: str) -> Json:
     """Return the JSON of one of the shim's own files, None where it is not there or cannot be read."""
     content = files.read(name)
     try:

@@ -29,7 +29,7 @@ LOCKED: Final = Failure(
 )
 NOT_SHOWN: Final = Failure(
     "needs_user",
-    "the user could not be asked: Android lets the shim open no window and show no notification now; "
+    "the user could not be asked: Android does not let the shim open a window or show a notification now; "
     "allow the shim's notifications, or open the shim's app and retry",
 )
 REFUSED_MS: Final = 60_000

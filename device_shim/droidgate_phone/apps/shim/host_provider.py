@@ -27,7 +27,7 @@ from droidgate_phone.apps.shim.shim_process import ShimProcess, core_of
 from droidgate_phone.common.clocks import Signal
 from droidgate_phone.java.app_values import AndroidError
 from droidgate_phone.java.intents import Bundle, ComponentName, split_uri
-from droidgate_phone.system.behaviour import Platform, Provider
+from droidgate_phone.system.behaviour import ContentProvider, Platform
 from droidgate_shim.engine.authority import ANY_APP
 from droidgate_shim.engine.strict_json import BUILT, parse_strict, write_strict
 
@@ -91,19 +91,12 @@ class HostReply:
         return self._answer
 
 
-Method = Callable[[ShimProcess, Mapping[str, Json], HostReply], None]
+HostMethod = Callable[[ShimProcess, Mapping[str, Json], HostReply], None]
 
 
 def _text(argument: Mapping[str, Json], name: str) -> str:
     found = argument.get(name)
     if not isinstance(found, str):
-        raise HostError("invalid_argument", f"{name}{_MALFORMED}")
-    return found
-
-
-def _flag(argument: Mapping[str, Json], name: str) -> bool:
-    found = argument.get(name)
-    if not isinstance(found, bool):
         raise HostError("invalid_argument", f"{name}{_MALFORMED}")
     return found
 
@@ -223,22 +216,17 @@ def _revoke(core: ShimProcess, argument: Mapping[str, Json], reply: HostReply) -
     reply.put({"revoked": revoked})
 
 
-def _switch(core: ShimProcess, argument: Mapping[str, Json], reply: HostReply) -> None:
-    capability, on = _text(argument, "capability"), _flag(argument, "on")
-    if capability not in core.table.routes:
-        raise HostError("unknown_capability", "the shim has no capability of this id")
-    core.grants.turn(capability, on=on)
-    reply.put({})
-
-
 def _ask(core: ShimProcess, argument: Mapping[str, Json], reply: HostReply) -> None:
-    core.grants.ask(on=_flag(argument, "on"))
+    on = argument.get("on")
+    if not isinstance(on, bool):
+        raise HostError("invalid_argument", f"on{_MALFORMED}")
+    core.grants.ask(on=on)
     reply.put({})
 
 
 def _call(core: ShimProcess, argument: Mapping[str, Json], reply: HostReply) -> None:
     if utf16_length(_text(argument, "request")) > LONGEST_REQUEST:
-        raise HostError("invalid_argument", "the request is too long for this way")
+        raise HostError("invalid_argument", "the request is too long for this method")
     allowed = argument.get("deadline_ms", USUAL_WAIT_MS)
     if not isinstance(allowed, int) or isinstance(allowed, bool):
         raise HostError("invalid_argument", f"deadline_ms{_MALFORMED}")
@@ -268,7 +256,7 @@ def _begin(core: ShimProcess, argument: Mapping[str, Json], reply: HostReply) ->
         if response is None and token == _CANCELED:
             reply.fail(HostError(_CANCELED, "the computer ended the call"))
         elif response is None:
-            reply.fail(HostError(token or "invalid_argument", "the request is of no known form"))
+            reply.fail(HostError(token or "invalid_argument", "the request has an unknown form"))
         else:
             is_short = bool(trace) and utf16_length(write_strict(trace)) <= LONGEST_TRACE
             reply.put({"response": response, **({"trace": trace} if is_short else {})})
@@ -319,23 +307,16 @@ def _discover(core: ShimProcess, argument: Mapping[str, Json], reply: HostReply)
     core.discoveries.ask(component, answer)
 
 
-def _history(core: ShimProcess, argument: Mapping[str, Json], reply: HostReply) -> None:
-    del argument
-    reply.put({"calls": list(core.history.all())})
-
-
-METHODS: Final[Mapping[str, Method]] = {
+METHODS: Final[Mapping[str, HostMethod]] = {
     "hello": _hello,
     "status": _status,
     "grant": _grant,
     "revoke": _revoke,
-    "switch": _switch,
     "ask": _ask,
     "call": _call,
     "cancel": _cancel,
     "progress": _progress,
     "discover-broadcast": _discover,
-    "history": _history,
 }
 
 
@@ -360,7 +341,7 @@ class _Frame:
     written_at: float
 
 
-class HostProvider(Provider):
+class HostProvider(ContentProvider):
     """Methods and frames for the host."""
 
     def __init__(self, context: Context) -> None:

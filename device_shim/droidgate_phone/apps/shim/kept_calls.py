@@ -7,7 +7,7 @@ from typing import Final
 
 from droidgate_mappings.model.json_values import Json
 from droidgate_phone.apps.shim.caller_grants import read_file
-from droidgate_phone.system.behaviour import AppFiles
+from droidgate_phone.system.behaviour import PrivateFiles
 from droidgate_shim.engine.strict_json import parse_strict, write_strict
 
 MOST_CALLS: Final = 200
@@ -20,7 +20,7 @@ _JOURNAL: Final = "journal.json"
 class History:
     """The last calls: who asked for what and how it ended, never arguments or results."""
 
-    def __init__(self, files: AppFiles) -> None:
+    def __init__(self, files: PrivateFiles) -> None:
         self._files = files
         saved = read_file(files, _HISTORY)
         self._calls: list[Json] = list(saved) if isinstance(saved, list) else []
@@ -62,7 +62,7 @@ class History:
 class OpenJournal:
     """The calls that are open, so that those of a process that died can be answered."""
 
-    def __init__(self, files: AppFiles) -> None:
+    def __init__(self, files: PrivateFiles) -> None:
         self._files = files
         saved = read_file(files, _JOURNAL)
         self._left = [write_strict(item) for item in saved] if isinstance(saved, list) else []

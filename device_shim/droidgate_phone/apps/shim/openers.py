@@ -80,7 +80,7 @@ class Opener:
         left = self._ends_at - self._core.context.now()
         notification = Notification(self._opening.title, "", self._intent())
         if left <= 0 or not self._core.platform.notify(self.number, notification):
-            self._fail("Android lets the shim open no window and show no notification now")
+            self._fail("Android does not let the shim open a window or show a notification now")
             return
         self._notified = True
         if self._opening.on_ignored is not None:

@@ -27,7 +27,7 @@ _NEW_TASK: Final = (
 _LOCKED: Final = "the phone is locked, and this app needs its screen; unlock it and retry"
 _UNTAPPED: Final = "nobody tapped the notification that opens the app"
 _NO_WINDOW: Final = (
-    "this app needs the screen, and Android lets the shim open no window and show no notification now; "
+    "this app needs the screen, and Android does not let the shim open a window or show a notification now; "
     "allow the shim's notifications, or let it appear on top"
 )
 _EARLY_SECONDS: Final = 1.0

@@ -194,7 +194,7 @@ class MobileMcpCaller:
             if bound.binding is not None:
                 bound.binding.send(Message(_REQUEST, call.extras, call.messenger))
         except AndroidError:
-            core.fail(call.send.call, "interrupted", "the app behind the capability stopped")
+            core.fail(call.send.call, "interrupted", "the tool died during the call")
 
     def _done(self, key: _Key, bound: _ToolBinding, call: _ToolCall) -> None:
         if call not in bound.open:
@@ -214,7 +214,7 @@ class MobileMcpCaller:
     def _died(self, key: _Key, bound: _ToolBinding) -> None:
         self._let_go(key, bound)
         for call in list(bound.open):
-            self._core.fail(call.send.call, "interrupted", "the app behind the capability stopped")
+            self._core.fail(call.send.call, "interrupted", "the tool died during the call")
 
     def _start_instead(self, key: _Key, bound: _ToolBinding) -> None:
         """Start a service that hands out no binder, with a callback of the shim's own."""

@@ -133,8 +133,9 @@ def _carried_out(engine: Engine, effects: list[Effect], case: Outcome) -> Outcom
     backend = case.get("backend", {"silent": True})
     effects = []
     for answer in backend if isinstance(backend, list) else [backend]:
-        if answer.get("died"):
-            effects += engine.died(2, sent.target.package)
+        if "failure" in answer:
+            failure = Failure(answer["failure"]["token"], answer["failure"]["message"])
+            effects += engine.fail(2, sent.call, failure)
         elif answer.get("canceled"):
             effects += engine.cancel(2, None)
         elif not answer.get("silent"):
@@ -206,9 +207,6 @@ def _life(case: Outcome) -> Outcome:
                 except CallError as error:
                     failure = error.failure
             effects.append(_life_start(now, key, failure))
-        elif kind == "died":
-            for call in calls.all():
-                close(now, call.key, "interrupted")
         elif kind in _ENDS:
             close(now, key, _ENDS[kind])
         elif kind != "time":

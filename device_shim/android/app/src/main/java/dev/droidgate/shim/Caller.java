@@ -6,7 +6,7 @@ import java.util.Set;
 
 /** Who asks: a uid, the packages that share it, and by whom they are signed. */
 public final class Caller {
-    /** Somebody of whom the platform tells nothing. */
+    /** A caller that the platform does not name. */
     public static final Caller NOBODY =
             new Caller(-1, Collections.<String>emptyList(), Collections.<String>emptyList());
 

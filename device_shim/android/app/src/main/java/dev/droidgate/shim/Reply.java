@@ -68,15 +68,15 @@ public abstract class Reply {
     /** Keeps what is needed to answer after this process has died; nothing where that cannot be. */
     public void save(Bundle out) {}
 
-    /** Has something run when the process that asked dies, where Android tells; returns whether it lives. */
+    /** Has something run when the process that asked dies, where Android reports it; returns whether it lives. */
     public boolean watch(Runnable died) {
         return true;
     }
 
-    /** Keeps what goes to the app, where somebody wants to know. */
+    /** Keeps what goes to the app, for a call that is traced. */
     public void sent(Route route, Outgoing outgoing) {}
 
-    /** Keeps what came from the app, where somebody wants to know. */
+    /** Keeps what came from the app, for a call that is traced. */
     public void came(BackendAnswer answer) {}
 
     /** Returns why a request whose answer cannot go there is not carried out, null where it can. */

@@ -266,7 +266,7 @@ public final class Shim extends AppProcess implements Answers, CallControl {
                 });
     }
 
-    /** Ends a request because its caller wants so, wherever it is on its way. */
+    /** Ends a request because its caller asked for it, however far it has come. */
     public void cancel(Reply reply) {
         end(reply, null, FailureTokens.CANCELED);
     }
@@ -299,7 +299,7 @@ public final class Shim extends AppProcess implements Answers, CallControl {
                 });
     }
 
-    /** Brings the file and the next deadline up to what is open; on the engine's thread, after each of its steps. */
+    /** Writes what is open to the file, and sets the next deadline; on the engine's thread, after each of its steps. */
     private void settle() {
         long next = engine.expire();
         writeJournal();
@@ -314,7 +314,7 @@ public final class Shim extends AppProcess implements Answers, CallControl {
         writeJournal();
     }
 
-    /** Brings the file up to what is open; on the engine's thread. */
+    /** Writes what is open to the file; on the engine's thread. */
     public void writeJournal() {
         open = engine.openCount();
         journal.write(engine.journal());

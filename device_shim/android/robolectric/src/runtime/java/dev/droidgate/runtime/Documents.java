@@ -64,7 +64,7 @@ final class Documents {
             }
             builder.setPropertyDouble(name, numbers);
         } else {
-            // Of an empty list the wire tells no type.
+            // On the wire an empty list has no type.
             builder.setPropertyString(name, Values.texts(list).toArray(new String[0]));
         }
     }

@@ -112,7 +112,7 @@ final class Loop {
         }
     }
 
-    /** Lets everything happen that is due, and tells when there will be more. */
+    /** Lets everything happen that is due, and reports when there will be more. */
     private void settle() {
         try {
             do {

@@ -155,7 +155,7 @@ final class Operations {
         int number = asked.getInt("receive");
         ShadowBroadcastPendingResult shadow = Shadow.extract(pending);
         receiver.onReceive(process.application, Values.intent(process, asked.getJSONObject("intent")));
-        Runnable tell =
+        Runnable report =
                 () ->
                         process.send(
                                 "received",
@@ -164,9 +164,9 @@ final class Operations {
                                 "data", pending.getResultData(),
                                 "extras", Values.toJson(process, pending.getResultExtras(false)));
         if (receiver.getPendingResult() != null) {
-            tell.run();
+            report.run();
         } else {
-            shadow.getFuture().addListener(tell, Runnable::run);
+            shadow.getFuture().addListener(report, Runnable::run);
         }
         return null;
     }

@@ -2,7 +2,7 @@ package dev.droidgate.runtime;
 
 import android.content.ActivityNotFoundException;
 
-/** What the phone threw, where it is none of the exceptions that an app tells apart. */
+/** What the phone threw, where it is not an exception that an app distinguishes. */
 final class PhoneRefusal extends RuntimeException {
     private static final long serialVersionUID = 1L;
 

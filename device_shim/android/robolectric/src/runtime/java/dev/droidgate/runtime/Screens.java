@@ -173,7 +173,7 @@ public final class Screens {
         return any;
     }
 
-    /** Ends an activity because the user, or the phone, wants so. */
+    /** Ends an activity because the user, or the phone, ends it. */
     void close(int number) {
         Activity activity = shown.remove(number);
         if (activity != null) {

@@ -19,7 +19,7 @@ import org.json.JSONObject;
 
 /**
  * Lines of JSON to and from the phone. {@code {"id", "op", ...}} asks, {@code {"re", "value"}} or
- * {@code {"re", "error": {"exception", "message"}}} answers; what has no id wants no answer.
+ * {@code {"re", "error": {"exception", "message"}}} answers; what has no id gets no answer.
  */
 final class Wire {
     private final Writer out =

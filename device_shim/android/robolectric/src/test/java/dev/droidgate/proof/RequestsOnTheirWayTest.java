@@ -7,7 +7,6 @@ import static org.junit.Assert.assertTrue;
 import dev.droidgate.proof.apps.Apps;
 import dev.droidgate.proof.apps.RadioReceiver;
 import dev.droidgate.proof.phone.Inputs;
-import java.util.LinkedHashMap;
 import java.util.Map;
 import org.junit.Before;
 import org.junit.Test;
@@ -40,23 +39,23 @@ public final class RequestsOnTheirWayTest extends ShimTest {
         assertEquals("12:00", agent.answer().outputs().get("time"));
     }
 
-    /** Has each thing change that may while a call waits, and sees the token that the call ends with then. */
+    /** Has things change while a call waits, and sees the token that the call ends with then. */
     private void assertChangesCount(String capability, String app, Object... arguments) {
-        Map<String, Runnable> changes = new LinkedHashMap<>();
-        changes.put("denied", () -> host.ask("revoke", "caller", AGENT, "capability", "*"));
-        changes.put("disabled", () -> host.turn(capability, false));
-        changes.put("unavailable", () -> phone.uninstall("dev.droidgate.proof." + app));
-        for (String token : changes.keySet()) {
-            phone.install(Inputs.app(app));
-            host.turn(capability, true);
-            grantAll();
-            // Nothing is bound any more when a minute has passed.
-            phone.pass(61_000);
-            // Android knows what the shim asks for, and has not done it yet.
-            phone.untilAsked(() -> agent.send("7", capability, arguments));
-            changes.get(token).run();
-            assertEquals(capability, token, agent.answer().token());
-        }
+        Map<String, Runnable> changes =
+                Map.of(
+                        "denied", () -> host.revoke(AGENT),
+                        "unavailable", () -> phone.uninstall("dev.droidgate.proof." + app));
+        changes.forEach(
+                (token, change) -> {
+                    phone.install(Inputs.app(app));
+                    grantAll();
+                    // Nothing is bound any more when a minute has passed.
+                    phone.pass(61_000);
+                    // Android knows what the shim asks for, and has not done it yet.
+                    phone.untilAsked(() -> agent.send("7", capability, arguments));
+                    change.run();
+                    assertEquals(capability, token, agent.answer().token());
+                });
         assertTrue(Apps.CALLS.toString(), Apps.CALLS.isEmpty());
     }
 

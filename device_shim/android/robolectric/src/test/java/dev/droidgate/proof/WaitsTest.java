@@ -8,19 +8,11 @@ import dev.droidgate.proof.agents.Consent;
 import dev.droidgate.proof.agents.Frontends;
 import dev.droidgate.proof.apps.Apps;
 import dev.droidgate.shim.frontends.ToolService;
-import org.junit.Before;
 import org.junit.Test;
 import org.robolectric.annotation.Config;
 
 /** How long the shim waits for tools and for the user; time passes when a test says so. */
 public final class WaitsTest extends ShimTest {
-    private Consent consent;
-
-    @Before
-    public void lookAtTheScreen() {
-        consent = new Consent(phone);
-    }
-
     /** Sees to it that the one call is not answered before a time, and is a second and a half later. */
     private String tokenAfter(long millis) {
         phone.pass(millis);
@@ -94,15 +86,8 @@ public final class WaitsTest extends ShimTest {
     }
 
     @Test
-    public void aQuestionWaitsUntilTheDeadlineOfItsCall() {
-        agent.send("1", "clock.now");
-        assertEquals("needs_user", tokenAfter(29_000));
-        assertFalse(consent.isOpen());
-        assertTrue(Apps.CALLS.isEmpty());
-    }
-
-    @Test
     public void aQuestionEndsBeforeTheSenderOfABroadcastGivesUp() {
+        Consent consent = new Consent(phone);
         Frontends frontends = new Frontends(phone);
         assertTrue(frontends.broadcast("clock.now", "{}").startsWith("0 Error: timeout"));
         phone.quiet();

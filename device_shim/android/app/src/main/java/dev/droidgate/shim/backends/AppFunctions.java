@@ -39,7 +39,7 @@ public final class AppFunctions {
         if (Build.VERSION.SDK_INT < FIRST_SDK) {
             throw new CallFailure(FailureTokens.UNAVAILABLE, "app functions need Android 16");
         }
-        FunctionOutcome outcome = new Answer(call, reply, permission);
+        FunctionOutcome outcome = new EngineAnswer(call, reply, permission);
         String packageName = permission.route.target.packageName;
         boolean isHolder = ShellIdentity.isHolder(process.context);
         Runnable cancel;
@@ -64,12 +64,12 @@ public final class AppFunctions {
     }
 
     /** Hands the outcome to the engine. */
-    private final class Answer implements FunctionOutcome {
+    private final class EngineAnswer implements FunctionOutcome {
         private final long call;
         private final Reply reply;
         private final CallPermission permission;
 
-        Answer(long call, Reply reply, CallPermission permission) {
+        EngineAnswer(long call, Reply reply, CallPermission permission) {
             this.call = call;
             this.reply = reply;
             this.permission = permission;

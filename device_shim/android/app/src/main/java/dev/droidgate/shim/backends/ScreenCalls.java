@@ -34,7 +34,7 @@ public final class ScreenCalls {
             "callee_in_new_task: the app opened in a task of its own, which returns no result; the call may run";
     private static final String UNTAPPED = "nobody tapped the notification that opens the app";
     private static final String NO_WINDOW =
-            "this app needs the screen, and Android lets the shim open no window and show no notification now; "
+            "this app needs the screen, and Android does not let the shim open a window or show a notification now; "
                     + "allow the shim's notifications, or let it appear on top";
     private static final String LOCKED =
             "the phone is locked, and this app needs its screen; unlock it and retry";

@@ -60,7 +60,7 @@ public final class ShellIdentityCall implements ServiceConnection {
         return this::cancel;
     }
 
-    /** Takes the outcome, on the Binder thread that brings it. */
+    /** Takes the outcome, on the Binder thread on which it arrives. */
     private final class Result extends BinderHandler {
         @Override
         public void take(Message message) {

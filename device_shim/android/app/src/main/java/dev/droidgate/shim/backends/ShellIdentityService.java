@@ -102,7 +102,7 @@ public final class ShellIdentityService extends Service {
         if (what != Names.MESSAGE_FUNCTION) {
             return;
         }
-        Answer answer = new Answer(replyTo);
+        SentAnswer answer = new SentAnswer(replyTo);
         if (!isShim(uid)) {
             answer.send(STRANGER);
             return;
@@ -118,7 +118,7 @@ public final class ShellIdentityService extends Service {
         }
     }
 
-    private void execute(Call call, Answer answer, String packageName, String function, String document) {
+    private void execute(Call call, SentAnswer answer, String packageName, String function, String document) {
         if (call.isCanceled()) {
             return;
         }
@@ -158,10 +158,10 @@ public final class ShellIdentityService extends Service {
     }
 
     /** Sends the outcome of a call. */
-    private final class Answer implements FunctionOutcome {
+    private final class SentAnswer implements FunctionOutcome {
         private final Messenger replyTo;
 
-        Answer(Messenger replyTo) {
+        SentAnswer(Messenger replyTo) {
             this.replyTo = replyTo;
         }
 

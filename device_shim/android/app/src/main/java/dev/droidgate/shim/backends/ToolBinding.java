@@ -61,12 +61,12 @@ public final class ToolBinding implements ServiceConnection {
         idleTime = isKept ? IDLE_TIME : 0;
     }
 
-    /** Takes what the tool answers to one call, on the Binder threads that bring it. */
-    private final class Answer extends BinderHandler {
+    /** Takes what the tool answers to one call, on the Binder threads on which it arrives. */
+    private final class AnswerHandler extends BinderHandler {
         private final ToolCall call;
         private final AtomicInteger waiting = new AtomicInteger();
 
-        Answer(ToolCall call) {
+        AnswerHandler(ToolCall call) {
             this.call = call;
         }
 
@@ -143,7 +143,7 @@ public final class ToolBinding implements ServiceConnection {
         }
         Message message = Message.obtain(null, Names.MESSAGE_INVOKE);
         message.setData(call.intent.getExtras());
-        message.replyTo = new Messenger(new Answer(call));
+        message.replyTo = new Messenger(new AnswerHandler(call));
         try {
             tool.send(message);
         } catch (DeadObjectException dead) {

@@ -31,7 +31,7 @@ public final class Consent implements Questions {
             denied("the user closed the question about this call without an answer");
     private static final CallFailure NOT_SHOWN =
             needsUser(
-                    "the user could not be asked: Android lets the shim open no window and show no notification now; "
+                    "the user could not be asked: Android does not let the shim open a window or show a notification now; "
                             + "allow the shim's notifications, or open the shim's app and retry");
     private static final CallFailure LOCKED =
             needsUser("the phone is locked, so nobody could be asked about this call; unlock it and retry");

@@ -115,7 +115,7 @@ final class QuestionLayout extends LinearLayout {
             boolean single = LINES[step] == 1;
             fact.setSingleLine(single);
             fact.setMaxLines(single || !names.contains(fact) ? LINES[step] : LINES_OF_NAME);
-            // A package's name and certificate are told apart by both ends.
+            // A package's name and certificate are distinguished by both ends.
             fact.setEllipsize(single ? TextUtils.TruncateAt.MIDDLE : TextUtils.TruncateAt.END);
         }
         int room = (width - 2 * padding) / Math.max(1, answers.size()) - dp(PADDING_DP);

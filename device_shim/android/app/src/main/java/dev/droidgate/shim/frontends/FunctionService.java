@@ -27,13 +27,13 @@ import java.util.UUID;
 /** The capabilities as app functions (shim.md 6); loaded from Android 16 on (API 36) only. */
 public final class FunctionService extends AppFunctionService {
     /** The answer to one execution. */
-    private static final class Outcome extends Reply {
+    private static final class FunctionReply extends Reply {
         private final Shim shim;
         private final Route route;
         private final OutcomeReceiver<ExecuteAppFunctionResponse, AppFunctionException> callback;
         private volatile String refusal;
 
-        Outcome(
+        FunctionReply(
                 Shim shim,
                 Caller caller,
                 Route route,
@@ -69,12 +69,12 @@ public final class FunctionService extends AppFunctionService {
     }
 
     /** Reads what a function is called with; a class of its own, since no lambda says from which release on it is there. */
-    private static final class Arguments implements Shim.Writing {
+    private static final class FunctionArguments implements Shim.Writing {
         private final Shim shim;
         private final Route route;
         private final ExecuteAppFunctionRequest request;
 
-        Arguments(Shim shim, Route route, ExecuteAppFunctionRequest request) {
+        FunctionArguments(Shim shim, Route route, ExecuteAppFunctionRequest request) {
             this.shim = shim;
             this.route = route;
             this.request = request;
@@ -110,9 +110,9 @@ public final class FunctionService extends AppFunctionService {
             return;
         }
         Caller caller = callerOf(shim, callingPackage, callingPackageSigningInfo);
-        Outcome outcome = new Outcome(shim, caller, route, callback);
+        FunctionReply outcome = new FunctionReply(shim, caller, route, callback);
         signal.setOnCancelListener(() -> shim.cancel(outcome));
-        shim.receive(outcome, new Arguments(shim, route, request));
+        shim.receive(outcome, new FunctionArguments(shim, route, request));
     }
 
     /** The system binds this service, not the agent: so Android may keep the agent out of this app's sight. */

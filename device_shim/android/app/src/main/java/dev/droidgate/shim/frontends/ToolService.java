@@ -36,17 +36,17 @@ public final class ToolService extends Service {
     public void onCreate() {
         super.onCreate();
         shim = Shim.of(this);
-        binder = new Messenger(new Incoming(shim)).getBinder();
+        binder = new Messenger(new RequestHandler(shim)).getBinder();
     }
 
     /**
      * Takes messages on the Binder threads that bring them: the main thread never reads a request. One binder is
      * cached for all agents, so each message says who sent it (reference android-runtime 2.1).
      */
-    private static final class Incoming extends BinderHandler {
+    private static final class RequestHandler extends BinderHandler {
         private final Shim shim;
 
-        Incoming(Shim shim) {
+        RequestHandler(Shim shim) {
             this.shim = shim;
         }
 

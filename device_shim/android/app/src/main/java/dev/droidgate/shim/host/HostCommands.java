@@ -64,8 +64,6 @@ public final class HostCommands {
                         shim.grants.remove(
                                 Json.textAt(argument, "caller"), Json.textAt(argument, "capability"));
                 return single("revoked", revoked);
-            case "switch":
-                return turn(Json.textAt(argument, "capability"), Json.flagAt(argument, "on"));
             case "ask":
                 shim.grants.ask(Json.flagAt(argument, "on"));
                 return new LinkedHashMap<>();
@@ -78,8 +76,6 @@ public final class HostCommands {
                 return single("stage", open == null ? null : open.stage);
             case "discover-broadcast":
                 return discover(Json.textAt(argument, "component"));
-            case "history":
-                return single("calls", shim.history.all());
             default:
                 throw new HostFailure(FailureTokens.INVALID_ARGUMENT, "the method does not exist");
         }
@@ -162,8 +158,9 @@ public final class HostCommands {
             throws HostFailure, MalformedJsonException {
         String caller = Json.textAt(argument, "caller");
         String capability = Json.textAt(argument, "capability");
-        if (!Names.EVERYTHING.equals(capability)) {
-            checkCapability(capability);
+        if (!Names.EVERYTHING.equals(capability) && shim.routes.find(capability) == null) {
+            throw new HostFailure(
+                    FailureTokens.UNKNOWN_CAPABILITY, "the shim has no capability of this id");
         }
         Object signer = argument.get("signer");
         Map<String, Object> grant =
@@ -173,19 +170,6 @@ public final class HostCommands {
                     FailureTokens.UNAVAILABLE, caller + " is not installed, or signed by another");
         }
         return single("grant", grant);
-    }
-
-    private void checkCapability(String id) throws HostFailure {
-        if (shim.routes.find(id) == null) {
-            throw new HostFailure(
-                    FailureTokens.UNKNOWN_CAPABILITY, "the shim has no capability of this id");
-        }
-    }
-
-    private Map<String, Object> turn(String capability, boolean on) throws HostFailure {
-        checkCapability(capability);
-        shim.grants.turn(capability, on);
-        return new LinkedHashMap<>();
     }
 
     private Map<String, Object> discover(String component) throws HostFailure {
@@ -207,7 +191,7 @@ public final class HostCommands {
             throws HostFailure, MalformedJsonException {
         String request = Json.textAt(argument, "request");
         if (request.length() > LONGEST_REQUEST) {
-            throw new HostFailure(FailureTokens.INVALID_ARGUMENT, "the request is too long for this way");
+            throw new HostFailure(FailureTokens.INVALID_ARGUMENT, "the request is too long for this method");
         }
         long allowed = Json.integerAt(argument, "deadline_ms", USUAL_WAIT);
         HostReply reply = new HostReply(host, Json.flagAt(argument, "trace"));
@@ -226,7 +210,7 @@ public final class HostCommands {
         if (reply.text() == null) {
             boolean canceled = FailureTokens.CANCELED.equals(reply.token());
             throw new HostFailure(
-                    reply.token(), canceled ? "the computer ended the call" : "the request is of no known form");
+                    reply.token(), canceled ? "the computer ended the call" : "the request has an unknown form");
         }
         Map<String, Object> answer = single("response", reply.text());
         Map<String, Object> trace = reply.trace();

@@ -173,7 +173,7 @@ public final class Grants {
     /**
      * Grants a capability, or everything, to any app or to a package as it is signed now.
      *
-     * @param expected the signer that somebody who sees the package tells, null where nobody does: from
+     * @param expected the signer that a caller who sees the package reports, null where none does: from
      *     Android 11 on this app sees only whom it queries and who has called it
      * @return the grant, null where no signer is known or another is expected
      */

@@ -24,7 +24,7 @@ import java.util.function.Consumer;
 
 /** What receivers of mMCP's broadcast dialect report about their tools: only they know (shim.md 4, 5). */
 public final class Discoveries {
-    /** Of the digests of what a receiver tells. */
+    /** Of the digests of what a receiver reports. */
     public static final String RECIPE = "broadcast";
 
     private static final long TIME = 5_000;
@@ -35,7 +35,7 @@ public final class Discoveries {
     /** Of a component, for its package as it was installed last: the tools that it reported. */
     private final Map<String, List<Object>> reported = new HashMap<>();
 
-    /** Those who wait for what it tells. */
+    /** Those who wait for what it reports. */
     private final Map<String, List<Consumer<List<Object>>>> waiting = new HashMap<>();
 
     public Discoveries(AppProcess process) {

@@ -5,7 +5,7 @@ import android.app.NotificationChannel;
 import android.app.NotificationManager;
 import android.content.Context;
 
-/** Notifications as Android 8 wants them (API 26): loaded only there. */
+/** Notifications as Android 8 requires them (API 26): loaded only there. */
 public final class NotificationChannels {
     private static final String CALLS = "calls";
     private static final String QUESTIONS = "questions";

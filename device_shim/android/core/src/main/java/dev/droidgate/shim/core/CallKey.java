@@ -1,6 +1,6 @@
 package dev.droidgate.shim.core;
 
-/** What tells requests apart: how they came, who asks, and the id that they gave. */
+/** What distinguishes requests: how they came, who asks, and the id that they gave. */
 final class CallKey {
     /** Whether the platform vouches for the caller. */
     final boolean bound;

@@ -136,7 +136,7 @@ final class DocumentReader {
             return alternative(kind, value, type, depth);
         }
         if (type != null && type.is(Type.ARRAY)) {
-            throw types.wrong("a document holds no list of lists");
+            throw types.wrong("a document cannot hold a list of lists");
         }
         String required = types.kindOf(type, depth);
         expect(required == null || required.equals(kind));

@@ -124,13 +124,13 @@ final class DocumentWriter {
         types.checkDepth(depth);
         Type type = types.resolve(declared);
         if (value == null) {
-            throw types.wrong("a list holds no null in a document");
+            throw types.wrong("a list in a document cannot hold null");
         }
         if (type != null && type.is(Type.ONE_OF)) {
             return alternative(value, type, depth);
         }
         if (value instanceof List) {
-            throw types.wrong("a list stands where one value is declared, or in a list");
+            throw types.wrong("a list is given for one value, or inside a list");
         }
         if (DocumentTypes.isOpen(type)) {
             return untyped(value, depth);
@@ -231,7 +231,7 @@ final class DocumentWriter {
             case Type.DOUBLE:
                 return new PropertyValues(DocumentTypes.DOUBLE, real(value, type.is(Type.FLOAT)));
             default:
-                throw types.wrong("a document holds no value of this kind");
+                throw types.wrong("a document cannot hold a value of this kind");
         }
     }
 

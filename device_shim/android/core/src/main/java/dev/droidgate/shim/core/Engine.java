@@ -224,25 +224,12 @@ public final class Engine {
         return new CallFailure(FailureTokens.BACKEND_FAILURE, "internal error of the shim: " + unexpected);
     }
 
-    /** Ends the call whose answer goes there, because its caller wants so or has gone. */
+    /** Ends the call whose answer goes there, because its caller asked for it or has gone. */
     public void cancel(Object replyTo) {
         expire();
         for (OpenCalls.OpenCall<CallState> call : calls.all()) {
             if (call.state.replyTo == replyTo) {
                 fail(call.number, new CallFailure(FailureTokens.CANCELED, "the caller ended the call"));
-            }
-        }
-    }
-
-    /** Ends the calls to a package whose process died. */
-    public void died(String packageName) {
-        expire();
-        for (OpenCalls.OpenCall<CallState> call : calls.all()) {
-            CallPermission permission = call.state.permission;
-            if (permission != null
-                    && !call.state.asking
-                    && packageName.equals(permission.route.target.packageName)) {
-                fail(call.number, new CallFailure(FailureTokens.INTERRUPTED, "the app behind the capability stopped"));
             }
         }
     }

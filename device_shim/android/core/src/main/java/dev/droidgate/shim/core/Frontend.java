@@ -45,9 +45,9 @@ public final class Frontend {
     }
 
     /**
-     * Returns the outputs that an answer tells, empty for none.
+     * Returns the outputs that an answer reports, empty for none.
      *
-     * @throws CallFailure the failure that it tells
+     * @throws CallFailure the failure that it reports
      */
     public static Map<String, Object> outputs(Map<String, String> extras) throws CallFailure {
         Map<String, Object> outputs =

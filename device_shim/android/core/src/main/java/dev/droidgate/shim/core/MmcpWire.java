@@ -36,7 +36,7 @@ final class MmcpWire {
     /**
      * Returns the value of an activity's result.
      *
-     * @throws CallFailure the failure that the result tells
+     * @throws CallFailure the failure that the result reports
      */
     static Object readActivityResult(long code, Map<String, Object> extras) throws CallFailure {
         Object result = extras.get("result");
@@ -57,7 +57,7 @@ final class MmcpWire {
     /**
      * Returns the value of a broadcast's result.
      *
-     * @throws CallFailure the failure that the result tells
+     * @throws CallFailure the failure that the result reports
      */
     static Object readBroadcastResult(long code, String data) throws CallFailure {
         if (data == null || "null".equals(FailureTokens.stripped(data))) {

@@ -4,7 +4,7 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * A string pattern: an automaton over code points that tells in linear time whether the pattern matches
+ * A string pattern: an automaton over code points that decides in linear time whether the pattern matches
  * somewhere in a text, with the same states and limits as {@code droidgate_mappings.values.patterns}.
  */
 public final class Pattern {
@@ -35,7 +35,7 @@ public final class Pattern {
     }
 
     private int add(int[] ranges, char condition) throws UnsupportedPatternException {
-        PatternParser.demand(characters.size() < MAX_STATES);
+        PatternParser.require(characters.size() < MAX_STATES);
         characters.add(ranges);
         following.add(NOTHING);
         conditions.append(condition);
@@ -134,7 +134,7 @@ public final class Pattern {
     boolean matches(String text) throws UnsupportedPatternException {
         int[] points = PatternParser.codePoints(text);
         int count = characters.size();
-        PatternParser.demand((long) count * (points.length + 1) <= MAX_STEPS);
+        PatternParser.require((long) count * (points.length + 1) <= MAX_STEPS);
         States states = new States(count);
         States reached = new States(count);
         for (int position = 0; ; position++) {

@@ -57,10 +57,10 @@ final class PatternParser {
 
     static Node parse(String pattern) throws UnsupportedPatternException {
         int[] text = codePoints(pattern);
-        demand(text.length <= MAX_PATTERN);
+        require(text.length <= MAX_PATTERN);
         PatternParser parser = new PatternParser(text);
         Node node = parser.choice(0);
-        demand(parser.at == text.length);
+        require(parser.at == text.length);
         return node;
     }
 
@@ -74,7 +74,7 @@ final class PatternParser {
     }
 
     /** Refuses a pattern that is not as it has to be. */
-    static void demand(boolean isSupported) throws UnsupportedPatternException {
+    static void require(boolean isSupported) throws UnsupportedPatternException {
         if (!isSupported) {
             throw new UnsupportedPatternException();
         }
@@ -89,7 +89,7 @@ final class PatternParser {
     }
 
     private int take() throws UnsupportedPatternException {
-        demand(at < text.length);
+        require(at < text.length);
         return text[at++];
     }
 
@@ -102,7 +102,7 @@ final class PatternParser {
     }
 
     private Node choice(int depth) throws UnsupportedPatternException {
-        demand(depth <= MAX_DEPTH);
+        require(depth <= MAX_DEPTH);
         List<Node> alternatives = new ArrayList<>();
         do {
             alternatives.add(sequence(depth));
@@ -134,7 +134,7 @@ final class PatternParser {
             case '$':
                 return new Node(END, null, null);
             default:
-                demand("*+?{}]".indexOf(character) < 0);
+                require("*+?{}]".indexOf(character) < 0);
                 return characters(new int[] {character, character});
         }
     }
@@ -150,11 +150,11 @@ final class PatternParser {
                 groupName();
             } else {
                 // Neither look-around nor a flag.
-                demand(skip(':'));
+                require(skip(':'));
             }
         }
         Node node = choice(depth + 1);
-        demand(skip(')'));
+        require(skip(')'));
         return node;
     }
 
@@ -164,9 +164,9 @@ final class PatternParser {
             boolean digit = character >= '0' && character <= '9';
             boolean letter =
                     character == '_' || character >= 'a' && character <= 'z' || character >= 'A' && character <= 'Z';
-            demand(letter || digit && at - 1 > begin);
+            require(letter || digit && at - 1 > begin);
         }
-        demand(at - 1 > begin);
+        require(at - 1 > begin);
     }
 
     private Node quantified(Node part) throws UnsupportedPatternException {
@@ -174,9 +174,9 @@ final class PatternParser {
         if (repeat == null) {
             return part;
         }
-        demand(part.kind != BEGIN && part.kind != END);
+        require(part.kind != BEGIN && part.kind != END);
         skip('?');
-        demand(!peekIsOneOf("*+?{"));
+        require(!peekIsOneOf("*+?{"));
         return repeat;
     }
 
@@ -196,9 +196,9 @@ final class PatternParser {
             if (skip(',')) {
                 repeat.most = peek(0) == '}' ? -1 : count();
             }
-            demand(skip('}'));
-            demand(Math.max(repeat.least, repeat.most) <= HIGHEST_REPEAT);
-            demand(repeat.most < 0 || repeat.most >= repeat.least);
+            require(skip('}'));
+            require(Math.max(repeat.least, repeat.most) <= HIGHEST_REPEAT);
+            require(repeat.most < 0 || repeat.most >= repeat.least);
         }
         return repeat;
     }
@@ -209,7 +209,7 @@ final class PatternParser {
         while (peek(0) >= '0' && peek(0) <= '9' && at - begin < MAX_COUNT_DIGITS) {
             number = number * 10 + take() - '0';
         }
-        demand(at > begin);
+        require(at > begin);
         return number;
     }
 
@@ -225,7 +225,7 @@ final class PatternParser {
             at++;
             int low = onlyOne(first);
             int high = onlyOne(classMember());
-            demand(low <= high);
+            require(low <= high);
             found.add(new int[] {low, high});
         }
         int count = 0;
@@ -242,7 +242,7 @@ final class PatternParser {
     }
 
     private int onlyOne(int[] ranges) throws UnsupportedPatternException {
-        demand(ranges.length == 2 && ranges[0] == ranges[1]);
+        require(ranges.length == 2 && ranges[0] == ranges[1]);
         return ranges[0];
     }
 
@@ -289,14 +289,14 @@ final class PatternParser {
         if (character == 'u') {
             return unicode();
         }
-        demand("^$\\.*+?()[]{}|/-".indexOf(character) >= 0);
+        require("^$\\.*+?()[]{}|/-".indexOf(character) >= 0);
         return character;
     }
 
     private int unicode() throws UnsupportedPatternException {
         if (!skip('{')) {
             int code = hexadecimal(4);
-            demand(code < Character.MIN_SURROGATE || code > Character.MAX_SURROGATE);
+            require(code < Character.MIN_SURROGATE || code > Character.MAX_SURROGATE);
             return code;
         }
         int length = 0;
@@ -304,7 +304,7 @@ final class PatternParser {
             length++;
         }
         int code = length == 0 ? -1 : hexadecimal(length);
-        demand(code >= 0 && code <= LAST && skip('}'));
+        require(code >= 0 && code <= LAST && skip('}'));
         return code;
     }
 
@@ -313,7 +313,7 @@ final class PatternParser {
         for (int index = 0; index < length; index++) {
             int character = take();
             int digit = character < 128 ? Character.digit(character, 16) : -1;
-            demand(digit >= 0);
+            require(digit >= 0);
             code = code * 16 + digit;
         }
         return code;

@@ -281,7 +281,7 @@ final class ValueFitter {
         if (!declared.nullable && !resolve(declared, pointer).nullable) {
             throw new UnfitValueException(pointer, name + " is required and missing");
         }
-        coerce(Json.point(pointer, name), "it is required and missing, which stands for null");
+        coerce(Json.point(pointer, name), "it is required and missing; null is used");
     }
 
     private Object fitOne(Object value, Type type, String pointer, int depth)

@@ -91,9 +91,7 @@ final class CallVector implements Clock, Backend, Questions, Answers {
     }
 
     private void behave(Engine engine, Map<String, Object> behaviour) throws MalformedJsonException {
-        if (Boolean.TRUE.equals(behaviour.get("died"))) {
-            engine.died(route.target.packageName);
-        } else if (Boolean.TRUE.equals(behaviour.get("canceled"))) {
+        if (Boolean.TRUE.equals(behaviour.get("canceled"))) {
             engine.cancel(null);
         } else if (behaviour.containsKey("error")) {
             Map<String, Object> error = Json.objectAt(behaviour, "error");
@@ -105,6 +103,11 @@ final class CallVector implements Clock, Backend, Questions, Answers {
     }
 
     private static BackendAnswer answer(Map<String, Object> behaviour) throws MalformedJsonException {
+        if (behaviour.containsKey("failure")) {
+            Map<String, Object> failure = Json.objectAt(behaviour, "failure");
+            return BackendAnswer.ofFailure(
+                    new CallFailure(Json.textAt(failure, "token"), Json.textAt(failure, "message")));
+        }
         if (behaviour.containsKey("document")) {
             return BackendAnswer.ofDocument(Json.object(behaviour.get("document")));
         }

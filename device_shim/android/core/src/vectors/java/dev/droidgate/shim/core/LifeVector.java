@@ -34,11 +34,7 @@ final class LifeVector {
 
     private void take(Map<String, Object> event, long now) throws MalformedJsonException {
         String kind = Json.textAt(event, "event");
-        if ("died".equals(kind)) {
-            for (OpenCalls.OpenCall<CallKey> call : calls.all()) {
-                end(call.key, now, FailureTokens.INTERRUPTED);
-            }
-        } else if (!"time".equals(kind)) {
+        if (!"time".equals(kind)) {
             boolean bound = !"start".equals(event.get("carrier"));
             CallKey key = new CallKey(bound, Json.integerAt(event, "caller", 0), Json.textAt(event, "id"));
             if ("request".equals(kind)) {

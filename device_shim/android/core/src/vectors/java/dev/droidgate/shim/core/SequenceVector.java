@@ -77,7 +77,8 @@ final class SequenceVector implements Clock, Backend, Questions, Answers {
         } else if (kind < 82) {
             engine.cancel(open.isEmpty() ? this : open.get(random.nextInt(open.size())));
         } else if (kind < 83) {
-            engine.died(target.packageName);
+            CallFailure died = new CallFailure(FailureTokens.INTERRUPTED, "the app stopped");
+            engine.answered(recent[random.nextInt(CALLS_BACK)], BackendAnswer.ofFailure(died));
         } else {
             now += random.nextInt(LONGEST_STEP);
             engine.expire();

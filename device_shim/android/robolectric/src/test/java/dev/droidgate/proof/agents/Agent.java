@@ -73,18 +73,14 @@ public final class Agent {
     }
 
     private static String request(String id, String capability, Object... arguments) {
-        JSONObject given = new JSONObject();
-        try {
-            for (int index = 0; index < arguments.length; index += 2) {
-                given.put((String) arguments[index], arguments[index + 1]);
-            }
-            JSONObject called = new JSONObject().put("id", capability).put("args", given);
-            JSONObject request = new JSONObject().put("id", id).put("capability", called);
-            JSONObject outer = new JSONObject().put("version", "1.0").put("request", request);
-            return new JSONObject().put("mobile-mcp-request", outer).toString();
-        } catch (JSONException impossible) {
-            throw new IllegalStateException(impossible);
+        Map<String, Object> given = new LinkedHashMap<>();
+        for (int index = 0; index < arguments.length; index += 2) {
+            given.put((String) arguments[index], arguments[index + 1]);
         }
+        return String.format(
+                "{\"mobile-mcp-request\": {\"version\": \"1.0\", \"request\":"
+                        + " {\"id\": \"%s\", \"capability\": {\"id\": \"%s\", \"args\": %s}}}}",
+                id, capability, new JSONObject(given));
     }
 
     /** Sends a request over the binding; names and values in turn make the arguments. */
@@ -94,7 +90,7 @@ public final class Agent {
         send(data);
     }
 
-    /** Sends a request beside an extra that cannot be read without the agent's own class. */
+    /** Sends a request next to an extra that cannot be read without the agent's own class. */
     public void sendPoison(String id, String capability) {
         Bundle data = new Bundle();
         data.putParcelable("request", new Poison());

@@ -4,7 +4,6 @@ import android.os.Bundle;
 import dev.droidgate.proof.phone.Phone;
 import java.util.ArrayList;
 import java.util.List;
-import org.json.JSONArray;
 import org.json.JSONException;
 import org.json.JSONObject;
 
@@ -26,22 +25,18 @@ public final class Apps {
         phone.listen(new RadioReceiver());
     }
 
-    /** Returns the extras that answer a request, in its own edition of the specification. */
-    static Bundle answerTo(Bundle request, String name, Object value) {
+    /** Returns the extras that answer a request; the output is in the form of the request's edition. */
+    static Bundle answerTo(Bundle request, String output) {
         try {
             JSONObject outer = new JSONObject(request.getString("mobile-mcp-request"));
             JSONObject asked = outer.getJSONObject("mobile-mcp-request").getJSONObject("request");
-            JSONObject called = asked.getJSONObject("capability");
-            Object output = new JSONObject().put(name, value);
-            if (called.has("args")) {
-                JSONObject item = new JSONObject().put("name", name).put("type", "any").put("value", value);
-                output = new JSONArray().put(item);
-            }
-            JSONObject answered = new JSONObject().put("id", called.getString("id")).put("output", output);
-            JSONObject response = new JSONObject().put("id", asked.getString("id")).put("status", "success");
-            JSONObject whole = new JSONObject().put("version", "1.0").put("response", response.put("capability", answered));
             Bundle extras = new Bundle();
-            extras.putString("mobile-mcp-response", new JSONObject().put("mobile-mcp-response", whole).toString());
+            extras.putString(
+                    "mobile-mcp-response",
+                    String.format(
+                            "{\"mobile-mcp-response\": {\"version\": \"1.0\", \"response\": {\"id\": \"%s\","
+                                    + " \"status\": \"success\", \"capability\": {\"id\": \"%s\", \"output\": %s}}}}",
+                            asked.getString("id"), asked.getJSONObject("capability").getString("id"), output));
             return extras;
         } catch (JSONException malformed) {
             throw new IllegalArgumentException(malformed);

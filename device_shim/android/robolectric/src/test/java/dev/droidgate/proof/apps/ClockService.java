@@ -35,7 +35,7 @@ public final class ClockService extends Service {
             return;
         }
         Message answer = Message.obtain(null, 2);
-        answer.setData(Apps.answerTo(message.getData(), "time", "12:00"));
+        answer.setData(Apps.answerTo(message.getData(), "{\"time\": \"12:00\"}"));
         Messenger replyTo = message.replyTo;
         Phone.speak(
                 "dev.droidgate.proof.clock",

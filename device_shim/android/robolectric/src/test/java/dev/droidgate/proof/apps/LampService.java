@@ -18,7 +18,8 @@ public final class LampService extends Service {
         if (!Apps.silent) {
             PendingIntent callback = intent.getParcelableExtra("mcp_callback");
             try {
-                callback.send(this, 0, new Intent().putExtras(Apps.answerTo(intent.getExtras(), "on", true)));
+                String output = "[{\"name\": \"on\", \"type\": \"boolean\", \"value\": true}]";
+                callback.send(this, 0, new Intent().putExtras(Apps.answerTo(intent.getExtras(), output)));
             } catch (PendingIntent.CanceledException gone) {
                 throw new IllegalStateException(gone);
             }

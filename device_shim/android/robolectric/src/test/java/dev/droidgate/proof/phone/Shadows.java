@@ -17,7 +17,7 @@ import org.robolectric.annotation.Implements;
 import org.robolectric.shadows.ShadowApplicationPackageManager;
 import org.robolectric.shadows.ShadowContextImpl;
 
-/** What stands for parts of Android that are not in the one process. */
+/** In place of parts of Android that are not in the one process. */
 public final class Shadows {
     private Shadows() {}
 
