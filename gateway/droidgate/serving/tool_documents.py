@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final
 
+from droidgate.calls.subjects import CallEffect
 from droidgate_mappings.formats.format import load_formats
 from droidgate_mappings.model.capability import Provider
 from droidgate_mappings.model.errors import InputError
@@ -26,6 +27,7 @@ from droidgate_mcp.format import FORMAT_ID, HANDSHAKE, MODERN
 from droidgate_mcp.wire import DeclaredOutput
 
 _CUT: Final = " [cut]"
+_NOT_SHOWN: Final = frozenset({"_meta", "annotations"})
 # Their values are data, not texts for readers, whatever the members in them are called.
 _LISTS: Final = frozenset({"enum", "examples"})
 _EXACT: Final = frozenset({"default", "const", "pattern"}) | _LISTS
@@ -61,13 +63,24 @@ def write_tools(provider: Provider) -> tuple[list[dict[str, Mapping[str, Json]]]
     ], findings
 
 
-def named(documents: Mapping[str, Mapping[str, Json]], name: str) -> dict[str, Mapping[str, Json]]:
-    """Return a tool's documents under another name."""
-    return {revision: {**document, "name": name} for revision, document in documents.items()}
+_READ_ONLY: Final[Mapping[CallEffect, bool]] = {CallEffect.READS: True, CallEffect.WRITES: False}
+
+
+def named(
+    documents: Mapping[str, Mapping[str, Json]], name: str, effect: CallEffect
+) -> dict[str, Mapping[str, Json]]:
+    """Return a tool's documents under another name, with the hint of what the policy says that it does.
+
+    Clients ask less about a tool that says that it only reads, so hints that the user does not believe are
+    left out.
+    """
+    hints: dict[str, Json] = {"readOnlyHint": _READ_ONLY[effect]} if effect in _READ_ONLY else {}
+    more: dict[str, Json] = {"name": name, **({"annotations": hints} if hints else {})}
+    return {revision: {**document, **more} for revision, document in documents.items()}
 
 
 def _shown(tool: Mapping[str, Any], label: str) -> dict[str, Json]:
-    shown = {name: value for name, value in _cleaned(tool).items() if name != "_meta"}
+    shown = {name: value for name, value in _cleaned(tool).items() if name not in _NOT_SHOWN}
     text = f"{label} {shown.get('description', '')}".rstrip()
     return {**shown, "description": cut(text, MAX_DESCRIPTION)}
 

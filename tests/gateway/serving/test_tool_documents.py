@@ -15,6 +15,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 from adapters.mcp_format.tool_lists import read
+from droidgate.calls.subjects import CallEffect
 from droidgate.serving import tool_names as names_module
 from droidgate.serving.phone_tools import MAX_OF_ALL, MAX_OF_APP, with_app_texts
 from droidgate.serving.server_application import McpServer
@@ -226,8 +227,22 @@ def test_a_hidden_character_in_the_name_of_a_parameter_is_found() -> None:
 
 def test_a_document_gets_the_name_that_is_served() -> None:
     (tool,), _ = write_tools(provider_of(description="x"))
-    assert {document["name"] for document in named(tool, "app_run").values()} == {"app_run"}
+    served = named(tool, "app_run", CallEffect.UNKNOWN)
+    assert {document["name"] for document in served.values()} == {"app_run"}
     assert {document["name"] for document in tool.values()} != {"app_run"}
+
+
+def test_hints_of_an_app_are_shown_only_as_far_as_the_user_believes_them() -> None:
+    annotations = {"readOnlyHint": True, "destructiveHint": False}
+    document = {"tools": [{"name": "run", "inputSchema": {"type": "object"}, "annotations": annotations}]}
+    (provider,) = read(document).providers
+    (tool,), _ = write_tools(provider)
+    shown = {effect: named(tool, "app_run", effect)[MODERN].get("annotations") for effect in CallEffect}
+    assert shown == {
+        CallEffect.READS: {"readOnlyHint": True},
+        CallEffect.WRITES: {"readOnlyHint": False},
+        CallEffect.UNKNOWN: None,
+    }
 
 
 def tool_of(name: str, description: str) -> ServedTool:
