@@ -35,7 +35,7 @@ from droidgate.calls.call_files import read_files
 from droidgate.calls.call_requests import CallProgress, CallRequest, ProgressSink
 from droidgate.calls.caller import END_NOT_RECORDED, Caller
 from droidgate.calls.subjects import CallEffect, CapabilityKey, NamePattern, component_name, glob_matches
-from droidgate.calls.targets import SCREENS, CallTarget, ScreenTarget
+from droidgate.calls.targets import SCREENS, CallTarget, ScreenTarget, last_part
 from droidgate.calls.traces import NO_TRACE, Trace
 from droidgate.devices.packages import InstalledPackage, list_packages
 from droidgate.devices.properties import current_user
@@ -519,6 +519,7 @@ class PhoneTools:
                 continue
             numbers = {capability.id: number for number, capability in enumerate(provider.capabilities)}
             group = f"{_serial(phone)}/{package}" if several else package
+            place = f"{last_part(package)}, {_serial(phone)}" if several else last_part(package)
             for item in items:
                 name = names[_key(item)]
                 if name in targets:
@@ -527,7 +528,8 @@ class PhoneTools:
                 document = documents[numbers[item.target.capability.id]]
                 # A phone that was never reached has no targets.
                 effect = CallEffect.UNKNOWN if phone.caller is None else phone.caller.effect_of(item.target)
-                tool = ServedTool(name, named(document, name, effect), group)
+                shown = named(document, name, item.target.capability.id, place, effect)
+                tool = ServedTool(name, shown, group)
                 reason = _why_left_out(tool)
                 if reason is not None:
                     self._warn_once(

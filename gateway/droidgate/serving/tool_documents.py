@@ -6,10 +6,13 @@ cut (reference android-runtime 3.1). The whole declaration is a resource.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from typing import Any, Final
 
 from droidgate.calls.subjects import CallEffect
+from droidgate.calls.targets import last_part
+from droidgate.serving.short_schemas import BY_NAME, short_input, short_output
 from droidgate_mappings.formats.format import load_formats
 from droidgate_mappings.model.capability import Provider
 from droidgate_mappings.model.errors import InputError
@@ -27,11 +30,11 @@ from droidgate_mcp.format import FORMAT_ID, HANDSHAKE, MODERN
 from droidgate_mcp.wire import DeclaredOutput
 
 _CUT: Final = " [cut]"
+_BETWEEN_WORDS: Final = re.compile(r"[\W_]+|(?<=[^\WA-Z_])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 _NOT_SHOWN: Final = frozenset({"_meta", "annotations"})
 # Their values are data, not texts for readers, whatever the members in them are called.
 _LISTS: Final = frozenset({"enum", "examples"})
 _EXACT: Final = frozenset({"default", "const", "pattern"}) | _LISTS
-_BY_NAME: Final = frozenset({"properties", "patternProperties", "$defs", "definitions", "dependentSchemas"})
 
 
 def write_tools(provider: Provider) -> tuple[list[dict[str, Mapping[str, Json]]], tuple[Finding, ...]]:
@@ -67,22 +70,45 @@ _READ_ONLY: Final[Mapping[CallEffect, bool]] = {CallEffect.READS: True, CallEffe
 
 
 def named(
-    documents: Mapping[str, Mapping[str, Json]], name: str, effect: CallEffect
+    documents: Mapping[str, Mapping[str, Json]], name: str, identifier: str, place: str, effect: CallEffect
 ) -> dict[str, Mapping[str, Json]]:
-    """Return a tool's documents under another name, with the hint of what the policy says that it does.
+    """Return a tool's documents under another name, with a title and the hint of what it does.
 
     Clients ask less about a tool that says that it only reads, so hints that the user does not believe are
     left out.
+
+    Args:
+        documents: As `write_tools` returns them.
+        name: The tool's name.
+        identifier: The capability's id, which is its title where the app gives it none.
+        place: What titles end with, since two apps may have equal ones: the app and the phone.
+        effect: What the policy says that a call does.
     """
     hints: dict[str, Json] = {"readOnlyHint": _READ_ONLY[effect]} if effect in _READ_ONLY else {}
-    more: dict[str, Json] = {"name": name, **({"annotations": hints} if hints else {})}
-    return {revision: {**document, **more} for revision, document in documents.items()}
+    end = f" ({without_hidden(place)[: MAX_NAME // 2]})"
+    served: dict[str, Mapping[str, Json]] = {}
+    for revision, document in documents.items():
+        title = cut(str(document.get("title") or _words_of(identifier)), MAX_NAME - len(end)) + end
+        more: dict[str, Json] = {"name": name, "title": title, **({"annotations": hints} if hints else {})}
+        served[revision] = {**document, **more}
+    return served
+
+
+def _words_of(identifier: str) -> str:
+    """Return an id as words: `a.Notes#createPDFNote` is `Create PDF note`."""
+    last = without_hidden(last_part(identifier))
+    words = [word if word.isupper() else word.lower() for word in _BETWEEN_WORDS.split(last)]
+    text = " ".join(filter(None, words)) or last
+    return text[:1].upper() + text[1:]
 
 
 def _shown(tool: Mapping[str, Any], label: str) -> dict[str, Json]:
     shown = {name: value for name, value in _cleaned(tool).items() if name not in _NOT_SHOWN}
     text = f"{label} {shown.get('description', '')}".rstrip()
-    return {**shown, "description": cut(text, MAX_DESCRIPTION)}
+    shown |= {"description": cut(text, MAX_DESCRIPTION), "inputSchema": short_input(shown["inputSchema"])}
+    if "outputSchema" in shown:
+        shown["outputSchema"] = short_output(shown["outputSchema"])
+    return shown
 
 
 def _cleaned(value: Any, *, by_name: bool = False) -> Any:
@@ -100,7 +126,7 @@ def _cleaned(value: Any, *, by_name: bool = False) -> Any:
     cleaned: dict[str, Any] = {}
     for name, item in value.items():
         if by_name or name not in _EXACT:
-            cleaned[name] = _cleaned(item, by_name=not by_name and name in _BY_NAME)
+            cleaned[name] = _cleaned(item, by_name=not by_name and name in BY_NAME)
             if not by_name and name == "title" and isinstance(item, str):
                 cleaned[name] = cut(without_hidden(item), MAX_NAME)
         elif name == "pattern" and isinstance(item, str):

@@ -57,7 +57,7 @@ from droidgate_android.apk.signing_keys import load_or_make_key, make_key
 from droidgate_mappings.formats.format import load_formats
 from droidgate_mappings.formats.installed import SHIM_PACKAGE, SHIM_PREFIX
 from droidgate_mappings.model.errors import DeviceError, WriteError
-from droidgate_mappings.model.json_values import Json
+from droidgate_mappings.model.json_values import Json, canonical_json
 from droidgate_mappings.values.failures import CallError
 from droidgate_phone.apps.app_registry import BEHAVIOURS
 from droidgate_phone.apps.sample_packages import sample_packages
@@ -255,6 +255,16 @@ def test_texts_of_apps_are_labelled_and_names_are_safe(phone: ReachedPhone) -> N
     same, marked = opted_in.instructions.split("\n\n", 1)
     assert same == own
     assert "untrusted text of the app dev.droidgate.sample.notes\n" in marked
+
+
+@pytest.mark.parametrize("revision", REVISIONS)
+def test_the_list_of_22_tools_is_short(phone: ReachedPhone, revision: str) -> None:
+    tools = tools_of(phone)
+    tools.look()
+    documents: list[Json] = [dict(tool.documents[revision]) for tool in tools.snapshot().tools]
+    assert len(documents) == 22
+    # 38,283 with the schemas as they are converted, and without titles.
+    assert len(canonical_json(documents).encode()) < 22_000
 
 
 def test_select_serves_the_chosen_apps_only(phone: ReachedPhone) -> None:
