@@ -529,7 +529,8 @@ class PhoneTools:
                 # A phone that was never reached has no targets.
                 effect = CallEffect.UNKNOWN if phone.caller is None else phone.caller.effect_of(item.target)
                 shown = named(document, name, item.target.capability.id, place, effect)
-                tool = ServedTool(name, shown, group)
+                capability = f"{provider.protocol}/{item.target.name}"
+                tool = ServedTool(name, shown, group, capability)
                 reason = _why_left_out(tool)
                 if reason is not None:
                     self._warn_once(

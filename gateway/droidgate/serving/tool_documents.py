@@ -29,8 +29,12 @@ from droidgate_mappings.text_safety import (
 from droidgate_mcp.format import FORMAT_ID, HANDSHAKE, MODERN
 from droidgate_mcp.wire import DeclaredOutput
 
+LABEL_START: Final = "[Text of the app "
+LABEL_END: Final = "]"
+"""What is around the package at the start of a description; no package has it."""
+
 _CUT: Final = " [cut]"
-_BETWEEN_WORDS: Final = re.compile(r"[\W_]+|(?<=[^\WA-Z_])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
+BETWEEN_WORDS: Final = re.compile(r"[\W_]+|(?<=[^\WA-Z_])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 _NOT_SHOWN: Final = frozenset({"_meta", "annotations"})
 # Their values are data, not texts for readers, whatever the members in them are called.
 _LISTS: Final = frozenset({"enum", "examples"})
@@ -59,7 +63,7 @@ def write_tools(provider: Provider) -> tuple[list[dict[str, Mapping[str, Json]]]
     for number, capability in enumerate(provider.capabilities):
         if DeclaredOutput(capability.output, provider.definitions).is_wrapped(MODERN):
             by_revision[MODERN][number]["outputSchema"] = by_revision[HANDSHAKE][number]["outputSchema"]
-    label = f"[Text of the app {without_hidden(provider.package or '')[:MAX_NAME]}]"
+    label = f"{LABEL_START}{without_hidden(provider.package or '')[:MAX_NAME]}{LABEL_END}"
     return [
         {revision: _shown(tools[number], label) for revision, tools in by_revision.items()}
         for number in range(len(provider.capabilities))
@@ -97,7 +101,7 @@ def named(
 def _words_of(identifier: str) -> str:
     """Return an id as words: `a.Notes#createPDFNote` is `Create PDF note`."""
     last = without_hidden(last_part(identifier))
-    words = [word if word.isupper() else word.lower() for word in _BETWEEN_WORDS.split(last)]
+    words = [word if word.isupper() else word.lower() for word in BETWEEN_WORDS.split(last)]
     text = " ".join(filter(None, words)) or last
     return text[:1].upper() + text[1:]
 

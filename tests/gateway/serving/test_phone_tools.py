@@ -41,6 +41,7 @@ from droidgate.calls.caller import Caller
 from droidgate.calls.pins import PinStore
 from droidgate.calls.policy import Policy
 from droidgate.calls.subjects import NamePattern
+from droidgate.calls.targets import last_part
 from droidgate.calls.traces import open_trace
 from droidgate.devices.adb_client import AdbClient, ServerAddress
 from droidgate.devices.app_installation import uninstall
@@ -48,10 +49,14 @@ from droidgate.devices.device import Device
 from droidgate.serving.phone_tools import MAX_CALLS, PhoneTools, ServedPhone
 from droidgate.serving.served_files import SharedFolders
 from droidgate.serving.server_application import plan_tokens
-from droidgate.serving.tool_search import SearchTools
+from droidgate.serving.tool_documents import write_tools
+from droidgate.serving.tool_names import NamedCapability
+from droidgate.serving.tool_search import SearchTools, ToolIndex
+from droidgate.serving.tools import ServedTool
 from droidgate.shims.host_client import HostClient
 from droidgate.shims.installation_steps import install_archive
 from droidgate.shims.place import place_of
+from droidgate.sources import read
 from droidgate.sources.phone_source import PhoneRequest, read_phone
 from droidgate_android.apk.signing_keys import load_or_make_key, make_key
 from droidgate_mappings.formats.format import load_formats
@@ -77,6 +82,7 @@ from gateway.calling.phones_with_shims import (
     reached_phone,
 )
 from gateway.devices.conftest import unused_port
+from gateway.serving.questions import FILES, QUESTIONS
 from gateway.serving.running_servers import (
     REVISIONS,
     TOKEN,
@@ -723,6 +729,38 @@ def test_tools_of_several_phones_have_the_phone_in_their_names(phone: ReachedPho
     names = {tool.name for tool in tools.snapshot().tools}
     assert {"first_tally_read_total", "second_tally_read_total"} <= names
     assert {tool.group.partition("/")[0] for tool in tools.snapshot().tools} == {"first", "second"}
+    found = ToolIndex(tools.snapshot().tools).find("note", 5)
+    assert [{tool.name.partition("_")[0] for tool in same} for same in found] == [{"first", "second"}] * 5
+    assert len({same[0].name for same in found}) == 5
+
+
+def tools_of_questions(phone: ReachedPhone) -> list[ServedTool]:
+    """Return the tools of the phone's apps, of its screens and of apps of the corpus."""
+    of_phone = PhoneTools([ServedPhone(None, phone.caller, screens=True)])
+    of_phone.look()
+    tools = list(of_phone.snapshot().tools)
+    for pattern, package in FILES.items():
+        for path in sorted(require("corpus").glob(pattern)):
+            for provider in read(path).providers:
+                documents, _ = write_tools(provider.model_copy(update={"package": package}))
+                for capability, document in zip(provider.capabilities, documents, strict=True):
+                    name = NamedCapability("", package, capability.id).short_name
+                    tools.append(ServedTool(name, document, package))
+    return tools
+
+
+@pytest.mark.requires("corpus")
+def test_nine_in_ten_questions_of_users_find_a_tool_that_answers_them(phone: ReachedPhone) -> None:
+    tools = tools_of_questions(phone)
+    assert len(tools) == 108
+    index = ToolIndex(tools)
+    missed: tuple[list[str], list[str]] = ([], [])
+    for number, (question, right) in enumerate(QUESTIONS.items()):
+        ends = tuple(f"_{last_part(name)}" for name in right.split())
+        assert any(tool.name.endswith(ends) for tool in tools), question
+        if not any(tool.name.endswith(ends) for (tool,) in index.find(question, 5)):
+            missed[number % 2].append(question)
+    assert (len(QUESTIONS), *(len(half) <= 6 for half in missed)) == (120, True, True), missed
 
 
 async def test_search_mode_finds_describes_and_calls(phone: ReachedPhone) -> None:
@@ -731,6 +769,13 @@ async def test_search_mode_finds_describes_and_calls(phone: ReachedPhone) -> Non
         assert [tool.name for tool in listed] == ["find_tools", "describe_tool", "call_tool"]
         found = json.loads(text_of(await client.call_tool("find_tools", {"query": "points of a player"})))
         assert found[0]["name"].startswith("tally_")
+        outside = text_of(await client.call_tool("find_tools", {"query": "how hot is it outside"}))
+        assert {tool["name"] for tool in json.loads(outside)} <= {
+            f"weather_{name}" for name in ("currentWeather", "forecast", "warmestPlace")
+        }
+        nothing = text_of(await client.call_tool("find_tools", {"query": "qwertz"}))
+        assert nothing.startswith("No tool has these words.")
+        assert nothing.endswith(", dev.droidgate.sample.weather")
         described = await client.call_tool("describe_tool", {"name": "tally_read_total"})
         assert json.loads(text_of(described))["inputSchema"]["required"] == ["player"]
         arguments = {"name": "tally_read_total", "arguments": {"player": "Nobody"}}

@@ -19,6 +19,7 @@ from adapters.mcp_format.tool_lists import read
 from droidgate.calls.subjects import CallEffect
 from droidgate.serving import tool_names as names_module
 from droidgate.serving.phone_tools import MAX_OF_ALL, MAX_OF_APP, with_app_texts
+from droidgate.serving.search_words import RELATED_WORDS, STOP_WORDS
 from droidgate.serving.server_application import McpServer
 from droidgate.serving.short_schemas import short_input, short_output
 from droidgate.serving.tool_documents import hidden_name, named, write_tools
@@ -376,12 +377,27 @@ def test_the_tool_with_the_rarest_words_is_found_first() -> None:
             tool_of("mail_sendMail", "Send a mail to a person"),
         ]
     )
-    assert [tool.name for tool in index.find("create notes", 5)] == ["notes_createNote", "notes_findNotes"]
-    assert [tool.name for tool in index.find("Mails", 5)] == ["mail_sendMail"]
-    assert index.find("weather", 5) == []
-    assert index.find("\0 ''", 5) == []
+    assert [tool.name for (tool,) in index.find("create notes", 5)] == ["notes_createNote", "notes_findNotes"]
+    assert [tool.name for (tool,) in index.find("Mails", 5)] == ["mail_sendMail"]
+    assert [tool.name for (tool,) in index.find("jot it down", 5)][:1] == ["notes_createNote"]
+    assert {tool.name for (tool,) in index.find("a", 5)} == {"notes_createNote", "mail_sendMail"}
     assert len(index.find("note mail", 1)) == 1
     assert ToolIndex([]).find("note", 5) == []
+
+
+@pytest.mark.parametrize("query", [
+    "weather", "\0 ''", '"', "note OR", "name:x NEAR(a, b)", "-note*", "^", "\ud800", "x " * 100_000,
+    "y" * 100_000,
+], ids=lambda query: repr(query[:20]))  # fmt: skip
+def test_any_text_is_a_query(query: str) -> None:
+    index = ToolIndex([tool_of("app_run", "Send a mail"), tool_of("app_note", "")])
+    found = [tool.name for (tool,) in index.find(query, 5)]
+    assert found == (["app_note"] if "note" in query else [])
+
+
+def test_a_query_of_every_known_word_is_answered() -> None:
+    index = ToolIndex([tool_of("app_run", "Send a mail")])
+    assert index.find(" ".join([*STOP_WORDS, *RELATED_WORDS]), 5)
 
 
 def test_nothing_of_the_mcp_sdk_is_loaded_before_a_server_is_asked_for() -> None:
