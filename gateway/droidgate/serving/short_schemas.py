@@ -114,13 +114,14 @@ def _with_short_definitions(schema: Schema) -> Schema:
         schema = _with_placed(schema, name, references[name])
     schema = _changed(schema, _merged)
     left = schema.get("$defs", {})
-    short = {references[name]: name_ for name, name_ in zip(left, _short_names(left), strict=True)}
+    short = dict(zip((references[name] for name in left), _short_names(left), strict=True))
 
     def rename(part: Schema) -> Schema:
         return {**part, "$ref": _DEFINITIONS + short[part["$ref"]]} if "$ref" in part else part
 
     named = {short[references[name]]: definition for name, definition in left.items()}
-    return _changed({**schema, "$defs": named} if named else schema, rename)
+    renamed: Schema = _changed({**schema, "$defs": named} if named else schema, rename)
+    return renamed
 
 
 def _with_placed(schema: Schema, name: str, reference: str) -> Schema:

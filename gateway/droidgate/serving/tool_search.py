@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sqlite3
 from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager
@@ -39,6 +40,7 @@ _RELATED_WEIGHT: Final = 0.4
 _MOST_WORDS: Final = 64
 """Words of a query that are searched for."""
 _MOST_APPS: Final = 50
+_OF_DIGITS_OR_NOT: Final = re.compile(r"\d+|\D+")
 
 _NAME: Final[dict[str, Json]] = {"type": "string", "description": "Name of a tool, as find_tools gives it"}
 _SCHEMAS: Final[dict[str, tuple[str, dict[str, Any]]]] = {
@@ -261,8 +263,8 @@ def _texts_in(schema: Any) -> Iterator[str]:
 
 
 def _words(text: str) -> list[str]:
-    """Return the words in lower case: `createNotes` is `create` and `notes`."""
-    return [word.lower() for word in BETWEEN_WORDS.split(text) if word]
+    """Return the words in lower case: `createNotes` is `create` and `notes`, `w2` is `w` and `2`."""
+    return [part.lower() for word in BETWEEN_WORDS.split(text) for part in _OF_DIGITS_OR_NOT.findall(word)]
 
 
 def _input_schema(name: str) -> dict[str, Any]:

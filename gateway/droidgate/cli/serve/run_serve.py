@@ -28,7 +28,7 @@ class PlannedAppPart(Document):
         app: Its package, after its phone's serial number and a slash where several phones are served.
         tools: How many.
         tokens: Estimate of what a model is given for them: the bytes of their JSON divided by four.
-        output_tokens: How many of these are for the schemas of outputs, which only some clients give to it.
+        output_tokens: How many of these are for the schemas of outputs, which not every client gives to it.
     """
 
     app: str
@@ -102,8 +102,8 @@ def _print_plan(options: Serve) -> int:
     rows = [(app.group, f"{app.tools:,}", f"{app.tokens:,}", f"{app.output_tokens:,}") for app in apps]
     sums = f"{amount(len(apps), 'app')}, {amount(count, 'tool')}, {amount(tokens, 'token')}"
     explained = (
-        f"{sums}, {output_tokens:,} of them for the schemas of outputs, which only some clients give to "
-        "their model; an estimate, at four bytes of JSON a token"
+        f"{sums}, {output_tokens:,} of them for the schemas of outputs, which not every client gives to its "
+        "model; a token is about four bytes of a tool's JSON"
     )
     report = Report(
         lambda: [Table(_COLUMNS, rows), Line(explained)],
