@@ -144,6 +144,8 @@ _END_SECONDS: Final = 3.0
 """How long the end of the server waits until canceled calls are in the audit log."""
 MAX_CALLS: Final = 16
 """Most calls of one app by one client that run at once. Only further calls of the same kind wait."""
+MAX_NOTES: Final = 20
+"""Most texts in a result that say what droidgate noticed."""
 EVERY_CLIENT: Final = "mcp:*"
 """Stands for the id of any client; `Client.id` has one."""
 _SEVERAL: Final = "several phones"
@@ -430,14 +432,10 @@ class PhoneTools:
         output, definitions = target.capability.output, target.provider.definitions
         value = result.value if output is None else with_nulls(result.value, output, definitions)
         reading = read_files(result.value, target, caller.device.ended_by(cancel))
-        warnings = [f"{finding.pointer}: {finding.message}".lstrip(": ") for finding in result.findings]
         for finding in result.findings:
             if finding.code == END_NOT_RECORDED:
                 _log.warning("%s: %s", one_line(target.short_name), one_line(finding.message))
-        notes: tuple[Json, ...] = tuple(
-            {"type": "text", "text": f"[Note from droidgate] {visible(text)}"}
-            for text in (*warnings, *reading.problems)
-        )
+        notes = _notes([*map(_warning, result.findings), *reading.problems])
         files_of_result = (
             *images_in(value),
             *(ServedFile(file.path, media_type_of(file.data), file.data) for file in reading.files),
@@ -522,9 +520,6 @@ class PhoneTools:
             place = f"{last_part(package)}, {_serial(phone)}" if several else last_part(package)
             for item in items:
                 name = names[_key(item)]
-                if name in targets:
-                    # Its app declares one id twice, so every call of it is refused.
-                    continue
                 document = documents[numbers[item.target.capability.id]]
                 # A phone that was never reached has no targets.
                 effect = CallEffect.UNKNOWN if phone.caller is None else phone.caller.effect_of(item.target)
@@ -620,6 +615,17 @@ def _progress_sink(report: ReportProgress) -> ProgressSink:
             anyio.from_thread.run(partial(report, progress.seconds, message=progress.text), token=token)
 
     return send
+
+
+def _warning(finding: Finding) -> str:
+    return f"{finding.pointer}: {finding.message}" if finding.pointer else finding.message
+
+
+def _notes(texts: Sequence[str]) -> tuple[Json, ...]:
+    """Return what droidgate noticed as texts of a result; the app decides how much that is."""
+    left = len(texts) - MAX_NOTES
+    shown = [*texts[:MAX_NOTES], *([f"and {left:,} more"] if left > 0 else [])]
+    return tuple({"type": "text", "text": f"[Note from droidgate] {visible(text)}"} for text in shown)
 
 
 def _failed(token: str, message: str) -> ToolOutcome:

@@ -281,6 +281,7 @@ def _input_schema(name: str) -> dict[str, Any]:
 def _tool(name: str) -> ServedTool:
     document: dict[str, Json] = {
         "name": name,
+        "title": name.replace("_", " ").capitalize(),
         "description": _SCHEMAS[name][0],
         "inputSchema": _input_schema(name),
     }

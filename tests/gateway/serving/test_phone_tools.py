@@ -582,6 +582,16 @@ async def test_each_warning_of_a_call_reaches_the_client(
     assert note.startswith(warning)
 
 
+async def test_an_app_cannot_fill_a_result_with_warnings(
+    own: ReachedPhone, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("droidgate.serving.phone_tools.MAX_NOTES", 0)
+    async with connected(tools_of(own), "2026-07-28") as client:
+        arguments = {"title": "a", "content": "b", "priority": None}
+        result = await client.call_tool("legacy_createNote", arguments)
+    assert text_of(result).endswith("\n[Note from droidgate] and 1 more")
+
+
 def test_one_warning_for_a_rule_without_matches(own: ReachedPhone, caplog: pytest.LogCaptureFixture) -> None:
     names = ("creatNote", "createNote", "tap")
     rules = "".join(f'[[rule]]\ndecision = "deny"\ncapability = "{name}"\n' for name in names)

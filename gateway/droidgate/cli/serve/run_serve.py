@@ -69,7 +69,7 @@ class ServePlanDocument(PublishedDocument, schema="droidgate.serve-plan/1"):
     served: ServedPart
 
 
-_COLUMNS: Final = ("APP", "TOOLS", "TOKENS", "FOR OUTPUTS")
+_COLUMNS: Final = ("APP", "TOOLS", "TOKENS", "OUTPUTS")
 
 
 def serve(options: Serve) -> int:
