@@ -105,7 +105,8 @@ def _with_short_definitions(schema: Schema) -> Schema:
     references = {name: f"{_DEFINITIONS}{pointer_token(name)}" for name in definitions}
     parts = list(_parts(schema))
     uses = Counter(str(part["$ref"]) for part in parts if "$ref" in part)
-    if not uses.keys() <= set(references.values()) or any(
+    is_known = uses.keys() <= set(references.values()) and uses.total() == _references_in(schema)
+    if not is_known or any(
         part.keys() & _OWN_PLACES or (part is not schema and "$defs" in part) for part in parts
     ):
         return schema
@@ -117,11 +118,22 @@ def _with_short_definitions(schema: Schema) -> Schema:
     short = dict(zip((references[name] for name in left), _short_names(left), strict=True))
 
     def rename(part: Schema) -> Schema:
-        return {**part, "$ref": _DEFINITIONS + short[part["$ref"]]} if "$ref" in part else part
+        if "$ref" not in part:
+            return part
+        return {**part, "$ref": _DEFINITIONS + pointer_token(short[part["$ref"]])}
 
     named = {short[references[name]]: definition for name, definition in left.items()}
     renamed: Schema = _changed({**schema, "$defs": named} if named else schema, rename)
     return renamed
+
+
+def _references_in(value: Any) -> int:
+    """Return how many references are anywhere in a schema, also in keywords that are left as they are."""
+    if isinstance(value, list):
+        return sum(map(_references_in, value))
+    if not isinstance(value, Mapping):
+        return 0
+    return ("$ref" in value) + sum(map(_references_in, value.values()))
 
 
 def _with_placed(schema: Schema, name: str, reference: str) -> Schema:
@@ -157,7 +169,7 @@ def _short_names(names: Iterable[str]) -> list[str]:
     every = list(names)
     last = [name.rpartition(".")[2] for name in every]
     is_short = len(set(last)) == len(last) and all(map(_SHORT_NAME.match, last))
-    return last if is_short else [pointer_token(name) for name in every]
+    return last if is_short else every
 
 
 def _merged(part: Schema) -> Schema:
