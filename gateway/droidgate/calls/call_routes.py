@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 from droidgate.calls.call_links import CallLink, RoutePlan
 from droidgate.calls.screen_route import ScreenRoute
 from droidgate.calls.shell_route import ShellRoute
 from droidgate.calls.shim_route import ShimRoute
+from droidgate.calls.subjects import CapabilityKey
 from droidgate.calls.targets import CallTarget, PhoneTargets, ScreenTarget
+from droidgate.devices.packages import InstalledPackage
+from droidgate.shims.place import ShimPlace
 from droidgate_mappings.formats.format import load_formats
 from droidgate_mappings.formats.reachability import capability_verdict, interface_of
 from droidgate_mappings.formats.shell_calls import NotCarriedError
+from droidgate_mappings.model.errors import DeviceError
 from droidgate_mappings.model.json_values import Json
 from droidgate_mappings.values.failures import CallError, Failure, call_error
 
@@ -74,6 +78,27 @@ class CallRoutes:
         text = "; ".join([f"{where}{first.message}", *(error.message for error in failed[1:])])
         hint = next((error.hint for error in reversed(failed) if error.hint), None)
         raise call_error(Failure(token, text), pointer=first.pointer or None, hint=hint)
+
+    def unreached(self, targets: Iterable[CallTarget], link: CallLink) -> dict[CapabilityKey, CallError]:
+        """Return the capabilities that no route leads to, whatever the arguments, with the failure of each.
+
+        Raises:
+            DeviceError: the phone fails.
+        """
+        place = ShimPlace(link.device, link.facts.user, link.facts.release)
+        installed: dict[str, InstalledPackage] | None = None
+        failures: dict[CapabilityKey, CallError] = {}
+        for target in targets:
+            try:
+                if next(self._routes_to(target)) is self.shims:
+                    installed = place.packages() if installed is None else installed
+                    self.shims.find(target, place, installed)
+            except CallError as error:
+                failures[target.key] = error
+            except DeviceError:
+                # The next command shows whether the phone failed, or only this shim cannot be read now.
+                link.device.run(["true"])
+        return failures
 
     def shell_if_first(self, target: CallTarget) -> ShellRoute | None:
         """Return Android's shell if it is the first route to a capability; no command is run for that.

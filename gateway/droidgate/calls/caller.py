@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
@@ -18,7 +18,14 @@ from droidgate.calls.approvals import ApprovalRequest, Approver, refuse, refuse_
 from droidgate.calls.audit_log import AuditLog, StartedCall
 from droidgate.calls.call_files import PlacedFile, placed_files, placing_commands, plan_files
 from droidgate.calls.call_links import CallLink, Command, RawResult, RoutePlan
-from droidgate.calls.call_requests import CallRequest, CallResult, ProgressReports, ProgressSink, outputs_of
+from droidgate.calls.call_requests import (
+    DEFAULT_SECONDS,
+    CallRequest,
+    CallResult,
+    ProgressReports,
+    ProgressSink,
+    outputs_of,
+)
 from droidgate.calls.call_routes import CallRoutes, ChosenRoute
 from droidgate.calls.pins import PinState, PinStore
 from droidgate.calls.policy import Decision, Policy
@@ -26,7 +33,7 @@ from droidgate.calls.screen.screen_tools import MobileAgentTools
 from droidgate.calls.screen_route import ScreenRoute
 from droidgate.calls.shell_route import ShellRoute
 from droidgate.calls.shim_route import ShimRoute
-from droidgate.calls.subjects import CallSubject, CapabilityKey, NamePattern, Pin
+from droidgate.calls.subjects import CallEffect, CallSubject, CapabilityKey, NamePattern, Pin
 from droidgate.calls.targets import CallTarget, PhoneTargets, ScreenTarget
 from droidgate.calls.traces import NO_TRACE, Trace
 from droidgate.devices.device import Device
@@ -270,6 +277,39 @@ class Caller:
         every = (*self.targets.all(), *self.targets.screens())
         return tuple((self.device.serial, target.key) for target in every)
 
+    def effect_of(self, target: CallTarget) -> CallEffect:
+        """Return what a call of a capability may do, by the policy."""
+        is_ours = isinstance(target, ScreenTarget)
+        return self.policy.effect_of(
+            target.capability, target.key, serial=self.device.serial, is_ours=is_ours
+        )
+
+    def uncallable(self, targets: Iterable[CallTarget], *, client: str) -> dict[CapabilityKey, CallError]:
+        """Return the capabilities of which every call would be refused, with the failure of each.
+
+        Such a capability has a name like another's, is denied by the policy, or no route leads to it. One
+        that only its app or its declaration closes is in `PhoneTargets.callability`.
+
+        Args:
+            targets: Capabilities of the phone.
+            client: Who calls; `*` at its end stands for the rest of any name, so that a rule has to deny all
+                such clients.
+
+        Raises:
+            DeviceError: the phone fails.
+        """
+        failures: dict[CapabilityKey, CallError] = {}
+        others: list[CallTarget] = []
+        for target in targets:
+            try:
+                self._check_not_denied(target, self._decide(client, target)[1])
+            except CallError as error:
+                failures[target.key] = error
+            else:
+                others.append(target)
+        link = CallLink(self.device, self.targets.facts(), DEFAULT_SECONDS)
+        return failures | self._routes.unreached(others, link)
+
     def _link(self, request: CallRequest, cancel: threading.Event | None, trace: Trace) -> CallLink:
         device = self.device if cancel is None else self.device.ended_by(cancel)
         if trace.is_on:
@@ -308,7 +348,7 @@ class Caller:
             return None
         with suppress(DroidgateError):
             route = self._routes.shell_if_first(found)
-            subject, decision = self._decide(request, found)
+            subject, decision = self._decide(request.client, found)
             if route is not None and self._is_allowed(found, subject, decision, approvals):
                 checked = _CheckedCall(found, subject, decision, found.pin, _fitted(request.arguments, found))
                 plan = route.plan(found, checked.fitted.values, link)
@@ -322,11 +362,11 @@ class Caller:
         files = plan_files(request.files, target)
         given = {**request.arguments, **{file.argument: file.path for file in files}}
         fitted = _fitted(given, target)
-        checked = _CheckedCall(target, *self._decide(request, target), target.pin, fitted, files)
+        checked = _CheckedCall(target, *self._decide(request.client, target), target.pin, fitted, files)
         link.trace.record_decision(checked.subject, checked.fitted, checked.decision)
         return checked
 
-    def _decide(self, request: CallRequest, target: CallTarget) -> tuple[CallSubject, Decision]:
+    def _decide(self, client: str, target: CallTarget) -> tuple[CallSubject, Decision]:
         """Return what the policy decides on, and its decision."""
         key, serial = target.key, self.device.serial
         subject = CallSubject(
@@ -336,10 +376,8 @@ class Caller:
             key.component,
             key.protocol,
             key.capability,
-            self.policy.effect_of(
-                target.capability, key, serial=serial, is_ours=isinstance(target, ScreenTarget)
-            ),
-            request.client,
+            self.effect_of(target),
+            client,
         )
         return subject, self.policy.decide(subject)
 
@@ -410,11 +448,7 @@ class Caller:
             ConditionError: the app, or what it declares, is not what the answer was about.
         """
         subject, decision = checked.subject, checked.decision
-        refused = self.targets.why_refused(checked.target)
-        if refused is not None:
-            raise call_error(Failure("denied", refused))
-        if decision.kind == "deny":
-            raise call_error(Failure("denied", decision.reason), hint=f"see {decision.rule}")
+        self._check_not_denied(checked.target, decision)
         state = self.pins.check(checked.pin, client=subject.client)
         if _needs_nobody(state, decision) or approvals.given == checked.pin:
             link.trace.record_approval(state.kind, allowed=None)
@@ -449,6 +483,13 @@ class Caller:
         if answer.remember:
             self.pins.approve(checked.pin, now.provider, client=subject.client)
         return replace(checked, target=now)
+
+    def _check_not_denied(self, target: CallTarget, decision: Decision) -> None:
+        refused = self.targets.why_refused(target)
+        if refused is not None:
+            raise call_error(Failure("denied", refused))
+        if decision.kind == "deny":
+            raise call_error(Failure("denied", decision.reason), hint=f"see {decision.rule}")
 
     def _is_allowed(
         self, target: CallTarget, subject: CallSubject, decision: Decision, approvals: _Approvals

@@ -85,7 +85,7 @@ class ShimRoute:
         """
         place = _place_of(link.device, link.facts)
         with link.hop("find the shim"):
-            application_id, table, route = self._find(target, place)
+            application_id, table, route = self.find(target, place, place.packages())
         names = {backend_name: name for name, backend_name in route.route.names.items()}
         given = {names.get(name, name): value for name, value in arguments.items()}
         identifier, request = new_request(route.route.id, given)
@@ -128,9 +128,22 @@ class ShimRoute:
                 raise call_error(Failure("timeout", error.message)) from error
         return _raw_result(sent, outputs)
 
-    def _find(self, target: CallTarget, place: ShimPlace) -> tuple[str, RouteTable, PreparedRoute]:
+    def find(
+        self, target: CallTarget, place: ShimPlace, installed: Mapping[str, InstalledPackage]
+    ) -> tuple[str, RouteTable, PreparedRoute]:
+        """Return the shim that offers a capability, its table, and the route in it.
+
+        Args:
+            target: The capability.
+            place: The phone.
+            installed: What `place.packages` returned.
+
+        Raises:
+            CallError: with the token `unavailable`: no shim of the user offers it.
+            DeviceError: the phone fails.
+        """
         reasons: list[str] = []
-        for package in _shims_for(target.app.package, place):
+        for package in _shims_for(target.app.package, installed):
             try:
                 table = self._table_of(package, place)
             except InputError as error:
@@ -179,7 +192,7 @@ class ShimRoute:
             return None
         place = _place_of(device, facts)
         component = f"{provider.package}/{component_name(provider)}"
-        for package in _shims_for(provider.package, place, any_shim=True):
+        for package in _shims_for(provider.package, place.packages(), any_shim=True):
             left = math.inf if ends_at is None else ends_at - time.monotonic()
             if left <= 0:
                 return None
@@ -252,9 +265,10 @@ def _installing_hint(target: CallTarget, serial: str) -> str:
     return f"run `droidgate shim install --from {source} --serial {serial}{every}`"
 
 
-def _shims_for(package: str, place: ShimPlace, *, any_shim: bool = False) -> Iterator[InstalledPackage]:
+def _shims_for(
+    package: str, installed: Mapping[str, InstalledPackage], *, any_shim: bool = False
+) -> Iterator[InstalledPackage]:
     """Yield the installed shims that may offer an app: its own first, then the one for several apps."""
-    installed = place.packages()
     names = [f"{SHIM_PREFIX}{package}", SHIM_PACKAGE]
     if any_shim:
         names += sorted(name for name in installed if name.startswith(SHIM_PREFIX))

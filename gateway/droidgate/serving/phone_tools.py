@@ -17,6 +17,7 @@ import re
 import secrets
 import threading
 import time
+from collections import Counter
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field, replace
@@ -32,9 +33,9 @@ import anyio.to_thread
 
 from droidgate.calls.call_files import read_files
 from droidgate.calls.call_requests import CallProgress, CallRequest, ProgressSink
-from droidgate.calls.caller import Caller
-from droidgate.calls.subjects import NamePattern, component_name, glob_matches
-from droidgate.calls.targets import SCREENS, CallTarget, ScreenTarget
+from droidgate.calls.caller import END_NOT_RECORDED, Caller
+from droidgate.calls.subjects import CallEffect, CapabilityKey, NamePattern, component_name, glob_matches
+from droidgate.calls.targets import SCREENS, CallTarget, ScreenTarget, last_part
 from droidgate.calls.traces import NO_TRACE, Trace
 from droidgate.devices.packages import InstalledPackage, list_packages
 from droidgate.devices.properties import current_user
@@ -143,6 +144,10 @@ _END_SECONDS: Final = 3.0
 """How long the end of the server waits until canceled calls are in the audit log."""
 MAX_CALLS: Final = 16
 """Most calls of one app by one client that run at once. Only further calls of the same kind wait."""
+MAX_NOTES: Final = 20
+"""Most texts in a result that say what droidgate noticed."""
+EVERY_CLIENT: Final = "mcp:*"
+"""Stands for the id of any client; `Client.id` has one."""
 _SEVERAL: Final = "several phones"
 """Namespace of names that begin with a serial number."""
 
@@ -163,7 +168,8 @@ class ServedPhone:
         connect: Returns what calls its apps. Raises `DeviceError` while it is not there.
         caller: What calls its apps, None until the phone was first reached.
         packages: What was installed when its apps were read.
-        targets: What its apps declare.
+        targets: What its apps declare and can be called.
+        failures: Why each call of a capability that is left out would fail.
         screens: MobileAgent's commands are served too.
         digest: Of the phone's lists at the last check that found `targets` current; None before that.
     """
@@ -173,6 +179,7 @@ class ServedPhone:
     caller: Caller | None = None
     packages: frozenset[InstalledPackage] = frozenset()
     targets: tuple[CallTarget, ...] = ()
+    failures: dict[CapabilityKey, CallError] = field(default_factory=dict)
     screens: bool = False
     digest: str | None = None
 
@@ -197,7 +204,9 @@ class ServedPhone:
             for target in caller.targets.all()
             if target.capability.id not in dict(caller.targets.callability(target).closed)
         )
-        self.targets = (*of_apps, *(caller.targets.screens() if self.screens else ()))
+        every = (*of_apps, *(caller.targets.screens() if self.screens else ()))
+        self.failures = caller.uncallable(every, client=EVERY_CLIENT)
+        self.targets = tuple(target for target in every if target.key not in self.failures)
         self.caller, self.packages, self.digest = caller, packages, None
         return True
 
@@ -423,7 +432,10 @@ class PhoneTools:
         output, definitions = target.capability.output, target.provider.definitions
         value = result.value if output is None else with_nulls(result.value, output, definitions)
         reading = read_files(result.value, target, caller.device.ended_by(cancel))
-        notes: tuple[Json, ...] = tuple({"type": "text", "text": problem} for problem in reading.problems)
+        for finding in result.findings:
+            if finding.code == END_NOT_RECORDED:
+                _log.warning("%s: %s", one_line(target.short_name), one_line(finding.message))
+        notes = _notes([*map(_warning, result.findings), *reading.problems])
         files_of_result = (
             *images_in(value),
             *(ServedFile(file.path, media_type_of(file.data), file.data) for file in reading.files),
@@ -454,6 +466,21 @@ class PhoneTools:
                 for text in callers[0].policy.unmatched(keys):
                     self._warn_once(text)
 
+    def _is_selected(self, package: str) -> bool:
+        return not self._select or any(glob_matches(pattern, package) for pattern in self._select)
+
+    def _report_left_out(self) -> None:
+        """Log once for each app why tools of it are left out, with the fix, which only people read."""
+        counts = Counter(
+            (key.package, str(error).replace("\n", "; "))
+            for phone in self._phones
+            for key, error in phone.failures.items()
+            if key.package == SCREENS or self._is_selected(key.package)
+        )
+        for (package, reason), number in counts.items():
+            noun = "tool" if number == 1 else "tools"
+            self._warn_once(one_line(f"left out: {number} {noun} of {package}; {reason}"))
+
     def _serve(self) -> _Served:
         """Make tools and resources of what the phones' apps declare."""
         several = len(self._phones) > 1
@@ -461,10 +488,9 @@ class PhoneTools:
             _ToolTarget(phone, target)
             for phone in self._phones
             for target in phone.targets
-            if not self._select
-            or isinstance(target, ScreenTarget)
-            or any(glob_matches(pattern, target.app.package) for pattern in self._select)
+            if isinstance(target, ScreenTarget) or self._is_selected(target.app.package)
         ]
+        self._report_left_out()
         names = self._names.assign(
             _SEVERAL if several else _serial(self._phones[0]),
             [
@@ -491,13 +517,15 @@ class PhoneTools:
                 continue
             numbers = {capability.id: number for number, capability in enumerate(provider.capabilities)}
             group = f"{_serial(phone)}/{package}" if several else package
+            place = f"{last_part(package)}, {_serial(phone)}" if several else last_part(package)
             for item in items:
                 name = names[_key(item)]
-                if name in targets:
-                    # Its app declares one id twice, so every call of it is refused.
-                    continue
                 document = documents[numbers[item.target.capability.id]]
-                tool = ServedTool(name, named(document, name), group)
+                # A phone that was never reached has no targets.
+                effect = CallEffect.UNKNOWN if phone.caller is None else phone.caller.effect_of(item.target)
+                shown = named(document, name, item.target.capability.id, place, effect)
+                capability = f"{provider.protocol}/{item.target.name}"
+                tool = ServedTool(name, shown, group, capability)
                 reason = _why_left_out(tool)
                 if reason is not None:
                     self._warn_once(
@@ -587,6 +615,17 @@ def _progress_sink(report: ReportProgress) -> ProgressSink:
             anyio.from_thread.run(partial(report, progress.seconds, message=progress.text), token=token)
 
     return send
+
+
+def _warning(finding: Finding) -> str:
+    return f"{finding.pointer}: {finding.message}" if finding.pointer else finding.message
+
+
+def _notes(texts: Sequence[str]) -> tuple[Json, ...]:
+    """Return what droidgate noticed as texts of a result; the app decides how much that is."""
+    left = len(texts) - MAX_NOTES
+    shown = [*texts[:MAX_NOTES], *([f"and {left:,} more"] if left > 0 else [])]
+    return tuple({"type": "text", "text": f"[Note from droidgate] {visible(text)}"} for text in shown)
 
 
 def _failed(token: str, message: str) -> ToolOutcome:

@@ -41,7 +41,7 @@ from droidgate.serving.tools import (
     UnknownResourceError,
     UnknownToolError,
 )
-from droidgate_mappings.model.json_values import canonical_json
+from droidgate_mappings.model.json_values import Json, canonical_json
 from droidgate_mappings.text_safety import MAX_NAME, without_hidden
 from droidgate_mcp.format import HANDSHAKE, MODERN
 
@@ -54,22 +54,29 @@ class PlannedApp:
         group: The app's package, after its phone's serial number where there are several phones.
         tools: How many.
         tokens: Estimate of what a model is given for them, as in the coverage report.
+        output_tokens: How many of these are for the schemas of outputs, which not every client gives to it.
     """
 
     group: str
     tools: int
     tokens: int
+    output_tokens: int
 
 
 def plan_tokens(tools: Iterable[ServedTool]) -> tuple[PlannedApp, ...]:
     """Return the cost of each app's tools, the most expensive first."""
-    sizes: dict[str, list[int]] = {}
+    apps: dict[str, PlannedApp] = {}
     for tool in tools:
-        text = canonical_json(dict(tool.documents[MODERN]))
-        size = estimate_tokens(len(text.encode("utf-8", "surrogatepass"))) or 0
-        sizes.setdefault(tool.group, []).append(size)
-    apps = (PlannedApp(group, len(tokens), sum(tokens)) for group, tokens in sizes.items())
-    return tuple(sorted(apps, key=lambda app: (-app.tokens, app.group)))
+        document = tool.documents[MODERN]
+        output = _tokens_of(document["outputSchema"]) if "outputSchema" in document else 0
+        app = apps.get(tool.group, PlannedApp(tool.group, 0, 0, 0))
+        tokens = app.tokens + _tokens_of(dict(document))
+        apps[tool.group] = PlannedApp(app.group, app.tools + 1, tokens, app.output_tokens + output)
+    return tuple(sorted(apps.values(), key=lambda app: (-app.tokens, app.group)))
+
+
+def _tokens_of(value: Json) -> int:
+    return estimate_tokens(len(canonical_json(value).encode("utf-8", "surrogatepass"))) or 0
 
 
 _NOT_ID: Final = re.compile(r"[^a-z0-9._-]+")

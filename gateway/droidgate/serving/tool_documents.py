@@ -6,9 +6,13 @@ cut (reference android-runtime 3.1). The whole declaration is a resource.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from typing import Any, Final
 
+from droidgate.calls.subjects import CallEffect
+from droidgate.calls.targets import last_part
+from droidgate.serving.short_schemas import BY_NAME, short_input, short_output
 from droidgate_mappings.formats.format import load_formats
 from droidgate_mappings.model.capability import Provider
 from droidgate_mappings.model.errors import InputError
@@ -25,11 +29,16 @@ from droidgate_mappings.text_safety import (
 from droidgate_mcp.format import FORMAT_ID, HANDSHAKE, MODERN
 from droidgate_mcp.wire import DeclaredOutput
 
+LABEL_START: Final = "[Text of the app "
+LABEL_END: Final = "]"
+"""What is around the package at the start of a description; no package has it."""
+
 _CUT: Final = " [cut]"
+BETWEEN_WORDS: Final = re.compile(r"[\W_]+|(?<=[^\WA-Z_])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
+_NOT_SHOWN: Final = frozenset({"_meta", "annotations"})
 # Their values are data, not texts for readers, whatever the members in them are called.
 _LISTS: Final = frozenset({"enum", "examples"})
 _EXACT: Final = frozenset({"default", "const", "pattern"}) | _LISTS
-_BY_NAME: Final = frozenset({"properties", "patternProperties", "$defs", "definitions", "dependentSchemas"})
 
 
 def write_tools(provider: Provider) -> tuple[list[dict[str, Mapping[str, Json]]], tuple[Finding, ...]]:
@@ -54,22 +63,56 @@ def write_tools(provider: Provider) -> tuple[list[dict[str, Mapping[str, Json]]]
     for number, capability in enumerate(provider.capabilities):
         if DeclaredOutput(capability.output, provider.definitions).is_wrapped(MODERN):
             by_revision[MODERN][number]["outputSchema"] = by_revision[HANDSHAKE][number]["outputSchema"]
-    label = f"[Text of the app {without_hidden(provider.package or '')[:MAX_NAME]}]"
+    label = f"{LABEL_START}{without_hidden(provider.package or '')[:MAX_NAME]}{LABEL_END}"
     return [
         {revision: _shown(tools[number], label) for revision, tools in by_revision.items()}
         for number in range(len(provider.capabilities))
     ], findings
 
 
-def named(documents: Mapping[str, Mapping[str, Json]], name: str) -> dict[str, Mapping[str, Json]]:
-    """Return a tool's documents under another name."""
-    return {revision: {**document, "name": name} for revision, document in documents.items()}
+_READ_ONLY: Final[Mapping[CallEffect, bool]] = {CallEffect.READS: True, CallEffect.WRITES: False}
+
+
+def named(
+    documents: Mapping[str, Mapping[str, Json]], name: str, identifier: str, place: str, effect: CallEffect
+) -> dict[str, Mapping[str, Json]]:
+    """Return a tool's documents under another name, with a title and the hint of what it does.
+
+    Clients ask less about a tool that says that it only reads, so hints that the user does not believe are
+    left out.
+
+    Args:
+        documents: As `write_tools` returns them.
+        name: The tool's name.
+        identifier: The capability's id, which is its title where the app gives it none.
+        place: What titles end with, since two apps may have equal ones: the app and the phone.
+        effect: What the policy says that a call does.
+    """
+    hints: dict[str, Json] = {"readOnlyHint": _READ_ONLY[effect]} if effect in _READ_ONLY else {}
+    end = f" ({without_hidden(place)[: MAX_NAME // 2]})"
+    served: dict[str, Mapping[str, Json]] = {}
+    for revision, document in documents.items():
+        title = cut(str(document.get("title") or _words_of(identifier)), MAX_NAME - len(end)) + end
+        more: dict[str, Json] = {"name": name, "title": title, **({"annotations": hints} if hints else {})}
+        served[revision] = {**document, **more}
+    return served
+
+
+def _words_of(identifier: str) -> str:
+    """Return an id as words: `a.Notes#createPDFNote` is `Create PDF note`."""
+    last = without_hidden(last_part(identifier))
+    words = [word if word.isupper() else word.lower() for word in BETWEEN_WORDS.split(last)]
+    text = " ".join(filter(None, words)) or last
+    return text[:1].upper() + text[1:]
 
 
 def _shown(tool: Mapping[str, Any], label: str) -> dict[str, Json]:
-    shown = {name: value for name, value in _cleaned(tool).items() if name != "_meta"}
+    shown = {name: value for name, value in _cleaned(tool).items() if name not in _NOT_SHOWN}
     text = f"{label} {shown.get('description', '')}".rstrip()
-    return {**shown, "description": cut(text, MAX_DESCRIPTION)}
+    shown |= {"description": cut(text, MAX_DESCRIPTION), "inputSchema": short_input(shown["inputSchema"])}
+    if "outputSchema" in shown:
+        shown["outputSchema"] = short_output(shown["outputSchema"])
+    return shown
 
 
 def _cleaned(value: Any, *, by_name: bool = False) -> Any:
@@ -87,7 +130,7 @@ def _cleaned(value: Any, *, by_name: bool = False) -> Any:
     cleaned: dict[str, Any] = {}
     for name, item in value.items():
         if by_name or name not in _EXACT:
-            cleaned[name] = _cleaned(item, by_name=not by_name and name in _BY_NAME)
+            cleaned[name] = _cleaned(item, by_name=not by_name and name in BY_NAME)
             if not by_name and name == "title" and isinstance(item, str):
                 cleaned[name] = cut(without_hidden(item), MAX_NAME)
         elif name == "pattern" and isinstance(item, str):

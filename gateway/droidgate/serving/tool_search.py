@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-import math
 import re
-from collections import Counter
-from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+import sqlite3
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import replace
 from typing import Any, Final
 
 import jsonschema
 
+from droidgate.serving.search_words import RELATED_WORDS, STOP_WORDS
+from droidgate.serving.tool_documents import BETWEEN_WORDS, LABEL_END, LABEL_START
 from droidgate.serving.tools import (
     Change,
     ResourceContent,
@@ -23,6 +24,7 @@ from droidgate.serving.tools import (
     UnknownToolError,
 )
 from droidgate_mappings.model.json_values import Json, canonical_json
+from droidgate_mappings.text_safety import one_line
 from droidgate_mcp.format import HANDSHAKE, MODERN
 from droidgate_mcp.wire import McpToolFailure, McpToolResult, text_of
 
@@ -31,16 +33,25 @@ MANY_TOOLS: Final = 40
 
 _MOST_FOUND: Final = 20
 _USUALLY_FOUND: Final = 5
-_SATURATION: Final = 1.5
-_LENGTH_WEIGHT: Final = 0.75
-_WORD: Final = re.compile(r"[A-Z]?[a-z]+|[A-Z]+|\d+|[^\W\d_]+")
+_TOKENIZER: Final = "porter unicode61 remove_diacritics 2"
+_RANKED: Final = "SELECT rowid, bm25(tools, 3, 1, 0.3) FROM tools WHERE tools MATCH ?"
+"""The weights are those of a tool's name, description and members."""
+_RELATED_WEIGHT: Final = 0.4
+_MOST_WORDS: Final = 64
+"""Words of a query that are searched for."""
+_MOST_APPS: Final = 50
+_OF_DIGITS_OR_NOT: Final = re.compile(r"\d+|\D+")
 
 _NAME: Final[dict[str, Json]] = {"type": "string", "description": "Name of a tool, as find_tools gives it"}
 _SCHEMAS: Final[dict[str, tuple[str, dict[str, Any]]]] = {
     "find_tools": (
         "Find tools of the phone's apps by words. Returns names and the apps' own descriptions.",
         {
-            "query": {"type": "string", "minLength": 1, "description": "Words, such as: create note"},
+            "query": {
+                "type": "string",
+                "minLength": 1,
+                "description": "Words that the tool may have, with synonyms, such as: create new note memo",
+            },
             "limit": {
                 "type": "integer",
                 "minimum": 1,
@@ -131,7 +142,7 @@ class SearchTools:
         arguments: Mapping[str, Any] = call.arguments
         if call.tool == "find_tools":
             found = self._find(arguments["query"], arguments.get("limit", _USUALLY_FOUND))
-            return ToolOutcome(McpToolResult(canonical_json(found)))
+            return ToolOutcome(McpToolResult(canonical_json(found) if found else self._nothing_found()))
         name = arguments["name"]
         if call.tool == "describe_tool":
             tool = self._inner.snapshot().by_name.get(name)
@@ -152,55 +163,108 @@ class SearchTools:
         snapshot = self._inner.snapshot()
         if self._index is None or self._index[0] is not snapshot:
             self._index = snapshot, ToolIndex(snapshot.tools)
-        return [
-            {"name": tool.name, "description": tool.documents[MODERN].get("description", "")}
-            for tool in self._index[1].find(query, limit)
-        ]
+        found: list[Json] = []
+        for tool, *others in self._index[1].find(query, limit):
+            same: list[Json] = [other.name for other in others]
+            found.append(
+                {
+                    "name": tool.name,
+                    "description": tool.documents[MODERN].get("description", ""),
+                    **({"same_on_other_phones": same} if same else {}),
+                }
+            )
+        return found
+
+    def _nothing_found(self) -> str:
+        """Return a text for a query that finds nothing: tools are found by words, and apps have names."""
+        apps = sorted({one_line(tool.group) for tool in self._inner.snapshot().tools})
+        more = f" and {len(apps) - _MOST_APPS} more" if len(apps) > _MOST_APPS else ""
+        listed = ", ".join(apps[:_MOST_APPS]) + more
+        return f"No tool has these words. Use synonyms, or the name of an app: {listed or 'none'}"
 
 
 class ToolIndex:
-    """Finds tools by words, ranked by Okapi BM25 over names, titles, descriptions and parameters' names."""
+    """Finds tools by the words of their names, titles, descriptions, parameters and results.
+
+    SQLite ranks them by BM25 over stems of English words. Words that are related to those of the query count,
+    too, but less.
+    """
 
     def __init__(self, tools: Sequence[ServedTool]) -> None:
         self._tools = tools
-        self._counts = [Counter(_words_of(tool)) for tool in tools]
-        self._lengths = [sum(counts.values()) for counts in self._counts]
-        self._average = sum(self._lengths) / len(tools) if tools else 1.0
-        self._occurrences = Counter(word for counts in self._counts for word in counts)
+        self._database = sqlite3.connect(":memory:")
+        for table, columns in (("tools", "name, description, members"), ("related", "words")):
+            self._database.execute(
+                f"CREATE VIRTUAL TABLE {table} USING fts5({columns}, tokenize='{_TOKENIZER}')"
+            )
+        self._database.executemany(
+            "INSERT INTO tools (rowid, name, description, members) VALUES (?, ?, ?, ?)",
+            ((number, *_texts_of(tool)) for number, tool in enumerate(tools)),
+        )
+        groups = ((group,) for group in RELATED_WORDS)
+        self._database.executemany("INSERT INTO related (words) VALUES (?)", groups)
 
-    def find(self, query: str, limit: int) -> list[ServedTool]:
-        """Return the tools that have a word of the query, the best first."""
-        words = set(_words(query))
-        scores = [(self._score(number, words), -number) for number in range(len(self._tools))]
-        best = sorted((pair for pair in scores if pair[0] > 0), reverse=True)[:limit]
-        return [self._tools[-number] for _, number in best]
+    def find(self, query: str, limit: int) -> list[list[ServedTool]]:
+        """Return the tools that have a word of the query or a related one, the best first.
 
-    def _score(self, number: int, words: set[str]) -> float:
-        counts, total = self._counts[number], len(self._tools)
-        norm = 1 - _LENGTH_WEIGHT + _LENGTH_WEIGHT * self._lengths[number] / self._average
-        score = 0.0
-        for word in words & counts.keys():
-            with_word = self._occurrences[word]
-            rarity = math.log(1 + (total - with_word + 0.5) / (with_word + 0.5))
-            score += rarity * counts[word] * (_SATURATION + 1) / (counts[word] + _SATURATION * norm)
-        return score
+        Tools that are one capability on several phones are together.
+        """
+        every = list(dict.fromkeys(_words(query)))
+        words = ([word for word in every if word not in STOP_WORDS] or every)[:_MOST_WORDS]
+        scores = self._scores(words)
+        for number, score in self._scores(self._related(words)).items():
+            scores[number] = scores.get(number, 0) + _RELATED_WEIGHT * score
+        found: dict[str, list[ServedTool]] = {}
+        for number in sorted(scores, key=lambda number: (-scores[number], number)):
+            tool = self._tools[number]
+            found.setdefault(tool.capability or tool.name, []).append(tool)
+        return list(found.values())[:limit]
+
+    def _related(self, words: Sequence[str]) -> list[str]:
+        rows = self._database.execute("SELECT words FROM related WHERE related MATCH ?", (_any_of(words),))
+        return list(dict.fromkeys(word for (group,) in rows for word in group.split()))
+
+    def _scores(self, words: Sequence[str]) -> dict[int, float]:
+        rows = self._database.execute(_RANKED, (_any_of(words),))
+        # The best of SQLite's figures is the least.
+        return {number: -score for number, score in rows}
 
 
-def _words_of(tool: ServedTool) -> list[str]:
+def _any_of(words: Iterable[str]) -> str:
+    """Return a query of SQLite; words are letters and digits, so none can end its quotes."""
+    return " OR ".join(f'"{word}"' for word in words) or '""'
+
+
+def _texts_of(tool: ServedTool) -> tuple[str, ...]:
+    """Return the words of a tool's name, description and members, with spaces between them."""
     document: Mapping[str, Any] = tool.documents[MODERN]
-    texts = [tool.name, tool.group, str(document.get("title", "")), str(document.get("description", ""))]
-    schema = document.get("inputSchema")
-    properties = schema.get("properties") if isinstance(schema, Mapping) else None
-    return _words(" ".join([*texts, *(properties if isinstance(properties, Mapping) else ())]))
+    description = str(document.get("description", ""))
+    if description.startswith(LABEL_START):
+        description = description.partition(LABEL_END)[2]
+    members = [text for name in ("inputSchema", "outputSchema") for text in _texts_in(document.get(name))]
+    texts = (f"{tool.name} {tool.group}", description, " ".join(members))
+    return tuple(" ".join(_words(text)) for text in texts)
+
+
+def _texts_in(schema: Any) -> Iterator[str]:
+    """Yield the names, texts and choices in a schema."""
+    if isinstance(schema, list):
+        for item in schema:
+            yield from _texts_in(item)
+    elif isinstance(schema, Mapping):
+        for name, value in schema.items():
+            if name == "properties" and isinstance(value, Mapping):
+                yield from value
+                yield from _texts_in(list(value.values()))
+            elif name in {"description", "enum"}:
+                yield from map(str, value if isinstance(value, list) else [value])
+            else:
+                yield from _texts_in(value)
 
 
 def _words(text: str) -> list[str]:
-    """Return the words, in lower case and without a plural `s`: `createNotes` is `create` and `note`."""
-    words = (word.lower() for word in _WORD.findall(text))
-    return [word.removesuffix("s") if len(word) > _SHORTEST_PLURAL else word for word in words]
-
-
-_SHORTEST_PLURAL: Final = 3
+    """Return the words in lower case: `createNotes` is `create` and `notes`, `w2` is `w` and `2`."""
+    return [part.lower() for word in BETWEEN_WORDS.split(text) for part in _OF_DIGITS_OR_NOT.findall(word)]
 
 
 def _input_schema(name: str) -> dict[str, Any]:
@@ -217,6 +281,7 @@ def _input_schema(name: str) -> dict[str, Any]:
 def _tool(name: str) -> ServedTool:
     document: dict[str, Json] = {
         "name": name,
+        "title": name.replace("_", " ").capitalize(),
         "description": _SCHEMAS[name][0],
         "inputSchema": _input_schema(name),
     }

@@ -132,11 +132,13 @@ class ServedTool:
         name: At most 64 characters of `[A-Za-z0-9_-]`.
         documents: Protocol revision -> the tool's JSON object in `tools/list`.
         group: What it belongs to in `--plan` and `find_tools`, such as the app's package.
+        capability: The same for tools that are one capability on several phones; empty where it is unknown.
     """
 
     name: str
     documents: Mapping[str, Mapping[str, Json]]
     group: str = ""
+    capability: str = ""
 
     @property
     def size(self) -> int:

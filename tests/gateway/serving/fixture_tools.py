@@ -317,12 +317,50 @@ MISSING: dict[str, tuple[Type | None, Json, str]] = {
 }
 
 
-class ResultTools(FixtureTools):
-    """A provider whose tools are written of a model, and return `RESULTS` and `MISSING`."""
+def object_of(**members: Type) -> ObjectType:
+    return ObjectType(
+        properties={name: Property(type=type_, required=True) for name, type_ in members.items()}
+    )
 
-    def __init__(self) -> None:
+
+# What is written in few bytes: definitions that are used once, twice or in themselves, and bounds.
+INT32 = ScalarType(kind="int32")
+DEFINITIONS |= {
+    "a.b.Moment": object_of(hour=INT32, minute=INT32),
+    "a.b.Place": object_of(name=TEXT),
+    "a.b.Step": object_of(text=TEXT, steps=ArrayType(items=RefType(name="a.b.Step"))),
+    "a.b.Visit": object_of(
+        start=RefType(name="a.b.Moment"),
+        end=RefType(name="a.b.Moment", nullable=True),
+        place=OneOfType(alternatives=(RefType(name="a.b.Place"), INT32)),
+        steps=ArrayType(items=RefType(name="a.b.Step")),
+    ),
+}
+VISIT: dict[str, Any] = {
+    "start": {"hour": 8, "minute": 2**31 - 1},
+    "end": None,
+    "place": {"name": "Oslo"},
+    "steps": [{"text": "a", "steps": [{"text": "b", "steps": []}]}],
+}
+OTHER_VISIT = {**VISIT, "end": VISIT["start"], "place": -(2**31), "steps": []}
+UNFIT_VISITS: dict[str, Any] = {
+    "no_member": {name: value for name, value in VISIT.items() if name != "steps"},
+    "not_an_object": {**VISIT, "start": 8},
+    "above_the_bound": {**VISIT, "start": {"hour": 2**31, "minute": 0}},
+    "below_the_bound": {**VISIT, "place": -(2**31) - 1},
+    "not_an_integer": {**VISIT, "end": {"hour": 8, "minute": 0.5}},
+    "null_in_a_choice": {**VISIT, "place": None},
+    "no_member_in_a_choice": {**VISIT, "place": {}},
+    "no_member_in_itself": {**VISIT, "steps": [{"text": "a", "steps": [{"text": "b"}]}]},
+}
+
+
+class ResultTools(FixtureTools):
+    """A provider whose tools are written of a model, and return `RESULTS` and `MISSING`, or others."""
+
+    def __init__(self, results: Mapping[str, tuple[Type | None, Json, str]] | None = None) -> None:
         super().__init__({})
-        self.results = {**RESULTS, **MISSING}
+        self.results = {**RESULTS, **MISSING} if results is None else dict(results)
         provider = Provider(
             protocol="mmcp",
             package="com.example.results",

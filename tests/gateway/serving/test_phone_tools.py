@@ -21,7 +21,7 @@ from dataclasses import replace
 from functools import partial
 from pathlib import Path, PurePosixPath
 from typing import Any
-from unittest.mock import patch
+from unittest.mock import Mock, patch
 
 import anyio
 import mcp_types
@@ -41,20 +41,28 @@ from droidgate.calls.caller import Caller
 from droidgate.calls.pins import PinStore
 from droidgate.calls.policy import Policy
 from droidgate.calls.subjects import NamePattern
+from droidgate.calls.targets import last_part
 from droidgate.calls.traces import open_trace
 from droidgate.devices.adb_client import AdbClient, ServerAddress
+from droidgate.devices.app_installation import uninstall
 from droidgate.devices.device import Device
 from droidgate.serving.phone_tools import MAX_CALLS, PhoneTools, ServedPhone
 from droidgate.serving.served_files import SharedFolders
 from droidgate.serving.server_application import plan_tokens
-from droidgate.serving.tool_search import SearchTools
+from droidgate.serving.tool_documents import write_tools
+from droidgate.serving.tool_names import NamedCapability
+from droidgate.serving.tool_search import SearchTools, ToolIndex
+from droidgate.serving.tools import ServedTool
 from droidgate.shims.host_client import HostClient
 from droidgate.shims.installation_steps import install_archive
 from droidgate.shims.place import place_of
+from droidgate.sources import read
 from droidgate.sources.phone_source import PhoneRequest, read_phone
+from droidgate_android.apk.signing_keys import load_or_make_key, make_key
 from droidgate_mappings.formats.format import load_formats
-from droidgate_mappings.model.errors import DeviceError
-from droidgate_mappings.model.json_values import Json
+from droidgate_mappings.formats.installed import SHIM_PACKAGE, SHIM_PREFIX
+from droidgate_mappings.model.errors import DeviceError, WriteError
+from droidgate_mappings.model.json_values import Json, canonical_json
 from droidgate_mappings.values.failures import CallError
 from droidgate_phone.apps.app_registry import BEHAVIOURS
 from droidgate_phone.apps.sample_packages import sample_packages
@@ -63,8 +71,18 @@ from droidgate_phone.java.app_values import BroadcastResult
 from droidgate_phone.java.intents import Intent
 from droidgate_phone.phone import start_phone
 from droidgate_phone.system.behaviour import App, Receiver
-from gateway.calling.phones_with_shims import CLOCK_IN, NOTES, PDF_TOOL, WEATHER, ReachedPhone, reached_phone
+from gateway.calling.phones_with_shims import (
+    CLOCK_IN,
+    LEGACY,
+    NOTES,
+    PDF_TOOL,
+    TALLY,
+    WEATHER,
+    ReachedPhone,
+    reached_phone,
+)
 from gateway.devices.conftest import unused_port
+from gateway.serving.questions import FILES, QUESTIONS
 from gateway.serving.running_servers import (
     REVISIONS,
     TOKEN,
@@ -238,6 +256,16 @@ def test_texts_of_apps_are_labelled_and_names_are_safe(phone: ReachedPhone) -> N
     same, marked = opted_in.instructions.split("\n\n", 1)
     assert same == own
     assert "untrusted text of the app dev.droidgate.sample.notes\n" in marked
+
+
+@pytest.mark.parametrize("revision", REVISIONS)
+def test_the_list_of_22_tools_is_short(phone: ReachedPhone, revision: str) -> None:
+    tools = tools_of(phone)
+    tools.look()
+    documents: list[Json] = [dict(tool.documents[revision]) for tool in tools.snapshot().tools]
+    assert len(documents) == 22
+    # 38,283 with the schemas as they are converted, and without titles.
+    assert len(canonical_json(documents).encode()) < 22_000
 
 
 def test_select_serves_the_chosen_apps_only(phone: ReachedPhone) -> None:
@@ -417,6 +445,7 @@ _GRANTING = re.compile(r"droidgate (?!is |and )[a-z-]+|--(yes|allow|signed-by|fi
 
 
 DENY = '[[rule]]\ndecision = "deny"\npackage = "*.tally"\n'
+DENY_IT = f'{DENY}client = "mcp:test-*"\n'
 DENIED = "denied: a rule of the policy denies it"
 
 
@@ -424,8 +453,8 @@ DENIED = "denied: a rule of the policy denies it"
     (ADD, None, {}, None, "needs_approval"),
     (ADD, Answers(None), {}, None, "denied"),
     (ADD, None, {"pins.json": "{"}, None, "backend_failure"),
-    (ADD, None, {"policy.toml": DENY}, None, DENIED),
-    (ADD, None, {"policy.toml": DENY}, "*", DENIED),
+    (ADD, None, {"policy.toml": DENY_IT}, None, DENIED),
+    (ADD, None, {"policy.toml": DENY_IT}, "*", DENIED),
     (("pdftool_page_count", {"path": "droidgate://files/a.pdf"}), None, {}, None, "invalid_argument"),
     (("notes_createNote", {"title": 1}), None, {}, None, "invalid_argument"),
 ], ids=["no approval", "a refusal", "damaged pins", "a rule", "a rule over --allow", "no such file",
@@ -456,6 +485,106 @@ async def test_nothing_that_a_model_reads_names_a_command_that_grants(
         assert [found for text in read for found in _GRANTING.finditer(text)] == []
     if said == DENIED:
         assert caplog.messages[-1].endswith(f"; hint: see rule 1 of {own.folder / 'policy.toml'}")
+
+
+@pytest.mark.parametrize(("rule", "listed"), [
+    ("", ""),
+    ('client = "*"', ""),
+    ('client = ["cli", "mcp:*"]', ""),
+    ('client = "mcp:other"', "add_points read_total start_over"),
+    ('client = "cli"', "add_points read_total start_over"),
+    ('capability = "add_points"', "read_total start_over"),
+    ('effect = "unknown"', "read_total"),
+    ('device = "another"', "add_points read_total start_over"),
+], ids=str)  # fmt: skip
+def test_a_tool_that_the_policy_denies_to_every_client_is_not_listed(
+    own: ReachedPhone, caplog: pytest.LogCaptureFixture, rule: str, listed: str
+) -> None:
+    reads = '[[effect]]\ncapability = "read_total"\nis = "reads"\n'
+    (own.folder / "policy.toml").write_text(f"{DENY}{rule}\n{reads}")
+    tools = tools_of(own)
+    tools.look()
+    names = {tool.name for tool in tools.snapshot().tools}
+    assert {name for name in names if name.startswith("tally_")} == {
+        f"tally_{name}" for name in listed.split()
+    }
+    number = 3 - len(listed.split())
+    assert [f"left out: {number} " in line for line in caplog.messages].count(True) == (number > 0)
+    assert "weather_forecast" in names
+
+
+@pytest.mark.parametrize("revision", REVISIONS)
+async def test_what_the_policy_says_of_effects_is_in_the_hints_of_a_tool(
+    own: ReachedPhone, revision: str
+) -> None:
+    effects = {"read_total": "reads", "start_over": "writes"}
+    texts = (f'[[effect]]\ncapability = "{name}"\nis = "{effect}"\n' for name, effect in effects.items())
+    (own.folder / "policy.toml").write_text("".join(texts))
+    async with connected(tools_of(own), revision) as client:
+        listed = {tool.name: tool.annotations for tool in (await client.list_tools()).tools}
+    hints = {name: hint.read_only_hint for name, hint in listed.items() if hint is not None}
+    assert hints == {"tally_read_total": True, "tally_start_over": False}
+
+
+async def test_a_tool_is_listed_once_a_shim_of_the_user_leads_to_it(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    with start_phone(server_port=0) as phone:
+        assert phone.server_port is not None
+        device = Device(AdbClient(ServerAddress(port=phone.server_port)), phone.serial)
+        reached = ReachedPhone(phone, device, tmp_path)
+        apks = {sample.package: tmp_path / f"{sample.package}.apk" for sample in sample_packages()}
+        for sample in sample_packages():
+            apks[sample.package].write_bytes(sample.apk)
+        tools = tools_of(reached)
+        tools.look()
+        assert {tool.group for tool in tools.snapshot().tools} == {NOTES, LEGACY}
+        missing = f"left out: 5 tools of {PDF_TOOL}; unavailable: {PDF_TOOL} has no shim on the phone"
+        way = f"run `droidgate shim install --from adb:{phone.serial}/{PDF_TOOL} --serial {phone.serial}`"
+        assert f"{missing}; hint: {way}" in caplog.messages
+        reached.install_shims(apks[TALLY], make_key())
+        assert "tools" not in tools.look()
+        assert f"{SHIM_PREFIX}{TALLY}: your key did not sign this shim" in caplog.text
+        uninstall(device, SHIM_PACKAGE)
+        reached.install_shims(apks[PDF_TOOL], load_or_make_key())
+        assert "tools" in tools.look()
+        # The user's own shim asks the receiver of weather for its tools, too.
+        assert {tool.group for tool in tools.snapshot().tools} == {NOTES, LEGACY, PDF_TOOL, WEATHER}
+
+
+@pytest.mark.parametrize(("call", "warning"), [
+    (("weather_currentWeather", {"location": " "}), "the text resembles a failure (backend_failure)"),
+    (("legacy_createNote", {"title": "a", "content": "b", "priority": None}), "/priority: null"),
+    (("tally_read_total", {"player": "Ada"}), "the end of the call is not in the audit log: no room"),
+], ids=["a doubtful result", "a coerced argument", "no end in the log"])  # fmt: skip
+@pytest.mark.parametrize("search", [False, True], ids=["tools", "search"])
+@pytest.mark.parametrize("revision", REVISIONS)
+async def test_each_warning_of_a_call_reaches_the_client(
+    own: ReachedPhone,
+    monkeypatch: pytest.MonkeyPatch,
+    revision: str,
+    call: tuple[str, dict[str, Any]],
+    warning: str,
+    search: bool,  # noqa: FBT001
+) -> None:
+    if call[0].startswith("tally"):
+        monkeypatch.setattr(AuditLog, "end", Mock(side_effect=WriteError("no room")))
+    async with connected(SearchTools(tools_of(own), always=search), revision) as client:
+        found = ("call_tool", {"name": call[0], "arguments": call[1]})
+        result = await client.call_tool(*(found if search else call))
+    assert not result.is_error
+    [note] = text_of(result).split("[Note from droidgate] ")[1:]
+    assert note.startswith(warning)
+
+
+async def test_an_app_cannot_fill_a_result_with_warnings(
+    own: ReachedPhone, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("droidgate.serving.phone_tools.MAX_NOTES", 0)
+    async with connected(tools_of(own), "2026-07-28") as client:
+        arguments = {"title": "a", "content": "b", "priority": None}
+        result = await client.call_tool("legacy_createNote", arguments)
+    assert text_of(result).endswith("\n[Note from droidgate] and 1 more")
 
 
 def test_one_warning_for_a_rule_without_matches(own: ReachedPhone, caplog: pytest.LogCaptureFixture) -> None:
@@ -605,6 +734,38 @@ def test_tools_of_several_phones_have_the_phone_in_their_names(phone: ReachedPho
     names = {tool.name for tool in tools.snapshot().tools}
     assert {"first_tally_read_total", "second_tally_read_total"} <= names
     assert {tool.group.partition("/")[0] for tool in tools.snapshot().tools} == {"first", "second"}
+    found = ToolIndex(tools.snapshot().tools).find("note", 5)
+    assert [{tool.name.partition("_")[0] for tool in same} for same in found] == [{"first", "second"}] * 5
+    assert len({same[0].name for same in found}) == 5
+
+
+def tools_of_questions(phone: ReachedPhone) -> list[ServedTool]:
+    """Return the tools of the phone's apps, of its screens and of apps of the corpus."""
+    of_phone = PhoneTools([ServedPhone(None, phone.caller, screens=True)])
+    of_phone.look()
+    tools = list(of_phone.snapshot().tools)
+    for pattern, package in FILES.items():
+        for path in sorted(require("corpus").glob(pattern)):
+            for provider in read(path).providers:
+                documents, _ = write_tools(provider.model_copy(update={"package": package}))
+                for capability, document in zip(provider.capabilities, documents, strict=True):
+                    name = NamedCapability("", package, capability.id).short_name
+                    tools.append(ServedTool(name, document, package))
+    return tools
+
+
+@pytest.mark.requires("corpus")
+def test_nine_in_ten_questions_of_users_find_a_tool_that_answers_them(phone: ReachedPhone) -> None:
+    tools = tools_of_questions(phone)
+    assert len(tools) == 108
+    index = ToolIndex(tools)
+    missed: tuple[list[str], list[str]] = ([], [])
+    for number, (question, right) in enumerate(QUESTIONS.items()):
+        ends = tuple(f"_{last_part(name)}" for name in right.split())
+        assert any(tool.name.endswith(ends) for tool in tools), question
+        if not any(tool.name.endswith(ends) for (tool,) in index.find(question, 5)):
+            missed[number % 2].append(question)
+    assert (len(QUESTIONS), *(len(half) <= 6 for half in missed)) == (120, True, True), missed
 
 
 async def test_search_mode_finds_describes_and_calls(phone: ReachedPhone) -> None:
@@ -613,6 +774,13 @@ async def test_search_mode_finds_describes_and_calls(phone: ReachedPhone) -> Non
         assert [tool.name for tool in listed] == ["find_tools", "describe_tool", "call_tool"]
         found = json.loads(text_of(await client.call_tool("find_tools", {"query": "points of a player"})))
         assert found[0]["name"].startswith("tally_")
+        outside = text_of(await client.call_tool("find_tools", {"query": "how hot is it outside"}))
+        assert {tool["name"] for tool in json.loads(outside)} <= {
+            f"weather_{name}" for name in ("currentWeather", "forecast", "warmestPlace")
+        }
+        nothing = text_of(await client.call_tool("find_tools", {"query": "qwertz"}))
+        assert nothing.startswith("No tool has these words.")
+        assert nothing.endswith(", dev.droidgate.sample.weather")
         described = await client.call_tool("describe_tool", {"name": "tally_read_total"})
         assert json.loads(text_of(described))["inputSchema"]["required"] == ["player"]
         arguments = {"name": "tally_read_total", "arguments": {"player": "Nobody"}}

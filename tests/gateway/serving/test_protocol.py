@@ -13,14 +13,17 @@ from mcp.shared.exceptions import MCPError
 
 from droidgate.serving.tool_results import MAX_STRUCTURED, MAX_TEXT
 from droidgate.serving.tools import ServedTool, ToolCall, ToolOutcome, ToolSnapshot
-from droidgate_mappings.model.types import AnyType
+from droidgate_mappings.model.types import AnyType, RefType
 from droidgate_mcp.format import HANDSHAKE, MODERN
 from droidgate_mcp.wire import DeclaredOutput, McpToolResult
 from gateway.serving.fixture_tools import (
     MISSING,
     NOTHING,
+    OTHER_VISIT,
     RESULTS,
     RUNS,
+    UNFIT_VISITS,
+    VISIT,
     FixtureTools,
     ResultTools,
     asking,
@@ -252,6 +255,26 @@ async def test_no_result_makes_the_client_fail_after_the_call(transport: str, re
             missing = await client.call_tool(name, {})
             assert missing.is_error, name
             assert "do not repeat the call" in text_of(missing), name
+
+
+async def test_clients_refuse_an_output_that_breaks_its_schema(revision: str) -> None:
+    """They check it against the listed schema, which has fewer bytes than the app's."""
+    visits = {"visit": VISIT, "other_visit": OTHER_VISIT, **UNFIT_VISITS}
+    type_ = RefType(name="a.b.Visit")
+    tools = ResultTools({name: (type_, visit, "") for name, visit in visits.items()})
+    async with connected("http", revision, tools=tools) as client:
+        for name in visits.keys() - UNFIT_VISITS.keys():
+            assert (await client.call_tool(name, {})).structured_content == visits[name]
+        for name in UNFIT_VISITS:
+            with pytest.raises(RuntimeError, match="Invalid structured content"):
+                await client.call_tool(name, {})
+        schema = (await client.list_tools()).tools[0].output_schema
+    assert schema is not None
+    assert {name: set(definition) for name, definition in schema["$defs"].items()} == {
+        "Moment": {"type", "properties", "required"},
+        "Step": {"type", "properties", "required"},
+        "int32": {"type", "minimum", "maximum"},
+    }
 
 
 async def test_an_answer_that_nobody_asked_for_does_not_count(revision: str) -> None:

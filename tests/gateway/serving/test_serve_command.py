@@ -72,15 +72,18 @@ def run(environment: dict[str, str], *arguments: str, sent: str = "") -> subproc
 def test_the_plan_lists_each_app_and_the_sum(environment: dict[str, str]) -> None:
     planned = run(environment, "--plan")
     assert planned.returncode == 0
-    rows = re.findall(r"^  (\S+) +(\d+) +([\d,]+)$", planned.stdout, re.MULTILINE)
-    apps = [(name, int(tools), int(cost.replace(",", ""))) for name, tools, cost in rows]
-    tools, tokens = sum(row[1] for row in apps), sum(row[2] for row in apps)
-    assert f"{len(apps)} apps, {tools} tools, {tokens:,} tokens" in planned.stdout
+    rows = re.findall(r"^  (\S+) +(\d+) +([\d,]+) +([\d,]+)$", planned.stdout, re.MULTILINE)
+    apps = [(name, *(int(figure.replace(",", "")) for figure in figures)) for name, *figures in rows]
+    tools, tokens, outputs = (sum(row[at] for row in apps) for at in (1, 2, 3))
+    expected = (
+        f"{len(apps)} apps, {tools} tools, {tokens:,} tokens, {outputs:,} of them for the schemas of outputs"
+    )
+    assert expected in " ".join(planned.stdout.split())
     assert "dev.droidgate.sample.notes" in {row[0] for row in apps}
     document = json.loads(run(environment, "--plan", "--search", "--json").stdout)
     jsonschema.validate(document, json.loads(run(environment, "--json-schema").stdout))
     assert [tuple(app.values()) for app in document["apps"]] == apps
-    assert (document["tools"], document["tokens"]) == (tools, tokens)
+    assert (document["tools"], document["tokens"], document["output_tokens"]) == (tools, tokens, outputs)
     assert document["served"]["mode"] == "search"
     assert document["served"]["tools"] == 3
     assert document["served"]["tokens"] < tokens

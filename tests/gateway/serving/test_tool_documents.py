@@ -11,13 +11,17 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
+import jsonschema
 import pytest
 from hypothesis import given, strategies as st
 
 from adapters.mcp_format.tool_lists import read
+from droidgate.calls.subjects import CallEffect
 from droidgate.serving import tool_names as names_module
 from droidgate.serving.phone_tools import MAX_OF_ALL, MAX_OF_APP, with_app_texts
+from droidgate.serving.search_words import RELATED_WORDS, STOP_WORDS
 from droidgate.serving.server_application import McpServer
+from droidgate.serving.short_schemas import short_input, short_output
 from droidgate.serving.tool_documents import hidden_name, named, write_tools
 from droidgate.serving.tool_names import FILE_NAME, NamedCapability, ToolNames, new_names
 from droidgate.serving.tool_search import MANY_TOOLS, SearchTools, ToolIndex
@@ -217,6 +221,109 @@ def test_no_member_of_a_schema_has_hidden_characters(keywords: dict[str, Any], s
     assert hidden_name(tool[MODERN]) is None
 
 
+TEXTS = {"type": "object", "properties": {"s": {"type": "string"}}, "required": ["s"]}
+WHOLE = {"type": "integer", "format": "int32", "minimum": -(2**31), "maximum": 2**31 - 1}
+BOUNDED = {name: value for name, value in WHOLE.items() if name != "format"}
+
+
+@pytest.mark.parametrize(("schema", "short"), [
+    pytest.param({"type": "object", "description": "x", "x-droidgate": {"kind": "x"},
+            "properties": {"title": {"type": "string", "title": "T", "default": "a"}}},
+        {"type": "object", "properties": {"title": {"type": "string"}}}, id="texts and our own notes"),
+    pytest.param({"type": "object", "const": {"description": 1}, "x-other": {"description": 1}},
+        {"type": "object", "const": {"description": 1}, "x-other": {"description": 1}}, id="data"),
+    pytest.param({"$ref": "#/$defs/a.B", "type": "object", "$defs": {"a.B": TEXTS}}, TEXTS,
+        id="a definition that is used once"),
+    pytest.param({"items": {"$ref": "#/$defs/B", "minProperties": 2}, "$defs": {"B": TEXTS}},
+        {"items": {"$ref": "#/$defs/B", "minProperties": 2}, "$defs": {"B": TEXTS}},
+        id="a reference with conditions of its own"),
+    pytest.param({"items": {"$ref": "#/$defs/B", "type": "array"}, "$defs": {"B": TEXTS}},
+        {"items": {"$ref": "#/$defs/B", "type": "array"}, "$defs": {"B": TEXTS}},
+        id="a reference with another type"),
+    pytest.param({"anyOf": [{"$ref": "#/$defs/a.B"}, {"not": {"$ref": "#/$defs/a.B"}}],
+            "$defs": {"a.B": TEXTS}},
+        {"anyOf": [{"$ref": "#/$defs/B"}, {"not": {"$ref": "#/$defs/B"}}], "$defs": {"B": TEXTS}},
+        id="a definition that is used twice"),
+    pytest.param({"properties": {name: {"anyOf": [{"$ref": f"#/$defs/{name}.B"}] * 2} for name in "ac"},
+            "$defs": {"a.B": TEXTS, "c.B": {"type": "object"}}},
+        {"properties": {name: {"anyOf": [{"$ref": f"#/$defs/{name}.B"}] * 2} for name in "ac"},
+            "$defs": {"a.B": TEXTS, "c.B": {"type": "object"}}}, id="definitions with equal short names"),
+    pytest.param({"$ref": "#/$defs/a.B", "$defs": {"a.B": {"items": {"$ref": "#/$defs/a.B"}}}},
+        {"$ref": "#/$defs/B", "$defs": {"B": {"items": {"$ref": "#/$defs/B"}}}},
+        id="a definition that is in itself"),
+    pytest.param({"$ref": "#/$defs/a.B", "$defs": {"a.B": {"items": {"$ref": "#/$defs/a.C"}},
+            "a.C": {"contains": {"$ref": "#/$defs/a.B"}}}},
+        {"$ref": "#/$defs/B", "$defs": {"B": {"items": {"contains": {"$ref": "#/$defs/B"}}}}},
+        id="definitions that are in each other"),
+    pytest.param({"items": {"$ref": "#/$defs/a~1b"}, "$defs": {"a/b": TEXTS}}, {"items": TEXTS},
+        id="a name with a slash"),
+    pytest.param({"anyOf": [{"$ref": "#/$defs/a~1b"}, {"items": {"$ref": "#/$defs/a~1b"}}],
+            "$defs": {"a/b": TEXTS}},
+        {"anyOf": [{"$ref": "#/$defs/a~1b"}, {"items": {"$ref": "#/$defs/a~1b"}}], "$defs": {"a/b": TEXTS}},
+        id="a name with a slash that is used twice"),
+    pytest.param({"dependencies": {"s": {"$ref": "#/$defs/a.B"}}, "items": {"$ref": "#/$defs/a.B"},
+            "$defs": {"a.B": TEXTS}},
+        {"dependencies": {"s": {"$ref": "#/$defs/a.B"}}, "items": {"$ref": "#/$defs/a.B"},
+            "$defs": {"a.B": TEXTS}}, id="a reference in a keyword of earlier drafts"),
+    pytest.param({"items": {"$ref": "#"}, "contains": {"$ref": "#/$defs/a.B"}, "$defs": {"a.B": TEXTS}},
+        {"items": {"$ref": "#"}, "contains": {"$ref": "#/$defs/a.B"}, "$defs": {"a.B": TEXTS}},
+        id="a reference to the root"),
+    pytest.param({"contains": {"$ref": "#/$defs/a.B"}, "$defs": {"a.B": {"$anchor": "b", **TEXTS}}},
+        {"contains": {"$ref": "#/$defs/a.B"}, "$defs": {"a.B": {"$anchor": "b", **TEXTS}}}, id="an anchor"),
+    pytest.param({"allOf": [TEXTS,
+            {"type": "object", "properties": {"k": {"const": "K"}}, "required": ["k"]}]},
+        {"type": "object", "properties": {"s": {"type": "string"}, "k": {"const": "K"}},
+            "required": ["s", "k"]},
+        id="all of two objects"),
+    pytest.param({"allOf": [TEXTS, {"type": "object", "properties": {"s": {"enum": [""]}}}]},
+        {"allOf": [TEXTS, {"type": "object", "properties": {"s": {"enum": [""]}}}]},
+        id="all of two objects with one member"),
+    pytest.param({"allOf": [TEXTS, {"type": "object", "additionalProperties": False}]},
+        {"allOf": [TEXTS, {"type": "object", "additionalProperties": False}]},
+        id="all of two objects of which one is closed"),
+    pytest.param({"items": WHOLE}, {"items": BOUNDED}, id="one bounded integer"),
+    pytest.param({"anyOf": [WHOLE, {"items": WHOLE}]},
+        {"anyOf": [{"$ref": "#/$defs/int32"}, {"items": {"$ref": "#/$defs/int32"}}],
+            "$defs": {"int32": BOUNDED}}, id="two bounded integers"),
+])  # fmt: skip
+def test_an_output_schema_has_fewer_bytes_and_the_same_values(
+    schema: dict[str, Any], short: dict[str, Any]
+) -> None:
+    assert short_output(schema) == short
+    parts: list[Any] = [
+        None,
+        "",
+        "K",
+        {},
+        1,
+        2**31,
+        0.5,
+        {"s": ""},
+        {"s": 1},
+        {"s": "", "k": "K"},
+        {"title": 1},
+    ]
+    for value in [*parts, *([part] for part in parts), [[1]], [[2**31]], {"a": {"s": 1}}, {"description": 1}]:
+        valid = [jsonschema.Draft202012Validator(each).is_valid(value) for each in (schema, short)]
+        assert valid in ([True, True], [False, False]), value
+
+
+def test_definitions_in_definitions_do_not_make_a_schema_deeper_than_clients_take() -> None:
+    chain = {f"n{number}": {"items": {"$ref": f"#/$defs/n{number + 1}"}} for number in range(500)}
+    schema = {"type": "array", "$ref": "#/$defs/n0", "$defs": {**chain, "n500": {"type": "array"}}}
+    assert 10 < json.dumps(short_output(schema)).count("$ref") < 501
+    assert len(json.dumps(short_output(schema)).split('"$defs"')[0].split("{")) < 40
+
+
+def test_an_input_schema_keeps_its_texts_and_leaves_bounds_of_integers_to_droidgate() -> None:
+    described = {"description": "x", "default": 1}
+    schema = {"type": "object", "properties": {"n": {**WHOLE, **described}, "m": {**WHOLE, "minimum": 0}}}
+    assert short_input(schema)["properties"] == {
+        "n": {"type": "integer", **described},
+        "m": {**WHOLE, "minimum": 0},
+    }
+
+
 def test_a_hidden_character_in_the_name_of_a_parameter_is_found() -> None:
     schema = {"type": "object", "properties": {"p": {"type": "object", "properties": {"a\u200bb": {}}}}}
     (provider,) = read({"tools": [{"name": "run", "inputSchema": schema}]}).providers
@@ -226,8 +333,44 @@ def test_a_hidden_character_in_the_name_of_a_parameter_is_found() -> None:
 
 def test_a_document_gets_the_name_that_is_served() -> None:
     (tool,), _ = write_tools(provider_of(description="x"))
-    assert {document["name"] for document in named(tool, "app_run").values()} == {"app_run"}
+    served = named(tool, "app_run", "run", "app", CallEffect.UNKNOWN)
+    assert {document["name"] for document in served.values()} == {"app_run"}
     assert {document["name"] for document in tool.values()} != {"app_run"}
+
+
+@pytest.mark.parametrize(("identifier", "declared", "title"), [
+    ("com.example.Notes#createNote", None, "Create note (app)"),
+    ("page_count", None, "Page count (app)"),
+    ("exportPDFAsHTML5", None, "Export PDF as HTML5 (app)"),
+    ("überTasks", None, "Über tasks (app)"),
+    ("メモ作成", None, "メモ作成 (app)"),
+    ("--", None, "-- (app)"),
+    ("run\u200b", None, "Run (app)"),
+    ("run", "Run it now", "Run it now (app)"),
+    ("run", "x" * 500, f"{'x' * 116} [cut] (app)"),
+])  # fmt: skip
+def test_a_title_is_what_the_app_says_and_ends_with_the_app(
+    identifier: str, declared: str | None, title: str
+) -> None:
+    (tool,), _ = write_tools(provider_of(title=declared))
+    served = named(tool, "app_run", identifier, "app", CallEffect.UNKNOWN)
+    assert {document["title"] for document in served.values()} == {title}
+
+
+def test_hints_of_an_app_are_shown_only_as_far_as_the_user_believes_them() -> None:
+    annotations = {"readOnlyHint": True, "destructiveHint": False}
+    document = {"tools": [{"name": "run", "inputSchema": {"type": "object"}, "annotations": annotations}]}
+    (provider,) = read(document).providers
+    (tool,), _ = write_tools(provider)
+    shown = {
+        effect: named(tool, "app_run", "run", "app", effect)[MODERN].get("annotations")
+        for effect in CallEffect
+    }
+    assert shown == {
+        CallEffect.READS: {"readOnlyHint": True},
+        CallEffect.WRITES: {"readOnlyHint": False},
+        CallEffect.UNKNOWN: None,
+    }
 
 
 def tool_of(name: str, description: str) -> ServedTool:
@@ -242,12 +385,27 @@ def test_the_tool_with_the_rarest_words_is_found_first() -> None:
             tool_of("mail_sendMail", "Send a mail to a person"),
         ]
     )
-    assert [tool.name for tool in index.find("create notes", 5)] == ["notes_createNote", "notes_findNotes"]
-    assert [tool.name for tool in index.find("Mails", 5)] == ["mail_sendMail"]
-    assert index.find("weather", 5) == []
-    assert index.find("\0 ''", 5) == []
+    assert [tool.name for (tool,) in index.find("create notes", 5)] == ["notes_createNote", "notes_findNotes"]
+    assert [tool.name for (tool,) in index.find("Mails", 5)] == ["mail_sendMail"]
+    assert [tool.name for (tool,) in index.find("jot it down", 5)][:1] == ["notes_createNote"]
+    assert {tool.name for (tool,) in index.find("a", 5)} == {"notes_createNote", "mail_sendMail"}
     assert len(index.find("note mail", 1)) == 1
     assert ToolIndex([]).find("note", 5) == []
+
+
+@pytest.mark.parametrize("query", [
+    "weather", "\0 ''", '"', "note OR", "name:x NEAR(a, b)", "-note*", "^", "\ud800", "x " * 100_000,
+    "y" * 100_000,
+], ids=lambda query: repr(query[:20]))  # fmt: skip
+def test_any_text_is_a_query(query: str) -> None:
+    index = ToolIndex([tool_of("app_run", "Send a mail"), tool_of("app_note", "")])
+    found = [tool.name for (tool,) in index.find(query, 5)]
+    assert found == (["app_note"] if "note" in query else [])
+
+
+def test_a_query_of_every_known_word_is_answered() -> None:
+    index = ToolIndex([tool_of("app_run", "Send a mail")])
+    assert index.find(" ".join([*STOP_WORDS, *RELATED_WORDS]), 5)
 
 
 def test_nothing_of_the_mcp_sdk_is_loaded_before_a_server_is_asked_for() -> None:

@@ -28,11 +28,13 @@ class PlannedAppPart(Document):
         app: Its package, after its phone's serial number and a slash where several phones are served.
         tools: How many.
         tokens: Estimate of what a model is given for them: the bytes of their JSON divided by four.
+        output_tokens: How many of these are for the schemas of outputs, which not every client gives to it.
     """
 
     app: str
     tools: int
     tokens: int
+    output_tokens: int
 
 
 class ServedPart(Document):
@@ -56,16 +58,18 @@ class ServePlanDocument(PublishedDocument, schema="droidgate.serve-plan/1"):
         apps: The apps, the most expensive first.
         tools: How many tools all of them have.
         tokens: Estimate for all of them.
+        output_tokens: How many of these are for the schemas of outputs.
         served: What a client is given.
     """
 
     apps: tuple[PlannedAppPart, ...]
     tools: int
     tokens: int
+    output_tokens: int
     served: ServedPart
 
 
-_COLUMNS: Final = ("APP", "TOOLS", "TOKENS")
+_COLUMNS: Final = ("APP", "TOOLS", "TOKENS", "OUTPUTS")
 
 
 def serve(options: Serve) -> int:
@@ -94,14 +98,25 @@ def _print_plan(options: Serve) -> int:
     apps = plan_tokens(tools.snapshot().tools)
     served = plan_tokens(provider.snapshot().tools)
     count, tokens = sum(app.tools for app in apps), sum(app.tokens for app in apps)
-    rows = [(app.group, f"{app.tools:,}", f"{app.tokens:,}") for app in apps]
+    output_tokens = sum(app.output_tokens for app in apps)
+    rows = [(app.group, f"{app.tools:,}", f"{app.tokens:,}", f"{app.output_tokens:,}") for app in apps]
     sums = f"{amount(len(apps), 'app')}, {amount(count, 'tool')}, {amount(tokens, 'token')}"
+    explained = (
+        f"{sums}, {output_tokens:,} of them for the schemas of outputs, which not every client gives to its "
+        "model; a token is about four bytes of a tool's JSON"
+    )
     report = Report(
-        lambda: [Table(_COLUMNS, rows), Line(f"{sums}; a token is four bytes of a tool's JSON")],
+        lambda: [Table(_COLUMNS, rows), Line(explained)],
         lambda: ServePlanDocument(
-            apps=tuple(PlannedAppPart(app=app.group, tools=app.tools, tokens=app.tokens) for app in apps),
+            apps=tuple(
+                PlannedAppPart(
+                    app=app.group, tools=app.tools, tokens=app.tokens, output_tokens=app.output_tokens
+                )
+                for app in apps
+            ),
             tools=count,
             tokens=tokens,
+            output_tokens=output_tokens,
             served=ServedPart(
                 mode="search" if provider.is_searched else "all",
                 tools=sum(app.tools for app in served),
