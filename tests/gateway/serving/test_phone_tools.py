@@ -463,17 +463,21 @@ async def test_nothing_that_a_model_reads_names_a_command_that_grants(
         assert caplog.messages[-1].endswith(f"; hint: see rule 1 of {own.folder / 'policy.toml'}")
 
 
-def test_one_warning_for_a_rule_without_matches(own: ReachedPhone, caplog: pytest.LogCaptureFixture) -> None:
+def test_one_warning_for_each_rule_and_option_without_matches(
+    own: ReachedPhone, caplog: pytest.LogCaptureFixture
+) -> None:
     names = ("creatNote", "createNote", "tap")
     rules = "".join(f'[[rule]]\ndecision = "deny"\ncapability = "{name}"\n' for name in names)
     (own.folder / "policy.toml").write_text(rules)
-    tools = tools_of(own)
+    tools = tools_of(own, allow="*note/*", select=["dev.droidgate.sample.nots", "*.pdftool", "x"])
     for _ in range(2):
         tools.look()
-    warning = (
-        f'rule 1 (decision = "deny") of {own.folder / "policy.toml"} matches no capability that is installed'
-    )
-    assert [message for message in caplog.messages if "matches no" in message] == [warning]
+    assert [message for message in caplog.messages if " on the phone " in message or "rule" in message] == [
+        f'rule 1 (decision = "deny") of {own.folder / "policy.toml"} matches no capability that is installed',
+        f"no app on the phone is selected by 'dev.droidgate.sample.nots'; did you mean {NOTES!r}?",
+        "no app on the phone is selected by 'x'",
+        "no capability on the phone is allowed by '*note/*'",
+    ]
 
 
 async def test_the_trace_of_a_server_keeps_parallel_calls_apart(phone: ReachedPhone, tmp_path: Path) -> None:
@@ -737,6 +741,17 @@ async def test_a_silent_app_blocks_no_other_and_each_client_has_its_approvals(
     first.device.run(["am", "force-stop", NOTES])
     clients = {call.start["client"] for call in read_calls(first.folder / "audit")}
     assert clients == {"mcp:patient", "mcp:other"}
+
+
+@pytest.mark.slow
+async def test_a_call_takes_no_longer_than_the_server_allows(own: ReachedPhone) -> None:
+    with patch.object(own.phone.system, "faults", Faults(silent=frozenset({NOTES}))):
+        async with connected(tools_of(own, deadline=1), "2026-07-28") as client:
+            with anyio.fail_after(15):
+                assert text_of(await client.call_tool("notes_createNote", {"title": "Milk"})).startswith(
+                    "timeout"
+                )
+    own.device.run(["am", "force-stop", NOTES])
 
 
 PLAYER = "dev.made.player"
