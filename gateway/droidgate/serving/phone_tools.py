@@ -57,6 +57,7 @@ from droidgate.serving.tools import (
     UnknownResourceError,
     UnknownToolError,
 )
+from droidgate.shims.host_client import CALL_MS
 from droidgate.sources.phone_source import digest_of_lists, listings_changed
 from droidgate_mappings.model.capability import Provider, type_behind
 from droidgate_mappings.model.errors import DeviceError, DroidgateError, UsageError
@@ -411,7 +412,7 @@ class PhoneTools:
         request = CallRequest(
             target.name,
             protocol=target.provider.protocol,
-            deadline=self._deadline or DEFAULT_SECONDS,
+            deadline=self._deadline or (CALL_MS / 1000 if call.may_become_task else DEFAULT_SECONDS),
             client=call.client.id,
         )
         try:

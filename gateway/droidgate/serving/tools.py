@@ -84,7 +84,8 @@ class ToolCall:
         arguments: As the client sent them; nothing has checked them.
         client: Who calls.
         ask: Asks the client's user.
-        report_progress: Reports how far the call is; None where the client did not ask for it.
+        report_progress: Reports how far the call is; None where nobody asks for it.
+        may_become_task: The call may go on when its request is answered, so it may take longer.
     """
 
     tool: str
@@ -92,6 +93,7 @@ class ToolCall:
     client: Client
     ask: Callable[[Question], Coroutine[Any, Any, UserAnswer]]
     report_progress: ReportProgress | None
+    may_become_task: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -76,6 +76,7 @@ from gateway.serving.running_servers import (
     text_of,
 )
 from gateway.serving.soak import FAULTS, FaultyAdb, soak
+from gateway.serving.task_client import Tasks, send as send_of_task, until
 from requirements_of_tests import node, require
 
 pytestmark = pytest.mark.anyio
@@ -752,6 +753,29 @@ async def test_a_call_takes_no_longer_than_the_server_allows(own: ReachedPhone) 
                     "timeout"
                 )
     own.device.run(["am", "force-stop", NOTES])
+
+
+@pytest.mark.slow
+async def test_a_canceled_task_ends_the_call_of_its_app_and_may_take_longer_than_a_request(
+    own: ReachedPhone,
+) -> None:
+    tasks, path = Tasks(), own.folder / "trace.jsonl"
+    silent = patch.object(own.phone.system, "faults", Faults(silent=frozenset({PDF_TOOL})))
+    with silent, open_trace(path) as trace, running_server(tools_of(own, trace=trace)) as server:
+        async with http_client(server, "2026-07-28", extensions=[tasks]) as client:
+            created = await client.session.call_tool(
+                "pdftool_page_count", {"path": "/sdcard/Download/x.pdf"}, allow_claimed=True
+            )
+            task = created.model_dump(by_alias=True)["taskId"]
+            with anyio.fail_after(60):
+                while not own.phone.log.of_kind("app-silent"):  # noqa: ASYNC110 - another thread's
+                    await anyio.sleep(0.02)
+                await send_of_task(client.session, "cancel", task)
+                await until(client.session, task, "cancelled")
+    own.device.run(["am", "force-stop", PDF_TOOL])
+    [logged] = read_calls(own.folder / "audit")
+    assert (logged.end or {})["result"] == "canceled"
+    assert json.loads(path.read_text().splitlines()[0])["event"]["deadline"] == 150
 
 
 PLAYER = "dev.made.player"
