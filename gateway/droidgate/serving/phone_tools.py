@@ -414,6 +414,7 @@ class PhoneTools:
             protocol=target.provider.protocol,
             deadline=self._deadline or (CALL_MS / 1000 if call.may_become_task else DEFAULT_SECONDS),
             client=call.client.id,
+            trace_context=call.trace_context,
         )
         try:
             with self._shared.copies(call.arguments) as (arguments, files):

@@ -31,6 +31,7 @@ from mcp.server.subscriptions import (
 from mcp.shared.exceptions import MCPError
 from mcp.shared.inbound import MCP_NAME_HEADER, decode_header_value
 
+from droidgate.calls.trace_context import read_trace_context
 from droidgate.coverage.conversions import estimate_tokens
 from droidgate.serving.call_tasks import EXTENSION, CallTask, CallTasks
 from droidgate.serving.elicitation import Questions
@@ -262,6 +263,7 @@ class McpServer:
             client=client_of(context),
             ask=ask,
             report_progress=report if wants_progress or task is not None else None,
+            trace_context=read_trace_context({**(context.meta or {})}),
             may_become_task=task is not None,
         )
         try:

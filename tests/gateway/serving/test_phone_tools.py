@@ -500,6 +500,30 @@ async def test_the_trace_of_a_server_keeps_parallel_calls_apart(phone: ReachedPh
         assert result["kind"] == "result"
 
 
+async def test_a_trace_context_is_in_the_log_and_the_trace_and_not_in_what_the_app_gets(
+    own: ReachedPhone,
+) -> None:
+    trace_id = "4bf92f3577b34da6a3ce929d0e0e4736"
+    sent: list[dict[str, Any]] = [
+        {"traceparent": f"00-{trace_id}-00f067aa0ba902b7-01", "tracestate": "vendor=x"},
+        {"traceparent": f"00-{trace_id}-00f067aa0ba902b7-01\nx", "tracestate": "vendor=x"},
+    ]
+    path = own.folder / "trace.jsonl"
+    with open_trace(path) as trace:
+        async with connected(tools_of(own, trace=trace), "2026-07-28") as client:
+            for meta in sent:
+                arguments = {"player": "Nobody"}
+                assert not (await client.call_tool("tally_read_total", arguments, meta=meta)).is_error
+    kept = [sent[0], dict.fromkeys(sent[0])]
+    logged = [call.start for call in read_calls(own.folder / "audit")]
+    assert [{name: start.get(name) for name in sent[0]} for start in logged] == kept
+    events = [json.loads(line)["event"] for line in path.read_text().splitlines()]
+    requests = [event for event in events if event["kind"] == "request"]
+    assert [{name: request[name] for name in sent[0]} for request in requests] == kept
+    assert "delivery" in {event["kind"] for event in events}
+    assert trace_id not in json.dumps([event for event in events if event["kind"] != "request"])
+
+
 async def test_an_installed_app_is_announced_and_a_removed_one_leaves(phone: ReachedPhone) -> None:
     tools = tools_of(phone)
 
