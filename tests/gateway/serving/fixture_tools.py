@@ -239,6 +239,11 @@ async def multi_input(_tools: "FixtureTools", call: ToolCall) -> ToolOutcome:
     return text(str(answers))
 
 
+async def ask_twice(_tools: "FixtureTools", call: ToolCall) -> ToolOutcome:
+    question = Question("confirm", "Delete it?", form(confirm="boolean"))
+    return text(f"{(await call.ask(question)).outcome} {(await call.ask(question)).outcome}")
+
+
 async def task_after_question(_tools: "FixtureTools", call: ToolCall) -> ToolOutcome:
     answer = await call.ask(Question("user_name", "What is your name?", form(name="string")))
     if answer.outcome == "accepted":
@@ -280,6 +285,7 @@ RUNS: dict[str, tuple[Run, Mapping[str, Any]]] = {
     "protocol_error_job": (protocol_error_job, NOTHING),
     "confirm_delete": (later(asking("confirm", "Delete it?", form(confirm="boolean"))), NOTHING),
     "multi_input": (later(multi_input), NOTHING),
+    "ask_twice": (later(ask_twice), NOTHING),
     "test_tool_with_task": (task_after_question, NOTHING),
 }  # fmt: skip
 

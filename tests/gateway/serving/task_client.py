@@ -1,6 +1,6 @@
 """Tasks (SEP-2663) for the SDK's client, which knows none: requests and results are written out here."""
 
-from collections.abc import Callable
+from collections.abc import Mapping
 from typing import Any, Literal
 
 import anyio
@@ -44,17 +44,17 @@ class Tasks(ClientExtension):
     Attributes:
         states: What the server said of a task, in order, each state once.
         created: The tasks as they were named.
+        answered: The keys of the questions that were answered.
     """
 
     identifier = EXTENSION
 
-    def __init__(
-        self, answer: Callable[[str, str], Any] = lambda _key, _message: {"action": "cancel"}
-    ) -> None:
-        self.answer = answer
+    def __init__(self, answer: Mapping[str, Any] | None = None) -> None:
+        self.answer = answer or {"action": "cancel"}
         self.states: list[str] = []
         self.created: list[dict[str, Any]] = []
         self.has_created = anyio.Event()
+        self.answered: list[str] = []
 
     def claims(self) -> list[ResultClaim[CreatedTask]]:
         return [ResultClaim(result_type="task", model=CreatedTask, resolve=self.wait)]
@@ -63,7 +63,6 @@ class Tasks(ClientExtension):
         seen = created.model_dump(by_alias=True)
         self.created.append(seen)
         self.has_created.set()
-        answered: set[str] = set()
         while True:
             if seen["status"] not in self.states:
                 self.states.append(seen["status"])
@@ -72,9 +71,9 @@ class Tasks(ClientExtension):
                     seen.get("result") or {"content": [{"type": "text", "text": seen["statusMessage"]}]}
                 )
             asked = seen.get("inputRequests", {})
-            answers = {key: self.answer() for key in asked if key not in answered}
+            answers = {key: self.answer for key in asked if key not in self.answered}
             if answers:
-                answered |= answers.keys()
+                self.answered += answers
                 await send(context.session, "update", seen["taskId"], inputResponses=answers)
             await anyio.sleep(0.05)
             seen = await send(context.session, "get", seen["taskId"])

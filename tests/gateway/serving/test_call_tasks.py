@@ -39,8 +39,7 @@ async def connected(server: RunningServer, tasks: Tasks, **options: Any) -> Asyn
         yield client
 
 
-def yes() -> dict[str, Any]:
-    return {"action": "accept", "content": {"confirm": True, "name": "Ada"}}
+YES = {"action": "accept", "content": {"confirm": True, "name": "Ada"}}
 
 
 # Tool, arguments -> what the client sees of the task, and what the result has.
@@ -50,6 +49,7 @@ CALLS: dict[str, tuple[dict[str, Any], list[str], str]] = {
     "failing_job": ({}, ["working", "completed"], "This tool always fails"),
     "protocol_error_job": ({}, ["working", "failed"], "it failed"),
     "confirm_delete": ({}, ["working", "input_required", "completed"], "{'confirm': True"),
+    "ask_twice": ({}, ["working", "input_required", "completed"], "accepted accepted"),
     "test_tool_with_task": ({}, ["working", "completed"], "Hello, Ada!"),
 }
 
@@ -59,7 +59,7 @@ CALLS: dict[str, tuple[dict[str, Any], list[str], str]] = {
 async def test_a_call_that_takes_long_or_asks_later_ends_as_a_task(transport: str) -> None:
     options: dict[str, Any] = {"elicitation_callback": confirm}
     for tool, (arguments, states, said) in CALLS.items():
-        tasks = Tasks(yes)
+        tasks = Tasks(YES)
         options["extensions"] = [tasks]
         if transport == "stdio":
             async with stdio_client(MODERN, **options) as client:
@@ -70,6 +70,8 @@ async def test_a_call_that_takes_long_or_asks_later_ends_as_a_task(transport: st
                     result = await client.call_tool(tool, arguments)
         assert said in text_of(result), tool
         assert tasks.states == states, tool
+        answers = {"confirm_delete": 1, "ask_twice": 2}.get(tool, 0)
+        assert len(tasks.answered) == len(set(tasks.answered)) == answers, tool
 
 
 class EndlessTools(FixtureTools):
@@ -81,8 +83,10 @@ class EndlessTools(FixtureTools):
 
     async def endless(self, call: ToolCall) -> ToolOutcome:
         assert call.report_progress is not None
-        await call.report_progress(1, message="waiting for the app")
         try:
+            await call.report_progress(1, message="waiting for the app")
+            await anyio.sleep(1)
+            await call.report_progress(2, message="still waiting")
             await anyio.sleep_forever()
         finally:
             self.canceled.set()
@@ -94,14 +98,24 @@ async def test_cancel_reaches_the_call_and_its_state_is_shown_until_then() -> No
     with running_server(tools) as server, anyio.fail_after(60):
         async with connected(server, tasks) as client, anyio.create_task_group() as calls:
             results: list[str] = []
+            reported: list[float] = []
+
+            async def on_progress(progress: float, total: float | None, message: str | None) -> None:
+                del total, message
+                reported.append(progress)
 
             async def call() -> None:
-                results.append(text_of(await client.call_tool("endless", {})))
+                result = await client.call_tool("endless", {}, progress_callback=on_progress)
+                results.append(text_of(result))
 
             calls.start_soon(call)
             await tasks.has_created.wait()
             task = tasks.created[0]["taskId"]
-            assert (await send(client.session, "get", task))["statusMessage"] == "waiting for the app"
+            seen = ["waiting for the app"]
+            while seen[-1] != "still waiting":
+                seen.append((await send(client.session, "get", task))["statusMessage"])
+            assert set(seen) == {"waiting for the app", "still waiting"}
+            assert reported == [1]
             await send(client.session, "cancel", task)
         assert tools.canceled.is_set()
         assert results == ["the call was canceled; the app may have finished it"]
@@ -130,7 +144,8 @@ async def test_another_client_has_no_such_task_and_an_answer_has_to_fit() -> Non
         async with connected(server, Tasks()) as client, connected(server, Tasks(), name="Other") as other:
             created = await client.session.call_tool("confirm_delete", {}, allow_claimed=True)
             task = created.model_dump(by_alias=True)["taskId"]
-            for method, parameters in (("get", {}), ("cancel", {}), ("update", {"inputResponses": {}})):
+            requests: dict[str, dict[str, Any]] = {"get": {}, "cancel": {}, "update": {"inputResponses": {}}}
+            for method, parameters in requests.items():
                 with pytest.raises(MCPError, match="unknown task") as raised:
                     await send(other.session, method, task, **parameters)
                 assert raised.value.error.code == mcp_types.INVALID_PARAMS

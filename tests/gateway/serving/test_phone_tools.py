@@ -504,7 +504,7 @@ async def test_a_trace_context_is_in_the_log_and_the_trace_and_not_in_what_the_a
     own: ReachedPhone,
 ) -> None:
     trace_id = "4bf92f3577b34da6a3ce929d0e0e4736"
-    sent: list[dict[str, Any]] = [
+    sent: list[Any] = [
         {"traceparent": f"00-{trace_id}-00f067aa0ba902b7-01", "tracestate": "vendor=x"},
         {"traceparent": f"00-{trace_id}-00f067aa0ba902b7-01\nx", "tracestate": "vendor=x"},
     ]
@@ -664,6 +664,9 @@ async def test_search_mode_finds_describes_and_calls(phone: ReachedPhone) -> Non
 async def test_resources_hold_declarations_losses_and_instructions(phone: ReachedPhone) -> None:
     async with connected(tools_of(phone), "2026-07-28") as client:
         resources = (await client.list_resources()).resources
+        # The characters of a scheme, an authority and a path (RFC 3986, 3).
+        uris = re.compile(r"droidgate://[\w.:-]+(/[\w.:$-]+)+", re.ASCII)
+        assert all(uris.fullmatch(str(resource.uri)) for resource in resources)
         declarations = [resource for resource in resources if resource.name.endswith(" declaration")]
         assert len(declarations) >= len(CALLS)
         for resource in resources:
