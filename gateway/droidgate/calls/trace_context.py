@@ -6,6 +6,7 @@ grammar is dropped, and nothing is said about it: a trace is an aid, never a rea
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -51,6 +52,11 @@ def read_trace_context(values: Mapping[str, object]) -> TraceContext | None:
         return None
     state = values.get(TRACESTATE)
     return TraceContext(parent, state if isinstance(state, str) and _is_state(state) else None)
+
+
+def trace_context_of_process() -> TraceContext | None:
+    """Return the trace context that the caller of this process has put into the environment, if any."""
+    return read_trace_context({name: os.environ.get(name.upper()) for name in (TRACEPARENT, TRACESTATE)})
 
 
 def _read_parent(value: object) -> str | None:

@@ -247,7 +247,7 @@ class McpServer:
                 return await task.ask(question)
             answer = await questions.ask(question)
             if task is not None:
-                task.is_asking = answer.outcome == "pending"
+                task.is_asking |= answer.outcome == "pending"
             return answer
 
         async def report(progress: float, total: float | None = None, message: str | None = None) -> None:
