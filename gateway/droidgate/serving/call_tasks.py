@@ -69,6 +69,8 @@ class CallTask:
         id: 192 random bits.
         is_detached: It is a task: its request is answered.
         is_asking: The client was asked by the answer to its request, and so repeats the call.
+        ended: Set when the call has ended.
+        size: Bytes of the result of a task that has ended.
     """
 
     def __init__(self, owner: str) -> None:
