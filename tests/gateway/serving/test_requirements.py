@@ -6,6 +6,7 @@ import ast
 import http.client
 import json
 import re
+import select
 import subprocess
 import sys
 import threading
@@ -179,10 +180,12 @@ def test_an_answer_has_the_id_of_its_request(server: RunningServer, identifier: 
     assert found == {"jsonrpc": "2.0", "id": identifier, "result": {}}
 
 
-def test_a_session_has_one_listening_stream(server: RunningServer) -> None:
+def test_a_session_has_one_listening_stream_which_gets_no_responses(server: RunningServer) -> None:
     headers = {"Mcp-Session-Id": session_of(server), "MCP-Protocol-Version": "2025-11-25"}
-    first, _ = open_request(server, "GET", headers, b"")
+    first, stream = open_request(server, "GET", headers, b"")
     assert answer_of(server, "GET", headers, b"")[0] == 409
+    assert answer_of(server, "POST", headers, PING)[2]["result"] == {}
+    assert select.select([stream], [], [], 0.2)[0] == []
     first.close()
 
 
