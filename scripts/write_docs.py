@@ -18,6 +18,7 @@ import shlex
 import subprocess
 import sys
 import tempfile
+import tomllib
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -92,6 +93,16 @@ Defaults of options come from a file or the environment: [configuration.md](conf
 An error is one line with its place, and a line that begins with `hint:`. With `DROIDGATE_TRACEBACK=1` the
 Python traceback is printed too.
 """
+_MCP_INTRODUCTION = """# What MCP requires of a server
+
+`droidgate serve` speaks the revisions 2025-11-25 and 2026-07-28. Each of the {rows} rows is a MUST or a
+SHOULD of the specification that concerns a server, in a few words, with the test that shows it. `suite` is a
+check of the official conformance suite. A row without a test has the reason why there is nothing to test.
+Another test finds each test and check that is named here.
+
+These features are not offered. What the specification requires of them is left out:
+"""
+MCP_REQUIREMENTS = CHECKOUT / "tests/gateway/serving/mcp_requirements.toml"
 _AREAS = {
     "droidgate_mappings.formats.leniency": "Reading",
     "droidgate.sources": "Reading",
@@ -131,12 +142,37 @@ def pages() -> dict[str, str]:
         "reference/divergences.md": divergences_page,
         "reference/exit-codes.md": exit_codes_page,
         "reference/findings.md": findings_page,
+        "reference/mcp-requirements.md": mcp_requirements_page,
         "reference/support-matrix.md": support_matrix_page,
     }
     written = {name: page() for name, page in made.items()}
     written |= _run_script("terminal_pictures")["pictures"]()
     written["images/architecture.svg"] = _run_script("architecture")["draw_layers"]()
     return written
+
+
+def mcp_requirements_page() -> str:
+    """Return the page about what MCP requires of a server, and what shows it."""
+    table = tomllib.loads(MCP_REQUIREMENTS.read_text(encoding="utf-8"))
+    found: dict[str, list[tuple[str, ...]]] = {}
+    for section in table["section"]:
+        revisions = "both" if len(section["revisions"]) > 1 else section["revisions"][0]
+        for level, requirement, *shown in section["rows"]:
+            row = (level, requirement, revisions, "; ".join(map(_shown_requirement, shown)))
+            found.setdefault(section["page"], []).append(row)
+    rows = sum(map(len, found.values()))
+    parts = [NOTE, _MCP_INTRODUCTION.format(rows=rows)]
+    parts.append(_table(("feature", "reason"), [*table["not_offered"].items()]))
+    for page, of_page in found.items():
+        parts += [f"## {page}\n", _table(("level", "what", "revision", "shown by"), of_page)]
+    return "\n".join(parts)
+
+
+def _shown_requirement(text: str) -> str:
+    kind, _, rest = text.partition(" ")
+    if kind == "reason":
+        return rest
+    return f"suite: `{rest}`" if kind == "check" else f"`{text.partition('::')[2]}`"
 
 
 def with_parts(text: str) -> str:

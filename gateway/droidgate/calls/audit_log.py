@@ -26,6 +26,7 @@ from typing import BinaryIO, Final
 
 from droidgate.calls.policy import Decision
 from droidgate.calls.subjects import CallSubject
+from droidgate.calls.trace_context import TRACEPARENT, TRACESTATE, TraceContext
 from droidgate.computer.private_files import (
     NO_LINK,
     check_private,
@@ -114,7 +115,13 @@ class AuditLog:
     _turn: threading.Lock = field(default_factory=threading.Lock)
 
     def start(
-        self, subject: CallSubject, *, pin: str | None, arguments: Json, decision: Decision
+        self,
+        subject: CallSubject,
+        *,
+        pin: str | None,
+        arguments: Json,
+        decision: Decision,
+        trace_context: TraceContext | None = None,
     ) -> StartedCall:
         """Record that a call was asked for and what was decided; on the disk when it returns.
 
@@ -125,12 +132,16 @@ class AuditLog:
             pin: Digest of the capability's pin, None where it is not known.
             arguments: The arguments; only a digest is written, by a key that is not in the log.
             decision: The policy's.
+            trace_context: The distributed trace that the call belongs to; written where there is one.
 
         Raises:
             InputError: the log is not a file of the user.
             WriteError: it cannot be written.
         """
         call = StartedCall(secrets.token_hex(16))
+        traced: dict[str, Json] = {}
+        if trace_context is not None:
+            traced = {TRACEPARENT: trace_context.traceparent, TRACESTATE: trace_context.tracestate}
         self._append(
             "start",
             {
@@ -142,6 +153,7 @@ class AuditLog:
                 "arguments": self.argument_digest(call.id, arguments),
                 "decision": decision.kind,
                 "rule": _bounded(decision.rule),
+                **traced,
             },
         )
         return call

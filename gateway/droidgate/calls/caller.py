@@ -35,6 +35,7 @@ from droidgate.calls.shell_route import ShellRoute
 from droidgate.calls.shim_route import ShimRoute
 from droidgate.calls.subjects import CallEffect, CallSubject, CapabilityKey, NamePattern, Pin
 from droidgate.calls.targets import CallTarget, PhoneTargets, ScreenTarget
+from droidgate.calls.trace_context import TraceContext
 from droidgate.calls.traces import NO_TRACE, Trace
 from droidgate.devices.device import Device
 from droidgate.devices.device_errors import (
@@ -145,6 +146,7 @@ class _CheckedCall:
     pin: Pin
     fitted: FittedArguments
     files: tuple[PlacedFile, ...] = ()
+    trace_context: TraceContext | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -350,7 +352,10 @@ class Caller:
             route = self._routes.shell_if_first(found)
             subject, decision = self._decide(request.client, found)
             if route is not None and self._is_allowed(found, subject, decision, approvals):
-                checked = _CheckedCall(found, subject, decision, found.pin, _fitted(request.arguments, found))
+                fitted = _fitted(request.arguments, found)
+                checked = _CheckedCall(
+                    found, subject, decision, found.pin, fitted, trace_context=request.trace_context
+                )
                 plan = route.plan(found, checked.fitted.values, link)
                 return _ForeseenCall(checked, ChosenRoute(route, plan))
         return None
@@ -362,7 +367,8 @@ class Caller:
         files = plan_files(request.files, target)
         given = {**request.arguments, **{file.argument: file.path for file in files}}
         fitted = _fitted(given, target)
-        checked = _CheckedCall(target, *self._decide(request.client, target), target.pin, fitted, files)
+        subject, decision = self._decide(request.client, target)
+        checked = _CheckedCall(target, subject, decision, target.pin, fitted, files, request.trace_context)
         link.trace.record_decision(checked.subject, checked.fitted, checked.decision)
         return checked
 
@@ -400,6 +406,7 @@ class Caller:
             pin=checked.pin.digest,
             arguments=dict(checked.fitted.values),
             decision=checked.decision,
+            trace_context=checked.trace_context,
         )
         outcome = "canceled"
         try:

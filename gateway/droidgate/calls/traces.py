@@ -49,6 +49,8 @@ class TracedRequest(Frozen):
         files: Argument -> file on this computer.
         deadline: Seconds that the call may take.
         client: Who calls.
+        traceparent: The distributed trace that the call belongs to, by W3C Trace Context.
+        tracestate: What tracing systems have added to it.
     """
 
     kind: Literal["request"] = "request"
@@ -62,6 +64,8 @@ class TracedRequest(Frozen):
     files: Mapping[str, str]
     deadline: float
     client: str
+    traceparent: str | None = None
+    tracestate: str | None = None
 
 
 class TracedDecision(Frozen):
@@ -287,6 +291,7 @@ class Trace:
         """Write the call as it was asked for."""
         if not self.is_on:
             return
+        context = request.trace_context
         self.record(
             _event_of(
                 TracedRequest,
@@ -295,6 +300,8 @@ class Trace:
                 droidgate=version("droidgate"),
                 serial=serial,
                 files={argument: str(path) for argument, path in request.files.items()},
+                traceparent=None if context is None else context.traceparent,
+                tracestate=None if context is None else context.tracestate,
             )
         )
 

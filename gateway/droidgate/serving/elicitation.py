@@ -53,12 +53,17 @@ class Questions:
         self._asked: dict[str, Any] = json.loads(parameters.request_state or "{}")
         self._pending: dict[str, Question] = {}
 
-    async def ask(self, question: Question) -> UserAnswer:
-        """Ask the user, or return what the user answered before this attempt of the call."""
+    @property
+    def can_ask(self) -> bool:
+        """Whether the client shows forms to its user."""
         capabilities = self._context.session.client_capabilities
         elicitation = capabilities.elicitation if capabilities is not None else None
         # A client that names only `url` shows no forms; one that names neither shows them (2025-11-25).
-        if elicitation is None or (elicitation.form is None and elicitation.url is not None):
+        return elicitation is not None and (elicitation.form is not None or elicitation.url is None)
+
+    async def ask(self, question: Question) -> UserAnswer:
+        """Ask the user, or return what the user answered before this attempt of the call."""
+        if not self.can_ask:
             return _UNAVAILABLE
         if self._context.protocol_version == MODERN:
             return self._answer_or_pending(question)
@@ -71,13 +76,13 @@ class Questions:
             return UserAnswer("unanswered")
         except (MCPError, NoBackChannelError, ValidationError):
             return _UNAVAILABLE
-        return _answer(result, question) or UserAnswer("refused")
+        return answer_of(result, question) or UserAnswer("refused")
 
     def _answer_or_pending(self, question: Question) -> UserAnswer:
         asked = self._asked.get(question.key)
         if asked is not None and asked["digest"] == _digest(question):
             response = self._responses.get(question.key, asked.get("answer"))
-            answer = _answer(response, question)
+            answer = answer_of(response, question)
             if answer is not None:
                 asked["answer"] = {"action": _ACTIONS[answer.outcome], "content": dict(answer.fields)}
                 return answer
@@ -90,19 +95,20 @@ class Questions:
         if not self._pending:
             return None
         requests: dict[str, mcp_types.InputRequest] = {
-            question.key: mcp_types.ElicitRequest(
-                params=mcp_types.ElicitRequestFormParams(
-                    message=question.message, requested_schema=dict(question.schema)
-                )
-            )
-            for question in self._pending.values()
+            question.key: elicit_request(question) for question in self._pending.values()
         }
         return mcp_types.InputRequiredResult(
             input_requests=requests, request_state=canonical_json(self._asked)
         )
 
 
-def _answer(response: Any, question: Question) -> UserAnswer | None:
+def elicit_request(question: Question) -> mcp_types.ElicitRequest:
+    """Return the request that asks a question."""
+    form = mcp_types.ElicitRequestFormParams(message=question.message, requested_schema=dict(question.schema))
+    return mcp_types.ElicitRequest(params=form)
+
+
+def answer_of(response: Any, question: Question) -> UserAnswer | None:
     """Return the answer, or None where there is none or it is not what the form asks for."""
     try:
         result = mcp_types.ElicitResult.model_validate(response, from_attributes=True)

@@ -18,7 +18,7 @@ import secrets
 import threading
 import time
 from collections import Counter
-from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -32,7 +32,7 @@ import anyio.lowlevel
 import anyio.to_thread
 
 from droidgate.calls.call_files import read_files
-from droidgate.calls.call_requests import CallProgress, CallRequest, ProgressSink
+from droidgate.calls.call_requests import DEFAULT_SECONDS, CallProgress, CallRequest, ProgressSink
 from droidgate.calls.caller import END_NOT_RECORDED, Caller
 from droidgate.calls.subjects import CallEffect, CapabilityKey, NamePattern, component_name, glob_matches
 from droidgate.calls.targets import SCREENS, CallTarget, ScreenTarget, last_part
@@ -58,6 +58,7 @@ from droidgate.serving.tools import (
     UnknownResourceError,
     UnknownToolError,
 )
+from droidgate.shims.host_client import CALL_MS
 from droidgate.sources.phone_source import digest_of_lists, listings_changed
 from droidgate_mappings.model.capability import Provider, type_behind
 from droidgate_mappings.model.errors import DeviceError, DroidgateError, UsageError
@@ -264,9 +265,10 @@ class PhoneTools:
         shared: Folders of this computer whose files a client may send to apps; none by default.
         trace: Gets each step of each call with its values.
         app_instructions: What the apps' authors wrote for models is in the instructions, marked as theirs.
+        deadline: Seconds that a call may take; by default 30, or 150 where the call may become a task.
     """
 
-    def __init__(
+    def __init__(  # noqa: PLR0913
         self,
         phones: Sequence[ServedPhone],
         *,
@@ -277,8 +279,10 @@ class PhoneTools:
         shared: SharedFolders | None = None,
         trace: Trace = NO_TRACE,
         app_instructions: bool = False,
+        deadline: float | None = None,
     ) -> None:
         self._phones = phones
+        self._deadline = deadline
         self._app_instructions = app_instructions
         self._select = select
         self._allow = allow
@@ -414,7 +418,13 @@ class PhoneTools:
         if caller is None:
             return _failed("unavailable", "the phone is not there")
         approver = ClientApprover(call)
-        request = CallRequest(target.name, protocol=target.provider.protocol, client=call.client.id)
+        request = CallRequest(
+            target.name,
+            protocol=target.provider.protocol,
+            deadline=self._deadline or (CALL_MS / 1000 if call.may_become_task else DEFAULT_SECONDS),
+            client=call.client.id,
+            trace_context=call.trace_context,
+        )
         try:
             with self._shared.copies(call.arguments) as (arguments, files):
                 result = caller.call(
@@ -457,13 +467,14 @@ class PhoneTools:
             _log.warning("%s", text)
 
     def _report_unmatched_rules(self) -> None:
-        """Warn of rules that match nothing, such as one with a misspelt name; once every phone is there."""
+        """Warn of rules and options that match nothing, such as misspelt ones; once every phone is there."""
         callers = [phone.caller for phone in self._phones if phone.caller is not None]
-        if len(callers) == len(self._phones) and callers[0].policy.has_rules:
+        is_asked = self._select or self._allow
+        if len(callers) == len(self._phones) and (is_asked or callers[0].policy.has_rules):
             # A phone that went away again is looked at later.
             with suppress(DroidgateError):
                 keys = [key for caller in callers for key in caller.every_key()]
-                for text in callers[0].policy.unmatched(keys):
+                for text in (*callers[0].policy.unmatched(keys), *self._unmatched([key for _, key in keys])):
                     self._warn_once(text)
 
     def _is_selected(self, package: str) -> bool:
@@ -480,6 +491,18 @@ class PhoneTools:
         for (package, reason), number in counts.items():
             noun = "tool" if number == 1 else "tools"
             self._warn_once(one_line(f"left out: {number} {noun} of {package}; {reason}"))
+
+    def _unmatched(self, keys: Sequence[CapabilityKey]) -> Iterator[str]:
+        """Yield which patterns of the server's owner match nothing on the phones."""
+        packages = {key.package for key in keys}
+        for pattern in self._select:
+            if not any(glob_matches(pattern, package) for package in packages):
+                closest = closest_name(pattern, packages)
+                hint = "" if closest is None else f"; did you mean {closest!r}?"
+                yield f"no app on the phone is selected by {pattern!r}{hint}"
+        for allowed in self._allow:
+            if not any(map(allowed.matches, keys)):
+                yield f"no capability on the phone is allowed by {str(allowed)!r}"
 
     def _serve(self) -> _Served:
         """Make tools and resources of what the phones' apps declare."""

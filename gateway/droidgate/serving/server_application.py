@@ -6,8 +6,9 @@ It knows who sends a request from the MCP session, and estimates what the tools 
 from __future__ import annotations
 
 import base64
+import functools
 import re
-from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from importlib.metadata import version
@@ -28,18 +29,23 @@ from mcp.server.subscriptions import (
     ToolsListChanged,
 )
 from mcp.shared.exceptions import MCPError
+from mcp.shared.inbound import MCP_NAME_HEADER, decode_header_value
 
+from droidgate.calls.trace_context import read_trace_context
 from droidgate.coverage.conversions import estimate_tokens
+from droidgate.serving.call_tasks import EXTENSION, CallTask, CallTasks
 from droidgate.serving.elicitation import Questions
 from droidgate.serving.tool_results import KeptResults, write_outcome
 from droidgate.serving.tools import (
     Change,
     Client,
+    Question,
     ServedTool,
     ToolCall,
     ToolProvider,
     UnknownResourceError,
     UnknownToolError,
+    UserAnswer,
 )
 from droidgate_mappings.model.json_values import Json, canonical_json
 from droidgate_mappings.text_safety import MAX_NAME, without_hidden
@@ -148,6 +154,7 @@ class McpServer:
     def __init__(self, provider: ToolProvider) -> None:
         self._provider = provider
         self._kept = KeptResults()
+        self._tasks: CallTasks
         self._bus = InMemorySubscriptionBus()
         self._sessions: set[ServerSession] = set()
         server = _Server(
@@ -163,8 +170,9 @@ class McpServer:
             lifespan=self._lifespan,
             get_tool_input_schema=self._input_schema,
             on_list_resources=self._list_resources,
-            on_subscriptions_listen=ListenHandler(self._bus),
+            on_subscriptions_listen=_listen_handler(ListenHandler(self._bus)),
         )
+        server.extensions[EXTENSION] = {}
         self.server: Server[None] = server
         server.current_instructions = lambda: provider.instructions
         # Registered here because these return JSON objects, which the SDK validates for the revision.
@@ -172,6 +180,9 @@ class McpServer:
         add("tools/list", mcp_types.PaginatedRequestParams, self._list_tools)
         add("tools/call", mcp_types.CallToolRequestParams, self._call_tool)
         add("resources/read", mcp_types.ReadResourceRequestParams, self._read_resource)
+        add("tasks/get", mcp_types.GetTaskRequestParams, self._get_task)
+        add("tasks/update", _UpdateTaskParams, self._update_task)
+        add("tasks/cancel", mcp_types.CancelTaskRequestParams, self._cancel_task)
         self.server.add_notification_handler(
             "notifications/initialized", mcp_types.NotificationParams, self._remember_session
         )
@@ -183,6 +194,7 @@ class McpServer:
     async def _lifespan(self, _server: Server[None]) -> AsyncIterator[None]:
         changes = _Changes()
         async with anyio.create_task_group() as tasks, self._provider.run(changes.add):
+            self._tasks = CallTasks(tasks)
             tasks.start_soon(self._announce, changes)
             yield None
             tasks.cancel_scope.cancel()
@@ -224,19 +236,80 @@ class McpServer:
     async def _call_tool(
         self, context: _Context, parameters: mcp_types.CallToolRequestParams
     ) -> dict[str, Any] | mcp_types.InputRequiredResult:
+        if not _takes_tasks(context):
+            return await self._make_call(context, parameters, None)
+        work = functools.partial(self._make_call, context, parameters)
+        result: dict[str, Any] | mcp_types.InputRequiredResult
+        result = await self._tasks.run(client_of(context).id, work)
+        return result
+
+    async def _make_call(
+        self, context: _Context, parameters: mcp_types.CallToolRequestParams, task: CallTask | None
+    ) -> dict[str, Any] | mcp_types.InputRequiredResult:
         questions = Questions(context, parameters)
+        wants_progress = _wants_progress(context)
+
+        async def ask(question: Question) -> UserAnswer:
+            if task is not None and task.is_detached and questions.can_ask:
+                return await task.ask(question)
+            answer = await questions.ask(question)
+            if task is not None:
+                task.is_asking |= answer.outcome == "pending"
+            return answer
+
+        async def report(progress: float, total: float | None = None, message: str | None = None) -> None:
+            if task is not None:
+                task.note(message)
+            # A task has no notifications of progress.
+            if wants_progress and not (task is not None and task.is_detached):
+                await context.session.report_progress(progress, total, message)
+
         call = ToolCall(
             tool=parameters.name,
             arguments=parameters.arguments or {},
             client=client_of(context),
-            ask=questions.ask,
-            report_progress=context.session.report_progress if _wants_progress(context) else None,
+            ask=ask,
+            report_progress=report if wants_progress or task is not None else None,
+            trace_context=read_trace_context({**(context.meta or {})}),
+            may_become_task=task is not None,
         )
         try:
             outcome = await self._provider.call(call)
         except UnknownToolError as error:
             raise MCPError(code=mcp_types.INVALID_PARAMS, message=str(error)) from None
         return questions.input_required() or write_outcome(outcome, context.protocol_version, self._kept)
+
+    async def _get_task(
+        self, context: _Context, parameters: mcp_types.GetTaskRequestParams
+    ) -> dict[str, Any]:
+        return self._task(context, parameters.task_id).document()
+
+    async def _update_task(self, context: _Context, parameters: _UpdateTaskParams) -> dict[str, Any]:
+        self._task(context, parameters.task_id).answer(parameters.input_responses)
+        return {}
+
+    async def _cancel_task(
+        self, context: _Context, parameters: mcp_types.CancelTaskRequestParams
+    ) -> dict[str, Any]:
+        self._task(context, parameters.task_id).cancel()
+        return {}
+
+    def _task(self, context: _Context, identifier: str) -> CallTask:
+        """Return the task that a request is about.
+
+        Raises:
+            MCPError: the revision has no tasks, or the client did not declare that it takes them, or it has
+                no such task, or a header of HTTP names another one.
+        """
+        if context.protocol_version != MODERN:
+            raise MCPError(code=mcp_types.METHOD_NOT_FOUND, message="Method not found", data=context.method)
+        _require_tasks(context)
+        headers = getattr(context.request, "headers", None)
+        if headers is not None and decode_header_value(headers.get(MCP_NAME_HEADER)) != identifier:
+            raise MCPError(
+                code=mcp_types.HEADER_MISMATCH, message="the Mcp-Name header does not name the task"
+            )
+        return self._tasks.get(client_of(context).id, identifier)
 
     async def _list_resources(
         self, _context: _Context, parameters: mcp_types.PaginatedRequestParams | None
@@ -273,6 +346,47 @@ class McpServer:
         else:
             written["blob"] = base64.b64encode(resource.content).decode("ascii")
         return {**_result_type(_revision(context)), "contents": [written]}
+
+
+class _UpdateTaskParams(mcp_types.RequestParams):
+    """Answers of the user to the questions of a task."""
+
+    task_id: str
+    input_responses: dict[str, Any]
+
+
+def _takes_tasks(context: _Context) -> bool:
+    """Return whether a client has declared with its request that it takes tasks."""
+    capabilities = context.session.client_capabilities
+    extensions = None if capabilities is None else capabilities.extensions
+    return context.protocol_version == MODERN and EXTENSION in (extensions or {})
+
+
+def _require_tasks(context: _Context) -> None:
+    if not _takes_tasks(context):
+        raise MCPError(
+            code=mcp_types.MISSING_REQUIRED_CLIENT_CAPABILITY,
+            message=f"the request does not declare the extension {EXTENSION}",
+            data={"requiredCapabilities": {"extensions": {EXTENSION: {}}}},
+        )
+
+
+def _listen_handler(
+    listen: ListenHandler,
+) -> Callable[
+    [_Context, mcp_types.SubscriptionsListenRequestParams], Awaitable[mcp_types.SubscriptionsListenResult]
+]:
+    """Return what serves subscriptions; tasks send no notifications, and clients poll."""
+
+    async def handle(
+        context: _Context, parameters: mcp_types.SubscriptionsListenRequestParams
+    ) -> mcp_types.SubscriptionsListenResult:
+        asked = (context.params or {}).get("notifications")
+        if isinstance(asked, Mapping) and "taskIds" in asked:
+            _require_tasks(context)
+        return await listen(context, parameters)
+
+    return handle
 
 
 class _Changes:

@@ -18,7 +18,7 @@ from droidgate.serving.http_transport import HttpAddress, http_application, http
 from droidgate.serving.phone_tools import PhoneTools, ServedPhone
 from droidgate.serving.served_files import SharedFolders
 from droidgate.serving.server_application import McpServer
-from droidgate.serving.stdio_transport import serve_stdio
+from droidgate.serving.stdio_transport import run_stdio
 from droidgate.serving.tokens import TokenCheck, read_or_make_token, token_file
 from droidgate.serving.tool_search import SearchTools
 from droidgate.serving.tools import ToolProvider
@@ -46,6 +46,7 @@ def phone_tools(
     files: Sequence[str | PathLike[str]] = (),
     trace: Trace = NO_TRACE,
     app_instructions: bool = False,
+    deadline: float | None = None,
 ) -> PhoneTools:
     """Return the tools of phones, with the options of `serve`; the phones are asked at the first look.
 
@@ -63,6 +64,7 @@ def phone_tools(
         shared=SharedFolders.of(files),
         trace=trace,
         app_instructions=app_instructions,
+        deadline=deadline,
     )
 
 
@@ -80,6 +82,7 @@ def serve(  # noqa: PLR0913
     files: Sequence[str | PathLike[str]] = (),
     trace: str | PathLike[str] | None = None,
     app_instructions: bool = False,
+    deadline: float | None = None,
     needs_token: bool = True,
     on_listening: Callable[[Listening], None] | None = None,
 ) -> None:
@@ -96,6 +99,7 @@ def serve(  # noqa: PLR0913
         files: Folders of this computer whose files a client may send to apps.
         trace: A new file for each step of each call with its values.
         app_instructions: Put what the apps' authors wrote for models into the instructions, marked as theirs.
+        deadline: Seconds that a call may take, 1 to 150; by default 30, or 150 where the client takes tasks.
         needs_token: Over HTTP, serve only clients that send the token of this user.
         on_listening: Called when an HTTP server accepts connections.
 
@@ -114,6 +118,7 @@ def serve(  # noqa: PLR0913
             files=files,
             trace=steps,
             app_instructions=app_instructions,
+            deadline=deadline,
         )
         tools = SearchTools(phones, always=search)
         serve_tools(tools, address=address, needs_token=needs_token, on_listening=on_listening)
@@ -129,7 +134,7 @@ def serve_tools(
     """Serve tools that may have been looked at before; the rest is as for `serve`."""
     application = McpServer(tools)
     if address is None:
-        anyio.run(serve_stdio, application)
+        run_stdio(application)
         return
     path = token_file() if needs_token else None
     check = None if path is None else TokenCheck(read_or_make_token(path))

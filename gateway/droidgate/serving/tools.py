@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Final, Literal, Protocol
 
+from droidgate.calls.trace_context import TraceContext
 from droidgate_mappings.model.errors import DroidgateError
 from droidgate_mappings.model.json_values import Json, canonical_json
 from droidgate_mcp.wire import DeclaredOutput, McpToolResult
@@ -84,7 +85,9 @@ class ToolCall:
         arguments: As the client sent them; nothing has checked them.
         client: Who calls.
         ask: Asks the client's user.
-        report_progress: Reports how far the call is; None where the client did not ask for it.
+        report_progress: Reports how far the call is; None where nobody asks for it.
+        trace_context: The distributed trace that the call belongs to.
+        may_become_task: The call may go on when its request is answered, so it may take longer.
     """
 
     tool: str
@@ -92,6 +95,8 @@ class ToolCall:
     client: Client
     ask: Callable[[Question], Coroutine[Any, Any, UserAnswer]]
     report_progress: ReportProgress | None
+    trace_context: TraceContext | None = None
+    may_become_task: bool = False
 
 
 @dataclass(frozen=True, slots=True)

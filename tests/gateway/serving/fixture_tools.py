@@ -20,6 +20,7 @@ from droidgate.serving.tools import (
     ToolSnapshot,
     UnknownResourceError,
     UnknownToolError,
+    UserAnswer,
 )
 from droidgate_mappings.model.capability import Capability, Provider
 from droidgate_mappings.model.json_values import Json
@@ -196,6 +197,60 @@ async def change_tools(tools: "FixtureTools", _call: ToolCall) -> ToolOutcome:
     return text("changed")
 
 
+async def greet(_tools: "FixtureTools", call: ToolCall) -> ToolOutcome:
+    return text(f"Hello, {call.arguments['name']}!")
+
+
+async def slow_compute(_tools: "FixtureTools", call: ToolCall) -> ToolOutcome:
+    await anyio.sleep(float(str(call.arguments["seconds"])))
+    return text("computed")
+
+
+async def failing_job(tools: "FixtureTools", call: ToolCall) -> ToolOutcome:
+    if not call.may_become_task:
+        extensions: dict[str, Any] = {"io.modelcontextprotocol/tasks": {}}
+        needed = {"requiredCapabilities": {"extensions": extensions}}
+        raise MCPError(code=MISSING_CAPABILITY, message="it needs a task", data=needed)
+    await anyio.sleep(1)
+    return await failure(tools, call)
+
+
+async def protocol_error_job(_tools: "FixtureTools", _call: ToolCall) -> ToolOutcome:
+    await anyio.sleep(1)
+    raise MCPError(code=-32603, message="it failed")
+
+
+def later(run: Run) -> Run:
+    async def run_later(tools: "FixtureTools", call: ToolCall) -> ToolOutcome:
+        await anyio.sleep(1)
+        return await run(tools, call)
+
+    return run_later
+
+
+async def multi_input(_tools: "FixtureTools", call: ToolCall) -> ToolOutcome:
+    async def ask(key: str) -> None:
+        answers.append(await call.ask(Question(key, "What is your name?", form(name="string"))))
+
+    answers: list[UserAnswer] = []
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(ask, "first")
+        tasks.start_soon(ask, "second")
+    return text(str(answers))
+
+
+async def ask_twice(_tools: "FixtureTools", call: ToolCall) -> ToolOutcome:
+    question = Question("confirm", "Delete it?", form(confirm="boolean"))
+    return text(f"{(await call.ask(question)).outcome} {(await call.ask(question)).outcome}")
+
+
+async def task_after_question(_tools: "FixtureTools", call: ToolCall) -> ToolOutcome:
+    answer = await call.ask(Question("user_name", "What is your name?", form(name="string")))
+    if answer.outcome == "accepted":
+        await anyio.sleep(1)
+    return text(f"Hello, {answer.fields.get('name')}!")
+
+
 RUNS: dict[str, tuple[Run, Mapping[str, Any]]] = {
     "test_simple_text": (simple_text, NOTHING),
     "test_image_content": (image, NOTHING),
@@ -224,6 +279,14 @@ RUNS: dict[str, tuple[Run, Mapping[str, Any]]] = {
     "test_input_required_result_tampered_state": (asking("confirm", "Please confirm", form(ok="boolean")),
      NOTHING),
     "test_input_required_result_multi_round": (multi_round, NOTHING),
+    "greet": (greet, form(name="string")),
+    "slow_compute": (slow_compute, form(seconds="number")),
+    "failing_job": (failing_job, NOTHING),
+    "protocol_error_job": (protocol_error_job, NOTHING),
+    "confirm_delete": (later(asking("confirm", "Delete it?", form(confirm="boolean"))), NOTHING),
+    "multi_input": (later(multi_input), NOTHING),
+    "ask_twice": (later(ask_twice), NOTHING),
+    "test_tool_with_task": (task_after_question, NOTHING),
 }  # fmt: skip
 
 RESOURCES = {

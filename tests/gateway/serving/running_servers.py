@@ -65,6 +65,10 @@ HOSTILE_HEADERS = {
     "Mcp-Method": (b"x", b"\xff", b"=?base64?x?="),
     "Mcp-Name": (b"x", b"\xff", b"=?base64?//8=?="),
     "Expect": (b"x",),
+    "Connection": (b"Upgrade", b"x", b"\xff"),
+    "Upgrade": (b"websocket", b"h2c", b"\xff"),
+    "Content-Encoding": (b"gzip", b"\xff"),
+    "X-Forwarded-Host": (b"evil.example", b"\xff"),
 }
 
 

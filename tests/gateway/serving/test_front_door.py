@@ -98,7 +98,7 @@ def test_a_stream_that_cannot_be_resumed_begins_anew(server: RunningServer, valu
 
 
 @pytest.mark.parametrize("name", HOSTILE_HEADERS)
-@pytest.mark.parametrize("method", ["GET", "POST", "DELETE"])
+@pytest.mark.parametrize("method", ["GET", "HEAD", "POST", "PUT", "DELETE", "OPTIONS", "TRACE"])
 def test_no_value_of_a_header_makes_the_server_fail(server: RunningServer, method: str, name: str) -> None:
     body = PING if method == "POST" else b""
     for value in HOSTILE_HEADERS[name]:

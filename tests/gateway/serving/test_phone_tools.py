@@ -94,6 +94,7 @@ from gateway.serving.running_servers import (
     text_of,
 )
 from gateway.serving.soak import FAULTS, FaultyAdb, soak
+from gateway.serving.task_client import Tasks, send as send_of_task, until
 from requirements_of_tests import node, require
 
 pytestmark = pytest.mark.anyio
@@ -587,17 +588,21 @@ async def test_an_app_cannot_fill_a_result_with_warnings(
     assert text_of(result).endswith("\n[Note from droidgate] and 1 more")
 
 
-def test_one_warning_for_a_rule_without_matches(own: ReachedPhone, caplog: pytest.LogCaptureFixture) -> None:
+def test_one_warning_for_each_rule_and_option_without_matches(
+    own: ReachedPhone, caplog: pytest.LogCaptureFixture
+) -> None:
     names = ("creatNote", "createNote", "tap")
     rules = "".join(f'[[rule]]\ndecision = "deny"\ncapability = "{name}"\n' for name in names)
     (own.folder / "policy.toml").write_text(rules)
-    tools = tools_of(own)
+    tools = tools_of(own, allow="*note/*", select=["dev.droidgate.sample.nots", "*.pdftool", "x"])
     for _ in range(2):
         tools.look()
-    warning = (
-        f'rule 1 (decision = "deny") of {own.folder / "policy.toml"} matches no capability that is installed'
-    )
-    assert [message for message in caplog.messages if "matches no" in message] == [warning]
+    assert [message for message in caplog.messages if " on the phone " in message or "rule" in message] == [
+        f'rule 1 (decision = "deny") of {own.folder / "policy.toml"} matches no capability that is installed',
+        f"no app on the phone is selected by 'dev.droidgate.sample.nots'; did you mean {NOTES!r}?",
+        "no app on the phone is selected by 'x'",
+        "no capability on the phone is allowed by '*note/*'",
+    ]
 
 
 async def test_the_trace_of_a_server_keeps_parallel_calls_apart(phone: ReachedPhone, tmp_path: Path) -> None:
@@ -617,6 +622,30 @@ async def test_the_trace_of_a_server_keeps_parallel_calls_apart(phone: ReachedPh
         [delivery] = [event for event in events[1] + events[2] if player in str(event.get("request"))]
         assert delivery["kind"] == "delivery"
         assert result["kind"] == "result"
+
+
+async def test_a_trace_context_is_in_the_log_and_the_trace_and_not_in_what_the_app_gets(
+    own: ReachedPhone,
+) -> None:
+    trace_id = "4bf92f3577b34da6a3ce929d0e0e4736"
+    sent: list[Any] = [
+        {"traceparent": f"00-{trace_id}-00f067aa0ba902b7-01", "tracestate": "vendor=x"},
+        {"traceparent": f"00-{trace_id}-00f067aa0ba902b7-01\nx", "tracestate": "vendor=x"},
+    ]
+    path = own.folder / "trace.jsonl"
+    with open_trace(path) as trace:
+        async with connected(tools_of(own, trace=trace), "2026-07-28") as client:
+            for meta in sent:
+                arguments = {"player": "Nobody"}
+                assert not (await client.call_tool("tally_read_total", arguments, meta=meta)).is_error
+    kept = [sent[0], dict.fromkeys(sent[0])]
+    logged = [call.start for call in read_calls(own.folder / "audit")]
+    assert [{name: start.get(name) for name in sent[0]} for start in logged] == kept
+    events = [json.loads(line)["event"] for line in path.read_text().splitlines()]
+    requests = [event for event in events if event["kind"] == "request"]
+    assert [{name: request[name] for name in sent[0]} for request in requests] == kept
+    assert "delivery" in {event["kind"] for event in events}
+    assert trace_id not in json.dumps([event for event in events if event["kind"] != "request"])
 
 
 async def test_an_installed_app_is_announced_and_a_removed_one_leaves(phone: ReachedPhone) -> None:
@@ -798,6 +827,9 @@ async def test_search_mode_finds_describes_and_calls(phone: ReachedPhone) -> Non
 async def test_resources_hold_declarations_losses_and_instructions(phone: ReachedPhone) -> None:
     async with connected(tools_of(phone), "2026-07-28") as client:
         resources = (await client.list_resources()).resources
+        # The characters of a scheme, an authority and a path (RFC 3986, 3).
+        uris = re.compile(r"droidgate://[\w.:-]+(/[\w.:$-]+)+", re.ASCII)
+        assert all(uris.fullmatch(str(resource.uri)) for resource in resources)
         declarations = [resource for resource in resources if resource.name.endswith(" declaration")]
         assert len(declarations) >= len(CALLS)
         for resource in resources:
@@ -900,6 +932,40 @@ async def test_a_silent_app_blocks_no_other_and_each_client_has_its_approvals(
     first.device.run(["am", "force-stop", NOTES])
     clients = {call.start["client"] for call in read_calls(first.folder / "audit")}
     assert clients == {"mcp:patient", "mcp:other"}
+
+
+@pytest.mark.slow
+async def test_a_call_takes_no_longer_than_the_server_allows(own: ReachedPhone) -> None:
+    with patch.object(own.phone.system, "faults", Faults(silent=frozenset({NOTES}))):
+        async with connected(tools_of(own, deadline=1), "2026-07-28") as client:
+            with anyio.fail_after(15):
+                assert text_of(await client.call_tool("notes_createNote", {"title": "Milk"})).startswith(
+                    "timeout"
+                )
+    own.device.run(["am", "force-stop", NOTES])
+
+
+@pytest.mark.slow
+async def test_a_canceled_task_ends_the_call_of_its_app_and_may_take_longer_than_a_request(
+    own: ReachedPhone,
+) -> None:
+    tasks, path = Tasks(), own.folder / "trace.jsonl"
+    silent = patch.object(own.phone.system, "faults", Faults(silent=frozenset({PDF_TOOL})))
+    with silent, open_trace(path) as trace, running_server(tools_of(own, trace=trace)) as server:
+        async with http_client(server, "2026-07-28", extensions=[tasks]) as client:
+            created = await client.session.call_tool(
+                "pdftool_page_count", {"path": "/sdcard/Download/x.pdf"}, allow_claimed=True
+            )
+            task = created.model_dump(by_alias=True)["taskId"]
+            with anyio.fail_after(60):
+                while not own.phone.log.of_kind("app-silent"):  # noqa: ASYNC110 - another thread's
+                    await anyio.sleep(0.02)
+                await send_of_task(client.session, "cancel", task)
+                await until(client.session, task, "cancelled")
+    own.device.run(["am", "force-stop", PDF_TOOL])
+    [logged] = read_calls(own.folder / "audit")
+    assert (logged.end or {})["result"] == "canceled"
+    assert json.loads(path.read_text().splitlines()[0])["event"]["deadline"] == 150
 
 
 PLAYER = "dev.made.player"

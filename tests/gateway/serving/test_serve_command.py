@@ -140,6 +140,88 @@ def test_a_terminal_that_is_closed_ends_the_server(environment: dict[str, str]) 
         assert server.wait(60) == 0
 
 
+def _line(method: str, **parameters: Any) -> bytes:
+    message = {"jsonrpc": "2.0", "id": 1, "method": method, "params": parameters}
+    return f"{json.dumps(message)}\n".encode()
+
+
+HANDSHAKE = (
+    _line(
+        "initialize",
+        protocolVersion="2025-11-25",
+        capabilities={"elicitation": {}},
+        clientInfo={"name": "test", "version": "1"},
+    )
+    + b'{"jsonrpc": "2.0", "method": "notifications/initialized"}\n'
+)
+LIST = HANDSHAKE + _line("tools/list") * 400
+ASK = _line("tools/call", name="test_elicitation", arguments={"message": "?"})
+# What a client has sent -> what it reads before it stops reading, and where.
+PHASES: dict[str, tuple[bytes, str | None]] = {
+    "half a line was sent": (HANDSHAKE + b'{"jsonrpc"', "serverInfo"),
+    "a call runs": (HANDSHAKE + _line("tools/call", name="endless", arguments={}), None),
+    "a question is open": (HANDSHAKE + ASK, "elicitation/create"),
+    "it answers many requests": (LIST, "inputSchema"),
+    "nobody reads its answers": (LIST, "serverInfo"),
+}  # fmt: skip
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("phase", PHASES)
+def test_the_first_ctrl_c_ends_it_whatever_it_does(phase: str) -> None:
+    """As an exception it ended tasks at any place: one server of twenty then used a core for ever."""
+    sent, awaited = PHASES[phase]
+    program = [sys.executable, str(Path(__file__).with_name("stdio_server.py"))]
+    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
+    with subprocess.Popen(program, **pipes) as server:  # type: ignore[call-overload]
+        server.stdin.write(sent)
+        server.stdin.flush()
+        if awaited is None:
+            assert server.stderr.readline() == b"runs\n"
+        else:
+            while awaited.encode() not in server.stdout.readline():
+                pass
+        is_read = phase != "nobody reads its answers"
+        if not is_read:
+            # Until the pipe is full.
+            time.sleep(1)
+        server.send_signal(signal.SIGINT)
+        reading = threading.Thread(target=server.stdout.read if is_read else str)
+        reading.start()
+        try:
+            assert server.wait(60) == 130
+        finally:
+            server.kill()
+        reading.join()
+        assert server.stderr.read() == b""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("tool", "arguments"), [("endless", {}), ("test_elicitation", {"message": "?"})])
+def test_over_http_the_first_ctrl_c_ends_calls_and_questions(tool: str, arguments: dict[str, Any]) -> None:
+    program = [sys.executable, str(Path(__file__).with_name("stdio_server.py")), "http"]
+    with subprocess.Popen(program, stderr=subprocess.PIPE, text=True) as server:
+        assert server.stderr is not None
+        url = server.stderr.readline().strip()
+        headers = {"Content-Type": "application/json", "Accept": "application/json, text/event-stream"}
+        begin, initialized = HANDSHAKE.splitlines()
+        with urllib.request.urlopen(urllib.request.Request(url, begin, headers), timeout=60) as answer:
+            headers["Mcp-Session-Id"] = answer.headers["Mcp-Session-Id"]
+        urllib.request.urlopen(urllib.request.Request(url, initialized, headers), timeout=60).close()
+        call = urllib.request.Request(url, _line("tools/call", name=tool, arguments=arguments), headers)
+        with urllib.request.urlopen(call, timeout=60) as running:
+            if tool == "endless":
+                assert server.stderr.readline() == "runs\n"
+            else:
+                while b"elicitation/create" not in running.readline():
+                    pass
+            server.send_signal(signal.SIGINT)
+            try:
+                assert server.wait(60) == 130
+            finally:
+                server.kill()
+
+
 def test_a_client_that_is_gone_ends_the_server_without_an_error(environment: dict[str, str]) -> None:
     with subprocess.Popen(
         [PROGRAM, "serve"],
@@ -189,6 +271,7 @@ def test_without_a_phone_it_waits_for_one(environment: dict[str, str]) -> None:
     (("--http", "x"), 2, "is not an address"),
     (("--serial", "nope", "--plan"), 4, "nope"),
     (("--json",), 2, "--json needs --plan"),
+    (("--deadline", "151"), 2, "151"),
 ], ids=str)  # fmt: skip
 def test_a_mistake_has_a_hint(
     environment: dict[str, str], arguments: tuple[str, ...], code: int, words: str

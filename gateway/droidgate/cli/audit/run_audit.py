@@ -40,6 +40,8 @@ class AuditedCall(Document):
         route: How it was sent; null where nothing was sent or the call has no end.
         result: `ok` or a failure token; null where the call has no end.
         duration_ms: Elapsed time in milliseconds.
+        traceparent: The distributed trace that the call belongs to, by W3C Trace Context; null without one.
+        tracestate: What tracing systems have added to it.
     """
 
     call: str
@@ -59,6 +61,8 @@ class AuditedCall(Document):
     route: str | None
     result: str | None
     duration_ms: int | None
+    traceparent: str | None
+    tracestate: str | None
 
 
 class AuditShowDocument(PublishedDocument, schema="droidgate.audit-show/1"):

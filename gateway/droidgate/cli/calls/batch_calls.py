@@ -14,6 +14,7 @@ from droidgate.calls.batches import BatchOutcome, BatchRequest, Status, open_jou
 from droidgate.calls.call_requests import CallRequest
 from droidgate.calls.caller import Caller
 from droidgate.calls.subjects import EVERY_CAPABILITY
+from droidgate.calls.trace_context import trace_context_of_process
 from droidgate.cli.calls.call_options import Call
 from droidgate.cli.calls.terminal_approval import ask_on_terminal
 from droidgate.cli.exit_codes import ExitCode
@@ -131,6 +132,7 @@ class _Callers:
             request.app or options.package,
             request.protocol or options.protocol,
             options.deadline,
+            trace_context=trace_context_of_process(),
         )
         return self._callers[serial], call
 
@@ -159,7 +161,13 @@ def call_commands(path: Path, options: Call) -> int:
 
     def call(command: AgentCommand) -> Json:
         name, arguments = command.command.id, command.arguments
-        request = CallRequest(name, arguments, protocol=FORMAT_ID, deadline=options.deadline)
+        request = CallRequest(
+            name,
+            arguments,
+            protocol=FORMAT_ID,
+            deadline=options.deadline,
+            trace_context=trace_context_of_process(),
+        )
         return caller.call(request, allowed=allowed).value
 
     counts = Counter[str]()

@@ -18,6 +18,7 @@ from droidgate.calls.call_files import fetch_files
 from droidgate.calls.call_requests import CallProgress, CallRequest, CallResult, Hop
 from droidgate.calls.caller import Caller, CallPlan
 from droidgate.calls.subjects import EVERY_CAPABILITY, CapabilityKey
+from droidgate.calls.trace_context import trace_context_of_process
 from droidgate.calls.traces import SCHEMA_ID, TracedEvent, open_trace
 from droidgate.cli.calls.call_options import Call
 from droidgate.cli.calls.terminal_approval import ask_on_terminal
@@ -237,7 +238,13 @@ def call(options: Call) -> int:
     given = read_arguments(options.arguments, options.values or ())
     files = read_files(options.files or (), given)
     request = CallRequest(
-        options.capability, given, options.package, options.protocol, options.deadline, files=files
+        options.capability,
+        given,
+        options.package,
+        options.protocol,
+        options.deadline,
+        files=files,
+        trace_context=trace_context_of_process(),
     )
     return explain_and_report(request, options) if options.explain else call_and_report(request, options)
 

@@ -146,6 +146,7 @@ def _serve(options: Serve) -> int:
             files=options.files or (),
             trace=steps,
             app_instructions=options.app_instructions,
+            deadline=options.deadline,
         )
         # A phone may come later: a client that starts with the computer would otherwise have to be restarted.
         tools.look()

@@ -23,7 +23,7 @@ class Serve(
 
     _headings = {
         "How clients connect": ("http", "no_token"),
-        "What clients get": ("select", "search", "screens", "files", "allow", "app_instructions"),
+        "What clients get": ("select", "search", "screens", "files", "allow", "deadline", "app_instructions"),
     }
 
     serials: list[str] | None = SERIALS
@@ -45,6 +45,12 @@ class Serve(
     )
     allow: list[str] | None = option(
         "--allow PATTERN", "Ask for no approval of these: CAPABILITY or PACKAGE/CAPABILITY; may be repeated"
+    )
+    deadline: float | None = option(
+        "--deadline SECONDS",
+        "How long a call may take. The default is 30, or 150 for a client that takes tasks",
+        min=1,
+        max=150,
     )
     files: list[Path] | None = option(
         "--files FOLDER", "Let clients send the files in this folder to apps; may be repeated"

@@ -5,13 +5,10 @@ from __future__ import annotations
 import contextlib
 import functools
 import ipaddress
-import signal
 import socket
-import threading
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from types import FrameType
 from typing import Final, Literal
 
 import anyio
@@ -21,6 +18,7 @@ from droidgate.calls.screen.screen_tools import DEFAULT_SECONDS, MobileAgentTool
 from droidgate.devices.device import connect_device
 from droidgate.serving.http_transport import HttpAddress, http_application, http_server, listen
 from droidgate.serving.mobile_agent.mobile_agent_server import EXTENSIONS, Extension, MobileAgentServer, Role
+from droidgate.serving.stop_signals import stopped_by_signals
 from droidgate.serving.tokens import TokenCheck, is_token, read_or_make_token, token_file
 from droidgate_mappings.model.errors import UsageError
 
@@ -129,7 +127,15 @@ def serve_mobile_agent(  # noqa: PLR0913
             running.append((http, listener))
             if on_listening is not None:
                 on_listening(ListeningServer(role, taken.url, path))
-        with _stopped_by_signals(servers, [http for http, _ in running]):
+
+        def stop() -> None:
+            for served in servers:
+                served.stop()
+            for http, _ in running:
+                http.force_exit = http.should_exit
+                http.should_exit = True
+
+        with stopped_by_signals(stop):
             anyio.run(_run_all, running)
 
 
@@ -172,34 +178,3 @@ async def _run_all(running: Sequence[tuple[uvicorn.Server, socket.socket]]) -> N
     async with anyio.create_task_group() as tasks:
         for http, listener in running:
             tasks.start_soon(run, http, listener)
-
-
-@contextlib.contextmanager
-def _stopped_by_signals(
-    servers: Sequence[MobileAgentServer], https: Sequence[uvicorn.Server]
-) -> Iterator[None]:
-    """End the servers and their calls on Ctrl-C and SIGTERM, at once on the second one.
-
-    Ctrl-C is raised again when they have ended, as uvicorn does it.
-    """
-    stopped_by: set[int] = set()
-
-    def stop(number: int, _frame: FrameType | None) -> None:
-        stopped_by.add(number)
-        for served in servers:
-            served.stop()
-        for http in https:
-            http.force_exit = http.should_exit
-            http.should_exit = True
-
-    if threading.current_thread() is not threading.main_thread():
-        yield
-        return
-    before = {number: signal.signal(number, stop) for number in (signal.SIGINT, signal.SIGTERM)}
-    try:
-        yield
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)
-        if signal.SIGINT in stopped_by:
-            signal.raise_signal(signal.SIGINT)
