@@ -9,12 +9,21 @@ import contextlib
 import logging
 import time
 from collections.abc import Iterator
+from contextvars import ContextVar
 from typing import Final
 
 LOGGER: Final = logging.getLogger("droidgate.steps")
 
 _LONGEST: Final = 1000
 """Characters of a step that are logged: a command can be as long as adb takes."""
+
+
+_open_steps: Final = ContextVar[tuple[str, ...]]("open_steps", default=())
+
+
+def open_steps() -> tuple[str, ...]:
+    """Return the steps that have begun and not ended, the innermost last."""
+    return _open_steps.get()
 
 
 @contextlib.contextmanager
@@ -24,6 +33,16 @@ def timed_step(text: str) -> Iterator[None]:
     Args:
         text: What is done, such as `read app.apk`. It may be untrusted; printing makes it safe.
     """
+    token = _open_steps.set((*_open_steps.get(), text))
+    try:
+        with _logged(text):
+            yield
+    finally:
+        _open_steps.reset(token)
+
+
+@contextlib.contextmanager
+def _logged(text: str) -> Iterator[None]:
     if not LOGGER.isEnabledFor(logging.INFO):
         yield
         return

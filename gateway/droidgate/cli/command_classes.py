@@ -196,13 +196,19 @@ class Command(Options):
 
     def run(self) -> int:
         """Do the work, print its report, and return the exit code."""
+        return self.prepare()()
+
+    def prepare(self) -> Callable[[], int]:
+        """Do the work, and return what prints its report and returns the exit code."""
         as_json, as_sarif = getattr(self, "as_json", False), getattr(self, "as_sarif", False)
         if as_json and as_sarif:
             raise UsageError("--json and --sarif exclude each other", hint="choose one of them")
         module, _, name = self._work.partition(":")
         work: Callable[[Command], Report | int] = getattr(import_module(module), name)
         result = work(self)
-        return result if isinstance(result, int) else result.print(as_json=as_json, as_sarif=as_sarif)
+        if isinstance(result, int):
+            return lambda: result
+        return result.prepare(as_json=as_json, as_sarif=as_sarif)
 
 
 class PagedCommand(Command):

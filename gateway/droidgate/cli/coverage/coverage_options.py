@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from droidgate.cli.command_classes import Command, ReportingCommand, argument, flag, option
+from droidgate.cli.command_classes import ReportingCommand, argument, flag, option
 from droidgate.cli.run_limits import BoundedCommand, Deadline, Memory
 from droidgate.cli.shared_options import AS_JSON, FORCE, INCLUDE_SHIMS
 
@@ -53,7 +53,7 @@ class Scan(
 
 
 class Coverage(
-    Command,
+    BoundedCommand,
     short="Report who exposes what, and who can reach it",
     work="droidgate.cli.coverage.run_coverage:cover",
 ):
@@ -90,6 +90,7 @@ class Coverage(
     sarif: Path | None = option("--sarif FILE", "Write what could be better as a SARIF 2.1.0 log")
     force: bool = FORCE
     include_shims: bool = INCLUDE_SHIMS
+    deadline: Deadline = 3600.0
     as_json: bool = AS_JSON
 
 

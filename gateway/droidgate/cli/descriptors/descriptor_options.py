@@ -27,6 +27,7 @@ from droidgate.cli.shared_options import (
 
 
 class Inspect(
+    BoundedCommand,
     PagedCommand,
     short="Show what apps declare for agents",
     work="droidgate.cli.descriptors.run_inspect:inspect_sources",
@@ -41,10 +42,13 @@ class Inspect(
     only: list[str] | None = ONLY_FORMATS
     variant: str | None = VARIANT
     strict: bool = STRICT
+    memory: Memory = 4096
+    deadline: Deadline = 600.0
     as_json: bool = AS_JSON
 
 
 class Convert(
+    BoundedCommand,
     ReportingCommand,
     short="Write what apps declare in another protocol",
     work="droidgate.cli.descriptors.run_convert:convert_sources",
@@ -77,6 +81,8 @@ class Convert(
     fail_on: ConversionThreshold | None = option(
         "--fail-on", "Exit with 1 from this level on; everything is written all the same"
     )
+    memory: Memory = 4096
+    deadline: Deadline = 600.0
     as_json: bool = AS_JSON
     as_sarif: bool = AS_SARIF
 
@@ -190,6 +196,7 @@ class Pack(
 
 
 class Lint(
+    BoundedCommand,
     PagedCommand,
     short="Check descriptors against their specification",
     work="droidgate.cli.descriptors.run_lint:lint_sources",
@@ -200,11 +207,14 @@ class Lint(
     only: list[str] | None = ONLY_FORMATS
     strict: bool = STRICT
     fail_on: LintThreshold = option("--fail-on", "Exit with 1 from this level on", LintThreshold.ERROR)
+    memory: Memory = 4096
+    deadline: Deadline = 600.0
     as_json: bool = AS_JSON
     as_sarif: bool = AS_SARIF
 
 
 class Diff(
+    BoundedCommand,
     PagedCommand,
     short="Report what changed, and whether it breaks callers",
     work="droidgate.cli.descriptors.run_diff:diff_sources",
@@ -226,6 +236,8 @@ class Diff(
         "--accept FILE",
         "TOML file of known changes, which do not count: code, reason, until and place of each",
     )
+    memory: Memory = 4096
+    deadline: Deadline = 600.0
     as_json: bool = AS_JSON
 
 

@@ -12,6 +12,7 @@ from droidgate.cli.output.pages import Block, file_lines, print_file_notes, show
 
 if TYPE_CHECKING:
     from droidgate.cli.output.json_output import Document
+    from droidgate_mappings.model.json_values import Json
     from droidgate_mappings.model.findings import Finding
 
 
@@ -37,16 +38,29 @@ class Report:
 
     def print(self, *, as_json: bool = False, as_sarif: bool = False) -> int:
         """Print it in the form that is asked for, and return the exit code."""
-        if not (as_json or as_sarif):
-            show([*self.page(), *file_lines(self.files)], is_data=self.is_data)
-            return self.code
-        from droidgate.cli.output.json_output import print_json
+        return self.prepare(as_json=as_json, as_sarif=as_sarif)()
 
+    def prepare(self, *, as_json: bool = False, as_sarif: bool = False) -> Callable[[], int]:
+        """Make the form that is asked for, and return what prints it and returns the exit code."""
+        if not (as_json or as_sarif):
+            page = [*self.page(), *file_lines(self.files)]
+            return lambda: self._print_page(page)
+        document: Document | Json
         if as_json:
-            print_json(self.document())
+            document = self.document()
         else:
             from droidgate.cli.output.sarif import sarif_log
 
-            print_json(sarif_log(self.findings()))
+            document = sarif_log(self.findings())
+        return lambda: self._print_document(document)
+
+    def _print_page(self, page: Iterable[Block]) -> int:
+        show(page, is_data=self.is_data)
+        return self.code
+
+    def _print_document(self, document: Document | Json) -> int:
+        from droidgate.cli.output.json_output import print_json
+
+        print_json(document)
         print_file_notes(self.files)
         return self.code
