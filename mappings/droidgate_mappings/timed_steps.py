@@ -1,6 +1,7 @@
-"""Steps of the work with their durations, on the logger `droidgate.steps`.
+"""Steps of the work with their durations, on the logger `droidgate.steps`, and those that are open.
 
-`--verbose` prints them; a program that uses droidgate gets them from `logging` at the level INFO.
+`--verbose` prints them; a program that uses droidgate gets them from `logging` at the level INFO. A run that
+ends at its deadline says which ones it did not finish.
 """
 
 from __future__ import annotations
@@ -27,25 +28,32 @@ def open_steps() -> tuple[str, ...]:
 
 
 @contextlib.contextmanager
+def open_step(text: str) -> Iterator[None]:
+    """Be in a step that is not logged, as one of very many; `text` is as `timed_step` takes it."""
+    token = _open_steps.set((*_open_steps.get(), text))
+    try:
+        yield
+    finally:
+        _open_steps.reset(token)
+
+
+@contextlib.contextmanager
 def timed_step(text: str) -> Iterator[None]:
     """Log a step with its milliseconds when it ends, also where it fails.
 
     Args:
         text: What is done, such as `read app.apk`. It may be untrusted; printing makes it safe.
     """
-    token = _open_steps.set((*_open_steps.get(), text))
-    try:
+    with open_step(text):
+        if not LOGGER.isEnabledFor(logging.INFO):
+            yield
+            return
         with _logged(text):
             yield
-    finally:
-        _open_steps.reset(token)
 
 
 @contextlib.contextmanager
 def _logged(text: str) -> Iterator[None]:
-    if not LOGGER.isEnabledFor(logging.INFO):
-        yield
-        return
     began = time.perf_counter()
     outcome = ""
     try:

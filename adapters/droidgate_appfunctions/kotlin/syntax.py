@@ -28,7 +28,7 @@ from droidgate_appfunctions.kotlin.kotlin_tokens import Expression, read_tokens
 from droidgate_mappings.formats.format import SourceFile
 from droidgate_mappings.model.errors import BudgetError, InputError
 
-MAX_FILE: Final = 4 * 1024 * 1024
+MAX_FILE: Final = 2 * 1024 * 1024
 """Bytes of one file; hand-written Kotlin has a few hundred kilobytes at most."""
 
 MAX_TYPE_DEPTH: Final = 32

@@ -52,9 +52,9 @@ class RunBudget:
             steps: The steps that it did not finish, the innermost last.
         """
         message = f"the run takes more than {self.deadline:g} seconds"
-        unfinished = ", in it: ".join(steps)
+        place = " > ".join(steps)
         hint = "allow more with --deadline, if the source is one that you trust"
-        return BudgetError(f"{message}; unfinished: {unfinished}" if steps else message, hint=hint)
+        return BudgetError(f"{message}; it stopped in: {place}" if steps else message, hint=hint)
 
     def large(self) -> BudgetError:
         """Return the error of a run that needs too much memory."""

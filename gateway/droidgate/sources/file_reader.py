@@ -31,6 +31,7 @@ from droidgate_mappings.model.findings import Finding, Level, finding_code
 from droidgate_mappings.model.json_values import Json
 from droidgate_mappings.text.json_text import parse_json
 from droidgate_mappings.text.xml_text import parse_xml
+from droidgate_mappings.timed_steps import open_step
 
 if TYPE_CHECKING:
     from droidgate_android.apk.reader import Apk
@@ -157,13 +158,16 @@ class FileReader(FormatReader):
         self.files_read = scan.files_read
         self.note(*scan.problems)
         for module in scan.modules:
-            self.read_module(module)
+            shown = next((item.shown for item in module.source_sets.values()), "")
+            with open_step(f"read the module {shown}"):
+                self.read_module(module)
         # Resources and assets are listed as the modules are read.
         self.note(*scan.problems)
         loose_code = {place: path for path, place in scan.loose_code}
         self.read_code_alone(Code((SourceSet(LooseCode(loose_code, folder)),)))
         for path, place in scan.loose_files:
-            self._read_loose(path, place, root=folder)
+            with open_step(f"read {place}"):
+                self._read_loose(path, place, root=folder)
         if scan.archives:
             self._read_loose_archives(scan.archives)
         for path, place in scan.packed:
@@ -197,7 +201,8 @@ class FileReader(FormatReader):
 
         problems: list[InputError] = []
         for apk in open_loose_archives(archives, problems):
-            self.read_apk(apk)
+            with open_step(f"read {apk.name}"):
+                self.read_apk(apk)
         self.note(*problems)
 
     def read_archive(self, path: str, data: bytes | None = None) -> None:

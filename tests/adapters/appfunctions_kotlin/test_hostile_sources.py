@@ -144,7 +144,7 @@ def test_constants_that_double_are_left_out() -> None:
 
 def test_a_file_over_the_limit_is_a_problem() -> None:
     [problem] = kotlin(f"{H}//{'x' * 5_000_000}").problems
-    assert "at most 4194304 are read" in problem.message
+    assert "at most 2097152 are read" in problem.message
 
 
 def test_of_ten_thousand_files_without_the_library_none_is_parsed() -> None:

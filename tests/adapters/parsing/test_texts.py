@@ -17,8 +17,8 @@ from droidgate_mappings.text.json_text import (
 from droidgate_mappings.text.nearest_names import closest_name, suggest_name
 from droidgate_mappings.text.toml_text import line_of
 from droidgate_mappings.text.xml_text import (
-    MAX_BYTES,
     MAX_ATTRIBUTES,
+    MAX_BYTES,
     MAX_DEPTH,
     MAX_ELEMENTS,
     child_elements,

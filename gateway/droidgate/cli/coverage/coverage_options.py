@@ -23,7 +23,14 @@ class Scan(
 
     _headings = {
         "The catalog": ("catalog", "known", "include_shims", "keep_log"),
-        "Processes and their limits": ("workers", "memory", "deadline", "cluster", "trust_scheduler"),
+        "Processes and their limits": (
+            "workers",
+            "memory",
+            "deadline",
+            "run_deadline",
+            "cluster",
+            "trust_scheduler",
+        ),
     }
 
     sources: list[str] = argument(
@@ -39,6 +46,13 @@ class Scan(
     workers: int | None = option("--workers", "Processes; as many as there are cores", min=1)
     memory: int = option("--memory MIB", "MiB of memory that one file may take", 1024, min=64, max=1 << 24)
     deadline: float = option("--deadline SECONDS", "Seconds that one file may take", 60.0, min=0.1, max=1e6)
+    run_deadline: float = option(
+        "--run-deadline SECONDS",
+        "Seconds after which no more files are read; the same scan goes on from there",
+        3600.0,
+        min=0.1,
+        max=1e8,
+    )
     cluster: str | None = option(
         "--cluster ADDRESS",
         "Scan on the Dask cluster with this scheduler, such as tls://HOST:8786; it can run code here",

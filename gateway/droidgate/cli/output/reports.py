@@ -12,8 +12,8 @@ from droidgate.cli.output.pages import Block, file_lines, print_file_notes, show
 
 if TYPE_CHECKING:
     from droidgate.cli.output.json_output import Document
-    from droidgate_mappings.model.json_values import Json
     from droidgate_mappings.model.findings import Finding
+    from droidgate_mappings.model.json_values import Json
 
 
 @dataclass(frozen=True, slots=True)
