@@ -43,16 +43,16 @@ STANDARD_INPUT: Final = "-"
 
 UNREFERENCED_DESCRIPTOR: Final = _code(
     "unreferenced-descriptor",
-    "A descriptor in a module's assets or resources that no component of it points to; it is read alone",
+    "No component points to a descriptor in the assets or resources of its module; it is read alone",
 )
 
 REPEATED_DECLARATION: Final = _code(
     "repeated-declaration",
-    "A descriptor in a folder that says what a component of an app in it declares; it is not counted again",
+    "A descriptor in a folder repeats what a component of an app declares; it is not counted again",
 )
 
 UNREAD_FILE: Final = _code(
-    "unread-file", "A file of a folder may be a descriptor by its name, and is too large to be read"
+    "unread-file", "A file that may be a descriptor, by its name, is too large to be read"
 )
 
 _UTF_8_MARK: Final = b"\xef\xbb\xbf"
