@@ -265,7 +265,7 @@ class ScanResult:
         outcomes: How many inputs had which outcome, those of an earlier run included.
         resumed: How many had their result from an earlier run that did not end.
         known: How many were read by an earlier scan: their content is in a catalog.
-        out_of_time: Some of the sources that were not read before the end of the scan's time.
+        out_of_time: The sources that were not read before the end of the scan's time.
     """
 
     catalog: Catalog
