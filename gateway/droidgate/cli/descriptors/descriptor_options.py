@@ -226,6 +226,8 @@ class Diff(
     change breaks callers, it is `not-decided`, with the reason, and counts as breaking.
     """
 
+    _headings = {"What is read": ("only", "variant", "strict")}
+
     old: str = argument("OLD", SOURCE_HELP, ...)
     new: str = argument("NEW", "What it became", ...)
     only: list[str] | None = ONLY_FORMATS
