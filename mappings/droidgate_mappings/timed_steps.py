@@ -1,6 +1,7 @@
-"""Steps of the work with their durations, on the logger `droidgate.steps`.
+"""Steps of the work with their durations, on the logger `droidgate.steps`, and those that are open.
 
-`--verbose` prints them; a program that uses droidgate gets them from `logging` at the level INFO.
+`--verbose` prints them; a program that uses droidgate gets them from `logging` at the level INFO. A run that
+ends at its deadline says which ones it did not finish.
 """
 
 from __future__ import annotations
@@ -9,12 +10,31 @@ import contextlib
 import logging
 import time
 from collections.abc import Iterator
+from contextvars import ContextVar
 from typing import Final
 
 LOGGER: Final = logging.getLogger("droidgate.steps")
 
 _LONGEST: Final = 1000
 """Characters of a step that are logged: a command can be as long as adb takes."""
+
+
+_open_steps: Final = ContextVar[tuple[str, ...]]("open_steps", default=())
+
+
+def open_steps() -> tuple[str, ...]:
+    """Return the steps that have begun and not ended, the innermost last."""
+    return _open_steps.get()
+
+
+@contextlib.contextmanager
+def open_step(text: str) -> Iterator[None]:
+    """Be in a step that is not logged, as one of very many; `text` is as `timed_step` takes it."""
+    token = _open_steps.set((*_open_steps.get(), text))
+    try:
+        yield
+    finally:
+        _open_steps.reset(token)
 
 
 @contextlib.contextmanager
@@ -24,9 +44,16 @@ def timed_step(text: str) -> Iterator[None]:
     Args:
         text: What is done, such as `read app.apk`. It may be untrusted; printing makes it safe.
     """
-    if not LOGGER.isEnabledFor(logging.INFO):
-        yield
-        return
+    with open_step(text):
+        if not LOGGER.isEnabledFor(logging.INFO):
+            yield
+            return
+        with _logged(text):
+            yield
+
+
+@contextlib.contextmanager
+def _logged(text: str) -> Iterator[None]:
     began = time.perf_counter()
     outcome = ""
     try:

@@ -12,7 +12,7 @@ _code = partial(finding_code, module=__name__)
 
 EVASIVE_ARCHIVE: Final = _code(
     "evasive-archive",
-    "An APK whose archive is made so that analysers stumble where Android does not, or see something else",
+    "The archive of an APK misleads analysis tools, but not Android",
 )
 
 BROKEN_RESOURCE_TABLE: Final = _code(

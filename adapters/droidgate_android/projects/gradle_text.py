@@ -377,7 +377,7 @@ class _Reader:
         for name, names in (("productFlavors", self.flavours), ("buildTypes", self.build_types)):
             if name in path[:-1]:
                 member = path[path.index(name) + 1]
-                if member not in names[-1:] and member not in _OF_ALL:
+                if member and member not in names[-1:] and member not in _OF_ALL:
                     names.append(member)
 
     def _note_dimension(self, path: tuple[str, ...], statement: str) -> None:

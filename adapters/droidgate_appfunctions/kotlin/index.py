@@ -20,6 +20,7 @@ from droidgate_appfunctions.kotlin.declarations import (
 from droidgate_appfunctions.kotlin.syntax import MAX_FILE, parse_file
 from droidgate_mappings.formats.format import SourceFile
 from droidgate_mappings.model.errors import InputError
+from droidgate_mappings.timed_steps import open_step
 
 _FILE_ANNOTATION: Final = rb"@file\s*+:\s*+(?:\[[^\]]*+\]|[\w.]++(?:\s*+\((?:[^()]|\([^()]*+\))*+\))?)"
 _HEADER: Final = re.compile(
@@ -127,7 +128,8 @@ class Index:
     def _parsed(self, entry: _Entry) -> SourceDeclarations | None:
         if entry.parsed is None and not entry.failed:
             try:
-                entry.parsed = parse_file(entry.file, is_library=entry.is_library)
+                with open_step(f"read {entry.file.path}"):
+                    entry.parsed = parse_file(entry.file, is_library=entry.is_library)
                 self.problems += entry.parsed.errors
             except InputError as error:
                 entry.failed = True

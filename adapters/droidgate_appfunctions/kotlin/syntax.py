@@ -28,7 +28,7 @@ from droidgate_appfunctions.kotlin.kotlin_tokens import Expression, read_tokens
 from droidgate_mappings.formats.format import SourceFile
 from droidgate_mappings.model.errors import BudgetError, InputError
 
-MAX_FILE: Final = 4 * 1024 * 1024
+MAX_FILE: Final = 2 * 1024 * 1024
 """Bytes of one file; hand-written Kotlin has a few hundred kilobytes at most."""
 
 MAX_TYPE_DEPTH: Final = 32
@@ -67,7 +67,11 @@ def parse_file(file: SourceFile, *, is_library: bool = False) -> SourceDeclarati
     source = read_tokens(file.data.removeprefix(b"\xef\xbb\xbf").decode("utf-8", errors="replace"))
     declarations = SourceDeclarations(file.path, source, is_library=is_library)
     parser = _Parser(declarations)
-    parser.members(None, len(source.kinds) - 1)
+    try:
+        parser.members(None, len(source.kinds) - 1)
+    except RecursionError:
+        place = declarations.place(source.line(parser.at))
+        raise BudgetError("types or values are nested too deeply", place=str(place)) from None
     for offset in source.unfinished:
         parser.report(offset)
     return declarations
@@ -105,7 +109,11 @@ class _Head:
 
 
 class _Parser:
-    """Reads the tokens of a file from `at` on; `end` is the end of the body that is read."""
+    """Reads the tokens of a file from `at` on; `end` is the end of the body that is read.
+
+    Each token is read a bounded number of times: `bodiless` is the end of the body in whose rest no body of a
+    function without a name is, and `reread` counts the tokens that are read again after errors in values.
+    """
 
     def __init__(self, file: SourceDeclarations) -> None:
         self.file = file
@@ -114,6 +122,8 @@ class _Parser:
         self.breaks = file.source.breaks
         self.at = 0
         self.end = 0
+        self.bodiless = -1
+        self.reread = 0
 
     def report(self, offset: int) -> None:
         start, end = self.source.text.rfind("\n", 0, offset) + 1, self.source.text.find("\n", offset)
@@ -590,8 +600,11 @@ class _Parser:
                 else:
                     self.at += 1
                     is_complete = self.pass_operation(kind, is_complete=is_complete)
-        except _HeadError:
+        except _HeadError as error:
             self.recover(start, start)
+            self.reread += max(0, error.token - self.at)
+            if self.reread > len(self.kinds):
+                self.recover(start, error.token)
 
     def is_end(self, *, is_complete: bool) -> bool:
         """Return whether a value ends in front of a token."""
@@ -629,8 +642,7 @@ class _Parser:
                 list(self.supertypes())
             self.jump("{")
         elif kind == "fun":
-            bodies = (item for item in self.source.steps(self.at, self.end) if self.kinds[item] in {"{", "="})
-            self.at = next(bodies, self.at)
+            self.pass_function_head()
             return False
         elif kind == "::":
             self.at += self.kinds[self.at] in {"name", "class"}
@@ -640,6 +652,17 @@ class _Parser:
             # Of two words, the second one is the name of a function between its operands.
             return kind in _OPERANDS and not is_complete
         return True
+
+    def pass_function_head(self) -> None:
+        """Pass over the head of a function without a name, if a body follows it."""
+        if self.end == self.bodiless:
+            return
+        bodies = (item for item in self.source.steps(self.at, self.end) if self.kinds[item] in {"{", "="})
+        body = next(bodies, None)
+        if body is None:
+            self.bodiless = self.end
+        else:
+            self.at = body
 
     def pass_at(self, *, is_complete: bool) -> bool:
         """Pass over a label or an annotation, and return whether a value is complete after it."""

@@ -197,6 +197,10 @@ class Command(Options):
 
     def run(self) -> int:
         """Do the work, print its report, and return the exit code."""
+        return self.prepare()()
+
+    def prepare(self) -> Callable[[], int]:
+        """Do the work, and return what prints its report and returns the exit code."""
         forms: list[Form] = [form for form in _FORMS if getattr(self, f"as_{form}", False)]
         if len(forms) > 1:
             message = f"--{forms[0]} and --{forms[1]} exclude each other"
@@ -205,7 +209,7 @@ class Command(Options):
         module, _, name = self._work.partition(":")
         work: Callable[[Command], Report | int] = getattr(import_module(module), name)
         result = work(self)
-        return result if isinstance(result, int) else result.print(*forms)
+        return (lambda: result) if isinstance(result, int) else result.prepare(*forms)
 
     def _check_sources(self, forms: Iterable[Form]) -> None:
         """Raise where the last source is the file that a report should go into: reports are printed."""

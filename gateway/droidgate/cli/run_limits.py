@@ -1,24 +1,27 @@
-"""Time and memory that one run of a command may take, as `scan` bounds what one file may take."""
+"""Time and memory that one run of a command may take; `scan` also bounds what one file may take."""
 
 from __future__ import annotations
 
 import signal
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from types import FrameType
-from typing import Annotated, ClassVar, Final
+from typing import Annotated, ClassVar, Final, TypeVar
 
 import typer
 
 from droidgate.cli.command_classes import Command
 from droidgate_mappings.model.errors import BudgetError
+from droidgate_mappings.timed_steps import open_steps
 
 _MEBIBYTE: Final = 1 << 20
 _AGAIN: Final = 0.5
 """Seconds until a deadline is reported again, where something has caught the first report."""
+
+_Made = TypeVar("_Made")
 
 Memory = Annotated[
     int,
@@ -35,17 +38,23 @@ class RunBudget:
     """What one run may take.
 
     Attributes:
-        memory: MiB, beyond what the program takes to start.
+        memory: MiB, beyond what the program takes to start; None for any amount.
         deadline: Seconds.
     """
 
-    memory: int = 1024
+    memory: int | None = 1024
     deadline: float = 60.0
 
-    def late(self) -> BudgetError:
-        """Return the error of a run that takes too long."""
+    def late(self, steps: Sequence[str] = ()) -> BudgetError:
+        """Return the error of a run that takes too long.
+
+        Args:
+            steps: The steps that it did not finish, the innermost last.
+        """
+        message = f"the run takes more than {self.deadline:g} seconds"
+        place = " > ".join(steps)
         hint = "allow more with --deadline, if the source is one that you trust"
-        return BudgetError(f"the run takes more than {self.deadline:g} seconds", hint=hint)
+        return BudgetError(f"{message}; it stopped in: {place}" if steps else message, hint=hint)
 
     def large(self) -> BudgetError:
         """Return the error of a run that needs too much memory."""
@@ -57,8 +66,8 @@ class BoundedCommand(Command):
     """A command whose run may take a part of the machine only.
 
     Attributes:
-        memory: MiB.
-        deadline: Seconds.
+        memory: MiB; None for any amount.
+        deadline: Seconds. The time in which somebody reads the report does not count.
     """
 
     _margin: ClassVar = 0.0
@@ -66,21 +75,21 @@ class BoundedCommand(Command):
     _more: ClassVar = 0
     """As `run_within` takes it."""
 
-    memory: int
+    memory: int | None = None
     deadline: float
 
-    def run(self) -> int:
-        """Do the work within the limits."""
+    def prepare(self) -> Callable[[], int]:
+        """Do the work within the limits, and return what prints its report."""
         budget = RunBudget(self.memory, self.deadline + self._margin)
-        return run_within(budget, super().run, more=self._more)
+        return run_within(budget, super().prepare, more=self._more)
 
 
 class _DeadlineReached(BaseException):
     """Raised by the clock; no handler of errors takes it for one of its own."""
 
 
-def run_within(budget: RunBudget, body: Callable[[], int], *, more: int = 0) -> int:
-    """Run a command's work, and return its exit code.
+def run_within(budget: RunBudget, body: Callable[[], _Made], *, more: int = 0) -> _Made:
+    """Run a command's work, and return what it returns.
 
     Args:
         budget: What it may take.
@@ -93,12 +102,12 @@ def run_within(budget: RunBudget, body: Callable[[], int], *, more: int = 0) -> 
     """
     clock = _Clock()
     try:
-        with clock.running(budget.deadline), _memory((budget.memory + more) * _MEBIBYTE):
+        with clock.running(budget.deadline), _memory(budget.memory, more):
             return body()
     except (_DeadlineReached, RuntimeError):
         # A library in C that is interrupted raises an error of its own.
         if clock.is_over:
-            raise budget.late() from None
+            raise budget.late(clock.unfinished) from None
         raise
     except MemoryError:
         raise budget.large() from None
@@ -109,14 +118,17 @@ class _Clock:
 
     Attributes:
         is_over: The time is over.
+        unfinished: The steps that were not finished then.
     """
 
     def __init__(self) -> None:
         self.is_over = False
+        self.unfinished: tuple[str, ...] = ()
 
     def _reach(self, number: int, frame: FrameType | None) -> None:
         del number, frame
-        self.is_over = True
+        if not self.is_over:
+            self.is_over, self.unfinished = True, open_steps()
         raise _DeadlineReached
 
     @contextmanager
@@ -138,17 +150,19 @@ class _Clock:
 
 
 @contextmanager
-def _memory(memory: int) -> Iterator[None]:
-    """Bound the memory of this process, where the system can."""
+def _memory(memory: int | None, more: int) -> Iterator[None]:
+    """Bound the memory of this process, in MiB, where the system can."""
     try:
         import resource
     except ImportError:
+        memory = None
+    if memory is None:
         yield
         return
     from droidgate.computer.memory_limit import limit_memory
 
     before = resource.getrlimit(resource.RLIMIT_AS)
-    limit_memory(memory)
+    limit_memory((memory + more) * _MEBIBYTE)
     try:
         yield
     finally:

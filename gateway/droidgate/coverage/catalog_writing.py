@@ -22,7 +22,7 @@ from droidgate.computer.optional_packages import need
 from droidgate.coverage.conversions import LEVELS
 from droidgate.coverage.process_pool import PoolAnswer
 from droidgate.coverage.scan_inputs import Item, state_of
-from droidgate.coverage.scan_results import KNOWN, MAX_LINE
+from droidgate.coverage.scan_results import KNOWN, MAX_LINE, OUT_OF_TIME
 from droidgate.sources.catalogs.catalog import CATALOG_SCHEMA, Catalog, first_line, quoted
 from droidgate.sources.catalogs.catalog_rows import (
     CATALOG_FILE,
@@ -120,6 +120,8 @@ class ScanLog:
     def _still_holds(self, head: Mapping[str, Any], items: Mapping[str, Item], known: Container[str]) -> bool:
         item = items.get(head["source"])
         if item is None or head["source"] in self.done or head.get("stage") != 1:
+            return False
+        if head["outcome"] == OUT_OF_TIME:
             return False
         if head.get("state") != state_of(item):
             return False

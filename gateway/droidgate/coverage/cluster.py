@@ -271,7 +271,7 @@ class Cluster:
         ended: Queue[Any] = Queue()
         waiting: list[Chunk] = []
         is_over = False
-        while True:
+        while time.monotonic() < self.settings.ends_at:
             threads = client.nthreads()
             self._check_new_workers(client, threads)
             most = max(1, sum(threads.values())) * _TASKS_PER_THREAD

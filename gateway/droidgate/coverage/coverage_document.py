@@ -788,6 +788,7 @@ _WORDS: Final[Mapping[str, tuple[str, str]]] = {
     "left-out": ("left out", "left out"),
     "no-descriptor": ("of no known format", "of no known format"),
     "too-slow": ("too slow", "too slow"),
+    "out-of-time": ("not reached in time", "not reached in time"),
     "too-much-memory": ("beyond the memory limit", "beyond the memory limit"),
 }
 

@@ -8,6 +8,7 @@ next worker. One that died is tried once more by itself first: it may have been 
 from __future__ import annotations
 
 import json
+import math
 import os
 import subprocess
 import sys
@@ -16,7 +17,7 @@ import time
 from collections import deque
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from queue import Queue
+from queue import Empty, Queue
 from typing import Any, BinaryIO, Final, cast
 
 from droidgate.coverage.scan_inputs import Item
@@ -42,6 +43,7 @@ class PoolSettings:
         deadline: Seconds that one input may take.
         known: File of known units, None for none.
         work: What a worker does, `module:function`.
+        ends_at: The time by `time.monotonic` from which on no more answers come.
     """
 
     workers: int = 1
@@ -49,6 +51,7 @@ class PoolSettings:
     deadline: float = 60.0
     known: str | None = None
     work: str = SCAN_ONE
+    ends_at: float = math.inf
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,7 +163,7 @@ class ProcessPool:
         self._workers: dict[int, _Worker] = {}
 
     def run(self, items: Iterable[Item]) -> Iterator[PoolAnswer]:
-        """Yield an answer for each input, as they come.
+        """Yield an answer for each input, as they come; none after the end of the time.
 
         Raises:
             DroidgateError: no worker can be started.
@@ -176,7 +179,10 @@ class ProcessPool:
             thread.start()
         try:
             while count:
-                answer = self._queue.get()
+                try:
+                    answer = self._queue.get(timeout=self._seconds_left())
+                except Empty:
+                    return
                 if answer is None:
                     count -= 1
                 elif isinstance(answer, PoolAnswer):
@@ -185,6 +191,10 @@ class ProcessPool:
                     raise answer
         finally:
             self.stop(threads)
+
+    def _seconds_left(self) -> float | None:
+        ends_at = self._settings.ends_at
+        return None if ends_at == math.inf else max(0.0, ends_at - time.monotonic())
 
     def begin_watching(self) -> None:
         """Look after the deadlines of the workers, in a thread."""

@@ -6,6 +6,7 @@ Of a phone, every installed app is an input, by its manifest and what the runnin
 from __future__ import annotations
 
 import os
+import time
 from collections.abc import Callable, Container, Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass, field
@@ -30,7 +31,7 @@ from droidgate.coverage.known_units import KnownUnits, write_known
 from droidgate.coverage.process_pool import PoolAnswer, PoolSettings, ProcessPool
 from droidgate.coverage.remote_files import is_only_here
 from droidgate.coverage.scan_inputs import Inputs, Item, list_inputs, state_of
-from droidgate.coverage.scan_results import CHANGED, KNOWN, PART, Scanned
+from droidgate.coverage.scan_results import CHANGED, KNOWN, OUT_OF_TIME, PART, Scanned
 from droidgate.coverage.unit_rows import Unit, rows_of_unit
 from droidgate.coverage.worker import do_work, load_work
 from droidgate.devices.device import Device, connect_device
@@ -238,6 +239,7 @@ class ScanRequest:
         sources: As the user wrote them.
         folder: The catalog.
         pool: Processes and their limits.
+        run_deadline: Seconds after which no more is read.
         earlier: Further catalogs whose rows need not be made again.
         keeps_log: The log stays next to the catalog.
         own_apps: Shims and droidgate's agent apps on phones are read, too.
@@ -247,6 +249,7 @@ class ScanRequest:
     sources: Sequence[str]
     folder: Path
     pool: PoolSettings = field(default_factory=PoolSettings)
+    run_deadline: float = 3600.0
     earlier: Sequence[str] = ()
     keeps_log: bool = False
     own_apps: bool = False
@@ -262,18 +265,21 @@ class ScanResult:
         outcomes: How many inputs had which outcome, those of an earlier run included.
         resumed: How many had their result from an earlier run that did not end.
         known: How many were read by an earlier scan: their content is in a catalog.
+        out_of_time: The sources that were not read before the end of the scan's time.
     """
 
     catalog: Catalog
     outcomes: Mapping[str, int]
     resumed: int
     known: int
+    out_of_time: tuple[str, ...] = ()
 
 
 def run_scan(request: ScanRequest, watcher: Watcher | None = None) -> ScanResult:
     """Scan sources into a catalog, which afterwards holds exactly them.
 
-    A scan that did not end goes on where it was; content that an earlier catalog has is not read again.
+    A scan that did not end goes on where it was; content that an earlier catalog has is not read again. What
+    is not read before the end of the scan's time has the outcome `out-of-time`; the same scan goes on there.
 
     Raises:
         UsageError: a source is invalid, a package is missing, or an unfinished scan had other settings.
@@ -300,6 +306,8 @@ class _Scan:
         limits = {"memory": request.pool.memory, "deadline": request.pool.deadline}
         self._header = Header(version("droidgate"), tuple(targets()), limits)
         self._known_count = 0
+        self._ends_at = time.monotonic() + request.run_deadline
+        self._out_of_time: list[str] = []
 
     def run(self) -> ScanResult:
         inputs = list_inputs(self._request.sources, leave_out=self._folder)
@@ -328,9 +336,10 @@ class _Scan:
         parts = Parts(log.path, self._header, earlier, merged)
         catalog = write_catalog(self._folder, parts)
         self._known_file.unlink()
-        if not self._request.keeps_log:
+        if not (self._request.keeps_log or self._out_of_time):
             log.path.unlink()
-        return ScanResult(catalog, _final_outcomes(catalog), self._resumed, self._known_count)
+        outcomes = _final_outcomes(catalog)
+        return ScanResult(catalog, outcomes, self._resumed, self._known_count, tuple(self._out_of_time))
 
     def _scan_all(self, inputs: Inputs, known: Container[str]) -> ScanLog:
         items = {item.source: item for item in inputs.items}
@@ -340,15 +349,34 @@ class _Scan:
         try:
             waiting = [item for item in inputs.items if item.source not in log.done]
             self._take(log, self._answers(waiting, known))
+            self._write_unread(log, [item for item in waiting if item.source not in log.done])
             groups = {app.item.source: app for app in _apps_with_splits(log, items)}
             with closing(self._answers([group.item for group in groups.values()], known)) as answers:
                 for answer in answers:
-                    _write_group(log, answer, groups[answer.item.source].splits)
-            for phone in self._phones:
-                self._take(log, _answers_of_phone(phone))
+                    _write_group(log, answer, groups.pop(answer.item.source).splits)
+            for group in groups.values():
+                _write_group(log, self._unread(group.item), group.splits)
+            self._out_of_time += groups
+            for name, phone in zip(inputs.phones, self._phones, strict=True):
+                if self._is_over():
+                    self._write_unread(log, [Item(name, "refused")])
+                else:
+                    self._take(log, _answers_of_phone(phone))
         finally:
             log.close()
         return log
+
+    def _is_over(self) -> bool:
+        return time.monotonic() >= self._ends_at
+
+    def _write_unread(self, log: ScanLog, items: Iterable[Item]) -> None:
+        for item in items:
+            log.write(self._unread(item))
+            self._out_of_time.append(item.source)
+
+    def _unread(self, item: Item) -> PoolAnswer:
+        reason = f"the scan ended after {self._request.run_deadline:g} seconds, before it was read"
+        return PoolAnswer.of(item, Scanned.failed(item.source, OUT_OF_TIME, reason))
 
     def _take(self, log: ScanLog, answers: Answers) -> None:
         # Whatever ends this, the workers end first: an exiting interpreter cannot end them.
@@ -363,15 +391,18 @@ class _Scan:
         work = load_work(pool.work)
         here = [item for item in items if item.kind == "refused" or is_only_here(item.location)]
         for item in here:
+            if self._is_over():
+                return
             yield PoolAnswer.of(item, do_work(work, item, known, None)[0])
         left = [item for item in items if item.kind != "refused" and not is_only_here(item.location)]
-        if left:
+        if left and not self._is_over():
             settings = PoolSettings(
                 workers=min(pool.workers, len(left)),
                 memory=pool.memory,
                 deadline=pool.deadline,
                 known=str(self._known_file.absolute()),
                 work=pool.work,
+                ends_at=self._ends_at,
             )
             yield from self._request.make_executor(settings).run(left)
 
@@ -496,6 +527,7 @@ class ScanOptions:
         workers: Processes; one for each core by default.
         memory: Memory of each, in MiB.
         deadline: Time for each input, in seconds.
+        run_deadline: Time for all of them, in seconds.
         cluster: Address of a Dask scheduler, which scans instead of this machine.
         trust_scheduler: Connect to the scheduler although its connection is not encrypted.
         keep_log: Keep the log next to the catalog.
@@ -506,6 +538,7 @@ class ScanOptions:
     workers: int | None = None
     memory: int = 1024
     deadline: float = 60.0
+    run_deadline: float = 3600.0
     cluster: str | None = None
     trust_scheduler: bool = False
     keep_log: bool = False
@@ -520,7 +553,8 @@ def scan(
 ) -> ScanResult:
     """Scan sources into a catalog, which afterwards holds exactly them; needs the extra `coverage`.
 
-    A scan that did not end goes on where it was; content that an earlier catalog has is not read again.
+    A scan that did not end goes on where it was; content that an earlier catalog has is not read again. What
+    is not read before the end of the scan's time has the outcome `out-of-time`; the same scan goes on there.
 
     Args:
         sources: As `droidgate.read` takes them, also `@FILE` for a list of sources, and web addresses.
@@ -550,6 +584,7 @@ def scan(
             memory=chosen.memory * _MEBIBYTE,
             deadline=chosen.deadline,
         ),
+        run_deadline=chosen.run_deadline,
         earlier=chosen.known,
         keeps_log=chosen.keep_log,
         own_apps=chosen.own_apps,

@@ -46,6 +46,9 @@ CHANGED: Final = "it changed while it was read"
 PART: Final = "part"
 """The outcome for a split."""
 
+OUT_OF_TIME: Final = "out-of-time"
+"""The outcome for what was not read before the end of the scan's time."""
+
 MAX_LINE: Final = 32 << 20
 """Bytes of the rows of one unit; one with more is reported as unreadable."""
 

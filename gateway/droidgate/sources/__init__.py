@@ -122,15 +122,20 @@ def read_sources(
     check_sources(sources)
     chosen = chosen_formats(formats)
     readings: list[Providers] = []
-    for source in sources:
+    for number, source in enumerate(sources, 1):
         try:
-            with timed_step(f"read {source}"):
+            with timed_step(f"read {numbered(source, number, len(sources))}"):
                 readings.append(read_source(source, strict=strict, formats=chosen, variant=variant))
         except InputError as error:
             if not skips_unreadable or len(sources) == 1:
                 raise
             readings.append(Providers(problems=(error, *error.others), unreadable=1))
     return replace(Providers.join(readings), sources=tuple(sources))
+
+
+def numbered(source: str, number: int, count: int) -> str:
+    """Return a source for a step, with its number where it is one of several."""
+    return source if count == 1 else f"{source} (source {number} of {count})"
 
 
 def check_declared(providers: Providers, sources: Sequence[str]) -> None:

@@ -44,6 +44,7 @@ from droidgate_mappings.model.findings import Finding, Level, finding_code
 from droidgate_mappings.model.json_values import Json
 from droidgate_mappings.text.json_text import parse_json
 from droidgate_mappings.text.xml_text import parse_xml
+from droidgate_mappings.timed_steps import open_step
 
 if TYPE_CHECKING:
     from droidgate_android.apk.reader import Apk
@@ -55,16 +56,16 @@ STANDARD_INPUT: Final = "-"
 
 UNREFERENCED_DESCRIPTOR: Final = _code(
     "unreferenced-descriptor",
-    "A descriptor in a module's assets or resources that no component of it points to; it is read alone",
+    "No component points to a descriptor in the assets or resources of its module; it is read alone",
 )
 
 REPEATED_DECLARATION: Final = _code(
     "repeated-declaration",
-    "A descriptor in a folder that says what a component of an app in it declares; it is not counted again",
+    "A descriptor in a folder repeats what a component of an app declares; it is not counted again",
 )
 
 UNREAD_FILE: Final = _code(
-    "unread-file", "A file of a folder may be a descriptor by its name, and is too large to be read"
+    "unread-file", "A file that may be a descriptor, by its name, is too large to be read"
 )
 
 _UTF_8_MARK: Final = b"\xef\xbb\xbf"
@@ -185,13 +186,16 @@ class FileReader(FormatReader):
         self.files_read = scan.files_read
         self.note(*scan.problems)
         for module in scan.modules:
-            self.read_module(module)
+            shown = next((item.shown for item in module.source_sets.values()), "")
+            with open_step(f"read the module {shown}"):
+                self.read_module(module)
         # Resources and assets are listed as the modules are read.
         self.note(*scan.problems)
         loose_code = {place: path for path, place in scan.loose_code}
         self.read_code_alone(Code((SourceSet(LooseCode(loose_code, folder)),)))
         for path, place in scan.loose_files:
-            self._read_loose(path, place, root=folder)
+            with open_step(f"read {place}"):
+                self._read_loose(path, place, root=folder)
         if scan.archives:
             self._read_loose_archives(scan.archives)
         for path, place in scan.packed:
@@ -225,7 +229,8 @@ class FileReader(FormatReader):
 
         problems: list[InputError] = []
         for apk in open_loose_archives(archives, problems):
-            self.read_apk(apk)
+            with open_step(f"read {apk.name}"):
+                self.read_apk(apk)
         self.note(*problems)
 
     def read_archive(self, path: str, data: bytes | None = None) -> None:

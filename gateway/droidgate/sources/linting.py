@@ -14,7 +14,7 @@ from os import PathLike, fspath
 from pathlib import Path
 from typing import Final
 
-from droidgate.sources import STANDARD_INPUT, ReadOptions, check_sources, read_source
+from droidgate.sources import STANDARD_INPUT, ReadOptions, check_sources, numbered, read_source
 from droidgate.sources.folders import MAX_FILE_BYTES, read_bytes
 from droidgate.sources.source_code import (
     VARIANT_CODE,
@@ -30,6 +30,7 @@ from droidgate_mappings.model.errors import InputError
 from droidgate_mappings.model.findings import LINT_LEVELS, Finding, Level, finding_code
 from droidgate_mappings.tables.loading import load_divergences
 from droidgate_mappings.text_safety.marks import text_marks
+from droidgate_mappings.timed_steps import open_step, timed_step
 
 
 def check_reading(
@@ -106,9 +107,10 @@ def check_file(source: SourceFile, formats: Iterable[Format]) -> Iterator[Findin
     Raises:
         InputError: it cannot be checked at all.
     """
-    format_ = detect_format(source, formats)
-    if format_ is not None and format_.lint_file is not None:
-        yield from format_.lint_file(source)
+    with open_step(f"check {source.path}"):
+        format_ = detect_format(source, formats)
+        found = () if format_ is None or format_.lint_file is None else tuple(format_.lint_file(source))
+    yield from found
 
 
 NEAR_NAME: Final = finding_code(
@@ -233,9 +235,10 @@ def lint(
     found: dict[Finding, None] = {}
     problems: list[InputError] = []
     read: set[str] = set()
-    for name in names:
-        options = ReadOptions(tuple(chosen), strict=strict, variant=variant)
-        found.update(dict.fromkeys(_lint_source(name, options, problems, read)))
+    options = ReadOptions(tuple(chosen), strict=strict, variant=variant)
+    for number, name in enumerate(names, 1):
+        with timed_step(f"check {numbered(name, number, len(names))}"):
+            found.update(dict.fromkeys(_lint_source(name, options, problems, read)))
     with_rules = read & {item.id for item in chosen if item.has_rules}
     return LintReport(
         tuple(found), tuple(problems), tuple(sorted(with_rules)), tuple(sorted(read - with_rules))

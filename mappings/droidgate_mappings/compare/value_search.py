@@ -27,6 +27,7 @@ from droidgate_mappings.model.json_values import Json, canonical_json
 NULL, BOOLEAN, NUMBER, STRING, ARRAY, OBJECT = "null", "boolean", "number", "string", "array", "object"
 KINDS: Final = (NULL, BOOLEAN, NUMBER, STRING, ARRAY, OBJECT)
 _STEPS: Final = 20_000
+_SIZE_OF_STEP: Final = 1_000
 _DEPTH: Final = 30
 _LONGEST: Final = 200
 """Members of the largest array or object that a search makes."""
@@ -788,6 +789,11 @@ class _Branch:
     tags: dict[str, frozenset[Json]] = field(default_factory=dict)
     """The values of members that are left by what is seen, as `Part.tags`."""
 
+    @property
+    def size(self) -> int:
+        """How much a copy holds."""
+        return len(self.seen) + len(self.atoms) + sum(len(ways) for _, ways in self.choices)
+
     def copy(self, further: Iterable[tuple[_Item, bool]]) -> _Branch:
         """Return a copy with more to take apart."""
         return _Branch(
@@ -998,6 +1004,8 @@ class ValueSearch:
                 continue
             at = min(range(len(branch.choices)), key=branch.rank)
             item, ways = branch.choices.pop(at)
+            # A step of a schema of very many parts costs more than one.
+            self._steps -= len(ways) * branch.size // _SIZE_OF_STEP
             if not is_inner and self._is_refused_anyway(item, branch):
                 waiting.append(branch)
             else:

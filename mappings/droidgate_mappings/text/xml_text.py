@@ -37,6 +37,8 @@ MAX_BYTES: Final = 8 * 1024 * 1024
 MAX_ELEMENTS: Final = 200_000
 MAX_DEPTH: Final = 256
 """libxml2 keeps this one itself while `huge_tree` is off."""
+MAX_ATTRIBUTES: Final = 256
+"""Of one element; lxml takes quadratic time to list their values. Real files have at most 16."""
 
 ANDROID: Final = "{http://schemas.android.com/apk/res/android}"
 """Prefix of Android's attribute names in lxml's notation."""
@@ -221,10 +223,12 @@ def _located(error: etree.XMLSyntaxError, path: str) -> InputError:
 
 
 def _check_count(root: Element, path: str) -> None:
-    count = root.xpath("count(//*)")
-    if isinstance(count, float) and count > MAX_ELEMENTS:
-        message = f"the XML has more than {MAX_ELEMENTS} elements"
-        raise BudgetError(message, place=path)
+    if root.xpath(f"count(//*) > {MAX_ELEMENTS}"):
+        raise BudgetError(f"the XML has more than {MAX_ELEMENTS} elements", place=path)
+    crowded = root.xpath(f"(//*[@*[{MAX_ATTRIBUTES + 1}]])[1]")
+    if isinstance(crowded, list) and crowded:
+        message = f"an element has more than {MAX_ATTRIBUTES} attributes"
+        raise BudgetError(message, place=f"{path}:{crowded[0].sourceline}")
 
 
 def child_elements(parent: Element) -> list[Element]:

@@ -7,7 +7,9 @@ import sys
 import pytest
 
 from adapters.appfunctions_kotlin.kotlin_pairs import kotlin, read, rows, source
+from counted_work import check_linear
 from droidgate_appfunctions.kotlin import may_declare
+from droidgate_appfunctions.kotlin.syntax import parse_file
 from droidgate_mappings.formats.format import SourceFile
 from requirements_of_tests import require
 
@@ -38,6 +40,8 @@ REFUSED = {
     "classes above classes":
         (_many(f"{S}open class C#(open val x: Int): C~(x)\n", 2000)
          + f"{S}open class C2000(open val x: Int)\n", "more than 64 classes are above each other"),
+    "values inside values": ("val a = " + "object : A by " * 5000, "nested too deeply"),
+    "annotations inside annotations": ("@A<" * 5000, "nested too deeply"),
     "aliases of each other": ("typealias A = B\ntypealias B = A\n" + F.format("A"), "refers to itself"),
     "aliases that double":
         (_many("typealias A# = Map<A~, A~>\n", 60) + "typealias A60 = Int\n" + F.format("A0"),
@@ -101,6 +105,14 @@ def test_what_is_only_much_is_read(name: str) -> None:
     assert any(provider.capabilities for provider in reading.providers)
 
 
+@pytest.mark.parametrize("unit", ["?fun ", "fun x() =\n", "by fun\n", "val a: ", "a < b + object : A\n"])
+def test_work_grows_with_the_length_alone(unit: str) -> None:
+    def work(length: int) -> None:
+        parse_file(SourceFile("a.kt", f"{H}val a = {unit * (length // len(unit))}(".encode()))
+
+    check_linear(work, 10_000)
+
+
 @pytest.mark.requires("corpus")
 def test_damaged_sources_are_read_or_refused_and_crash_nothing() -> None:
     corpus = require("corpus")
@@ -132,7 +144,7 @@ def test_constants_that_double_are_left_out() -> None:
 
 def test_a_file_over_the_limit_is_a_problem() -> None:
     [problem] = kotlin(f"{H}//{'x' * 5_000_000}").problems
-    assert "at most 4194304 are read" in problem.message
+    assert "at most 2097152 are read" in problem.message
 
 
 def test_of_ten_thousand_files_without_the_library_none_is_parsed() -> None:

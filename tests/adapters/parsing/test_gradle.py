@@ -104,11 +104,17 @@ def test_what_a_script_says_or_leaves_open(
     assert (gradle.application_id(), gradle.namespace) == (application_id, namespace)
 
 
+def test_a_flavour_without_a_name_is_none() -> None:
+    gradle = read_gradle("android { productFlavors { ${ { } } }")
+    assert (gradle.flavours, gradle.names_in("playRelease")) == ((), None)
+
+
 @given(st.text(alphabet="{}()[]\"'/*\\\n;=$ +,.:namespceidlato\t", max_size=200))
 def test_any_text_says_something_or_nothing(text: str) -> None:
     gradle = read_gradle(text)
     for name in (None, "debug", text[:8]):
         gradle.application_id(name)
+        gradle.names_in(name or "a")
 
 
 @pytest.mark.parametrize("unit", [

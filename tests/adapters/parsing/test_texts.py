@@ -17,6 +17,7 @@ from droidgate_mappings.text.json_text import (
 from droidgate_mappings.text.nearest_names import closest_name, suggest_name
 from droidgate_mappings.text.toml_text import line_of
 from droidgate_mappings.text.xml_text import (
+    MAX_ATTRIBUTES,
     MAX_BYTES,
     MAX_DEPTH,
     MAX_ELEMENTS,
@@ -192,8 +193,9 @@ def test_the_declared_encoding_is_used(encoding: str) -> None:
     b"<a>" + b" " * MAX_BYTES + b"</a>",
     b"<a>" + b"<b/>" * MAX_ELEMENTS + b"</a>",
     b"<a>" * (MAX_DEPTH + 1) + b"</a>" * (MAX_DEPTH + 1),
+    b"<a " + b" ".join(b"b%d='c'" % number for number in range(MAX_ATTRIBUTES + 1)) + b"/>",
     b"<a>" * 1_000_000,
-], ids=["bytes", "elements", "levels", "endless levels"])  # fmt: skip
+], ids=["bytes", "elements", "levels", "attributes", "endless levels"])  # fmt: skip
 def test_xml_beyond_the_budget_is_refused(data: bytes) -> None:
     with pytest.raises(BudgetError):
         parse_xml(data, path="x")

@@ -331,6 +331,26 @@ def test_hostile_files_side_by_side_take_nothing_from_their_neighbours(tmp_path:
 
 
 @pytest.mark.slow
+def test_a_scan_ends_in_time_keeps_what_was_read_and_goes_on_from_there(tmp_path: Path) -> None:
+    folder = hostile_folder(tmp_path / "apps", "loop1", "loop2")
+    settings = {"work": WORK, "workers": 1, "deadline": 500.0}
+    began = time.monotonic()
+    late = scan_into(tmp_path / "c", folder, run_deadline=8.0, **settings)
+    assert time.monotonic() - began < 60
+    reported = ask(late.catalog, "SELECT source, reason FROM sources WHERE outcome = 'out-of-time'")
+    assert [source for source, _ in reported] == sorted(late.out_of_time)
+    assert {"apps/loop1.apk", "apps/loop2.apk"} <= set(late.out_of_time)
+    assert {reason for _, reason in reported} == {"the scan ended after 8 seconds, before it was read"}
+    for name in ("loop1", "loop2"):
+        (folder / f"{name}.apk").unlink()
+    whole = scan_into(tmp_path / "c", folder, **settings)
+    assert whole.outcomes == {"read": 6 + SAMPLES}
+    assert whole.resumed == 6 + SAMPLES + 2 - len(late.out_of_time)
+    assert not whole.out_of_time
+    assert rows_of(whole.catalog) == rows_of(scan_into(tmp_path / "new", folder).catalog)
+
+
+@pytest.mark.slow
 def test_a_worker_that_somebody_ends_loses_nothing(apps: Path) -> None:
     items = list_inputs([str(apps)]).items
     pool = ProcessPool(PoolSettings(workers=2, work=SLOW))

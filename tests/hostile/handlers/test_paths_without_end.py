@@ -93,12 +93,23 @@ class TestBudgets:
         "too slow": ("[pow(7, 10 ** 4) for _ in iter(int, 1)]", "--deadline", "1"),
         "too large": ("[bytearray(1 << 20) for _ in iter(int, 1)]", "--memory", "64"),
     }
+    READING = ("inspect", "lint", "diff", "convert", "migrate")
     COMMANDS = {
         "migrate": (
             "droidgate.cli.descriptors.run_migrate",
             "migrate_source",
             ["x.json", "--to", "mmcp", "--into", "."],
         ),
+        "inspect": ("droidgate.cli.descriptors.run_inspect", "inspect_sources", ["x.json"]),
+        "lint": ("droidgate.cli.descriptors.run_lint", "lint_sources", ["x.json"]),
+        "diff": ("droidgate.cli.descriptors.run_diff", "diff_sources", ["x.json", "y.json"]),
+        "convert": (
+            "droidgate.cli.descriptors.run_convert",
+            "convert_sources",
+            ["x.json", "--to", "mcp", "--output", "out"],
+        ),
+        "discover": ("droidgate.cli.devices.run_discover", "discover", []),
+        "coverage": ("droidgate.cli.coverage.run_coverage", "cover", ["x"]),
         "pack": ("droidgate.migration.project_packing", "pack", [".", "--output", "x.apk"]),
         "shim build": ("droidgate.cli.shim.run_shim_build", "build_and_report", ["--from", "x.apk"]),
         "catalog sql": (
@@ -110,8 +121,8 @@ class TestBudgets:
 
     @pytest.mark.slow
     @pytest.mark.parametrize(("command", "what"), [
-        *((command, "too slow") for command in ("migrate", "pack", "shim build", "catalog sql")),
-        *((command, "too large") for command in ("migrate", "pack", "shim build")),
+        *((command, "too slow") for command in COMMANDS),
+        *((command, "too large") for command in (*READING, "pack", "shim build")),
     ])  # fmt: skip
     def test_each_command_ends_with_one_line(
         self, command: str, what: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

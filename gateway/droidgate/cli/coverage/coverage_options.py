@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from droidgate.cli.command_classes import Command, ReportingCommand, argument, flag, option
+from droidgate.cli.command_classes import ReportingCommand, argument, flag, option
 from droidgate.cli.run_limits import BoundedCommand, Deadline, Memory
 from droidgate.cli.shared_options import AS_JSON, FORCE, INCLUDE_SHIMS
 
@@ -23,7 +23,14 @@ class Scan(
 
     _headings = {
         "The catalog": ("catalog", "known", "include_shims", "keep_log"),
-        "Processes and their limits": ("workers", "memory", "deadline", "cluster", "trust_scheduler"),
+        "Processes and their limits": (
+            "workers",
+            "memory",
+            "deadline",
+            "run_deadline",
+            "cluster",
+            "trust_scheduler",
+        ),
     }
 
     sources: list[str] = argument(
@@ -39,6 +46,13 @@ class Scan(
     workers: int | None = option("--workers", "Processes; as many as there are cores", min=1)
     memory: int = option("--memory MIB", "MiB of memory that one file may take", 1024, min=64, max=1 << 24)
     deadline: float = option("--deadline SECONDS", "Seconds that one file may take", 60.0, min=0.1, max=1e6)
+    run_deadline: float = option(
+        "--run-deadline SECONDS",
+        "Seconds after which no more files are read; the same scan goes on from there",
+        3600.0,
+        min=0.1,
+        max=1e8,
+    )
     cluster: str | None = option(
         "--cluster ADDRESS",
         "Scan on the Dask cluster with this scheduler, such as tls://HOST:8786; it can run code here",
@@ -53,7 +67,7 @@ class Scan(
 
 
 class Coverage(
-    Command,
+    BoundedCommand,
     short="Report who exposes what, and who can reach it",
     work="droidgate.cli.coverage.run_coverage:cover",
 ):
@@ -90,6 +104,7 @@ class Coverage(
     sarif: Path | None = option("--sarif FILE", "Write what could be better as a SARIF 2.1.0 log")
     force: bool = FORCE
     include_shims: bool = INCLUDE_SHIMS
+    deadline: Deadline = 3600.0
     as_json: bool = AS_JSON
 
 

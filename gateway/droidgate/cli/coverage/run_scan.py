@@ -20,7 +20,7 @@ from droidgate.coverage.scan import ScanOptions, ScanResult, Watcher, scan
 from droidgate.coverage.scan_results import KNOWN, PART
 from droidgate.sources.catalogs.catalog_rows import CATALOG_FILE, LEFT_OUT
 from droidgate.sources.source_paths import printable
-from droidgate_mappings.model.errors import InputError
+from droidgate_mappings.model.errors import BudgetError, InputError
 
 if TYPE_CHECKING:
     from rich.progress import Progress
@@ -30,6 +30,7 @@ _MOST_REASONS: Final = 5
 _NOT_READ: Final = "FROM sources WHERE unit IS NULL AND outcome NOT IN ('no-descriptor', 'left-out')"
 """A split that was read with its base has the base's unit; a split without a base has none."""
 
+_LATE: Final = "SELECT source FROM sources WHERE outcome = 'out-of-time'"
 _SAME_CONTENT: Final = "SELECT count(unit) - count(DISTINCT unit) FROM sources WHERE outcome = 'read'"
 _DECLARED_TWICE: Final = """
 SELECT count(DISTINCT (c.unit, c.provider, c.capability)) FROM capabilities c
@@ -70,7 +71,7 @@ def scan_sources(options: Scan) -> int:
 
     Raises:
         UsageError: anybody on the network could answer as the cluster's scheduler.
-        InputError: nothing could be read; the result has been printed.
+        InputError: nothing could be read, or not all in time; the result has been printed.
     """
     folder = options.catalog
     status = "updated" if (folder / CATALOG_FILE).exists() else "created"
@@ -79,6 +80,7 @@ def scan_sources(options: Scan) -> int:
         workers=options.workers,
         memory=options.memory,
         deadline=options.deadline,
+        run_deadline=options.run_deadline,
         cluster=options.cluster,
         trust_scheduler=options.trust_scheduler,
         keep_log=options.keep_log,
@@ -88,11 +90,23 @@ def scan_sources(options: Scan) -> int:
         result = scan(*options.sources, catalog=folder, options=scan_options, watcher=progress)
     report = Report(lambda: scan_page(result), lambda: _document(result), files={folder: status})
     report.print("json" if options.as_json else "text")
+    if result.out_of_time:
+        raise _late(result, options)
     if result.catalog.rows["apps"] or result.outcomes.get("read"):
         return ExitCode.OK
     raise InputError(
         "nothing could be read", place=printable(str(folder)), hint=_why(result, as_json=options.as_json)
     )
+
+
+def _late(result: ScanResult, options: Scan) -> BudgetError:
+    sources = amount(len(result.out_of_time), "source")
+    message = f"the scan takes more than {options.run_deadline:g} seconds; not read: {sources}"
+    hint = (
+        "the same scan goes on with these, and --run-deadline gives it more time; they are listed by "
+        f"{_question(result, _LATE)}"
+    )
+    return BudgetError(message, place=printable(str(result.catalog.folder)), hint=hint)
 
 
 def scan_page(result: ScanResult) -> list[Block]:
@@ -152,9 +166,8 @@ def _why(result: ScanResult, *, as_json: bool) -> str:
     return f"why: {_question(result)}" if as_json else "the reasons are above"
 
 
-def _question(result: ScanResult) -> str:
-    """Return the command that lists what was not read."""
-    sql = f"SELECT source, outcome, reason {_NOT_READ}"
+def _question(result: ScanResult, sql: str = f"SELECT source, outcome, reason {_NOT_READ}") -> str:
+    """Return the command that lists what was not read, or what another query asks for."""
     return f'droidgate catalog sql --catalog {quote(str(result.catalog.folder))} "{sql}"'
 
 

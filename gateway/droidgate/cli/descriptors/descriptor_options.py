@@ -28,6 +28,7 @@ from droidgate.cli.shared_options import (
 
 
 class Inspect(
+    BoundedCommand,
     PagedCommand,
     short="Show what apps declare for agents",
     work="droidgate.cli.descriptors.run_inspect:inspect_sources",
@@ -45,10 +46,13 @@ class Inspect(
     only: list[str] | None = ONLY_FORMATS
     variant: str | None = VARIANT
     strict: bool = STRICT
+    memory: Memory = 4096
+    deadline: Deadline = 600.0
     as_json: bool = AS_JSON
 
 
 class Convert(
+    BoundedCommand,
     ReportingCommand,
     short="Write what apps declare in another protocol",
     work="droidgate.cli.descriptors.run_convert:convert_sources",
@@ -87,6 +91,8 @@ class Convert(
     fail_on: ConversionThreshold | None = option(
         "--fail-on", "Exit with 1 from this level on; everything is written all the same"
     )
+    memory: Memory = 4096
+    deadline: Deadline = 600.0
     as_json: bool = AS_JSON
     as_sarif: bool = AS_SARIF
     as_markdown: bool = AS_MARKDOWN
@@ -201,6 +207,7 @@ class Pack(
 
 
 class Lint(
+    BoundedCommand,
     PagedCommand,
     short="Check descriptors against their specification",
     work="droidgate.cli.descriptors.run_lint:lint_sources",
@@ -218,12 +225,15 @@ class Lint(
     )
     strict: bool = STRICT
     fail_on: LintThreshold = option("--fail-on", "Exit with 1 from this level on", LintThreshold.ERROR)
+    memory: Memory = 4096
+    deadline: Deadline = 600.0
     as_json: bool = AS_JSON
     as_sarif: bool = AS_SARIF
     as_markdown: bool = AS_MARKDOWN
 
 
 class Diff(
+    BoundedCommand,
     PagedCommand,
     short="Report what changed, and whether it breaks callers",
     work="droidgate.cli.descriptors.run_diff:diff_sources",
@@ -235,6 +245,8 @@ class Diff(
     change breaks callers, it is `not-decided`, with the reason, and counts as breaking.
     """
 
+    _headings = {"What is read": ("only", "variant", "strict")}
+
     old: str = argument("OLD", SOURCE_HELP, ...)
     new: str = argument("NEW", "What it became", ...)
     only: list[str] | None = ONLY_FORMATS
@@ -245,6 +257,8 @@ class Diff(
         "--accept FILE",
         "TOML file of known changes, which do not count: code, reason, until and place of each",
     )
+    memory: Memory = 4096
+    deadline: Deadline = 600.0
     as_json: bool = AS_JSON
     as_sarif: bool = AS_SARIF
     as_markdown: bool = AS_MARKDOWN

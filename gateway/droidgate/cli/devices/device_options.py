@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from droidgate.cli.command_classes import Command, PagedCommand, flag, option
 from droidgate.cli.completing import complete_formats
+from droidgate.cli.run_limits import BoundedCommand, Deadline
 from droidgate.cli.shared_options import AS_JSON, INCLUDE_SHIMS, SERIAL
 
 
@@ -21,6 +22,7 @@ class Devices(
 
 
 class Discover(
+    BoundedCommand,
     PagedCommand,
     short="Find what the apps of a phone declare for agents",
     work="droidgate.cli.devices.run_discover:discover",
@@ -39,4 +41,5 @@ class Discover(
     every_app: bool = flag("--all", "Read every app's manifest, which also finds what adb cannot query")
     no_cache: bool = flag("--no-cache", "Read APKs anew, and keep nothing of them")
     include_shims: bool = INCLUDE_SHIMS
+    deadline: Deadline = 600.0
     as_json: bool = AS_JSON

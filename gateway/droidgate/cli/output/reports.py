@@ -14,6 +14,7 @@ from droidgate.cli.output.pages import Block, file_lines, print_file_notes, show
 if TYPE_CHECKING:
     from droidgate.cli.output.json_output import Document
     from droidgate_mappings.model.findings import Finding
+    from droidgate_mappings.model.json_values import Json
 
 
 Form = Literal["text", "json", "sarif", "markdown"]
@@ -41,21 +42,37 @@ class Report:
 
     def print(self, form: Form = "text") -> int:
         """Print it in a form, and return the exit code."""
+        return self.prepare(form)()
+
+    def prepare(self, form: Form = "text") -> Callable[[], int]:
+        """Make a form of it, and return what prints that and returns the exit code."""
         if form == "text":
-            show([*self.page(), *file_lines(self.files)], is_data=self.is_data)
-            return self.code
+            page = [*self.page(), *file_lines(self.files)]
+            return lambda: self._print_page(page)
         if form == "markdown":
             from droidgate.cli.output.markdown import markdown_page
 
-            sys.stdout.write(markdown_page(self.page()))
-        elif form == "json":
-            from droidgate.cli.output.json_output import print_json
+            text = markdown_page(self.page())
+            return lambda: self._print_document(text)
+        if form == "json":
+            document = self.document()
+            return lambda: self._print_document(document)
+        from droidgate.cli.output.sarif import sarif_log
 
-            print_json(self.document())
+        log = sarif_log(self.findings())
+        return lambda: self._print_document(log)
+
+    def _print_page(self, page: Iterable[Block]) -> int:
+        show(page, is_data=self.is_data)
+        return self.code
+
+    def _print_document(self, document: Document | Json) -> int:
+        """Print a document, or a text that is one, and what became of files on standard error."""
+        if isinstance(document, str):
+            sys.stdout.write(document)
         else:
             from droidgate.cli.output.json_output import print_json
-            from droidgate.cli.output.sarif import sarif_log
 
-            print_json(sarif_log(self.findings()))
+            print_json(document)
         print_file_notes(self.files)
         return self.code

@@ -140,7 +140,8 @@ class SourceRow:
     unit: str | None = column("Under which unit its rows stand, null where it has none")
     outcome: str = column(
         "`read`, `part` (a split, read with its base), `left-out` (an app of droidgate itself, such as a "
-        "shim), `no-descriptor`, `unreadable`, `too-slow`, `too-much-memory` or `crashed`"
+        "shim), `no-descriptor`, `unreadable`, `too-slow`, `too-much-memory`, "
+        "`crashed`, or `out-of-time` (not read before the end of the scan)"
     )
     reason: str | None = column("Why it is not `read`")
 
