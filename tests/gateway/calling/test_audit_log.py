@@ -9,6 +9,7 @@ import shutil
 import threading
 import time
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -37,9 +38,9 @@ def check_holds(log: AuditLog, records: int) -> Verification:
     return verification
 
 
-def broken_in(folder: Path, **options: str) -> Break:
+def broken_in(folder: Path, *, expected: str | None = None, after: str | None = None) -> Break:
     """Return where the chain of a log breaks, which it has to."""
-    broken = verify(folder, **options).broken
+    broken = verify(folder, expected=expected, after=after).broken
     assert broken is not None
     return broken
 
@@ -334,17 +335,17 @@ def test_a_log_without_its_start_is_found_by_what_is_kept_elsewhere(
     log: AuditLog, attack: Callable[[AuditLog], object], kind: str, message: str, notes: tuple[str, ...]
 ) -> None:
     attack(log)
-    kept = {"key_folder": log.key_folder}
-    broken = verify(log.folder, **kept).broken
+    check = partial(verify, log.folder, key_folder=log.key_folder)
+    broken = check().broken
     assert broken is not None
     assert (broken.kind, broken.message.partition(";")[0]) == (kind, message)
     write_calls(AuditLog(log.folder, log.key_folder), 1)
-    broken = verify(log.folder, **kept).broken
+    broken = check().broken
     assert broken is not None
     assert broken.message.startswith("record 1 is not the one that this log began with; if you removed")
     start_file(log.folder, log.key_folder).unlink()
     write_calls(AuditLog(log.folder, log.key_folder), 1)
-    verification = verify(log.folder, **kept)
+    verification = check()
     assert (verification.broken, verification.notes) == (None, notes)
     assert start_file(log.folder, log.key_folder).exists()
 
