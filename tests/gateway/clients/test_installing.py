@@ -320,6 +320,14 @@ def test_no_link_of_a_project_leads_to_a_file_that_is_read_or_written(
     assert written == ({"mcp.json": '{"secret": 1}'} if is_there else {})
 
 
+def test_a_link_to_itself_is_one_error(home: Path) -> None:
+    (home / ".claude.json").symlink_to(home / ".claude.json")
+    (home / ".mcp.json").symlink_to(home / ".mcp.json")
+    for project in (None, home):
+        with pytest.raises(InputError, match="symbolic links"):
+            library.install_client("claude-code", project=project)
+
+
 def test_a_pipe_in_a_project_is_not_waited_for(home: Path) -> None:
     os.mkfifo(home / ".mcp.json")
     with pytest.raises(InputError, match="not a regular file"):

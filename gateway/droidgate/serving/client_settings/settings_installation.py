@@ -322,7 +322,17 @@ def _path(row: ClientRow, project: str | os.PathLike[str] | None) -> Path:
 def _present(path: Path, row: ClientRow) -> Path:
     """Return the file that is there, of all that the client reads in the same folder; else the usual one."""
     others = (path.with_name(name) for name in row.more_names)
-    return next((other for other in (path, *others) if other.exists()), path)
+    return next((other for other in (path, *others) if _is_there(other)), path)
+
+
+def _is_there(path: Path) -> bool:
+    try:
+        path.stat()
+    except (FileNotFoundError, NotADirectoryError):
+        return False
+    except OSError as error:
+        raise InputError(error.strerror or "it cannot be read", place=str(path)) from error
+    return True
 
 
 def _inside(path: Path, project: str | os.PathLike[str]) -> Path:
@@ -364,7 +374,7 @@ def _read(path: Path, project: str | os.PathLike[str] | None) -> str | None:
         InputError: it is not a regular file of text, is too large, is outside of the project, or cannot be
             read.
     """
-    if not path.exists():
+    if not _is_there(path):
         return None
     try:
         root = None if project is None else os.fspath(project)
