@@ -91,6 +91,7 @@ NAMED = {
         "cli/serve/run_serve",
         "cli/serve/run_serve_mobile_agent",
         "cli/shim/shim_options",
+        "serving/client_settings/settings_installation",
     ),
     # Kinds of the engine's backends, as routes.json has them.
     *("builder/shim_manifest", "engine/routes", "shims/shim_facts"),

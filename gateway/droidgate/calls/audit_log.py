@@ -3,7 +3,8 @@
 Lines of JSON, each with the digest of the line before it, so that a line that is changed, removed or moved is
 found. Two records for each call: `start`, which is on the disk before anything is sent, and `end`. Several
 processes write one log. `audit.head` has the number and digest of a record that is on the disk, in most cases
-the last one; a log that ends before it has lost records.
+the last one; a log that ends before it has lost records. The digest of record 1 is also kept away from the
+log, in the configuration folder: a log that is removed or written anew does not begin with it.
 """
 
 from __future__ import annotations
@@ -44,6 +45,7 @@ from droidgate_mappings.user_folders import configuration_folder, state_folder
 
 HEAD_NAME: Final = "audit.head"
 KEY_NAME: Final = "audit-key"
+START_NAME: Final = "audit-start"
 FIRST: Final = "0" * 64
 """What the first record has as the digest of the one before it."""
 
@@ -54,6 +56,7 @@ _HEAD: Final = re.compile(rb"(\d{1,18}) ([0-9a-f]{64}) (\d{1,6}) (\d{1,18}) *\n"
 HEAD_SIZE: Final = 160
 _LONGEST_TEXT: Final = 400
 _KEY_BYTES: Final = 32
+_LARGEST_START: Final = 256
 _SUBJECT_TEXTS: Final = ("client", "serial", "package", "component", "protocol", "capability")
 _TEXT_FIELDS: Final = ("previous", "time", "event", "digest")
 
@@ -102,8 +105,8 @@ class AuditLog:
 
     Attributes:
         folder: Of the log; in the user's state folder by default.
-        key_folder: Of the key that argument digests are made with; the user's configuration folder by
-            default, so that the log can be given away without it.
+        key_folder: Of the key that argument digests are made with, and of the digest of record 1; the user's
+            configuration folder by default, so that the log can be given away without them.
         rotate_at: A file of this many bytes is followed by a new one.
     """
 
@@ -111,6 +114,7 @@ class AuditLog:
     key_folder: Path = field(default_factory=configuration_folder)
     rotate_at: int = ROTATE_AT
     _key: bytes | None = None
+    _keeps_start: bool = False
     _waiting: deque[_Entry] = field(default_factory=deque)
     _turn: threading.Lock = field(default_factory=threading.Lock)
 
@@ -213,11 +217,17 @@ class AuditLog:
             with exclusive_file(self.folder / HEAD_NAME) as descriptor:
                 before = _read_head(descriptor)
                 head, notes = _recover(self.folder, before)
+                start = start_file(self.folder, self.key_folder)
+                if head.number == 0 and not notes and read_start(start) is not None:
+                    notes.append({"what": "the log was gone"})
                 if before is None:
                     # Otherwise, if this writer fails, the next one reports the missing head again.
                     _write_head(descriptor, head)
                 recovered = [_Entry("recovered", note) for note in notes]
                 _write_head(descriptor, self._write([*recovered, *entries], head))
+                if not self._keeps_start:
+                    _keep_start(self.folder, start)
+                    self._keeps_start = True
             error = None
         except DroidgateError as failure:
             error = failure
@@ -274,6 +284,37 @@ def _bounded(text: str) -> str:
 def file_of(folder: Path, number: int) -> Path:
     """Return a file of the log by its number, counted from 1."""
     return folder / f"audit-{number:06}.jsonl"
+
+
+def start_file(folder: Path, key_folder: Path) -> Path:
+    """Return the file with the digest of a log's record 1; each folder of a log has its own."""
+    return key_folder / f"{START_NAME}-{hashlib.sha256(os.fsencode(folder.absolute())).hexdigest()[:16]}"
+
+
+def read_start(path: Path) -> str | None:
+    """Return the digest of the record that a log began with, None if it was not kept.
+
+    Raises:
+        InputError: the file is not one of the user.
+    """
+    data = read_private(path, largest=_LARGEST_START)
+    return None if data is None else data.decode("ascii", "backslashreplace").strip()
+
+
+def _keep_start(folder: Path, path: Path) -> None:
+    """Keep the digest of a log's record 1. What is kept already stays: the log may have been written anew."""
+    if read_start(path) is not None:
+        return
+    oldest = file_of(folder, 1)
+    try:
+        with oldest.open("rb") as file:
+            first = read_record(file.readline(MAX_LINE).removesuffix(b"\n"))
+    except FileNotFoundError:
+        return
+    except OSError as error:
+        raise unreadable(oldest, error) from None
+    if first is not None and first["number"] == 1:
+        replace_private(path, f"{first['digest']}\n".encode())
 
 
 def log_files(folder: Path) -> list[tuple[int, Path]]:

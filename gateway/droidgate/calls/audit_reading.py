@@ -20,9 +20,12 @@ from droidgate.calls.audit_log import (
     log_files,
     parse_head,
     read_record,
+    read_start,
+    start_file,
 )
 from droidgate.computer.private_files import unreadable
 from droidgate_mappings.model.json_values import Json
+from droidgate_mappings.user_folders import configuration_folder
 
 BreakKind = Literal["changed", "removed", "reordered", "repeated", "cut-off", "not-found"]
 
@@ -75,6 +78,8 @@ class _Chain:
     head: Head | None
     expected: str | None
     after: str | None
+    start: str | None
+    start_file: Path
     first: int | None = None
     number: int = 0
     digest: str = FIRST
@@ -102,7 +107,9 @@ class _Chain:
             self.notes.append(f"record {self.number}: {record.get('what')}{kept}")
 
 
-def verify(folder: Path, *, expected: str | None = None, after: str | None = None) -> Verification:
+def verify(
+    folder: Path, *, expected: str | None = None, after: str | None = None, key_folder: Path | None = None
+) -> Verification:
     """Check a log's chain from record 1 to its last.
 
     Args:
@@ -110,11 +117,16 @@ def verify(folder: Path, *, expected: str | None = None, after: str | None = Non
         expected: A digest that was noted down earlier, which one of the records must have.
         after: Digest of the last record of the files that were taken away; the log begins with the record
             after it instead of record 1.
+        key_folder: Where the digest of record 1 was kept when the log began; the user's configuration folder
+            by default. It is kept for the log's own folder, not for copies.
 
     Raises:
         InputError: a file cannot be read.
     """
-    chain = _Chain(read_head(folder), None if expected == after else expected, after)
+    start = start_file(folder, configuration_folder() if key_folder is None else key_folder)
+    chain = _Chain(
+        read_head(folder), None if expected == after else expected, after, read_start(start), start
+    )
     files = log_files(folder)
     broken = _first_break(files, chain) or _break_at_end(folder, chain)
     if chain.first is not None and chain.first > 1:
@@ -160,6 +172,9 @@ def _problem_of(
     record: dict[str, Any], chain: _Chain, place: str, files: list[tuple[int, Path]]
 ) -> Break | None:
     number, due = record["number"], chain.number + 1
+    if chain.start is not None and number == due == 1 and record["digest"] != chain.start:
+        message = f"record 1 is not the one that this log began with; {_own_removal(chain)}"
+        return Break("changed", place, message)
     if chain.first is None and chain.after is not None:
         if number > 1 and record["previous"] == chain.after:
             return None
@@ -178,6 +193,10 @@ def _problem_of(
     return Break("removed", place, f"{missing} missing before record {number}{taken}")
 
 
+def _own_removal(chain: _Chain) -> str:
+    return f"if you removed the log yourself, remove {chain.start_file} too"
+
+
 def _break_at_end(folder: Path, chain: _Chain) -> Break | None:
     head = chain.head
     if chain.after is not None and not chain.records:
@@ -187,6 +206,8 @@ def _break_at_end(folder: Path, chain: _Chain) -> Break | None:
     if head is not None and head.number > chain.number:
         message = f"the log ends with record {chain.number}; record {head.number} was written"
         return Break("cut-off", str(folder), message)
+    if chain.start is not None and not chain.records:
+        return Break("removed", str(folder), f"all records are missing; {_own_removal(chain)}")
     is_seen = head is None or head.number == 0 or head.number < (chain.first or 0)
     if head is not None and not is_seen and chain.at_head != head.digest:
         message = f"record {head.number} is not the one that {HEAD_NAME} names"

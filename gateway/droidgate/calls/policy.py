@@ -158,11 +158,13 @@ class PolicyFile(Frozen):
         rule: The rules.
         effect: What the user says that capabilities do.
         believe_hints_of: Patterns of packages whose own hints about effects are believed.
+        programs_may_approve: `droidgate pins approve --yes` needs no terminal.
     """
 
     rule: tuple[Rule, ...] = ()
     effect: tuple[EffectStatement, ...] = ()
     believe_hints_of: Patterns = ()
+    programs_may_approve: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -96,8 +96,13 @@ def _status(path: Path, data: bytes) -> Status:
     return "unchanged" if path.read_bytes() == data else "updated"
 
 
-def replace_file(path: Path, data: bytes) -> None:
+def replace_file(path: Path, data: bytes, *, like: Path | None = None) -> None:
     """Write a file as a whole or not at all; its permissions stay. Folders are made.
+
+    Args:
+        path: The file.
+        data: Its content.
+        like: A file whose permissions it gets, from its first moment on, in place of its own.
 
     Raises:
         OSError: it cannot be written.
@@ -107,7 +112,8 @@ def replace_file(path: Path, data: bytes) -> None:
     try:
         with os.fdopen(handle, "wb") as opened:
             opened.write(data)
-        Path(name).chmod(path.stat().st_mode & 0o777 if path.exists() else 0o666 & ~_umask())
+        model = path if like is None else like
+        Path(name).chmod(model.stat().st_mode & 0o777 if model.exists() else 0o666 & ~_umask())
         Path(name).replace(path)
     except BaseException:
         Path(name).unlink(missing_ok=True)

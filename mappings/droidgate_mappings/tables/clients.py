@@ -18,15 +18,19 @@ class ClientRow(Frozen):
         id: Stable id.
         title: Name to show users.
         source: The documentation that the row follows.
-        syntax: Of its settings: JSON, JSON with comments, or YAML.
+        syntax: Of its settings: JSON, JSON with comments, TOML, or YAML.
         key: The object of the settings that has an entry for each server.
-        path: Of the user's settings, with `{home}` and `{settings}`.
+        path: Of the user's settings, with `{home}`, `{settings}` or `{xdg}`.
+        mac_path: The same on macOS, where it is another one.
         windows_path: The same on Windows, where it is another one.
+        folder_variable: The environment variable that names another folder for the user's settings.
         project_path: Of the settings of one project, below its folder; None where it has none.
+        more_names: Other names that the client reads in the same folders; a file that is there is changed.
         after: What the user does next, one sentence.
         stdio: The entry of a server that the client starts.
         environment: The member of that entry that has the server's environment variables.
-        http: The entry of a server with an address; None where its settings take none.
+        http: The entry of a server with an address; None where its settings take none, or cannot name the
+            variable of the token.
         http_input: What the client asks its user for once, in the list `inputs` of its settings; the entry
             with an address refers to it. None where the entry names an environment variable.
         http_after: What the user does next after an entry with an address, where it is not `after`.
@@ -35,11 +39,14 @@ class ClientRow(Frozen):
     id: str
     title: str
     source: str
-    syntax: Literal["json", "jsonc", "yaml"]
+    syntax: Literal["json", "jsonc", "toml", "yaml"]
     key: str
     path: str
+    mac_path: str | None = None
     windows_path: str | None = None
+    folder_variable: str | None = None
     project_path: str | None = None
+    more_names: tuple[str, ...] = ()
     after: str
     stdio: dict[str, Any]
     environment: str = "env"

@@ -5,15 +5,17 @@ from __future__ import annotations
 import json
 import os
 import random
+import shutil
 import threading
 import time
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 import pytest
 
 from droidgate.calls import audit_log
-from droidgate.calls.audit_log import FIRST, HEAD_NAME, KEY_NAME, AuditLog, file_of, log_files
+from droidgate.calls.audit_log import FIRST, HEAD_NAME, KEY_NAME, AuditLog, file_of, log_files, start_file
 from droidgate.calls.audit_reading import Break, Verification, read_calls, read_head, verify
 from droidgate_mappings.model.errors import DroidgateError, InputError, WriteError
 from gateway.calling.log_writers import ALLOWED, SUBJECT, kill_writers, write_calls
@@ -31,14 +33,14 @@ def log(tmp_path: Path) -> AuditLog:
 
 def check_holds(log: AuditLog, records: int) -> Verification:
     """Check that a log's chain holds and has a number of records."""
-    verification = verify(log.folder)
+    verification = verify(log.folder, key_folder=log.key_folder)
     assert (verification.broken, verification.records) == (None, records)
     return verification
 
 
-def broken_in(folder: Path, **options: str) -> Break:
+def broken_in(folder: Path, *, expected: str | None = None, after: str | None = None) -> Break:
     """Return where the chain of a log breaks, which it has to."""
-    broken = verify(folder, **options).broken
+    broken = verify(folder, expected=expected, after=after).broken
     assert broken is not None
     return broken
 
@@ -311,6 +313,55 @@ def test_a_log_that_is_gone_is_found_by_the_head_and_later(
     write_calls(log, 1)
     assert broken_in(log.folder).message.startswith("records 1 to 20 are missing before record 21;")
     assert verify(log.folder, after=noted).broken is None
+
+
+def _write_anew(log: AuditLog) -> None:
+    forger = AuditLog(log.folder.with_name("other"), log.folder.with_name("other-key"))
+    write_calls(forger, 10)
+    shutil.rmtree(log.folder)
+    forger.folder.rename(log.folder)
+
+
+@pytest.mark.parametrize(("attack", "kind", "message", "notes"), [
+    pytest.param(lambda log: shutil.rmtree(log.folder), "removed", "all records are missing",
+        ("record 1: the log was gone",), id="the folder is removed"),
+    pytest.param(lambda log: [path.write_bytes(b"") for path in log.folder.iterdir()], "removed",
+        "all records are missing", ("record 1: the head was missing or damaged",),
+        id="all files are emptied"),
+    pytest.param(_write_anew, "changed", "record 1 is not the one that this log began with", (),
+        id="all of it is written anew"),
+])  # fmt: skip
+def test_a_log_without_its_start_is_found_by_what_is_kept_elsewhere(
+    log: AuditLog, attack: Callable[[AuditLog], object], kind: str, message: str, notes: tuple[str, ...]
+) -> None:
+    attack(log)
+    check = partial(verify, log.folder, key_folder=log.key_folder)
+    broken = check().broken
+    assert broken is not None
+    assert (broken.kind, broken.message.partition(";")[0]) == (kind, message)
+    write_calls(AuditLog(log.folder, log.key_folder), 1)
+    broken = check().broken
+    assert broken is not None
+    assert broken.message.startswith("record 1 is not the one that this log began with; if you removed")
+    start_file(log.folder, log.key_folder).unlink()
+    write_calls(AuditLog(log.folder, log.key_folder), 1)
+    verification = check()
+    assert (verification.broken, verification.notes) == (None, notes)
+    assert start_file(log.folder, log.key_folder).exists()
+
+
+def test_a_log_of_several_files_begins_with_the_first_of_them(tmp_path: Path) -> None:
+    log = AuditLog(tmp_path / "log", tmp_path / "key", rotate_at=3000)
+    write_calls(log, 30)
+    assert verify(log.folder, key_folder=log.key_folder).broken is None
+    archive = tmp_path / "archive"
+    archive.mkdir()
+    oldest = file_of(log.folder, 1)
+    oldest.rename(archive / oldest.name)
+    noted = verify(archive).digest
+    write_calls(AuditLog(log.folder, log.key_folder), 1)
+    assert verify(log.folder, after=noted, key_folder=log.key_folder).broken is None
+    assert verify(log.folder, key_folder=log.key_folder).broken is not None
 
 
 def test_threads_share_a_log(tmp_path: Path) -> None:

@@ -33,6 +33,12 @@ def home(tmp_path: Path, phone: VirtualPhone, monkeypatch: pytest.MonkeyPatch) -
     return tmp_path
 
 
+def let_programs_approve(home: Path) -> None:
+    """Write a policy by which `pins approve --yes` needs no terminal."""
+    (home / "config").mkdir(exist_ok=True)
+    (home / "config" / "policy.toml").write_text("programs_may_approve = true\n")
+
+
 def keep_changed_approval(capability: str) -> None:
     """Approve a capability of the notes app as if it had been declared otherwise."""
     declared = declared_capabilities(open_device().caller.targets)
@@ -43,7 +49,8 @@ def keep_changed_approval(capability: str) -> None:
     PinStore().approve(pin_of(earlier, capability, user=0, signer=item.pin.signer), earlier)
 
 
-def test_an_approval_is_made_listed_compared_and_removed(droidgate: Runner) -> None:
+def test_an_approval_is_made_listed_compared_and_removed(droidgate: Runner, home: Path) -> None:
+    let_programs_approve(home)
     assert droidgate.document("pins", "list")["pins"] == []
     made = droidgate.document("pins", "approve", CREATE, "--yes")
     assert [entry["capability"] for entry in made["approved"]] == [f"{NOTES}.NotesService#createNote"]
@@ -57,7 +64,8 @@ def test_an_approval_is_made_listed_compared_and_removed(droidgate: Runner) -> N
     assert droidgate.document("pins", "list")["pins"] == []
 
 
-def test_a_changed_declaration_is_shown_before_it_is_approved_again(droidgate: Runner) -> None:
+def test_a_changed_declaration_is_shown_before_it_is_approved_again(droidgate: Runner, home: Path) -> None:
+    let_programs_approve(home)
     keep_changed_approval(f"{NOTES}.NotesService#createNote")
     [difference] = droidgate.document("pins", "diff")["pins"]
     assert difference["state"] == "changed"
@@ -69,11 +77,20 @@ def test_a_changed_declaration_is_shown_before_it_is_approved_again(droidgate: R
     assert droidgate.document("pins", "diff")["pins"][0]["state"] == "unchanged"
 
 
-def test_nothing_is_approved_where_nobody_can_be_asked(droidgate: Runner) -> None:
-    run = droidgate("pins", "approve", CREATE)
+@pytest.mark.parametrize(("may_approve", "options", "hint"), [
+    pytest.param(False, (), "run it on a terminal; your policy lets no program approve", id="by default"),
+    pytest.param(False, ("--yes",), "run it on a terminal; your policy lets no program approve", id="--yes"),
+    pytest.param(True, (), "read the above, then run it again with --yes", id="the policy lets programs"),
+])  # fmt: skip
+def test_nothing_is_approved_where_nobody_can_be_asked(
+    options: tuple[str, ...], hint: str, droidgate: Runner, home: Path, *, may_approve: bool
+) -> None:
+    if may_approve:
+        let_programs_approve(home)
+    run = droidgate("pins", "approve", CREATE, *options)
     assert run.code == 2
     assert "takes: title: string" in run.out
-    assert "run it again with --yes" in run.err
+    assert f"hint: {hint}" in run.err
     assert PinStore().list() == ()
 
 
@@ -82,6 +99,12 @@ def test_a_terminal_is_asked(answer: bytes, approved: int, home: Path) -> None:
     shown = run_on_terminal("pins", "approve", CREATE, typed=answer, DROIDGATE_HOME=str(home))
     assert "Approve 1 capability? [y/N]" in shown
     assert len(PinStore().list()) == approved
+
+
+def test_a_person_at_a_terminal_needs_no_question(home: Path) -> None:
+    shown = run_on_terminal("pins", "approve", CREATE, "--yes", typed=b"", DROIDGATE_HOME=str(home))
+    assert "Approve 1 capability?" not in shown
+    assert len(PinStore().list()) == 1
 
 
 def test_a_name_that_means_nothing_gets_a_suggestion(droidgate: Runner) -> None:

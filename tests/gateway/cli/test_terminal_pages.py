@@ -303,6 +303,8 @@ def stable_page(page: Iterable[Block], changed: Mapping[str, str]) -> Sequence[B
 
 @pytest.mark.slow
 def test_pages_of_a_phone_with_shims_fit_each_width(drawing: Pages, tmp_path: Path) -> None:
+    (tmp_path / "config").mkdir()
+    (tmp_path / "config" / "policy.toml").write_text("programs_may_approve = true\n")
     with start_phone(server_port=0) as phone:
         changed = {
             re.escape(phone.serial): "127.0.0.1:5600",

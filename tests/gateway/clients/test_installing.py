@@ -7,6 +7,8 @@ import json
 import os
 import shutil
 import sys
+import tomllib
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -14,27 +16,42 @@ import pytest
 import yaml
 
 import droidgate as library
-from droidgate.serving.client_settings import json_edit
+from droidgate.serving.client_settings import json_edit, settings_installation
 from droidgate_mappings.model.errors import InputError, UsageError
 from droidgate_mappings.tables.clients import load_clients
 from gateway.cli.program_runs import Runner
 
-CLIENTS = ("claude-desktop", "claude-code", "cursor", "vscode", "gemini-cli", "goose")
+CLIENTS = (
+    "claude-desktop", "claude-code", "cursor", "vscode", "gemini-cli", "goose", "codex", "windsurf", "zed",
+    "cline", "lm-studio", "copilot-cli", "opencode", "amp",
+)  # fmt: skip
 EVERYWHERE = {
     "claude-code": ".claude.json",
     "cursor": ".cursor/mcp.json",
     "gemini-cli": ".gemini/settings.json",
+    "codex": ".codex/config.toml",
+    "windsurf": ".codeium/windsurf/mcp_config.json",
+    "cline": ".cline/data/settings/cline_mcp_settings.json",
+    "lm-studio": ".lmstudio/mcp.json",
+    "copilot-cli": ".copilot/mcp-config.json",
+    "opencode": ".config/opencode/opencode.json",
+    "amp": ".config/amp/settings.json",
 }
 MAC = "Library/Application Support"
 PATHS = {
     "linux": {**EVERYWHERE, "claude-desktop": ".config/Claude/claude_desktop_config.json",
-              "vscode": ".config/Code/User/mcp.json", "goose": ".config/goose/config.yaml"},
+              "vscode": ".config/Code/User/mcp.json", "goose": ".config/goose/config.yaml",
+              "zed": ".config/zed/settings.json"},
     "darwin": {**EVERYWHERE, "claude-desktop": f"{MAC}/Claude/claude_desktop_config.json",
-               "vscode": f"{MAC}/Code/User/mcp.json", "goose": ".config/goose/config.yaml"},
+               "vscode": f"{MAC}/Code/User/mcp.json", "goose": ".config/goose/config.yaml",
+               "zed": ".config/zed/settings.json"},
     "win32": {**EVERYWHERE, "claude-desktop": "AppData/Roaming/Claude/claude_desktop_config.json",
               "vscode": "AppData/Roaming/Code/User/mcp.json",
-              "goose": "AppData/Roaming/Block/goose/config/config.yaml"},
+              "goose": "AppData/Roaming/Block/goose/config/config.yaml",
+              "zed": "AppData/Roaming/Zed/settings.json"},
 }  # fmt: skip
+FOLDERS = ("APPDATA", "XDG_CONFIG_HOME", "DROIDGATE_HOME", "CODEX_HOME", "COPILOT_HOME")
+ENVIRONMENTS = {"goose": "envs", "opencode": "environment"}
 ADB_SERVER = ("ADB_SERVER_SOCKET", "ANDROID_ADB_SERVER_ADDRESS", "ANDROID_ADB_SERVER_PORT")
 SERVE = ["serve", "--serial", "emulator-5554"]
 GOOSE = {
@@ -49,6 +66,15 @@ STARTED: dict[str, tuple[str, dict[str, Any]]] = {
     "gemini-cli": ("mcpServers", {"command": "/bin/droidgate", "args": SERVE}),
     "goose": ("extensions",
      {**GOOSE, "type": "stdio", "cmd": "/bin/droidgate", "args": SERVE, "env_keys": []}),
+    "codex": ("mcp_servers", {"command": "/bin/droidgate", "args": SERVE, "tool_timeout_sec": 300}),
+    "windsurf": ("mcpServers", {"command": "/bin/droidgate", "args": SERVE}),
+    "zed": ("context_servers", {"command": "/bin/droidgate", "args": SERVE, "env": {}}),
+    "cline": ("mcpServers", {"type": "stdio", "command": "/bin/droidgate", "args": SERVE, "timeout": 300}),
+    "lm-studio": ("mcpServers", {"command": "/bin/droidgate", "args": SERVE}),
+    "copilot-cli": ("mcpServers",
+     {"type": "local", "command": "/bin/droidgate", "args": SERVE, "tools": ["*"]}),
+    "opencode": ("mcp", {"type": "local", "command": ["/bin/droidgate", *SERVE], "enabled": True}),
+    "amp": ("amp.mcpServers", {"command": "/bin/droidgate", "args": SERVE}),
 }  # fmt: skip
 ADDRESS = "http://127.0.0.1:8765/mcp"
 BEARER = {"Authorization": "Bearer ${DROIDGATE_TOKEN}"}
@@ -60,13 +86,18 @@ REACHED: dict[str, dict[str, Any]] = {
     "gemini-cli": {"httpUrl": ADDRESS, "headers": BEARER},
     "goose": {**GOOSE, "type": "streamable_http", "uri": ADDRESS, "env_keys": ["DROIDGATE_TOKEN"],
               "headers": BEARER},
+    "codex": {"url": ADDRESS, "bearer_token_env_var": "DROIDGATE_TOKEN", "tool_timeout_sec": 300},
+    "windsurf": {"serverUrl": ADDRESS, "headers": {"Authorization": "Bearer ${env:DROIDGATE_TOKEN}"}},
+    "opencode": {"type": "remote", "url": ADDRESS, "enabled": True, "oauth": False,
+                 "headers": {"Authorization": "Bearer {env:DROIDGATE_TOKEN}"}},
+    "amp": {"url": ADDRESS, "headers": BEARER},
 }  # fmt: skip
 
 
 @pytest.fixture
 def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Return the folder that is the user's for a test."""
-    for name in ("APPDATA", "XDG_CONFIG_HOME", "DROIDGATE_HOME", "ANDROID_SERIAL", *ADB_SERVER):
+    for name in (*FOLDERS, "ANDROID_SERIAL", *ADB_SERVER):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setattr(Path, "home", lambda: tmp_path)
     monkeypatch.setattr(sys, "platform", "linux")
@@ -74,8 +105,14 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
+def load_text(path: Path, text: str) -> Any:
+    """Return what a text is in the syntax of a file."""
+    readers: dict[str, Callable[[str], Any]] = {".yaml": yaml.safe_load, ".toml": tomllib.loads}
+    return readers.get(path.suffixes[0], json.loads)(text)
+
+
 def load(path: Path) -> Any:
-    return (yaml.safe_load if ".yaml" in path.suffixes else json.loads)(path.read_text())
+    return load_text(path, path.read_text())
 
 
 def test_the_table_has_these_clients_with_a_source_each() -> None:
@@ -108,7 +145,8 @@ def test_the_server_gets_the_variables_that_lead_to_the_phone_and_a_shared_proje
     entry = library.install_client(client).entry
     assert entry is not None
     expected = {"ANDROID_ADB_SERVER_PORT": "5638", "DROIDGATE_HOME": str(home / "mine")}
-    assert entry["envs" if client == "goose" else "env"] == expected
+    assert entry[ENVIRONMENTS.get(client, "env")] == expected
+    assert load(home / PATHS["linux"][client])[STARTED[client][0]] == {"droidgate": entry}
     if load_clients()[client].project_path is not None:
         shared = library.install_client(client, project=home).entry
         assert "5638" not in json.dumps(shared)
@@ -121,10 +159,37 @@ def test_a_client_reaches_a_running_server_by_the_name_of_a_variable(client: str
     assert load(change.path)[STARTED[client][0]] == {"droidgate": REACHED[client]}
 
 
-def test_a_client_that_takes_no_addresses_says_so(home: Path) -> None:
+@pytest.mark.parametrize("client", sorted({*CLIENTS} - {*REACHED}))
+def test_a_client_that_takes_no_addresses_with_a_variable_says_so(client: str, home: Path) -> None:
     with pytest.raises(UsageError, match="no servers with an address"):
-        library.install_client("claude-desktop", url=ADDRESS)
+        library.install_client(client, url=ADDRESS)
     assert not any(home.iterdir())
+
+
+@pytest.mark.parametrize(("client", "variable", "file"), [
+    ("codex", "CODEX_HOME", "config.toml"),
+    ("copilot-cli", "COPILOT_HOME", "mcp-config.json"),
+    ("opencode", "XDG_CONFIG_HOME", "opencode/opencode.json"),
+    ("amp", "XDG_CONFIG_HOME", "amp/settings.json"),
+    ("zed", "XDG_CONFIG_HOME", "zed/settings.json"),
+])  # fmt: skip
+def test_settings_are_in_the_folder_that_a_variable_names(
+    client: str, variable: str, file: str, home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(variable, str(home / "elsewhere"))
+    assert library.install_client(client).path == home.resolve() / "elsewhere" / file
+
+
+@pytest.mark.parametrize(("client", "file"), [("opencode", "opencode.jsonc"), ("amp", "settings.jsonc")])
+def test_a_file_with_comments_that_is_there_is_changed(client: str, file: str, home: Path) -> None:
+    path = home / ".config" / client / file
+    path.parent.mkdir(parents=True)
+    path.write_text('{\n  // mine\n  "theme": "dark",\n}\n')
+    assert library.install_client(client).path == path.resolve()
+    assert "// mine" in path.read_text()
+    assert library.install_client(client, project=home).path == (
+        home.resolve() / {"opencode": "opencode.json", "amp": ".amp/settings.json"}[client]
+    )
 
 
 TOKEN_INPUT = {
@@ -173,6 +238,7 @@ def test_removing_takes_what_vscode_asks_for_out_where_we_wrote_it_and_no_server
     path.parent.mkdir(parents=True)
     path.write_text(settings)
     library.install_client("vscode", url=ADDRESS)
+    path.write_text(f"{path.read_text()}// changed since\n")
     added = json_edit.read_settings(path.read_text(), path="mcp.json", comments=True)["inputs"]
     library.install_client("vscode", remove=True)
     written = json_edit.read_settings(path.read_text(), path="mcp.json", comments=True)
@@ -196,32 +262,101 @@ def test_print_prints_the_entry_of_settings_that_cannot_be_changed(
 def test_print_has_what_the_client_asks_for_and_writes_nothing(home: Path, droidgate: Runner) -> None:
     run = droidgate("install-client", "vscode", "--url", ADDRESS, "--print")
     assert json.loads(run.out) == {"servers": {"droidgate": REACHED["vscode"]}, "inputs": [TOKEN_INPUT]}
-    for client, read in (("vscode", json.loads), ("goose", yaml.safe_load)):
+    for client, read in (("vscode", json.loads), ("goose", yaml.safe_load), ("codex", tomllib.loads)):
         run = droidgate("install-client", client, "--serial", "emulator-5554", "--print")
         key, entry = STARTED[client]
         assert (run.code, read(run.out)) == (0, {key: {"droidgate": entry}})
     assert not any(home.iterdir())
 
 
-@pytest.mark.parametrize("client", ["claude-code", "cursor", "vscode", "gemini-cli"])
-def test_the_settings_of_a_project_have_no_path_of_this_computer(client: str, home: Path) -> None:
-    project = home / "project"
-    project.mkdir()
-    change = library.install_client(client, project=project)
-    assert change.path.is_relative_to(project.resolve())
-    assert load(change.path)[STARTED[client][0]]["droidgate"]["command"] == "droidgate"
+PROJECT_PATHS = {
+    "claude-code": ".mcp.json",
+    "cursor": ".cursor/mcp.json",
+    "vscode": ".vscode/mcp.json",
+    "gemini-cli": ".gemini/settings.json",
+    "codex": ".codex/config.toml",
+    "zed": ".zed/settings.json",
+    "copilot-cli": ".github/mcp.json",
+    "opencode": "opencode.json",
+    "amp": ".amp/settings.json",
+}
 
 
 @pytest.mark.parametrize("client", CLIENTS)
-def test_what_is_in_the_file_stays_and_is_kept_as_a_backup(client: str, home: Path) -> None:
+def test_the_settings_of_a_project_have_no_path_of_this_computer(client: str, home: Path) -> None:
+    project = home / "project"
+    project.mkdir()
+    if client not in PROJECT_PATHS:
+        with pytest.raises(UsageError, match="has no settings of a project"):
+            library.install_client(client, project=project)
+        return
+    change = library.install_client(client, project=project)
+    assert change.path == project.resolve() / PROJECT_PATHS[client]
+    command = load(change.path)[STARTED[client][0]]["droidgate"]["command"]
+    assert command == (["droidgate", "serve"] if client == "opencode" else "droidgate")
+
+
+@pytest.mark.parametrize("link", [".cursor", ".cursor/mcp.json", ".cursor/mcp.json.before-droidgate"])
+@pytest.mark.parametrize("is_there", [True, False])
+def test_no_link_of_a_project_leads_to_a_file_that_is_read_or_written(
+    link: str, home: Path, droidgate: Runner, *, is_there: bool
+) -> None:
+    outside = home / "outside"
+    outside.mkdir()
+    if is_there:
+        (outside / "mcp.json").write_text('{"secret": 1}')
+    path = home / "project" / link
+    path.parent.mkdir(parents=True)
+    if link.endswith("-droidgate"):
+        path.with_name("mcp.json").write_text("{}")
+    path.symlink_to(outside if link == ".cursor" else outside / "mcp.json")
+    run = droidgate("install-client", "cursor", "--project", str(home / "project"))
+    if link.endswith("-droidgate"):
+        assert (run.code, path.is_symlink()) == (0, False)
+    else:
+        assert (run.code, "a link leads out of the project" in run.err) == (3, True)
+    assert "secret" not in run.out + run.err
+    written = {each.name: each.read_text() for each in outside.iterdir()}
+    assert written == ({"mcp.json": '{"secret": 1}'} if is_there else {})
+
+
+def test_a_link_to_itself_is_one_error(home: Path) -> None:
+    (home / ".claude.json").symlink_to(home / ".claude.json")
+    (home / ".mcp.json").symlink_to(home / ".mcp.json")
+    for project in (None, home):
+        with pytest.raises(InputError, match="symbolic links"):
+            library.install_client("claude-code", project=project)
+
+
+def test_a_pipe_in_a_project_is_not_waited_for(home: Path) -> None:
+    os.mkfifo(home / ".mcp.json")
+    with pytest.raises(InputError, match="not a regular file"):
+        library.install_client("claude-code", project=home)
+
+
+@pytest.mark.parametrize("client", CLIENTS)
+def test_what_is_in_the_file_stays_and_is_kept_as_a_backup(
+    client: str, home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     path = home / PATHS["linux"][client]
     path.parent.mkdir(parents=True, exist_ok=True)
     key = STARTED[client][0]
     before = f'{{"other": {{"a": [1]}}, "{key}": {{"mine": {{"command": "x"}}}}}}\n'
     if client == "goose":
         before = "# mine\nother: {a: [1]}\nextensions:\n  mine: {command: x}\n"
+    if client == "codex":
+        before = '# mine\nother.a = [1]\n[mcp_servers.mine]\ncommand = "x"\n'
     path.write_text(before)
     path.chmod(0o600)
+    monkeypatch.setattr(os, "umask", lambda _mask: 0)
+    modes: list[int] = []
+    chmod = Path.chmod
+
+    def change_mode(file: Path, mode: int) -> None:
+        modes.append(mode)
+        chmod(file, mode)
+
+    monkeypatch.setattr(Path, "chmod", change_mode)
     change = library.install_client(client)
     written = load(path)
     assert written["other"] == {"a": [1]}
@@ -230,8 +365,41 @@ def test_what_is_in_the_file_stays_and_is_kept_as_a_backup(client: str, home: Pa
     assert change.backup.read_text() == before
     if os.name == "posix":
         assert path.stat().st_mode & 0o777 == change.backup.stat().st_mode & 0o777 == 0o600
+        assert set(modes) == {0o600}
+    library.install_client(client, serials=["emulator-5554"])
     library.install_client(client, remove=True)
-    assert load(path) == load(change.backup) or set(load(path)[key]) == {"mine"}
+    assert path.read_text() == before
+    assert not change.backup.exists()
+    library.install_client(client)
+    path.write_text(f"{path.read_text()}\n")
+    library.install_client(client, remove=True)
+    assert load(path) == load_text(path, before)
+
+
+@pytest.mark.parametrize("client", CLIENTS)
+@pytest.mark.parametrize("before", [None, "", "\n"], ids=["no file", "an empty file", "a blank file"])
+def test_removing_what_was_added_to_nothing_leaves_what_was_there(
+    client: str, before: str | None, home: Path
+) -> None:
+    path = home / PATHS["linux"][client]
+    path.parent.mkdir(parents=True, exist_ok=True)
+    if before is not None:
+        path.write_text(before)
+    for serial in ("a", "b"):
+        library.install_client(client, serials=[serial])
+    assert library.install_client(client, remove=True).is_change
+    assert {each.name: each.read_text() for each in path.parent.iterdir() if each.is_file()} == (
+        {} if before is None else {path.name: before}
+    )
+
+
+def test_an_entry_that_the_user_had_is_not_put_back(home: Path) -> None:
+    path = home / ".cursor/mcp.json"
+    path.parent.mkdir()
+    path.write_text('{"mcpServers": {"droidgate": {"command": "mine"}}}')
+    library.install_client("cursor")
+    library.install_client("cursor", remove=True)
+    assert load(path) == {"mcpServers": {}}
 
 
 @pytest.mark.parametrize(("client", "text"), [
@@ -243,6 +411,10 @@ def test_what_is_in_the_file_stays_and_is_kept_as_a_backup(client: str, home: Pa
     ("goose", "extensions: {mine: {type: stdio}}\n"),
     ("goose", "extensions: [a]\n"),
     ("goose", "base: &x {a: 1}\nextensions: *x\n"),
+    ("codex", "a = "),
+    ("codex", 'mcp_servers = {mine = {command = "x"}}\n'),
+    ("codex", "mcp_servers = []\n"),
+    ("codex", "notes = '''\n[mcp_servers.droidgate]\na = 1\n'''\n"),
 ])  # fmt: skip
 def test_settings_that_cannot_be_changed_safely_stay_as_they_are(
     client: str, text: str, home: Path, droidgate: Runner
@@ -274,10 +446,53 @@ def test_what_makes_no_entry_is_refused(options: dict[str, Any], home: Path) -> 
     assert not any(home.iterdir())
 
 
-def test_an_unknown_client_is_refused_with_the_closest_one() -> None:
-    with pytest.raises(UsageError, match="unknown client 'claude'") as caught:
-        library.install_client("claude")
-    assert "claude-code" in (caught.value.hint or "")
+@pytest.mark.parametrize(("name", "meant"), [
+    ("claude", "'claude-desktop' or 'claude-code'"),
+    ("Claude Code", "'claude-code'"),
+    ("claude_dekstop", "'claude-desktop'"),
+    ("vs-code", "'vscode'"),
+    ("visual studio", "'vscode'"),
+    ("gemini", "'gemini-cli'"),
+    ("codex-cli", "'codex'"),
+    ("copilot", "'copilot-cli'"),
+    ("github-copilot", "'copilot-cli'"),
+    ("lmstudio", "'lm-studio'"),
+    ("open-code", "'opencode'"),
+    ("widnsurf", "'windsurf'"),
+    ("curser", "'cursor'"),
+    ("zed-editor", "'zed'"),
+    ("x" * 1000, None),
+])  # fmt: skip
+def test_an_unknown_client_is_refused_with_the_one_that_was_meant(name: str, meant: str | None) -> None:
+    with pytest.raises(UsageError, match="unknown client") as caught:
+        library.install_client(name)
+    hint = f"known: {', '.join(CLIENTS)}"
+    assert caught.value.hint == (hint if meant is None else f"did you mean {meant}? {hint}")
+
+
+@pytest.mark.parametrize(("options", "missing", "warning"), [
+    ((), "mcp", "the server needs the package mcp, which is not installed; run: pip install"),
+    (("--project", "."), "droidgate", "the entry starts `droidgate`, which is not on PATH"),
+    (("--print",), "mcp", "the server needs the package mcp"),
+    (("--url", ADDRESS), "mcp", ""),
+    (("--remove",), "mcp", ""),
+    ((), "droidgate", ""),
+])  # fmt: skip
+def test_an_entry_that_cannot_start_is_warned_of(
+    options: tuple[str, ...],
+    missing: str,
+    warning: str,
+    home: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    droidgate: Runner,
+) -> None:
+    monkeypatch.chdir(home)
+    monkeypatch.setattr(settings_installation, "find_spec", lambda name: None if name == missing else name)
+    if missing == "droidgate":
+        monkeypatch.setattr(shutil, "which", lambda *_args, **_options: None)
+    run = droidgate("install-client", "cursor", *options)
+    assert run.code == 0
+    assert (warning in run.err, "warning:" in run.err) == (True, bool(warning))
 
 
 def test_the_command_shows_the_change_and_next_step_and_keeps_a_link(home: Path, droidgate: Runner) -> None:

@@ -1,7 +1,8 @@
-"""One entry of a JSON or YAML text changes, and everything else stays as it was typed."""
+"""One entry of a JSON, TOML or YAML text changes, and everything else stays as it was typed."""
 
 import json
 import re
+import tomllib
 from random import Random
 from typing import Any
 
@@ -9,7 +10,7 @@ import pytest
 import yaml
 from hypothesis import given, strategies as st
 
-from droidgate.serving.client_settings import yaml_edit
+from droidgate.serving.client_settings import toml_edit, yaml_edit
 from droidgate.serving.client_settings.json_edit import read_settings, remove_member, set_member
 from droidgate.serving.client_settings.yaml_edit import remove_entry, set_entry
 from droidgate_mappings.model.errors import InputError
@@ -189,3 +190,53 @@ def test_what_is_not_a_yaml_mapping_is_refused_with_its_place(text: str) -> None
     with pytest.raises(InputError) as caught:
         yaml_edit.read_settings(text, path="config.yaml")
     assert (caught.value.place or "").startswith("config.yaml")
+
+
+# TOML
+
+
+CODEX_ENTRY: dict[str, Any] = {"command": "droidgate", "args": ["serve", 'a "b"'], "env": {"A B": "\\"}}
+CODEX = """\
+model = "x"   # fast
+notes = '''
+[mcp_servers.mine]
+'''
+
+[mcp_servers."other"]   # mine
+command = "y"
+rows = [
+  [1, 2],
+]
+[mcp_servers.other.env]
+A = "b"
+
+# what follows
+[[hooks]]
+command = "z"
+"""
+
+
+@pytest.mark.parametrize("text", [
+    "", "a = 1", "a = 1\r\n", CODEX, "[mcp_servers]\n", '[mcp_servers]\nb = {command = "y"}\n# end\n',
+    'mcp_servers.b.command = "y"\n',
+])  # fmt: skip
+def test_an_entry_of_toml_is_added_replaced_and_taken_out_again(text: str) -> None:
+    before = tomllib.loads(text)
+    servers = before.get("mcp_servers", {})
+    added = text
+    for entry in ({"command": "old", "env": {}}, CODEX_ENTRY):
+        added = toml_edit.set_entry(added, "mcp_servers", "droidgate", entry)
+        assert tomllib.loads(added) == {**before, "mcp_servers": {**servers, "droidgate": entry}}
+    assert added.startswith(text)
+    assert toml_edit.remove_entry(added, "mcp_servers", "droidgate").rstrip() == text.rstrip()
+    if "\r\n" in text:
+        assert re.search(r"(?<!\r)\n", added) is None
+
+
+def test_an_entry_of_toml_is_replaced_and_removed_in_its_place() -> None:
+    changed = toml_edit.set_entry(CODEX, "mcp_servers", "other", {"command": "w"})
+    expected = tomllib.loads(CODEX)
+    expected["mcp_servers"]["other"] = {"command": "w"}
+    assert tomllib.loads(changed) == expected
+    removed = toml_edit.remove_entry(CODEX, "mcp_servers", "other")
+    assert removed == CODEX[: CODEX.index('[mcp_servers."')] + CODEX[CODEX.index("# what follows") :]

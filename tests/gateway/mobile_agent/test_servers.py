@@ -615,6 +615,45 @@ def test_the_official_client_does_a_task_of_twelve_steps(mode: str) -> None:
         check_phone(phone)
 
 
+# What UFO's tests/integration/test_mobile_mcp_server.py and test_mobile_mcp_standalone.py call, in order.
+UFO_TESTS: list[tuple[str, dict[str, Any], set[str]]] = [
+    ("get_device_info", {}, {"device_info"}),
+    ("capture_screenshot", {"format": "base64"}, {"image", "width", "height", "format"}),
+    ("get_ui_tree", {}, {"ui_tree", "format"}),
+    ("get_mobile_app_target_info", {"include_system_apps": False, "force_refresh": True}, {"name"}),
+    ("get_app_window_controls_target_info", {"force_refresh": True}, {"id", "name", "type"}),
+    ("press_key", {"key_code": "KEYCODE_HOME"}, {"action"}),
+    ("tap", {"x": 540, "y": 960}, {"action"}),
+    ("swipe", {"start_x": 540, "start_y": 1200, "end_x": 540, "end_y": 600, "duration": 300}, {"action"}),
+    ("invalidate_cache", {"cache_type": "all"}, {"message"}),
+    ("press_key", {"key_code": "KEYCODE_HOME"}, {"action"}),
+    ("get_app_window_controls_target_info", {"force_refresh": True}, {"id", "name", "type"}),
+    ("invalidate_cache", {"cache_type": "controls"}, {"message"}),
+    ("get_app_window_controls_target_info", {"force_refresh": False}, {"id", "name", "type"}),
+]
+
+
+def run_ufo_tests(call: Call) -> None:
+    """Make the calls of UFO's own tests, with what they check of each answer."""
+    for tool, arguments, members in UFO_TESTS:
+        value = call(tool, **arguments)
+        if isinstance(value, list):
+            assert value, tool
+            assert members <= set(value[0]), tool
+        else:
+            assert value["success"] is True, tool
+            assert members <= set(value), tool
+    listed = call("get_app_window_controls_target_info", force_refresh=True)
+    named = next(item for item in listed if item["name"])
+    clicked = call("click_control", control_id=named["id"], control_name=named["name"])
+    assert clicked["success"] is True
+    assert call("capture_screenshot", format="base64")["image"].startswith("data:image/png;base64,")
+
+
+def test_the_calls_of_ufos_own_tests_are_answered(plain: ServedPhone) -> None:
+    run_ufo_tests(plain.value)
+
+
 @contextmanager
 def fastmcp_client(interpreter: Path, phone: ServedPhone) -> Iterator[Call]:
     program = Path(__file__).with_name("fastmcp_client.py")
@@ -641,3 +680,4 @@ def test_each_fastmcp_client_does_the_task_of_twelve_steps() -> None:
         with served_phone() as phone, fastmcp_client(interpreter, phone) as call:
             run_task(call)
             check_phone(phone)
+            run_ufo_tests(call)

@@ -37,8 +37,8 @@ class AuditVerify(
 ):
     """Check that no record was changed, removed or moved; exit with 1 and name the first place otherwise.
 
-    A user who may write the log can replace all of it. Keep the printed digest somewhere else, and name it
-    the next time.
+    A program that may write the log can write its last records anew. Keep the printed digest somewhere else,
+    and name it the next time.
     """
 
     expected: str | None = option(

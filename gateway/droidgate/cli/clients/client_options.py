@@ -20,7 +20,8 @@ class InstallClient(
 
     client: str = argument(
         "CLIENT",
-        "claude-desktop, claude-code, cursor, vscode, gemini-cli or goose",
+        "claude-desktop, claude-code, cursor, vscode, gemini-cli, goose, codex, windsurf, zed, cline, "
+        "lm-studio, copilot-cli, opencode or amp",
         ...,
         autocompletion=complete_clients,
     )

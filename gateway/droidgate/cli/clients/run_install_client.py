@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable
 from typing import Any, Literal
 
 import yaml
@@ -10,18 +11,20 @@ import yaml
 from droidgate.cli.clients.client_options import InstallClient
 from droidgate.cli.exit_codes import ExitCode
 from droidgate.cli.output.json_output import PublishedDocument
-from droidgate.cli.output.pages import Block, Line, file_lines
+from droidgate.cli.output.pages import Block, Line, file_lines, print_warning
 from droidgate.cli.output.reports import Report
 from droidgate.cli.output.safe_text import one_line, visible
+from droidgate.serving.client_settings import toml_edit
 from droidgate.serving.client_settings.settings_installation import (
     ClientChange,
     install_client,
     settings_with_entry,
+    start_warnings,
 )
 from droidgate_mappings.model.errors import UsageError
 from droidgate_mappings.tables.clients import load_clients
 
-Status = Literal["created", "updated", "unchanged", "would change"]
+Status = Literal["created", "updated", "removed", "unchanged", "would change"]
 
 
 class InstallClientDocument(PublishedDocument, schema="droidgate.install-client/1"):
@@ -35,6 +38,7 @@ class InstallClientDocument(PublishedDocument, schema="droidgate.install-client/
         diff: The change as a unified diff.
         backup: Where the settings before are.
         next_step: What the user does next.
+        warnings: Why the client will not be able to start the server.
     """
 
     client: str
@@ -44,6 +48,7 @@ class InstallClientDocument(PublishedDocument, schema="droidgate.install-client/
     diff: str
     backup: str | None
     next_step: str
+    warnings: tuple[str, ...]
 
 
 def install(options: InstallClient) -> Report | int:
@@ -59,8 +64,10 @@ def install(options: InstallClient) -> Report | int:
     }
     if options.is_printed and not options.as_json:
         print(_settings_text(options.client, settings_with_entry(options.client, **entry)))
+        _warn(() if options.url else start_warnings(is_shared=options.project is not None))
         return ExitCode.OK
     change = install_client(options.client, **entry, remove=options.remove, write=not options.is_printed)
+    _warn(change.warnings)
     status = _status(change, is_written=not options.is_printed)
     if options.as_json:
         files = {} if options.is_printed else {change.path: status}
@@ -73,7 +80,14 @@ def _status(change: ClientChange, *, is_written: bool) -> Status:
         return "unchanged"
     if not is_written:
         return "would change"
+    if change.after is None:
+        return "removed"
     return "created" if change.before is None else "updated"
+
+
+def _warn(warnings: Iterable[str]) -> None:
+    for warning in warnings:
+        print_warning(f"warning: {one_line(warning)}")
 
 
 def _document(change: ClientChange, status: Status) -> InstallClientDocument:
@@ -87,7 +101,10 @@ def _document(change: ClientChange, status: Status) -> InstallClientDocument:
 
 
 def _settings_text(client: str, settings: dict[str, Any]) -> str:
-    if load_clients()[client].syntax == "yaml":
+    syntax = load_clients()[client].syntax
+    if syntax == "toml":
+        return toml_edit.write_tables(settings)
+    if syntax == "yaml":
         return yaml.safe_dump(settings, sort_keys=False, allow_unicode=True).rstrip()
     return json.dumps(settings, indent=2, ensure_ascii=False)
 

@@ -39,7 +39,8 @@ class PinsApprove(
     """Read capabilities from the phone, show them, and approve them as they are declared now.
 
     An approval also holds for other versions of the app. It ends when the app declares the capability
-    differently, or is signed by another key. Asks on a terminal; without one, --yes is required.
+    differently, or is signed by another key. Asks on a terminal. A program without one is refused, unless
+    `policy.toml` has `programs_may_approve = true` and it says --yes.
     """
 
     patterns: list[str] = PATTERNS

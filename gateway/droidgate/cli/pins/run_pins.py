@@ -18,6 +18,7 @@ from droidgate.calls.declared_capabilities import (
 )
 from droidgate.calls.phones import open_device
 from droidgate.calls.pins import PinRecord, PinStore, diff
+from droidgate.calls.policy import Policy
 from droidgate.calls.subjects import NamePattern
 from droidgate.calls.targets import SCREENS
 from droidgate.cli.exit_codes import ExitCode
@@ -305,7 +306,7 @@ def approve_pins(options: PinsApprove) -> int:
     ]
     show(approval_page(open_ones, refused), sys.stderr if options.as_json else None)
     approved: list[PinRecord] = []
-    if open_ones and (options.yes or _ask(len(open_ones))):
+    if open_ones and _is_approved(len(open_ones), without_question=options.yes):
         approved = [approve(store, item, client=client) for item, _ in open_ones]
     if options.as_json:
         print_json(
@@ -369,10 +370,23 @@ def _declaration_lines(capability: Capability) -> list[Block]:
     return lines
 
 
-def _ask(count: int) -> bool:
-    if not (sys.stdin.isatty() and sys.stderr.isatty()):
-        message = "nobody can be asked for an approval: standard input is not a terminal"
+def _is_approved(count: int, *, without_question: bool) -> bool:
+    """Return whether capabilities are approved: by a person at a terminal, or by a program that may.
+
+    Raises:
+        UsageError: there is no terminal, and the policy lets no program approve, or it has to say --yes.
+    """
+    if sys.stdin.isatty() and sys.stderr.isatty():
+        return without_question or _ask(count)
+    message = "nobody can be asked for an approval: standard input or standard error is not a terminal"
+    if not Policy.load().settings.programs_may_approve:
+        raise UsageError(message, hint="run it on a terminal; your policy lets no program approve")
+    if not without_question:
         raise UsageError(message, hint="read the above, then run it again with --yes")
+    return True
+
+
+def _ask(count: int) -> bool:
     import typer
 
     question = f"Approve {amount(count, 'capability', 'capabilities')}?"

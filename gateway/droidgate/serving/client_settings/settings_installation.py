@@ -10,14 +10,18 @@ import shutil
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
+from importlib.util import find_spec
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
-from droidgate.computer.output_folder import write_files
-from droidgate.serving.client_settings import json_edit, yaml_edit
+from droidgate.computer.optional_packages import install_command
+from droidgate.computer.output_folder import replace_file
+from droidgate.serving.client_settings import json_edit, toml_edit, yaml_edit
+from droidgate_android.projects.project_files import check_inside, read_project_file
 from droidgate_mappings.model.errors import InputError, UsageError, WriteError
 from droidgate_mappings.tables.clients import ClientRow, load_clients
-from droidgate_mappings.text.nearest_names import suggest_name
+from droidgate_mappings.text.nearest_names import nearest_names
 from droidgate_mappings.user_folders import HOME_VARIABLE
 
 BACKUP_ENDING: Final = ".before-droidgate"
@@ -33,7 +37,29 @@ _NAME: Final = re.compile(r"[A-Za-z][A-Za-z0-9_-]{0,63}")
 _VARIABLE: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,63}")
 _ADDRESS: Final = re.compile(r"https?://[^\s\"'<>{}$]+")
 _INPUTS: Final = "inputs"
-_MOST_BYTES: Final = 16 * 1024 * 1024
+_MARK: Final = "\ufeff"
+_SHORTEST: Final = 3
+_HINT: Final = "mend the file, or move it away"
+
+
+class _Syntax(NamedTuple):
+    """How settings are read, and how an entry of a text is set and removed."""
+
+    read: Callable[..., dict[str, Any]]
+    set: Callable[[str, str, str, Any], str]
+    remove: Callable[[str, str, str], str]
+
+
+_SYNTAXES: Final = {
+    "json": _Syntax(
+        partial(json_edit.read_settings, comments=False), json_edit.set_member, json_edit.remove_member
+    ),
+    "jsonc": _Syntax(
+        partial(json_edit.read_settings, comments=True), json_edit.set_member, json_edit.remove_member
+    ),
+    "toml": _Syntax(toml_edit.read_settings, toml_edit.set_entry, toml_edit.remove_entry),
+    "yaml": _Syntax(yaml_edit.read_settings, yaml_edit.set_entry, yaml_edit.remove_entry),
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,26 +70,28 @@ class ClientChange:
         client: Id of the client.
         path: The settings.
         before: Their text, None where the file does not exist yet.
-        after: Their text after the change.
+        after: Their text after the change, None where the file is removed.
         entry: The entry of the server; None where it is removed.
         backup: Where the text before is kept; None where nothing was replaced.
         next_step: What the user does next, one sentence.
         input: What the client asks its user for, in the list `inputs` of its settings; None where nothing.
+        warnings: Why the client will not be able to start the server, a sentence each; empty where it can.
     """
 
     client: str
     path: Path
     before: str | None
-    after: str
+    after: str | None
     entry: Mapping[str, Any] | None
     backup: Path | None
     next_step: str
     input: Mapping[str, Any] | None = None
+    warnings: tuple[str, ...] = ()
 
     @property
     def is_change(self) -> bool:
         """Return whether the text changes."""
-        return (self.before or "") != self.after
+        return (self.before or "") != (self.after or "") or (self.before is None) != (self.after is None)
 
     @property
     def diff(self) -> str:
@@ -72,7 +100,7 @@ class ClientChange:
         """
         name = str(self.path)
         lines = difflib.unified_diff(
-            (self.before or "").splitlines(), self.after.splitlines(), name, name, n=0, lineterm=""
+            (self.before or "").splitlines(), (self.after or "").splitlines(), name, name, n=0, lineterm=""
         )
         return "\n".join(lines)
 
@@ -100,7 +128,8 @@ def install_client(
         url: Address of a running server, in place of one that the client starts.
         variable: The environment variable that has the server's token; only its name is written. A client
             that cannot use one, such as VS Code, asks its user for the token.
-        remove: Take the entry out.
+        remove: Take the entry out. If nothing else changed since it was added, the settings are as they were
+            before, byte for byte: the backup takes their place, and a file that was made is removed.
         write: Write the settings, and a backup of those before next to them.
 
     Raises:
@@ -110,16 +139,24 @@ def install_client(
     """
     row = _find(client)
     entry = None if remove else _entry(row, serials, _checked_name(name), url, variable, project)
-    path = _path(row, project).resolve()
-    before = _read(path)
+    path = _path(row, project)
+    before = _read(path, project)
     asked = row.http_input if url is not None or remove else None
-    after = _change(row, path, before or "", name, entry, asked)
+    original = _original(row, path, before, name, project)
+    after: str | None
+    if remove and original is not None:
+        after = original.text
+    elif remove and before is None:
+        after = None
+    else:
+        after = _change(row, path, before or "", name, entry, asked)
     asked = None if remove else asked
     next_step = row.http_after if asked is not None and row.http_after is not None else row.after
-    change = ClientChange(row.id, path, before, after, entry, None, next_step, asked)
+    warnings = start_warnings(is_shared=project is not None) if entry is not None and url is None else ()
+    change = ClientChange(row.id, path, before, after, entry, None, next_step, asked, warnings)
     if not write or not change.is_change:
         return change
-    return _write(change)
+    return _write(change, original, project)
 
 
 def settings_with_entry(
@@ -145,11 +182,44 @@ def settings_with_entry(
     return {row.key: {name: entry}, **inputs}
 
 
+def start_warnings(*, is_shared: bool) -> tuple[str, ...]:
+    """Return why a client will not be able to start the server, a sentence each.
+
+    Args:
+        is_shared: The entry is one of a project, which starts `droidgate` from `PATH`.
+    """
+    warnings = []
+    if find_spec("mcp") is None:
+        command = install_command("serve")
+        warnings.append(f"the server needs the package mcp, which is not installed; run: {command}")
+    if is_shared and shutil.which("droidgate") is None:
+        warnings.append(
+            f"the entry starts `droidgate`, which is not on PATH; add {Path(sys.executable).parent}, or "
+            "install it where PATH leads: pipx install droidgate"
+        )
+    return tuple(warnings)
+
+
 def _find(client: str) -> ClientRow:
     clients = load_clients()
     if client not in clients:
-        raise UsageError(f"unknown client {client!r}", hint=suggest_name(client, clients))
+        near = [repr(name) for name in _near(client, clients)]
+        question = f"did you mean {' or '.join(near)}? " if near else ""
+        raise UsageError(f"unknown client {client!r}", hint=f"{question}known: {', '.join(clients)}")
     return clients[client]
+
+
+def _near(client: str, clients: Mapping[str, ClientRow]) -> list[str]:
+    """Return the clients that a name was probably meant as: one word of it, or a misspelt one."""
+    named = {row.id: row.id for row in clients.values()} | {row.title: row.id for row in clients.values()}
+    wanted = _letters(client)
+    parts = [named[name] for name in named if len(wanted) >= _SHORTEST and wanted in _letters(name)]
+    wholes = [row.id for row in clients.values() if len(row.id) >= _SHORTEST and _letters(row.id) in wanted]
+    return list(dict.fromkeys(parts or wholes or [named[name] for name in nearest_names(client, named)]))
+
+
+def _letters(name: str) -> str:
+    return re.sub(r"[\W_]", "", name).casefold()
 
 
 def _checked_name(name: str) -> str:
@@ -171,11 +241,13 @@ def _entry(
     if url is None:
         command, *arguments = _command(is_shared=project is not None)
         arguments += ["serve", *(word for serial in serials for word in ("--serial", serial))]
-        entry = _fill_entry(row.stdio, {"command": command, "arguments": arguments, "name": name})
+        words = [command, *arguments]
+        values = {"command": command, "arguments": arguments, "words": words, "name": name}
+        entry = _fill_entry(row.stdio, values)
         environment = _environment() if project is None else {}
         return {**entry, row.environment: environment} if environment else entry
     if row.http is None:
-        message = f"the settings of {row.title} have no servers with an address"
+        message = f"the settings of {row.title} have no servers with an address and the token's variable"
         raise UsageError(message, hint="leave --url out; the client starts the server itself")
     if serials:
         message = "a running server has its phones already"
@@ -222,18 +294,53 @@ def _filled(template: Any, values: Mapping[str, Any]) -> Any:
 
 
 def _path(row: ClientRow, project: str | os.PathLike[str] | None) -> Path:
-    if project is not None:
-        if row.project_path is None:
-            message = f"{row.title} has no settings of a project"
-            raise UsageError(message, hint="leave --project out")
-        folder = Path(project)
-        if not folder.is_dir():
-            raise UsageError("the project is not a folder", hint=f"make {folder}, or name another one")
-        return folder / row.project_path
-    is_windows = sys.platform == "win32"
-    stated = row.windows_path if is_windows and row.windows_path is not None else row.path
-    start, _, rest = stated.partition("/")
-    return (Path.home() if start == "{home}" else _settings_folder()) / rest
+    """Return the settings, with links followed; those of a project are inside it.
+
+    Raises:
+        UsageError: the client has no settings of a project, or the project is not a folder.
+        InputError: a link leads out of the project.
+    """
+    if project is None:
+        stated = row.path
+        if sys.platform == "darwin":
+            stated = row.mac_path or stated
+        elif sys.platform == "win32":
+            stated = row.windows_path or stated
+        start, _, rest = stated.partition("/")
+        path = _FOLDERS[start]() / rest
+        folder = None if row.folder_variable is None else os.environ.get(row.folder_variable)
+        return _present(Path(folder) / path.name if folder else path, row).resolve()
+    if row.project_path is None:
+        message = f"{row.title} has no settings of a project"
+        raise UsageError(message, hint="leave --project out")
+    if not Path(project).is_dir():
+        raise UsageError("the project is not a folder", hint=f"make {project}, or name another one")
+    path = _present(Path(project) / row.project_path, row)
+    return _inside(path, project)
+
+
+def _present(path: Path, row: ClientRow) -> Path:
+    """Return the file that is there, of all that the client reads in the same folder; else the usual one."""
+    others = (path.with_name(name) for name in row.more_names)
+    return next((other for other in (path, *others) if _is_there(other)), path)
+
+
+def _is_there(path: Path) -> bool:
+    try:
+        path.stat()
+    except (FileNotFoundError, NotADirectoryError):
+        return False
+    except OSError as error:
+        raise InputError(error.strerror or "it cannot be read", place=str(path)) from error
+    return True
+
+
+def _inside(path: Path, project: str | os.PathLike[str]) -> Path:
+    try:
+        return Path(check_inside(path, os.fspath(project), str(path)))
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or str(error)
+        raise InputError(reason, place=str(path)) from None
 
 
 def _settings_folder() -> Path:
@@ -242,24 +349,73 @@ def _settings_folder() -> Path:
         return Path(os.environ.get("APPDATA") or Path.home() / "AppData" / "Roaming")
     if sys.platform == "darwin":
         return Path.home() / "Library" / "Application Support"
+    return _xdg_folder()
+
+
+def _xdg_folder() -> Path:
     return Path(os.environ.get("XDG_CONFIG_HOME") or Path.home() / ".config")
 
 
-def _read(path: Path) -> str | None:
-    try:
-        with path.open("rb") as file:
-            data = file.read(_MOST_BYTES + 1)
-    except FileNotFoundError:
+def _home_folder() -> Path:
+    return Path.home()
+
+
+_FOLDERS: Final[dict[str, Callable[[], Path]]] = {
+    "{home}": _home_folder,
+    "{settings}": _settings_folder,
+    "{xdg}": _xdg_folder,
+}
+
+
+def _read(path: Path, project: str | os.PathLike[str] | None) -> str | None:
+    """Return the text of a file, None where there is none.
+
+    Raises:
+        InputError: it is not a regular file of text, is too large, is outside of the project, or cannot be
+            read.
+    """
+    if not _is_there(path):
         return None
-    except OSError as error:
-        raise InputError(error.strerror or "it cannot be read", place=str(path)) from error
-    if len(data) > _MOST_BYTES:
-        hint = "check that it is the client's settings"
-        raise InputError("the file is too large", place=str(path), hint=hint)
     try:
-        return data.decode("utf-8")
+        root = None if project is None else os.fspath(project)
+        return read_project_file(path, root=root).decode("utf-8")
     except UnicodeDecodeError as error:
         raise InputError("it is not UTF-8", place=str(path), hint="save it as UTF-8") from error
+
+
+class _Original(NamedTuple):
+    """The settings before the entry was added.
+
+    Attributes:
+        text: Their text, None where there was no file.
+    """
+
+    text: str | None
+
+
+def _original(
+    row: ClientRow, path: Path, text: str | None, name: str, project: str | os.PathLike[str] | None
+) -> _Original | None:
+    """Return the settings without the entry, None where more than the entry changed since it was added.
+
+    What was added to the text of the backup gives the text there is now if nothing else changed.
+    """
+    if text is None:
+        return None
+    try:
+        kept = _read(_backup_of(path), project)
+        read = partial(_SYNTAXES[row.syntax].read, path=str(path))
+        entry = read(text.removeprefix(_MARK))[row.key][name]
+        if name in read((kept or "").removeprefix(_MARK)).get(row.key, {}):
+            return None
+        made = [_change(row, path, kept or "", name, entry, asked) for asked in (None, row.http_input)]
+    except (InputError, KeyError, TypeError):
+        return None
+    return _Original(kept) if text in made else None
+
+
+def _backup_of(path: Path) -> Path:
+    return path.with_name(path.name + BACKUP_ENDING)
 
 
 def _change(
@@ -271,20 +427,20 @@ def _change(
     asked: Mapping[str, Any] | None,
 ) -> str:
     """Return the settings with the entry, or without it; checked to differ in nothing else."""
-    mark = "\ufeff" if text.startswith("\ufeff") else ""
+    mark = _MARK if text.startswith(_MARK) else ""
     body = text.removeprefix(mark)
-    read = _reader(row, str(path))
+    syntax = _SYNTAXES[row.syntax]
+    read = partial(syntax.read, path=str(path))
     expected = read(body)
     servers = expected.get(row.key)
     if servers is not None and not isinstance(servers, dict):
         message = f"{row.key!r} does not hold servers by their names"
-        raise InputError(message, place=str(path), hint="mend the file, or move it away")
+        raise InputError(message, place=str(path), hint=_HINT)
     if entry is None:
         if not servers or name not in servers:
             return text
         del servers[name]
-        edit = yaml_edit.remove_entry if row.syntax == "yaml" else json_edit.remove_member
-        changed = edit(body, row.key, name)
+        changed = syntax.remove(body, row.key, name)
         inputs = expected.get(_INPUTS)
         if isinstance(inputs, list) and asked in inputs and not _is_used(asked, expected):
             changed = json_edit.remove_item(changed, _INPUTS, inputs.index(asked))
@@ -292,16 +448,13 @@ def _change(
     else:
         inputs = expected.get(_INPUTS, [])
         if not isinstance(inputs, list):
-            raise InputError(
-                f"{_INPUTS!r} is not a list", place=str(path), hint="mend the file, or move it away"
-            )
+            raise InputError(f"{_INPUTS!r} is not a list", place=str(path), hint=_HINT)
         known = [item.get("id") for item in inputs if isinstance(item, dict)]
         is_asked = asked is None or asked["id"] in known
         if servers is not None and servers.get(name) == entry and is_asked:
             return text
         expected[row.key] = {**(servers or {}), name: dict(entry)}
-        setting = yaml_edit.set_entry if row.syntax == "yaml" else json_edit.set_member
-        changed = setting(body, row.key, name, dict(entry))
+        changed = syntax.set(body, row.key, name, dict(entry))
         if asked is not None and not is_asked:
             expected[_INPUTS] = [dict(asked), *inputs]
             changed = json_edit.add_item(changed, _INPUTS, dict(asked))
@@ -321,23 +474,25 @@ def _is_used(asked: Mapping[str, Any] | None, settings: Mapping[str, Any]) -> bo
     return asked is None or f"${{input:{asked['id']}}}" in json.dumps(settings)
 
 
-def _reader(row: ClientRow, path: str) -> Callable[[str], dict[str, Any]]:
-    if row.syntax == "yaml":
-        return lambda text: yaml_edit.read_settings(text, path=path)
-    return lambda text: json_edit.read_settings(text, path=path, comments=row.syntax == "jsonc")
-
-
-def _write(change: ClientChange) -> ClientChange:
-    path, before = change.path, change.before
-    backup = None if before is None else path.with_name(path.name + BACKUP_ENDING)
+def _write(
+    change: ClientChange, original: _Original | None, project: str | os.PathLike[str] | None
+) -> ClientChange:
+    """Write settings, and keep those before; what was there without the entry stays the backup."""
+    path, before, after = change.path, change.before, change.after
+    kept = _backup_of(path)
+    backup = None if before is None or original is not None else kept
     try:
         if before is not None and backup is not None:
-            write_files({backup: before.encode()}, force=True)
             # The settings may hold secrets: the backup is as private as they are.
-            shutil.copymode(path, backup)
-        if _read(path) != before:
+            replace_file(backup, before.encode(), like=path)
+        if _read(path, project) != before:
             raise WriteError("another program changed it just now", place=str(path), hint="try again")
-        write_files({path: change.after.encode()}, force=True)
+        if after is None:
+            path.unlink()
+        else:
+            replace_file(path, after.encode())
+        if change.entry is None and original is not None:
+            kept.unlink(missing_ok=True)
     except OSError as error:
         raise WriteError(error.strerror or "it cannot be written", place=str(path)) from error
     return replace(change, backup=backup)
