@@ -146,7 +146,7 @@ SELECT p.protocol, p.dialect, x.target, x.level, count(*) AS capabilities,
 FROM conversions x JOIN provider_fact p USING (unit, provider) GROUP BY ALL ORDER BY ALL
 """
 _USE_CASES: Final = """
-SELECT u.use_case, e.package, e.source, p.protocol, c.id, u.score, u.action, u.object FROM {served} u
+SELECT u.use_case, e.package, e.source, p.protocol, c.id, u.action, u.object FROM {served} u
 JOIN provider_fact p ON p.p = u.provider JOIN entry e USING (entry)
 JOIN capabilities c ON c.unit = p.unit AND c.provider = p.provider AND c.capability = u.capability
 ORDER BY u.use_case, e.entry, u.provider, u.capability
@@ -262,7 +262,6 @@ def _overlap_files(overlaps: Overlaps, folder: Path) -> tuple[str, str]:
             "use_case": use_case.use_case,
             "provider": provider,
             "capability": capability,
-            "score": use_case.score,
             "action": use_case.action,
             "object": use_case.object,
         }
@@ -274,7 +273,6 @@ def _overlap_files(overlaps: Overlaps, folder: Path) -> tuple[str, str]:
         "use_case": "VARCHAR",
         "provider": "INTEGER",
         "capability": "INTEGER",
-        "score": "DOUBLE",
         "action": "VARCHAR",
         "object": "VARCHAR",
     }

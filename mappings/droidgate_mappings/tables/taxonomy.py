@@ -81,14 +81,12 @@ class Cue(Frozen):
         near: Ids of objects of which one has to be in the text too; empty where none has to. A booking is a
             table's only where the text speaks of a table, a restaurant or food.
         alone: The objects identify it too where no verb is said, as in `heart_rate`.
-        weight: How surely it is meant, above 0, at most 1.
     """
 
     actions: tuple[str, ...] = ()
     objects: tuple[str, ...] = Field(min_length=1)
     near: tuple[str, ...] = ()
     alone: bool = False
-    weight: float = Field(default=1.0, gt=0, le=1)
 
 
 class UseCase(Frozen):

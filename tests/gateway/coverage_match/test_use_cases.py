@@ -1,3 +1,4 @@
+import json
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,7 @@ from droidgate.coverage.overlaps import find_overlaps
 from droidgate_mappings.tables.taxonomy import load_taxonomy
 from gateway.coverage_compare.made_catalogs import App, Tool, functions, make_catalog, mmcp
 from gateway.coverage_match.labelled_pairs import (
+    FOLDER,
     HALVES,
     OTHER_AUTHOR,
     capability_text,
@@ -19,6 +21,8 @@ from gateway.coverage_match.labelled_pairs import (
     row_of_use_cases,
 )
 from gateway.coverage_match.test_matching import DOCUMENT
+
+THIRD_AUTHOR = FOLDER / "use_cases_of_a_third_author.jsonl"
 
 
 def served_by(capability: CapabilityText) -> tuple[ServedUseCase, ...]:
@@ -57,6 +61,20 @@ def test_the_document_says_how_well_use_cases_are_assigned(half: str) -> None:
     assert line in DOCUMENT.read_text(encoding="utf-8").splitlines()
 
 
+@pytest.mark.parametrize("half", ["tune", "held-out"])
+def test_the_document_says_how_well_labels_of_an_author_who_saw_no_rule_are_met(half: str) -> None:
+    """A third author knew the guideline's titles only; what the guideline leaves `open` is not counted."""
+    answers = []
+    for line in map(json.loads, THIRD_AUTHOR.read_text(encoding="utf-8").splitlines()):
+        if line["half"] == half:
+            served = served_by(CapabilityText("k", "p", "mcp", line["name"], line["description"]))
+            reported = {item.use_case for item in served} - set(line.get("open", ()))
+            answers.append((reported, set(line["use_cases"])))
+    assert len(answers) == 150
+    row = row_of_use_cases(f"{half}, third author", answers)
+    assert row in DOCUMENT.read_text(encoding="utf-8").splitlines()
+
+
 @pytest.mark.parametrize("app_type", [item.id for item in load_taxonomy().app_types])
 def test_the_document_says_how_well_each_part_is_assigned(app_type: str) -> None:
     answers = _answers(*(half for half in HALVES if half.endswith(OTHER_AUTHOR)))
@@ -72,7 +90,6 @@ def test_the_document_says_how_well_each_part_is_assigned(app_type: str) -> None
 def test_a_use_case_comes_with_its_reason() -> None:
     (served,) = served_by(CapabilityText("k", "p", "mmcp", "notiz_anlegen"))
     assert (served.use_case, served.action, served.object) == ("notes.create", "create", "note")
-    assert 0.6 <= served.score <= 1
 
 
 def test_one_capability_may_serve_several_use_cases() -> None:
@@ -86,16 +103,17 @@ def test_what_the_guideline_does_not_name_serves_none() -> None:
 
 
 @pytest.mark.parametrize(("name", "description", "use_cases"), [
-    # Seen with a score of 1: a table in a restaurant, and a trip by plane.
+    # Seen as a table in a restaurant, and as a trip by plane.
     ("cancel.booking", "Cancels a booking of a flight.", set()),
     ("reserve_book", "Reserves a book at the library.", set()),
-    ("add_to_plan", "Put a recipe on the weekly plan", {"food.recipes"}),
+    ("add_to_plan", "Put a recipe on the weekly plan", set()),
     ("set_new_name", "Gives it a new name.", set()),
     ("draw_card", "Draws a card from the deck.", set()),
     ("order_shelves", "Sorts the shelves by weight.", set()),
-    # A booking is one of a table where a restaurant is spoken of.
-    ("cancel.booking", "Cancels a booking of a table.", {"food.reserve"}),
-    ("check_off", "Mark an item as done", {"tasks.manage"}),
+    # A booking is one of a table where a restaurant is spoken of; to cancel one is left open.
+    ("create.booking", "Books a table at a restaurant.", {"food.reserve"}),
+    ("cancel.booking", "Cancels a booking of a table.", set()),
+    ("check_off", "Mark an item as done", set()),
     ("stock.adjust", "Corrects how many there are.", {"shopping.manage"}),
 ], ids=str)  # fmt: skip
 def test_words_that_look_alike_say_no_use_case(name: str, description: str, use_cases: set[str]) -> None:

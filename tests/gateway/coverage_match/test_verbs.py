@@ -109,8 +109,8 @@ def test_getting_rid_of_a_thing_is_deleting_it_and_not_getting_it() -> None:
 
 
 def test_a_thing_without_a_verb_is_reported_by_the_thing_where_that_is_enough() -> None:
-    (served,) = served_by(CapabilityText("k", "p", "mmcp", "battery_level", "Level of the battery."))
-    assert (served.use_case, served.action, served.object) == ("tools.device", None, "battery")
+    (served,) = served_by(CapabilityText("k", "p", "mmcp", "heart_rate", "Beats in a minute."))
+    assert (served.use_case, served.action, served.object) == ("fitness.metrics", None, "heartrate")
 
 
 @pytest.mark.parametrize(

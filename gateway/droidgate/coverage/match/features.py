@@ -19,7 +19,7 @@ UNKNOWN_VERB: Final = "?"
 _PARAMETER: Final = re.compile(r"(?<![^\s,:?{}()\[\]|&])([^\s,:?{}()\[\]|&]++)\??:")
 _LONGEST_COMPARED: Final = 320
 _LONGEST_PARAMETERS: Final = 600
-_NAME_WEIGHT: Final = 1.0
+NAME_WEIGHT: Final = 1.0
 _FIRST_WEIGHT: Final = 0.8
 _LATER_WEIGHT: Final = 0.35
 _LONGEST_NAME: Final = 160
@@ -60,8 +60,7 @@ class Sense:
             and description begin with unknown ones, that of the name being `rebur`: it may be a verb.
         objects: Ids of what it does it to, with weights; stems where no word of it is known.
         heads: The objects that it is about before all others.
-        doubtful: The objects that it may not be about: that of `delete_event_log` is a log, and what
-            `start_trivia` starts is in its name, whatever else the description speaks of.
+        doubtful: The objects of the name that it may not be about: that of `delete_event_log` is a log.
     """
 
     actions: tuple[str, ...]
@@ -150,7 +149,7 @@ def parts_of(text: str, vocabulary: Vocabulary) -> Parts:
         actions,
         tuple(sorted(weights.items())),
         heads,
-        _doubtful(name, said),
+        frozenset(name.modifiers),
         _roles(parameters, vocabulary),
         tuple(sorted({*name.terms(vocabulary), *said.terms(vocabulary)})),
         tuple(sorted({word.opening or word.meaning for word in name_words})),
@@ -191,7 +190,6 @@ class _Reading:
         "opens",
         "phrase_objects",
         "unknown",
-        "unnamed",
     )
 
     def __init__(self, vocabulary: Vocabulary, words: list[Word]) -> None:
@@ -215,9 +213,6 @@ class _Reading:
                 self.phrase_objects.append(thing)
         opening, self.begins_unknown = _opening(words, covered)
         self.opens = bool(opening)
-        self.unnamed = [
-            word.stem for place, word in enumerate(words) if word.is_noun and place not in covered
-        ]
         acting += opening
         verbs: list[tuple[int, str]] = []
         either: list[tuple[int, str]] = []
@@ -298,13 +293,6 @@ def _modifiers(words: list[Word], things: list[tuple[int, str]], ends: dict[int,
     return {thing for _, thing in things} - heads
 
 
-def _doubtful(name: _Reading, said: _Reading) -> frozenset[str]:
-    """Return the objects that a capability may not be about, given the readings of name and description."""
-    nouns = name.unnamed[1:] if name.begins_unknown else name.unnamed
-    unnamed = said.objects if nouns and not name.objects else []
-    return frozenset({*name.modifiers, *unnamed})
-
-
 def _names(name: str) -> str:
     """Return what of a name is read: the class without its package, `#` and the method; or the name."""
     holder, separator, method = name.rpartition("#")
@@ -324,7 +312,7 @@ def _object_weights(name: _Reading, said: _Reading, holder: list[Word]) -> dict[
     for thing in said.phrase_objects:
         weights[thing] = _FIRST_WEIGHT
     for thing in name.objects:
-        weights[thing] = _NAME_WEIGHT
+        weights[thing] = NAME_WEIGHT
     return weights
 
 

@@ -63,11 +63,6 @@ class Word:
     is_unknown: bool
     is_aspect: bool
 
-    @property
-    def is_noun(self) -> bool:
-        """Whether it may be a thing that no word is known for."""
-        return self.is_unknown and not self.is_aspect and self.stem not in _PARTICLES
-
 
 def stem_of(word: str) -> str:
     """Return the stem of a lower-case word, by English endings only: `notes` and `note` are one word."""
