@@ -17,6 +17,7 @@ from droidgate.cli.output.verbosity import shows_notes, shows_pages
 
 if TYPE_CHECKING:
     from rich.console import Console
+    from rich.text import Text
 
 _WIDEST_PADDING: Final = 200
 """In a pipe, a cell that is longer than this moves the rest of its own row only."""
@@ -320,18 +321,33 @@ def _padded(row: Sequence[str], widths: Sequence[int]) -> str:
 def draw_page(blocks: Iterable[Block], stream: IO[str]) -> None:
     """Print blocks as a terminal shows them, as wide as the terminal or as `COLUMNS` says."""
     from rich.console import Console
-    from rich.padding import Padding
     from rich.text import Text
 
     console = Console(file=stream, markup=False, highlight=False, emoji=False)
     for block in blocks:
         if isinstance(block, Heading):
-            console.print(Text(visible(block.text), style="bold"))
+            draw_text(Text(visible(block.text), style="bold"), console)
         elif isinstance(block, Line):
-            text = Text(cut(visible(block.text), block.longest))
-            console.print(Padding(text, (0, 0, 0, 2 * block.indent), expand=False) if block.indent else text)
+            draw_text(Text(cut(visible(block.text), block.longest)), console, indent=2 * block.indent)
         else:
             _draw_table(block, console)
+
+
+def draw_text(text: Text, console: Console, *, indent: int = 0, hanging: int = 0) -> None:
+    """Print a text that is wrapped at words, without the blanks that it is wrapped at.
+
+    Args:
+        text: The text.
+        console: Where it goes.
+        indent: Blanks before each line.
+        hanging: Further blanks before each line but the first.
+    """
+    from rich.text import Text
+
+    room = max(1, console.width - indent - hanging)
+    for number, line in enumerate(text.wrap(console, room)):
+        line.rstrip()
+        console.print(Text(" " * (indent + (hanging if number else 0))) + line)
 
 
 def _draw_table(block: Table, console: Console) -> None:
