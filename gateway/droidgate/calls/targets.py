@@ -428,11 +428,12 @@ class PhoneTargets:
             else ""
         )
         if closest is not None:
-            return UsageError(message, hint=f"did you mean {short.get(closest, closest)!r}?{more}")
-        listed = ", ".join(ids[:_MAX_LISTED]) + (
+            question = f"did you mean {short.get(closest, closest)!r}?"
+            return UsageError(message, hint=f"{question} T{more[3:]}" if more else question)
+        listed = ", ".join(map(last_part, ids[:_MAX_LISTED])) + (
             f" and {len(ids) - _MAX_LISTED} more" if len(ids) > _MAX_LISTED else ""
         )
-        return UsageError(message, hint=f"there are: {listed or 'none'}; see `droidgate discover`{more}")
+        return UsageError(message, hint=f"there are: {listed or 'none'}; see `droidgate inspect adb:`{more}")
 
     def _unasked(self, app: str | None, protocol: str | None) -> list[str]:
         """Return the packages whose receivers list their tools only when a shim asks, and none has."""

@@ -112,14 +112,19 @@ def show(blocks: Iterable[Block], stream: IO[str] | None = None, *, is_data: boo
     if not is_data and not shows_pages():
         return
     stream = sys.stdout if stream is None else stream
-    is_drawn = bool(os.environ.get("FORCE_COLOR")) or (stream.isatty() and os.environ.get("TERM") != "dumb")
-    if is_short_page(on_terminal=is_drawn):
-        blocks = short_page(list(blocks), drawn_height if is_drawn else plain_height)
-    if is_drawn:
+    on_terminal = is_drawn(stream)
+    if is_short_page(on_terminal=on_terminal):
+        blocks = short_page(list(blocks), drawn_height if on_terminal else plain_height)
+    if on_terminal:
         draw_page(blocks, stream)
     else:
         for block in blocks:
             stream.writelines(f"{line}\n" for line in _plain_lines(block))
+
+
+def is_drawn(stream: IO[str]) -> bool:
+    """Return whether pages on a stream are drawn for a terminal."""
+    return bool(os.environ.get("FORCE_COLOR")) or (stream.isatty() and os.environ.get("TERM") != "dumb")
 
 
 def short_page(blocks: Sequence[Block], height: Height) -> list[Block]:

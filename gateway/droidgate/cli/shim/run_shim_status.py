@@ -37,9 +37,7 @@ _ACCESS: Final = {
 _FIRST: Final = {"problem": 0, "risk": 1, "unknown": 2}
 """States of checks that need attention and are shown before the others."""
 
-_NOT_CHECKED: Final = (
-    "adb cannot check the agent itself and the question on the phone: let the agent call one"
-)
+_NOT_CHECKED: Final = "adb cannot check the agent and the question on the phone: let the agent use a tool"
 
 _DIGITS: Final = 12
 """How many digits of a digest are shown: enough to compare by eye."""
