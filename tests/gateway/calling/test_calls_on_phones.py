@@ -363,7 +363,7 @@ def test_a_name_that_only_an_app_knows_which_no_shim_asked_gets_the_way_to_ask(b
     for text in ("currentWeather", f"{WEATHER}/currentWeather", "query_clockin"):
         with pytest.raises(UsageError) as raised:
             caller.call(CallRequest(text))
-        fix = f"the tools of {WEATHER} are not known: run `droidgate shim install --from adb:`"
+        fix = f"tools of {WEATHER} are not known: run `droidgate shim install --from adb:`"
         assert str(raised.value.hint).endswith(fix)
     with pytest.raises(UsageError) as raised:
         caller.call(CallRequest("currentWeather", app=NOTES))

@@ -15,11 +15,11 @@ from droidgate.cli.output.page_length import is_short_page
 from droidgate.cli.output.pages import Block, Heading, Line, Table, amount, is_drawn
 from droidgate.cli.output.reports import Report
 from droidgate.cli.output.safe_text import one_line
-from droidgate.cli.output.summaries import capability_page, found_by, provider_page
+from droidgate.cli.output.summaries import capability_page, provider_page
 from droidgate.cli.read_sources import read_all
 from droidgate.sources.source_results import Providers
 from droidgate_mappings.formats.application import Application, Query
-from droidgate_mappings.formats.format import finder_of_silent, load_formats
+from droidgate_mappings.formats.format import finder_of_silent, found_by, load_formats
 from droidgate_mappings.model.capability import CapabilitySet, Provider
 from droidgate_mappings.model.errors import UsageError
 from droidgate_mappings.text.nearest_names import closest_name
