@@ -422,14 +422,11 @@ class PhoneTargets:
         where = "" if app is None else f" of {app}"
         message = f"no capability{where} on the phone is called {text!r}"
         unasked = ", ".join(self._unasked(app, protocol)) if protocol != FORMAT_ID else ""
-        more = (
-            f"; the tools of {unasked} are not known: run `droidgate shim install --from adb:`"
-            if unasked
-            else ""
-        )
+        unknown = f"tools of {unasked} are not known: run `droidgate shim install --from adb:`"
         if closest is not None:
             question = f"did you mean {short.get(closest, closest)!r}?"
-            return UsageError(message, hint=f"{question} T{more[3:]}" if more else question)
+            return UsageError(message, hint=f"{question} The {unknown}" if unasked else question)
+        more = f"; the {unknown}" if unasked else ""
         listed = ", ".join(map(last_part, ids[:_MAX_LISTED])) + (
             f" and {len(ids) - _MAX_LISTED} more" if len(ids) > _MAX_LISTED else ""
         )
