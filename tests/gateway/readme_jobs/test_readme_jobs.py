@@ -31,7 +31,7 @@ README = CHECKOUT / "README.md"
 LENGTHS = Path(__file__).with_name("lengths")
 PROGRAM = Path(sys.executable).with_name("droidgate")
 AGENT = "dev.droidgate.sample.agent"
-MEANT = {"CAPABILITY": "currentWeather", "JSON": """'{"location": "Berlin"}'""", "PACKAGE": AGENT}
+MEANT = {"CAPABILITY": "currentWeather", "NAME=VALUE": "location=Berlin", "PACKAGE": AGENT}
 """What the words in capitals are replaced with."""
 RELEASES = ("30", "34", "36.1")
 SCREEN = {"COLUMNS": "100", "FORCE_COLOR": "1"}
