@@ -146,9 +146,26 @@ def pages() -> dict[str, str]:
         "reference/support-matrix.md": support_matrix_page,
     }
     written = {name: page() for name, page in made.items()}
+    written["llms.txt"] = llms_page()
     written |= _run_script("terminal_pictures")["pictures"]()
     written["images/architecture.svg"] = _run_script("architecture")["draw_layers"]()
     return written
+
+
+def llms_page() -> str:
+    """Return the index for language models, in the form of llmstxt.org: the links of docs/README.md."""
+    project = tomllib.loads((CHECKOUT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    lines = [f"# {project['name']}", "", f"> {project['description']}", ""]
+    for line in (CHECKOUT / "docs" / "README.md").read_text(encoding="utf-8").splitlines():
+        if line.startswith("## "):
+            lines += [line, ""]
+        elif row := re.fullmatch(r"\| ([^|]+) \| (.+) \|", line):
+            lines += [f"- {link}: {row[1]}" for link in re.findall(r"\[[^]]+\]\([^)]+\)", row[2])]
+        elif line.startswith("["):
+            lines += [f"- {line}"]
+        elif not line and lines[-1].startswith("- "):
+            lines.append("")
+    return "\n".join(lines).rstrip() + "\n"
 
 
 def mcp_requirements_page() -> str:

@@ -14,7 +14,11 @@ from droidgate.cli.program import build_app
 from requirements_of_tests import CHECKOUT
 
 PAGES = sorted(
-    [*CHECKOUT.glob("*.md"), *(CHECKOUT / "docs").rglob("*.md"), *(CHECKOUT / "device_shim").rglob("*.md")]
+    [
+        *CHECKOUT.glob("*.md"),
+        CHECKOUT / "docs" / "llms.txt",
+        *(path for name in ("docs", "device_shim") for path in (CHECKOUT / name).rglob("*.md")),
+    ]
 )
 INDEX = CHECKOUT / "docs" / "README.md"
 _LINK = re.compile(r"\]\((?!https?:|mailto:)([^)\s]+)\)")

@@ -480,7 +480,8 @@ class Caller:
         link.trace.record_approval(state.kind, allowed=answer.allowed)
         if not answer.allowed:
             text = answer.message or decision.reason
-            raise call_error(Failure(answer.token, text), hint=f"to approve it: {asked.way_out}")
+            hint = f"a person approves it on a terminal: {asked.way_out}"
+            raise call_error(Failure(answer.token, text), hint=hint)
         with link.hop("look at the app again"):
             now = self.targets.current(checked.target, link.device)
         if now.pin != checked.pin:

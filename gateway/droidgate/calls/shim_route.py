@@ -47,6 +47,10 @@ _STAGES: Final[Mapping[CallStage | None, str]] = {
     "window": "waiting for the app's window; unlock the phone, or tap the notification on it",
     "app": "waiting for the app's answer",
 }
+_REPLACE_SHIMS: Final = (
+    "replace the shims, whose grants are lost then: "
+    "droidgate shim uninstall --all; droidgate shim install --from adb:"
+)
 _ENDED: Final = "the shim ended the call; what the app has done by then is not undone"
 
 
@@ -143,11 +147,13 @@ class ShimRoute:
             DeviceError: the phone fails.
         """
         reasons: list[str] = []
+        hint = "bring it up to date: droidgate shim sync"
         for package in _shims_for(target.app.package, installed):
             try:
                 table = self._table_of(package, place)
             except InputError as error:
                 reasons.append(f"{package.name}: {error.message}")
+                hint = _REPLACE_SHIMS
                 continue
             names = (target.app.package, component_name(target.provider), target.capability.id)
             found = next((route for route in table.routes.values() if _is_route_to(route, *names)), None)
@@ -156,7 +162,8 @@ class ShimRoute:
             if package.name != SHIM_PACKAGE:
                 reasons.append(f"{package.name} does not offer {target.capability.id}")
         text = "; ".join(reasons) or f"{target.app.package} has no shim on the phone"
-        hint = "run `droidgate shim status`" if reasons else _installing_hint(target, place.device.serial)
+        if not reasons:
+            hint = _installing_hint(target, place.device.serial)
         raise call_error(Failure("unavailable", text), hint=hint)
 
     def _table_of(self, package: InstalledPackage, place: ShimPlace) -> RouteTable:

@@ -422,17 +422,15 @@ class PhoneTargets:
         where = "" if app is None else f" of {app}"
         message = f"no capability{where} on the phone is called {text!r}"
         unasked = ", ".join(self._unasked(app, protocol)) if protocol != FORMAT_ID else ""
-        more = (
-            f"; the tools of {unasked} are not known: run `droidgate shim install --from adb:`"
-            if unasked
-            else ""
-        )
+        unknown = f"tools of {unasked} are not known: run `droidgate shim install --from adb:`"
         if closest is not None:
-            return UsageError(message, hint=f"did you mean {short.get(closest, closest)!r}?{more}")
-        listed = ", ".join(ids[:_MAX_LISTED]) + (
+            question = f"did you mean {short.get(closest, closest)!r}?"
+            return UsageError(message, hint=f"{question} The {unknown}" if unasked else question)
+        more = f"; the {unknown}" if unasked else ""
+        listed = ", ".join(map(last_part, ids[:_MAX_LISTED])) + (
             f" and {len(ids) - _MAX_LISTED} more" if len(ids) > _MAX_LISTED else ""
         )
-        return UsageError(message, hint=f"there are: {listed or 'none'}; see `droidgate discover`{more}")
+        return UsageError(message, hint=f"there are: {listed or 'none'}; see `droidgate inspect adb:`{more}")
 
     def _unasked(self, app: str | None, protocol: str | None) -> list[str]:
         """Return the packages whose receivers list their tools only when a shim asks, and none has."""

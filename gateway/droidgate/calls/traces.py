@@ -407,8 +407,14 @@ def open_trace(path: str | os.PathLike[str] | None, *, force: bool = False) -> I
         raise WriteError(message, place=str(file), hint=hint) from None
     except OSError as error:
         raise unwritable(file, error) from None
-    with os.fdopen(descriptor, "wb") as sink:
+    sink = os.fdopen(descriptor, "wb")
+    try:
         yield Trace(sink)
+    finally:
+        try:
+            sink.close()  # what a full disk has not taken is still in its buffer
+        except OSError as error:
+            raise unwritable(file, error) from None
 
 
 def _event_of(kind: type[_Event], source: object, **values: Any) -> _Event:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import os
 import re
+import shutil
 import sys
 import traceback
 from itertools import islice
@@ -31,7 +32,6 @@ _HINTS_OF_FILES: Final = {
     errno.EISDIR: "name a file",
     errno.ENOTDIR: "a part of the path is a file",
     errno.ENOENT: "choose another path",
-    errno.ENOSPC: "make room on the disk",
     errno.EROFS: "choose a folder that can be written",
     errno.ENAMETOOLONG: "choose a shorter name",
     errno.ELOOP: "a link of the path leads back to itself",
@@ -98,13 +98,14 @@ def _print_failure(error: Exception, called: str) -> int:
             _print_error(other.message, place=other.place, hint=other.hint)
         return error.exit_code
     if isinstance(error, typer.Abort):
-        _print_error("stopped")
-        return ExitCode.INTERRUPTED
+        print(file=sys.stderr)  # ends the line of the question
+        _print_error("the input ended before an answer", hint=f"answer y or n; see `{called} --help`")
+        return ExitCode.USAGE
     if isinstance(error, _SHOWN_ERROR):
         return _print_usage(error, called)
     if isinstance(error, OSError):
-        place = None if error.filename is None else str(error.filename)
-        _print_error(error.strerror or str(error), place=place, hint=hint_of_file(error))
+        place = _place_of(error)
+        _print_error(error.strerror or str(error), place=place, hint=hint_of_file(error, place))
         return ExitCode.INPUT
     _print_error(
         f"internal error: {type(error).__name__}: {error}",
@@ -113,19 +114,53 @@ def _print_failure(error: Exception, called: str) -> int:
     return ExitCode.INTERNAL
 
 
-def hint_of_file(error: BaseException | None) -> str | None:
+def _place_of(error: OSError) -> str | None:
+    """Return the file of an error; all that writes files names them, so the other one is standard output."""
+    if error.filename is not None:
+        return str(error.filename)
+    return "standard output" if error.errno == errno.ENOSPC else None
+
+
+def hint_of_file(error: BaseException | None, place: str | None = None) -> str | None:
     """Return what to do about a file that the system refuses; None for other errors.
 
     Args:
         error: The error, or one that was raised for it.
+        place: The file, where the system's error may name none or a temporary one.
     """
     while error is not None and not isinstance(error, OSError):
         error = error.__cause__ or error.__context__
     if error is None:
         return None
+    path = Path(place or str(error.filename or ""))
+    if error.errno == errno.ENOSPC:
+        return _hint_of_full_disk(path)
+    if (variable := _variable_of(path)) is not None:
+        return f"set {variable} to a folder that you may write"
     if isinstance(error, FileNotFoundError) and isinstance(error.filename, str):
         return _hint_of_missing(Path(error.filename))
     return _HINTS_OF_FILES.get(error.errno or 0)
+
+
+def _hint_of_full_disk(path: Path) -> str:
+    """Return a hint with the room on the disk of a file, where it is a file of a folder."""
+    folder = next((parent for parent in path.absolute().parents if parent.is_dir()), None)
+    if not path.name or folder is None or path == Path("standard output"):
+        return "make room on the disk"
+    free = shutil.disk_usage(folder).free
+    return f"make room: {free:,} bytes are free on the disk of {folder}"
+
+
+def _variable_of(path: Path) -> str | None:
+    """Return the variable that names the user's folder which a file is in, where that cannot be written."""
+    from droidgate_mappings import user_folders
+
+    own = (user_folders.configuration_folder(), user_folders.cache_folder(), user_folders.state_folder())
+    named = [(str(folder), user_folders.HOME_VARIABLE) for folder in own]
+    for folder, variable in (*named, (os.environ.get("HOME", ""), "HOME")):
+        if folder and path.is_relative_to(folder) and not os.access(folder, os.W_OK | os.X_OK):
+            return variable
+    return None
 
 
 def _hint_of_missing(path: Path) -> str:
@@ -146,7 +181,7 @@ def _hint_of_missing(path: Path) -> str:
 def _hint_of(error: DroidgateError) -> str | None:
     """Return the hint; how to use a virtual phone where one runs that the adb server does not know."""
     if not isinstance(error, DeviceError):
-        return error.hint or hint_of_file(error)
+        return error.hint or hint_of_file(error, error.place)
     from droidgate.cli.phone.running_phones import way_to_running_phone
 
     return way_to_running_phone(error) or error.hint

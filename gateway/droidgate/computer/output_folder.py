@@ -115,8 +115,10 @@ def replace_file(path: Path, data: bytes, *, like: Path | None = None) -> None:
         model = path if like is None else like
         Path(name).chmod(model.stat().st_mode & 0o777 if model.exists() else 0o666 & ~_umask())
         Path(name).replace(path)
-    except BaseException:
+    except BaseException as error:
         Path(name).unlink(missing_ok=True)
+        if isinstance(error, OSError):
+            raise OSError(error.errno, error.strerror, str(path)) from error
         raise
 
 

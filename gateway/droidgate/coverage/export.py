@@ -11,6 +11,8 @@ tags, punctuation between a direction mark and its letter) they take a normal ch
 from __future__ import annotations
 
 import json
+import os
+import re
 import tempfile
 from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
@@ -30,6 +32,8 @@ from droidgate_mappings.text_safety.hidden import ranges, unicode_table
 REPLACED: Final = "\ufffd"
 """What is written for a hidden character."""
 
+_ERRNO: Final = re.compile(r'"errno":"(\d+)"')
+"""In DuckDB's report of an error of the system."""
 _SURROGATES: Final = range(0xD800, 0xE000)
 _JOINERS: Final = "200C-200D"
 _EMOJI_SELECTORS: Final = "FE0E-FE0F"
@@ -187,7 +191,10 @@ def _write(figures: Figures, query: str, path: Path, form: Form) -> Path:
         path.parent.mkdir(parents=True, exist_ok=True)
         figures.connection.execute(f"COPY ({query}) TO {quoted(str(path))} ({_OPTIONS[form]})")
     except (OSError, duckdb.Error) as error:
-        reason = getattr(error, "strerror", None) or first_line(error)
+        number = _ERRNO.search(str(error))
+        reason = (
+            os.strerror(int(number[1])) if number else getattr(error, "strerror", None) or first_line(error)
+        )
         raise WriteError(f"it cannot be written: {reason}", place=str(path)) from None
     return path
 

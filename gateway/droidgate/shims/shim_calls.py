@@ -168,7 +168,7 @@ def shim_with(shims: Sequence[InstalledShim], capability: str, application_id: s
     if not offering:
         offered = sorted({route for item in named if item.status is not None for route in item.status.routes})
         choices = f"{suggest_name(capability, offered, most=_MOST_NAMED)}; " if offered else ""
-        hint = f"{choices}see `droidgate shim status`"
+        hint = f"{choices}see `droidgate shim status --details`"
         raise UsageError(f"no shim on the phone offers {capability!r}", hint=hint)
     if len(offering) > 1:
         hint = f"name one with --shim: {', '.join(item.application_id for item in offering)}"
@@ -202,9 +202,9 @@ def check_signer(place: ShimPlace, shim: InstalledPackage, signed_by: str | None
     found = None if facts is None else facts.signer
     if found is None or found not in trusted:
         message = "your key did not sign this shim" if signed_by is None else "another key signed this shim"
-        hint = "install your own with `droidgate shim install --from adb:`" + (
-            f", or trust this one with --signed-by {found}" if found else ""
-        )
+        replaced = f"`droidgate shim uninstall {shim.name}`, then `droidgate shim install --from adb:`"
+        trusted_by = f", or trust this one with --signed-by {found}" if found else ""
+        hint = f"replace it with your own: {replaced}{trusted_by}"
         raise InputError(message, place=shim.name, hint=hint)
 
 

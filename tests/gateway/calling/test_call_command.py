@@ -75,7 +75,7 @@ def test_without_a_terminal_nobody_is_asked(bare: ReachedPhone) -> None:
     assert (done.code, done.out) == (6, "")
     assert done.err.startswith("error: needs_approval: ")
     command = f"droidgate pins approve '{NOTES}/{NOTES}.NotesService#createNote'"
-    assert f"hint: to approve it: {command} --serial {bare.phone.serial}\n" in done.err
+    assert f"hint: a person approves it on a terminal: {command} --serial {bare.phone.serial}\n" in done.err
 
 
 @pytest.mark.parametrize(("failure", "shown"), [

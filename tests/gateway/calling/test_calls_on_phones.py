@@ -363,7 +363,7 @@ def test_a_name_that_only_an_app_knows_which_no_shim_asked_gets_the_way_to_ask(b
     for text in ("currentWeather", f"{WEATHER}/currentWeather", "query_clockin"):
         with pytest.raises(UsageError) as raised:
             caller.call(CallRequest(text))
-        fix = f"the tools of {WEATHER} are not known: run `droidgate shim install --from adb:`"
+        fix = f"tools of {WEATHER} are not known: run `droidgate shim install --from adb:`"
         assert str(raised.value.hint).endswith(fix)
     with pytest.raises(UsageError) as raised:
         caller.call(CallRequest("currentWeather", app=NOTES))
@@ -374,7 +374,10 @@ def test_no_shim_of_others_is_used(
     reached: ReachedPhone, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("DROIDGATE_HOME", str(tmp_path))
-    assert "your key did not sign this shim" in reached.failure("clock_in_today").failure.text
+    error = reached.failure("clock_in_today")
+    assert "your key did not sign this shim" in error.failure.text
+    assert error.hint is not None
+    assert "droidgate shim uninstall --all; droidgate shim install" in error.hint
 
 
 def test_several_calls_run_at_once(reached: ReachedPhone) -> None:

@@ -101,6 +101,23 @@ def test_a_terminal_is_asked(answer: bytes, approved: int, home: Path) -> None:
     assert len(PinStore().list()) == approved
 
 
+def test_a_question_that_nobody_answers_ends_with_one_error(home: Path) -> None:
+    end_of_input = b"\x04"
+    shown = run_on_terminal("pins", "approve", CREATE, typed=end_of_input, DROIDGATE_HOME=str(home))
+    hint = "hint: answer y or n; see `droidgate pins approve --help`"
+    assert shown.splitlines()[-2:] == ["error: the input ended before an answer", hint]
+    assert PinStore().list() == ()
+
+
+@pytest.mark.parametrize("command", ["list", "diff"])
+def test_without_approvals_a_list_of_them_names_the_command_that_approves(
+    command: str, droidgate: Runner
+) -> None:
+    run = droidgate("pins", command)
+    expected = "no capability is approved; approve one: droidgate pins approve CAPABILITY\n"
+    assert (run.code, run.out, run.err) == (0, expected, "")
+
+
 def test_a_person_at_a_terminal_needs_no_question(home: Path) -> None:
     shown = run_on_terminal("pins", "approve", CREATE, "--yes", typed=b"", DROIDGATE_HOME=str(home))
     assert "Approve 1 capability?" not in shown

@@ -688,7 +688,9 @@ def test_an_agent_calls_what_was_granted_to_it_until_the_grant_is_revoked(shim: 
     assert b"20" in b"".join(files_of(shim.phone, CLOCK_IN).values())
     assert [capability for _, capability in grants_on_the_phone(shim)] == ["clock_in_today"]
     revoked = shim("revoke", "--agent", AGENT)
-    assert revoked.out == f"revoked: 1 grant of {AGENT} for all capabilities of {SHIM_OF}{CLOCK_IN}\n"
+    assert revoked.out == f"revoked: 1 grant of {AGENT} of {SHIM_OF}{CLOCK_IN}\n"
+    nothing = f"nothing to revoke: {AGENT} has no grant; `droidgate shim status` lists all grants\n"
+    assert shim("revoke", "--agent", AGENT).out == nothing
     assert grants_on_the_phone(shim) == []
     every = shim.document("grant", "--agent", AGENT, "--capability", "*")
     assert [record["capability"] for record in every["grants"]] == ["*"]

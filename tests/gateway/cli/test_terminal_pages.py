@@ -32,6 +32,7 @@ _STYLE = re.compile("\x1b\\[[0-9;]*m")
 
 PAGES = {
     "inspect": ("inspect", "clock-in"),
+    "inspect-apps": ("inspect", "device_shim/apps"),
     "convert": ("convert", "clock-in", "--to", "mmcp", "-o", "OUT"),
     "lint": ("lint", "LINTED"),
     "diff": ("diff", "OLD", "NEW"),
@@ -121,8 +122,8 @@ class Pages:
             coloured = self.drawn(draw, width, coloured=True)
             assert _without_styles(coloured) == _without_styles(plain)
             assert plain == _without_styles(plain) or "\x1b[1m" in plain
-            lines = [line.rstrip() for line in _without_styles(plain).splitlines()]
-            assert [line for line in lines if cell_len(line) > width] == []
+            lines = _without_styles(plain).splitlines()
+            assert [line for line in lines if cell_len(line) > width or line.endswith(" ")] == []
             pages += [f"{f' {width} columns ':=^{width}}", *(line.rstrip() for line in coloured.splitlines())]
         text = "\n".join([*pages, ""])
         for here, present in (changed or {}).items():

@@ -3,7 +3,6 @@
 import json
 import os
 import re
-import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -25,14 +24,13 @@ from droidgate import (
     lint,
     read,
 )
-from droidgate_android.apk.signing_keys import load_or_make_key
 from droidgate_phone.apps.sample_apps import sample_apps_directory
-from droidgate_phone.apps.sample_packages import sample_packages
 from droidgate_phone.phone import start_phone
 from requirements_of_tests import CHECKOUT
 
 PAGE = (CHECKOUT / "docs/guides/use-from-python.md").read_text(encoding="utf-8")
 SNIPPETS = re.findall(r"^```python\n(.*?)^```", PAGE, re.DOTALL | re.MULTILINE)
+(FOLDER,) = re.findall(r"^```\n(mkdir .*?)^```", PAGE, re.DOTALL | re.MULTILINE)
 NEEDS_A_PHONE = "open_device"
 
 
@@ -42,14 +40,17 @@ def titled(snippet: str) -> str:
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    """A folder as the page describes it."""
-    shutil.copytree(sample_apps_directory() / "pdf-tool", tmp_path / "app")
-    shutil.copytree(sample_apps_directory() / "clock-in", tmp_path / "app-before")
-    (tmp_path / "apks").mkdir()
-    for package in sample_packages():
-        (tmp_path / "apks" / f"{package.package}.apk").write_bytes(package.apk)
-    load_or_make_key(path=tmp_path / "key.pem")
-    return tmp_path
+    """The folder that the page's commands make."""
+    (tmp_path / "device_shim").symlink_to(CHECKOUT / "device_shim")
+    programs = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+    subprocess.run(
+        ["sh", "-ec", FOLDER],
+        cwd=tmp_path,
+        env={**os.environ, "PATH": programs},
+        check=True,
+        capture_output=True,
+    )
+    return tmp_path / "out"
 
 
 def run(snippet: str, folder: Path, **more: str) -> subprocess.CompletedProcess[str]:

@@ -9,6 +9,7 @@ from typing import Final
 
 from droidgate.calls.approvals import Approval, ApprovalRequest, refuse, shown_arguments
 from droidgate.calls.subjects import CallEffect
+from droidgate.cli.output.pages import draw_text
 from droidgate.cli.output.safe_text import visible
 
 _HANGING: Final = 8
@@ -53,10 +54,7 @@ def _print_lines(lines: Sequence[str]) -> None:
 
     console = Console(file=sys.stderr, markup=False, highlight=False, emoji=False)
     for line in lines:
-        first, *others = Text(visible(line)).wrap(console, console.width - _HANGING)
-        console.print(first)
-        for other in others:
-            console.print(Text(" " * _HANGING) + other)
+        draw_text(Text(visible(line)), console, hanging=_HANGING)
 
 
 def _forget_typed() -> None:

@@ -116,7 +116,7 @@ class CatalogSql(
     """Ask a catalog a question in SQL.
 
     One SELECT is run; it can write nothing, and read nothing but the catalog. `SHOW TABLES` lists the tables,
-    `DESCRIBE apps` the columns of one; docs/reference/catalog.md says what they mean.
+    `DESCRIBE apps` the columns of one; the page "Catalogs" of the documentation has their meaning.
 
     "SELECT protocol, count(*) FROM capabilities GROUP BY ALL" counts the capabilities of each protocol.
 

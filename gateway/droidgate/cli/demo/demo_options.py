@@ -12,7 +12,8 @@ class Demo(
     short="See all of it work on the sample apps",
     work="droidgate.cli.demo.run_demo:demonstrate",
 ):
-    """See it work on the sample apps: inspect them, convert each into every format, and read everything back.
+    """See it work: sample apps on a virtual phone are installed, discovered, converted, migrated,
+    given shims, and called, also by an MCP client.
 
     Exits with 0 only when every step did what it should.
     """

@@ -218,6 +218,8 @@ class Lint(
     these.
     """
 
+    _headings = {"What is read": ("only", "variant", "strict")}
+
     sources: list[str] = SOURCES
     only: list[str] | None = ONLY_FORMATS
     variant: str | None = option(

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+import sys
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
@@ -10,14 +11,15 @@ from droidgate.cli.descriptors.descriptor_options import Inspect
 from droidgate.cli.exit_codes import ExitCode
 from droidgate.cli.output.grouped_findings import findings_table
 from droidgate.cli.output.marking import marks_of_all, provider_marks_page
-from droidgate.cli.output.pages import Block, Heading, Line, amount
+from droidgate.cli.output.page_length import is_short_page
+from droidgate.cli.output.pages import Block, Heading, Line, Table, amount, is_drawn
 from droidgate.cli.output.reports import Report
 from droidgate.cli.output.safe_text import one_line
 from droidgate.cli.output.summaries import capability_page, provider_page
 from droidgate.cli.read_sources import read_all
 from droidgate.sources.source_results import Providers
 from droidgate_mappings.formats.application import Application, Query
-from droidgate_mappings.formats.format import finder_of_silent, load_formats
+from droidgate_mappings.formats.format import finder_of_silent, found_by, load_formats
 from droidgate_mappings.model.capability import CapabilitySet, Provider
 from droidgate_mappings.model.errors import UsageError
 from droidgate_mappings.text.nearest_names import closest_name
@@ -28,6 +30,9 @@ if TYPE_CHECKING:
 
 _MOST_APPS: Final = 10
 _MOST_QUERIES: Final = 8
+_MOST_PROVIDERS: Final = 3
+"""Providers that a terminal shows with all that they declare; more of them have a row each."""
+
 _LONGEST: Final = 300
 
 
@@ -226,11 +231,20 @@ def inspect_page(read: Providers, applications: Sequence[Application] = ()) -> l
     apps = apps_page(applications, read)
     is_single = len(applications) == 1
     blocks: list[Block] = apps if is_single else []
-    for provider in read.providers:
-        blocks += [*provider_page(provider), Line()]
-    blocks += provider_marks_page(read.providers)
+    is_overview = len(read.providers) > _MOST_PROVIDERS and is_short_page(on_terminal=is_drawn(sys.stdout))
+    if is_overview:
+        blocks += _overview(read.providers)
+    else:
+        for provider in read.providers:
+            blocks += [*provider_page(provider), Line()]
+    remarks = provider_marks_page(read.providers)
     if read.findings:
-        blocks += [Heading("Remarks of the readers"), *findings_table(read.findings, places=True), Line()]
+        remarks += [Heading("Remarks of the readers"), *findings_table(read.findings, places=True), Line()]
+    # What is said about single capabilities takes no room from the overview.
+    blocks += [
+        replace(block, is_detail=True) if is_overview and isinstance(block, Heading) else block
+        for block in remarks
+    ]
     blocks += [] if is_single else apps
     counts = (
         amount(len(read.providers), "provider"),
@@ -240,6 +254,23 @@ def inspect_page(read: Providers, applications: Sequence[Application] = ()) -> l
     blocks.append(Line(", ".join(counts)))
     blocks += _in_variants(read)
     return blocks
+
+
+def _overview(providers: Iterable[Provider]) -> list[Block]:
+    """Return a row for each provider, since a screen has no room for all that they declare."""
+    from droidgate.calls.targets import last_part
+
+    rows = [
+        (
+            one_line(provider.package or provider.component or "-"),
+            provider.protocol,
+            one_line(", ".join(last_part(capability.id) for capability in provider.capabilities))
+            or ("none" if found_by(provider) is None else "not known"),
+        )
+        for provider in providers
+    ]
+    said = "--capability NAME shows one of them with its parameters, --details all of them"
+    return [Table(("APP", "PROTOCOL", "CAPABILITIES"), rows), Line(), Line(said), Line()]
 
 
 def _in_variants(read: Providers) -> list[Block]:

@@ -47,7 +47,7 @@ def devices_page(records: Iterable[DeviceDescription]) -> list[Block]:
     if not rows:
         running = running_phones()
         way_out = f"a virtual phone runs: {way_to(running[0])}" if running else _WAY_OUT
-        return [Line(f"{_NOTHING}. {way_out}")]
+        return [Line(f"{_NOTHING}; {way_out}")]
     return [Table(_COLUMNS, rows)]
 
 

@@ -17,6 +17,7 @@ from droidgate.cli.output.verbosity import shows_notes, shows_pages
 
 if TYPE_CHECKING:
     from rich.console import Console
+    from rich.text import Text
 
 _WIDEST_PADDING: Final = 200
 """In a pipe, a cell that is longer than this moves the rest of its own row only."""
@@ -111,14 +112,19 @@ def show(blocks: Iterable[Block], stream: IO[str] | None = None, *, is_data: boo
     if not is_data and not shows_pages():
         return
     stream = sys.stdout if stream is None else stream
-    is_drawn = bool(os.environ.get("FORCE_COLOR")) or (stream.isatty() and os.environ.get("TERM") != "dumb")
-    if is_short_page(on_terminal=is_drawn):
-        blocks = short_page(list(blocks), drawn_height if is_drawn else plain_height)
-    if is_drawn:
+    on_terminal = is_drawn(stream)
+    if is_short_page(on_terminal=on_terminal):
+        blocks = short_page(list(blocks), drawn_height if on_terminal else plain_height)
+    if on_terminal:
         draw_page(blocks, stream)
     else:
         for block in blocks:
             stream.writelines(f"{line}\n" for line in _plain_lines(block))
+
+
+def is_drawn(stream: IO[str]) -> bool:
+    """Return whether pages on a stream are drawn for a terminal."""
+    return bool(os.environ.get("FORCE_COLOR")) or (stream.isatty() and os.environ.get("TERM") != "dumb")
 
 
 def short_page(blocks: Sequence[Block], height: Height) -> list[Block]:
@@ -320,18 +326,33 @@ def _padded(row: Sequence[str], widths: Sequence[int]) -> str:
 def draw_page(blocks: Iterable[Block], stream: IO[str]) -> None:
     """Print blocks as a terminal shows them, as wide as the terminal or as `COLUMNS` says."""
     from rich.console import Console
-    from rich.padding import Padding
     from rich.text import Text
 
     console = Console(file=stream, markup=False, highlight=False, emoji=False)
     for block in blocks:
         if isinstance(block, Heading):
-            console.print(Text(visible(block.text), style="bold"))
+            draw_text(Text(visible(block.text), style="bold"), console)
         elif isinstance(block, Line):
-            text = Text(cut(visible(block.text), block.longest))
-            console.print(Padding(text, (0, 0, 0, 2 * block.indent), expand=False) if block.indent else text)
+            draw_text(Text(cut(visible(block.text), block.longest)), console, indent=2 * block.indent)
         else:
             _draw_table(block, console)
+
+
+def draw_text(text: Text, console: Console, *, indent: int = 0, hanging: int = 0) -> None:
+    """Print a text that is wrapped at words, without the blanks that it is wrapped at.
+
+    Args:
+        text: The text.
+        console: Where it goes.
+        indent: Blanks before each line.
+        hanging: Further blanks before each line but the first.
+    """
+    from rich.text import Text
+
+    room = max(1, console.width - indent - hanging)
+    for number, line in enumerate(text.wrap(console, room)):
+        line.rstrip()
+        console.print(Text(" " * (indent + (hanging if number else 0))) + line)
 
 
 def _draw_table(block: Table, console: Console) -> None:

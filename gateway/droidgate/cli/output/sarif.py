@@ -66,7 +66,7 @@ def _rule(code: str) -> Json:
         "id": code,
         "shortDescription": {"text": meaning},
         "fullDescription": {"text": meaning},
-        "help": {"text": f"{meaning}. See {code} in docs/reference/findings.md."},
+        "help": {"text": f"{meaning}."},
     }
 
 

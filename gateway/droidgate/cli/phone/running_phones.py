@@ -11,6 +11,7 @@ import os
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
+from droidgate.computer.private_files import unwritable
 from droidgate.devices.adb_client import AdbClient, ServerAddress
 from droidgate.devices.device_errors import DeadlineError, NoDeviceError, ServerUnreachableError
 from droidgate_android.projects.project_files import read_project_file
@@ -56,10 +57,13 @@ def phones_folder() -> Path:
 
 def record_phone(phone: RunningPhone) -> None:
     """Write a phone's file, readable by the user only."""
-    phone.path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     partial = phone.path.with_suffix(".new")
-    partial.write_text(json.dumps(asdict(phone)) + "\n", encoding="utf-8")
-    partial.replace(phone.path)
+    try:
+        phone.path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        partial.write_text(json.dumps(asdict(phone)) + "\n", encoding="utf-8")
+        partial.replace(phone.path)
+    except OSError as error:
+        raise unwritable(phone.path, error) from None
 
 
 def forget_phone(phone: RunningPhone) -> None:

@@ -123,6 +123,9 @@ class PinsRemoveDocument(PublishedDocument, schema="droidgate.pins-remove/1"):
 
 _COLUMNS: Final = ("CAPABILITY", "PROTOCOL", "CLIENT", "SIGNER", "APPROVED")
 _SHORT_DIGEST: Final = 12
+_NOTHING: Final = "no capability is approved"
+_APPROVE_ONE: Final = "approve one: droidgate pins approve CAPABILITY"
+_NOTHING_APPROVED: Final = f"{_NOTHING}; {_APPROVE_ONE}"
 _LONGEST_VALUE: Final = 400
 _ENDS: Final = re.compile(r"[.#/]")
 _STATES: Final = {
@@ -138,9 +141,10 @@ def list_pins(options: PinsList) -> Report:
 
     Raises:
         InputError: the file of pins cannot be used.
+        UsageError: there are approvals, and the patterns name none.
     """
     store = PinStore()
-    records = named_records(store.list(), options.patterns or ("*",))
+    records = _required_if_any(store.list(), options.patterns)
     return Report(
         lambda: pins_page(records),
         lambda: PinsListDocument(file=str(store.path), pins=tuple(map(PinEntry.of, records))),
@@ -150,7 +154,7 @@ def list_pins(options: PinsList) -> Report:
 def pins_page(records: Sequence[PinRecord]) -> list[Block]:
     """Return what `pins list` shows."""
     if not records:
-        return [Line("no capability is approved; approve one: droidgate pins approve PACKAGE/CAPABILITY")]
+        return [Line(_NOTHING_APPROVED)]
     rows = [
         (
             one_line(f"{record.package}/{record.capability}"),
@@ -170,9 +174,9 @@ def diff_pins(options: PinsDiff) -> Report:
     Raises:
         DeviceError: the phone cannot be reached or used.
         InputError: the file of pins cannot be used.
-        UsageError: the patterns name no approval.
+        UsageError: there are approvals, and the patterns name none.
     """
-    records = _required(PinStore().list(), options.patterns or ("*",))
+    records = _required_if_any(PinStore().list(), options.patterns)
     phone = open_device(options.serial)
     targets = phone.caller.targets
     has_screens = any(record.package == SCREENS for record in records)
@@ -201,8 +205,10 @@ def differences_page(differences: Iterable[PinDifference]) -> list[Block]:
         if item.comparison is not None:
             blocks += changes_page(item.comparison)
         blocks.append(Line())
-    said = (f"{count} {_STATES[state]}" for state, count in counts.items() if count)
-    return [*blocks, Line("; ".join(said))]
+    said = [f"{count} {_STATES[state]}" for state, count in counts.items() if count]
+    if not said:
+        return [Line(_NOTHING_APPROVED)]
+    return [*blocks, Line(f"{amount(sum(counts.values()), 'approval')}: {'; '.join(said)}")]
 
 
 def changes_page(comparison: Comparison) -> list[Block]:
@@ -240,10 +246,15 @@ def named_records(records: Iterable[PinRecord], patterns: Iterable[str]) -> list
     return [record for record in records if any(pattern.matches(record.key) for pattern in parsed)]
 
 
+def _required_if_any(records: Sequence[PinRecord], patterns: Sequence[str] | None) -> list[PinRecord]:
+    """Return the approvals that patterns name, none where there are none at all."""
+    return _required(records, patterns or ("*",)) if records else []
+
+
 def _required(records: Sequence[PinRecord], patterns: Sequence[str]) -> list[PinRecord]:
     found = named_records(records, patterns)
     if not records:
-        raise UsageError("no capability is approved", hint="approve one: droidgate pins approve CAPABILITY")
+        raise UsageError(_NOTHING, hint=_APPROVE_ONE)
     if not found:
         names = [f"{record.package}/{record.capability}" for record in records]
         raise no_match(patterns, names, "no approval", "droidgate pins list")

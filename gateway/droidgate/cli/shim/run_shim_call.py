@@ -12,6 +12,7 @@ from droidgate.cli.shim import shim_options
 from droidgate.cli.shim.shim_documents import ShimCallDocument, ShimGrantDocument
 from droidgate.devices.device import connect_device
 from droidgate.shims.granting import GrantChange, grant_capabilities, revoke_capabilities
+from droidgate.shims.host_client import EVERY_CAPABILITY
 from droidgate.shims.place import ShimPlace, place_of
 from droidgate.shims.shim_calls import call_shim
 
@@ -70,16 +71,25 @@ def revoke_and_report(options: shim_options.ShimRevoke) -> Report:
 
 def _report(place: ShimPlace, changes: Sequence[GrantChange]) -> Report:
     return Report(
-        lambda: [Line(one_line(_describe(change))) for change in changes],
+        lambda: [Line(one_line(line)) for line in _changed_lines(changes)],
         lambda: ShimGrantDocument(serial=place.device.serial, user=place.user, grants=tuple(changes)),
     )
 
 
+def _changed_lines(changes: Sequence[GrantChange]) -> list[str]:
+    """Return a line for each change that a shim made; one line where none made any."""
+    made = [_describe(change) for change in changes if change.revoked != 0]
+    if made or not changes:
+        return made
+    subjects = ", ".join(dict.fromkeys(change.capability for change in changes))
+    grant = "no grant" if subjects == EVERY_CAPABILITY else f"no grant for {subjects}"
+    return [f"nothing to revoke: {changes[0].agent} has {grant}; `droidgate shim status` lists all grants"]
+
+
 def _describe(change: GrantChange) -> str:
-    subject = "all capabilities" if change.capability == "*" else change.capability
+    is_every = change.capability == EVERY_CAPABILITY
     if change.revoked is None:
+        subject = "all capabilities" if is_every else change.capability
         return f"granted: {change.agent} may call {subject} of {change.application_id}"
-    if not change.revoked:
-        return f"nothing to revoke: {change.agent} has no grant for {subject} of {change.application_id}"
-    count = amount(change.revoked, "grant")
-    return f"revoked: {count} of {change.agent} for {subject} of {change.application_id}"
+    subject = "" if is_every else f" for {change.capability}"
+    return f"revoked: {amount(change.revoked, 'grant')} of {change.agent}{subject} of {change.application_id}"

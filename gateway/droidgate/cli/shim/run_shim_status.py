@@ -37,6 +37,8 @@ _ACCESS: Final = {
 _FIRST: Final = {"problem": 0, "risk": 1, "unknown": 2}
 """States of checks that need attention and are shown before the others."""
 
+_NOT_CHECKED: Final = "adb cannot check the agent and the question on the phone: let the agent use a tool"
+
 _DIGITS: Final = 12
 """How many digits of a digest are shown: enough to compare by eye."""
 
@@ -237,7 +239,7 @@ def _doctor_page(place: ShimPlace, checks: Sequence[Check], problems: int) -> li
     said = "no problem was found" if not problems else amount(problems, "problem")
     risks = sum(check.state == "risk" for check in checks)
     said += f", {amount(risks, 'risk')}" if risks else ""
-    blocks.append(Line(f"{said}; what adb cannot check is in docs/guides/prove-on-a-phone.md"))
+    blocks.append(Line(f"{said}; {_NOT_CHECKED}"))
     return blocks
 
 

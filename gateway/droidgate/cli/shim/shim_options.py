@@ -177,7 +177,7 @@ class ShimDoctor(
 ):
     """Check what keeps agents from the apps behind the shims, and say how each problem is solved.
 
-    The steps are those of docs/guides/prove-on-a-phone.md that adb can do.
+    With --details, STEP is the number of a step of the documentation's page "Prove it on a phone".
     """
 
     serial: str | None = SERIAL
