@@ -10,13 +10,13 @@ import time
 from collections.abc import Callable, Container, Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass, field
-from importlib.metadata import version
 from os import PathLike, fspath
 from pathlib import Path
 from typing import Any, Final, Protocol
 
 from droidgate.computer.cores import usable_cores
 from droidgate.computer.optional_packages import need
+from droidgate.computer.version import VERSION
 from droidgate.coverage.catalog_writing import (
     KEPT_LOG_FILE,
     Header,
@@ -304,7 +304,7 @@ class _Scan:
         self._watcher = watcher
         self._folder = request.folder
         limits = {"memory": request.pool.memory, "deadline": request.pool.deadline}
-        self._header = Header(version("droidgate"), tuple(targets()), limits)
+        self._header = Header(VERSION, tuple(targets()), limits)
         self._known_count = 0
         self._ends_at = time.monotonic() + request.run_deadline
         self._out_of_time: list[str] = []

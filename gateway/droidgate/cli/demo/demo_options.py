@@ -9,7 +9,6 @@ from droidgate.cli.command_classes import Command, flag, option
 
 class Demo(
     Command,
-    short="See all of it work on the sample apps",
     work="droidgate.cli.demo.run_demo:demonstrate",
 ):
     """See it work on the sample apps: inspect them, convert each into every format, and read everything back.
