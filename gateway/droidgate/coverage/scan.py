@@ -38,7 +38,8 @@ from droidgate.devices.device import Device, connect_device
 from droidgate.devices.device_errors import CommandFailedError, DeviceOutputError
 from droidgate.devices.packages import disabled_packages
 from droidgate.sources.catalogs.catalog import Catalog, check_name
-from droidgate.sources.catalogs.catalog_rows import CATALOG_FILE, LEFT_OUT, LOG_FILE, OWN_APP
+from droidgate.sources.catalogs.catalog_files import CATALOG_FILE, LOG_FILE
+from droidgate.sources.catalogs.catalog_rows import LEFT_OUT, OWN_APP
 from droidgate.sources.linting import check_reading
 from droidgate.sources.phone_source import (
     InstalledApp,

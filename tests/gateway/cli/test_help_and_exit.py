@@ -347,6 +347,7 @@ UNUSED_BY_A_PLAIN_REPORT = {
         "droidgate_android.apk.reader",
         "droidgate_mappings.compare",
         "droidgate.cli.descriptors.inspect_documents",
+        "droidgate.sources.catalogs.catalog_rows",
     ),
     *(
         "droidgate.coverage",
@@ -363,6 +364,12 @@ def test_a_plain_report_imports_only_what_it_shows(below: str) -> None:
     code, modules = _imported_by("inspect", str(CHECKOUT / "device_shim" / "apps" / "clock-in" / below))
     assert code == 0
     assert modules & UNUSED_BY_A_PLAIN_REPORT == set()
+
+
+def test_a_call_imports_nothing_that_signs_draws_or_compares() -> None:
+    code, modules = _imported_by("call", "createNote", "--args", "[")
+    assert (code, "droidgate.calls.caller" in modules) == (2, True)
+    assert modules & {"cryptography", "PIL", "droidgate_mappings.compare"} == set()
 
 
 def test_the_modules_that_a_plain_report_must_not_import_are_written_as_they_are() -> None:
