@@ -16,7 +16,13 @@ from typing import TYPE_CHECKING, Final
 from droidgate.computer.private_files import read_private, replace_private
 from droidgate.computer.version import VERSION
 from droidgate.devices.device import Answers, CommandResult, Device
-from droidgate.devices.device_errors import CommandFailedError, DeviceOutputError, OutputLimitError
+from droidgate.devices.device_errors import (
+    CommandFailedError,
+    DeadlineError,
+    DeviceOutputError,
+    OutputLimitError,
+    UnsafeArgumentError,
+)
 from droidgate.devices.quoting import digest_command
 from droidgate.devices.service_shells import SECONDS_FOR_LISTING
 from droidgate_mappings.model.errors import InputError, WriteError
@@ -73,7 +79,12 @@ def kept_answers(device: Device) -> KeptAnswers:
     """
     answers = _load(_path_of(device))
     checked = [command for command in answers if command != _UNCHECKED]
-    if not checked or digest_of(device, checked) != _digest_of(answers[command] for command in checked):
+    now = None
+    if checked:
+        # To ask one by one may work where all at once take too long, or the file names no command.
+        with suppress(DeadlineError, UnsafeArgumentError):
+            now = digest_of(device, checked)
+    if now != _digest_of(answers[command] for command in checked):
         answers = {}
     return KeptAnswers(device, answers, len(answers))
 
