@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import Final
 
 from droidgate.sources.catalogs.catalog import CATALOG_SCHEMA
-from droidgate.sources.catalogs.catalog_rows import LOG_FILE, TABLES, CatalogTable
+from droidgate.sources.catalogs.catalog_files import LOG_FILE
+from droidgate.sources.catalogs.catalog_rows import TABLES, CatalogTable
 
 _INTRODUCTION: Final = """\
 # Catalogs

@@ -21,6 +21,7 @@ from typing import Any
 import grimp
 import pytest
 
+from droidgate.computer.version import VERSION
 from droidgate_mappings.formats.format import load_formats
 from droidgate_mappings.user_folders import HOME_VARIABLE
 from requirements_of_tests import CHECKOUT, GIT, require
@@ -150,7 +151,7 @@ def test_what_the_registry_lists_is_the_package() -> None:
     server = json.loads((CHECKOUT / "server.json").read_text(encoding="utf-8"))
     project = PROJECT["project"]
     (package,) = server["packages"]
-    assert server["version"] == package["version"] == project["version"]
+    assert server["version"] == package["version"] == project["version"] == VERSION
     assert package["identifier"] == project["name"]
     # Thus the registry knows whose package it is: "PyPI: ownership by README".
     readme = (CHECKOUT / project["readme"]).read_text(encoding="utf-8")

@@ -6,11 +6,9 @@ import hashlib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
-from droidgate_android.apk.pack import pack
 from droidgate_android.apk.packed_manifest import AppFacts
-from droidgate_android.apk.signing_keys import SigningKey
 from droidgate_mappings.formats.installed import SHIM_PACKAGE, SHIM_PREFIX
 from droidgate_mappings.model.capability import Place
 from droidgate_mappings.model.errors import InputError, UsageError
@@ -45,6 +43,9 @@ from droidgate_shim.builder.text_checks import (
     shown_name,
     text_findings,
 )
+
+if TYPE_CHECKING:
+    from droidgate_android.apk.signing_keys import SigningKey
 
 HANDSHAKE: Final = 1
 """The version of the host's and the shim's conversation (shim.md 7)."""
@@ -291,6 +292,9 @@ def _build(content: _Content, key: SigningKey) -> BuiltShim:
     build = _digest_of({**files, POLICY_PATH: one_line_json({"app": app})}, dex)
     policy: dict[str, Json] = {"app": {**app, "build": build}}
     files[POLICY_PATH] = one_line_json(policy)
+    # Calls through a shim know its facts from here, and sign nothing.
+    from droidgate_android.apk.pack import pack  # noqa: PLC0415
+
     packing = pack(
         {path: text.encode() for path, text in sorted(files.items())},
         key=key,

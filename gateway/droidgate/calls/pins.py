@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Final, Literal
+from typing import TYPE_CHECKING, Final, Literal
 
 from pydantic import ValidationError
 
@@ -26,13 +26,15 @@ from droidgate.calls.subjects import (
     pin_of,
 )
 from droidgate.computer.private_files import exclusive_file, read_private, replace_private
-from droidgate_mappings.compare import Comparison, compare_sets
 from droidgate_mappings.model.capability import CapabilitySet, Provider
 from droidgate_mappings.model.errors import InputError
 from droidgate_mappings.model.json_values import one_line_json
 from droidgate_mappings.model.types import Frozen
 from droidgate_mappings.text.json_text import WRITTEN, parse_json
 from droidgate_mappings.user_folders import configuration_folder
+
+if TYPE_CHECKING:
+    from droidgate_mappings.compare import Comparison
 
 FILE_NAME: Final = "pins.json"
 LOCK_NAME: Final = "pins.lock"
@@ -223,6 +225,8 @@ def diff(record: PinRecord, now: Provider) -> Comparison:
         record: The approval.
         now: The provider that declares the capability now.
     """
+    from droidgate_mappings.compare import compare_sets  # noqa: PLC0415 - calls compare nothing
+
     try:
         declared: tuple[Provider, ...] = (declaration_for(now, record.capability),)
     except KeyError:

@@ -37,7 +37,7 @@ from droidgate_mappings.formats.installed import DeviceFacts, is_shim
 from droidgate_mappings.model.capability import Capability, Provider
 from droidgate_mappings.model.errors import DeviceError, InputError, UsageError
 from droidgate_mappings.text.nearest_names import closest_name
-from droidgate_mappings.text_safety.hidden import HIDDEN
+from droidgate_mappings.text_safety.hidden import is_hidden
 from droidgate_mappings.text_safety.look_alikes import folded_skeleton, skeleton
 from droidgate_mappings.values.failures import CallError, Failure
 from droidgate_mobile_agent.format import FORMAT_ID
@@ -81,7 +81,7 @@ def refused_names(keys: Iterable[CapabilityKey]) -> dict[CapabilityKey, str]:
 def hidden_in_id(capability_id: str) -> str | None:
     """Return the first invisible character of an id, as `U+200B`; None if there is none."""
     for character in capability_id:
-        if character in _BLANKS or HIDDEN.match(character):
+        if character in _BLANKS or is_hidden(character):
             return f"U+{ord(character):04X}"
     return None
 

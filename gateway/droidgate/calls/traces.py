@@ -13,7 +13,6 @@ import time
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
-from importlib.metadata import version
 from pathlib import Path
 from typing import Annotated, Any, BinaryIO, Final, Literal, TypeAlias, TypeVar
 
@@ -23,6 +22,7 @@ from droidgate.calls.call_requests import CallRequest, CallResult, Hop
 from droidgate.calls.policy import Decision
 from droidgate.calls.subjects import CallSubject
 from droidgate.computer.private_files import NO_LINK, unwritable
+from droidgate.computer.version import VERSION
 from droidgate.devices.device import RanCommand
 from droidgate.shims.answers import CallTrace
 from droidgate_mappings.model.errors import WriteError
@@ -297,7 +297,7 @@ class Trace:
                 TracedRequest,
                 request,
                 time=datetime.now(UTC).isoformat(timespec="milliseconds"),
-                droidgate=version("droidgate"),
+                droidgate=VERSION,
                 serial=serial,
                 files={argument: str(path) for argument, path in request.files.items()},
                 traceparent=None if context is None else context.traceparent,

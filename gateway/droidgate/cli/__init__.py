@@ -39,4 +39,6 @@ def main() -> NoReturn:
             raise
         code = INTERRUPTED
     end_at_ctrl_c()
+    # At its end, Python would look three times through all that imports have made.
+    gc.freeze()
     sys.exit(INTERRUPTED if CtrlC.was_pressed and code else code)

@@ -1,6 +1,6 @@
 """What a command is: a class of its options, and the work that is done with them.
 
-Nothing heavy is imported here, nor where commands are declared: `--help` reads all of them.
+Nothing heavy is imported here, nor where commands are declared: completions read all of them.
 """
 
 from __future__ import annotations
@@ -189,7 +189,7 @@ class Command(Options):
         """Take what is not an option.
 
         Args:
-            short: The help in a list of commands.
+            short: The help in the list of a group's commands.
             work: Takes the options and returns a report, or the exit code: `MODULE:FUNCTION`, imported when
                 the command runs.
         """
@@ -257,28 +257,36 @@ def _body_of(command: type[Command]) -> Callable[..., int]:
     return body
 
 
-def add_commands(app: typer.Typer, modules: Iterable[ModuleType], groups: Mapping[str, str]) -> None:
-    """Add the commands that modules declare to the program.
+def add_commands(app: typer.Typer, module: ModuleType, name: str, short_help: str) -> None:
+    """Add a command, or a group of commands, to the program.
 
     Args:
         app: The program.
-        modules: Each class in them that is a command is added, by the words of its name.
-        groups: Name and help of each group; commands whose first word is its name are in it.
+        module: Where the classes are: the one whose words are the name, or those whose words begin with it.
+        name: The command, or the group.
+        short_help: Its help in a list of commands.
     """
-    below = {name: typer.Typer(no_args_is_help=True, rich_markup_mode=None) for name in groups}
-    for command in (item for module in modules for item in vars(module).values()):
-        if isinstance(command, type) and issubclass(command, Command) and command._short_help:  # noqa: SLF001
-            name = command.__name__.removesuffix("Command")
-            words = re.sub(r"(?<!^)(?=[A-Z])", "-", name).lower()
-            first, _, others = words.partition("-")
-            group, name = (below[first], others) if first in groups else (app, words)
-            made = group.command(name, cls=_CommandLine, short_help=command._short_help)  # noqa: SLF001
+    commands = {
+        re.sub(r"(?<!^)(?=[A-Z])", "-", item.__name__.removesuffix("Command")).lower(): item
+        for item in vars(module).values()
+        if isinstance(item, type) and issubclass(item, Command)
+    }
+    if name in commands:
+        app.command(name, cls=_CommandLine, short_help=short_help)(_body_of(commands[name]))
+        return
+    group = typer.Typer(no_args_is_help=True, rich_markup_mode=None)
+    for words, command in commands.items():
+        if words.startswith(f"{name}-"):
+            made = group.command(
+                words.removeprefix(f"{name}-"),
+                cls=_CommandLine,
+                short_help=command._short_help,  # noqa: SLF001
+            )
             made(_body_of(command))
-    for name, group in below.items():
-        if len(group.registered_commands) == 1:
-            # Without a callback, the only command would be the group itself.
-            group.callback()(_take_no_option)
-        app.add_typer(group, name=name, help=groups[name])
+    if len(group.registered_commands) == 1:
+        # Without a callback, the only command would be the group itself.
+        group.callback()(_take_no_option)
+    app.add_typer(group, name=name, help=short_help)
 
 
 def _take_no_option() -> None:

@@ -1,6 +1,6 @@
 """The program: its commands, put together, and how a run ends.
 
-The commands of a noun are the classes of a module. It imports nothing heavy at its top.
+The commands of a noun are the classes of a module, which is imported where one of them is called.
 """
 
 from __future__ import annotations
@@ -10,65 +10,82 @@ import errno
 import io
 import os
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from importlib import import_module
 from typing import Annotated, Any, Final
 
 import typer
 from typer.core import TyperGroup
 
-from droidgate.cli.audit import audit_options
-from droidgate.cli.calls import call_options
-from droidgate.cli.clients import client_options
 from droidgate.cli.command_classes import Command, add_commands
 from droidgate.cli.completing import complete_commands
-from droidgate.cli.config import config_options
 from droidgate.cli.config.settings import bind_settings
-from droidgate.cli.coverage import coverage_options
-from droidgate.cli.demo import demo_options
-from droidgate.cli.descriptors import descriptor_options
-from droidgate.cli.devices import device_options
 from droidgate.cli.exit_codes import ExitCode
 from droidgate.cli.failure_texts import guard
 from droidgate.cli.output.page_length import PageLength, choose_page_length
 from droidgate.cli.output.verbosity import Quiet, Verbose, add_verbosity, usual_verbosity
-from droidgate.cli.phone import phone_options
-from droidgate.cli.pins import pin_options
-from droidgate.cli.serve import serve_options
-from droidgate.cli.shim import shim_options
+from droidgate.computer.version import VERSION
 from droidgate_mappings.model.errors import UsageError
 
-_COMMANDS: Final = (
-    descriptor_options,
-    device_options,
-    client_options,
-    call_options,
-    coverage_options,
-    pin_options,
-    audit_options,
-    shim_options,
-    phone_options,
-    serve_options,
-    demo_options,
-    config_options,
-)
-_GROUPS: Final = {
-    "catalog": "Catalogs that `scan` has made",
-    "pins": "Approvals of capabilities as they are declared",
-    "audit": "The log of all calls",
-    "shim": "Apps that make other apps callable by Mobile-MCP agents",
-    "phone": "A virtual phone, to try everything without a real one",
-    "config": "Defaults of options, from a file or the environment",
+HEADINGS: Final[Mapping[str, Mapping[str, str]]] = {
+    "Look at what apps declare": {
+        "inspect": "Show what apps declare for agents",
+        "lint": "Check descriptors against their specification",
+        "formats": "List formats, dialects, and what each can carry",
+        "demo": "See all of it work on the sample apps",
+    },
+    "Convert": {
+        "convert": "Write what apps declare in another protocol",
+        "migrate": "Put a descriptor and its handler into an app's source tree",
+        "pack": "Make a signed APK of an app's source tree",
+    },
+    "Prepare a phone": {
+        "devices": "List what is attached, and what to do where it is not ready",
+        "discover": "Find what the apps of a phone declare for agents",
+        "phone": "A virtual phone, to try everything without a real one",
+        "shim": "Apps that make other apps callable by Mobile-MCP agents",
+    },
+    "Call": {
+        "call": "Call a capability of a phone's app",
+        "pins": "Approvals of capabilities as they are declared",
+        "audit": "The log of all calls",
+    },
+    "Serve": {
+        "serve": "Give what the apps of phones declare to any MCP client",
+        "serve-mobile-agent": "Serve a phone to UFO's MobileAgent",
+        "install-client": "Make an MCP client use droidgate",
+    },
+    "Compare": {
+        "diff": "Report what changed, and whether it breaks callers",
+        "scan": "Read many apps into a catalog",
+        "coverage": "Report who exposes what, and who can reach it",
+        "catalog": "Catalogs that `scan` has made",
+    },
+    "Help and settings": {
+        "help": "Show the help of a command",
+        "config": "Defaults of options, from a file or the environment",
+    },
 }
-HEADINGS: Final = {
-    "Look at what apps declare": ("inspect", "lint", "formats", "demo"),
-    "Convert": ("convert", "migrate", "pack"),
-    "Prepare a phone": ("devices", "discover", "phone", "shim"),
-    "Call": ("call", "pins", "audit"),
-    "Serve": ("serve", "serve-mobile-agent", "install-client"),
-    "Compare": ("diff", "scan", "coverage", "catalog"),
-    "Help and settings": ("help", "config"),
+"""What `droidgate --help` shows: commands, and groups of commands, under headings."""
+
+_MODULES: Final = {
+    "droidgate.cli.descriptors.descriptor_options": (
+        *("inspect", "lint", "formats", "convert", "migrate", "pack", "diff"),
+    ),
+    "droidgate.cli.demo.demo_options": ("demo",),
+    "droidgate.cli.devices.device_options": ("devices", "discover"),
+    "droidgate.cli.phone.phone_options": ("phone",),
+    "droidgate.cli.shim.shim_options": ("shim",),
+    "droidgate.cli.calls.call_options": ("call",),
+    "droidgate.cli.pins.pin_options": ("pins",),
+    "droidgate.cli.audit.audit_options": ("audit",),
+    "droidgate.cli.serve.serve_options": ("serve", "serve-mobile-agent"),
+    "droidgate.cli.clients.client_options": ("install-client",),
+    "droidgate.cli.coverage.coverage_options": ("scan", "coverage", "catalog"),
+    "droidgate.cli.program": ("help",),
+    "droidgate.cli.config.config_options": ("config",),
 }
-"""What `droidgate --help` shows: its commands, under headings."""
+"""Where the options of commands are declared; a module is imported where one of its commands is called."""
 
 _COMPLETION: Final = "_DROIDGATE_COMPLETE"
 """A shell sets it to ask for completions."""
@@ -80,9 +97,7 @@ _HELP: Final = (
 
 def _print_version(is_asked: bool) -> None:  # noqa: FBT001
     if is_asked:
-        from importlib.metadata import version
-
-        print(f"droidgate {version('droidgate')}")
+        print(f"droidgate {VERSION}")
         raise typer.Exit
 
 
@@ -115,7 +130,7 @@ class _Program(TyperGroup):
                 )
 
 
-class Help(Command, short="Show the help of a command"):
+class Help(Command):
     """Show the help of droidgate or of a command."""
 
     context: typer.Context
@@ -140,8 +155,13 @@ class Help(Command, short="Show the help of a command"):
         return ExitCode.OK
 
 
-def build_app() -> typer.Typer:
-    """Return the typer application with every command."""
+def build_app(words: Sequence[str] | None = None) -> typer.Typer:
+    """Return the typer application.
+
+    Args:
+        words: What is typed after `droidgate`: only the command that it calls, or asks help of, is built, and
+            the others are names. None for every command.
+    """
     app = typer.Typer(
         name="droidgate",
         cls=_Program,
@@ -152,15 +172,33 @@ def build_app() -> typer.Typer:
         context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
     )
     app.callback()(_options)
-    add_commands(app, (*_COMMANDS, sys.modules[__name__]), _GROUPS)
+    commands = {name: about for rows in HEADINGS.values() for name, about in rows.items()}
+    called = commands.keys() if words is None else _called_in(words)
+    modules = {name: module for module, names in _MODULES.items() for name in names}
+    for name, about in commands.items():
+        if name in called:
+            add_commands(app, import_module(modules[name]), name, about)
+        else:
+            app.command(name, short_help=about)(_stand_for_a_command)
     return app
+
+
+def _called_in(words: Iterable[str]) -> Sequence[str]:
+    """Return the command that words call; for `help`, also the one that it is about."""
+    names = [word for word in words if not word.startswith("-")]
+    return names[: 2 if names[:1] == ["help"] else 1]
+
+
+def _stand_for_a_command() -> None:
+    """Stand for a command that is not called."""
 
 
 def run(arguments: Sequence[str] | None = None) -> int:
     """Run the program with the given arguments, or the process's own, and return its exit code."""
-    command = typer.main.get_command(build_app())
     words = sys.argv[1:] if arguments is None else list(arguments)
-    needs_no_defaults = _COMPLETION in os.environ or not {"-h", "--help"}.isdisjoint(words)
+    is_completion = _COMPLETION in os.environ
+    command = typer.main.get_command(build_app(None if is_completion else words))
+    needs_no_defaults = is_completion or not {"-h", "--help"}.isdisjoint(words)
     defaults = bind_settings(command, dict if needs_no_defaults else _configured)
 
     def body() -> int:

@@ -10,13 +10,13 @@ import time
 from collections.abc import Callable, Container, Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass, field
-from importlib.metadata import version
 from os import PathLike, fspath
 from pathlib import Path
 from typing import Any, Final, Protocol
 
 from droidgate.computer.cores import usable_cores
 from droidgate.computer.optional_packages import need
+from droidgate.computer.version import VERSION
 from droidgate.coverage.catalog_writing import (
     KEPT_LOG_FILE,
     Header,
@@ -38,7 +38,8 @@ from droidgate.devices.device import Device, connect_device
 from droidgate.devices.device_errors import CommandFailedError, DeviceOutputError
 from droidgate.devices.packages import disabled_packages
 from droidgate.sources.catalogs.catalog import Catalog, check_name
-from droidgate.sources.catalogs.catalog_rows import CATALOG_FILE, LEFT_OUT, LOG_FILE, OWN_APP
+from droidgate.sources.catalogs.catalog_files import CATALOG_FILE, LOG_FILE
+from droidgate.sources.catalogs.catalog_rows import LEFT_OUT, OWN_APP
 from droidgate.sources.linting import check_reading
 from droidgate.sources.phone_source import (
     InstalledApp,
@@ -304,7 +305,7 @@ class _Scan:
         self._watcher = watcher
         self._folder = request.folder
         limits = {"memory": request.pool.memory, "deadline": request.pool.deadline}
-        self._header = Header(version("droidgate"), tuple(targets()), limits)
+        self._header = Header(VERSION, tuple(targets()), limits)
         self._known_count = 0
         self._ends_at = time.monotonic() + request.run_deadline
         self._out_of_time: list[str] = []

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal
 
 from droidgate.coverage.remote_files import UnknownSchemeError, find_remote, is_remote, without_password
 from droidgate.sources.archives import is_packed_folder
-from droidgate.sources.catalogs.catalog_rows import CATALOG_FILE, catalog_folder
+from droidgate.sources.catalogs.catalog_files import CATALOG_FILE, catalog_folder
 from droidgate.sources.folders import ARCHIVE_ENDINGS, scan_folder
 from droidgate.sources.source_paths import DEVICE_SCHEME, GIT_SCHEME, join_shown, printable
 from droidgate_mappings.formats.format import load_formats

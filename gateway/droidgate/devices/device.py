@@ -255,6 +255,9 @@ class RanCommand:
 
 CommandObserver = Callable[[RanCommand], None]
 
+Answers = dict[tuple[str, ...], CommandResult]
+"""What commands did, by the command and its arguments."""
+
 
 @dataclass(frozen=True, slots=True)
 class Identity:
@@ -289,6 +292,7 @@ class Device:
     Attributes:
         cancel: Ends what is going on when it is set; None where nothing does (`ended_by`).
         observer: Gets each command when it has ended; None where nobody does (`observed_by`).
+        answers: What commands without an input did; None where each is run (`answered_from`).
     """
 
     def __init__(self, server: AdbClient, serial: str) -> None:
@@ -298,6 +302,7 @@ class Device:
         self._seen = _Seen()
         self.cancel: threading.Event | None = None
         self.observer: CommandObserver | None = None
+        self.answers: Answers | None = None
 
     def __repr__(self) -> str:
         return f"Device({self.serial!r})"
@@ -316,6 +321,12 @@ class Device:
         """Return a handle of the same device that reports each command of `run` when it has ended."""
         other = copy.copy(self)
         other.observer = observer
+        return other
+
+    def answered_from(self, answers: Answers) -> Device:
+        """Return a handle of the same device that runs only commands without an answer, and adds theirs."""
+        other = copy.copy(self)
+        other.answers = answers
         return other
 
     @property
@@ -372,6 +383,22 @@ class Device:
             UnsupportedDeviceError: the device has no shell protocol with exit statuses (before Android 7).
             DeviceError: the device cannot be reached or went away.
         """
+        if self.answers is None or stdin is not None or condition is not None:
+            return self._run_observed(arguments, stdin, deadline, limit, condition)
+        known = self.answers.get(tuple(arguments))
+        if known is None:
+            known = self._run_observed(arguments, stdin, deadline, limit, condition)
+            self.answers[tuple(arguments)] = known
+        return known
+
+    def _run_observed(
+        self,
+        arguments: Sequence[str],
+        stdin: bytes | BinaryIO | None,
+        deadline: float,
+        limit: int,
+        condition: Condition | None,
+    ) -> CommandResult:
         if self.observer is None:
             return self._run(arguments, stdin, deadline, limit, condition)
         began = time.perf_counter()

@@ -54,10 +54,13 @@ def join_commands(commands: Iterable[Sequence[str]]) -> DeviceCommand:
 def digest_command(commands: Iterable[Sequence[str]]) -> list[str]:
     """Return the command that prints the MD5 of all that commands print, on either stream, and `  -`.
 
+    Behind what a command prints is its exit status, in a line.
+
     Raises:
         UnsafeArgumentError: as `join_command`.
     """
-    inner = join_command(["sh", "-c", join_commands(commands)])
+    each = DeviceCommand("; ".join(f"{join_command(command)}; echo $?" for command in commands))
+    inner = join_command(["sh", "-c", each])
     return ["sh", "-c", DeviceCommand(f"{inner} </dev/null 2>&1 | md5sum")]
 
 

@@ -11,7 +11,6 @@ import re
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
-from importlib.metadata import version
 from typing import Any, Final
 
 import anyio
@@ -32,6 +31,7 @@ from mcp.shared.exceptions import MCPError
 from mcp.shared.inbound import MCP_NAME_HEADER, decode_header_value
 
 from droidgate.calls.trace_context import read_trace_context
+from droidgate.computer.version import VERSION
 from droidgate.coverage.conversions import estimate_tokens
 from droidgate.serving.call_tasks import EXTENSION, CallTask, CallTasks
 from droidgate.serving.elicitation import Questions
@@ -159,7 +159,7 @@ class McpServer:
         self._sessions: set[ServerSession] = set()
         server = _Server(
             NAME,
-            version=version("droidgate"),
+            version=VERSION,
             title="Capabilities of Android apps",
             cache_hints={
                 "server/discover": _ALWAYS_STALE,

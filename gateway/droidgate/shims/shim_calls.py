@@ -14,7 +14,6 @@ from droidgate.shims.host_client import HostClient
 from droidgate.shims.place import InstalledShim, ShimPlace, installed_shims
 from droidgate.shims.scopes import load_scopes
 from droidgate.shims.shim_facts import installed_facts
-from droidgate_android.apk.signing_keys import key_path, load_key
 from droidgate_mappings.model.errors import InputError, UsageError
 from droidgate_mappings.model.json_values import Json
 from droidgate_mappings.tables.failure_tokens import FALLBACK
@@ -210,6 +209,9 @@ def check_signer(place: ShimPlace, shim: InstalledPackage, signed_by: str | None
 
 def _own_signers(place: ShimPlace) -> set[str]:
     """Return the certificates' digests of the keys that sign the user's shims there."""
+    # Calls of Android's own shell need no key.
+    from droidgate_android.apk.signing_keys import key_path, load_key  # noqa: PLC0415
+
     keys = {scope.options.key for scope in load_scopes(place.device)} or {None}
     paths = {key_path() if key is None else key for key in keys}
     return {load_key(path).digest for path in paths if path.exists()}

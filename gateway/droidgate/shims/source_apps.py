@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Final
 
 from droidgate.sources.apk_sources import open_archive, open_loose_archives
 from droidgate.sources.archives import is_archive
-from droidgate.sources.catalogs.catalog_rows import catalog_folder
+from droidgate.sources.catalogs.catalog_files import catalog_folder
 from droidgate.sources.folders import scan_folder
 from droidgate.sources.format_reading import FormatReader, ReadOptions
 from droidgate.sources.source_paths import DEVICE_SCHEME, printable

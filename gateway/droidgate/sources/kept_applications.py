@@ -15,12 +15,12 @@ import tempfile
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cache
-from importlib.metadata import version
 from pathlib import Path
 from typing import Any, Final, Literal
 
 from pydantic import TypeAdapter, ValidationError
 
+from droidgate.computer.version import VERSION
 from droidgate_mappings.formats.application import Application, Component, Query, Resources, TextFile
 from droidgate_mappings.model.capability import Place
 from droidgate_mappings.model.errors import BudgetError, InputError
@@ -150,7 +150,7 @@ class ApplicationStore:
             if path.stat().st_size > _MAX_BYTES:
                 return None
             record = json.loads(path.read_bytes())
-            if record["form"] != _FORM or record["droidgate"] != version("droidgate"):
+            if record["form"] != _FORM or record["droidgate"] != VERSION:
                 return None
             return dict(record["key"]), _kept_of(record)
         except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError, ValidationError):
@@ -167,9 +167,7 @@ class ApplicationStore:
 
         A folder that cannot be written is not an error: the next run reads again.
         """
-        data = json.dumps(
-            {"form": _FORM, "droidgate": version("droidgate"), "key": dict(key), **_record_of(kept)}
-        )
+        data = json.dumps({"form": _FORM, "droidgate": VERSION, "key": dict(key), **_record_of(kept)})
         path = self._path(name)
         with contextlib.suppress(OSError):
             path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)

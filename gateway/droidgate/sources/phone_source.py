@@ -31,11 +31,11 @@ from droidgate.devices.packages import (
     query_components,
 )
 from droidgate.devices.properties import build_of, current_user, get_properties
-from droidgate.devices.quoting import digest_command
 from droidgate.devices.remote_apk import file_statuses, open_remote_apk
-from droidgate.devices.service_shells import SECONDS_FOR_LISTING, SystemList, run_listing, service_shell
+from droidgate.devices.service_shells import SystemList, run_listing, service_shell
 from droidgate.devices.sync import FileStatus
 from droidgate.sources.format_reading import FormatReader, ReadOptions
+from droidgate.sources.kept_answers import digest_of, kept_answers
 from droidgate.sources.kept_applications import ApplicationStore, KeptApplication, NotKeptError, record
 from droidgate.sources.source_paths import DEVICE_SCHEME
 from droidgate.sources.source_results import Providers
@@ -66,7 +66,6 @@ _SHELL_KINDS: Final[Mapping[str, ComponentKind]] = {
     "receiver": "receivers",
 }
 _DEVICE_SOURCE: Final = re.compile(r"adb:(?P<serial>[^/]*)(?:/(?P<package>[^!/]+))?/?")
-_DIGEST: Final = re.compile(r"[0-9a-f]{32}  -\n")
 _QUERIES_AT_ONCE: Final = 4
 _MOST_NAMED: Final = 10
 _EVERY_APP_INSTEAD: Final = "every app's manifest is read instead"
@@ -202,7 +201,12 @@ def read_phone(device: Device, request: PhoneRequest) -> PhoneReading:
     Raises:
         DeviceError: the phone fails.
     """
-    return _PhoneReader(device, request).read()
+    if not request.keep:
+        return _PhoneReader(device, request, device).read()
+    kept = kept_answers(device)
+    reading = _PhoneReader(device, request, device.answered_from(kept.answers)).read()
+    kept.keep()
+    return reading
 
 
 def listings_changed(device: Device, reading: PhoneReading) -> bool:
@@ -226,8 +230,7 @@ def listings_changed(device: Device, reading: PhoneReading) -> bool:
 def digest_of_lists(device: Device, reading: PhoneReading) -> str | None:
     """Return a digest of the installed packages and of what the phone's system lists.
 
-    It is one command that prints 36 bytes, whatever is installed. The same digest means that nothing has
-    changed; another may only be another order.
+    The same digest means that nothing has changed; another may only be another order.
 
     Returns:
         None where the phone's shell makes none.
@@ -236,16 +239,14 @@ def digest_of_lists(device: Device, reading: PhoneReading) -> str | None:
         DeviceError: the phone fails.
     """
     listed = (command for listing in reading.listings.values() for command in listing.commands)
-    result = device.run(
-        digest_command([list_command(reading.facts.user), *listed]), deadline=SECONDS_FOR_LISTING
-    )
-    return result.text if result.exit_status == 0 and _DIGEST.fullmatch(result.text) else None
+    return digest_of(device, [list_command(reading.facts.user), *listed])
 
 
 @dataclass(slots=True)
 class _PhoneReader:
     device: Device
     request: PhoneRequest
+    asked: Device
     facts: DeviceFacts = field(init=False)
     store: ApplicationStore | None = field(init=False)
     looks_for: tuple[ComponentQuery, ...] = field(init=False)
@@ -257,13 +258,13 @@ class _PhoneReader:
     chosen_by_the_shell: bool = False
 
     def read(self) -> PhoneReading:
-        device, request = self.device, self.request
+        request = self.request
         self.looks_for = tuple(
             dict.fromkeys(query for format_ in load_formats().values() for query in format_.looks_for)
         )
         self.store = ApplicationStore(cache_folder() / _FOLDER) if request.keep else None
         facts = self.read_facts()
-        packages = {package.name: package for package in list_packages(device, facts.user)}
+        packages = {package.name: package for package in list_packages(self.asked, facts.user)}
         self.facts = replace(facts, shims=frozenset(filter(is_shim, packages)))
         chosen = self.choose(packages)
         apps = self.read_apps(chosen)
@@ -271,7 +272,7 @@ class _PhoneReader:
             query for format_ in request.formats for query in format_.looks_for if not query.can_be_asked
         ]
         return PhoneReading(
-            serial=device.serial,
+            serial=self.device.serial,
             facts=self.facts,
             apps=tuple(apps),
             problems=tuple(self.problems),
@@ -285,8 +286,8 @@ class _PhoneReader:
 
     def read_facts(self) -> DeviceFacts:
         """Ask what the phone is, and for the listings of formats."""
-        release = build_of(get_properties(self.device)).sdk_full
-        user = current_user(self.device)
+        release = build_of(get_properties(self.asked)).sdk_full
+        user = current_user(self.asked)
         commands: dict[str, frozenset[str]] = {}
         for format_ in self.request.formats:
             if format_.listing is not None:
@@ -297,10 +298,10 @@ class _PhoneReader:
         """Keep what the system lists for a format, or why it does not; return the commands of the service."""
         commands: Mapping[str, frozenset[str]] = {}
         try:
-            shell = service_shell(self.device, listing)
+            shell = service_shell(self.asked, listing)
             commands = shell.commands
             if listing.command in commands:
-                self.listed[format_id] = run_listing(self.device, listing, user, commands)
+                self.listed[format_id] = run_listing(self.asked, listing, user, commands)
             else:
                 reason = shell.reason or "the phone's shell has no command that lists them"
                 self.not_listed_because[format_id] = reason
@@ -360,7 +361,7 @@ class _PhoneReader:
         def ask_one(query: ComponentQuery) -> list[str] | DeviceError:
             kind = _SHELL_KINDS[query.kind]
             try:
-                return query_components(self.device, kind, query.action or "", self.facts.user)
+                return query_components(self.asked, kind, query.action or "", self.facts.user)
             except _OF_ONE_ANSWER as error:
                 return error
 

@@ -8,9 +8,9 @@ is in them; its callers decide what follows: a mark, a refusal, a cleaned text.
 from typing import Final
 
 from droidgate_mappings.text_safety.hidden import (
-    HIDDEN,
     code_of,
     hidden_characters,
+    is_hidden,
     json_escape,
     one_line,
     visible,
@@ -27,12 +27,12 @@ MAX_DESCRIPTION: Final = 1_024
 """Characters of a description that a model should be shown."""
 
 __all__ = [
-    "HIDDEN",
     "MAX_DESCRIPTION",
     "MAX_NAME",
     "code_of",
     "folded_skeleton",
     "hidden_characters",
+    "is_hidden",
     "json_escape",
     "look_alikes",
     "one_line",

@@ -21,7 +21,7 @@ import re
 import unicodedata
 from collections.abc import Callable
 from functools import cache
-from importlib.resources import files
+from pkgutil import get_data
 from typing import Final
 
 
@@ -44,8 +44,7 @@ def unicode_table(name: str) -> str:
 
 @cache
 def _tables() -> dict[str, str]:
-    text = files("droidgate_mappings.text_safety").joinpath("unicode_tables.json").read_text("utf-8")
-    tables: dict[str, str] = json.loads(text)
+    tables: dict[str, str] = json.loads(get_data(__name__, "unicode_tables.json") or b"")
     return tables
 
 
@@ -73,19 +72,16 @@ def ranges(table: str) -> tuple[tuple[int, int], ...]:
     return tuple((int(first, 16), int(last or first, 16)) for first, _, last in pairs)
 
 
-def _set_of(table: str) -> re.Pattern[str]:
-    return re.compile("[" + "".join(f"\\U{first:08x}-\\U{last:08x}" for first, last in ranges(table)) + "]")
+@cache
+def _one_of(name: str) -> re.Pattern[str]:
+    """Return the expression of one character of a table, compiled at its first use: few runs need one."""
+    pairs = ranges(unicode_table(name))
+    return re.compile("[" + "".join(f"\\U{first:08x}-\\U{last:08x}" for first, last in pairs) + "]")
 
 
-HIDDEN: Final = _set_of(unicode_table("hidden"))
-"""Characters that nobody sees, wherever they are; tab and line feed are not among them."""
-
-_JOINING: Final = _set_of(unicode_table("joining"))
-_EMOJI: Final = _set_of(unicode_table("emoji"))
-_PICTOGRAPHS: Final = _set_of(unicode_table("pictographs"))
-_IDEOGRAPHS: Final = _set_of(unicode_table("ideographs"))
-_MONGOLIAN: Final = _set_of(unicode_table("mongolian"))
-_STANDARD_BASES: Final = _set_of(unicode_table("standard_bases"))
+def is_hidden(character: str) -> bool:
+    """Return whether nobody sees a character, wherever it is; tab and line feed are not among them."""
+    return not _is_plain(character) and _one_of("hidden").match(character) is not None
 
 
 def is_normal(text: str, at: int) -> bool:
@@ -98,32 +94,32 @@ def is_normal(text: str, at: int) -> bool:
     if character in "\ufe0e\ufe0f":
         if before and before in "0123456789#*":
             return character == "\ufe0f" and after == "\u20e3"
-        return _is_in(_EMOJI, before) or _is_in(_STANDARD_BASES, before)
+        return _is_in("emoji", before) or _is_in("standard_bases", before)
     if character in "\u200e\u200f\u061c":
         return _is_among_letters_to_left(text, at)
     code = ord(character)
     if 0xFE00 <= code <= 0xFE02 or 0xE0100 <= code <= 0xE011F:  # noqa: PLR2004 - the selectors in use
-        return _is_in(_IDEOGRAPHS, before) or (code == 0xFE00 and _is_in(_STANDARD_BASES, before))  # noqa: PLR2004
+        return _is_in("ideographs", before) or (code == 0xFE00 and _is_in("standard_bases", before))  # noqa: PLR2004
     if character in "\u180b\u180c\u180d\u180e\u180f":
-        return _is_in(_MONGOLIAN, before)
+        return _is_in("mongolian", before)
     if 0xE0020 <= code <= 0xE007F:  # noqa: PLR2004 - tags
         return _is_in_flag(text, at)
     return bool(before) and any(code in own and ord(before) in script for own, script in _FORMAT_BLOCKS)
 
 
-def _is_in(table: re.Pattern[str], character: str) -> bool:
-    return bool(character) and table.match(character) is not None
+def _is_in(table: str, character: str) -> bool:
+    return bool(character) and _one_of(table).match(character) is not None
 
 
 def _joins(character: str, before: str, after: str) -> bool:
-    if not before or (after and after != "\r" and HIDDEN.match(after)):
+    if not before or (after and after != "\r" and is_hidden(after)):
         return False
-    is_emoji = before == "\ufe0f" or _is_in(_PICTOGRAPHS, before)
-    if character == "\u200d" and is_emoji and _is_in(_PICTOGRAPHS, after):
+    is_emoji = before == "\ufe0f" or _is_in("pictographs", before)
+    if character == "\u200d" and is_emoji and _is_in("pictographs", after):
         return True
     if before == after:
         return False
-    return _is_in(_JOINING, before) or (_is_in(_JOINING, after) and before.isalnum())
+    return _is_in("joining", before) or (_is_in("joining", after) and before.isalnum())
 
 
 def _is_among_letters_to_left(text: str, at: int) -> bool:
@@ -134,9 +130,9 @@ def _is_among_letters_to_left(text: str, at: int) -> bool:
 def _leads_to_left(near: str) -> bool:
     for item in near:
         kind = unicodedata.bidirectional(item)
-        if kind in _TO_LEFT and not HIDDEN.match(item):
+        if kind in _TO_LEFT and not is_hidden(item):
             return True
-        if kind not in _WEAK or HIDDEN.match(item):
+        if kind not in _WEAK or is_hidden(item):
             return False
     return False
 
@@ -154,7 +150,7 @@ def hidden_characters(text: str) -> tuple[str, ...]:
     """Return what is hidden in a text as `U+200B`, each once, in order; nothing that is normal there."""
     if _is_plain(text):
         return ()
-    found = (match[0] for match in HIDDEN.finditer(text) if not is_normal(text, match.start()))
+    found = (match[0] for match in _one_of("hidden").finditer(text) if not is_normal(text, match.start()))
     return tuple(dict.fromkeys(f"U+{ord(item):04X}" for item in found))
 
 
@@ -171,7 +167,7 @@ def with_hidden(text: str, written: Callable[[str], str]) -> str:
     def replaced(match: re.Match[str]) -> str:
         return match[0] if is_normal(text, match.start()) else written(match[0])
 
-    return HIDDEN.sub(replaced, text)
+    return _one_of("hidden").sub(replaced, text)
 
 
 def without_hidden(text: str) -> str:
@@ -184,7 +180,12 @@ def without_hidden(text: str) -> str:
         if kept == text:
             return kept
         text = kept
-    return HIDDEN.sub("", text)
+    return without_any_hidden(text)
+
+
+def without_any_hidden(text: str) -> str:
+    """Return a text without the characters of the table, those that are normal where they are included."""
+    return text if _is_plain(text) else _one_of("hidden").sub("", text)
 
 
 def code_of(character: str) -> str:

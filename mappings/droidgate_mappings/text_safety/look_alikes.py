@@ -6,7 +6,7 @@ import unicodedata
 from collections.abc import Iterable, Iterator
 from functools import cache
 
-from droidgate_mappings.text_safety.hidden import HIDDEN, unicode_table
+from droidgate_mappings.text_safety.hidden import unicode_table, without_any_hidden
 
 
 @cache
@@ -20,13 +20,13 @@ def _confusables() -> dict[int, str]:
 
 def skeleton(name: str) -> str:
     """Return the skeleton of a name (UTS 39, section 4): two names with one skeleton look alike."""
-    decomposed = unicodedata.normalize("NFD", HIDDEN.sub("", name))
+    decomposed = unicodedata.normalize("NFD", without_any_hidden(name))
     return unicodedata.normalize("NFD", decomposed.translate(_confusables()))
 
 
 def folded_skeleton(name: str) -> str:
     """Return the skeleton of a name in which case, compatibility forms, `_` and `-` make no difference."""
-    folded = unicodedata.normalize("NFKC", HIDDEN.sub("", name)).casefold()
+    folded = unicodedata.normalize("NFKC", without_any_hidden(name)).casefold()
     return skeleton(skeleton(folded).casefold()).replace("_", "-")
 
 

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Callable, Mapping
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -16,6 +17,7 @@ from device_shim.shim_builder.built_samples import (
     shim_of,
 )
 from device_shim.shim_builder.manifest_rules import RULES, broken_rules
+from droidgate_android.apk import pack as packing
 from droidgate_android.apk.pack import Packing, pack
 from droidgate_mappings.model.errors import InputError
 from droidgate_shim.builder import shims
@@ -172,12 +174,15 @@ def test_a_breach_of_each_rule_is_found(
 ) -> None:
     path, old, new = edit
 
-    def pack_edited(tree: Mapping[str, bytes], **facts: Any) -> Packing:
+    def pack_edited(tree: Mapping[str, bytes] | Path, **facts: Any) -> Packing:
+        if isinstance(tree, Path):
+            # The sample app that the shim is for.
+            return pack(tree, **facts)
         text = tree[path].decode()
         assert old in text, f"{old!r} is not in {path}"
         return pack({**tree, path: text.replace(old, new).encode()}, **facts)
 
-    monkeypatch.setattr(shims, "pack", pack_edited)
+    monkeypatch.setattr(packing, "pack", pack_edited)
     assert broken_rules(make().apk).keys() == {*rules.split()}
 
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 import base64
 import json
 import os
+import re
 import secrets
 import shutil
 import signal
@@ -37,6 +38,8 @@ from droidgate.calls.shell_route import ShellRoute
 from droidgate.calls.subjects import EVERY_CAPABILITY, NamePattern
 from droidgate.cli.devices.run_discover import discovery_page
 from droidgate.cli.output.pages import Line
+from droidgate.devices.app_installation import uninstall
+from droidgate.devices.device import connect_device
 from droidgate.shims.installation_steps import install_archive
 from droidgate.shims.place import place_of
 from droidgate.shims.shell_identity import set_up_identity
@@ -44,6 +47,7 @@ from droidgate_android.apk.pack import pack_project
 from droidgate_android.apk.signing_keys import load_or_make_key
 from droidgate_mappings.model.errors import DeviceError, DroidgateError, UsageError, WriteError
 from droidgate_mappings.model.findings import Level
+from droidgate_mappings.user_folders import cache_folder
 from droidgate_mappings.values.coercion import FittedArguments, fit_arguments
 from droidgate_mappings.values.failures import CallError
 from droidgate_phone.apps.sample_packages import sample_packages, signing_key
@@ -333,6 +337,39 @@ def test_a_call_that_the_user_has_allowed_asks_nobody_and_is_one_command(reached
     with reached.counted() as commands:
         caller.call(request, allowed=[NamePattern.parse(f"{NOTES}/*summarizeNotes")])
     assert len(commands) == 1
+
+
+def _commands_of_a_new_run(reached: ReachedPhone) -> list[str]:
+    device = connect_device(reached.device.serial, server=reached.device.server)
+    with reached.counted() as commands:
+        replace(reached, device=device).caller().call(
+            CallRequest("summarizeNotes", {}, app=NOTES), allowed=EVERY_CAPABILITY
+        )
+    return commands
+
+
+def test_a_new_run_asks_the_phone_for_one_digest_of_what_it_answered_before(fresh: ReachedPhone) -> None:
+    assert len(_commands_of_a_new_run(fresh)) > 10
+    _, digest, called = _commands_of_a_new_run(fresh)
+    assert ("md5sum" in digest, called.startswith("pm path ")) == (True, True)
+    uninstall(fresh.device, LEGACY)
+    assert len(_commands_of_a_new_run(fresh)) > 10
+    assert len(_commands_of_a_new_run(fresh)) == 3
+    (kept,) = (cache_folder() / "phone-answers").iterdir()
+    whole = kept.read_bytes()
+    nothing = re.sub(rb'"answers": .*', b'"answers": [[[], "", "", 0]]}', whole)
+    others = (
+        b"",
+        b"{",
+        b"[]",
+        nothing,
+        whole.replace(b"kept-answers/1", b"other"),
+        whole.replace(b'"answers"', b"0"),
+    )
+    for damaged in others:
+        kept.write_bytes(damaged)
+        assert len(_commands_of_a_new_run(fresh)) > 10
+        assert len(_commands_of_a_new_run(fresh)) == 3
 
 
 def test_a_rule_that_denies_wins_over_every_approval(reached: ReachedPhone, tmp_path: Path) -> None:

@@ -25,7 +25,8 @@ from droidgate.coverage.cluster import Cluster
 from droidgate.shims.source_apps import open_apps
 from droidgate.sources.catalogs import catalog
 from droidgate.sources.catalogs.catalog import DECLARATIONS_ALONE, Catalog, query
-from droidgate.sources.catalogs.catalog_rows import LOG_FILE, TABLES
+from droidgate.sources.catalogs.catalog_files import LOG_FILE
+from droidgate.sources.catalogs.catalog_rows import TABLES
 from droidgate_mappings.model.errors import BudgetError, InputError, UsageError
 from droidgate_phone.apps.sample_packages import filler_package, sample_packages
 from gateway.coverage_scan.catalogs import SAMPLES, ask, rows_of, scan_into

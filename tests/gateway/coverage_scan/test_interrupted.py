@@ -22,7 +22,7 @@ from droidgate.coverage.scan import only_scan_of
 from droidgate.coverage.scan_inputs import Item, list_inputs
 from droidgate.sources import read_opened
 from droidgate.sources.catalogs.catalog import Catalog
-from droidgate.sources.catalogs.catalog_rows import LOG_FILE
+from droidgate.sources.catalogs.catalog_files import LOG_FILE
 from droidgate_mappings.model.errors import DroidgateError, InputError
 from droidgate_phone.apps.sample_packages import filler_package
 from gateway.coverage_scan.catalogs import (

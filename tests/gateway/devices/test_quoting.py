@@ -92,7 +92,9 @@ def test_a_guarded_command_needs_its_line_printed(shell: Sequence[str], tmp_path
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_digest_is_of_all_that_commands_print_on_a_stream(shell: Sequence[str], tmp_path: Path) -> None:
+def test_a_digest_is_of_all_that_commands_print_and_how_they_end(
+    shell: Sequence[str], tmp_path: Path
+) -> None:
     commands = [["printf", "%s", *HOSTILE], ["sh", "-c", "printf refused >&2; exit 1"], ["printf", "last"]]
     run = subprocess.run(
         [*shell, "-c", join_command(digest_command(commands))],
@@ -101,7 +103,8 @@ def test_a_digest_is_of_all_that_commands_print_on_a_stream(shell: Sequence[str]
         check=True,
         env={"PATH": "/usr/bin:/bin"},
     )
-    expected = hashlib.md5(f"{''.join(HOSTILE)}refusedlast".encode(), usedforsecurity=False).hexdigest()
+    printed = f"{''.join(HOSTILE)}0\nrefused1\nlast0\n"
+    expected = hashlib.md5(printed.encode(), usedforsecurity=False).hexdigest()
     assert run.stdout.decode() == f"{expected}  -\n"
     assert list(tmp_path.iterdir()) == []
 

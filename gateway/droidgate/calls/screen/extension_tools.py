@@ -9,9 +9,7 @@ import io
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Final, Literal
-
-from PIL import Image, ImageDraw, ImageFont
+from typing import TYPE_CHECKING, Final, Literal
 
 from droidgate.calls.screen import phone_commands as phone
 from droidgate.calls.screen.controls import Control, read_controls
@@ -20,6 +18,9 @@ from droidgate.calls.screen.screen_state import ScreenSnapshot, ToolError
 from droidgate.calls.screen.ufo_tools import UfoCall, error_words, name_warning
 from droidgate_mappings.model.errors import DroidgateError, InputError
 from droidgate_mappings.model.json_values import Json
+
+if TYPE_CHECKING:
+    from PIL import Image
 
 PictureFormat = Literal["jpeg", "png"]
 
@@ -62,6 +63,8 @@ def make_picture(
     Raises:
         InputError: the phone did not send a PNG file that can be read, or it is too large.
     """
+    from PIL import Image  # noqa: PLC0415 - most calls draw nothing
+
     try:
         with Image.open(io.BytesIO(png), formats=["PNG"]) as opened:
             screen_size = opened.size
@@ -80,6 +83,8 @@ def make_picture(
 
 def _draw_boxes(picture: Image.Image, controls: Sequence[Control], scale: float) -> None:
     """Draw a box around each control, small ones over large ones, and its id in a corner of the box."""
+    from PIL import ImageDraw, ImageFont  # noqa: PLC0415
+
     pen = ImageDraw.Draw(picture)
     font = ImageFont.load_default(_TEXT_SIZE)
     boxes: list[tuple[str, _Box]] = []

@@ -9,7 +9,7 @@ from droidgate.cli.completing import complete_declared
 from droidgate.cli.shared_options import ARGUMENTS, AS_JSON, SERIAL, SIGNED_BY, VALUES
 
 
-class Call(Command, short="Call a capability of a phone's app", work="droidgate.cli.calls.run_call:call"):
+class Call(Command, work="droidgate.cli.calls.run_call:call"):
     """Call a capability that an app of a phone declares, whatever its protocol.
 
     App functions and the receivers of broadcasts are called by Android's own shell, everything else through a

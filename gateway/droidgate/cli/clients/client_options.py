@@ -9,9 +9,7 @@ from droidgate.cli.completing import complete_clients
 from droidgate.cli.shared_options import AS_JSON, SERIALS
 
 
-class InstallClient(
-    Command, short="Make an MCP client use droidgate", work="droidgate.cli.clients.run_install_client:install"
-):
+class InstallClient(Command, work="droidgate.cli.clients.run_install_client:install"):
     """Make an MCP client start droidgate's server, so that its model can call what the phone's apps declare.
 
     Everything else in the client's settings stays, comments included; a copy of them is kept next to the

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import typer
-
 from droidgate.cli.command_classes import Command
 from droidgate.cli.shared_options import AS_JSON
 
@@ -20,5 +18,4 @@ class ConfigShow(
     working folder or the closest folder above it, up to the root of a repository or the home folder.
     """
 
-    context: typer.Context
     as_json: bool = AS_JSON

@@ -7,6 +7,7 @@ from enum import Enum
 from typing import Any, Literal
 
 from pydantic import Field
+from typer.main import get_command
 
 from droidgate.cli.config.config_file import ConfigurationFile, find_configuration
 from droidgate.cli.config.config_options import ConfigShow
@@ -15,6 +16,7 @@ from droidgate.cli.output.json_output import Document
 from droidgate.cli.output.pages import Block, Line, Table, amount
 from droidgate.cli.output.reports import Report
 from droidgate.cli.output.safe_text import one_line
+from droidgate.cli.program import build_app
 
 
 class EffectiveSetting(Document):
@@ -50,14 +52,14 @@ class ConfigShowDocument(Document):
     settings: tuple[EffectiveSetting, ...]
 
 
-def show_configuration(options: ConfigShow) -> Report:
+def show_configuration(_options: ConfigShow) -> Report:
     """Report each setting with its value and where it comes from.
 
     Raises:
         UsageError: the file cannot be read, or sets what it cannot set.
     """
     configuration = find_configuration(with_lines=True)
-    defaults = _defaults(options.context.find_root().command)
+    defaults = _defaults(get_command(build_app()))
     settings = tuple(_effective(setting, configuration, defaults[setting.name]) for setting in SETTINGS)
     file = None if configuration.path is None else os.path.relpath(configuration.path)
     document = ConfigShowDocument(file=file, settings=settings)

@@ -11,7 +11,6 @@ from droidgate.cli.shared_options import AS_JSON, FORCE, INCLUDE_SHIMS
 
 class Scan(
     ReportingCommand,
-    short="Read many apps into a catalog",
     work="droidgate.cli.coverage.run_scan:scan_sources",
 ):
     """Read many apps into a catalog.
@@ -68,7 +67,6 @@ class Scan(
 
 class Coverage(
     BoundedCommand,
-    short="Report who exposes what, and who can reach it",
     work="droidgate.cli.coverage.run_coverage:cover",
 ):
     """Report who exposes what, who can reach it, and what changed.

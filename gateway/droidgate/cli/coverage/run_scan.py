@@ -18,7 +18,8 @@ from droidgate.cli.output.summaries import left_out_line
 from droidgate.cli.output.verbosity import shows_notes
 from droidgate.coverage.scan import ScanOptions, ScanResult, Watcher, scan
 from droidgate.coverage.scan_results import KNOWN, PART
-from droidgate.sources.catalogs.catalog_rows import CATALOG_FILE, LEFT_OUT
+from droidgate.sources.catalogs.catalog_files import CATALOG_FILE
+from droidgate.sources.catalogs.catalog_rows import LEFT_OUT
 from droidgate.sources.source_paths import printable
 from droidgate_mappings.model.errors import BudgetError, InputError
 

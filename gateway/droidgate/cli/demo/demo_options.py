@@ -9,7 +9,6 @@ from droidgate.cli.command_classes import Command, flag, option
 
 class Demo(
     Command,
-    short="See all of it work on the sample apps",
     work="droidgate.cli.demo.run_demo:demonstrate",
 ):
     """See it work: sample apps on a virtual phone are installed, discovered, converted, migrated,

@@ -30,7 +30,6 @@ from droidgate.cli.shared_options import (
 class Inspect(
     BoundedCommand,
     PagedCommand,
-    short="Show what apps declare for agents",
     work="droidgate.cli.descriptors.run_inspect:inspect_sources",
 ):
     """Show what apps declare for agents.
@@ -54,7 +53,6 @@ class Inspect(
 class Convert(
     BoundedCommand,
     ReportingCommand,
-    short="Write what apps declare in another protocol",
     work="droidgate.cli.descriptors.run_convert:convert_sources",
 ):
     """Write what apps declare in another protocol, and say what it costs.
@@ -109,7 +107,6 @@ class Language(StrEnum):
 class Migrate(
     BoundedCommand,
     ReportingCommand,
-    short="Put a descriptor and its handler into an app's source tree",
     work="droidgate.cli.descriptors.run_migrate:migrate_source",
 ):
     """Put what an app declares into an Android project, in another protocol.
@@ -160,7 +157,6 @@ class KeyTypeOption(StrEnum):
 
 class Pack(
     BoundedCommand,
-    short="Make a signed APK of an app's source tree",
     work="droidgate.cli.descriptors.run_pack:pack_project",
 ):
     """Make an APK that installs from the manifest, resources and assets of a source tree.
@@ -209,7 +205,6 @@ class Pack(
 class Lint(
     BoundedCommand,
     PagedCommand,
-    short="Check descriptors against their specification",
     work="droidgate.cli.descriptors.run_lint:lint_sources",
 ):
     """Check descriptors against the rules of their protocol's specification.
@@ -237,7 +232,6 @@ class Lint(
 class Diff(
     BoundedCommand,
     PagedCommand,
-    short="Report what changed, and whether it breaks callers",
     work="droidgate.cli.descriptors.run_diff:diff_sources",
 ):
     """Report what changed between two versions, and whether it breaks callers.
@@ -268,7 +262,6 @@ class Diff(
 
 class Formats(
     PagedCommand,
-    short="List formats, dialects, and what each can carry",
     work="droidgate.cli.descriptors.run_formats:list_formats",
 ):
     """List the formats and dialects that are read and written."""

@@ -10,7 +10,6 @@ from droidgate.cli.shared_options import AS_JSON, INCLUDE_SHIMS, SERIAL
 
 class Devices(
     Command,
-    short="List what is attached, and what to do where it is not ready",
     work="droidgate.cli.devices.run_devices:report_devices",
 ):
     """List the phones that adb sees: state, model, Android version, and the fix where one is not ready.
@@ -24,7 +23,6 @@ class Devices(
 class Discover(
     BoundedCommand,
     PagedCommand,
-    short="Find what the apps of a phone declare for agents",
     work="droidgate.cli.devices.run_discover:discover",
 ):
     """Find what the apps of a phone declare for agents.

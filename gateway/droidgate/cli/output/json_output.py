@@ -10,13 +10,13 @@ from dataclasses import fields, is_dataclass
 from decimal import Decimal
 from enum import Enum
 from functools import cache
-from importlib.metadata import version
 from json.encoder import encode_basestring
 from typing import Any, Final, Literal, Self, Unpack
 
 from pydantic import ConfigDict, Field
 
 from droidgate.cli.output.safe_text import ascii_json, visible_json
+from droidgate.computer.version import VERSION
 from droidgate_mappings.model.json_values import Json, one_line_json
 from droidgate_mappings.model.types import Frozen
 
@@ -65,7 +65,7 @@ class PublishedDocument(Document):
     """
 
     schema_id: str = Field(default="", alias="schema")
-    droidgate: str = version("droidgate")
+    droidgate: str = VERSION
 
     def __init_subclass__(cls, schema: str = "", **options: Unpack[ConfigDict]) -> None:
         """Make the name of the schema the only value of its field."""

@@ -5,12 +5,12 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Iterable
-from importlib.metadata import version
 from pathlib import Path, PurePath
 from typing import Final
 from urllib.parse import quote
 
 from droidgate.cli.output.markdown import plain_markdown
+from droidgate.computer.version import VERSION
 from droidgate_mappings.formats.format import meaning_of
 from droidgate_mappings.model.findings import Finding, Level
 from droidgate_mappings.model.json_values import Json
@@ -47,8 +47,8 @@ def sarif_log(findings: Iterable[Finding]) -> Json:
     results = [_result(item, codes.index(item.code), seen) for item in listed]
     driver = {
         "name": "droidgate",
-        "version": version("droidgate"),
-        "semanticVersion": version("droidgate"),
+        "version": VERSION,
+        "semanticVersion": VERSION,
         "rules": [_rule(code) for code in codes],
     }
     run = {

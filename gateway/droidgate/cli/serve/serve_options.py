@@ -11,7 +11,6 @@ from droidgate.cli.shared_options import AS_JSON, SERIALS
 
 class Serve(
     PagedCommand,
-    short="Give what the apps of phones declare to any MCP client",
     work="droidgate.cli.serve.run_serve:serve",
 ):
     """Give what the apps of phones declare to any MCP client.
@@ -89,7 +88,6 @@ class ExtensionChoice(StrEnum):
 
 class ServeMobileAgent(
     Command,
-    short="Serve a phone to UFO's MobileAgent",
     work="droidgate.cli.serve.run_serve_mobile_agent:serve_mobile_agent_and_report",
 ):
     """Serve a phone to UFO's MobileAgent, in place of UFO's own two servers.

@@ -10,7 +10,6 @@ from __future__ import annotations
 import json
 import threading
 from collections.abc import Mapping, Sequence, Set as AbstractSet
-from importlib.metadata import version
 from typing import Any, Final, Literal, get_args
 
 import anyio
@@ -22,6 +21,7 @@ from mcp.server.context import ServerRequestContext
 from mcp.server.lowlevel.server import Server
 
 from droidgate.calls.screen.screen_tools import MobileAgentTools
+from droidgate.computer.version import VERSION
 from droidgate_mappings.model.errors import DroidgateError
 from droidgate_mappings.model.json_values import Json
 from droidgate_mappings.tables.mobile_agent import (
@@ -148,7 +148,7 @@ class MobileAgentServer:
         self._waits = anyio.CapacityLimiter(_WAITS)
         self.server: Server[None] = Server(
             NAMES[role],
-            version=version("droidgate"),
+            version=VERSION,
             cache_hints={"server/discover": _UNCHANGING, "tools/list": _UNCHANGING},
         )
         add = self.server.add_request_handler

@@ -16,14 +16,12 @@ from pydantic import ValidationError
 
 from droidgate.computer.cores import usable_cores
 from droidgate.computer.optional_packages import need
+from droidgate.sources.catalogs.catalog_files import CATALOG_FILE, LOG_FILE, catalog_folder
 from droidgate.sources.catalogs.catalog_rows import (
-    CATALOG_FILE,
     LEFT_OUT,
-    LOG_FILE,
     OWN_APP,
     SCHEMA_VERSION,
     TABLES,
-    catalog_folder,
     place_in,
     read_part,
 )

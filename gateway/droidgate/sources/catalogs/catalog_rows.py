@@ -3,8 +3,7 @@
 A row holds no time and no place of the machine. Except in `sources` it depends only on the content that was
 read, and is kept under the digest of that content, its unit. So two equal files have one set of rows, and a
 scan gives the same rows wherever, however often and with however many workers it runs. The JSON texts in
-columns are read strictly, since a catalog may come from somebody else. Recognising a catalog loads none of
-the readers.
+columns are read strictly, since a catalog may come from somebody else.
 """
 
 from __future__ import annotations
@@ -13,41 +12,17 @@ import posixpath
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import MISSING, dataclass, field, fields
-from pathlib import Path
 from types import UnionType
 from typing import Any, Final, TypeAlias, TypeVar, get_args, get_origin, get_type_hints
 
 from pydantic import ValidationError
 
 from droidgate.sources.source_paths import join_shown
-from droidgate_android.projects.project_files import read_start
 from droidgate_mappings.model.capability import Place
 from droidgate_mappings.model.errors import InputError
 from droidgate_mappings.model.json_values import Json
 from droidgate_mappings.model.types import Frozen
 from droidgate_mappings.text.json_text import WRITTEN, parse_json
-
-CATALOG_FILE: Final = "catalog.json"
-LOG_FILE: Final = "scan.jsonl"
-"""The log of a scan in its catalog's folder, while the scan has not ended."""
-
-_START_LENGTH: Final = 256
-_START: Final = re.compile(rb'\s{0,16}\{\s{0,16}"schema"\s{0,16}:\s{0,16}"droidgate\.catalog/')
-
-
-def catalog_folder(source: str) -> Path | None:
-    """Return the folder of the catalog that a path names: it, or the `catalog.json` in it; else None.
-
-    A `catalog.json` of another program, or of none, is not a catalog's.
-    """
-    path = Path(source)
-    file = path if path.name == CATALOG_FILE else path / CATALOG_FILE
-    try:
-        is_catalog = _START.match(read_start(str(file), _START_LENGTH)) is not None
-    except InputError:
-        return None
-    return file.parent if is_catalog else None
-
 
 _LINE: Final = re.compile(r"(.*):([1-9][0-9]{0,8})", re.DOTALL)
 
