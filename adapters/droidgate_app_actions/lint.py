@@ -1,6 +1,6 @@
 """The linter of App Actions: what Google's pages ask for, and what keeps other apps from starting one.
 
-The section of a rule is the page of Google that asks for it, or a row of reference app-actions.
+The section of a rule is the page of Google that asks for it; rules about calls are of app-actions 4.
 """
 
 from __future__ import annotations
@@ -81,7 +81,7 @@ INVENTORY_NEEDED: Final = _warning("inventory-needed", "Built-in intents referen
     "bind a shortcut, or refer to an entity set, for each value")
 BINDING: Final = _warning("binding", "Create shortcuts.xml",
     "A shortcut is bound to a capability of its file", "declare the capability, or remove the binding")
-LABEL: Final = _note("label", "ShortcutParser of Android (app-actions 5)",
+LABEL: Final = _note("label", "ShortcutParser of Android",
     "A shortcut has a label, without which Android leaves it out", "add android:shortcutShortLabel")
 ENDED: Final = _warning("ended", "Release notes, 26 February 2024",
     "Nothing depends on web inventory or on an activity in the foreground", "remove it")
@@ -96,18 +96,18 @@ UNNAMED_FILE: Final = _note("file-not-named", "Create shortcuts.xml",
     "The manifest names the file", "add the meta-data to the manifest")
 TWO_FILES: Final = _note("two-files", "Migrate actions.xml",
     "An app declares its actions in one form", "keep shortcuts.xml alone")
-TARGET: Final = _error("target", "app-actions 4", "The manifest has the activity that a fulfilment names",
+TARGET: Final = _error("target", "calls from other apps", "The manifest has the activity that a fulfilment names",
     "correct the class, or declare the activity")
-TARGET_EXPORTED: Final = _error("target-exported", "app-actions 4",
+TARGET_EXPORTED: Final = _error("target-exported", "calls from other apps",
     "Other apps can start the activity", 'add android:exported="true"')
-TARGET_ENABLED: Final = _warning("target-enabled", "app-actions 4", "The activity is enabled",
+TARGET_ENABLED: Final = _warning("target-enabled", "calls from other apps", "The activity is enabled",
     "remove android:enabled")
-TARGET_PERMISSION: Final = _warning("target-permission", "app-actions 4",
+TARGET_PERMISSION: Final = _warning("target-permission", "calls from other apps",
     "The activity requires no permission of those who start it", "remove android:permission")
-TARGET_ACTION: Final = _warning("target-action", "app-actions 4",
+TARGET_ACTION: Final = _warning("target-action", "calls from other apps",
     "A filter of the activity has the fulfilment's action, which Android 13 and later compare",
     "add the action to a filter")
-LINK: Final = _warning("link", "app-actions 4",
+LINK: Final = _warning("link", "calls from other apps",
     "An activity has a filter for the fulfilment's link",
     "add a filter with the action and the category DEFAULT")
 # fmt: on
