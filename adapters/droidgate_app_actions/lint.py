@@ -96,7 +96,8 @@ UNNAMED_FILE: Final = _note("file-not-named", "Create shortcuts.xml",
     "The manifest names the file", "add the meta-data to the manifest")
 TWO_FILES: Final = _note("two-files", "Migrate actions.xml",
     "An app declares its actions in one form", "keep shortcuts.xml alone")
-TARGET: Final = _error("target", "calls from other apps", "The manifest has the activity that a fulfilment names",
+TARGET: Final = _error("target", "calls from other apps",
+    "The manifest has the activity that a fulfilment names",
     "correct the class, or declare the activity")
 TARGET_EXPORTED: Final = _error("target-exported", "calls from other apps",
     "Other apps can start the activity", 'add android:exported="true"')
