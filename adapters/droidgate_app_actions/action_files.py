@@ -15,11 +15,17 @@ from droidgate_app_actions.format import ACTIONS, NAMES, SHORTCUTS
 from droidgate_mappings.formats.application import Resources
 from droidgate_mappings.formats.leniency import ReadingContext
 from droidgate_mappings.model.capability import Place
-from droidgate_mappings.model.errors import InputError
+from droidgate_mappings.model.errors import BudgetError, InputError
 from droidgate_mappings.text.aapt_text import read_plain_attribute, reference_in
 from droidgate_mappings.text.xml_text import TOOLS, Element, child_elements, parse_xml
 
 FulfilmentKind = Literal["intent", "shortcut", "slice", "app-widget"]
+
+MAX_VALUES: Final = 200_000
+"""Values and names that a file may list, each as often as something refers to it. Google's pages allow 1,000
+values with 20 names each."""
+_VALUES_OF_A_FULFILMENT: Final = 20
+"""A fulfilment takes more time than a value: each is compared with the activities of the app."""
 
 _VARIABLE: Final = re.compile(r"\{[?&#/.;+@]?([^{}]*)\}")
 _MODIFIER: Final = re.compile(r":\d+$|\*$")
@@ -212,6 +218,7 @@ def parse_actions(
 
     Raises:
         InputError: not well-formed, or another root element.
+        BudgetError: it lists more than `MAX_VALUES`.
     """
     root = parse_xml(text, path=path)
     if root.tag not in {SHORTCUTS, ACTIONS}:
@@ -229,6 +236,7 @@ class _Parser:
     context: ReadingContext
     has_other_namespace: bool = False
     unresolved: set[str] = field(default_factory=set)
+    spent: int = 0
 
     @property
     def grammar(self) -> Mapping[str, tuple[tuple[str, ...], tuple[str, ...]]]:
@@ -262,12 +270,8 @@ class _Parser:
             namespace, _, name = str(key).rpartition("}")
             meant = _MISSPELLED.get((tag, name), name)
             if meant not in self.grammar[tag][0]:
-                self.allow(
-                    "AA05",
-                    f"the attribute {name!r} of <{tag}> is not known and is left out",
-                    element,
-                    lost=True,
-                )
+                message = f"the attribute {name!r} of <{tag}> is not known and is left out"
+                self.allow("AA05", message, element, lost=True)
                 continue
             if meant != name:
                 self.allow("AA04", f"the attribute {name!r} of <{tag}> is read as {meant!r}", element)
@@ -297,16 +301,33 @@ class _Parser:
     def merged(self, items: Iterable[InventoryItem], element: Element) -> tuple[InventoryItem, ...]:
         """Return each value once, with all its names."""
         by_id: dict[str, InventoryItem] = {}
+        names: dict[str, dict[str, None]] = {}
         for item in items:
-            earlier = by_id.setdefault(item.id, item)
-            if earlier is item:
-                continue
-            if replace(earlier, names=item.names, place=item.place) == item:
-                names = dict.fromkeys((*earlier.names, *item.names))
-                by_id[item.id] = replace(earlier, names=tuple(names))
+            first = by_id.setdefault(item.id, item)
+            if replace(first, names=item.names, place=item.place) == item:
+                names.setdefault(item.id, {}).update(dict.fromkeys(item.names))
             else:
                 self.leave_out(f"another value {item.id!r}", element)
-        return tuple(by_id.values())
+        return tuple(replace(item, names=tuple(names[item_id])) for item_id, item in by_id.items())
+
+    def spend(self, values: int, element: Element) -> None:
+        """Count listed values.
+
+        Raises:
+            BudgetError: the file has more than the budget.
+        """
+        self.spent += values
+        if self.spent > MAX_VALUES:
+            message = f"the file lists more than {MAX_VALUES} values, each as often as it is referred to"
+            raise BudgetError(message, place=str(self.place(element)))
+
+    def checked(self, action: DeclaredAction, element: Element) -> DeclaredAction:
+        """Return an action whose parameters have as many values as the budget allows."""
+        sizes = {path: sum(1 + len(item.names) for item in items) for path, items in action.inventory.items()}
+        for fulfilment in action.fulfilments:
+            listed = sum(sizes.get(parameter.field, 0) for parameter in fulfilment.parameters)
+            self.spend(listed + _VALUES_OF_A_FULFILMENT, element)
+        return action
 
     def leave_out(self, what: str, element: Element) -> None:
         self.allow("AA07", f"{what} is left out", element, lost=True)
@@ -330,6 +351,7 @@ class _Parser:
         if items is None:
             self.report_unresolved(reference, element)
             return (reference,)
+        self.spend(len(items), element)
         return tuple(self.resolve(item, element) if reference_in(item) else item for item in items)
 
     def resolve(self, reference: str, element: Element) -> str:
@@ -429,6 +451,7 @@ class _Parser:
             self.leave_out("a <capability> without a name", element)
             return None
         bound = inventory.get(name, [])
+        self.spend(len(bound), element)
         if starts is None:
             fulfilments = [self.fulfilment(part, bound) for part in self.children(element)]
         else:
@@ -447,13 +470,14 @@ class _Parser:
             path = key or only
             if path is not None and (item.names or key is not None):
                 items.setdefault(path, []).append(item)
-        return DeclaredAction(
+        action = DeclaredAction(
             name,
             self.place(element),
             self.texts(given.get("queryPatterns"), element),
             tuple(fulfilments),
             {path: self.merged(listed, element) for path, listed in items.items()},
         )
+        return self.checked(action, element)
 
     def fulfilment(self, element: Element, bound: Iterable[tuple[str | None, InventoryItem]]) -> Fulfilment:
         given, parts = self.attributes(element), self.children(element)
@@ -590,10 +614,12 @@ class _Parser:
                         f"a reference to the entity set {set_id!r}, which is not there,", reference
                     )
                 else:
+                    self.spend(len(sets[set_id]), reference)
                     inventory[path] = sets[set_id]
         fulfilments = [self.link(part, types, on_web) for part in parts if part.tag == "fulfillment"]
         patterns = self.texts(given.get("queryPatterns"), element)
-        return DeclaredAction(name, self.place(element), patterns, tuple(fulfilments), inventory)
+        action = DeclaredAction(name, self.place(element), patterns, tuple(fulfilments), inventory)
+        return self.checked(action, element)
 
     def link(self, element: Element, types: Mapping[str, str | None], on_web: set[str]) -> Fulfilment:
         given = {name: self.text(raw, element) for name, raw in self.attributes(element).items()}

@@ -26,7 +26,7 @@ from droidgate_mappings.formats.application import Application
 from droidgate_mappings.formats.format import Reading, SourceFile, detect_format, load_formats
 from droidgate_mappings.formats.leniency import ReadingContext
 from droidgate_mappings.model.capability import Capability, CapabilitySet, ComponentAccess, Provider
-from droidgate_mappings.model.errors import InputError
+from droidgate_mappings.model.errors import BudgetError, InputError
 from droidgate_mappings.model.findings import Level
 from droidgate_mappings.model.types import ObjectType, Property, ScalarType
 from droidgate_mappings.tables.app_actions import load_built_in_intents
@@ -1013,6 +1013,25 @@ def test_a_template_that_would_make_a_slow_pattern_costs_nothing() -> None:
         assert FORMAT.lint_file is not None
         FORMAT.lint_file(SourceFile("a.xml", SHORTCUTS.format(opens(text)).encode()))
     FORMAT.detect(SourceFile("a.xml", b"<!--" * 100_000))
+
+
+MANY = "".join(f'<entity name="n{at}" identifier="i"/>' for at in range(3_000))
+
+
+@titled("text", {
+    "many actions that refer to one long list":
+        ACTIONS.format(action(EMPTY_LINK, in_set("x")) * 100 + entities(MANY)
+                       + action(link("a:{k}", mapping("x", "k")), in_set("x")) * 100),
+    "many keys of one field":
+        ACTIONS.format(action(link("a:b", *(mapping("x", f"k{at}") for at in range(100))), in_set("x"))
+                       + entities(MANY)),
+    "many capabilities of one name that shortcuts are bound to":
+        SHORTCUTS.format(capability(SHOWN) * 500 + shortcut("S", binding(NAME, "x", "y")) * 500),
+    "many fulfilments": ACTIONS.format(action(EMPTY_LINK * 10_001)),
+})  # fmt: skip
+def test_what_multiplies_is_refused_by_its_budget(text: str) -> None:
+    with pytest.raises(BudgetError, match="lists more than 200000 values"):
+        read_text(text)
 
 
 WRITTEN = [
