@@ -304,11 +304,16 @@ class _Parser:
         names: dict[str, dict[str, None]] = {}
         for item in items:
             first = by_id.setdefault(item.id, item)
+            if first is item:
+                continue
             if replace(first, names=item.names, place=item.place) == item:
-                names.setdefault(item.id, {}).update(dict.fromkeys(item.names))
+                names.setdefault(item.id, dict.fromkeys(first.names)).update(dict.fromkeys(item.names))
             else:
                 self.leave_out(f"another value {item.id!r}", element)
-        return tuple(replace(item, names=tuple(names[item_id])) for item_id, item in by_id.items())
+        repeated = {
+            item_id: replace(by_id[item_id], names=tuple(all_of)) for item_id, all_of in names.items()
+        }
+        return tuple({**by_id, **repeated}.values())
 
     def spend(self, values: int, element: Element) -> None:
         """Count listed values.

@@ -795,7 +795,7 @@ def patterned(*names: str) -> str:
     return capability(intent(inside, data="a:b"), name=CUSTOM, more='app:queryPatterns="@array/q"')
 
 
-def exercise(number: int) -> str:
+def bound_shortcuts(number: int) -> str:
     return "".join(
         shortcut(f"S{at}", binding(NAME, "thing.name", "x"), shortcutShortLabel="L") for at in range(number)
     )
@@ -866,7 +866,7 @@ BROKEN: dict[str, tuple[str, dict[str, str], str]] = {
         "'thing.colour'",
     ),
     "template": (READY, shortcuts_file(opens("app://x{?q}")), "the variable 'q'"),
-    "inventory": (READY, shortcuts_file(THING, exercise(1001)), "has 1001 values"),
+    "inventory": (READY, shortcuts_file(THING, bound_shortcuts(1001)), "has 1001 values"),
     "inventory-needed": (READY, shortcuts_file(capability(intent(data="a:b"), name=FEATURE)), "'feature'"),
     "binding": (
         READY,
@@ -1026,7 +1026,7 @@ MANY = "".join(f'<entity name="n{at}" identifier="i"/>' for at in range(3_000))
         ACTIONS.format(action(link("a:b", *(mapping("x", f"k{at}") for at in range(100))), in_set("x"))
                        + entities(MANY)),
     "many capabilities of one name that shortcuts are bound to":
-        SHORTCUTS.format(capability(SHOWN) * 500 + shortcut("S", binding(NAME, "x", "y")) * 500),
+        SHORTCUTS.format(capability(SHOWN) * 500 + bound_shortcuts(500)),
     "many fulfilments": ACTIONS.format(action(EMPTY_LINK * 10_001)),
 })  # fmt: skip
 def test_what_multiplies_is_refused_by_its_budget(text: str) -> None:
