@@ -372,7 +372,8 @@ def _lint_targets(action: DeclaredAction, application: Application) -> Iterator[
             and compares
             and not activity.has_action(action_of(fulfilment))
         ):
-            message = f"{action.name} starts {activity.name} with an action that no filter of it has"
+            stated = action_of(fulfilment)
+            message = f"{action.name} starts {activity.name} with {stated}, which is in none of its filters"
             yield TARGET_ACTION.broken(message, source=source)
 
 
