@@ -157,6 +157,7 @@ class ActionFile:
 _INTENT: Final = ("action", "targetPackage", "targetClass", "data", "identifier")
 _SHORTCUT: Final = (
     "shortcutId", "enabled", "icon", "shortcutShortLabel", "shortcutLongLabel", "shortcutDisabledMessage",
+    "splashScreenTheme",
 )  # fmt: skip
 
 # Form -> element -> its attributes, and the elements inside of it (reference app-actions 1, 2).

@@ -147,7 +147,7 @@ def lint_application(application: Application) -> tuple[Finding, ...]:
             place = named.meta_data.place or application.place
             found.append(FILE.broken(f"{named.reference}: {error.message}", source=place, hint=error.hint))
             continue
-        if declared is not None and (declared.actions or declared.bound):
+        if declared is not None:
             files.append((named, declared))
             found.extend(_lint_naming(named, application))
             found.extend(_lint_reading(context))

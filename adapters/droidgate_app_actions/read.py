@@ -19,7 +19,7 @@ from droidgate_app_actions.action_files import (
     parse_actions,
 )
 from droidgate_app_actions.format import ACTIONS, FORMAT_ID, NAMES, SHORTCUTS, TABLES
-from droidgate_app_actions.fulfilment_targets import access_of, find_target, starts_activity
+from droidgate_app_actions.fulfilment_targets import FulfilmentTarget, access_of, find_target, starts_activity
 from droidgate_mappings.formats.application import Application, Component, MetaData
 from droidgate_mappings.formats.component_reading import report_unknown_attributes
 from droidgate_mappings.formats.format import Reading, SourceFile
@@ -46,9 +46,13 @@ _SHOWN_PATTERNS: Final = 3
 
 def detect(source: SourceFile) -> int:
     """Return how sure it is that a file declares App Actions: a file of launcher shortcuts alone does not."""
-    text = _COMMENT.sub(b"", source.data)
+    return _SURE if _declares_actions(source.data) else 0
+
+
+def _declares_actions(data: bytes) -> bool:
+    text = _COMMENT.sub(b"", data)
     root = _ROOT.match(text)
-    return _SURE if root is not None and _DECLARES[root[1]].search(text) else 0
+    return root is not None and _DECLARES[root[1]].search(text) is not None
 
 
 def read_file(source: SourceFile, context: ReadingContext) -> Reading:
@@ -118,13 +122,13 @@ class NamedFile:
         return {"resource": self.reference, **({"declared_by": where} if where else {})}
 
     def parse(self, application: Application, context: ReadingContext) -> ActionFile | None:
-        """Return what the file declares, None where it is not there.
+        """Return what the file declares, None where it is not there or has launcher shortcuts alone.
 
         Raises:
             InputError: it is not well-formed, or has another root element.
         """
         file = application.resources.read_file(self.reference)
-        if file is None:
+        if file is None or not _declares_actions(file.text.encode("utf-8", "surrogatepass")):
             return None
         return parse_actions(
             file.text, file.place.path, context, compiled=file.compiled, resources=application.resources
@@ -161,7 +165,7 @@ def _report_targets(
             report_unknown_attributes(application, activity, context)
 
 
-def _first_target(action: DeclaredAction, application: Application | None) -> Any:
+def _first_target(action: DeclaredAction, application: Application | None) -> FulfilmentTarget | None:
     started = next(filter(starts_activity, action.fulfilments), None)
     return None if started is None else find_target(started, application)
 

@@ -756,6 +756,13 @@ def test_a_file_that_declares_no_capability_is_refused_with_the_reason(
         FORMAT.read_file(source, ReadingContext())
 
 
+def test_nothing_is_said_of_an_app_with_launcher_shortcuts_alone() -> None:
+    files = shortcuts_file(shortcut("S", intent(action="a.GO"), unknown="x"), "<unknown/>")
+    reading = FORMAT.read_application(application(READY, files), ReadingContext(strict=True))
+    assert (reading.providers, reading.findings, reading.problems) == ((), (), ())
+    assert lint(READY, files) == {}
+
+
 def test_a_broken_file_does_not_keep_the_other_one_from_being_read() -> None:
     manifest = whole(activity(".Order", VIEW_FILTER)).replace(
         "<activity", f"{names_file('com.google.android.actions', 'actions')}<activity", 1
@@ -830,7 +837,7 @@ NAMES_BOTH = READY.replace("<activity", f"{names_file('com.google.android.action
 
 # Rule -> manifest, files, and the part of the message that names what is wrong.
 BROKEN: dict[str, tuple[str, dict[str, str], str]] = {
-    "file": (READY, {"res/xml/shortcuts.xml": "<shortcuts>"}, "not well-formed"),
+    "file": (READY, {"res/xml/shortcuts.xml": "<shortcuts><capability>"}, "not well-formed"),
     "intent-unknown": (
         READY,
         shortcuts_file(capability(intent(data="a:b"), name="actions.intent.PLAY_MUSIC")),
