@@ -138,7 +138,7 @@ def lint_file(source: SourceFile) -> tuple[Finding, ...]:
 def lint_application(application: Application) -> tuple[Finding, ...]:
     """Return what an application's files do against the rules, and what keeps others from starting them."""
     found: list[Finding] = []
-    files: list[tuple[NamedFile, ActionFile]] = []
+    files: list[ActionFile] = []
     for named in find_action_files(application):
         context = _silent()
         try:
@@ -148,15 +148,15 @@ def lint_application(application: Application) -> tuple[Finding, ...]:
             found.append(FILE.broken(f"{named.reference}: {error.message}", source=place, hint=error.hint))
             continue
         if declared is not None:
-            files.append((named, declared))
+            files.append(declared)
             found.extend(_lint_naming(named, application))
             found.extend(_lint_reading(context))
             found.extend(_lint_actions(declared))
             for action in declared.actions:
                 found.extend(_lint_targets(action, application))
-    if {declared.dialect for _, declared in files} == {SHORTCUTS, ACTIONS}:
+    if {declared.dialect for declared in files} == {SHORTCUTS, ACTIONS}:
         message = "the app has its actions in shortcuts.xml and in actions.xml"
-        found.append(TWO_FILES.broken(message, source=files[-1][1].place))
+        found.append(TWO_FILES.broken(message, source=files[-1].place))
     found.extend(_lint_loose_files(application))
     return tuple(found)
 
@@ -173,11 +173,8 @@ def _lint_naming(named: NamedFile, application: Application) -> Iterator[Finding
     )
     if named.is_misplaced or not is_main:
         message = f"{component.name or 'the application element'} names {named.reference}"
-        hint = (
-            "let the main activity name it"
-            if named.dialect == SHORTCUTS
-            else "let the application element name it"
-        )
+        owner = "the main activity" if named.dialect == SHORTCUTS else "the application element"
+        hint = f"let {owner} name it"
         yield PLACE.broken(message, source=named.meta_data.place or application.place, hint=hint)
 
 
@@ -325,22 +322,22 @@ def _lint_parameters(action: DeclaredAction, fulfilment: Fulfilment) -> Iterator
 
 def _lint_template(action: DeclaredAction, fulfilment: Fulfilment) -> Iterator[Finding]:
     template = fulfilment.template
-    if template is None:
+    if template is None or template == _ENTITY_LINK:
         return
-    if template != _ENTITY_LINK and _RFC_6570.fullmatch(template) is None:
-        message = f"the URL template {template!r} of {action.name} is not one of RFC 6570"
+    if _RFC_6570.fullmatch(template) is None:
+        message = f"the URL template {template[:100]!r} of {action.name} is not one of RFC 6570"
         yield TEMPLATE.broken(
             message, source=fulfilment.place, hint="write variables as {name} or {?name,other}"
         )
         return
-    keys = [parameter.key for parameter in fulfilment.parameters]
-    variables = fulfilment.variables
+    keys = dict.fromkeys(parameter.key for parameter in fulfilment.parameters)
+    variables = dict.fromkeys(fulfilment.variables)
     for name in variables:
-        if name not in keys and template != _ENTITY_LINK:
+        if name not in keys:
             message = f"the URL template of {action.name} has the variable {name!r}, which is not a parameter"
             yield TEMPLATE.broken(message, source=fulfilment.place)
     for key in keys:
-        if key not in variables and template != _ENTITY_LINK:
+        if key not in variables:
             message = (
                 f"the parameter {key!r} of {action.name} is not in its URL template, so its value is lost"
             )

@@ -1032,7 +1032,13 @@ def test_a_file_alone_is_checked_as_far_as_it_goes(text: str, part: str) -> None
 
 
 def test_a_template_that_would_make_a_slow_pattern_costs_nothing() -> None:
-    hostile = ["{" * 50_000, "{a," * 20_000, "{" + "a" * 50_000, "$" + "a" * 50_000 + "!"]
+    hostile = [
+        "{" * 50_000,
+        "{a," * 20_000,
+        "{" + "a" * 50_000,
+        "$" + "a" * 50_000 + "!",
+        f"{{?{','.join(f'v{at}' for at in range(20_000))}}}",
+    ]
     for text in hostile:
         assert FORMAT.lint_file is not None
         FORMAT.lint_file(SourceFile("a.xml", SHORTCUTS.format(opens(text)).encode()))
