@@ -14,7 +14,7 @@ from droidgate_mappings.model.capability import CapabilitySet
 from droidgate_mappings.model.errors import InputError
 from requirements_of_tests import require
 
-FOLDERS = ("appfunctions", "mmcp", "mobile_mcp", "other")
+FOLDERS = ("app_actions", "appfunctions", "mmcp", "mobile_mcp", "other")
 
 
 def readings(corpus: Path, folder: str) -> Iterator[str]:

@@ -1,0 +1,101 @@
+"""Which activity of an app a fulfilment starts, and who may start it (reference app-actions 4)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+from droidgate_app_actions.action_files import Fulfilment
+from droidgate_app_actions.format import NAMES
+from droidgate_mappings.formats.application import Application, Component
+from droidgate_mappings.formats.component_reading import read_access
+from droidgate_mappings.model.capability import ComponentAccess
+from droidgate_mappings.model.names import qualified_class
+
+_OWN_PACKAGE: Final = frozenset({None, "", "${applicationId}"})
+"""Gradle does not replace the placeholder in resources; those who write it mean their own app."""
+
+
+@dataclass(frozen=True, slots=True)
+class FulfilmentTarget:
+    """What a fulfilment starts.
+
+    Attributes:
+        name: The activity's class as the manifest has it, else as the fulfilment has it; None where any
+            activity that takes the link may be started.
+        activity: Its component, None where the manifest does not have it, and for a link.
+        takers: For a link, the activities with a filter for the action; the link itself is not compared.
+    """
+
+    name: str | None = None
+    activity: Component | None = None
+    takers: tuple[Component, ...] = ()
+
+
+def starts_activity(fulfilment: Fulfilment) -> bool:
+    """Return whether a fulfilment starts an activity, and does not only show a slice or a widget."""
+    states_intent = (fulfilment.template, fulfilment.data, fulfilment.target_class, fulfilment.action)
+    return fulfilment.kind in {"intent", "shortcut"} and any(states_intent)
+
+
+def action_of(fulfilment: Fulfilment) -> str:
+    """Return the action of a fulfilment's intent."""
+    return fulfilment.action or NAMES["view_action"]
+
+
+def is_of_other_app(fulfilment: Fulfilment, application: Application) -> bool:
+    """Return whether a fulfilment names another app than the one that declares it."""
+    own = {*_OWN_PACKAGE, application.package}
+    return application.package is not None and fulfilment.target_package not in own
+
+
+def find_target(fulfilment: Fulfilment, application: Application | None) -> FulfilmentTarget:
+    """Return what a fulfilment starts.
+
+    Args:
+        fulfilment: One that starts an activity.
+        application: The app, None where only the file is known.
+    """
+    stated = fulfilment.target_class
+    if application is None:
+        return FulfilmentTarget(name=stated)
+    activities = tuple(application.of_kind("activity"))
+    if stated:
+        wanted = qualified_class(stated, application.package)
+        names = {wanted, qualified_class(stated, application.namespace or application.package)}
+        named = (each for each in activities if application.qualified_name(each) in names)
+        activity = None if is_of_other_app(fulfilment, application) else next(named, None)
+        return FulfilmentTarget(name=stated if activity is None else activity.name, activity=activity)
+    takers = tuple(
+        each
+        for each in activities
+        if any(
+            action_of(fulfilment) in filter_.actions and NAMES["default_category"] in filter_.categories
+            for filter_ in each.filters
+        )
+    )
+    if len(takers) == 1:
+        return FulfilmentTarget(name=takers[0].name, activity=takers[0], takers=takers)
+    return FulfilmentTarget(takers=takers)
+
+
+def access_of(target: FulfilmentTarget | None, application: Application | None) -> ComponentAccess:
+    """Return who may start what a fulfilment starts.
+
+    An activity that the manifest of a source tree does not have may come from a library, so its access is not
+    known. Of several activities that take a link, other apps reach those that are exported.
+
+    Args:
+        target: What it starts, None where it starts nothing.
+        application: The app, None where only the file is known.
+    """
+    if application is None:
+        return ComponentAccess()
+    if target is None:
+        return ComponentAccess(exported=False)
+    if target.activity is not None:
+        return read_access(application, target.activity)
+    if not target.takers:
+        return ComponentAccess(exported=False if application.is_built else None)
+    found = [read_access(application, each) for each in target.takers]
+    return next((access for access in found if access.exported is not False), found[0])

@@ -1,0 +1,1166 @@
+"""App Actions are read from both forms of the file, with the access of the activity that is started.
+
+The fixtures are typed by hand, each grammar point from the row of reference app-actions that is named next to
+it. The corpus is counted by another XML reader, Python's own.
+"""
+
+import csv
+import itertools
+import re
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping
+from fnmatch import fnmatch
+from pathlib import Path
+from typing import Any
+from xml.etree import ElementTree as ET
+
+import pytest
+from hypothesis import given, strategies as st
+
+from adapters.parsing.compiled_with_aapt2 import compile_application
+from droidgate.sources import application_from_tree, read_source
+from droidgate_android.apk.pack import pack_project
+from droidgate_app_actions.format import FORMAT
+from droidgate_app_actions.lint import RULES
+from droidgate_mappings.compare import compare_sets
+from droidgate_mappings.formats.application import Application
+from droidgate_mappings.formats.format import Reading, SourceFile, detect_format, load_formats
+from droidgate_mappings.formats.leniency import ReadingContext
+from droidgate_mappings.model.capability import Capability, CapabilitySet, ComponentAccess, Provider
+from droidgate_mappings.model.errors import BudgetError, InputError
+from droidgate_mappings.model.findings import Level
+from droidgate_mappings.model.types import ObjectType, Property, ScalarType
+from droidgate_mappings.tables.app_actions import load_built_in_intents
+from droidgate_phone.apps.sample_packages import signing_key
+from requirements_of_tests import require
+from strategies import damaged
+from titled_rows import titled
+
+ANDROID = "http://schemas.android.com/apk/res/android"
+SHORTCUTS = f'<shortcuts xmlns:android="{ANDROID}" xmlns:app="http://schemas.android.com/apk/res-auto">{{}}</shortcuts>'
+ACTIONS = "<actions>{}</actions>"
+NAME = "actions.intent.GET_THING"
+FEATURE = "actions.intent.OPEN_APP_FEATURE"
+CUSTOM = "custom.actions.intent.FIND"
+
+
+def attributes(prefix: str, **values: str) -> str:
+    return "".join(f' {prefix}{name}="{value}"' for name, value in values.items())
+
+
+def intent(*inside: str, **values: str) -> str:
+    return f"<intent{attributes('android:', **values)}>{''.join(inside)}</intent>"
+
+
+def parameter(name: str, key: str, more: str = "") -> str:
+    return f'<parameter android:name="{name}" android:key="{key}" {more}/>'
+
+
+def template(value: str) -> str:
+    return f'<url-template android:value="{value}"/>'
+
+
+def capability(*inside: str, name: str = NAME, more: str = "") -> str:
+    return f'<capability android:name="{name}" {more}>{"".join(inside)}</capability>'
+
+
+def shortcut(shortcut_id: str, *inside: str, **values: str) -> str:
+    values = {"shortcutId": shortcut_id, "shortcutShortLabel": "@string/label", **values}
+    return f"<shortcut{attributes('android:', **values)}>{''.join(inside)}</shortcut>"
+
+
+def binding(name: str, field: str = "", value: str = "") -> str:
+    inside = f'<parameter-binding android:key="{field}" android:value="{value}"/>' if field else ""
+    return f'<capability-binding android:key="{name}">{inside}</capability-binding>'
+
+
+def action(*inside: str, name: str = NAME, more: str = "") -> str:
+    return f'<action intentName="{name}" {more}>{"".join(inside)}</action>'
+
+
+def link(url: str, *mappings: str, more: str = "") -> str:
+    return f'<fulfillment urlTemplate="{url}" {more}>{"".join(mappings)}</fulfillment>'
+
+
+def mapping(field: str, key: str, **more: str) -> str:
+    return f"<parameter-mapping{attributes('', intentParameter=field, urlParameter=key, **more)}/>"
+
+
+def in_set(field: str, set_id: str = "S", more: str = "") -> str:
+    return f'<parameter name="{field}"><entity-set-reference entitySetId="{set_id}" {more}/></parameter>'
+
+
+def entities(*inside: str) -> str:
+    return f'<entity-set entitySetId="S">{"".join(inside)}</entity-set>'
+
+
+SHOWN = intent(targetPackage="a.b", targetClass="a.b.Main")
+EMPTY_LINK = link("app://x")
+
+
+def read_text(text: str, context: ReadingContext | None = None) -> Reading:
+    return FORMAT.read_file(SourceFile("a.xml", text.encode()), context or ReadingContext())
+
+
+def capabilities_of(reading: Reading) -> list[Capability]:
+    return [item for provider in reading.providers for item in provider.capabilities]
+
+
+def facts(part: Provider | Capability | Property) -> dict[str, Any]:
+    return part.extensions.get("app-actions", {})
+
+
+def properties(item: Capability) -> Mapping[str, Property]:
+    assert isinstance(item.input, ObjectType)
+    return item.input.properties
+
+
+def fulfilments(item: Capability) -> list[dict[str, Any]]:
+    listed: list[dict[str, Any]] = facts(item)["fulfilments"]
+    return listed
+
+
+# Grammar of shortcuts.xml and actions.xml: reference app-actions 1 and 2.
+@titled(
+    ("text", "expected"),
+    {
+        "an intent with a class and parameters (1: intent, parameter)": (
+            SHORTCUTS.format(
+                capability(
+                    intent(
+                        parameter("thing.name", "q", 'android:required="true"'),
+                        action="a.SEARCH",
+                        targetPackage="a.b",
+                        targetClass="a.b.Main",
+                    )
+                )
+            ),
+            [
+                {
+                    "kind": "intent",
+                    "action": "a.SEARCH",
+                    "package": "a.b",
+                    "class": "a.b.Main",
+                    "parameters": {"q": "thing.name"},
+                    "required": ["q"],
+                }
+            ],
+        ),
+        "an action is VIEW where it is not stated (1: intent)": (
+            SHORTCUTS.format(capability(intent(template("app://x{?q}"), parameter("thing.name", "q")))),
+            [{"kind": "intent", "template": "app://x{?q}", "parameters": {"q": "thing.name"}}],
+        ),
+        "fixed data, a widget's id and extras (1: intent, extra)": (
+            SHORTCUTS.format(
+                capability(
+                    intent(
+                        '<extra android:key="a" android:value="1"/>',
+                        '<extra android:name="b" android:value="2"/>',
+                        data="app://x",
+                        identifier="W",
+                    )
+                )
+            ),
+            [{"kind": "intent", "data": "app://x", "identifier": "W", "extras": {"a": "1", "b": "2"}}],
+        ),
+        "alternatives stay in order (1: capability)": (
+            SHORTCUTS.format(capability(intent(template("app://first")), intent(template("app://second")))),
+            [{"kind": "intent", "template": "app://first"}, {"kind": "intent", "template": "app://second"}],
+        ),
+        "a slice and a widget are shown (1: slice, app-widget)": (
+            SHORTCUTS.format(
+                capability(
+                    f"<slice>{template('content://a.b/x')}</slice>",
+                    '<app-widget android:identifier="W" android:targetClass="a.b.W"/>',
+                )
+            ),
+            [
+                {"kind": "slice", "template": "content://a.b/x"},
+                {"kind": "app-widget", "identifier": "W", "class": "a.b.W"},
+            ],
+        ),
+        "the bound shortcut's own last intent is started (1: shortcut-fulfillment)": (
+            SHORTCUTS.format(
+                capability(
+                    '<shortcut-fulfillment><parameter android:name="thing.name"/></shortcut-fulfillment>'
+                )
+                + shortcut(
+                    "S", intent(action="a.BACK"), intent(action="a.GO"), binding(NAME, "thing.name", "x")
+                )
+            ),
+            [{"kind": "shortcut", "action": "a.GO", "parameters": {"thing.name": "thing.name"}}],
+        ),
+        "a template with mappings (2: fulfillment, parameter-mapping)": (
+            ACTIONS.format(
+                action(link("app://x{?q}", mapping("thing.name", "q", required="true")), EMPTY_LINK)
+            ),
+            [
+                {
+                    "kind": "intent",
+                    "template": "app://x{?q}",
+                    "parameters": {"q": "thing.name"},
+                    "required": ["q"],
+                },
+                {"kind": "intent", "template": "app://x"},
+            ],
+        ),
+        "a slice of the older form (2: fulfillmentMode)": (
+            ACTIONS.format(
+                action(
+                    link("content://a/x", more='fulfillmentMode="actions.fulfillment.SLICE"'),
+                    link("app://x", more='requiredForegroundActivity="a.b.Main"'),
+                )
+            ),
+            [
+                {"kind": "slice", "template": "content://a/x"},
+                {"kind": "intent", "template": "app://x", "foreground": True},
+            ],
+        ),
+        "what was displayed, and a hostile link, is data (2: action-display)": (
+            ACTIONS.format(
+                action(link("intent:#Intent;S.x=$(rm -rf ~);end"), '<action-display icon="@drawable/x"/>')
+            ),
+            [{"kind": "intent", "template": "intent:#Intent;S.x=$(rm -rf ~);end"}],
+        ),
+    },
+)
+def test_fulfilments_are_kept_as_written_and_in_order(text: str, expected: list[dict[str, Any]]) -> None:
+    reading = read_text(text)
+    assert [finding for finding in reading.findings if finding.rule != "AA03"] == []
+    (item,) = capabilities_of(reading)
+    assert item.id == NAME
+    assert item.output is None
+    assert item.effects is None
+    assert fulfilments(item) == expected
+
+
+ORDER = binding(FEATURE, "feature", "Order status")
+HISTORY = shortcut("HISTORY", binding(FEATURE, "feature", "History"))
+CLOSED = 'app:shortcutMatchRequired="true"'
+SCHEMA = "https://schema.org/"
+ON_OFF = entities('<entity name="On" identifier="on"/>', '<entity name="Off"/>')
+
+
+def custom(kind: str) -> str:
+    typed = f'android:mimeType="{SCHEMA}{kind}"'
+    return SHORTCUTS.format(capability(intent(parameter("x", "k", typed)), name=CUSTOM))
+
+
+def built_in(name: str, field: str) -> str:
+    return SHORTCUTS.format(capability(intent(parameter(field, "k")), name=f"actions.intent.{name}"))
+
+
+# Types and inventory: reference app-actions 1 (inline inventory, custom intents), 2 (entity sets) and 3.
+@titled(
+    ("text", "type_"),
+    {
+        "the listed values of OPEN_APP_FEATURE are all (3)": (
+            SHORTCUTS.format(
+                capability(intent(parameter("feature", "k")), name=FEATURE)
+                + shortcut("STATUS", ORDER)
+                + HISTORY
+            ),
+            ScalarType(
+                kind="string",
+                enum=("STATUS", "HISTORY"),
+                description="Order status = STATUS; History = HISTORY",
+            ),
+        ),
+        "other listed values are examples (1)": (
+            SHORTCUTS.format(
+                capability(intent(parameter("thing.name", "k")))
+                + shortcut("TEA", binding(NAME, "thing.name", "TEA"))
+            ),
+            ScalarType(kind="string", keywords={"examples": ["TEA"]}),
+        ),
+        "unless a match is required (1: shortcutMatchRequired)": (
+            SHORTCUTS.format(
+                capability(intent(parameter("thing.name", "k", CLOSED)))
+                + shortcut("TEA", binding(NAME, "thing.name", "TEA"))
+            ),
+            ScalarType(kind="string", enum=("TEA",)),
+        ),
+        "a binding without a key is that of the only field (1: parameter-binding)": (
+            SHORTCUTS.format(
+                capability(intent(parameter("thing.name", "k", CLOSED)))
+                + shortcut(
+                    "TEA",
+                    f'<capability-binding android:key="{NAME}"><parameter-binding android:value="TEA"/>'
+                    "</capability-binding>",
+                )
+            ),
+            ScalarType(kind="string", enum=("TEA",)),
+        ),
+        "an entity's value is its identifier, or else its name (2: entity)": (
+            ACTIONS.format(
+                action(link("a:{k}", mapping("feature", "k")), in_set("feature"), name=FEATURE) + ON_OFF
+            ),
+            ScalarType(kind="string", enum=("on", "Off"), description="On = on"),
+        ),
+        "entities are examples where no match is required (2: entityMatchRequired)": (
+            ACTIONS.format(action(link("a:{k}", mapping("thing.name", "k")), in_set("thing.name")) + ON_OFF),
+            ScalarType(kind="string", keywords={"examples": ["on", "Off"]}, description="On = on"),
+        ),
+        "entities are all values where one is (2: entityMatchRequired)": (
+            ACTIONS.format(
+                action(
+                    link("a:{k}", mapping("thing.name", "k", entityMatchRequired="true")),
+                    in_set("thing.name"),
+                )
+                + ON_OFF
+            ),
+            ScalarType(kind="string", enum=("on", "Off"), description="On = on"),
+        ),
+        "text of a custom intent (1: mimeType)": (custom("Text"), ScalarType(kind="string")),
+        "a number of a custom intent (1: mimeType)": (custom("Number"), ScalarType(kind="double")),
+        "a date of a custom intent (1: mimeType)": (custom("Date"), ScalarType(kind="string", format="date")),
+        "a time of a custom intent (1: mimeType)": (custom("Time"), ScalarType(kind="string", format="time")),
+        "a number of a custom action (2: type)": (
+            ACTIONS.format(
+                action(
+                    link("a:{k}", mapping("x", "k")),
+                    f'<parameter name="x" type="{SCHEMA}Number"/>',
+                    name=CUSTOM,
+                )
+            ),
+            ScalarType(kind="double"),
+        ),
+        "a duration of a built-in intent (3)": (
+            built_in("START_EXERCISE", "exercise.duration"),
+            ScalarType(kind="string", format="duration"),
+        ),
+        "a point in time of a built-in intent (3)": (
+            built_in("GET_HEALTH_OBSERVATION", "healthObservation.startTime"),
+            ScalarType(kind="string", format="date-time"),
+        ),
+        "a number of a built-in intent (3)": (
+            built_in("GET_PARKING_FACILITY", "parkingFacility.geo.latitude"),
+            ScalarType(kind="double"),
+        ),
+        "values that the assistant knew are examples (3)": (
+            built_in("CREATE_CALL", "call.callFormat"),
+            ScalarType(kind="string", keywords={"examples": ["Audio", "Video"]}),
+        ),
+    },
+)
+def test_a_parameter_has_the_type_and_the_values_that_the_file_states(text: str, type_: ScalarType) -> None:
+    (item,) = capabilities_of(read_text(text))
+    assert properties(item)["k"].type == type_
+
+
+def test_what_users_say_for_a_value_is_kept_once_for_each_value() -> None:
+    text = ACTIONS.format(
+        action(link("{@url}", mapping("feature", "url")), in_set("feature"), name=FEATURE)
+        + entities(
+            '<entity name="Tea" identifier="t" url="app://t" sameAs="https://schema.org/Tea"/>',
+            '<entity name="Chai" identifier="t" url="app://t" sameAs="https://schema.org/Tea"/>',
+        )
+    )
+    (item,) = capabilities_of(read_text(text))
+    expected = {"names": ["Tea", "Chai"], "url": "app://t", "same_as": "https://schema.org/Tea"}
+    assert facts(properties(item)["url"]) == {"field": "feature", "inventory": {"t": expected}}
+
+
+def test_a_parameter_is_required_where_each_fulfilment_that_starts_something_requires_it() -> None:
+    needed = intent(template("a:{q}"), parameter("thing.name", "q", 'android:required="true"'))
+    shown = "<slice/>"
+    (one,) = capabilities_of(read_text(SHORTCUTS.format(capability(needed, shown))))
+    (with_fallback,) = capabilities_of(read_text(SHORTCUTS.format(capability(needed, SHOWN))))
+    assert properties(one)["q"].required
+    assert not properties(with_fallback)["q"].required
+
+
+def test_repeated_names_are_numbered_through_the_file_and_no_number_takes_a_declared_name() -> None:
+    names = [NAME, f"{NAME}_2", NAME, NAME]
+    text = SHORTCUTS.format("".join(capability(SHOWN, name=name) for name in names))
+    items = capabilities_of(read_text(text))
+    assert [item.id for item in items] == [NAME, f"{NAME}_2", f"{NAME}_3", f"{NAME}_4"]
+    assert [facts(item).get("name") for item in items] == [None, None, NAME, NAME]
+
+
+@titled(
+    ("name", "patterns", "title", "description", "origin"),
+    {
+        "a built-in intent": (
+            FEATURE,
+            "",
+            "Open app feature",
+            "Open a feature of the app",
+            "built-in intent",
+        ),
+        "a custom one": (CUSTOM, "Find $x", "Find", "Said as: Find $x", "query patterns"),
+        "another without patterns": ("a.b.Do", "", "Do", None, None),
+    },
+)
+def test_a_description_says_whose_words_it_has(
+    name: str, patterns: str, title: str, description: str | None, origin: str | None
+) -> None:
+    more = f'app:queryPatterns="{patterns}"' if patterns else ""
+    (item,) = capabilities_of(read_text(SHORTCUTS.format(capability(SHOWN, name=name, more=more))))
+    assert (item.title, item.description) == (title, description)
+    assert facts(item).get("description_from") == origin
+    assert facts(item).get("query_patterns") == ([patterns] if patterns else None)
+
+
+def app(manifest: str, files: Mapping[str, str] | None = None, *, target_sdk: int = 34) -> dict[str, bytes]:
+    head = f'<manifest xmlns:android="{ANDROID}" package="org.example.app">'
+    sdk = f'<uses-sdk android:minSdkVersion="24" android:targetSdkVersion="{target_sdk}"/>'
+    tree = {"AndroidManifest.xml": f"{head}{sdk}{manifest}</manifest>", **(files or {})}
+    return {name: text.encode() for name, text in tree.items()}
+
+
+def names_file(name: str = "android.app.shortcuts", file: str = "shortcuts") -> str:
+    return f'<meta-data android:name="{name}" android:resource="@xml/{file}"/>'
+
+
+MAIN_FILTER = (
+    '<intent-filter><action android:name="android.intent.action.MAIN"/>'
+    '<category android:name="android.intent.category.LAUNCHER"/></intent-filter>'
+)
+VIEW_FILTER = (
+    '<intent-filter><action android:name="android.intent.action.VIEW"/>'
+    '<category android:name="android.intent.category.DEFAULT"/></intent-filter>'
+)
+
+
+def activity(name: str, *inside: str, more: str = 'android:exported="true"') -> str:
+    return f'<activity android:name="{name}" {more}>{"".join(inside)}</activity>'
+
+
+def whole(*activities: str, main: str = "", more: str = "") -> str:
+    """Return an application whose main activity, which is not exported, names the file."""
+    first = activity(".Main", MAIN_FILTER, names_file(), main, more='android:exported="false"')
+    return f'<application android:label="App" {more}>{first}{"".join(activities)}</application>'
+
+
+def shortcuts_file(*inside: str) -> dict[str, str]:
+    return {"res/xml/shortcuts.xml": SHORTCUTS.format("".join(inside))}
+
+
+def application(manifest: str, files: Mapping[str, str], **more: Any) -> Application:
+    return application_from_tree(app(manifest, files, **more), path="app")
+
+
+def starts(name: str, package: str = "org.example.app") -> str:
+    return capability(intent(targetPackage=package, targetClass=name))
+
+
+def opens(url: str = "app://x") -> str:
+    return capability(intent(template(url)))
+
+
+ORDER_CLASS = "org.example.app.Order"
+
+
+# Reference app-actions 4.
+@titled(
+    ("activities", "declared", "component", "access"),
+    {
+        "the class that is named": (
+            [activity(".Order", more='android:exported="true" android:permission="a.P"')],
+            starts(ORDER_CLASS),
+            ".Order",
+            ComponentAccess(permission="a.P"),
+        ),
+        "a class that is not exported": (
+            [activity(".Order", more='android:exported="false"')],
+            starts(ORDER_CLASS),
+            ".Order",
+            ComponentAccess(exported=False),
+        ),
+        "a class that is disabled": (
+            [activity(".Order", more='android:exported="true" android:enabled="false"')],
+            starts(ORDER_CLASS),
+            ".Order",
+            ComponentAccess(enabled=False),
+        ),
+        "the placeholder that Gradle does not replace": (
+            [activity(".Order")],
+            starts(ORDER_CLASS, "${applicationId}"),
+            ".Order",
+            ComponentAccess(),
+        ),
+        "a class of a library is not known": ([], starts("a.Lib"), "a.Lib", ComponentAccess(exported=None)),
+        "the one activity that takes a link": (
+            [activity(".Order", VIEW_FILTER)],
+            opens(),
+            ".Order",
+            ComponentAccess(),
+        ),
+        "one of several that take a link": (
+            [
+                activity(".Closed", VIEW_FILTER, more='android:exported="false"'),
+                activity(".Order", VIEW_FILTER),
+            ],
+            opens(),
+            None,
+            ComponentAccess(),
+        ),
+        "a filter without DEFAULT takes no link": (
+            [activity(".Order", VIEW_FILTER.replace("DEFAULT", "OTHER"))],
+            opens(),
+            None,
+            ComponentAccess(exported=None),
+        ),
+        "nothing is started": ([], capability("<slice/>"), None, ComponentAccess(exported=False)),
+    },
+)
+def test_access_is_that_of_the_activity_that_is_started_not_of_the_one_that_names_the_file(
+    activities: list[str], declared: str, component: str | None, access: ComponentAccess
+) -> None:
+    reading = FORMAT.read_application(
+        application(whole(*activities), shortcuts_file(declared)), ReadingContext(strict=True)
+    )
+    (provider,) = reading.providers
+    assert (provider.package, provider.name) == ("org.example.app", "App")
+    assert (provider.component, provider.access) == (component, access)
+    assert facts(provider) == {"resource": "@xml/shortcuts", "declared_by": ".Main"}
+
+
+def test_each_activity_is_a_provider_with_its_capabilities_in_the_order_of_the_file() -> None:
+    files = shortcuts_file(starts(ORDER_CLASS), starts("org.example.app.Main"), starts(ORDER_CLASS))
+    reading = FORMAT.read_application(application(whole(activity(".Order")), files), ReadingContext())
+    found = [(item.component, [each.id for each in item.capabilities]) for item in reading.providers]
+    assert found == [(".Order", [NAME, f"{NAME}_3"]), (".Main", [f"{NAME}_2"])]
+
+
+VALUES = """<resources><string name="tea">Tea\\'s</string><string name="label">Label</string>
+<string-array name="names"><item>@string/tea</item><item>Chai</item></string-array>
+<attr name="queryPatterns" format="reference"/>
+<attr name="shortcutMatchRequired" format="boolean"/></resources>"""
+RICH = {
+    "res/values/v.xml": VALUES,
+    **shortcuts_file(
+        capability(
+            intent(parameter("x", "k", CLOSED), targetPackage="org.example.app", targetClass=ORDER_CLASS),
+            name=CUSTOM,
+            more='app:queryPatterns="@array/names"',
+        ),
+        shortcut("TEA", binding(CUSTOM, "x", "@array/names")),
+    ),
+}
+
+
+def with_own_packer(tree: Mapping[str, bytes], folder: Path) -> bytes:
+    del folder
+    return pack_project(tree, key=signing_key())
+
+
+def with_aapt2(tree: Mapping[str, bytes], folder: Path) -> bytes:
+    compile_application({name: data.decode() for name, data in tree.items()}, folder)
+    return (folder / "linked.apk").read_bytes()
+
+
+@pytest.mark.parametrize("build", [with_own_packer, with_aapt2])
+def test_an_apk_has_what_its_source_tree_has(
+    build: Callable[[Mapping[str, bytes], Path], bytes], tmp_path: Path
+) -> None:
+    manifest = whole(activity(".Order", VIEW_FILTER))
+    packed = tmp_path / "a.apk"
+    packed.write_bytes(build(app(manifest, RICH), tmp_path))
+    (from_tree,) = FORMAT.read_application(application(manifest, RICH), ReadingContext()).providers
+    (from_apk,) = read_source(str(packed)).providers
+    # aapt2 writes the whole name of a class.
+    assert from_apk.component in {".Order", ORDER_CLASS}
+    from_apk = from_apk.model_copy(update={"component": ".Order", "extensions": from_tree.extensions})
+    assert from_apk.content_digest() == from_tree.content_digest()
+    (item,) = from_apk.capabilities
+    assert facts(item)["query_patterns"] == ["Tea's", "Chai"]
+    assert properties(item)["k"].type == ScalarType(kind="string", enum=("TEA",), description="Tea's = TEA")
+
+
+NAMED_BY_ACTIVITY = activity(".A", names_file("com.google.android.actions", "actions"))
+ACTION_FILE = {"res/xml/actions.xml": ACTIONS.format(action(EMPTY_LINK))}
+
+
+@titled(
+    ("text", "row", "read"),
+    {
+        "an attribute with a prefix in actions.xml": pytest.param(
+            f'<actions xmlns:android="{ANDROID}"><action android:intentName="{NAME}">'
+            f"{EMPTY_LINK}</action></actions>",
+            "AA02",
+            {NAME: {}},
+            marks=pytest.mark.row("AA02"),
+        ),
+        "a reference that leads nowhere": pytest.param(
+            SHORTCUTS.format(capability(SHOWN, name="@string/x")),
+            "AA03",
+            {"@string/x": {}},
+            marks=pytest.mark.row("AA03"),
+        ),
+        "a misspelled identifier": pytest.param(
+            ACTIONS.format(
+                action(link("a:{k}", mapping("x", "k")), in_set("x"))
+                + entities('<entity name="On" indentifier="on"/>')
+            ),
+            "AA04",
+            {NAME: {"k": ["on"]}},
+            marks=pytest.mark.row("AA04"),
+        ),
+        "a synonym as an element": pytest.param(
+            ACTIONS.format(
+                action(link("a:{k}", mapping("x", "k")), in_set("x"))
+                + entities('<entity name="On"><synonym>Lit</synonym></entity>')
+            ),
+            "AA04",
+            {NAME: {"k": ["On"]}},
+            marks=pytest.mark.row("AA04"),
+        ),
+        "entity sets in an element of their own": pytest.param(
+            ACTIONS.format(
+                action(link("a:{k}", mapping("x", "k")), in_set("x")) + f"<entity-sets>{ON_OFF}</entity-sets>"
+            ),
+            "AA04",
+            {NAME: {"k": ["on", "Off"]}},
+            marks=pytest.mark.row("AA04"),
+        ),
+        "an element of neither form": pytest.param(
+            ACTIONS.format(action("<trigger/>", EMPTY_LINK)),
+            "AA05",
+            {NAME: {}},
+            marks=pytest.mark.row("AA05"),
+        ),
+        "an attribute of neither form": pytest.param(
+            SHORTCUTS.format(capability(SHOWN, more='android:description="x"')),
+            "AA05",
+            {NAME: {}},
+            marks=pytest.mark.row("AA05"),
+        ),
+        "a capability inside of a shortcut": pytest.param(
+            SHORTCUTS.format(shortcut("S", intent(action="a.GO"), capability(parameter("thing.name", "k")))),
+            "AA06",
+            {NAME: {"k": None}},
+            marks=pytest.mark.row("AA06"),
+        ),
+        "a parameter without a key": pytest.param(
+            SHORTCUTS.format(capability(intent('<parameter android:name="thing.name"/>', data="a:b"))),
+            "AA07",
+            {NAME: {}},
+            marks=pytest.mark.row("AA07"),
+        ),
+        "a parameter without a URL parameter": pytest.param(
+            ACTIONS.format(action(link("a:b", '<parameter-mapping intentParameter="x"/>'))),
+            "AA07",
+            {NAME: {}},
+            marks=pytest.mark.row("AA07"),
+        ),
+        "a key that repeats": pytest.param(
+            SHORTCUTS.format(capability(intent(parameter("thing.name", "k"), parameter("x", "k")))),
+            "AA07",
+            {NAME: {"k": None}},
+            marks=pytest.mark.row("AA07"),
+        ),
+        "a capability without a name": pytest.param(
+            SHORTCUTS.format(f"<capability>{SHOWN}</capability>" + capability(SHOWN)),
+            "AA07",
+            {NAME: {}},
+            marks=pytest.mark.row("AA07"),
+        ),
+        "an action without a name": pytest.param(
+            ACTIONS.format(f"<action>{EMPTY_LINK}</action>" + action(EMPTY_LINK)),
+            "AA07",
+            {NAME: {}},
+            marks=pytest.mark.row("AA07"),
+        ),
+        "an entity without a name": pytest.param(
+            ACTIONS.format(action(EMPTY_LINK) + entities("<entity/>")),
+            "AA07",
+            {NAME: {}},
+            marks=pytest.mark.row("AA07"),
+        ),
+        "another entity with the same identifier": pytest.param(
+            ACTIONS.format(
+                action(EMPTY_LINK)
+                + entities('<entity name="a" url="app://1"/>', '<entity name="a" url="app://2"/>')
+            ),
+            "AA07",
+            {NAME: {}},
+            marks=pytest.mark.row("AA07"),
+        ),
+        "an entity set that repeats": pytest.param(
+            ACTIONS.format(action(EMPTY_LINK) + ON_OFF + ON_OFF),
+            "AA07",
+            {NAME: {}},
+            marks=pytest.mark.row("AA07"),
+        ),
+        "an entity set that is not there": pytest.param(
+            ACTIONS.format(action(link("a:{k}", mapping("x", "k")), in_set("x", "T"))),
+            "AA07",
+            {NAME: {"k": None}},
+            marks=pytest.mark.row("AA07"),
+        ),
+        "a binding without a key": pytest.param(
+            SHORTCUTS.format(
+                capability(SHOWN) + shortcut("S", "<capability-binding/>", shortcutShortLabel="L")
+            ),
+            "AA07",
+            {NAME: {}},
+            marks=pytest.mark.row("AA07"),
+        ),
+    },
+)
+def test_what_neither_form_allows_is_read_and_reported(text: str, row: str, read: Mapping[str, Any]) -> None:
+    reading = read_text(text)
+    assert row in {finding.rule for finding in reading.findings}
+    found = {
+        item.id: {
+            key: (list(each.type.enum or each.type.keywords.get("examples", ())) or None)
+            for key, each in properties(item).items()
+        }
+        for item in capabilities_of(reading)
+    }
+    assert found == read
+    with pytest.raises(InputError):
+        read_text(text, ReadingContext(strict=True))
+
+
+@pytest.mark.row("AA01")
+@titled(
+    "manifest",
+    {
+        "actions.xml named by an activity": f"<application>{NAMED_BY_ACTIVITY}</application>",
+        "shortcuts.xml named by the application": f"<application>{names_file(file='actions')}</application>",
+    },
+)
+def test_the_meta_data_of_another_element_is_read_and_reported(manifest: str) -> None:
+    reading = FORMAT.read_application(application(manifest, ACTION_FILE), ReadingContext())
+    assert [item.dialect for item in reading.providers] == ["actions"]
+    assert "AA01" in {finding.rule for finding in reading.findings}
+
+
+@titled(
+    ("text", "sure", "reason"),
+    {
+        "launcher shortcuts alone": (SHORTCUTS.format(shortcut("S", SHOWN)), False, "has no <capability>"),
+        "a capability in a comment": (
+            SHORTCUTS.format("<!-- <capability/> -->"),
+            False,
+            "has no <capability>",
+        ),
+        "actions without an action": ("<!-- a --><actions/>", False, "has no <action>"),
+        "bindings alone": (SHORTCUTS.format(shortcut("S", binding(NAME))), True, "only binds shortcuts"),
+        "another root": ("<menu><action/></menu>", False, "<menu> is not"),
+        "not well-formed": ("<actions><action></actions>", True, "not well-formed"),
+        "a DOCTYPE": ("<!DOCTYPE a><actions><action/></actions>", False, "a DOCTYPE is not allowed"),
+    },
+)
+def test_a_file_that_declares_no_capability_is_refused_with_the_reason(
+    text: str,
+    sure: bool,  # noqa: FBT001
+    reason: str,
+) -> None:
+    source = SourceFile("a.xml", text.encode())
+    assert (FORMAT.detect(source) > 0) is sure
+    with pytest.raises(InputError, match=re.escape(reason)):
+        FORMAT.read_file(source, ReadingContext())
+
+
+def test_nothing_is_said_of_an_app_with_launcher_shortcuts_alone() -> None:
+    files = shortcuts_file(shortcut("S", intent(action="a.GO"), unknown="x"), "<unknown/>")
+    reading = FORMAT.read_application(application(READY, files), ReadingContext(strict=True))
+    assert (reading.providers, reading.findings, reading.problems) == ((), (), ())
+    assert lint(READY, files) == {}
+
+
+def test_a_broken_file_does_not_keep_the_other_one_from_being_read() -> None:
+    manifest = whole(activity(".Order", VIEW_FILTER)).replace(
+        "<activity", f"{names_file('com.google.android.actions', 'actions')}<activity", 1
+    )
+    files = {**shortcuts_file(opens()), "res/xml/actions.xml": "<actions><action></actions>"}
+    reading = FORMAT.read_application(application(manifest, files), ReadingContext())
+    assert [item.dialect for item in reading.providers] == ["shortcuts"]
+    assert [problem.message[:15] for problem in reading.problems] == ["not well-formed"]
+
+
+PIECES = [
+    "x",
+    "",
+    "<",
+    "/>",
+    '"',
+    "{",
+    "}",
+    "@array/a",
+    "@string/",
+    "android:",
+    "<intent>",
+    "$(reboot)",
+    "\u202e",
+]
+
+
+@given(
+    damaged(
+        st.sampled_from([RICH["res/xml/shortcuts.xml"], ACTION_FILE["res/xml/actions.xml"]]),
+        st.sampled_from(PIECES),
+    )
+)
+def test_a_damaged_file_is_read_or_refused_and_nothing_else(text: str) -> None:
+    source = SourceFile("a.xml", text.encode("utf-8", "surrogatepass"))
+    try:
+        items = capabilities_of(FORMAT.read_file(source, ReadingContext()))
+    except InputError:
+        return
+    assert len({item.id for item in items}) == len(items)
+    assert FORMAT.lint_file is not None
+    FORMAT.lint_file(source)
+
+
+TARGET = starts(ORDER_CLASS)
+QUERIES = {
+    "res/values/v.xml": '<resources><string-array name="q"><item>Find $a by $b and $c</item>'
+    "</string-array></resources>"
+}
+
+
+def patterned(*names: str) -> str:
+    inside = "".join(parameter(name, name, f'android:mimeType="{SCHEMA}Text"') for name in names)
+    return capability(intent(inside, data="a:b"), name=CUSTOM, more='app:queryPatterns="@array/q"')
+
+
+def bound_shortcuts(number: int) -> str:
+    return "".join(
+        shortcut(f"S{at}", binding(NAME, "thing.name", "x"), shortcutShortLabel="L") for at in range(number)
+    )
+
+
+def with_target(more: str, *filters: str) -> str:
+    return whole(activity(".Order", *filters, more=more))
+
+
+READY = whole(activity(".Order", VIEW_FILTER))
+NO_LABEL = f'<shortcut android:shortcutId="S">{binding(NAME, "thing.name", "x")}</shortcut>'
+THING = capability(intent(parameter("thing.name", "q"), data="a:b"))
+ALL_FILES = {**ACTION_FILE, **shortcuts_file(opens())}
+NAMES_BOTH = READY.replace("<activity", f"{names_file('com.google.android.actions', 'actions')}<activity", 1)
+
+# Rule -> manifest, files, and the part of the message that names what is wrong.
+BROKEN: dict[str, tuple[str, dict[str, str], str]] = {
+    "file": (READY, {"res/xml/shortcuts.xml": "<shortcuts><capability>"}, "not well-formed"),
+    "intent-unknown": (
+        READY,
+        shortcuts_file(capability(intent(data="a:b"), name="actions.intent.PLAY_MUSIC")),
+        "PLAY_MUSIC is not a built-in intent",
+    ),
+    "custom-prefix": (
+        READY,
+        {**QUERIES, **shortcuts_file(patterned("a", "b").replace(CUSTOM, "actions.intent.MINE"))},
+        "actions.intent.MINE has query patterns",
+    ),
+    "intent-deprecated": (
+        READY,
+        shortcuts_file(capability(intent(data="a:b"), name="actions.intent.GET_CART")),
+        "Google ended actions.intent.GET_CART",
+    ),
+    "query-patterns": (
+        READY,
+        shortcuts_file(capability(intent(data="a:b"), name="a.b.C")),
+        "a.b.C has no query",
+    ),
+    "pattern-parameters": (READY, {**QUERIES, **shortcuts_file(patterned("a", "b"))}, "$c, which is not"),
+    "custom-type": (
+        READY,
+        {**QUERIES, **shortcuts_file(patterned("a", "b", "c").replace("Text", "Person"))},
+        "Person",
+    ),
+    "fulfilment": (READY, shortcuts_file(capability("<slice/>")), "only shows: slice"),
+    "fallback": (
+        READY,
+        shortcuts_file(
+            capability(intent(parameter("thing.name", "q", 'android:required="true"'), data="a:b"))
+        ),
+        "requires a parameter",
+    ),
+    "one-target": (
+        READY,
+        shortcuts_file(
+            capability(intent(template("a:b"), targetPackage="org.example.app", targetClass=ORDER_CLASS))
+        ),
+        "a class and a URL template",
+    ),
+    "package-and-class": (
+        READY,
+        shortcuts_file(capability(intent(targetClass=ORDER_CLASS))),
+        "no target package",
+    ),
+    "field": (
+        READY,
+        shortcuts_file(capability(intent(parameter("thing.colour", "q"), data="a:b"))),
+        "'thing.colour'",
+    ),
+    "template": (READY, shortcuts_file(opens("app://x{?q}")), "the variable 'q'"),
+    "inventory": (READY, shortcuts_file(THING, bound_shortcuts(1001)), "has 1001 values"),
+    "inventory-needed": (READY, shortcuts_file(capability(intent(data="a:b"), name=FEATURE)), "'feature'"),
+    "binding": (
+        READY,
+        shortcuts_file(opens(), shortcut("S", binding("a.b.C"), shortcutShortLabel="L")),
+        "a.b.C",
+    ),
+    "label": (READY, shortcuts_file(THING, NO_LABEL), "'S' has no label"),
+    "ended": (
+        READY,
+        shortcuts_file(
+            capability(
+                intent(
+                    '<parameter android:name="thing.name" android:key="q">'
+                    '<data android:pathPattern="x"/></parameter>',
+                    data="a:b",
+                )
+            )
+        ),
+        "from the web",
+    ),
+    "place": (
+        READY.replace("action.MAIN", "action.OTHER"),
+        shortcuts_file(opens()),
+        ".Main names @xml/shortcuts",
+    ),
+    "grammar": (
+        READY,
+        shortcuts_file(shortcut("S", intent(data="a:b"), capability())),
+        "inside of a <shortcut>",
+    ),
+    "reference": (READY, shortcuts_file(opens("@string/none")), "@string/none"),
+    "file-not-named": (READY, ALL_FILES, "does not name actions.xml"),
+    "two-files": (NAMES_BOTH, ALL_FILES, "in shortcuts.xml and in actions.xml"),
+    "target": (READY, shortcuts_file(starts("org.example.app.None")), "not in the manifest"),
+    "target-exported": (
+        with_target('android:exported="false"', VIEW_FILTER),
+        shortcuts_file(TARGET),
+        ".Order, which is not exported",
+    ),
+    "target-enabled": (
+        with_target('android:exported="true" android:enabled="false"', VIEW_FILTER),
+        shortcuts_file(TARGET),
+        "is disabled",
+    ),
+    "target-permission": (
+        with_target('android:exported="true" android:permission="a.P"', VIEW_FILTER),
+        shortcuts_file(TARGET),
+        "requires a.P",
+    ),
+    "target-action": (
+        with_target('android:exported="true"'),
+        shortcuts_file(TARGET),
+        "action.VIEW, which is in none of its",
+    ),
+    "link": (with_target('android:exported="true"'), shortcuts_file(opens()), "no activity has a filter for"),
+}
+
+
+def lint(manifest: str, files: Mapping[str, str], **more: Any) -> dict[str, list[str]]:
+    assert FORMAT.lint_application is not None
+    found: dict[str, list[str]] = {}
+    for finding in FORMAT.lint_application(application(manifest, files, **more)):
+        assert finding.source is not None
+        found.setdefault(finding.code.removeprefix("app-actions-"), []).append(finding.message)
+    return found
+
+
+def test_each_rule_has_an_app_that_breaks_it() -> None:
+    assert {f"app-actions-{rule}" for rule in BROKEN} == set(RULES)
+
+
+@pytest.mark.parametrize("rule", BROKEN)
+def test_what_breaks_a_rule_is_reported_with_what_is_wrong(rule: str) -> None:
+    manifest, files, part = BROKEN[rule]
+    assert any(part in message for message in lint(manifest, files)[rule]), lint(manifest, files)
+
+
+@titled(
+    ("declared", "manifest", "more"),
+    {
+        "an app that keeps every rule": (TARGET, READY, {}),
+        "an entity's own link": (
+            capability(intent(template("{@url}"), parameter("thing.name", "q"))),
+            READY,
+            {},
+        ),
+        "a constant of the type": (capability(intent(parameter("thing.@type", "q"), data="a:b")), READY, {}),
+        "before Android 13 no action is compared": (
+            TARGET,
+            with_target('android:exported="true"'),
+            {"target_sdk": 32},
+        ),
+    },
+)
+def test_nothing_is_reported_of_a_right_app(declared: str, manifest: str, more: Mapping[str, Any]) -> None:
+    assert lint(manifest, shortcuts_file(declared), **more) == {}
+
+
+@titled(
+    ("text", "part"),
+    {
+        "three texts in a pattern": (
+            SHORTCUTS.format(patterned("a", "b", "c").replace("@array/q", "Find $a by $b and $c")),
+            "has 3 texts",
+        ),
+        "a form that RFC 6570 does not have": (SHORTCUTS.format(opens("app://x{?}")), "not one of RFC 6570"),
+        "a value that the template loses": (
+            SHORTCUTS.format(capability(intent(template("a:b"), parameter("thing.name", "q")))),
+            "its value is lost",
+        ),
+        "two lists in a fulfilment": (
+            ACTIONS.format(
+                action(link("a:{k,l}", mapping("x", "k"), mapping("y", "l")), in_set("x"), in_set("y"))
+                + ON_OFF
+            ),
+            "2 parameters with listed values",
+        ),
+        "more than 20 names": (
+            ACTIONS.format(
+                action(link("a:{k}", mapping("x", "k")), in_set("x"))
+                + entities(*(f'<entity name="n{at}" identifier="i"/>' for at in range(21)))
+            ),
+            "has 21 names",
+        ),
+        "an activity in the foreground": (
+            ACTIONS.format(action(link("a:b", more='requiredForegroundActivity="a.B"'))),
+            "in the foreground",
+        ),
+        "patterns of a built-in intent": (
+            SHORTCUTS.format(capability(SHOWN, more='app:queryPatterns="x"')),
+            "has query patterns",
+        ),
+    },
+)
+def test_a_file_alone_is_checked_as_far_as_it_goes(text: str, part: str) -> None:
+    assert FORMAT.lint_file is not None
+    found = FORMAT.lint_file(SourceFile("a.xml", text.encode()))
+    assert any(part in finding.message for finding in found), found
+
+
+def test_a_template_that_would_make_a_slow_pattern_costs_nothing() -> None:
+    hostile = [
+        "{" * 50_000,
+        "{a," * 20_000,
+        "{" + "a" * 50_000,
+        "$" + "a" * 50_000 + "!",
+        f"{{?{','.join(f'v{at}' for at in range(20_000))}}}",
+    ]
+    for text in hostile:
+        assert FORMAT.lint_file is not None
+        FORMAT.lint_file(SourceFile("a.xml", SHORTCUTS.format(opens(text)).encode()))
+    FORMAT.detect(SourceFile("a.xml", b"<!--" * 100_000))
+
+
+MANY = "".join(f'<entity name="n{at}" identifier="i"/>' for at in range(3_000))
+
+
+@titled("text", {
+    "many actions that refer to one long list":
+        ACTIONS.format(action(EMPTY_LINK, in_set("x")) * 100 + entities(MANY)
+                       + action(link("a:{k}", mapping("x", "k")), in_set("x")) * 100),
+    "many keys of one field":
+        ACTIONS.format(action(link("a:b", *(mapping("x", f"k{at}") for at in range(100))), in_set("x"))
+                       + entities(MANY)),
+    "many capabilities of one name that shortcuts are bound to":
+        SHORTCUTS.format(capability(SHOWN) * 500 + bound_shortcuts(500)),
+    "many fulfilments": ACTIONS.format(action(EMPTY_LINK * 10_001)),
+})  # fmt: skip
+def test_what_multiplies_is_refused_by_its_budget(text: str) -> None:
+    with pytest.raises(BudgetError, match="lists more than 200000 values"):
+        read_text(text)
+
+
+WRITTEN = [
+    (format_.id, dialect.id)
+    for format_ in load_formats().values()
+    if format_.write is not None
+    for dialect in format_.dialects
+    if dialect.capacity is not None
+]
+
+
+@pytest.mark.parametrize(("format_id", "dialect"), WRITTEN)
+def test_it_is_converted_to_every_other_format_with_its_parameters(format_id: str, dialect: str) -> None:
+    (provider,) = FORMAT.read_application(application(READY, RICH), ReadingContext()).providers
+    target = load_formats()[format_id]
+    assert target.write is not None
+    writing = target.write(provider, target.dialect(dialect))
+    (item,) = writing.provider.capabilities
+    assert dialect == "v1" or list(properties(item)) == ["k"]
+    dropped = {finding.pointer for finding in writing.findings if finding.level is Level.DROPPED}
+    assert ("fulfilments" in facts(item)) != any(pointer.endswith("/fulfilments") for pointer in dropped)
+
+
+def test_a_listed_value_that_goes_away_breaks_those_who_call() -> None:
+    old = FORMAT.read_application(application(READY, RICH), ReadingContext()).providers
+    file = "res/xml/shortcuts.xml"
+    changed = {**RICH, file: RICH[file].replace('shortcutId="TEA"', 'shortcutId="COFFEE"')}
+    new = FORMAT.read_application(application(READY, changed), ReadingContext()).providers
+    compared = compare_sets(CapabilitySet(providers=old), CapabilitySet(providers=new))
+    assert "breaking" in {change.weight for change in compared.all_changes()}
+
+
+def test_the_table_has_each_built_in_intent_once() -> None:
+    table = load_built_in_intents()
+    names = [intent_.name for intent_ in table.current]
+    assert (len(names), len(table.deprecated)) == (21, 46)
+    assert not table.deprecated.intersection(names)
+    assert len(set(names)) == 21
+
+
+# What a file of the corpus that is refused is named like, and the reason.
+REFUSED = {
+    "BocamoCM__Alzibus*shortcuts@d9fd19e.xml": "only binds",
+    "CyrusJannis__shoply*actions@eff43d4.xml": "has no <action>",
+    "ETS-Android1__com.hnievat.controlluces*actions@c06901b.xml": "has no <action>",
+    "HydraRock__google_assistant*shortcuts@262ff69.xml": "only binds",
+    "SSANJAY225__offline_device_finder*actions@9368a7a.xml": "has no <action>",
+    "UnaMentis__unamentis-android*shortcuts@c90ba1a.xml": "only binds",
+    "romancanoniero__ultrachangoKMP*actions@720f836.xml": "not well-formed",
+}
+
+
+def corpus_files() -> Iterator[Path]:
+    folder = require("corpus") / "app_actions"
+    with (folder / "index.tsv").open(encoding="utf-8", newline="") as table:
+        for row in csv.DictReader(table, delimiter="\t"):
+            if row["dialect"].startswith("App Actions "):
+                yield folder / row["file"]
+
+
+def counted(path: Path) -> tuple[list[str], Counter[str]]:
+    """Return the names of what a file declares, and how many fulfilments it has, by Python's own parser."""
+    root = ET.parse(path).getroot()
+    name = "intentName" if root.tag == "actions" else f"{{{ANDROID}}}name"
+    found = [
+        item for item in root.iter("action" if root.tag == "actions" else "capability") if name in item.attrib
+    ]
+    kinds: Counter[str] = Counter()
+    for item in found:
+        kinds.update(child.tag for child in item)
+    return [item.attrib[name] for item in found], kinds
+
+
+@pytest.mark.requires("corpus")
+def test_every_file_of_the_corpus_is_read_or_refused_for_its_reason() -> None:
+    refused: dict[str, str] = {}
+    files = list(corpus_files())
+    totals: Counter[str] = Counter()
+    for path in files:
+        source = SourceFile(path.name, path.read_bytes())
+        try:
+            items = capabilities_of(FORMAT.read_file(source, ReadingContext()))
+        except InputError as error:
+            refused[path.name] = error.message
+            continue
+        assert detect_format(source) is load_formats()["app-actions"]
+        names, kinds = counted(path)
+        read = [facts(item).get("name", item.id) for item in items]
+        assert Counter(read) == Counter(names), path.name
+        of_all = list(itertools.chain.from_iterable(map(fulfilments, items)))
+        # A capability inside of a shortcut has the shortcut's intent.
+        inside = int(path.name.startswith("Sirovensky") and "shortcuts" in path.name)
+        expected = sum(
+            kinds[tag] for tag in ("intent", "fulfillment", "app-widget", "slice", "shortcut-fulfillment")
+        )
+        assert len(of_all) == expected + inside, path.name
+        totals.update(capabilities=len(items), fulfilments=len(of_all))
+    assert (len(files), totals) == (88, Counter(capabilities=171, fulfilments=193))
+    assert len(refused) == len(REFUSED)
+    for pattern, reason in REFUSED.items():
+        (message,) = [text for name, text in refused.items() if fnmatch(name, pattern)]
+        assert reason in message
