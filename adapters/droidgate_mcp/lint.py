@@ -159,7 +159,8 @@ class _Linter:
     def lint_input(self, schema: Json, pointer: str) -> None:
         is_object = isinstance(schema, Mapping) and schema.get("type") == "object"
         if not is_object:
-            self.report(INPUT_SCHEMA, pointer, "the input schema is not an object with `type: object`")
+            problem = "the input schema is not an object with `type: object`"
+            self.report(INPUT_SCHEMA, pointer, "the tool has no input schema" if schema is None else problem)
         self.lint_schema(schema, pointer, is_typed=is_object)
 
     def lint_output(self, schema: Json, pointer: str) -> None:

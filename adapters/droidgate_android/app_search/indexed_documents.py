@@ -152,7 +152,7 @@ def _find_bad_count(properties: Mapping[str, list[Json]], type_name: str, types:
     for name, property_ in types.get(type_name, {}).items():
         values = properties.get(name, [])
         if property_.cardinality == "required" and not values:
-            return f"a {type_name} has no {name}"
+            return f"{type_name} has no {name}"
         if property_.cardinality != "repeated" and len(values) > 1:
             return f"{type_name} has {len(values)} values of {name}, and the schema allows one"
         for value in values:

@@ -434,7 +434,7 @@ class FileReader(FormatReader):
                     code=REPEATED_DECLARATION,
                     level=Level.NOTE,
                     pointer="",
-                    message=f"it declares what {twin.component} does, and is not counted again",
+                    message=f"the same declaration as that of {twin.component}; it is not counted again",
                     source=provider.source,
                 )
             )

@@ -540,7 +540,7 @@ def _wires(provider: Provider) -> set[str] | None:
 
 
 def _compare_unreached(old: Provider, new: Provider) -> list[Change]:
-    """Compare the definitions that no capability reaches; the others are reported where they are used."""
+    """Compare the definitions that no type refers to; a keyword that does reports its own change."""
     reached = definitions_of(old.capabilities, old.definitions)
     reached |= definitions_of(new.capabilities, new.definitions)
     changes: list[Change] = []
@@ -551,7 +551,7 @@ def _compare_unreached(old: Provider, new: Provider) -> list[Change]:
         pointer = f"/definitions/{pointer_token(name)}"
         before, after = old.definitions.get(name), new.definitions.get(name)
         if before is None or after is None:
-            message = f"the unused definition {name!r} is {'new' if before is None else 'gone'}"
+            message = f"the definition {name!r} is {'new' if before is None else 'gone'}"
             values = (_declared(before), _declared(after))
             changes.append(
                 _change(DEFINITION_CHANGED, Weight.COMPATIBLE, message, (pointer, pointer), *values)

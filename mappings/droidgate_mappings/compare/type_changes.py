@@ -49,7 +49,7 @@ from droidgate_mappings.compare.changes import (
     Effect,
     Holds,
 )
-from droidgate_mappings.compare.type_relations import NEW, OLD, TypeRelations
+from droidgate_mappings.compare.type_relations import IN_PLACE, NEW, OLD, TypeRelations
 from droidgate_mappings.compare.value_search import KEYWORDS, exact
 from droidgate_mappings.json_schema import NAMESPACE, NOTATION
 from droidgate_mappings.json_schema.schema_words import WORD_OF_KIND
@@ -390,7 +390,8 @@ class _Pair:
         else:
             found = self.kinds()
         plain = (ObjectType, ArrayType, RefType, ScalarType)
-        if not (isinstance(before, plain) and isinstance(after, plain)) and self.whole is not SAME:
+        is_plain = isinstance(before, plain) and isinstance(after, plain)
+        if not (is_plain and before.keywords.keys().isdisjoint(IN_PLACE)) and self.whole is not SAME:
             found += self.names_gone(found)
         return found
 
@@ -592,6 +593,8 @@ class _Pair:
                     schema = relations.schema_of(property_.type, OLD)
                     effect = relations.relate_schemas(schema, beyond)
                     words = f"{name!r} is no longer named, but allowed"
+                elif beyond is None and relations.describes(after, NEW, name):
+                    effect, words = self.whole, f"{name!r} is described elsewhere now"
                 gone = (words, place.pointer, None, declaration_of(property_))
                 differences.append(Difference(PROPERTY_REMOVED, effect, *gone))
                 continue
@@ -613,12 +616,15 @@ class _Pair:
                 continue
             here = self.new.inner(property_.type, "properties", name)
             effect = HARMLESS
-            beyond = relations.beyond_properties(before, OLD, name)
-            if beyond is not None:
-                effect = relations.relate_schemas(beyond, relations.schema_of(property_.type, NEW))
-            if property_.required:
-                effect = replace(effect, kept=Holds.NO, is_harmless=False)
             message = f"{name!r} is new{' and required' if property_.required else ''}"
+            beyond = relations.beyond_properties(before, OLD, name)
+            is_described = beyond is None and relations.describes(before, OLD, name)
+            if is_described:
+                effect, message = self.whole, f"{name!r} is described elsewhere now"
+            elif beyond is not None:
+                effect = relations.relate_schemas(beyond, relations.schema_of(property_.type, NEW))
+            if property_.required and not is_described:
+                effect = replace(effect, kept=Holds.NO, is_harmless=False)
             come = (None, here.pointer, None, declaration_of(property_))
             differences.append(Difference(PROPERTY_ADDED, effect, message, *come))
         return differences + _compare_order(self.old, before, self.new, after)

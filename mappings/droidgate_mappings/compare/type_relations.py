@@ -10,7 +10,7 @@ before, and the old type is compared without it.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Final
@@ -46,7 +46,7 @@ _SINGLE: Final = (
     *("unevaluatedProperties", "unevaluatedItems"),
 )
 _CLOSING: Final = ("additionalProperties", "unevaluatedProperties")
-_IN_PLACE: Final = ("allOf", "anyOf", "oneOf")
+IN_PLACE: Final = ("allOf", "anyOf", "oneOf")
 _BRANCHES: Final = ("if", "then", "else", "not")
 _MOST_FOLLOWED: Final = 4
 """References to definitions that are written out inside each other."""
@@ -168,8 +168,12 @@ class TypeRelations:
     def names_gone(self, old: Type, new: Type) -> list[str]:
         """Return the names of properties that an old type describes and a new one that is open does not."""
         described = self._described(self.schema_of(new, NEW), NEW)
-        olds = self._described(self.schema_of(old, OLD), OLD).parts
+        olds = self._described(self.schema_of(old, OLD), OLD, branches=()).parts
         return [name for name in olds if name and not described.covers(name)]
+
+    def describes(self, type_: ObjectType, side: int, name: str) -> bool:
+        """Return whether an object or a part of it, such as a member of `allOf`, names a property."""
+        return name in self._described(self.schema_of(type_, side), side, branches=()).parts
 
     def beyond_properties(self, type_: ObjectType, side: int, name: str) -> Json:
         """Return the schema of a property that an object does not name, None where nothing is said of it."""
@@ -187,7 +191,7 @@ class TypeRelations:
 
     def _limited(self, old: Json, new: Json) -> Json:
         """Return an old schema that allows only what callers give: not what an open object describes now."""
-        if old == new or not isinstance(old, Mapping) or not isinstance(new, Mapping):
+        if not isinstance(old, Mapping) or not isinstance(new, Mapping) or self._are_same(old, new):
             return old
         old_name, new_name = _only_reference(old), _only_reference(new)
         if old_name is not None and new_name is not None:
@@ -200,9 +204,13 @@ class TypeRelations:
         forbidden = {"properties": dict.fromkeys(come, False)}
         return {"allOf": [limited, forbidden]}
 
+    def _are_same(self, old: Json, new: Json) -> bool:
+        """Return whether two schemas are alike, with all that they refer to."""
+        return old == new and references_in(old) <= self._shared
+
     def _limited_inside(self, old: Json, new: Json, place: _Described) -> Json:
         """Return an old schema whose members and items allow only what callers give."""
-        if old == new or not isinstance(old, Mapping) or not isinstance(new, Mapping):
+        if not isinstance(old, Mapping) or not isinstance(new, Mapping) or self._are_same(old, new):
             return old
         old_name, new_name = _only_reference(old), _only_reference(new)
         if old_name is not None or new_name is not None:
@@ -221,19 +229,19 @@ class TypeRelations:
                 limited["properties"] = {**limited["properties"], name: self._limited(olds[name], news[name])}
         if "items" in old and "items" in new and place.parts[""] == 1:
             limited["items"] = self._limited(old["items"], new["items"])
-        for word in _IN_PLACE:
+        for word in IN_PLACE:
             if word in old:
                 limited[word] = [
                     self._limited_inside(member, _partner(position, old[word], new.get(word) or [new]), place)
                     for position, member in enumerate(old[word])
                 ]
-        partners = next((new[word] for word in _IN_PLACE if word in new), ())
+        partners = next((new[word] for word in IN_PLACE if word in new), ())
         of_type = [member for member in partners if _word_of(member) == _word_of(old)]
-        if not any(word in old for word in _IN_PLACE) and len(of_type) == 1:
+        if not any(word in old for word in IN_PLACE) and len(of_type) == 1:
             return self._limited_inside(old, of_type[0], place)
         return limited
 
-    def _described(self, schema: Json, side: int) -> _Described:
+    def _described(self, schema: Json, side: int, *, branches: Iterable[str] = _BRANCHES) -> _Described:
         """Return what describes the members of the values of a schema, in all its parts for one place."""
         described = _Described()
         waiting: list[Json] = [schema]
@@ -246,8 +254,8 @@ class TypeRelations:
             described.parts.update([""] if part.keys() & _OF_ITEMS else [])
             described.patterns |= part.get("patternProperties", {}).keys()
             described.is_closed |= any(part.get(word, True) is not True for word in _CLOSING)
-            waiting += [member for word in _IN_PLACE for member in part.get(word, [])]
-            waiting += [part[word] for word in _BRANCHES if word in part]
+            waiting += [member for word in IN_PLACE for member in part.get(word, [])]
+            waiting += [part[word] for word in branches if word in part]
             waiting += part.get("dependentSchemas", {}).values()
             names = part.get("$ref")
             if isinstance(names, list) and names[0] not in seen:

@@ -10,7 +10,7 @@ import pytest
 from droidgate_mappings.compare import Comparison, Weight, compare_sets
 from droidgate_mappings.json_schema import read_schema
 from droidgate_mappings.model.capability import Capability, CapabilitySet, Effects, Provider, State
-from droidgate_mappings.model.types import ObjectType, RefType, ScalarType, Type
+from droidgate_mappings.model.types import ObjectType, Property, RefType, ScalarType, Type
 
 Schema = dict[str, Any]
 
@@ -243,6 +243,15 @@ PROVIDERS: dict[str, tuple[Provider, Provider, list[tuple[str, str]]]] = {
         _provider(definitions={"Lone": ScalarType(kind="boolean")}), [("type-changed", "compatible")]),
     "a definition that nobody reaches appears": (_provider(), _provider(definitions={"Lone": STRING}),
         [("definition-changed", "compatible")]),
+    "a definition that arguments have gets an optional property": (
+        _do(ObjectType(properties={"s": Property(type=RefType(name="Shape"))}), definitions=SHAPE),
+        _do(ObjectType(properties={"s": Property(type=RefType(name="Shape"))}),
+            definitions={"Shape": ObjectType(properties={"a": Property(type=STRING)})}),
+        [("property-added", "compatible")]),
+    "a property goes into a part": (_given(object_(properties={"a": text()})),
+        _given(object_(allOf=[{"properties": {"a": text()}}])), [("notation-changed", "text-only")] * 2),
+    "a property of a part goes": (_given(object_(allOf=[{"properties": {"a": text()}}])),
+        _given(object_(allOf=[{}])), [("keyword-changed", "compatible"), ("property-removed", "breaking")]),
     "a definition is renamed": (_do(RefType(name="Before"), definitions={"Before": ObjectType()}),
         _do(RefType(name="After"), definitions={"After": ObjectType()}),
         [("definition-renamed", "text-only")]),
