@@ -118,8 +118,8 @@ def read_broadcast_result(
         code: The result code.
         data: The result data.
         context: Takes the deviations that were accepted.
-        hints_count: A text that resembles a failure is one. The data is what the receiver set, so the text `null` is
-            an answer.
+        hints_count: A text that resembles a failure is one. The data is what the receiver set, so the text
+            `null` is an answer.
     """
     if data is None and code == BROADCAST_ERROR:
         return MmcpToolResult(failure=MmcpToolFailure("backend_failure", _NO_ERROR_TEXT))

@@ -93,7 +93,7 @@ class Result:
 
     Attributes:
         value: The value.
-        text: The text that the value was read from, None where the backend's answer has values of their own kinds.
+        text: The text that the value was read from, None where the answer has values of their own kinds.
         is_missing: The backend succeeded and gave no result at all.
     """
 

@@ -48,8 +48,8 @@ def convert_outputs(
 def _fit_result(capability: Capability, result: Result, definitions: Mapping[str, Type]) -> Json:
     """Return a result as it is declared.
 
-    Where a text is declared, a text is taken as it is, also if it is JSON, except a null that is allowed. Elsewhere it is the value
-    that it spells. What does not fit so is tried the other way.
+    Where a text is declared, a text is taken as it is, also if it is JSON, except a null that is allowed.
+    Elsewhere it is the value that it spells. What does not fit so is tried the other way.
 
     Raises:
         CallError: with the token `malformed_response`: the value does not fit.

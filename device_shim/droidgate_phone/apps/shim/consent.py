@@ -24,9 +24,6 @@ LONGEST_ARGUMENTS: Final = 4_000
 
 REFUSED: Final = Failure("denied", "the user refused this call")
 CLOSED: Final = Failure("denied", "the user closed the question about this call without an answer")
-LOCKED: Final = Failure(
-    "needs_user", "the phone is locked, so nobody could be asked about this call; unlock it and retry"
-)
 NOT_SHOWN: Final = Failure(
     "needs_user",
     "the user could not be asked: Android does not let the shim open a window or show a notification now; "
@@ -104,14 +101,13 @@ class Consent:
         return None
 
     def _show(self, question: Question) -> None:
-        if self._core.platform.is_locked():
-            self._end(question, LOCKED)
-            return
+        platform = self._core.platform
         opening = Opening(
             CONSENT,
             Texts.TAP_TO_DECIDE,
             (question.ask.deadline - self._core.now()) / 1000,
             lambda _: self._end(question, NOT_SHOWN),
+            is_seen=platform.is_interactive() and not platform.is_keyguard_shown(),
         )
         question.opener = Opener(self._core, opening)
         question.opener.start()

@@ -33,8 +33,6 @@ public final class Consent implements Questions {
             needsUser(
                     "the user could not be asked: Android does not let the shim open a window or show a notification now; "
                             + "allow the shim's notifications, or open the shim's app and retry");
-    private static final CallFailure LOCKED =
-            needsUser("the phone is locked, so nobody could be asked about this call; unlock it and retry");
 
     /** The manifest names it, and Android makes it. */
     private static final String WINDOW = "dev.droidgate.shim.consent.ConsentActivity";
@@ -139,15 +137,12 @@ public final class Consent implements Questions {
     }
 
     private void open(Question question) {
-        if (process.isLocked()) {
-            decide(question, LOCKED);
-            return;
-        }
         windows.open(
                 WINDOW,
                 question.key,
                 Texts.TAP_TO_DECIDE,
                 question.preview.until,
+                process.isSeen(),
                 notified -> decide(question, notified ? Engine.UNANSWERED : NOT_SHOWN));
         // It may have ended meanwhile.
         question.reply.whenAnswered(() -> windows.cancel(question.key));

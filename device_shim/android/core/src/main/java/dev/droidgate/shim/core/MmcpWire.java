@@ -71,8 +71,7 @@ final class MmcpWire {
                         FailureTokens.TIMEOUT, "the receiver ended without an answer; the call may have run");
             }
             if (code == BROADCAST_ERROR) {
-                throw new CallFailure(
-                        FailureTokens.BACKEND_FAILURE, "the receiver reported a failure and gave no message");
+                throw failure("");
             }
             return MobileMcpResponse.MISSING;
         }

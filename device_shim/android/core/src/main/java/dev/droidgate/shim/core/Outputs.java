@@ -30,15 +30,10 @@ final class Outputs {
             return outputs;
         }
         Type declared = route.output == null ? null : route.output.behind(definitions);
-        Object fitted;
-        if (value instanceof String && route.backend.startsWith("mmcp")) {
-            // A text stays one where a text is declared; elsewhere it is the value that it spells.
-            Object spelt = MmcpWire.valueOf(value);
-            boolean isText = spelt != null && declared != null && declared.is(Type.STRING);
-            fitted = fitted(isText ? value : spelt, isText ? spelt : value, route.output, definitions);
-        } else {
-            fitted = fitted(value, value, route.output, definitions);
-        }
+        // A text of mMCP stays one where a text is declared; elsewhere it is the value that it spells.
+        Object spelt = route.backend.startsWith("mmcp") ? MmcpWire.valueOf(value) : value;
+        boolean isText = spelt != null && declared != null && declared.is(Type.STRING);
+        Object fitted = fitted(isText ? value : spelt, isText ? spelt : value, route.output, definitions);
         if ("value".equals(route.outputs)) {
             outputs.put(route.outputName, fitted, wordOf(route.output, fitted, definitions));
         } else {
