@@ -322,9 +322,7 @@ class Engine:
         state = self._calls.close(call)
         return [] if state is None else [_ended(state, failure)]
 
-    def _begin(
-        self, now: int, call: int, state: CallState, *, is_granted: bool, asks: bool
-    ) -> list[Effect]:
+    def _begin(self, now: int, call: int, state: CallState, *, is_granted: bool, asks: bool) -> list[Effect]:
         """Send a call that has a grant, and ask about one that has none.
 
         Raises:

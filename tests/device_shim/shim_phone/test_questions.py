@@ -343,7 +343,7 @@ def test_going_back_is_a_no(world: World) -> None:
     ("state", "value"), [("is_locked", True), ("is_keyguard_shown", True), ("is_interactive", False)]
 )
 def test_a_question_that_cannot_be_seen_waits_in_a_notification(
-    world: World, state: str, value: bool
+    world: World, state: str, *, value: bool
 ) -> None:
     world.run("pm", "grant", SHIM, NOTIFICATIONS)
     setattr(world.system, state, value)
@@ -505,3 +505,15 @@ def test_a_callers_death_is_a_no_for_its_own_question_only(world: World) -> None
     wait_until(lambda: _is_shown(world, AGENT))
     answer(world, "Once")
     assert outputs_of(waiting.answer()) == {"result": "did well"}
+
+
+@pytest.mark.parametrize(("sdk", "is_offered"), [("33", False), ("34", True)])
+def test_always_is_offered_where_accessibility_services_cannot_press_it(
+    sdk: str, *, is_offered: bool
+) -> None:
+    world = show_windows(make_world(sdk=sdk))
+    asked = ask(world)
+    assert ("Always" in world.texts()) is is_offered
+    answer(world, "Deny")
+    asked.answer()
+    world.close()

@@ -29,6 +29,9 @@ NOT_SHOWN: Final = Failure(
     "the user could not be asked: Android does not let the shim open a window or show a notification now; "
     "allow the shim's notifications, or open the shim's app and retry",
 )
+_PROTECTED_SDK: Final = 34
+"""API level from which Android keeps accessibility services away from the question's buttons."""
+
 REFUSED_MS: Final = 60_000
 """How long after a no its caller may not ask again, so that none wears the user down."""
 
@@ -41,6 +44,7 @@ class Question:
         ask: What is asked about.
         reply: The request.
         is_read_only: The capability is declared read-only.
+        may_remember: The release keeps accessibility services away from the screen's buttons.
         opener: Opens its screen.
         leave: Closes the screen that shows it.
     """
@@ -48,6 +52,7 @@ class Question:
     ask: Ask
     reply: Reply
     is_read_only: bool
+    may_remember: bool
     opener: Opener | None = None
     leave: Callable[[], None] | None = None
 
@@ -60,7 +65,7 @@ class Question:
     def may_always(self) -> bool:
         """Whether the user may grant the capability: to a sender, else only one that is read-only."""
         caller = self.reply.caller
-        return bool(caller.packages) and (caller.is_sender or self.is_read_only)
+        return self.may_remember and bool(caller.packages) and (caller.is_sender or self.is_read_only)
 
 
 class Consent:
@@ -75,7 +80,8 @@ class Consent:
         """Ask a question; return why nobody is asked, None where the user is."""
         prepared = self._core.table.routes.get(ask.capability)
         effects = None if prepared is None else prepared.route.effects
-        question = Question(ask, reply, effects is not None and effects.read_only is True)
+        is_read_only = effects is not None and effects.read_only is True
+        question = Question(ask, reply, is_read_only, may_remember=self._core.platform.sdk >= _PROTECTED_SDK)
         obstacle = self._obstacle(question)
         if obstacle is not None:
             return Failure("denied", obstacle)

@@ -1,6 +1,7 @@
 package dev.droidgate.shim.consent;
 
 import android.app.Activity;
+import android.os.Build;
 import dev.droidgate.shim.AppProcess;
 import dev.droidgate.shim.CallControl;
 import dev.droidgate.shim.Caller;
@@ -72,10 +73,11 @@ public final class Consent implements Questions {
 
         /**
          * Returns whether the user may allow all further calls: of a sender that Android names, or where the answer
-         * can only reach the app that gets the grant and nothing else happens.
+         * can only reach the app that gets the grant and nothing else happens. Before Android 14 an accessibility service
+         * may press the button, so there only the host grants.
          */
         boolean mayAlways() {
-            return !reply.caller.packages.isEmpty() && (reply.bound || preview.route.readOnly);
+            return Build.VERSION.SDK_INT >= 34 && !reply.caller.packages.isEmpty() && (reply.bound || preview.route.readOnly);
         }
 
         private String asker() {
