@@ -37,7 +37,10 @@ _CALLED: Final = (
     "app functions are called on Android 16 and later, with a permission that `droidgate shim install` lends "
     "from a computer until the phone restarts"
 )
-_ADVERTISED: Final = "app functions that a shim offers can be called on Android 16 and later, by an assistant of the phone's maker or adb"
+_ADVERTISED: Final = (
+    "app functions that a shim offers can be called on Android 16 and later, "
+    "by an assistant of the phone's maker or by adb"
+)
 
 
 def key_record(key: Key) -> ShimKey:
