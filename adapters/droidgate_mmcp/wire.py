@@ -21,9 +21,12 @@ from droidgate_mmcp.tool_manifest import write_json
 RESULT_OK: Final = int(NAMES["result_ok"])
 RESULT_CANCELED: Final = int(NAMES["result_canceled"])
 BROADCAST_ERROR: Final = int(NAMES["broadcast_error_code"])
+BROADCAST_INITIAL: Final = 0
+"""The code of a broadcast whose receiver sets none; it is the one with which droidgate and `am` send."""
 
 NO_DETAILS: Final = "cancelled or unknown tool"
-_NO_ANSWER: Final = "the receiver gave no answer"
+_NO_ANSWER: Final = "the receiver ended without an answer; the call may have run"
+_NO_ERROR_TEXT: Final = "the receiver reported a failure and gave no message"
 _UNREADABLE: Final = "the app reported success, but its result is not a text"
 
 _RESULT: Final = Place(path="<result>")
@@ -60,6 +63,7 @@ class MmcpToolResult:
         failure: Why it failed, None where it did not.
         hint: The token that a successful result's text resembles, where the wire does not mark failures.
         value: The result as it came, before it had names: the JSON value, or the text where it is not JSON.
+        text: The text that the value was read from, None where the app answered with no text.
         is_missing: The call succeeded and its answer has no result.
     """
 
@@ -67,6 +71,7 @@ class MmcpToolResult:
     failure: MmcpToolFailure | None = None
     hint: str | None = None
     value: Json = field(default=None, compare=False)
+    text: str | None = field(default=None, compare=False)
     is_missing: bool = field(default=False, compare=False)
 
 
@@ -105,16 +110,24 @@ def write_broadcast_call(call: MmcpToolCall) -> dict[str, str]:
 def read_broadcast_result(
     code: int, data: str | None, context: ReadingContext, *, hints_count: bool = False
 ) -> MmcpToolResult:
-    """Read a broadcast's result code and data (row M48); no data means no answer in time.
+    """Read a broadcast's result code and data (row M48).
+
+    A code that the receiver set is an answer, also without data.
 
     Args:
         code: The result code.
         data: The result data.
         context: Takes the deviations that were accepted.
-        hints_count: A text that resembles a failure is one.
+        hints_count: A text that resembles a failure is one. The data is what the receiver set, so the text
+            `null` is an answer.
     """
+    if data is None and code == BROADCAST_ERROR:
+        return MmcpToolResult(failure=MmcpToolFailure("backend_failure", _NO_ERROR_TEXT))
     if data is None:
-        return MmcpToolResult(failure=MmcpToolFailure("timeout", _NO_ANSWER))
+        is_set = code != BROADCAST_INITIAL
+        return MmcpToolResult(
+            is_missing=is_set, failure=None if is_set else MmcpToolFailure("timeout", _NO_ANSWER)
+        )
     value = _value_of(data, context.parse)
     error = value.get(NAMES["error_extra"]) if isinstance(value, dict) else None
     if code == BROADCAST_ERROR and isinstance(error, str):
@@ -123,13 +136,9 @@ def read_broadcast_result(
         return _failed(error, "backend_failure")
     # A client that waited in vain hands on the text `null`.
     hint = "timeout" if data.strip() == NAMES["no_answer_text"] else _token_of(data)
-    if hints_count and hint is not None:
-        return (
-            _failed(data, hint)
-            if hint != "timeout"
-            else MmcpToolResult(failure=MmcpToolFailure(hint, _NO_ANSWER))
-        )
-    return MmcpToolResult(_named(value, data), hint=hint, value=value)
+    if hints_count and hint is not None and hint != "timeout":
+        return _failed(data, hint)
+    return MmcpToolResult(_named(value, data), hint=hint, value=value, text=data)
 
 
 def _read_ok(result: Json, context: ReadingContext) -> MmcpToolResult:
@@ -142,7 +151,9 @@ def _read_ok(result: Json, context: ReadingContext) -> MmcpToolResult:
         )
         return _failed(result, token)
     value = _value_of(result, context.parse)
-    return MmcpToolResult(_named(value, result), value=value)
+    return MmcpToolResult(
+        _named(value, result), value=value, text=result if isinstance(result, str) else None
+    )
 
 
 def _first_text(extras: Mapping[str, Json], result: Json) -> str | None:

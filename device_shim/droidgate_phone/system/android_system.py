@@ -74,6 +74,8 @@ class AndroidSystem:
         uid_states: Which apps are in use, and which are exempt from background limits.
         app_ops: What the user allows apps beyond their permissions.
         is_locked: The screen is locked; set it from inside.
+        is_keyguard_shown: A keyguard without a lock is before all windows; set it from inside.
+        is_interactive: The screen is on; set it from inside.
         faults: What goes wrong on purpose; may be replaced while the phone runs.
         log: Events.
         clock: The phone's time.
@@ -101,6 +103,8 @@ class AndroidSystem:
         self.settings = SettingsProvider(SETTINGS)
         self.device_config = SettingsProvider({})
         self.is_locked = False
+        self.is_keyguard_shown = False
+        self.is_interactive = True
         self.timers = Timers(clock)
         self.packages = PackageManager(release, files, self.log, clock, seed=seed)
         # The faults may be replaced while the phone runs.

@@ -233,6 +233,14 @@ class AppPlatform:
     def is_locked(self) -> bool:
         return self._system.is_locked
 
+    def is_keyguard_shown(self) -> bool:
+        """Return whether a keyguard is before all windows."""
+        return self._system.is_locked or self._system.is_keyguard_shown
+
+    def is_interactive(self) -> bool:
+        """Return whether the screen is on."""
+        return self._system.is_interactive
+
     def is_visible(self) -> bool:
         return self._system.stack.is_visible(self._package.uid)
 

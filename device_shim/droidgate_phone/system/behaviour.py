@@ -313,7 +313,13 @@ class Platform(Protocol):
         """Return whether the app is exempt from battery optimisation."""
 
     def is_locked(self) -> bool:
-        """Return whether the screen is locked (`KeyguardManager.isKeyguardLocked`)."""
+        """Return whether the phone is locked (`KeyguardManager.isDeviceLocked`)."""
+
+    def is_keyguard_shown(self) -> bool:
+        """Return whether a keyguard is before all windows (`KeyguardManager.isKeyguardLocked`)."""
+
+    def is_interactive(self) -> bool:
+        """Return whether the screen is on (`PowerManager.isInteractive`)."""
 
     def is_visible(self) -> bool:
         """Return whether the app shows an activity."""

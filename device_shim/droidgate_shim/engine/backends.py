@@ -93,10 +93,12 @@ class Result:
 
     Attributes:
         value: The value.
+        text: The text that the value was read from, None where the answer has values of their own kinds.
         is_missing: The backend succeeded and gave no result at all.
     """
 
     value: Json
+    text: str | None = None
     is_missing: bool = False
 
 
@@ -201,7 +203,7 @@ def read_answer(
 def _of_tool(result: MmcpToolResult) -> Result | Failure:
     if result.failure is not None:
         return Failure(result.failure.token, result.failure.message)
-    return Result(result.value, is_missing=result.is_missing)
+    return Result(result.value, result.text, is_missing=result.is_missing)
 
 
 def _of_function(

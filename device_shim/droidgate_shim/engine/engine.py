@@ -25,8 +25,13 @@ from droidgate_shim.engine.routes import DEFAULT_DEADLINE_MS, Backend, PreparedR
 from droidgate_shim.engine.strict_json import parse_strict, write_strict
 
 UNANSWERED: Final = Failure(
-    "needs_user", "nobody answered the question about this call on the phone; retry when somebody is there"
+    "needs_user",
+    "nobody answered the question about this call on the phone within 2 minutes; "
+    "retry when somebody is there",
 )
+ASKING_MS: Final = 120_000
+"""How long the user may take to answer a question, whatever the deadline of its call."""
+
 _TIMEOUT: Final = Failure("timeout", "no answer came in time; the call may have run")
 _CANCELED: Final = Failure("canceled", "the caller ended the call")
 
@@ -237,7 +242,7 @@ class Engine:
         route = None if prepared is None else prepared.route
         is_granted = approved or self._policy.is_granted(route, carrier, caller)
         try:
-            begun = self._begin(call, state, now + deadline_ms, is_granted=is_granted, asks=asks)
+            begun = self._begin(now, call, state, is_granted=is_granted, asks=asks)
         except CallError as error:
             return [*effects, *self._fail(call, error.failure)]
         return [*effects, *begun]
@@ -317,9 +322,7 @@ class Engine:
         state = self._calls.close(call)
         return [] if state is None else [_ended(state, failure)]
 
-    def _begin(
-        self, call: int, state: CallState, deadline: int, *, is_granted: bool, asks: bool
-    ) -> list[Effect]:
+    def _begin(self, now: int, call: int, state: CallState, *, is_granted: bool, asks: bool) -> list[Effect]:
         """Send a call that has a grant, and ask about one that has none.
 
         Raises:
@@ -335,9 +338,10 @@ class Engine:
         self._policy.check_switch(capability)
         state.outgoing = self._write_call(state.request, prepared)
         if is_granted:
-            return self._send(call, state, deadline)
+            return self._send(call, state, now + prepared.route.deadline_ms)
         state.is_asking = True
-        return [Ask(call, state.reply_to, capability, state.request.arguments, deadline)]
+        self._calls.extend(call, now + ASKING_MS)
+        return [Ask(call, state.reply_to, capability, state.request.arguments, now + ASKING_MS)]
 
     def _write_call(self, request: MobileMcpRequest, prepared: PreparedRoute) -> Outgoing:
         """Return what goes out for a request whose arguments and target are right.

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import suppress
 
+from droidgate_mappings.model.capability import Capability, type_behind
 from droidgate_mappings.model.errors import InputError
 from droidgate_mappings.model.json_values import Json
-from droidgate_mappings.model.types import ObjectType, Type
+from droidgate_mappings.model.types import ObjectType, ScalarType, Type
 from droidgate_mappings.tables.failure_tokens import load_failure_tokens
 from droidgate_mappings.values.coercion import fit_result
 from droidgate_mappings.values.failures import CallError, Failure
@@ -32,14 +34,38 @@ def convert_outputs(
     if outputs is None or result.is_missing:
         return None
     if isinstance(outputs, NamedOutput) and outputs.kind == "text":
-        return {outputs.name: value if isinstance(value, str) else write_strict(value)}
-    fitted = fit_result(value, prepared.capability, definitions, parse=parse_strict).value
+        text = value if isinstance(value, str) else write_strict(value)
+        return {outputs.name: text if result.text is None else result.text}
+    fitted = _fit_result(prepared.capability, result, definitions)
     if isinstance(outputs, NamedOutput):
         return {outputs.name: fitted}
     if not isinstance(fitted, dict):
         raise CallError(Failure("malformed_response", "the result is not an object"))
     kept = prepared.fields
     return fitted if kept is None else {name: value for name, value in fitted.items() if name in kept}
+
+
+def _fit_result(capability: Capability, result: Result, definitions: Mapping[str, Type]) -> Json:
+    """Return a result as it is declared.
+
+    Where a text is declared, a text is taken as it is, also if it is JSON, except a null that is allowed.
+    Elsewhere it is the value that it spells. What does not fit so is tried the other way.
+
+    Raises:
+        CallError: with the token `malformed_response`: the value does not fit.
+    """
+    readings = [result.value] if result.text is None else [result.value, result.text]
+    declared = None if capability.output is None else type_behind(capability.output, definitions)
+    if isinstance(declared, ScalarType) and declared.kind == "string" and result.value is not None:
+        readings.reverse()
+    first, *others = readings
+    try:
+        return fit_result(first, capability, definitions, parse=parse_strict).value
+    except CallError:
+        for other in others:
+            with suppress(CallError):
+                return fit_result(other, capability, definitions, parse=parse_strict).value
+        raise
 
 
 def write_success(

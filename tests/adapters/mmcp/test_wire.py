@@ -92,7 +92,11 @@ NO_REASON = failed("canceled", "cancelled or unknown tool")
         (broadcast(0, "Unknown tool"), MmcpToolResult({"text": "Unknown tool"}, hint="unknown_capability")),
     "null of a broadcast is a value that may be a timeout":
         (broadcast(0, "null"), MmcpToolResult({"value": None}, hint="timeout")),
-    "no answer is a timeout": (broadcast(0, None), failed("timeout", "the receiver gave no answer")),
+    "a code without data is a success without a result": (broadcast(OK, None), MmcpToolResult()),
+    "the code of a failure without data is a failure": (broadcast(1, None),
+        failed("backend_failure", "the receiver reported a failure and gave no message")),
+    "no answer is a timeout": (broadcast(0, None),
+            failed("timeout", "the receiver ended without an answer; the call may have run")),
 })  # fmt: skip
 def test_an_answer_is_named_values_or_a_failure(seen: MmcpToolResult, result: MmcpToolResult) -> None:
     assert seen == result

@@ -35,7 +35,7 @@ from droidgate_mappings.model.types import ObjectType
 from droidgate_mappings.values.failures import CallError, Failure
 from droidgate_shim.engine.authority import CallLimits, Policy, parse_policy, read_policy
 from droidgate_shim.engine.backends import BroadcastAnswer, ExtrasCall, ResponseAnswer
-from droidgate_shim.engine.engine import Answer, Ask, Engine, Send
+from droidgate_shim.engine.engine import ASKING_MS, Answer, Ask, Engine, Send
 from droidgate_shim.engine.responses import answer_journal_entry
 from droidgate_shim.engine.routes import Target, parse_route_table, read_route_table
 from droidgate_shim.engine.strict_json import exact_numbers, parse_strict, write_strict
@@ -204,25 +204,26 @@ def test_a_question_names_the_call_and_a_yes_sends_it_with_a_new_deadline() -> N
     shim = engine({})
     question = ask(shim)
     assert (question.capability, question.arguments) == ("weather", {"place": "Ulm"})
-    assert (question.reply_to, question.deadline) == ("me", DEADLINE_MS)
-    assert shim.next_deadline() == DEADLINE_MS
-    sent = only(Send, shim.decided(29_999, question.call, None))
+    assert (question.reply_to, question.deadline) == ("me", ASKING_MS)
+    assert shim.next_deadline() == ASKING_MS
+    sent = only(Send, shim.decided(ASKING_MS - 1, question.call, None))
     assert isinstance(sent.outgoing, ExtrasCall)
     assert json.loads(sent.outgoing.extras["params"]) == {"place": "Ulm"}
-    assert (sent.reply_to, sent.deadline) == ("me", 29_999 + DEADLINE_MS)
+    assert (sent.reply_to, sent.deadline) == ("me", ASKING_MS - 1 + DEADLINE_MS)
     assert shim.next_deadline() == sent.deadline
-    assert shim.decided(30_000, question.call, None) == []
-    assert only(Answer, shim.answered(31_000, sent.call, BroadcastAnswer(-1, "Sun"))).token is None
+    assert shim.decided(ASKING_MS, question.call, None) == []
+    assert only(Answer, shim.answered(ASKING_MS + 1_000, sent.call, BroadcastAnswer(-1, "Sun"))).token is None
 
 
-def test_nobody_who_answers_until_the_deadline_is_needs_user() -> None:
+def test_nobody_who_answers_for_two_minutes_is_needs_user() -> None:
     shim = engine({})
     question = ask(shim)
-    assert shim.expire(DEADLINE_MS - 1) == []
-    assert message_of(only(Answer, shim.expire(DEADLINE_MS))) == (
-        "needs_user: nobody answered the question about this call on the phone; retry when somebody is there"
+    assert shim.expire(ASKING_MS - 1) == []
+    assert message_of(only(Answer, shim.expire(ASKING_MS))) == (
+        "needs_user: nobody answered the question about this call on the phone within 2 minutes; "
+        "retry when somebody is there"
     )
-    assert shim.decided(DEADLINE_MS + 1, question.call, None) == []
+    assert shim.decided(ASKING_MS + 1, question.call, None) == []
 
 
 def test_a_late_yes_is_not_one_for_the_next_call_of_the_id() -> None:

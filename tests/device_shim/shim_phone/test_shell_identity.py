@@ -173,6 +173,23 @@ def test_only_single_shims_with_the_same_certificate_may_ask(
         assert answers[0].data.get_string("token") == "denied"
 
 
+def test_a_flood_of_another_app_is_dropped_and_shims_are_served(world: World) -> None:
+    world.install(build_bare_shim(key()).apk)
+    world.install(caller_apk("com.example.agent", signer="second", shared=False))
+    answers: list[Message] = []
+    with world.instrumented():
+        context = world.system.app_context("com.example.agent")
+        binding = context.bind_service(Intent(component=SERVICE), answers.append)
+        assert binding is not None
+        texts = {"package": PLAIN_NOTES, "function": "nothing", "document": DOCUMENT}
+        for _ in range(200):
+            binding.send(Message(3, Bundle.of_strings(texts)))
+        assert outputs_of(create_note(world))
+        binding.unbind()
+    # A caller's burst, and what two a second allow meanwhile.
+    assert 30 <= len(answers) < 100
+
+
 @pytest.mark.slow
 def test_a_function_that_stays_silent_is_cancelled_and_its_call_times_out(world: World) -> None:
     world.system.faults = Faults(silent=frozenset({PLAIN_NOTES}))

@@ -112,7 +112,7 @@ class World:
         """Put the agent on the screen."""
         self.run("am", "start", "-W", "-n", f"{AGENT}/.MainActivity")
 
-    def agent(self, package: str = AGENT, *, patience: float = 60.0) -> Agent:
+    def agent(self, package: str = AGENT, *, patience: float = 180.0) -> Agent:
         """Return what an installed agent does."""
         return Agent(self.system.app_context(package), patience=patience)
 

@@ -182,6 +182,8 @@ class JvmProcess:
             "packages_of_uid": lambda fields: list(platform.packages_of_uid(fields["uid"])),
             "holds": lambda fields: platform.holds(fields["permission"], uid=fields["uid"]),
             "is_locked": lambda _: platform.is_locked(),
+            "is_keyguard_shown": lambda _: platform.is_keyguard_shown(),
+            "is_interactive": lambda _: platform.is_interactive(),
             "is_battery_exempt": lambda _: platform.is_battery_exempt(),
             "may_draw_overlays": lambda _: platform.may_draw_overlays(),
             "may_notify": lambda _: platform.may_notify(),

@@ -24,14 +24,14 @@ LONGEST_ARGUMENTS: Final = 4_000
 
 REFUSED: Final = Failure("denied", "the user refused this call")
 CLOSED: Final = Failure("denied", "the user closed the question about this call without an answer")
-LOCKED: Final = Failure(
-    "needs_user", "the phone is locked, so nobody could be asked about this call; unlock it and retry"
-)
 NOT_SHOWN: Final = Failure(
     "needs_user",
     "the user could not be asked: Android does not let the shim open a window or show a notification now; "
     "allow the shim's notifications, or open the shim's app and retry",
 )
+_PROTECTED_SDK: Final = 34
+"""API level from which Android keeps accessibility services away from the question's buttons."""
+
 REFUSED_MS: Final = 60_000
 """How long after a no its caller may not ask again, so that none wears the user down."""
 
@@ -44,6 +44,7 @@ class Question:
         ask: What is asked about.
         reply: The request.
         is_read_only: The capability is declared read-only.
+        may_remember: The release keeps accessibility services away from the screen's buttons.
         opener: Opens its screen.
         leave: Closes the screen that shows it.
     """
@@ -51,6 +52,7 @@ class Question:
     ask: Ask
     reply: Reply
     is_read_only: bool
+    may_remember: bool
     opener: Opener | None = None
     leave: Callable[[], None] | None = None
 
@@ -63,7 +65,7 @@ class Question:
     def may_always(self) -> bool:
         """Whether the user may grant the capability: to a sender, else only one that is read-only."""
         caller = self.reply.caller
-        return bool(caller.packages) and (caller.is_sender or self.is_read_only)
+        return self.may_remember and bool(caller.packages) and (caller.is_sender or self.is_read_only)
 
 
 class Consent:
@@ -78,7 +80,8 @@ class Consent:
         """Ask a question; return why nobody is asked, None where the user is."""
         prepared = self._core.table.routes.get(ask.capability)
         effects = None if prepared is None else prepared.route.effects
-        question = Question(ask, reply, effects is not None and effects.read_only is True)
+        is_read_only = effects is not None and effects.read_only is True
+        question = Question(ask, reply, is_read_only, may_remember=self._core.platform.sdk >= _PROTECTED_SDK)
         obstacle = self._obstacle(question)
         if obstacle is not None:
             return Failure("denied", obstacle)
@@ -104,14 +107,13 @@ class Consent:
         return None
 
     def _show(self, question: Question) -> None:
-        if self._core.platform.is_locked():
-            self._end(question, LOCKED)
-            return
+        platform = self._core.platform
         opening = Opening(
             CONSENT,
             Texts.TAP_TO_DECIDE,
             (question.ask.deadline - self._core.now()) / 1000,
             lambda _: self._end(question, NOT_SHOWN),
+            is_seen=platform.is_interactive() and not platform.is_keyguard_shown(),
         )
         question.opener = Opener(self._core, opening)
         question.opener.start()

@@ -31,6 +31,7 @@ class Opening:
         seconds: How long to keep trying.
         on_failed: Called once with the reason if neither it nor a notification can be shown.
         on_ignored: Called once if nobody taps the notification in time.
+        is_seen: A window would be seen; otherwise there is a notification at once.
     """
 
     class_name: str
@@ -38,6 +39,7 @@ class Opening:
     seconds: float
     on_failed: Callable[[str], None]
     on_ignored: Callable[[], None] | None = None
+    is_seen: bool = True
 
 
 class Opener:
@@ -54,6 +56,9 @@ class Opener:
 
     def start(self) -> None:
         """Try the routes."""
+        if not self._opening.is_seen:
+            self._notify()
+            return
         try:
             self._core.context.start_activity(self._intent())
         except AndroidError as error:

@@ -64,7 +64,9 @@ class ShellIdentityService(Service):
 
     def _execute(self, uid: int, reply_to: str, data: Bundle) -> None:
         if not self._is_shim(uid):
-            self._answer(reply_to, _NOT_A_SHIM)
+            core = core_of(self.context)
+            if core.engine.rates.take(core.now(), "bind", uid) is None:
+                self._answer(reply_to, _NOT_A_SHIM)
             return
         try:
             request = _read_request(data)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Final
 
@@ -26,12 +26,21 @@ from droidgate.computer.output_folder import path_below, write_files
 from droidgate.shims.building import Key, ShimBuild, build_shim
 from droidgate_mappings.model.findings import Finding
 from droidgate_shim.builder.protocols import LeftOut
-from droidgate_shim.builder.shim_manifest import PermissionUse
+from droidgate_shim.builder.shim_manifest import EXECUTE_FUNCTIONS, PermissionUse
 from droidgate_shim.builder.shims import BuiltShim
 from droidgate_shim.builder.source_app import SourceApp
 from droidgate_shim.builder.text_checks import HIDDEN_TEXT
 
 _MOST_NAMED: Final = 4
+
+_CALLED: Final = (
+    "app functions are called on Android 16 and later, with a permission that `droidgate shim install` lends "
+    "from a computer until the phone restarts"
+)
+_ADVERTISED: Final = (
+    "app functions that a shim offers can be called on Android 16 and later, "
+    "by an assistant of the phone's maker or by adb"
+)
 
 
 def key_record(key: Key) -> ShimKey:
@@ -51,7 +60,7 @@ def build_and_report(options: shim_options.ShimBuildCommand) -> Report:
     apks = {paths[item.application_id]: item.apk for item in made.shims}
     findings = [finding for item in made.shims for finding in item.findings]
     return Report(
-        lambda: _page(made, findings),
+        lambda: _page(made, findings, advertised=advertises_functions(options.options)),
         lambda: ShimBuildDocument.of(
             made,
             key=key_record(made.key),
@@ -110,11 +119,25 @@ def left_out_lines(left_out: LeftOut) -> list[Block]:
     return [Line(one_line(left_out.line))] if left_out.packages else []
 
 
-def _page(made: ShimBuild, findings: Sequence[Finding]) -> list[Block]:
+def advertises_functions(options: shim_options.ShimBuildOptions) -> bool:
+    """Return whether shims are to be callable as app functions."""
+    return shim_options.AdvertisedProtocol.APP_FUNCTIONS in (options.advertise or ())
+
+
+def app_function_lines(shims: Iterable[BuiltShim], *, advertised: bool) -> list[Block]:
+    """Return on which phones app functions can be called: by these shims, and those that they advertise."""
+    lines: list[Block] = []
+    if any(use.permission == EXECUTE_FUNCTIONS for shim in shims for use in shim.permissions):
+        lines.append(Line(_CALLED))
+    return [*lines, Line(_ADVERTISED)] if advertised else lines
+
+
+def _page(made: ShimBuild, findings: Sequence[Finding], *, advertised: bool) -> list[Block]:
     return [
         *(block for item in made.shims for block in shim_blocks(item)),
         *unused_blocks(made.unused),
         *left_out_lines(made.left_out),
+        *app_function_lines(made.shims, advertised=advertised),
         Line(f"findings: {counted(count_levels(findings)) or 'none'}"),
         signed_line(made.key),
     ]

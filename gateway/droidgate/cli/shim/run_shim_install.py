@@ -20,6 +20,8 @@ from droidgate.cli.output.reports import Report
 from droidgate.cli.output.safe_text import one_line
 from droidgate.cli.shim import shim_options
 from droidgate.cli.shim.run_shim_build import (
+    advertises_functions,
+    app_function_lines,
     findings_blocks,
     key_record,
     left_out_lines,
@@ -79,7 +81,7 @@ def install_and_report(options: shim_options.ShimInstall) -> Report:
     installed = install_prepared(place, request, prepared, any_app=any_app, report=print_note)
     code = ExitCode.FINDINGS if reaches(installed.findings, options.fail_on) else ExitCode.OK
     return Report(
-        lambda: _installed_page(installed),
+        lambda: _installed_page(installed, advertised=advertises_functions(options.options)),
         lambda: _installed_document(installed),
         code if installed.all_work else ExitCode.DEVICE,
     )
@@ -161,11 +163,12 @@ def _ask_for_any_app(ready: Sequence[Ready]) -> bool | None:
     return typer.confirm("Let any app on this phone call them?", default=False, err=True)
 
 
-def _installed_page(installed: InstalledShims) -> list[Block]:
+def _installed_page(installed: InstalledShims, *, advertised: bool) -> list[Block]:
     prepared = installed.prepared
     blocks = list(_whole_installation(installed) if shows_details() else _short_installation(installed))
     blocks += unused_blocks(prepared.unused)
     blocks += left_out_lines(prepared.left_out)
+    blocks += app_function_lines((), advertised=advertised)
     if prepared.key is not None:
         blocks.append(signed_line(prepared.key))
     if not shows_details():

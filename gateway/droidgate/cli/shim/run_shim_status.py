@@ -175,8 +175,8 @@ def _broken_lines(shim: InstalledShim) -> Iterator[str]:
 
 def _role(status: Status) -> str:
     if status.access.execute_app_functions:
-        return "calls app functions for the other shims"
-    return "does not call app functions for the other shims, as its instrumentation does not run"
+        return "calls app functions for the other shims until the phone restarts"
+    return "does not call app functions for the other shims; start it with: droidgate shim install"
 
 
 def _status_blocks(status: Status) -> list[Block]:

@@ -66,7 +66,9 @@ class ShimBuildOptions(Options):
     only: list[str] | None = option("--only CAPABILITY", "Offer this capability only; may be repeated")
     aggregate: bool = flag("--aggregate", "One shim for all apps, in place of one for each")
     advertise: list[AdvertisedProtocol] | None = option(
-        "--advertise", "Let agents of this protocol call it too; may be repeated"
+        "--advertise",
+        "Let agents of this protocol call it too; may be repeated. Only an assistant of the phone's maker or "
+        "adb, on Android 16 and later, can call appfunctions",
     )
     deadline_ms: int | None = DEADLINE_MS
     signer: str | None = option(

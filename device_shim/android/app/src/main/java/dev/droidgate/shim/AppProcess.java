@@ -4,6 +4,7 @@ import android.app.KeyguardManager;
 import android.content.Context;
 import android.os.Handler;
 import android.os.Looper;
+import android.os.PowerManager;
 import android.os.SystemClock;
 import dev.droidgate.shim.core.Clock;
 import java.util.UUID;
@@ -28,9 +29,14 @@ public abstract class AppProcess implements Clock {
         return SystemClock.elapsedRealtime();
     }
 
-    /** Returns whether nobody can see or answer anything that is shown. */
+    /** Returns whether a window that opens now is seen: the screen is on, without a keyguard, also one that a swipe opens. */
+    public boolean isSeen() {
+        return context.getSystemService(PowerManager.class).isInteractive()
+                && !context.getSystemService(KeyguardManager.class).isKeyguardLocked();
+    }
+
+    /** Returns whether a window can be seen only after somebody has unlocked the phone. */
     public boolean isLocked() {
-        KeyguardManager keyguard = context.getSystemService(KeyguardManager.class);
-        return keyguard != null && keyguard.isDeviceLocked();
+        return context.getSystemService(KeyguardManager.class).isDeviceLocked();
     }
 }

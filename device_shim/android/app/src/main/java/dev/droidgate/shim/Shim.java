@@ -1,5 +1,6 @@
 package dev.droidgate.shim;
 
+import android.app.AlarmManager;
 import android.content.Context;
 import android.util.Log;
 import dev.droidgate.shim.backends.AppFunctions;
@@ -41,7 +42,7 @@ import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 
 /** What the components of the app share: the engine with its edges, wired once in a process. */
-public final class Shim extends AppProcess implements Answers, CallControl {
+public final class Shim extends AppProcess implements Answers, CallControl, AlarmManager.OnAlarmListener {
     /** How long after its beginning a process waits for starts that come again. */
     private static final long LEFT_TIME = 30_000;
 
@@ -73,6 +74,10 @@ public final class Shim extends AppProcess implements Answers, CallControl {
     private final Map<Long, Reply> sent = new ConcurrentHashMap<>();
 
     private final Runnable deadline = () -> calls.execute(this::settle);
+
+    /** When the last alarm rings, 0 where none was set; on the engine's thread. */
+    private long alarmAt;
+
     private volatile int open;
 
     /** Returns the shim of an application. */
@@ -140,6 +145,11 @@ public final class Shim extends AppProcess implements Answers, CallControl {
         if (busy != null) {
             refusals.refuse(reply, extras, busy);
         }
+    }
+
+    /** Takes a message from its sender's rate; returns whether there was one left. */
+    public boolean admits(int uid) {
+        return engine.admit(true, uid) == null;
     }
 
     /** Takes a start that Android delivers again: what the process of before has begun is not run again. */
@@ -306,7 +316,23 @@ public final class Shim extends AppProcess implements Answers, CallControl {
         main.removeCallbacks(deadline);
         if (next >= 0) {
             main.postDelayed(deadline, Math.max(1, next - now()));
+            // One that rings too early sets the next: most calls end long before.
+            if (next < alarmAt || alarmAt <= now()) {
+                alarmAt = next;
+                try {
+                    context.getSystemService(AlarmManager.class)
+                            .setExact(AlarmManager.ELAPSED_REALTIME_WAKEUP, next, "deadline", this, main);
+                } catch (RuntimeException refused) {
+                    Log.i("droidgate", "a deadline may be late", refused);
+                }
+            }
         }
+    }
+
+    /** Comes at a deadline of a device that sleeps, whose handlers stand still. */
+    @Override
+    public void onAlarm() {
+        deadline.run();
     }
 
     private void forgetLeft() {

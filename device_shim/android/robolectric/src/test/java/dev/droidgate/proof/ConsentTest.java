@@ -31,6 +31,8 @@ public final class ConsentTest extends ShimTest {
         List<String> wrong = new ArrayList<>();
         String label = "Called by Android System, which is safe. ".repeat(30);
         int question = 0;
+        // An accessibility service presses what it likes before Android 14.
+        String always = RuntimeEnvironment.getApiLevel() < 34 ? "Once" : "Always";
         for (String display : DISPLAYS) {
             for (float fontScale : new float[] {1, 2}) {
                 for (int length : new int[] {10, 1_500, 3_900}) {
@@ -42,7 +44,7 @@ public final class ConsentTest extends ShimTest {
                     consent.layOut();
                     String name = display + "-" + fontScale + "-" + length;
                     String caller = length == 3_900 ? "Called by Android" : "The agent";
-                    for (String text : new String[] {caller, AGENT, "clock.now", "Only reads", "The clock", Inputs.app("agent").signer().substring(0, 8), "dev.droidgate.proof.clock", "Deny", "Once", "Always"}) {
+                    for (String text : new String[] {caller, AGENT, "clock.now", "Only reads", "The clock", Inputs.app("agent").signer().substring(0, 8), "dev.droidgate.proof.clock", "Deny", "Once", always}) {
                         String hidden = consent.hidden(text);
                         if (hidden != null) {
                             wrong.add(name + ": " + hidden);
@@ -54,6 +56,7 @@ public final class ConsentTest extends ShimTest {
                     }
                     consent.faint().forEach(text -> wrong.add(name + ": faint: " + text));
                     assertEquals("Deny", consent.focused());
+                    assertEquals(always.equals("Once"), consent.hidden("Always") != null);
                     consent.allow();
                     assertEquals("12:00", agent.answer().outputs().get("time"));
                 }

@@ -38,15 +38,56 @@ public final class WaitsTest extends ShimTest {
 
     @Test
     @Config(sdk = {34, 36})
-    public void whenAndroidsTimeForTheServiceIsOverOpenCallsAreInterrupted() {
+    public void whenAndroidsTimeForTheServiceIsOverOpenCallsGoOn() {
         host.grant("any-app", "*");
         Apps.silent = true;
         agent.start("1", "clock.now");
         phone.quiet();
         phone.service(ToolService.class).onTimeout(1);
+        assertEquals("timeout", tokenAfter(29_000));
+    }
+
+    @Test
+    @Config(sdk = {29, 34, 36})
+    public void whatIsOpenWhenAndroidEndsTheServiceIsInterruptedOnce() {
+        host.grant("any-app", "*");
+        Apps.silent = true;
+        agent.start("1", "clock.now");
+        phone.quiet();
+        phone.service(ToolService.class).onDestroy();
         assertEquals("interrupted", agent.answer().token());
         phone.pass(60_000);
         assertTrue(agent.answers.isEmpty());
+    }
+
+    @Test
+    @Config(sdk = {29, 34, 36})
+    public void theDeadlineOfACallWakesADeviceThatSleeps() {
+        host.grant(AGENT, "*");
+        Apps.silent = true;
+        assertEquals(-1, phone.wakesIn());
+        agent.send("1", "clock.now");
+        phone.quiet();
+        assertTrue("" + phone.wakesIn(), phone.wakesIn() > 29_000 && phone.wakesIn() <= 30_000);
+        assertEquals("timeout", tokenAfter(29_000));
+    }
+
+    @Test
+    @Config(sdk = {29, 34, 36})
+    public void aQuestionThatNobodySeesIsANotificationForTwoMinutes() throws Exception {
+        for (boolean isOn : new boolean[] {true, false}) {
+            phone.hideWindows(isOn);
+            agent.send("1", "clock.now");
+            phone.quiet();
+            assertEquals(1, phone.notifications().size());
+            assertEquals("needs_user", tokenAfter(119_000));
+            assertEquals(0, phone.notifications().size());
+        }
+        agent.send("2", "clock.now");
+        phone.quiet();
+        phone.notifications().get(0).contentIntent.send();
+        new Consent(phone).allow();
+        assertEquals("12:00", agent.answer().outputs().get("time"));
     }
 
     @Test

@@ -115,6 +115,7 @@ public final class ScreenCalls {
                 call.key,
                 Texts.TAP_TO_GO_ON,
                 call.until - Math.min(BEFORE_DEADLINE, left / 5),
+                true,
                 notified -> fail(call, FailureTokens.NEEDS_USER, notified ? UNTAPPED : NO_WINDOW));
         // It may have ended meanwhile.
         call.reply.whenAnswered(() -> windows.cancel(call.key));

@@ -40,7 +40,7 @@ public final class ShellIdentityService extends Service {
     /** The calls that were taken and have not ended, by where their answers go. */
     private final Map<IBinder, Call> calls = new ConcurrentHashMap<>();
 
-    /** Until when a uid is known to be a shim's. */
+    /** Until when a uid is known to be a shim's; the negative time where it is known to be another app's. */
     private final Map<Integer, Long> known = new ConcurrentHashMap<>();
 
     /** A call, from its message to its end. */
@@ -103,9 +103,17 @@ public final class ShellIdentityService extends Service {
             return;
         }
         SentAnswer answer = new SentAnswer(replyTo);
-        if (!isShim(uid)) {
-            answer.send(STRANGER);
-            return;
+        Long until = known.get(uid);
+        boolean fresh = until != null && Math.abs(until) > shim.now();
+        if (!fresh || until < 0) {
+            // Calls of shims wait behind every message, so those of other apps cost next to nothing.
+            if (!shim.admits(uid)) {
+                return;
+            }
+            if (fresh || !isShim(uid)) {
+                answer.send(STRANGER);
+                return;
+            }
         }
         String packageName = Extras.text(data, Names.PACKAGE);
         String function = Extras.text(data, Names.FUNCTION);
@@ -136,24 +144,19 @@ public final class ShellIdentityService extends Service {
         }
     }
 
-    /** Returns whether a uid is that of one shim, signed as this app is. */
+    /** Looks up whether a uid is that of one shim, signed as this app is. */
     private boolean isShim(int uid) {
-        Long until = known.get(uid);
-        if (until != null && shim.now() < until) {
-            return true;
-        }
         Caller caller = shim.grants.caller(uid);
         boolean is =
                 caller.packages.size() == 1
                         && caller.packageName().startsWith(SHIMS)
                         && !caller.signer().isEmpty()
                         && caller.signer().equals(shim.certificates.signerOf(getPackageName()));
-        if (is) {
-            if (known.size() >= MOST_KNOWN) {
-                known.clear();
-            }
-            known.put(uid, shim.now() + KNOWN_TIME);
+        if (known.size() >= MOST_KNOWN) {
+            known.clear();
         }
+        long until = shim.now() + KNOWN_TIME;
+        known.put(uid, is ? until : -until);
         return is;
     }
 

@@ -1,6 +1,7 @@
 package dev.droidgate.shim.consent;
 
 import android.app.Activity;
+import android.os.Build;
 import dev.droidgate.shim.AppProcess;
 import dev.droidgate.shim.CallControl;
 import dev.droidgate.shim.Caller;
@@ -33,8 +34,6 @@ public final class Consent implements Questions {
             needsUser(
                     "the user could not be asked: Android does not let the shim open a window or show a notification now; "
                             + "allow the shim's notifications, or open the shim's app and retry");
-    private static final CallFailure LOCKED =
-            needsUser("the phone is locked, so nobody could be asked about this call; unlock it and retry");
 
     /** The manifest names it, and Android makes it. */
     private static final String WINDOW = "dev.droidgate.shim.consent.ConsentActivity";
@@ -74,10 +73,11 @@ public final class Consent implements Questions {
 
         /**
          * Returns whether the user may allow all further calls: of a sender that Android names, or where the answer
-         * can only reach the app that gets the grant and nothing else happens.
+         * can only reach the app that gets the grant and nothing else happens. Before Android 14 an accessibility service
+         * may press the button, so there only the host grants.
          */
         boolean mayAlways() {
-            return !reply.caller.packages.isEmpty() && (reply.bound || preview.route.readOnly);
+            return Build.VERSION.SDK_INT >= 34 && !reply.caller.packages.isEmpty() && (reply.bound || preview.route.readOnly);
         }
 
         private String asker() {
@@ -139,15 +139,12 @@ public final class Consent implements Questions {
     }
 
     private void open(Question question) {
-        if (process.isLocked()) {
-            decide(question, LOCKED);
-            return;
-        }
         windows.open(
                 WINDOW,
                 question.key,
                 Texts.TAP_TO_DECIDE,
                 question.preview.until,
+                process.isSeen(),
                 notified -> decide(question, notified ? Engine.UNANSWERED : NOT_SHOWN));
         // It may have ended meanwhile.
         question.reply.whenAnswered(() -> windows.cancel(question.key));

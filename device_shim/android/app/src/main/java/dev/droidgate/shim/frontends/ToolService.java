@@ -22,6 +22,7 @@ import java.util.TreeMap;
 /** The Mobile-MCP tool: bound by a Messenger, or started with a callback (shim.md 2). */
 public final class ToolService extends Service {
     private static final int NOTIFICATION = 1;
+    private static final long AGAIN = 60_000;
 
     private Shim shim;
     private IBinder binder;
@@ -30,7 +31,7 @@ public final class ToolService extends Service {
     private final TreeMap<Integer, Reply> starts = new TreeMap<>();
 
     private int lastStart;
-    private boolean foreground;
+    private long foregroundUntil;
 
     @Override
     public void onCreate() {
@@ -76,7 +77,7 @@ public final class ToolService extends Service {
         if (reply != null) {
             starts.put(start, reply);
         }
-        if (!foreground) {
+        if (shim.now() >= foregroundUntil) {
             goToForeground();
         }
         if (reply == null) {
@@ -95,13 +96,16 @@ public final class ToolService extends Service {
         return START_REDELIVER_INTENT;
     }
 
-    /** A start for the foreground requires it within seconds, and no start says whether it is one. */
+    /**
+     * A start for the foreground requires it within seconds, and no start says whether it is one. Where Android lets a
+     * later start do so again, the three minutes of a shortService begin anew.
+     */
     private void goToForeground() {
         try {
             startForeground(
                     NOTIFICATION,
                     Notifications.builder(this, false).setContentTitle(Texts.WORKING).build());
-            foreground = true;
+            foregroundUntil = shim.now() + AGAIN;
         } catch (RuntimeException notAllowed) {
             Log.i("droidgate", "goes on in the background", notAllowed);
         }
@@ -115,23 +119,29 @@ public final class ToolService extends Service {
         starts.remove(start);
         if (starts.isEmpty()) {
             leaveForeground();
+            stopSelf(lastStart);
         } else if (starts.firstKey() > start) {
             stopSelf(starts.firstKey() - 1);
         }
     }
 
     private void leaveForeground() {
-        foreground = false;
+        foregroundUntil = 0;
         stopForeground(STOP_FOREGROUND_REMOVE);
-        stopSelf(lastStart);
     }
 
-    /** The time of a shortService is over: what is open is answered while this process may still do so. */
+    /** The time of a shortService is over: what is open goes on in the background, as long as Android lets it. */
     @Override
     public void onTimeout(int start) {
+        leaveForeground();
+    }
+
+    /** What is open is answered while this process may still do so. */
+    @Override
+    public void onDestroy() {
         for (Reply reply : starts.values()) {
             shim.interrupt(reply);
         }
-        leaveForeground();
+        super.onDestroy();
     }
 }

@@ -54,19 +54,22 @@ public final class WindowOpener {
      * @param window the class of its activity
      * @param title of the notification that the user may have to tap
      * @param until when it is too late
+     * @param seen whether a window would be seen; otherwise there is a notification at once
      * @param failed run when it has not opened until then, or cannot: takes whether the user saw a notification
      */
-    public void open(String window, String key, String title, long until, Consumer<Boolean> failed) {
+    public void open(String window, String key, String title, long until, boolean seen, Consumer<Boolean> failed) {
         Intent intent = new Intent().setClassName(process.context, window);
         intent.setFlags(Intent.FLAG_ACTIVITY_NEW_TASK | Intent.FLAG_ACTIVITY_MULTIPLE_TASK);
         intent.putExtra(KEY, key);
         Opening opening = new Opening(key, intent, title, failed);
         synchronized (this) {
             openings.put(key, opening);
-            arm(opening, () -> notify(opening, until), WATCHED);
+            arm(opening, () -> notify(opening, until), seen ? WATCHED : 0);
         }
         try {
-            process.context.startActivity(intent);
+            if (seen) {
+                process.context.startActivity(intent);
+            }
         } catch (RuntimeException refused) {
             // Older releases throw where newer ones only log; the notification is next in both cases.
             return;

@@ -15,7 +15,11 @@ public final class Engine {
     public static final CallFailure UNANSWERED =
             new CallFailure(
                     FailureTokens.NEEDS_USER,
-                    "nobody answered the question about this call on the phone; retry when somebody is there");
+                    "nobody answered the question about this call on the phone within 2 minutes; "
+                            + "retry when somebody is there");
+
+    /** How long the user may take to answer a question, whatever the deadline of its call. */
+    private static final long ASKING_TIME = 120_000;
 
     private final RouteTable routes;
     private final Clock clock;
@@ -98,17 +102,17 @@ public final class Engine {
         CallState state = new CallState(request, replyTo);
         Route route = routes.find(request.capability);
         long now = clock.now();
-        long deadline = now + (route == null ? Route.DEFAULT_DEADLINE : route.deadline);
+        long deadline = route == null ? Route.DEFAULT_DEADLINE : route.deadline;
         CallKey key = new CallKey(incoming.bound, caller, request.id);
         long call;
         try {
-            call = calls.open(key, state, now, deadline);
+            call = calls.open(key, state, now, now + deadline);
         } catch (CallFailure busy) {
             answer(state, busy);
             return;
         }
         boolean granted = approved || policy.isGranted(route, key);
-        proceed(call, () -> begin(call, state, new CallPermission(route, key, approved), granted, deadline));
+        proceed(call, () -> begin(call, state, new CallPermission(route, key, approved), granted));
     }
 
     /** A part of a call's way, which may end it. */
@@ -126,7 +130,7 @@ public final class Engine {
         }
     }
 
-    private void begin(long call, CallState state, CallPermission permission, boolean granted, long deadline)
+    private void begin(long call, CallState state, CallPermission permission, boolean granted)
             throws CallFailure {
         Route route = permission.route;
         if (!granted && (route == null || policy.isSwitchedOff(route) || !questions.isAsking())) {
@@ -149,7 +153,9 @@ public final class Engine {
         state.permission = permission;
         state.asking = true;
         String arguments = JsonWriter.write(state.request.arguments);
-        CallFailure notAsked = questions.ask(call, state.replyTo, new Preview(route, arguments, deadline));
+        long until = clock.now() + ASKING_TIME;
+        calls.extend(call, until);
+        CallFailure notAsked = questions.ask(call, state.replyTo, new Preview(route, arguments, until));
         if (notAsked != null) {
             throw notAsked;
         }

@@ -11,6 +11,10 @@ final class MmcpWire {
     private static final long RESULT_OK = -1;
     private static final long RESULT_CANCELED = 0;
     private static final long BROADCAST_ERROR = 1;
+
+    /** The code of a broadcast whose receiver sets none. */
+    private static final long BROADCAST_INITIAL = 0;
+
     private static final String ERROR_TEXT = "Error:";
 
     private MmcpWire() {}
@@ -34,7 +38,7 @@ final class MmcpWire {
     }
 
     /**
-     * Returns the value of an activity's result.
+     * Returns an activity's result: a text as it is, also if it is JSON.
      *
      * @throws CallFailure the failure that the result reports
      */
@@ -55,20 +59,29 @@ final class MmcpWire {
     }
 
     /**
-     * Returns the value of a broadcast's result.
+     * Returns a broadcast's result: a text as it is, also if it is JSON. A code that the receiver set is an answer, also
+     * without data.
      *
      * @throws CallFailure the failure that the result reports
      */
     static Object readBroadcastResult(long code, String data) throws CallFailure {
-        if (data == null || "null".equals(FailureTokens.stripped(data))) {
-            throw new CallFailure(FailureTokens.TIMEOUT, "the receiver gave no answer");
+        if (data == null) {
+            if (code == BROADCAST_INITIAL) {
+                throw new CallFailure(
+                        FailureTokens.TIMEOUT, "the receiver ended without an answer; the call may have run");
+            }
+            if (code == BROADCAST_ERROR) {
+                throw failure("");
+            }
+            return MobileMcpResponse.MISSING;
         }
-        Object value = textValue(data);
-        Map<String, Object> members = Json.object(value);
-        if (code == BROADCAST_ERROR && members != null && members.get("error") instanceof String) {
-            throw failure((String) members.get("error"));
+        if (code == BROADCAST_ERROR) {
+            Map<String, Object> members = Json.object(valueOf(data));
+            if (members != null && members.get("error") instanceof String) {
+                throw failure((String) members.get("error"));
+            }
         }
-        return value;
+        return textOf(data);
     }
 
     private static Object resultValue(Object result) throws CallFailure {
@@ -77,17 +90,22 @@ final class MmcpWire {
                     FailureTokens.MALFORMED_RESPONSE,
                     "the app reported success, but its result is not a text");
         }
-        return result instanceof String ? textValue((String) result) : result;
+        return result instanceof String ? textOf((String) result) : result;
     }
 
-    private static Object textValue(String text) throws CallFailure {
+    private static String textOf(String text) throws CallFailure {
         if (tokenOf(text) != null) {
             throw failure(text);
         }
+        return text;
+    }
+
+    /** Returns the value that a result's text spells, the text itself where it is not JSON. */
+    static Object valueOf(Object result) {
         try {
-            return JsonReader.parse(text);
+            return result instanceof String ? JsonReader.parse((String) result) : result;
         } catch (MalformedJsonException noJson) {
-            return text;
+            return result;
         }
     }
 

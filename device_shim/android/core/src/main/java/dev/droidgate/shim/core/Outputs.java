@@ -29,8 +29,11 @@ final class Outputs {
                     "string");
             return outputs;
         }
-        Object fitted = fitted(value, route.output, definitions);
         Type declared = route.output == null ? null : route.output.behind(definitions);
+        // A text of mMCP stays one where a text is declared; elsewhere it is the value that it spells.
+        Object spelt = route.backend.startsWith("mmcp") ? MmcpWire.valueOf(value) : value;
+        boolean isText = spelt != null && declared != null && declared.is(Type.STRING);
+        Object fitted = fitted(isText ? value : spelt, isText ? spelt : value, route.output, definitions);
         if ("value".equals(route.outputs)) {
             outputs.put(route.outputName, fitted, wordOf(route.output, fitted, definitions));
         } else {
@@ -39,14 +42,21 @@ final class Outputs {
         return outputs;
     }
 
-    private static Object fitted(Object value, Type declared, Map<String, Type> definitions)
+    /** Returns a value as it is declared, or its other reading where it does not fit. */
+    private static Object fitted(Object value, Object other, Type declared, Map<String, Type> definitions)
             throws CallFailure {
-        if (declared != null && declared.is(Type.NULL)) {
+        if (declared == null) {
+            return value;
+        }
+        if (declared.is(Type.NULL)) {
             return null;
         }
         try {
-            return declared == null ? value : new ValueFitter(definitions, false).fit(value, declared);
+            return new ValueFitter(definitions, false).fit(value, declared);
         } catch (UnfitValueException unfit) {
+            if (other != value) {
+                return fitted(other, other, declared, definitions);
+            }
             throw new CallFailure(FailureTokens.MALFORMED_RESPONSE, unfit.describe());
         }
     }

@@ -15,13 +15,17 @@ public final class KeyguardOnPhone extends ShadowKeyguardManager {
     @Override
     @Implementation
     protected boolean isKeyguardLocked() {
-        return isDeviceLocked();
+        return says("is_keyguard_shown");
     }
 
     @Override
     @Implementation
     protected boolean isDeviceLocked() {
+        return says("is_locked");
+    }
+
+    private boolean says(String question) {
         ProcessLink process = ProcessLink.ownerOf(manager);
-        return process != null && Boolean.TRUE.equals(process.ask("is_locked"));
+        return process != null && Boolean.TRUE.equals(process.ask(question));
     }
 }

@@ -7,10 +7,17 @@ import org.robolectric.annotation.Implements;
 import org.robolectric.annotation.RealObject;
 import org.robolectric.shadows.ShadowPowerManager;
 
-/** Which apps the phone leaves out of its battery optimisation. */
+/** Whether the phone's screen is on, and which apps the phone leaves out of its battery optimisation. */
 @Implements(PowerManager.class)
 public final class PowerOnPhone extends ShadowPowerManager {
     @RealObject private PowerManager manager;
+
+    @Override
+    @Implementation
+    protected boolean isInteractive() {
+        ProcessLink process = ProcessLink.ownerOf(manager);
+        return process != null && Boolean.TRUE.equals(process.ask("is_interactive"));
+    }
 
     @Override
     @Implementation

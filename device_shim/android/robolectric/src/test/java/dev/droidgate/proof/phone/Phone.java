@@ -3,7 +3,9 @@ package dev.droidgate.proof.phone;
 import static org.robolectric.Shadows.shadowOf;
 
 import android.app.Activity;
+import android.app.AlarmManager;
 import android.app.Application;
+import android.app.KeyguardManager;
 import android.app.Notification;
 import android.app.NotificationManager;
 import android.app.Service;
@@ -24,7 +26,9 @@ import android.os.IBinder;
 import android.os.Looper;
 import android.os.Message;
 import android.os.MessageQueue;
+import android.os.PowerManager;
 import android.os.Process;
+import android.os.SystemClock;
 import dev.droidgate.proof.phone.Inputs.App;
 import dev.droidgate.robolectric.BinderOnPhone;
 import dev.droidgate.robolectric.CallersOnPhone;
@@ -44,6 +48,7 @@ import org.robolectric.android.controller.ActivityController;
 import org.robolectric.android.controller.ServiceController;
 import org.robolectric.shadow.api.Shadow;
 import org.robolectric.shadows.ShadowActivity.IntentForResult;
+import org.robolectric.shadows.ShadowAlarmManager;
 import org.robolectric.shadows.ShadowApplication;
 import org.robolectric.shadows.ShadowPackageManager;
 import org.robolectric.shadows.ShadowPackageParser;
@@ -206,6 +211,20 @@ public final class Phone {
     /** Has Android refuse that the shim's service goes to the foreground. */
     public void forbidForeground() {
         shadowOf((Service) service(ToolService.class)).setThrowInStartForeground(new IllegalStateException("not now"));
+    }
+
+    /** Has no window be seen, for a keyguard without a lock where the screen is on. */
+    public void hideWindows(boolean isOn) {
+        shadowOf((KeyguardManager) shim.getSystemService(Context.KEYGUARD_SERVICE)).setKeyguardLocked(isOn);
+        shadowOf((PowerManager) shim.getSystemService(Context.POWER_SERVICE)).turnScreenOn(isOn);
+    }
+
+    /** Returns in how many milliseconds the shim wakes the device, -1 for never. */
+    public long wakesIn() {
+        AlarmManager alarms = (AlarmManager) shim.getSystemService(Context.ALARM_SERVICE);
+        ShadowAlarmManager.ScheduledAlarm next = shadowOf(alarms).peekNextScheduledAlarm();
+        boolean wakes = next != null && next.getType() == AlarmManager.ELAPSED_REALTIME_WAKEUP;
+        return wakes ? next.getTriggerAtMs() - SystemClock.elapsedRealtime() : -1;
     }
 
     /** Returns whether the shim's service has stopped itself. */
