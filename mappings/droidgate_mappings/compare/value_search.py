@@ -29,6 +29,10 @@ NULL, BOOLEAN, NUMBER, STRING, ARRAY, OBJECT = "null", "boolean", "number", "str
 KINDS: Final = (NULL, BOOLEAN, NUMBER, STRING, ARRAY, OBJECT)
 _STEPS: Final = 20_000
 _SIZE_OF_STEP: Final = 1_000
+_PATTERNS_OF_STEP: Final = 100
+"""Pairs of patterns: a text that many of them match or miss takes as long as there are pairs."""
+_MOST_PAIRS: Final = 250_000
+"""Pairs of alternatives, of which exactly one has to apply, that may both apply."""
 _DEPTH: Final = 30
 _LONGEST: Final = 200
 """Members of the largest array or object that a search makes."""
@@ -233,6 +237,7 @@ def _pairs_of_one_value(items: Sequence[Part], kind: str) -> list[tuple[Part, Pa
     known = [item.tags if kind == OBJECT else item.listed for item in items]
     names = Counter(name for values in known for name in values)
     if not names:
+        _check_pairs(math.comb(len(items), 2))
         return list(combinations(items, 2))
     # Most have the values of this member, and only those with a value in common are compared.
     [(common, _)] = names.most_common(1)
@@ -241,6 +246,7 @@ def _pairs_of_one_value(items: Sequence[Part], kind: str) -> list[tuple[Part, Pa
     for place, values in enumerate(known):
         for value in values.get(common, ()):
             by_value.setdefault(value, []).append(place)
+    _check_pairs(len(others) * len(items) + sum(math.comb(len(places), 2) for places in by_value.values()))
     near = {pair for places in by_value.values() for pair in combinations(places, 2)}
     near |= {(min(pair), max(pair)) for pair in product(others, range(len(items))) if pair[0] != pair[1]}
     return [
@@ -251,6 +257,12 @@ def _pairs_of_one_value(items: Sequence[Part], kind: str) -> list[tuple[Part, Pa
             for name, values in known[right].items()
         )
     ]
+
+
+def _check_pairs(number: int) -> None:
+    if number > _MOST_PAIRS:
+        message = "there are too many alternatives"
+        raise UnclearError(message)
 
 
 @_atom
@@ -825,8 +837,6 @@ class _Branch:
     """What is seen since the choices were narrowed."""
     narrowed: int = 0
     """How many choices were narrowed; 0 where all have to be narrowed again."""
-    work: int = 0
-    """How many ways were looked at."""
 
     @property
     def size(self) -> int:
@@ -888,7 +898,6 @@ class _Branch:
             if position < self.narrowed and fresh.isdisjoint(items):
                 self.choices.append((item, ways, items))
                 continue
-            self.work += len(ways)
             if not self.seen[item] and self.is_excluded(item):
                 continue
             left = []
@@ -1196,6 +1205,9 @@ class ValueSearch:
                     return Found(text)
             return None
         missed += [_pattern_of(text) for text in refused]
+        self._steps -= (len(matching) + len(missed)) ** 2 // _PATTERNS_OF_STEP
+        if self._steps < 0:
+            raise UnclearError("there are too many combinations")
         shortest = _text_of(matching, missed, least, most)
         return None if shortest is None else Found(shortest)
 
@@ -1338,7 +1350,8 @@ class _ObjectNames:
     least: int = field(init=False)
     most: int | None = field(init=False)
     mentioned: list[str] = field(init=False)
-    forbidden: set[str] = field(init=False)
+    forbidden: dict[str, None] = field(init=False)
+    naming: list[_Names] = field(init=False)
     _others: dict[str, None] = field(default_factory=dict)
     _count: int = 0
     _describing: dict[str, list[_Members]] = field(default_factory=dict)
@@ -1353,9 +1366,9 @@ class _ObjectNames:
         self.members = self.branch.required(_Members)
         self.required = list(dict.fromkeys(atom.name for atom in self.branch.required(_Required)))
         self.least, self.most = self.branch.sizes(OBJECT)
-        self.forbidden = {atom.name for atom in self.branch.required(_Required, is_true=False)}
-        refused = (atom.name for atom in self.branch.required(_Required, is_true=False))
-        found = dict.fromkeys([*self.required, *refused])
+        self.naming = self.branch.required(_Names)
+        self.forbidden = dict.fromkeys(atom.name for atom in self.branch.required(_Required, is_true=False))
+        found = dict.fromkeys([*self.required, *self.forbidden])
         for atom in (*self.members, *self.branch.required(_Members, is_true=False)):
             found |= dict.fromkeys(atom.properties)
         self.mentioned = list(found)
@@ -1371,7 +1384,7 @@ class _ObjectNames:
         """Return whether a member may have a name."""
         if name in self.forbidden:
             return False
-        held = _all_of(atom.part.holds(name) for atom in self.branch.required(_Names))
+        held = _all_of(atom.part.holds(name) for atom in self.naming)
         if held is None:
             message = "the names of properties are not checked"
             raise UnclearError(message)
@@ -1381,8 +1394,8 @@ class _ObjectNames:
         """Return what the value of a member has to be."""
         if name not in self._states:
             describing = self._describing.get(name, [])
-            named = Counter(atom.others for atom in describing)
-            parts = [part for part, number in self._beyond.items() if number > named[part]]
+            named = Counter(atom.others for atom in describing) if describing else {}
+            parts = [part for part, number in self._beyond.items() if number > named.get(part, 0)]
             parts += [atom.properties[name] for atom in describing]
             parts += [part for atom in self._patterned for part in atom.parts_for(name)]
             self._states[name] = frozenset((part, True) for part in parts)
