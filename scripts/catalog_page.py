@@ -66,6 +66,13 @@ capability, the app keeps its other capabilities, and `problems` says which one 
 
 A file of a module or folder that a link leads out of the folder, a device or a pipe is not read.
 
+All files together have `--run-deadline` seconds, an hour by default. What is not read by then is a row with
+the outcome `out-of-time`, the catalog holds what was read, and the command ends with exit code 3. Run the
+same scan again: it reads only what is left, and the file that it was at when its time ended is the last one,
+so that a file that takes all the time of each run keeps no other one from being read. Such a file needs a
+`--run-deadline` above `--deadline`: then it is a row that says that it takes too long. The time begins with
+the command, but a file system, a web server or a phone that lists its files or apps is waited for.
+
 `--cluster tls://HOST:8786` does the same on a Dask cluster: the same function, in the same kind of process
 next to each Dask worker, so that the catalog is the same, row for row. A task whose worker dies is done
 again; one that is late is given to a second worker, and the first answer counts. Files have to be where the

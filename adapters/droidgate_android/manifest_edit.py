@@ -39,6 +39,8 @@ class _Span:
     end_tag_start: int = 0
     end: int = 0
     children: list[_Span] = field(default_factory=list)
+    named: dict[tuple[str, str | None], list[_Span]] = field(default_factory=dict)
+    """The children by tag and name, once something is looked for."""
 
     @property
     def self_closed(self) -> bool:
@@ -192,7 +194,7 @@ class _Editor:
         self.newline = "\r\n" if "\r\n" in text else "\n"
 
     def merge_before(self, manifest: _Span, application: _Span, element: Element) -> None:
-        existing = next((child for child in manifest.children if self.matches(child, element)), None)
+        existing = self.find(manifest, element)
         if existing is not None and element.tag == "queries":
             self.merge_children(existing, element)
             return
@@ -214,7 +216,7 @@ class _Editor:
     def merge_children(self, span: _Span, element: Element) -> None:
         missing: list[Element] = []
         for child in child_elements(element):
-            existing = next((other for other in span.children if self.matches(other, child)), None)
+            existing = self.find(span, child)
             if existing is None:
                 missing.append(child)
             elif child.tag in COMPONENTS:
@@ -284,16 +286,20 @@ class _Editor:
         before = self.text[line_start : span.start]
         return before if not before.strip() else before[: len(before) - len(before.lstrip())]
 
-    def matches(self, span: _Span, element: Element) -> bool:
-        if span.tag != element.tag:
-            return False
+    def find(self, span: _Span, element: Element) -> _Span | None:
+        """Return the child that an element is merged into or replaces."""
+        if not span.named:
+            for child in span.children:
+                span.named.setdefault(self.key_of(child.tag, child.attributes.get(_NAME)), []).append(child)
         if element.tag == "queries":
-            return True
+            return next((child for child in span.children if child.tag == "queries"), None)
+        near = span.named.get(self.key_of(str(element.tag), element.get(_NAME)), [])
         if element.get(_NAME) is None:
-            return self.same(span, element)
-        if element.tag in COMPONENTS:
-            return self.qualified(span.attributes.get(_NAME)) == self.qualified(element.get(_NAME))
-        return span.attributes.get(_NAME) == element.get(_NAME)
+            return next((child for child in near if self.same(child, element)), None)
+        return near[0] if near else None
+
+    def key_of(self, tag: str, name: str | None) -> tuple[str, str | None]:
+        return tag, self.qualified(name) if tag in COMPONENTS else name
 
     def qualified(self, name: str | None) -> str | None:
         if name is not None and self.package and (name.startswith(".") or "." not in name):

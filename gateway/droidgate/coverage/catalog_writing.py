@@ -71,11 +71,14 @@ class ScanLog:
         path: Its file.
         done: Inputs that have their line.
         outcomes: How many inputs had which outcome.
+        late: Inputs that an earlier run had no time for, and splits whose app it had none for, with their
+            turn: the one that the run was at is the last.
     """
 
     path: Path
     done: set[str] = field(default_factory=set)
     outcomes: dict[str, int] = field(default_factory=dict)
+    late: dict[str, int] = field(default_factory=dict)
     _units: set[bytes] = field(default_factory=set)
     _stream: Any = None
 
@@ -103,7 +106,10 @@ class ScanLog:
                 stream.write(_line(header.as_json()))
                 if path.exists():
                     for head, line in _lines_of(path, header):
-                        if log._still_holds(head, items, known):
+                        is_late_app = head.get("stage") != 1 and not head.get("unit")
+                        if head.get("outcome") == OUT_OF_TIME or is_late_app:
+                            log.late[head["source"]] = len(log.late) + 1
+                        elif log._still_holds(head, items, known):
                             log._note(head, has_rows=_has_rows(head))
                             stream.write(line)
             kept.replace(path)
@@ -115,8 +121,6 @@ class ScanLog:
     def _still_holds(self, head: Mapping[str, Any], items: Mapping[str, Item], known: Container[str]) -> bool:
         item = items.get(head["source"])
         if item is None or head["source"] in self.done or head.get("stage") != 1:
-            return False
-        if head["outcome"] == OUT_OF_TIME:
             return False
         if head.get("state") != state_of(item):
             return False

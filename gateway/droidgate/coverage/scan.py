@@ -12,7 +12,7 @@ from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass, field
 from os import PathLike, fspath
 from pathlib import Path
-from typing import Any, Final, Protocol
+from typing import Any, Final, Protocol, TypeVar
 
 from droidgate.computer.cores import usable_cores
 from droidgate.computer.optional_packages import need
@@ -88,6 +88,7 @@ def only_scan_of(folder: Path) -> Iterator[None]:
 
 
 _MANIFEST: Final = "AndroidManifest.xml"
+_T = TypeVar("_T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -309,6 +310,7 @@ class _Scan:
         self._known_count = 0
         self._ends_at = time.monotonic() + request.run_deadline
         self._out_of_time: list[str] = []
+        self._begun: dict[str, None] = {}
 
     def run(self) -> ScanResult:
         inputs = list_inputs(self._request.sources, leave_out=self._folder)
@@ -349,13 +351,16 @@ class _Scan:
         self._watcher.begin(len(items), self._resumed)
         try:
             waiting = [item for item in inputs.items if item.source not in log.done]
+            waiting.sort(key=lambda item: log.late.get(item.source, 0))
             self._take(log, self._answers(waiting, known))
-            self._write_unread(log, [item for item in waiting if item.source not in log.done])
-            groups = {app.item.source: app for app in _apps_with_splits(log, items)}
+            left = {item.source: item for item in waiting if item.source not in log.done}
+            self._write_unread(log, self._by_turn(left))
+            apps = sorted(_apps_with_splits(log, items), key=lambda app: log.late.get(app.last_split, 0))
+            groups = {app.item.source: app for app in apps}
             with closing(self._answers([group.item for group in groups.values()], known)) as answers:
                 for answer in answers:
                     _write_group(log, answer, groups.pop(answer.item.source).splits)
-            for group in groups.values():
+            for group in self._by_turn(groups):
                 _write_group(log, self._unread(group.item), group.splits)
             self._out_of_time += groups
             for name, phone in zip(inputs.phones, self._phones, strict=True):
@@ -388,6 +393,7 @@ class _Scan:
                 self._watcher.advance(answer.head["outcome"])
 
     def _answers(self, items: Sequence[Item], known: Container[str]) -> Answers:
+        self._begun = {}
         pool = self._request.pool
         work = load_work(pool.work)
         here = [item for item in items if item.kind == "refused" or is_only_here(item.location)]
@@ -405,7 +411,20 @@ class _Scan:
                 work=pool.work,
                 ends_at=self._ends_at,
             )
-            yield from self._request.make_executor(settings).run(left)
+            yield from self._request.make_executor(settings).run(map(self._noted, left))
+
+    def _noted(self, item: Item) -> Item:
+        self._begun[item.source] = None
+        return item
+
+    def _by_turn(self, left: Mapping[str, _T]) -> list[_T]:
+        """Return what has no answer, in the order of the next run.
+
+        What was begun first is the last, so that a file that takes all the time of each run keeps no other
+        one from being read.
+        """
+        first = next((source for source in self._begun if source in left), None)
+        return [left[source] for source in sorted(left, key=lambda source: source == first)]
 
     def _make_folder(self) -> None:
         check_name(self._folder)
@@ -457,6 +476,11 @@ class _Group:
 
     item: Item
     splits: tuple[tuple[Item, Mapping[str, Any]], ...]
+
+    @property
+    def last_split(self) -> str:
+        """The name of its last split."""
+        return self.splits[-1][0].source
 
 
 def _apps_with_splits(log: ScanLog, items: Mapping[str, Item]) -> Iterator[_Group]:

@@ -666,18 +666,29 @@ class _Pair:
             The pairs, the old parts without a partner, the new ones without.
         """
         pairs: list[tuple[At, At]] = []
-        same: list[Callable[[At, At], bool]] = [_declared_the_same, _same_name, _same_kind]
+        same: list[tuple[Callable[[At], str | None], Callable[[At, At], bool] | None]] = [
+            (_declared_text, _declared_the_same),
+            (_name_of, None),
+            (_kind_of, None),
+        ]
         if len(olds) * len(news) <= _MOST_PAIRED:
-            same.insert(1, self.comparison.are_same)
-        gone, come = list(olds), list(news)
-        for fits in same:
-            for item in list(gone):
-                partner = next((other for other in come if fits(item, other)), None)
+            same.insert(1, (lambda _: "", self.comparison.are_same))
+        gone, come = dict(enumerate(olds)), dict(enumerate(news))
+        for key_of, fits in same:
+            # Only what has the same key may fit, so that long lists are not compared with each other.
+            places: dict[str | None, dict[int, At]] = {}
+            for position, other in come.items():
+                places.setdefault(key_of(other), {})[position] = other
+            places.pop(None, None)
+            for position, item in list(gone.items()):
+                near = places.get(key_of(item), {})
+                partner = next(
+                    (place for place, other in near.items() if fits is None or fits(item, other)), None
+                )
                 if partner is not None:
-                    pairs.append((item, partner))
-                    gone.remove(item)
-                    come.remove(partner)
-        return pairs, gone, come
+                    pairs.append((item, near.pop(partner)))
+                    del gone[position], come[partner]
+        return pairs, list(gone.values()), list(come.values())
 
     def names_gone(self, found: list[Difference]) -> list[Difference]:
         """Report properties that are not described any more, where no other difference does."""
@@ -754,6 +765,10 @@ _WITHOUT_VALUES: Final = frozenset({TEXT_CHANGED, ORDER_CHANGED, EXTENSION_CHANG
 """Codes of differences that are in no value."""
 
 
+def _declared_text(item: At) -> str:
+    return canonical_json(declaration_of(item.type))
+
+
 def _declared_the_same(old: At, new: At) -> bool:
     return is_same(old.type, new.type)
 
@@ -791,19 +806,14 @@ def _compare_order(old: At, before: ObjectType, new: At, after: ObjectType) -> l
     return [_leaf(ORDER_CHANGED, SAME, message, (old, new), "properties", olds, news)]
 
 
-def _same_name(old: At, new: At) -> bool:
-    return (
-        isinstance(old.type, RefType) and isinstance(new.type, RefType) and old.type.name == new.type.name
-    ) or _named(old.type, new.type)
+def _name_of(item: At) -> str | None:
+    if isinstance(item.type, RefType):
+        return f"$ref {item.type.name}"
+    return getattr(item.type, "qualified_name", None)
 
 
-def _named(before: Type, after: Type) -> bool:
-    name = getattr(before, "qualified_name", None)
-    return name is not None and name == getattr(after, "qualified_name", None)
-
-
-def _same_kind(old: At, new: At) -> bool:
-    return old.type.kind == new.type.kind and not isinstance(old.type, RefType)
+def _kind_of(item: At) -> str | None:
+    return None if isinstance(item.type, RefType) else item.type.kind
 
 
 def _definition(name: str) -> str:

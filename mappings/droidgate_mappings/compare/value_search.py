@@ -13,6 +13,7 @@ meaning here: a format allows fewer values than no format does, and another form
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from decimal import Context, Decimal, Inexact
@@ -28,6 +29,10 @@ NULL, BOOLEAN, NUMBER, STRING, ARRAY, OBJECT = "null", "boolean", "number", "str
 KINDS: Final = (NULL, BOOLEAN, NUMBER, STRING, ARRAY, OBJECT)
 _STEPS: Final = 20_000
 _SIZE_OF_STEP: Final = 1_000
+_PATTERNS_OF_STEP: Final = 100
+"""Pairs of patterns: a text that many of them match or miss takes as long as there are pairs."""
+_MOST_PAIRS: Final = 250_000
+"""Pairs of alternatives, of which exactly one has to apply, that may both apply."""
 _DEPTH: Final = 30
 _LONGEST: Final = 200
 """Members of the largest array or object that a search makes."""
@@ -100,6 +105,16 @@ class _Item:
         if self.applies(kind):
             return None
         return _ALWAYS if is_true else _NEVER
+
+    def known_ways(self, *, is_true: bool, kind: str) -> tuple[_Ways | None, frozenset[_Item]]:
+        """Return the ways, which are made once, and what is in them."""
+        known = self.__dict__.setdefault("made_ways", {})
+        asked = (is_true, kind)
+        if asked not in known:
+            ways = self.ways(is_true=is_true, kind=kind)
+            known[asked] = ways, frozenset(item for way in ways or () for item, _ in way)
+        found: tuple[_Ways | None, frozenset[_Item]] = known[asked]
+        return found
 
     def holds(self, value: Json) -> bool | None:
         """Return whether it holds for a value; None where that is not known."""
@@ -204,11 +219,7 @@ class _Exactly(_Item):
 
     def ways(self, *, is_true: bool, kind: str) -> _Ways:
         items = [item for item in self.items if kind in item.kinds]
-        pairs = [
-            [(left, True), (right, True)]
-            for left, right in combinations(items, 2)
-            if kind != OBJECT or not left.excludes(right.tags)
-        ]
+        pairs = [[(left, True), (right, True)] for left, right in _pairs_of_one_value(items, kind)]
         if not is_true:
             return [[(item, False) for item in items], *pairs]
         if not pairs:
@@ -219,6 +230,39 @@ class _Exactly(_Item):
     def holds_for_kind(self, value: Any) -> bool | None:
         held = [item.holds(value) for item in self.items]
         return None if None in held else held.count(True) == 1
+
+
+def _pairs_of_one_value(items: Sequence[Part], kind: str) -> list[tuple[Part, Part]]:
+    """Return the pairs of parts of which one value may be both, at a first look."""
+    known = [item.tags if kind == OBJECT else item.listed for item in items]
+    names = Counter(name for values in known for name in values)
+    if not names:
+        _check_pairs(math.comb(len(items), 2))
+        return list(combinations(items, 2))
+    # Most have the values of this member, and only those with a value in common are compared.
+    [(common, _)] = names.most_common(1)
+    by_value: dict[Json, list[int]] = {}
+    others = [place for place, values in enumerate(known) if common not in values]
+    for place, values in enumerate(known):
+        for value in values.get(common, ()):
+            by_value.setdefault(value, []).append(place)
+    _check_pairs(len(others) * len(items) + sum(math.comb(len(places), 2) for places in by_value.values()))
+    near = {pair for places in by_value.values() for pair in combinations(places, 2)}
+    near |= {(min(pair), max(pair)) for pair in product(others, range(len(items))) if pair[0] != pair[1]}
+    return [
+        (items[left], items[right])
+        for left, right in sorted(near)
+        if not any(
+            name in known[left] and known[left][name].isdisjoint(values)
+            for name, values in known[right].items()
+        )
+    ]
+
+
+def _check_pairs(number: int) -> None:
+    if number > _MOST_PAIRS:
+        message = "there are too many alternatives"
+        raise UnclearError(message)
 
 
 @_atom
@@ -430,7 +474,6 @@ class Part(_Item):
     schema: Json
     side: int
     search: ValueSearch
-    known_ways: dict[tuple[bool, str], _Ways] = field(default_factory=dict)
 
     @cached_property
     def atoms(self) -> tuple[_Item, ...]:
@@ -474,6 +517,12 @@ class Part(_Item):
         return left
 
     @cached_property
+    def listed(self) -> Mapping[str, frozenset[Json]]:
+        """The values that are listed, under the empty name; nothing where none are."""
+        lists = [atom.known for atom in self.own if isinstance(atom, _Values)]
+        return {"": frozenset.intersection(*lists)} if lists else {}
+
+    @cached_property
     def tags(self) -> Mapping[str, frozenset[Json]]:
         """The values of the members that an object must have and that only some values are allowed for."""
         names = {atom.name for atom in self.own if isinstance(atom, _Required)}
@@ -499,13 +548,8 @@ class Part(_Item):
         """Return the ways in which all that it requires holds, or one of it does not."""
         if kind not in self.kinds:
             return _NEVER if is_true else _ALWAYS
-        asked = (is_true, kind)
-        if asked not in self.known_ways:
-            atoms = [atom for atom in self.atoms if atom.applies(kind)]
-            self.known_ways[asked] = (
-                [[(atom, True) for atom in atoms]] if is_true else [[(atom, False)] for atom in atoms]
-            )
-        return self.known_ways[asked]
+        atoms = [atom for atom in self.atoms if atom.applies(kind)]
+        return [[(atom, True) for atom in atoms]] if is_true else [[(atom, False)] for atom in atoms]
 
     def holds_for_kind(self, value: Any) -> bool | None:
         """Return whether a value is what it requires."""
@@ -785,19 +829,31 @@ class _Branch:
     pending: list[tuple[_Item, bool]]
     seen: dict[_Item, bool] = field(default_factory=dict)
     atoms: list[tuple[_Item, bool]] = field(default_factory=list)
-    choices: list[tuple[_Item, _Ways]] = field(default_factory=list)
+    choices: list[tuple[_Item, _Ways, frozenset[_Item]]] = field(default_factory=list)
+    """What holds in several ways: those that are left, and what was in all of them."""
     tags: dict[str, frozenset[Json]] = field(default_factory=dict)
     """The values of members that are left by what is seen, as `Part.tags`."""
+    fresh: set[_Item] = field(default_factory=set)
+    """What is seen since the choices were narrowed."""
+    narrowed: int = 0
+    """How many choices were narrowed; 0 where all have to be narrowed again."""
 
     @property
     def size(self) -> int:
         """How much a copy holds."""
-        return len(self.seen) + len(self.atoms) + sum(len(ways) for _, ways in self.choices)
+        return len(self.seen) + len(self.atoms) + sum(len(ways) for _, ways, _ in self.choices)
 
     def copy(self, further: Iterable[tuple[_Item, bool]]) -> _Branch:
         """Return a copy with more to take apart."""
         return _Branch(
-            self.kind, list(further), dict(self.seen), list(self.atoms), list(self.choices), dict(self.tags)
+            self.kind,
+            list(further),
+            dict(self.seen),
+            list(self.atoms),
+            list(self.choices),
+            dict(self.tags),
+            set(self.fresh),
+            self.narrowed,
         )
 
     def take_apart(self) -> bool:
@@ -810,18 +866,20 @@ class _Branch:
             if held is not None:
                 return False
             self.seen[item] = is_true
+            self.fresh.add(item)
             if is_true and isinstance(item, Part) and self.kind == OBJECT:
                 for name, values in item.tags.items():
+                    self.narrowed = 0  # other parts may be excluded now
                     self.tags[name] = self.tags.get(name, values) & values
                     if not self.tags[name]:
                         return False
-            ways = item.ways(is_true=is_true, kind=self.kind)
+            ways, items = item.known_ways(is_true=is_true, kind=self.kind)
             if ways is None:
                 self.atoms.append((item, is_true))
             elif len(ways) == 1:
                 self.pending += ways[0]
             else:
-                self.choices.append((item, ways))
+                self.choices.append((item, ways, items))
             if not self.pending and not self._narrow_choices():
                 return False
         return True
@@ -835,7 +893,11 @@ class _Branch:
     def _narrow_choices(self) -> bool:
         """Leave out ways that cannot hold and choices that hold already; return whether all may hold."""
         choices, self.choices = self.choices, []
-        for item, ways in choices:
+        fresh, self.fresh = self.fresh, set()
+        for position, (item, ways, items) in enumerate(choices):
+            if position < self.narrowed and fresh.isdisjoint(items):
+                self.choices.append((item, ways, items))
+                continue
             if not self.seen[item] and self.is_excluded(item):
                 continue
             left = []
@@ -851,8 +913,16 @@ class _Branch:
                 if len(left) == 1:
                     self.pending += left[0]
                 else:
-                    self.choices.append((item, left))
+                    self.choices.append((item, left, items))
+        self.narrowed = len(self.choices)
         return True
+
+    def take_choice(self) -> tuple[_Item, _Ways]:
+        """Take the choice that leaves the least to others."""
+        at = min(range(len(self.choices)), key=self._rank)
+        self.narrowed -= at < self.narrowed
+        item, ways, _ = self.choices.pop(at)
+        return item, ways
 
     def _holds(self, way: Sequence[tuple[_Item, bool]]) -> bool | None:
         """Return whether a way holds by what is seen; None where that is open."""
@@ -867,9 +937,9 @@ class _Branch:
                 return False
         return answer
 
-    def rank(self, place: int) -> tuple[bool, int]:
+    def _rank(self, place: int) -> tuple[bool, int]:
         """Return what is less for a choice that leaves less to others: what allows values, in few ways."""
-        item, ways = self.choices[place]
+        item, ways, _ = self.choices[place]
         return not self.seen[item], len(ways)
 
     def required(self, atom: type, *, is_true: bool = True) -> list[Any]:
@@ -1002,8 +1072,7 @@ class ValueSearch:
             if not branch.choices:
                 yield branch
                 continue
-            at = min(range(len(branch.choices)), key=branch.rank)
-            item, ways = branch.choices.pop(at)
+            item, ways = branch.take_choice()
             # A step of a schema of very many parts costs more than one.
             self._steps -= len(ways) * branch.size // _SIZE_OF_STEP
             if not is_inner and self._is_refused_anyway(item, branch):
@@ -1136,6 +1205,9 @@ class ValueSearch:
                     return Found(text)
             return None
         missed += [_pattern_of(text) for text in refused]
+        self._steps -= (len(matching) + len(missed)) ** 2 // _PATTERNS_OF_STEP
+        if self._steps < 0:
+            raise UnclearError("there are too many combinations")
         shortest = _text_of(matching, missed, least, most)
         return None if shortest is None else Found(shortest)
 
@@ -1278,25 +1350,41 @@ class _ObjectNames:
     least: int = field(init=False)
     most: int | None = field(init=False)
     mentioned: list[str] = field(init=False)
+    forbidden: dict[str, None] = field(init=False)
+    naming: list[_Names] = field(init=False)
     _others: dict[str, None] = field(default_factory=dict)
     _count: int = 0
+    _describing: dict[str, list[_Members]] = field(default_factory=dict)
+    """By the name of a property, what describes it; all of what has patterns is in `_patterned`."""
+    _patterned: list[_Members] = field(default_factory=list)
+    _beyond: Counter[Part] = field(default_factory=Counter)
+    """What the others of how many say of a property that they do not name."""
+    _states: dict[str, _State] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         """Collect the names that keywords mention."""
         self.members = self.branch.required(_Members)
         self.required = list(dict.fromkeys(atom.name for atom in self.branch.required(_Required)))
         self.least, self.most = self.branch.sizes(OBJECT)
-        refused = (atom.name for atom in self.branch.required(_Required, is_true=False))
-        found = dict.fromkeys([*self.required, *refused])
+        self.naming = self.branch.required(_Names)
+        self.forbidden = dict.fromkeys(atom.name for atom in self.branch.required(_Required, is_true=False))
+        found = dict.fromkeys([*self.required, *self.forbidden])
         for atom in (*self.members, *self.branch.required(_Members, is_true=False)):
             found |= dict.fromkeys(atom.properties)
         self.mentioned = list(found)
+        for atom in self.members:
+            if atom.patterns:
+                self._patterned.append(atom)
+                continue
+            self._beyond[atom.others] += 1
+            for name in atom.properties:
+                self._describing.setdefault(name, []).append(atom)
 
     def is_allowed(self, name: str) -> bool:
         """Return whether a member may have a name."""
-        if any(atom.name == name for atom in self.branch.required(_Required, is_true=False)):
+        if name in self.forbidden:
             return False
-        held = _all_of(atom.part.holds(name) for atom in self.branch.required(_Names))
+        held = _all_of(atom.part.holds(name) for atom in self.naming)
         if held is None:
             message = "the names of properties are not checked"
             raise UnclearError(message)
@@ -1304,7 +1392,14 @@ class _ObjectNames:
 
     def state_of(self, name: str) -> _State:
         """Return what the value of a member has to be."""
-        return frozenset((part, True) for atom in self.members for part in atom.parts_for(name))
+        if name not in self._states:
+            describing = self._describing.get(name, [])
+            named = Counter(atom.others for atom in describing) if describing else {}
+            parts = [part for part, number in self._beyond.items() if number > named.get(part, 0)]
+            parts += [atom.properties[name] for atom in describing]
+            parts += [part for atom in self._patterned for part in atom.parts_for(name)]
+            self._states[name] = frozenset((part, True) for part in parts)
+        return self._states[name]
 
     def options(self) -> list[list[tuple[str, tuple[Part, bool] | None]]]:
         """Return for each thing that must not hold the members that make it fail."""
@@ -1320,9 +1415,14 @@ class _ObjectNames:
         names = [name for name in self.mentioned if self.is_allowed(name)]
         if needs_others:
             names += self.others(count)
-        options: list[list[tuple[str, tuple[Part, bool] | None]]] = [
-            [(name, (part, False)) for name in names for part in atom.parts_for(name)] for atom in missed
-        ]
+        place = {name: position for position, name in enumerate(names)}
+        options: list[list[tuple[str, tuple[Part, bool] | None]]] = []
+        for atom in missed:
+            tried: Iterable[str] = names
+            if not atom.patterns and atom.others.schema is True:
+                # No other member can be what it refuses.
+                tried = sorted(atom.properties.keys() & place.keys(), key=place.__getitem__)
+            options.append([(name, (part, False)) for name in tried for part in atom.parts_for(name)])
         options += [
             [(name, None) for name in names if atom.part.holds(name) is not True] for atom in badly_named
         ]

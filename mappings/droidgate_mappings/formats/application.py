@@ -263,9 +263,19 @@ class Application:
     queries: tuple[Query, ...] = ()
     is_built: bool = False
     assets_of_code: frozenset[str] = frozenset()
+    _by_kind: Mapping[str, tuple[Component, ...]] = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        """Sort the components by kind once: the application element is looked for with each of them."""
+        found: dict[str, list[Component]] = {}
+        for component in self.components:
+            found.setdefault(component.kind, []).append(component)
+        object.__setattr__(self, "_by_kind", {kind: tuple(items) for kind, items in found.items()})
 
     def of_kind(self, *kinds: ComponentKind) -> Iterator[Component]:
         """Yield the components of the given kinds."""
+        if len(kinds) == 1:
+            return iter(self._by_kind.get(kinds[0], ()))
         return (component for component in self.components if component.kind in kinds)
 
     def qualified_name(self, component: Component) -> str:

@@ -686,9 +686,11 @@ _Progress: TypeAlias = frozenset[int] | None
 
 @dataclass(frozen=True, slots=True)
 class _Scan:
-    """Steps one pattern over a text whose end is not known yet."""
+    """Steps one pattern over a text whose end is not known yet; each step is taken once."""
 
     pattern: Pattern
+    _stepped: dict[tuple[frozenset[int], int], frozenset[int]] = field(default_factory=dict)
+    _entered: dict[tuple[frozenset[int], bool, bool], _Progress] = field(default_factory=dict)
 
     def matches_at_end(self, progress: _Progress, text: str) -> bool:
         return progress is None or self._enter(progress, text, at_end=True) is None
@@ -700,39 +702,45 @@ class _Scan:
     def step(self, states: _Progress, code: int) -> _Progress:
         if states is None:
             return None
-        automaton = self.pattern.automaton
-        return frozenset(
-            following
-            for state in states
-            for first, last in automaton.characters[state] or ()
-            if first <= code <= last
-            for following in automaton.following[state]
-        )
+        asked = (states, code)
+        if asked not in self._stepped:
+            automaton = self.pattern.automaton
+            self._stepped[asked] = frozenset(
+                following
+                for state in states
+                for first, last in automaton.characters[state] or ()
+                if first <= code <= last
+                for following in automaton.following[state]
+            )
+        return self._stepped[asked]
 
     def _enter(self, progress: frozenset[int], text: str, *, at_end: bool) -> _Progress:
-        states: set[int] = set()
-        for state in (*progress, self.pattern.first):
-            self.pattern.enter(state, states, at_begin=not text, at_end=at_end)
-        return None if self.pattern.last in states else frozenset(states)
+        asked = (progress, not text, at_end)
+        if asked not in self._entered:
+            states: set[int] = set()
+            for state in (*progress, self.pattern.first):
+                self.pattern.enter(state, states, at_begin=not text, at_end=at_end)
+            self._entered[asked] = None if self.pattern.last in states else frozenset(states)
+        return self._entered[asked]
 
 
 def _distinct_characters(scans: Sequence[_Scan], entered: Sequence[_Progress]) -> Iterator[str]:
     """Yield a character of each set that all states treat alike, plain ones where there are any."""
-    borders = {0, _LAST + 1, *_PLAIN_BORDERS}
-    for scan, states in zip(scans, entered, strict=True):
+    borders: dict[int, set[tuple[int, int, int]]] = {code: set() for code in (0, _LAST + 1, *_PLAIN_BORDERS)}
+    for number, (scan, states) in enumerate(zip(scans, entered, strict=True)):
         for state in states or ():
-            for first, last in scan.pattern.automaton.characters[state] or ():
-                borders |= {first, last + 1}
-    ordered = sorted(borders)
-    taken: set[tuple[bool, ...]] = set()
-    for code in sorted(ordered[:-1], key=lambda code: (not chr(code).isalnum(), not chr(code).isprintable())):
-        alike = tuple(
-            any(first <= code <= last for first, last in scan.pattern.automaton.characters[state] or ())
-            for scan, states in zip(scans, entered, strict=True)
-            for state in sorted(states or ())
-        )
-        if alike not in taken:
-            taken.add(alike)
+            for place, (first, last) in enumerate(scan.pattern.automaton.characters[state] or ()):
+                borders.setdefault(first, set()).add((number, state, place))
+                borders.setdefault(last + 1, set()).add((number, state, place))
+    taking: set[tuple[int, int, int]] = set()  # the ranges that the characters from a border on are in
+    alike: dict[int, frozenset[tuple[int, int]]] = {}
+    for code in sorted(borders)[:-1]:
+        taking ^= borders[code]
+        alike[code] = frozenset((number, state) for number, state, _ in taking)
+    taken: set[frozenset[tuple[int, int]]] = set()
+    for code in sorted(alike, key=lambda code: (not chr(code).isalnum(), not chr(code).isprintable())):
+        if alike[code] not in taken:
+            taken.add(alike[code])
             yield chr(code)
 
 

@@ -351,6 +351,19 @@ def test_a_scan_ends_in_time_keeps_what_was_read_and_goes_on_from_there(tmp_path
 
 
 @pytest.mark.slow
+def test_files_that_take_all_the_time_of_each_run_keep_no_other_from_being_read(tmp_path: Path) -> None:
+    folder = write_apps(tmp_path / "apps", 6)
+    hostile = ["apps/a/loop1.apk", "apps/a/loop2.apk"]
+    (folder / "a").mkdir()
+    for source in hostile:
+        (tmp_path / source).write_bytes(b"PK\x03\x04")
+    settings = {"work": WORK, "workers": 1, "deadline": 500.0, "run_deadline": 5.0}
+    left = [sorted(scan_into(tmp_path / "c", folder, **settings).out_of_time) for _ in range(4)]
+    assert len(left[0]) == 6 + SAMPLES + len(hostile)
+    assert left[-1] == hostile
+
+
+@pytest.mark.slow
 def test_a_worker_that_somebody_ends_loses_nothing(apps: Path) -> None:
     items = list_inputs([str(apps)]).items
     pool = ProcessPool(PoolSettings(workers=2, work=SLOW))

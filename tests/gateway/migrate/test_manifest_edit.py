@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given, strategies as st
 from lxml import etree
 
+from counted_work import check_linear
 from droidgate_android import manifest_edit
 from droidgate_android.manifest_edit import merge_manifest
 from droidgate_mappings.model.errors import InputError
@@ -299,3 +300,18 @@ def test_a_long_text_that_is_not_ascii_is_decoded_once() -> None:
     ends = [number * 9 for number in range(1, 1001)]
     assert [offsets[end] for end in (*ends, 9)] == [number * 8 for number in (*range(1, 1001), 1)]
     assert Counted.taken <= len(data) + 9
+
+
+def test_work_grows_with_the_length_of_both_manifests_alone() -> None:
+    def components(name: str, count: int) -> str:
+        inner = "".join(
+            f'<activity android:name=".{name}{number}" android:exported="true" />' for number in range(count)
+        )
+        attributes = 'xmlns:android="http://schemas.android.com/apk/res/android" package="a.b"'
+        return f"<manifest {attributes}><application>{inner}</application></manifest>"
+
+    def merge(count: int) -> None:
+        merged = merge_manifest(components("Ü", count), components("Added", count), path="m.xml")
+        assert merged.count("<activity") == 2 * count
+
+    check_linear(merge, 500)

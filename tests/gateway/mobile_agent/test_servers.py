@@ -466,7 +466,7 @@ def test_each_tool_has_a_schema_that_ufos_client_can_read(plain: ServedPhone) ->
         schema = tool.output_schema
         if tool.name == "capture_screenshot" or "target_info" in tool.name:
             assert schema["x-fastmcp-wrap-result"] is True
-            targets = {"type": "array", "items": {"$ref": "#/$defs/TargetInfo"}}
+            targets = {"type": "array", "items": {"allOf": [{"$ref": "#/$defs/TargetInfo"}]}}
             assert schema["properties"]["result"] in ({}, targets)
         else:
             assert schema == {"type": "object", "additionalProperties": True}

@@ -46,6 +46,8 @@ from droidgate.calls.traces import open_trace
 from droidgate.devices.adb_client import AdbClient, ServerAddress
 from droidgate.devices.app_installation import uninstall
 from droidgate.devices.device import Device
+from droidgate.serving import call_tasks
+from droidgate.serving.http_transport import FrontDoor
 from droidgate.serving.phone_tools import MAX_CALLS, PhoneTools, ServedPhone
 from droidgate.serving.served_files import SharedFolders
 from droidgate.serving.server_application import plan_tokens
@@ -61,7 +63,7 @@ from droidgate.sources.phone_source import PhoneRequest, read_phone
 from droidgate_android.apk.signing_keys import load_or_make_key, make_key
 from droidgate_mappings.formats.format import load_formats
 from droidgate_mappings.formats.installed import SHIM_PACKAGE, SHIM_PREFIX
-from droidgate_mappings.model.errors import DeviceError, WriteError
+from droidgate_mappings.model.errors import DeviceError, DroidgateError, WriteError
 from droidgate_mappings.model.json_values import Json, canonical_json
 from droidgate_mappings.values.failures import CallError
 from droidgate_phone.apps.app_registry import BEHAVIOURS
@@ -94,7 +96,7 @@ from gateway.serving.running_servers import (
     text_of,
 )
 from gateway.serving.soak import FAULTS, FaultyAdb, soak
-from gateway.serving.task_client import Tasks, send as send_of_task, until
+from gateway.serving.task_client import AnyResult, Tasks, send as send_of_task, until
 from requirements_of_tests import node, require
 
 pytestmark = pytest.mark.anyio
@@ -450,42 +452,92 @@ DENY_IT = f'{DENY}client = "mcp:test-*"\n'
 DENIED = "denied: a rule of the policy denies it"
 
 
-@pytest.mark.parametrize(("call", "ask", "kept", "allow", "said"), [
-    (ADD, None, {}, None, "needs_approval"),
-    (ADD, Answers(None), {}, None, "denied"),
-    (ADD, None, {"pins.json": "{"}, None, "backend_failure"),
-    (ADD, None, {"policy.toml": DENY_IT}, None, DENIED),
-    (ADD, None, {"policy.toml": DENY_IT}, "*", DENIED),
-    (("pdftool_page_count", {"path": "droidgate://files/a.pdf"}), None, {}, None, "invalid_argument"),
-    (("notes_createNote", {"title": 1}), None, {}, None, "invalid_argument"),
+PAGES = ("pdftool_page_count", {"path": "/sdcard/Download/x.pdf"})
+READS = ("resources/read", {"uri": "droidgate://absent"})
+NOT_THERE = DeviceError("the device is not there", place="emulator-1", hint="droidgate phone start")
+
+
+@pytest.mark.parametrize(("call", "ask", "kept", "allow", "fault", "said"), [
+    (ADD, None, {}, None, None, "needs_approval"),
+    (ADD, Answers(None), {}, None, None, "denied"),
+    (ADD, None, {"pins.json": "{"}, None, None, "backend_failure"),
+    (ADD, None, {"policy.toml": DENY_IT}, None, None, DENIED),
+    (ADD, None, {"policy.toml": DENY_IT}, "*", None, DENIED),
+    (("pdftool_page_count", {"path": "droidgate://files/a.pdf"}), None, {}, None, None, "invalid_argument"),
+    (("notes_createNote", {"title": 1}), None, {}, None, None, "invalid_argument"),
+    (PAGES, None, {}, "*", Faults(silent=frozenset({PDF_TOOL})), "timeout"),
+    (ADD, None, {}, "*", WriteError("no room", hint="droidgate audit"), "backend_failure: no room"),
+    (ADD, None, {}, "*", NOT_THERE, "unavailable: emulator-1: the device is not there"),
+    (("tally_add_point", {}), None, {}, None, None, "unknown tool"),
+    (READS, None, {}, None, None, "unknown resource"),
+    (("prompts/get", {"name": "x"}), None, {}, None, None, "Method not found"),
 ], ids=["no approval", "a refusal", "damaged pins", "a rule", "a rule over --allow", "no such file",
-    "no text"])  # fmt: skip
-@pytest.mark.parametrize("search", [False, True], ids=["tools", "search"])
+    "no text", "no answer", "no room for the log", "no phone", "no such tool", "no such resource",
+    "no prompts"])  # fmt: skip
+@pytest.mark.parametrize(
+    "way",
+    ["tools", *(pytest.param(way, marks=pytest.mark.slow) for way in ("search", "tasks", "2025-11-25"))],
+)
 async def test_nothing_that_a_model_reads_names_a_command_that_grants(
     own: ReachedPhone,
     caplog: pytest.LogCaptureFixture,
+    monkeypatch: pytest.MonkeyPatch,
     call: tuple[str, dict[str, Any]],
-    ask: Ask | None,
+    ask: Answers | None,
     kept: dict[str, str],
     allow: str | None,
+    fault: Faults | DroidgateError | None,
     said: str,
-    search: bool,  # noqa: FBT001
+    way: str,
 ) -> None:
     for name, text in kept.items():
         (own.folder / name).write_text(text)
         (own.folder / name).chmod(0o600)
-    async with connected(SearchTools(tools_of(own, allow=allow), always=search), "2026-07-28", ask) as client:
-        found = ("call_tool", {"name": call[0], "arguments": call[1]})
-        result = await client.call_tool(*(found if search else call))
-        assert result.is_error
-        assert text_of(result).startswith(said)
-        read = [text_of(result), client.instructions or ""]
-        for resource in (await client.list_resources()).resources:
-            contents = (await client.read_resource(resource.uri)).contents
-            read += [content.text for content in contents]  # type: ignore[union-attr]
-        assert [found for text in read for found in _GRANTING.finditer(text)] == []
+    if isinstance(fault, Faults):
+        monkeypatch.setattr(own.phone.system, "faults", fault)
+    elif fault is not None:
+        monkeypatch.setattr(AuditLog, "start", Mock(side_effect=fault))
+    read: list[str] = []
+
+    async def keep_and_serve(door: FrontDoor, scope: Any, receive: Any, send: Any) -> None:
+        async def keep(message: Any) -> None:
+            read.append(message.get("body", b"").decode())
+            await send(message)
+
+        await serve(door, scope, receive, keep)
+
+    serve = FrontDoor.__call__
+    monkeypatch.setattr(FrontDoor, "__call__", keep_and_serve)
+    # Every call that takes any time is a task for a client that takes tasks.
+    monkeypatch.setattr(call_tasks, "GRACE_SECONDS", 0.0)
+    options: dict[str, Any] = {"extensions": [Tasks({"action": "decline"})]} if way == "tasks" else {}
+    tools = SearchTools(tools_of(own, allow=allow, deadline=2), always=way == "search")
+    revision = way if way in REVISIONS else "2026-07-28"
+    with running_server(tools) as server:
+        async with http_client(server, revision, ask, **options) as client:
+            await client.list_tools()
+            for resource in (await client.list_resources()).resources:
+                await client.read_resource(resource.uri)
+            text = await _refusal(client, call, is_found=way == "search")
+    assert said in text
+    assert [found for text in read for found in _GRANTING.finditer(text)] == []
+    assert any(said in text for text in read)
     if said == DENIED:
         assert caplog.messages[-1].endswith(f"; hint: see rule 1 of {own.folder / 'policy.toml'}")
+
+
+async def _refusal(client: Client, call: tuple[str, dict[str, Any]], *, is_found: bool) -> str:
+    name, arguments = call
+    try:
+        if "/" in name:
+            request = mcp_types.Request[dict[str, Any], str](method=name, params=arguments)
+            await client.session.send_request(request, AnyResult)
+        found = ("call_tool", {"name": name, "arguments": arguments})
+        result = await client.call_tool(*(found if is_found else call))
+    except MCPError as error:
+        return f"{error.message} {error.data}"
+    assert result.is_error
+    return text_of(result)
 
 
 @pytest.mark.parametrize(("rule", "listed"), [

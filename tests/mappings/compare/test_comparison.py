@@ -7,10 +7,12 @@ from typing import Any
 
 import pytest
 
+from counted_work import check_linear
 from droidgate_mappings.compare import Comparison, Weight, compare_sets
 from droidgate_mappings.json_schema import read_schema
 from droidgate_mappings.model.capability import Capability, CapabilitySet, Effects, Provider, State
 from droidgate_mappings.model.types import ObjectType, Property, RefType, ScalarType, Type
+from titled_rows import titled
 
 Schema = dict[str, Any]
 
@@ -353,6 +355,25 @@ def test_a_change_in_a_long_choice_is_decided(new: Schema, weights: tuple[str, s
     for of, weight in zip((_given, _taken), weights, strict=True):
         (change,) = _compare(of(_kinds(60)), of(new)).all_changes()
         assert change.weight.value == weight
+
+
+@titled("choice", {
+    "one of objects that a constant tells apart": _kinds,
+    "any of them": lambda count: {"anyOf": _kinds(count)["oneOf"]},
+    "one of constants": lambda count: {"oneOf": [{"const": f"k{at}"} for at in range(count)]},
+    "all of objects": lambda count: {"allOf": [object_(required=[f"p{at}"]) for at in range(count)]},
+})  # fmt: skip
+def test_a_choice_of_twice_the_length_is_twice_the_work(choice: Callable[[int], Schema]) -> None:
+    check_linear(lambda count: _compare(_given(choice(count)), _given(choice(count + 1))).all_changes(), 60)
+
+
+def test_a_choice_of_very_many_that_overlap_is_not_decided() -> None:
+    def choice(count: int) -> Schema:
+        return {"oneOf": [object_(required=[f"p{at}"]) for at in range(count)]}
+
+    changes = _compare(_given(choice(720)), _given(choice(721))).all_changes()
+    assert {change.weight for change in changes} == {Weight.NOT_DECIDED}
+    assert changes[0].message.endswith("; not decided: there are too many alternatives")
 
 
 def test_parameters_come_and_go() -> None:

@@ -2,7 +2,7 @@
 
 `tools/list` shows them in shapes that UFO's client can read (reference mobile-agent 1): it makes a class of
 each schema that lists properties, and fails on what it then gets. So an object's schema lists none, items
-refer to a definition, and what is not an object is wrapped as FastMCP does it.
+are all of one definition, and what is not an object is wrapped as FastMCP does it.
 """
 
 from __future__ import annotations
@@ -82,10 +82,12 @@ def _output_schema(command: MobileAgentCommand) -> dict[str, Any]:
     if not is_wrapped(command):
         return _ANY_OBJECT
     is_list = command.result["type"] == "array"
+    # UFO's own items are the reference itself, which FastMCP 4.2 and later follow to a class.
+    targets = {**command.result, "items": {"allOf": [command.result["items"]]}} if is_list else {}
     schema: dict[str, Any] = {
         "type": "object",
         # A picture may be a text or an object: with a type here, the client would refuse one of them.
-        "properties": {_RESULT: command.result if is_list else {}},
+        "properties": {_RESULT: targets},
         "required": [_RESULT],
         "x-fastmcp-wrap-result": True,
     }
