@@ -50,7 +50,7 @@ def read_ours(path: Path) -> Facts:
                     application.resources.read_file(entry.resource)
         elements = next(apk.manifest.child_elements("application"))
         aliases = len(list(elements.child_elements("activity-alias")))
-        kinds = [other.kind for other in application.components]
+        kinds = [component.kind for component in application.components]
         return Facts(
             apk.package, application.label, kinds.count("service"), kinds.count("activity") - aliases
         )

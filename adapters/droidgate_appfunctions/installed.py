@@ -65,7 +65,7 @@ def read_installed(application: Application, state: InstalledState, context: Rea
     reader = ListingReader(place, ReadingContext(strict=context.strict))
     found = list(_providers_of(rest, application, reader))
     return Reading(
-        (*(_with_states(other, listed) for other in reading.providers), *found),
+        (*(_with_states(provider, listed) for provider in reading.providers), *found),
         (
             *reading.findings,
             *_not_indexed(reading, listed, application, state.facts),
@@ -148,7 +148,9 @@ def _providers_of(
     groups: dict[tuple[str | None, bool], list[ListedFunction]] = {}
     for function in functions:
         groups.setdefault((function.service, function.of_application), []).append(function)
-    components = {application.qualified_name(other): other for other in application.of_kind("service")}
+    components = {
+        application.qualified_name(component): component for component in application.of_kind("service")
+    }
     for (service, _), members in groups.items():
         listed = reader.read_functions(members, package=application.package, service=service)
         component = components.get(service or "")

@@ -195,7 +195,9 @@ def _write_provider_meta(provider: Provider, shape: Mapping[str, Json] | None, u
     if left:
         written["fields"] = {name: value for name, value in further.items() if name in left}
     own = provider.extensions.get(FORMAT_ID, {})
-    documents = {name: other for name, other in own.items() if not name.startswith("/") and name != used}
+    documents = {
+        name: document for name, document in own.items() if not name.startswith("/") and name != used
+    }
     if documents:
         written["documents"] = documents
     meta = read_members(own, META_POINTER)

@@ -268,12 +268,12 @@ class Apk:
 
     def _flags_of(self, identifier: int) -> dict[str, bool | int]:
         found: dict[str, bool | int] = {}
-        for other in self.resources.values_of(identifier) if self.resources is not None else ():
-            value = other.value
+        for resource in self.resources.values_of(identifier) if self.resources is not None else ():
+            value = resource.value
             if isinstance(value, TypedValue):
                 flag = value.data if value.type in REFERENCE_TYPES else flag_value(value)
                 if flag is not None:
-                    found.setdefault(other.configuration.qualifier, flag)
+                    found.setdefault(resource.configuration.qualifier, flag)
         return found
 
     def text_of(self, value: TypedValue | None) -> str | None:
@@ -376,14 +376,14 @@ class Apk:
         # Reading it first reports what is evasive or broken about it.
         self.read_signature(sdk)
         target = self.target_sdk
-        base, *others = (verify_signature(other.archive, sdk, target_sdk=target) for other in self._parts)
+        base, *others = (verify_signature(part.archive, sdk, target_sdk=target) for part in self._parts)
         if base.verified:
-            for part, other in zip(self._parts[1:], others, strict=True):
+            for part, signature in zip(self._parts[1:], others, strict=True):
                 name = part.archive.name
-                if not other.verified:
-                    problem = other.problem or "it is not signed"
+                if not signature.verified:
+                    problem = signature.problem or "it is not signed"
                     return replace(base, verified=False, problem=f"the split {name}: {problem}")
-                if set(other.certificates) != set(base.certificates):
+                if set(signature.certificates) != set(base.certificates):
                     problem = f"the split {name} is signed by another key than the base"
                     return replace(base, verified=False, problem=problem)
         return base

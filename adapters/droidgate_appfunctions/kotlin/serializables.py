@@ -260,7 +260,9 @@ class Serializables:
                         message, declaration.file, annotation.line, "write it without a target"
                     )
             kept = tuple(
-                other for other in parameter.annotations if other.target in {None, "property", "field"}
+                annotation
+                for annotation in parameter.annotations
+                if annotation.target in {None, "property", "field"}
             )
             return parameter.kdoc, parameter.type, kept
         declared = declaration.properties[parameter.name]

@@ -274,7 +274,9 @@ class MainActivity(Activity):
             "MMCP": context.query_activities(Intent(ACTION_MMCP_ADVERTISE)),
             "BROADCAST": context.query_receivers(Intent(ACTION_BROADCAST_DISCOVERY)),
         }
-        found = [f"{name} {item.flatten_short()}" for name, them in by_protocol.items() for item in them]
+        found = [
+            f"{name} {item.flatten_short()}" for name, services in by_protocol.items() for item in services
+        ]
         nothing = "" if found else context.read_string_resource("@string/no_tools") or ""
         children = (
             View("text", "answer", nothing),

@@ -109,7 +109,7 @@ class PackageManager:
             AndroidError: there is not so much left.
         """
         with self.lock:
-            taken = self._files.used + sum(other.reserved for other in self.sessions.values())
+            taken = self._files.used + sum(session.reserved for session in self.sessions.values())
             if taken + size > self._files.capacity:
                 message = "java.io.IOException: Requested internal only, but not enough space"
                 raise AndroidError("android.os.ParcelableException", message)

@@ -100,7 +100,7 @@ def _only_application(modules: list[_Module], project: Path) -> _Module:
 def _main_source_sets(project: Path) -> Iterator[Path]:
     for folder, folders, files in os.walk(project):
         folders[:] = sorted(
-            other for other in folders if other not in _SKIPPED_FOLDERS and not other.startswith(".")
+            name for name in folders if name not in _SKIPPED_FOLDERS and not name.startswith(".")
         )
         if MANIFEST in files and Path(folder).name == "main":
             yield Path(folder)

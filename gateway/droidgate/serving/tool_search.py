@@ -165,7 +165,7 @@ class SearchTools:
             self._index = snapshot, ToolIndex(snapshot.tools)
         found: list[Json] = []
         for tool, *others in self._index[1].find(query, limit):
-            same: list[Json] = [other.name for other in others]
+            same: list[Json] = [twin.name for twin in others]
             found.append(
                 {
                     "name": tool.name,

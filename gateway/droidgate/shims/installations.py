@@ -127,7 +127,7 @@ class RemovedShims:
     def is_done(self) -> bool:
         """Whether every step was done."""
         steps = [step for _, step in self.removed] + ([] if self.released is None else [self.released])
-        return all(other.outcome == "done" for other in steps)
+        return all(step.outcome == "done" for step in steps)
 
 
 def prepare_shims(place: ShimPlace, request: InstallRequest, report: Report) -> PreparedInstallation:
@@ -201,7 +201,9 @@ def uninstall_shims(
     names = sorted(filter(is_shim, place.packages()))
     chosen = names if every_shim else _find_names(named, installed_shims(place))
     callers = _installed_callers(place)
-    removed = [(fromkey, remove_shim(place, fromkey)) for fromkey in dict.fromkeys(chosen)]
+    removed = [
+        (application_id, remove_shim(place, application_id)) for application_id in dict.fromkeys(chosen)
+    ]
     signers = {caller.signer for caller in callers if caller.application_id in chosen}
     released = release_identity(place, signers) if signers else None
     left = [caller.application_id for caller in callers if caller.application_id not in chosen]

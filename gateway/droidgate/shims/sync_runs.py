@@ -120,8 +120,8 @@ def _change_of(built: BuiltShim, installed: InstalledShim | None) -> PlannedChan
     if installed is None:
         return PlannedChange("came", built.application_id, built, "it has no shim yet")
     if installed.status is None:
-        said = installed.problem.message if installed.problem is not None else "no answer"
-        return PlannedChange("changed", built.application_id, built, f"the shim does not answer: {said}")
+        reason = installed.problem.message if installed.problem is not None else "no answer"
+        return PlannedChange("changed", built.application_id, built, f"the shim does not answer: {reason}")
     if installed.status.build == built.build:
         return PlannedChange("same", built.application_id, built, "the shim is as it should be")
     return PlannedChange("changed", built.application_id, built, _difference(installed.status, built))
@@ -381,7 +381,7 @@ def _with_identity(plan: SyncPlan, synced: Sequence[Synced]) -> list[Synced]:
     """Let `dev.droidgate.shim` call app functions for the shims that are there, or end that."""
     if plan.callers:
         done = set_up_identity(plan.place, plan.callers, plan.key.signing)
-        steps = done.steps if any(other.outcome in {"done", "refused"} for other in done.steps) else ()
+        steps = done.steps if any(step.outcome in {"done", "refused"} for step in done.steps) else ()
         works = done.works
     else:
         step = release_identity(plan.place, {plan.key.signing.digest})

@@ -369,7 +369,7 @@ class _PhoneReader:
 
     def read_apps(self, packages: Sequence[InstalledPackage]) -> list[InstalledApp]:
         """Read apps, those whose APKs are as they were from what was kept."""
-        kept = {other.name: self.load(other) for other in packages}
+        kept = {package.name: self.load(package) for package in packages}
         paths = {
             path for record in kept.values() if record is not None for path in record[0].get("files", {})
         }

@@ -468,7 +468,7 @@ def _find_same(
     declared: Sequence[Provider], provider: Provider, application: Application, taken: set[int]
 ) -> int | None:
     """Return the position of the provider that source code declares too, None without one."""
-    ids = {other.id for other in provider.capabilities}
+    ids = {capability.id for capability in provider.capabilities}
     for position, item in enumerate(declared):
         if _is_component(item.component, provider.component, application):
             return position
@@ -548,7 +548,7 @@ def _differences(from_code: Provider, built: Provider) -> list[Finding]:
         # What the form of the output cannot hold is not missing in it.
         code = fit_provider(code, dialect.capacity, built.protocol, dialect.id).provider
     compared = compare_sets(CapabilitySet(providers=(code,)), CapabilitySet(providers=(built,)))
-    places = {other.id: other.source for other in from_code.capabilities}
+    places = {capability.id: capability.source for capability in from_code.capabilities}
     findings = []
     for provider in compared.providers:
         for capability in provider.capabilities:

@@ -204,8 +204,8 @@ def _listed_values(stated: Mapping[str, list[Json]]) -> list[Json] | None:
 
 def _missing_in(known: Iterable[Json], values: Iterable[Json]) -> list[Json]:
     """Return the values that are not among others."""
-    there = {*map(exact, known)}
-    return [value for value in values if exact(value) not in there]
+    known_values = {*map(exact, known)}
+    return [value for value in values if exact(value) not in known_values]
 
 
 def _words_for_lists(before: list[Json] | None, after: list[Json] | None) -> tuple[str, str]:
@@ -666,7 +666,7 @@ class _Pair:
         gone, come = list(olds), list(news)
         for fits in same:
             for item in list(gone):
-                partner = next((other for other in come if fits(item, other)), None)
+                partner = next((candidate for candidate in come if fits(item, candidate)), None)
                 if partner is not None:
                     pairs.append((item, partner))
                     gone.remove(item)

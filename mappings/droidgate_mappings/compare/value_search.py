@@ -217,8 +217,8 @@ class _Exactly(_Item):
         return [[(item, at == place) for at, item in enumerate(items)] for place in range(len(items))]
 
     def holds_for_kind(self, value: Any) -> bool | None:
-        held = [item.holds(value) for item in self.items]
-        return None if None in held else held.count(True) == 1
+        answers = [item.holds(value) for item in self.items]
+        return None if None in answers else answers.count(True) == 1
 
 
 @_atom
@@ -337,9 +337,9 @@ class _Contains(_Item):
         return fewer + more
 
     def holds_for_kind(self, value: Any) -> bool | None:
-        held = [self.part.holds(item) for item in value]
-        count = held.count(True)
-        return None if None in held else self.least <= count and (self.most is None or count <= self.most)
+        answers = [self.part.holds(item) for item in value]
+        count = answers.count(True)
+        return None if None in answers else self.least <= count and (self.most is None or count <= self.most)
 
 
 @_atom
@@ -513,9 +513,9 @@ class Part(_Item):
         if visit in self.search.visited:
             return None
         self.search.visited.add(visit)
-        held = _all_of([atom.holds(value) for atom in self.atoms])
+        answer = _all_of([atom.holds(value) for atom in self.atoms])
         self.search.visited.discard(visit)
-        return held
+        return answer
 
 
 _State: TypeAlias = "frozenset[tuple[Part, bool]]"
@@ -804,10 +804,10 @@ class _Branch:
         """Take apart what can hold in one way only; return whether the rest may hold."""
         while self.pending:
             item, is_true = self.pending.pop()
-            held = self.seen.get(item)
-            if held is is_true or (held is None and not is_true and self.is_excluded(item)):
+            known = self.seen.get(item)
+            if known is is_true or (known is None and not is_true and self.is_excluded(item)):
                 continue
-            if held is not None:
+            if known is not None:
                 return False
             self.seen[item] = is_true
             if is_true and isinstance(item, Part) and self.kind == OBJECT:
@@ -840,10 +840,10 @@ class _Branch:
                 continue
             left = []
             for way in ways:
-                held = self._holds(way)
-                if held:
+                answer = self._holds(way)
+                if answer:
                     break
-                if held is None:
+                if answer is None:
                     left.append(way)
             else:
                 if not left:
@@ -858,12 +858,12 @@ class _Branch:
         """Return whether a way holds by what is seen; None where that is open."""
         answer: bool | None = True
         for item, is_true in way:
-            held = self.seen.get(item)
-            if held is None:
-                held = False if self.is_excluded(item) else None
-            if held is None:
+            known = self.seen.get(item)
+            if known is None:
+                known = False if self.is_excluded(item) else None
+            if known is None:
                 answer = None
-            elif held is not is_true:
+            elif known is not is_true:
                 return False
         return answer
 
@@ -874,7 +874,7 @@ class _Branch:
 
     def required(self, atom: type, *, is_true: bool = True) -> list[Any]:
         """Return the atoms of a class that have to hold, or not to hold."""
-        return [each for each, wanted in self.atoms if type(each) is atom and wanted is is_true]
+        return [each for each, expected in self.atoms if type(each) is atom and expected is is_true]
 
     def sizes(self, kind: str) -> tuple[int, int | None]:
         """Return the least and the greatest size, None without a greatest one."""
@@ -1036,7 +1036,7 @@ class ValueSearch:
         except UnclearError as error:
             return Unclear(str(error))
         if isinstance(answer, Found) and unread:
-            if answer.is_shown and all(atom.holds(answer.value) is wanted for atom, wanted in unread):
+            if answer.is_shown and all(atom.holds(answer.value) is expected for atom, expected in unread):
                 return answer
             return Unclear(unread[0][0].reason)
         return answer
@@ -1077,12 +1077,12 @@ class ValueSearch:
         for value in listed.values:
             if kind_of_value(value) != kind:
                 continue
-            held = [
+            answers = [
                 atom.holds(value) is is_true
                 for atom, is_true in branch.atoms
                 if not isinstance(atom, _Unread | _Unevaluated)
             ]
-            if all(held):
+            if all(answers):
                 return Found(value)
             is_unclear |= any(atom.holds(value) is None for atom, _ in branch.atoms)
         return Unclear("a listed value is not checked") if is_unclear else None
@@ -1101,7 +1101,7 @@ class ValueSearch:
         missed = [atom.step for atom in branch.required(_Multiple, is_true=False)]
         taken = {_fraction(value) for value in refused}
         step = _common_multiple(steps) if steps else None
-        if step is not None and any((step / other).denominator == 1 for other in missed):
+        if step is not None and any((step / divisor).denominator == 1 for divisor in missed):
             return None
         is_finite = False
         count = 0
@@ -1110,7 +1110,7 @@ class ValueSearch:
             if (
                 _is_within(value, low, high)
                 and value not in taken
-                and not any((value / other).denominator == 1 for other in missed)
+                and not any((value / divisor).denominator == 1 for divisor in missed)
             ):
                 number = _number(value)
                 return Found(number, number is not None)
@@ -1191,8 +1191,8 @@ class ValueSearch:
                     equal_to[position] = further
                 else:
                     states[position] |= {further}
-        for position, other in equal_to.items():
-            states[other] = states[position] = states[position] | states[other]
+        for position, equal in equal_to.items():
+            states[equal] = states[position] = states[position] | states[equal]
         are_distinct = bool(branch.required(_Distinct))
         if are_distinct and equal_to:
             return None
@@ -1253,10 +1253,10 @@ class ValueSearch:
                 return answer
             values[name] = answer.value
             shown &= answer.is_shown
-        wanted = names.least
-        while len(values) < wanted or (shown and exact(values) in map(exact, refused)):
+        least = names.least
+        while len(values) < least or (shown and exact(values) in map(exact, refused)):
             if names.most is not None and len(values) >= names.most:
-                return None if len(values) < wanted else Unclear("a refused object is the only one tried")
+                return None if len(values) < least else Unclear("a refused object is the only one tried")
             if len(values) >= _LONGEST:
                 return Unclear("the objects are too large")
             another, added = names.further(values)
@@ -1296,11 +1296,11 @@ class _ObjectNames:
         """Return whether a member may have a name."""
         if any(atom.name == name for atom in self.branch.required(_Required, is_true=False)):
             return False
-        held = _all_of(atom.part.holds(name) for atom in self.branch.required(_Names))
-        if held is None:
+        answer = _all_of(atom.part.holds(name) for atom in self.branch.required(_Names))
+        if answer is None:
             message = "the names of properties are not checked"
             raise UnclearError(message)
-        return held
+        return answer
 
     def state_of(self, name: str) -> _State:
         """Return what the value of a member has to be."""
@@ -1467,17 +1467,17 @@ def _text_of(matching: list[str], missed: list[str], least: int, most: int | Non
         raise UnclearError(f"a pattern is not compared: {error}") from None
 
 
-def _all_of(held: Iterable[bool | None]) -> bool | None:
+def _all_of(answers: Iterable[bool | None]) -> bool | None:
     answer: bool | None = True
-    for each in held:
+    for each in answers:
         if each is False:
             return False
         answer = None if each is None else answer
     return answer
 
 
-def _opposite(held: bool | None) -> bool | None:  # noqa: FBT001
-    return None if held is None else not held
+def _opposite(answer: bool | None) -> bool | None:  # noqa: FBT001
+    return None if answer is None else not answer
 
 
 _Limit: TypeAlias = "tuple[Fraction, bool] | None"

@@ -122,7 +122,7 @@ def _definitions_with(definitions: Mapping[str, Type], judge: Judge, *, is_assum
     pending = list(definitions)
     while pending:
         name = pending.pop()
-        answer = judge(definitions[name], lambda other: answers.get(other, is_assumed))
+        answer = judge(definitions[name], lambda referred: answers.get(referred, is_assumed))
         if answer != answers[name]:
             answers[name] = answer
             pending.extend(users[name])

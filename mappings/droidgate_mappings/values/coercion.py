@@ -164,7 +164,7 @@ def _unique(value: Json, bound: Json) -> str | None:
     for item in value:
         # A number and the text of its normal form have one key.
         alike = seen.setdefault(canonical_json(_normal(item)), [])
-        if any(json_equal(item, other) for other in alike):
+        if any(json_equal(item, seen_item) for seen_item in alike):
             return f"duplicate item {shown_json(item)}"
         alike.append(item)
     return None

@@ -77,8 +77,8 @@ def read_hierarchy(text: str) -> str:
     """
     start, end = text.find(_START), text.rfind(HIERARCHY_END)
     if start < 0 or end < start:
-        said = next((line.strip() for line in text.splitlines() if line.strip()), "no output")
-        raise InputError(f"uiautomator returned no hierarchy: {said[:200]}")
+        first_line = next((line.strip() for line in text.splitlines() if line.strip()), "no output")
+        raise InputError(f"uiautomator returned no hierarchy: {first_line[:200]}")
     return text[start : end + len(HIERARCHY_END)]
 
 

@@ -201,8 +201,8 @@ def differences_page(differences: Iterable[PinDifference]) -> list[Block]:
         if item.comparison is not None:
             blocks += changes_page(item.comparison)
         blocks.append(Line())
-    said = (f"{count} {_STATES[state]}" for state, count in counts.items() if count)
-    return [*blocks, Line("; ".join(said))]
+    summary = (f"{count} {_STATES[state]}" for state, count in counts.items() if count)
+    return [*blocks, Line("; ".join(summary))]
 
 
 def changes_page(comparison: Comparison) -> list[Block]:

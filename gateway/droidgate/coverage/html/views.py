@@ -191,7 +191,7 @@ def overlap_columns(report: CoverageReport) -> list[OverlapColumn]:
     for item in report.overlap:
         for protocol in item.protocols:
             apps[protocol] = apps.get(protocol, 0) + item.apps
-    titles = {other.protocol: other.title for other in report.protocols}
+    titles = {figures.protocol: figures.title for figures in report.protocols}
     ordered = sorted(apps, key=lambda app: (-apps[app], app))
     return [
         OverlapColumn(item, titles.get(item, item), apps[item], 12 + 24 * at)
