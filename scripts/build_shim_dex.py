@@ -83,7 +83,7 @@ def find_jdk() -> Path:
     """Return the home of a JDK of the pinned major version.
 
     Raises:
-        BuildError: there is none.
+        BuildError: no such JDK is installed.
     """
     named = os.environ.get("DROIDGATE_JDK")
     on_path = shutil.which("javac")

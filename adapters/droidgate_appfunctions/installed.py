@@ -111,7 +111,7 @@ def _not_indexed(
     ]
     if not missing:
         return
-    releases = load_indexing().of_sdk(facts.release)
+    releases = load_indexing().of_sdk(facts.sdk_full)
     reports = [simulate_indexing(application, release) for release in releases]
     for item in missing:
         explained = _explanation(item.id, reports)

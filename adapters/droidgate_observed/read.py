@@ -377,7 +377,7 @@ def read_file(source: SourceFile, context: ReadingContext) -> Reading:
     """Read a declaration of tools in a file of its own.
 
     Raises:
-        InputError: it is not one.
+        InputError: the file is not a declaration of tools.
     """
     del context
     protocol = _protocol_of(source.data)

@@ -17,9 +17,9 @@ MANIFEST: Final = "AndroidManifest.xml"
 MAX_BYTES: Final = 512 * 1024 * 1024
 """All files of a source set together."""
 MAX_FILES: Final = 100_000
+SKIPPED_FOLDERS: Final = frozenset({"build", "node_modules"})
 
 _PACKED_FOLDERS: Final = ("res", "assets", "jniLibs")
-_SKIPPED_FOLDERS: Final = frozenset({"build", "node_modules"})
 _MAX_LEVELS: Final = 16
 
 
@@ -74,7 +74,7 @@ def _source_sets_below(project: Path) -> Iterator[Path]:
         if len(place.relative_to(project).parts) >= _MAX_LEVELS:
             folders.clear()
         folders[:] = sorted(
-            name for name in folders if name not in _SKIPPED_FOLDERS and not name.startswith(".")
+            name for name in folders if name not in SKIPPED_FOLDERS and not name.startswith(".")
         )
         if MANIFEST in files and place.name == "main" and place.parent.name == "src":
             folders.clear()

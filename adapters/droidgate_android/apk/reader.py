@@ -22,11 +22,11 @@ from droidgate_android.apk.apk_findings import (
 from droidgate_android.apk.archive import Archive
 from droidgate_android.apk.binary_xml import parse_binary_xml
 from droidgate_android.apk.byte_source import ByteSource
-from droidgate_android.apk.resource_table import REFERENCE_TYPES, ResourceTable, TableFile
+from droidgate_android.apk.resource_table import ResourceTable, TableFile
 from droidgate_android.apk.resource_values import flag_value, is_integer, signed, value_text
 from droidgate_android.apk.signatures import ApkSignature, read_signature, verify_signature
 from droidgate_android.apk.signing_block import NEWEST_SDK
-from droidgate_android.apk.xml_tree import TypedValue, ValueType, XmlElement
+from droidgate_android.apk.xml_tree import REFERENCE_TYPES, TypedValue, ValueType, XmlElement
 from droidgate_mappings.model.errors import BudgetError, InputError
 from droidgate_mappings.model.findings import Finding
 from droidgate_mappings.tables.framework_attributes import resource_name
@@ -251,7 +251,7 @@ class Apk:
 
     def resolve(self, value: TypedValue | None) -> TypedValue | None:
         """Follow a reference to its default value; None where it leads nowhere, or there is no value."""
-        if value is None or value.type not in {ValueType.REFERENCE, ValueType.DYNAMIC_REFERENCE}:
+        if value is None or value.type not in REFERENCE_TYPES:
             return value
         return self.resources.resolve(value) if self.resources is not None else None
 

@@ -89,7 +89,7 @@ class Reminder:
         """Return the reminder that a caller sent; its schema type says which of the two it is.
 
         Raises:
-            AppFunctionError: it is neither.
+            AppFunctionError: the schema type is neither of the two.
         """
         if not arguments.has(name):
             return None

@@ -13,10 +13,11 @@ from typing import Final
 from droidgate_mappings.formats.application import Component
 from droidgate_mappings.model.errors import InputError
 from droidgate_mappings.text.xml_text import parse_xml
-from droidgate_phone.commands import ROOT_UID, SHELL_UID, CommandCall
+from droidgate_phone.commands import CommandCall
 from droidgate_phone.commands.argument_reader import ArgumentError, ArgumentReader
 from droidgate_phone.commands.command_registry import FAILED, refuse
 from droidgate_phone.commands.service_commands import print_exception, read_user, unknown_command
+from droidgate_phone.common.uids import ROOT_UID, SHELL_UID
 from droidgate_phone.java.app_values import AppFunctionError
 from droidgate_phone.java.org_json import JsonError, parse_object, write_json
 from droidgate_phone.system.app_function_service import FunctionState, SearchResult, TimedOutError

@@ -10,6 +10,7 @@ import threading
 from collections.abc import Callable, Sequence
 from typing import Final, Literal
 
+from droidgate_phone.common.uids import FIRST_APP_UID
 from droidgate_phone.java.app_values import ActivityResult, AndroidError, View
 from droidgate_phone.java.intents import ComponentName, Intent
 from droidgate_phone.screen.window import LauncherEntry, Shown, Touched
@@ -18,7 +19,6 @@ from droidgate_phone.system.behaviour import Activity
 from droidgate_phone.system.callers import SHELL, CallerIdentity
 from droidgate_phone.system.intent_text import show_intent
 from droidgate_phone.system.package_records import InstalledPackage
-from droidgate_phone.system.package_service import FIRST_APP_UID
 from droidgate_phone.system.parcels import TRANSACTION_LIMIT, cross_intent
 from droidgate_phone.system.permission_dialogs import PermissionDialogs
 from droidgate_phone.system.permissions import AppOps

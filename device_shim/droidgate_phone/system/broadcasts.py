@@ -8,12 +8,12 @@ from dataclasses import replace
 from typing import Final
 
 from droidgate_phone.common.clocks import start_work
+from droidgate_phone.common.uids import FIRST_APP_UID, ROOT_UID, SYSTEM_UID
 from droidgate_phone.java.app_values import AndroidError, BroadcastResult
 from droidgate_phone.java.intents import Intent
 from droidgate_phone.system.behaviour import PendingBroadcast, Receiver
 from droidgate_phone.system.callers import CallerIdentity
 from droidgate_phone.system.intent_text import show_intent
-from droidgate_phone.system.package_service import FIRST_APP_UID
 from droidgate_phone.system.parcels import ONEWAY_LIMIT, cross_bundle, cross_intent
 from droidgate_phone.system.processes import (
     AndroidNotModelledError,
@@ -96,7 +96,7 @@ class BroadcastManager:
             thread.join(1.0)
 
     def _checked(self, caller: CallerIdentity, intent: Intent) -> Intent:
-        if intent.action in _PROTECTED and caller.uid not in (0, 1000):
+        if intent.action in _PROTECTED and caller.uid not in (ROOT_UID, SYSTEM_UID):
             message = (
                 f"Permission Denial: not allowed to send broadcast {intent.action} from pid=4711, "
                 f"uid={caller.uid}"
@@ -111,7 +111,7 @@ class BroadcastManager:
 
     def _reaches(self, caller: CallerIdentity, match: Match, intent: Intent) -> bool:
         component, package = match.component, match.package
-        foreign = caller.uid not in (0, 1000, package.uid)
+        foreign = caller.uid not in (ROOT_UID, SYSTEM_UID, package.uid)
         if foreign and not component.exported:
             why = f"not exported from uid {package.uid}"
         elif foreign and not self._core.packages.permissions.holds(caller.uid, component.permission):

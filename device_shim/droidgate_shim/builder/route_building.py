@@ -119,7 +119,7 @@ def check_selection(apps: Sequence[SourceApp], only: Collection[str]) -> None:
     """Check that every name of a selection is one of a capability.
 
     Raises:
-        UsageError: one is not.
+        UsageError: a name is not one of a capability.
     """
     known = {name for app in apps for candidate in _candidates([app]) for name in candidate.names()}
     for name in sorted(set(only) - known):

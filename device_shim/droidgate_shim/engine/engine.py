@@ -343,7 +343,7 @@ class Engine:
         """Return what goes out for a request whose arguments and target are right.
 
         Raises:
-            CallError: they are not.
+            CallError: an argument or the target is refused.
         """
         definitions = self._table.definitions
         fitted = fit_arguments(request.arguments, prepared.capability, definitions, parse=parse_strict)

@@ -191,7 +191,7 @@ class Cluster:
         """Return the parts of the address.
 
         Raises:
-            UsageError: it is none.
+            UsageError: the text is not an address.
         """
         written = _ADDRESS.fullmatch(self.address)
         if written is None:

@@ -275,7 +275,7 @@ def _check_that_it_is_there(source: str) -> None:
     """Refuse a source that the user named and that nobody can look at, before anything is read.
 
     Raises:
-        InputError: it is not there.
+        InputError: the source does not exist.
     """
     try:
         os.stat(source)  # noqa: PTH116 - Path drops what makes a name odd

@@ -1,4 +1,4 @@
-"""What can go wrong with a device: one class for each way out that a user has. All exit with code 4.
+"""What can go wrong with a device: one class for each fix that a user has. All exit with code 4.
 
 DeviceError
 ├── ServerUnreachableError    no adb server answers, or none can be started

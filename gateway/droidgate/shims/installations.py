@@ -266,7 +266,7 @@ def _build(request: InstallRequest, place: ShimPlace, report: Report) -> Prepare
 
 
 def _on_this_phone(sources: Iterable[str], place: ShimPlace) -> list[str]:
-    """Return the sources, those of the phone that nobody named as those of the one that is installed on."""
+    """Replace `adb:` in each source by the serial of the phone that is installed on."""
     unnamed = (DEVICE_SCHEME, f"{DEVICE_SCHEME}/")
     serial = place.device.serial
     return [

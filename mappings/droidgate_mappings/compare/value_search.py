@@ -23,6 +23,7 @@ from typing import Any, ClassVar, Final, TypeAlias, TypeVar, dataclass_transform
 
 from droidgate_mappings.json_schema.schema_words import is_schema_list, is_schema_map
 from droidgate_mappings.model.json_values import Json, canonical_json
+from droidgate_mappings.model.type_qualities import WIDER_NUMBERS
 
 NULL, BOOLEAN, NUMBER, STRING, ARRAY, OBJECT = "null", "boolean", "number", "string", "array", "object"
 KINDS: Final = (NULL, BOOLEAN, NUMBER, STRING, ARRAY, OBJECT)
@@ -51,16 +52,14 @@ _SIZES: Final = {
     "maxProperties": (OBJECT, False),
 }
 _WIDER_FORMATS: Final = {
-    "int32": ("int64", "float", "double"),
-    "int64": ("float", "double"),
-    "float": ("double",),
+    **WIDER_NUMBERS,
     "email": ("idn-email",),
     "hostname": ("idn-hostname",),
     "uri": ("uri-reference", "iri", "iri-reference"),
     "iri": ("iri-reference",),
     "uri-reference": ("iri-reference",),
 }
-_NUMBER_FORMATS: Final = frozenset({"int32", "int64", "float", "double"})
+_NUMBER_FORMATS: Final = frozenset({*WIDER_NUMBERS, "double"})
 
 
 @dataclass(frozen=True, slots=True)

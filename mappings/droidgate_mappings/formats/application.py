@@ -83,6 +83,10 @@ class IntentFilter:
     categories: tuple[str, ...] = ()
 
 
+COMPONENT_FIELDS: Final = frozenset({"name", "exported", "enabled", "permission", "label", "description"})
+"""Attributes of a manifest that have a field of `Component`; the others are its `attributes`."""
+
+
 @dataclass(frozen=True, slots=True)
 class Component:
     """One component of an application, or the application element itself (kind `application`, empty name).

@@ -483,7 +483,7 @@ class _Syntax:
         """Read the pattern.
 
         Raises:
-            _RefusedError: it is not one.
+            _RefusedError: the text is not a pattern of the subset.
         """
         # For each open group: its position, and whether it may be repeated.
         opened: list[tuple[int, bool]] = []

@@ -14,8 +14,9 @@ import pytest
 
 from droidgate_android.apk.pack import pack_project
 from droidgate_android.apk.signing_keys import SigningKey, make_key
-from droidgate_phone.commands import SHELL_UID, CommandCall
+from droidgate_phone.commands import CommandCall
 from droidgate_phone.commands.command_registry import find_command
+from droidgate_phone.common.uids import SHELL_UID
 from droidgate_phone.java.app_values import (
     AndroidError,
     AppCrashError,

@@ -18,9 +18,9 @@ from droidgate_android.apk.signing_keys import make_key
 from droidgate_phone.apps.agent import ACTION_MOBILE_MCP, Agent, request_text
 from droidgate_phone.apps.sample_apps import sample_apps_directory
 from droidgate_phone.apps.sample_packages import sample_package, signing_key
+from droidgate_phone.common.uids import SHELL_UID
 from droidgate_phone.java.intents import Intent
 from droidgate_phone.phone import VirtualPhone, start_phone
-from droidgate_phone.system.permissions import SHELL_UID
 from droidgate_shim.builder.shims import build_bare_shim
 from gateway.cli.program_runs import Run, Runner, run_on_terminal, run_process
 from gateway.devices.conftest import VARIABLES

@@ -214,7 +214,7 @@ def check_dex(dex: bytes) -> None:
     """Check that a dex is the one that is shipped: its classes get the rights of this program.
 
     Raises:
-        UsageError: it is another.
+        UsageError: the dex is another one.
     """
     digest, shipped = _digest(dex), _digest(shim_dex() or b"")
     if digest != shipped:

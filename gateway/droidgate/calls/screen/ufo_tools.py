@@ -387,7 +387,7 @@ class UfoCall:
         """Return the package that a name or an id means.
 
         Raises:
-            ToolError: it means none.
+            ToolError: the name or the id means no package.
             DeviceError: the packages cannot be listed.
         """
         if app_id is not None:

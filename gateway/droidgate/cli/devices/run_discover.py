@@ -93,7 +93,7 @@ def discovery_page(phone: PhoneReading) -> list[Block]:
     )
     summary = ", ".join(counted)
     blocks.append(
-        Line(f"{summary} on {phone.serial}, {android_name(phone.facts.release)}, user {phone.facts.user}")
+        Line(f"{summary} on {phone.serial}, {android_name(phone.facts.sdk_full)}, user {phone.facts.user}")
     )
     return blocks
 
@@ -241,7 +241,7 @@ def _document(phone: PhoneReading, problems: Sequence[InputError]) -> DiscoverDo
     )
     return DiscoverDocument.of(
         phone,
-        release=phone.facts.release,
+        release=phone.facts.sdk_full,
         user=phone.facts.user,
         looked_at=len(phone.apps),
         apps=apps,
