@@ -303,7 +303,7 @@ class _DocumentReader:
         return self.read_root(schema)
 
     def read_root(self, schema: Mapping[str, Json]) -> Type:
-        """Read a schema, and keep the definitions it brings."""
+        """Read a schema, and keep the definitions in it."""
         root, brought = read_schema(schema, known=self.definitions)
         self.definitions.update(brought)
         return root

@@ -412,7 +412,7 @@ def _print_documents(call: CommandCall, result: Properties) -> int:
     if returned and isinstance(returned[0], dict):
         call.write(write_json(returned, 2) + "\n")
         return 0
-    # This generation forgets to say that it is done where no document is returned, and then waits in vain.
+    # This generation does not say that it is done where no document is returned, and waits for its timeout.
     call.write("{}\n")
     clock = call.system.clock
     clock.wait(clock.signal(), _FIRST_SECONDS)

@@ -134,7 +134,7 @@ def plan_routes(
     """Return the routes of one shim for some apps.
 
     Args:
-        apps: The apps that stand behind it.
+        apps: The apps whose capabilities it offers.
         only: Ids of capabilities, alone or behind their package and a slash; all where it is empty.
         deadline_ms: How long a call may take; 30 s, a broadcast 10 s, where it is None.
     """

@@ -263,7 +263,7 @@ class Cluster:
                 self._refuse_without_droidgate()
             if item == self._version:
                 self._checked |= {address}
-            elif not isinstance(item, Exception):  # one that went away meanwhile is no matter
+            elif not isinstance(item, Exception):  # one that went away meanwhile does not count
                 message = f"a worker of the cluster has droidgate {item}, this is {self._version}"
                 raise self._failure(message, "the same version makes the same rows")
 

@@ -340,7 +340,7 @@ def _scope_of_others(
 
 
 def _leave_out_of_scope(place: ShimPlace, report: Report) -> None:
-    """Let `shim sync` look after the apps whose shims are left, so that it does not bring the others back."""
+    """Let `shim sync` look after the apps whose shims are left: it must not install the others again."""
     scopes = load_scopes(place.device)
     if any(scope.packages is None for scope in scopes):
         report("from now on `droidgate shim sync` looks after the apps whose shims are left only")

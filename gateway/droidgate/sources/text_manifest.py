@@ -485,7 +485,7 @@ def _merge_stated(component: Component, below: Component) -> Component:
 
 
 def _put_into_application(components: list[Element], root: Element) -> None:
-    """Move components that stand next to the application element into it, as in samples (row S81)."""
+    """Move components that are next to the application element into it, as in samples (row S81)."""
     if not components:
         return
     application = root.find("application")

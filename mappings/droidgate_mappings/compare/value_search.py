@@ -1218,7 +1218,7 @@ class ValueSearch:
         return Found(values, shown)
 
     def _solve_object(self, branch: _Branch, refused: list[Json]) -> Answer:
-        """Return an object; names that no keyword tells apart are tried once for each value they need."""
+        """Return an object; names that no keyword distinguishes are tried once for each value they need."""
         names = _ObjectNames(self, branch)
         if any(not names.is_allowed(name) for name in names.required):
             return None

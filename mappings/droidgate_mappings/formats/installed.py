@@ -1,6 +1,6 @@
 """What a running phone says of an installed app, and how its capabilities could be called from outside.
 
-A format declares what it wants to know (`droidgate_mappings.formats.format.Format`); a source that has a
+A format declares what it needs to know (`droidgate_mappings.formats.format.Format`); a source that has a
 phone asks for it. So no format knows adb, and no source knows a format.
 """
 
@@ -67,7 +67,7 @@ class SystemListing:
 
 @dataclass(frozen=True, slots=True)
 class ComponentQuery:
-    """Components that a format wants to know of: those of one kind with one action in an intent filter.
+    """Components that a format asks for: those of one kind with one action in an intent filter.
 
     Android's shell answers this for activities, services and receivers. Components of another kind, and those
     that are known by something else than an action, are found by reading the app's manifest.

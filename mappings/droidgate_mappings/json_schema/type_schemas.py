@@ -566,7 +566,7 @@ def read_schema(schema: Schema, *, known: Mapping[str, Type] = NOTHING) -> tuple
             gets the name `name@suffix`, the suffix made from its content.
 
     Returns:
-        The root type, and the definitions it brings (those that `known` has already, equal, are among them).
+        The root type, and the definitions in it (those that `known` has already, equal, are among them).
     """
     if isinstance(schema, bool):
         return read_type(schema), {}

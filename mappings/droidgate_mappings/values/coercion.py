@@ -565,7 +565,7 @@ def fit_arguments(
     *,
     parse: JsonParser = parse_json,
 ) -> FittedArguments:
-    """Validate a call's arguments and bring them into the declared types.
+    """Validate a call's arguments and convert them to the declared types.
 
     A null for a parameter that is neither nullable nor required is the same as no value. A name that is not
     declared is refused (reference mobile-mcp-and-mmcp 6, row 25): a misspelled optional parameter would

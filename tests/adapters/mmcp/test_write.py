@@ -159,8 +159,8 @@ def test_an_app_that_was_read_is_written_again_as_it_was(value: Json, element: s
     writing = write(provider, provider.dialect or "")
     assert not writing.findings
     text = artifact(writing, "AndroidManifest.xml")
-    for said in (f"<{element}", 'exported="false"', 'permission="a.b"', 'enabled="false"'):
-        assert said in text
+    for attribute in (f"<{element}", 'exported="false"', 'permission="a.b"', 'enabled="false"'):
+        assert attribute in text
     inner = text.partition("<application>")[2].partition("</application>")[0]
     assert_same_declaration(provider, only(read_app(application(inner))))
 

@@ -234,9 +234,9 @@ class Answer(Receiver):
     """Adds its class name to the result's data."""
 
     def on_receive(self, intent: Intent, current: BroadcastResult) -> BroadcastResult:
-        said = intent.extras.get_string("text") or ""
+        text = intent.extras.get_string("text") or ""
         return BroadcastResult(
-            current.code + 1, (current.data or "") + said, Bundle.of_strings({"text": said})
+            current.code + 1, (current.data or "") + text, Bundle.of_strings({"text": text})
         )
 
 

@@ -450,7 +450,7 @@ DENY_IT = f'{DENY}client = "mcp:test-*"\n'
 DENIED = "denied: a rule of the policy denies it"
 
 
-@pytest.mark.parametrize(("call", "ask", "kept", "allow", "said"), [
+@pytest.mark.parametrize(("call", "ask", "kept", "allow", "message"), [
     (ADD, None, {}, None, "needs_approval"),
     (ADD, Answers(None), {}, None, "denied"),
     (ADD, None, {"pins.json": "{"}, None, "backend_failure"),
@@ -468,7 +468,7 @@ async def test_nothing_that_a_model_reads_names_a_command_that_grants(
     ask: Ask | None,
     kept: dict[str, str],
     allow: str | None,
-    said: str,
+    message: str,
     search: bool,  # noqa: FBT001
 ) -> None:
     for name, text in kept.items():
@@ -478,13 +478,13 @@ async def test_nothing_that_a_model_reads_names_a_command_that_grants(
         found = ("call_tool", {"name": call[0], "arguments": call[1]})
         result = await client.call_tool(*(found if search else call))
         assert result.is_error
-        assert text_of(result).startswith(said)
+        assert text_of(result).startswith(message)
         read = [text_of(result), client.instructions or ""]
         for resource in (await client.list_resources()).resources:
             contents = (await client.read_resource(resource.uri)).contents
             read += [content.text for content in contents]  # type: ignore[union-attr]
         assert [found for text in read for found in _GRANTING.finditer(text)] == []
-    if said == DENIED:
+    if message == DENIED:
         assert caplog.messages[-1].endswith(f"; hint: see rule 1 of {own.folder / 'policy.toml'}")
 
 

@@ -118,7 +118,7 @@ def find_again(control: Control, before: Sequence[Control], now: Sequence[Contro
 def find_all_again(before: Sequence[Control], now: Sequence[Control]) -> dict[int, int]:
     """Return the positions in an earlier dump of controls of a later one, by their positions there.
 
-    A control that is gone, or for which several could stand, is left out.
+    A control that is gone, or that could be one of several, is left out.
     """
     found: dict[int, int] = {}
     for reach in (0, 1):

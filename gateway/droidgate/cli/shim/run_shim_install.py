@@ -271,7 +271,7 @@ def _synced_page(plan: SyncPlan, synced: Sequence[Synced], *, dry_run: bool) -> 
     shims = amount(len(synced), "shim")
     verb = noun(changed, "is", "are") + " to be" if dry_run else noun(changed, "was", "were")
     summary = f"{changed} of {shims} {verb} brought up to date"
-    summary += "" if works == len(synced) else f", {len(synced) - works} of them in vain"
+    summary += "" if works == len(synced) else f", {len(synced) - works} of them do not work"
     summary = summary if changed else f"nothing is to be done: {shims}"
     blocks.append(Line(f"{summary} on {plan.place.device.serial}, user {plan.place.user}"))
     return blocks

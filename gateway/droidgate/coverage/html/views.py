@@ -177,7 +177,7 @@ def touched(app: ChangedApp) -> str:
 
 @dataclass(frozen=True, slots=True)
 class OverlapColumn:
-    """A protocol in the overlap: its id, its title, its apps, and where its dots stand."""
+    """A protocol in the overlap: its id, its title, its apps, and the position of its dots."""
 
     id: str
     title: str

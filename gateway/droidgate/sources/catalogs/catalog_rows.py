@@ -137,7 +137,7 @@ class SourceRow:
         "null where it was not read"
     )
     size: int | None = column("Bytes")
-    unit: str | None = column("Under which unit its rows stand, null where it has none")
+    unit: str | None = column("The unit of its rows, null where it has none")
     outcome: str = column(
         "`read`, `part` (a split, read with its base), `left-out` (an app of droidgate itself, such as a "
         "shim), `no-descriptor`, `unreadable`, `too-slow`, `too-much-memory`, "
