@@ -1,8 +1,8 @@
 """How fast an APK is read, next to other readers on the same files in the same run.
 
 Run it with `make bench`. Everybody opens the file, and reads the manifest with components, filters and
-meta-data, the label and the descriptors that meta-data point to; a reader that cannot do the last is marked and does
-less. Every answer is compared with aapt2's before anything is measured.
+meta-data, the label and the descriptors that meta-data point to; a reader that cannot do the last is
+marked and does less. Every answer is compared with aapt2's before anything is measured.
 """
 
 from __future__ import annotations

@@ -78,12 +78,12 @@ def read_installed(application: Application, state: InstalledState, context: Rea
 
 def _not_known(reading: Reading, state: InstalledState, application: Application) -> Iterator[Finding]:
     if any(provider.capabilities for provider in reading.providers):
-        why = state.not_listed_because or "the phone has no listing of functions"
+        reason = state.not_listed_because or "the phone has no listing of functions"
         yield Finding(
             code=STATE_NOT_KNOWN,
             level=Level.NOTE,
             pointer="",
-            message=f"whether the functions are indexed and enabled is not known: {why}",
+            message=f"whether the functions are indexed and enabled is not known: {reason}",
             source=application.place,
             hint="the shell of Android 16 QPR2 and later lists them",
         )

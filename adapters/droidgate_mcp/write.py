@@ -269,9 +269,9 @@ def _write_tool_meta(capability: Capability, members: dict[str, Json], dialect_i
     if access:
         written["access"] = access
     if dialect_id == MODERN:
-        gone = {name: members.pop(name) for name in sorted(_MEMBERS_OF_HANDSHAKE & members.keys())}
-        if gone:
-            written["members"] = gone
+        removed = {name: members.pop(name) for name in sorted(_MEMBERS_OF_HANDSHAKE & members.keys())}
+        if removed:
+            written["members"] = removed
     extensions = _of_others(capability.extensions)
     if extensions:
         written["extensions"] = extensions

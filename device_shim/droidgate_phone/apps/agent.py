@@ -277,9 +277,9 @@ class MainActivity(Activity):
         found = [
             f"{name} {item.flatten_short()}" for name, services in by_protocol.items() for item in services
         ]
-        nothing = "" if found else context.read_string_resource("@string/no_tools") or ""
+        empty_text = "" if found else context.read_string_resource("@string/no_tools") or ""
         children = (
-            View("text", "answer", nothing),
+            View("text", "answer", empty_text),
             View("list", "tools", children=tuple(View("text", text=item) for item in found)),
         )
         return View("column", children=children)

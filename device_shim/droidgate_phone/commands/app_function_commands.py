@@ -261,7 +261,7 @@ def _read(call: CommandCall, reader: ArgumentReader, options: frozenset[str]) ->
     """Read the options that a verb has.
 
     Raises:
-        _UnknownOptionError: it does not have one.
+        _UnknownOptionError: the verb does not have the option.
         ArgumentError: a value is missing.
     """
     read = _Arguments()

@@ -137,7 +137,7 @@ class ActivityStack:
             What became of it, and the activity that came or that is there.
 
         Raises:
-            ActivityNotFoundError: none matches.
+            ActivityNotFoundError: no activity matches.
             AndroidError: Android refuses, or the code is not modelled.
         """
         crossed = cross_intent(intent, TRANSACTION_LIMIT)
@@ -275,8 +275,10 @@ class ActivityStack:
     def forget_process(self, process: AppProcess) -> None:
         """End the activities of a process that ended; callers that wait get RESULT_CANCELED."""
         with self._lock:
-            gone = [record for task in self._tasks for record in task.activities if record.process is process]
-        for record in gone:
+            ended = [
+                record for task in self._tasks for record in task.activities if record.process is process
+            ]
+        for record in ended:
             self.finish(record, ActivityResult(RESULT_CANCELED))
 
     def _resolve(self, caller: CallerIdentity, intent: Intent) -> Match:

@@ -113,9 +113,9 @@ class BroadcastManager:
         component, package = match.component, match.package
         foreign = caller.uid not in (ROOT_UID, SYSTEM_UID, package.uid)
         if foreign and not component.exported:
-            why = f"not exported from uid {package.uid}"
+            reason = f"not exported from uid {package.uid}"
         elif foreign and not self._core.packages.permissions.holds(caller.uid, component.permission):
-            why = f"requires {component.permission} due to receiver {match.name.flatten_short()}"
+            reason = f"requires {component.permission} due to receiver {match.name.flatten_short()}"
         elif self._is_background_limited(match, intent):
             self._core.log.record(
                 "broadcast-skipped", why=f"Background execution not allowed: receiving {show_intent(intent)}"
@@ -123,9 +123,10 @@ class BroadcastManager:
             return False
         else:
             return True
-        who = f"{caller.package or 'null'} (pid=4711, uid={caller.uid})"
+        subject = f"{caller.package or 'null'} (pid=4711, uid={caller.uid})"
         self._core.log.record(
-            "broadcast-skipped", why=f"Permission Denial: broadcasting {show_intent(intent)} from {who} {why}"
+            "broadcast-skipped",
+            why=f"Permission Denial: broadcasting {show_intent(intent)} from {subject} {reason}",
         )
         return False
 

@@ -106,7 +106,7 @@ class PackageManager:
         """Set storage aside for a part that is about to be written.
 
         Raises:
-            AndroidError: there is not so much left.
+            AndroidError: too little storage is left.
         """
         with self.lock:
             taken = self._files.used + sum(session.reserved for session in self.sessions.values())

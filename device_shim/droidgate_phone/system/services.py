@@ -230,7 +230,7 @@ class ServiceManager:
         chosen = declared if types is None else frozenset(types)
         release = self._core.release
         holds = self._core.packages.permissions.holds
-        who = (
+        app = (
             f"ProcessRecord{{0 {record.process.pid}:{record.process.name}/u0a{package.uid - FIRST_APP_UID}}}"
         )
         if release.at_least(_FIRST_PERMISSION_TARGET) and package.target_sdk >= _FIRST_PERMISSION_TARGET:
@@ -251,13 +251,13 @@ class ServiceManager:
         if not release.has("foreground-service-types", package.target_sdk):
             return
         if not chosen:
-            message = f"Starting FGS without a type  callerApp={who} targetSDK={package.target_sdk}"
+            message = f"Starting FGS without a type  callerApp={app} targetSDK={package.target_sdk}"
             raise AndroidError("android.app.MissingForegroundServiceTypeException", message)
         for item in sorted(chosen):
             needed = f"android.permission.FOREGROUND_SERVICE_{_TYPE_PERMISSIONS.get(item, '')}"
             if item in _TYPE_PERMISSIONS and not holds(package.uid, needed):
                 message = (
-                    f"Starting FGS with type {item} callerApp={who} targetSDK={package.target_sdk} requires "
+                    f"Starting FGS with type {item} callerApp={app} targetSDK={package.target_sdk} requires "
                     f"permissions: all of the permissions allOf=true [{needed}]"
                 )
                 raise AndroidError("java.lang.SecurityException", message)

@@ -323,7 +323,7 @@ class Engine:
         """Send a call that has a grant, and ask about one that has none.
 
         Raises:
-            CallError: it goes no further.
+            CallError: the call is refused.
         """
         prepared, capability = state.prepared, state.request.capability_id
         is_off = capability in self._policy.switched_off

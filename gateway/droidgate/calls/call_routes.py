@@ -57,7 +57,7 @@ class CallRoutes:
         """Return the first route that can carry a call.
 
         Raises:
-            CallError: none can.
+            CallError: no route can carry it.
             DeviceError: the phone fails.
         """
         failed: list[NotCarriedError | CallError] = []

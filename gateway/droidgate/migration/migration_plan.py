@@ -126,9 +126,9 @@ class ExistingApp:
         )
         if existing is None:
             return False
-        same = dict(existing.attrib) == dict(child.attrib)
+        is_equal = dict(existing.attrib) == dict(child.attrib)
         pointed = [files[path] for path in files if _reference(path) in child.attrib.values()]
-        return not same or any(self.differs(item) for item in pointed)
+        return not is_equal or any(self.differs(item) for item in pointed)
 
     def differs(self, artifact: Artifact) -> bool:
         """Return whether the app has another file at an artifact's path."""

@@ -250,12 +250,12 @@ class SearchTools:
             self._index = snapshot, ToolIndex(snapshot.tools)
         found: list[Json] = []
         for tool, *others in self._index[1].find(query, limit):
-            same: list[Json] = [twin.name for twin in others]
+            twins: list[Json] = [twin.name for twin in others]
             found.append(
                 {
                     "name": tool.name,
                     "description": tool.documents[MODERN].get("description", ""),
-                    **({"same_on_other_phones": same} if same else {}),
+                    **({"same_on_other_phones": twins} if twins else {}),
                 }
             )
         return found

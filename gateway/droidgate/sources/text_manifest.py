@@ -226,9 +226,9 @@ class ManifestReader:
                 self._placeholders.setdefault(name, package or own_package or "")
         application = next(iter(root.iterchildren("application")), None)
         if application is None:
-            nothing = Component(kind="application", place=place)
+            empty = Component(kind="application", place=place)
             permissions, facts = self._read_permissions(root), read_facts(root, self._text)
-            return Manifest(own_package, (nothing,), frozenset(), frozenset(), place, permissions, facts)
+            return Manifest(own_package, (empty,), frozenset(), frozenset(), place, permissions, facts)
         elements = [
             child_element
             for child_element in child_elements(application)

@@ -239,8 +239,8 @@ def _changes_of(
 ) -> Iterator[Change]:
     effects = []
     if shift.tightens:
-        who = "all callers are" if _is_closed(field, after) else "some callers are"
-        effects.append((ACCESS_TIGHTENED, Weight.BREAKING, f"{who} refused now"))
+        subject = "all callers are" if _is_closed(field, after) else "some callers are"
+        effects.append((ACCESS_TIGHTENED, Weight.BREAKING, f"{subject} refused now"))
     if shift.opens:
         effects.append((ACCESS_OPENED, Weight.SECURITY, "other callers are accepted now"))
     for code, weight, meaning in effects or [

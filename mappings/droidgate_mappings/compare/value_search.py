@@ -729,10 +729,10 @@ def _read_unevaluated(part: Part, word: str, kind: str) -> Iterator[_Item]:
         yield _Unevaluated(kind, rest, inner)
         return
     if kind == OBJECT and not described.all_members:
-        anything = part.inner(True)
+        any_value = part.inner(True)
         yield _Members(
-            dict.fromkeys(described.names, anything),
-            tuple((text, anything) for text in described.patterns),
+            dict.fromkeys(described.names, any_value),
+            tuple((text, any_value) for text in described.patterns),
             inner,
         )
     if kind == ARRAY and not described.all_items:

@@ -156,8 +156,8 @@ def find_parts() -> JvmParts:
     return JvmParts(jdk, pinned_jars("runtime"), pinned_jars("framework")[0], pinned_jars("dex"))
 
 
-def _missing(what: str, how: str) -> UsageError:
-    return UsageError(f"shims on the JVM need {what}", hint=how)
+def _missing(what: str, hint: str) -> UsageError:
+    return UsageError(f"shims on the JVM need {what}", hint=hint)
 
 
 def _find_jdk() -> Path | None:
