@@ -222,10 +222,10 @@ class _Reading:
             if not word.is_known:
                 continue
             if word.action and place in firsts:
-                # `generate` of "generate an image" is one, `rate` of "heart rate" none.
+                # `generate` is a verb in "generate an image", `rate` is not one in "heart rate".
                 phrased.append((place, word.action))
             elif word.action and place not in covered:
-                # `call` is a verb in "call a contact" and none in "end the call".
+                # `call` is a verb in "call a contact", and is not one in "end the call".
                 (either if word.object else verbs).append((place, word.action))
             if word.object and place not in named:
                 nouns.append((place, word.object))
@@ -288,7 +288,7 @@ def _modifiers(
             for word in follower
             if not (word.stop or word.is_aspect)
         )
-        # A name begins with its verb: `order_list_items` orders, and lists no orders.
+        # A name begins with its verb: `order_list_items` orders, and does not list orders.
         is_verb = place == 0 < verb and words[0].action is not None
         if not (is_noun or is_verb):
             heads.add(object_)
