@@ -369,7 +369,7 @@ class _DocumentReader:
 
     def read_documents(self, value: Json, dialect: str) -> Mapping[str, Json]:
         """Return the shapes of the documents that the tools had in other revisions."""
-        others = {document_fact(known.id) for known in TABLES.dialects if known.id != dialect}
+        others = {document_fact(revision.id) for revision in TABLES.dialects if revision.id != dialect}
         is_ours = isinstance(value, Mapping) and value.keys() <= others and all(map(is_shape, value.values()))
         if not is_ours:
             raise self.error("`documents` in droidgate's `_meta` are not what it writes", "", "remove them")
