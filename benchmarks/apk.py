@@ -1,8 +1,8 @@
 """How fast an APK is read, next to other readers on the same files in the same run.
 
 Run it with `make bench`. Everybody opens the file, and reads the manifest with components, filters and
-meta-data, the label and the descriptors that meta-data point to; whoever cannot do the last is marked and
-does less. Every answer is compared with aapt2's before anything is measured.
+meta-data, the label and the descriptors that meta-data point to; a reader that cannot do the last is
+marked and does less. Every answer is compared with aapt2's before anything is measured.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ def read_ours(path: Path) -> Facts:
                     application.resources.read_file(entry.resource)
         elements = next(apk.manifest.child_elements("application"))
         aliases = len(list(elements.child_elements("activity-alias")))
-        kinds = [other.kind for other in application.components]
+        kinds = [component.kind for component in application.components]
         return Facts(
             apk.package, application.label, kinds.count("service"), kinds.count("activity") - aliases
         )

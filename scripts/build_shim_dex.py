@@ -83,7 +83,7 @@ def find_jdk() -> Path:
     """Return the home of a JDK of the pinned major version.
 
     Raises:
-        BuildError: there is none.
+        BuildError: no such JDK is installed.
     """
     named = os.environ.get("DROIDGATE_JDK")
     on_path = shutil.which("javac")
@@ -126,9 +126,9 @@ def make_dex(classes: Path, jdk: Path, out: Path, rules: Path = RULES) -> bytes:
     command: list[str | Path] = [jdk / "bin/java", *JVM, f"-D{UNKNOWN_API}=1", "-cp", R8.path()]
     command += ["com.android.tools.r8.R8", "--release", "--min-api", str(LEAST_API)]
     command += ["--lib", ANDROID.path(), "--lib", jdk, "--pg-conf", rules, "--output", out]
-    said = _run(*command, *sorted(classes.rglob("*.class")))
+    output = _run(*command, *sorted(classes.rglob("*.class")))
     # A line with one name is of a class that R8 came across; our references have a type and a name.
-    hidden = re.findall(r"^Warning: (\S+ \S.*) cannot be found in the api database", said, re.MULTILINE)
+    hidden = re.findall(r"^Warning: (\S+ \S.*) cannot be found in the api database", output, re.MULTILINE)
     if hidden:
         raise BuildError("references to what is not public API:\n" + "\n".join(hidden))
     return (out / "classes.dex").read_bytes()

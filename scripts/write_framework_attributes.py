@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Final
 
 CHECKOUT: Final = Path(__file__).resolve().parent.parent
-TARGET: Final = CHECKOUT / "mappings" / "droidgate_mappings" / "android"
+TARGET: Final = CHECKOUT / "mappings" / "droidgate_mappings" / "tables" / "android"
 
 _STRING_POOL, _PACKAGE, _TYPE = 0x0001, 0x0200, 0x0201
 _UTF8, _SPARSE, _OFFSET16 = 0x100, 0x01, 0x02
@@ -176,7 +176,6 @@ def main() -> None:
 
     newer = read_framework(parts.find("framework-jar"))
     _check(read_framework(parts.find("framework-res")), newer)
-    TARGET.mkdir(exist_ok=True)
     for name, lines in (("attributes.tsv", attribute_lines(newer)), ("resources.tsv", resource_lines(newer))):
         (TARGET / name).write_text("".join(f"{line}\n" for line in lines), encoding="utf-8", newline="\n")
 

@@ -76,7 +76,7 @@ def merge_manifest(project: str, addition: str, *, path: str, namespace: str | N
         return _BYTE_ORDER_MARK + merged
     root = parse_manifest(project, path=path)
     spans = _read_spans(project, path)
-    application = next((other for other in spans.children if other.tag == "application"), None)
+    application = next((span for span in spans.children if span.tag == "application"), None)
     if application is None:
         message = "the manifest has no application element"
         raise InputError(message, place=path, hint="point at the source set that declares the application")

@@ -65,7 +65,7 @@ def read_installed(application: Application, state: InstalledState, context: Rea
     reader = ListingReader(place, ReadingContext(strict=context.strict))
     found = list(_providers_of(rest, application, reader))
     return Reading(
-        (*(_with_states(other, listed) for other in reading.providers), *found),
+        (*(_with_states(provider, listed) for provider in reading.providers), *found),
         (
             *reading.findings,
             *_not_indexed(reading, listed, application, state.facts),
@@ -78,12 +78,12 @@ def read_installed(application: Application, state: InstalledState, context: Rea
 
 def _not_known(reading: Reading, state: InstalledState, application: Application) -> Iterator[Finding]:
     if any(provider.capabilities for provider in reading.providers):
-        why = state.not_listed_because or "the phone has no listing of functions"
+        reason = state.not_listed_because or "the phone has no listing of functions"
         yield Finding(
             code=STATE_NOT_KNOWN,
             level=Level.NOTE,
             pointer="",
-            message=f"whether the functions are indexed and enabled is not known: {why}",
+            message=f"whether the functions are indexed and enabled is not known: {reason}",
             source=application.place,
             hint="the shell of Android 16 QPR2 and later lists them",
         )
@@ -111,7 +111,7 @@ def _not_indexed(
     ]
     if not missing:
         return
-    releases = load_indexing().of_sdk(facts.release)
+    releases = load_indexing().of_sdk(facts.sdk_full)
     reports = [simulate_indexing(application, release) for release in releases]
     for item in missing:
         explained = _explanation(item.id, reports)
@@ -148,7 +148,9 @@ def _providers_of(
     groups: dict[tuple[str | None, bool], list[ListedFunction]] = {}
     for function in functions:
         groups.setdefault((function.service, function.of_application), []).append(function)
-    components = {application.qualified_name(other): other for other in application.of_kind("service")}
+    components = {
+        application.qualified_name(component): component for component in application.of_kind("service")
+    }
     for (service, _), members in groups.items():
         listed = reader.read_functions(members, package=application.package, service=service)
         component = components.get(service or "")

@@ -572,7 +572,7 @@ def _check_application(application: Application) -> Iterator[Finding]:
             yield APPLICATION_LEVEL.broken(message, source=property_.place, releases=ids_of(older))
     v2 = element.find_property(names.v2)
     services = function_services(application)
-    if v2 is not None and not any(other.find_property(names.schema_) for other in (element, *services)):
+    if v2 is not None and not any(holder.find_property(names.schema_) for holder in (element, *services)):
         message = (
             f"the application has {names.v2} and no {names.schema_}: Android 17 reads the file without "
             "description, parameters and response"
@@ -645,14 +645,14 @@ class _Checker:
 
     def _check_schema(self, properties: Properties, pointer: str) -> Iterator[Finding]:
         version = _first(properties, "schemaVersion")
-        said = [bool(_first(properties, name)) for name in _SCHEMA_NAMES]
-        said.append(isinstance(version, int) and version > 0)
+        are_given = [bool(_first(properties, name)) for name in _SCHEMA_NAMES]
+        are_given.append(isinstance(version, int) and version > 0)
         stated = any(name in properties for name in (*_SCHEMA_NAMES, "schemaVersion"))
-        if stated and not all(said):
+        if stated and not all(are_given):
             message = "schemaCategory, schemaName and schemaVersion are not all given"
             yield self._finding(SCHEMA_TRIPLE, message, pointer)
         described = "response" in properties or "paramNames" in properties
-        if not described and not all(said):
+        if not described and not all(are_given):
             message = "it has neither a response nor a predefined schema"
             yield self._finding(NO_SIGNATURE, message, pointer)
 
@@ -661,16 +661,16 @@ class _Checker:
         items = _documents(properties, name)
         for index, item in enumerate(items):
             here = f"{pointer}/{name}/{index}"
-            said = _first(item, "name")
-            if not said:
+            declared_name = _first(item, "name")
+            if not declared_name:
                 yield self._finding(UNNAMED_PARAMETER, f"an entry of {name} has no name", here)
-            elif name != "dataTypes" and _PATH_CHARACTERS & set(said):
-                yield self._finding(UNREADABLE_NAME, f"the name {said!r} has a . or [", here)
+            elif name != "dataTypes" and _PATH_CHARACTERS & set(declared_name):
+                yield self._finding(UNREADABLE_NAME, f"the name {declared_name!r} has a . or [", here)
             yield from self._check_types(item, "dataTypeMetadata", here)
         counts = Counter(_first(item, "name") for item in items)
-        for said, count in counts.items():
-            if said and count > 1:
-                message = f"{count} entries of {name} are called {said!r}"
+        for declared_name, count in counts.items():
+            if declared_name and count > 1:
+                message = f"{count} entries of {name} are called {declared_name!r}"
                 yield self._finding(TWIN_PARAMETERS, message, f"{pointer}/{name}")
 
     def _check_types(self, holder: Mapping[str, Json], name: str, pointer: str) -> Iterator[Finding]:
@@ -701,7 +701,7 @@ class _Checker:
             if not properties:
                 yield self._finding(EMPTY_OBJECT, "an object has no properties", pointer)
             names = {_first(property_, "name") for property_ in properties}
-            for missing in (said for said in data_type.get("required", []) if said not in names):
+            for missing in (required for required in data_type.get("required", []) if required not in names):
                 message = f"{missing!r} is required and is not a property"
                 yield self._finding(UNKNOWN_REQUIRED, message, pointer)
         elif kind == "one-of" and not _first(data_type, "objectQualifiedName"):

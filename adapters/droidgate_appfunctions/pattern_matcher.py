@@ -24,7 +24,8 @@ def fact_of_patterns(patterns: Sequence[Json], pattern: str | None) -> str:
     `patterns` repeats the type's pattern in another spelling; `otherPatterns` says more than the pattern.
     """
     repeats = pattern is not None and pattern_of(patterns) == pattern
-    return "patterns" if repeats and not any("elements" in other for other in patterns) else "otherPatterns"
+    has_elements = any("elements" in document for document in patterns)
+    return "patterns" if repeats and not has_elements else "otherPatterns"
 
 
 def pattern_of(patterns: Sequence[Json]) -> str | None:

@@ -240,7 +240,7 @@ class _ApplicationReader:
         ]
         if element is not None:
             providers.extend(self.attempt(self.read_application_level, element) or ())
-        if not any(other.capabilities for other in providers):
+        if not any(provider.capabilities for provider in providers):
             providers = self.read_loose() or providers
         if not providers and element is not None:
             providers = self.read_mistaken(element)
@@ -454,7 +454,7 @@ class _ApplicationReader:
             named = [(reference, resources.read_file(reference)) for reference in references]
         elif stated.value is not None:
             words = [word.strip() for word in str(stated.value).split(",")]
-            named = [(other, resources.read_asset(other)) for other in words if other]
+            named = [(word, resources.read_asset(word)) for word in words if word]
         if len(named) > 1 and not several:
             message = f"{stated.name} names {len(named)} files; Android reads one, so only the first is read"
             self.allow("A22", message, stated.place, lost=True)

@@ -110,7 +110,7 @@ def _report_version_1(functions: Iterable[Element], source: ElementSource) -> No
             if tag not in known:
                 found.setdefault((NAMES["function"], tag), []).append(child)
     for message, element in _messages(found, "is not a tag of version 1, so Android does not read it"):
-        if any(local_name(other) in known for other in element.iter(etree.Element)):
+        if any(local_name(inner) in known for inner in element.iter(etree.Element)):
             message += "; Android 16 reads the tags of version 1 inside it as the function's own"  # noqa: PLW2901
         _report_unread(element, message, source)
 

@@ -53,8 +53,8 @@ def read_saved_listing(source: SourceFile, context: ReadingContext) -> Reading:
         InputError: it is not a listing.
     """
     if source.data.startswith(NOT_LISTED):
-        said = source.data[:200].decode("utf-8", "replace").partition("\n")[0].strip()
-        message = f'the phone did not list its functions: "{said}"'
+        first_line = source.data[:200].decode("utf-8", "replace").partition("\n")[0].strip()
+        message = f'the phone did not list its functions: "{first_line}"'
         raise InputError(message, place=source.path, hint=_NOT_LISTED_HINT)
     listing = parse_json(without_notices(decode_utf8(source.data, path=source.path)), path=source.path)
     try:

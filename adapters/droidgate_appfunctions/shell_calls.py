@@ -73,8 +73,8 @@ def read_shell_output(stdout: str, exit_status: int) -> ShellOutcome:
     if failure is not None:
         return failure
     if not text:
-        said = f"the shell printed nothing and ended with status {exit_status}"
-        return ShellOutcome(token=_MALFORMED, message=said)
+        reason = f"the shell printed nothing and ended with status {exit_status}"
+        return ShellOutcome(token=_MALFORMED, message=reason)
     token = _MALFORMED if exit_status == 0 else "backend_failure"
     return ShellOutcome(token=token, message=text[:_MAX_MESSAGE])
 
@@ -101,10 +101,10 @@ def _find_failure(text: str) -> ShellOutcome | None:
         found = pattern.search(text)
         if found is None:
             continue
-        said = found.groupdict().get("code")
-        code = int(said) if said is not None else failure.code
+        stated_code = found.groupdict().get("code")
+        code = int(stated_code) if stated_code is not None else failure.code
         token = failure.token
-        if said is not None and code is not None:
+        if stated_code is not None and code is not None:
             token = token_of_code(code)
         return ShellOutcome(token=token, code=code, message=text[:_MAX_MESSAGE])
     return None

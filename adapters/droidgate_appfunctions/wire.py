@@ -104,7 +104,7 @@ class Walk:
         """Refuse a value or type that is nested too deep.
 
         Raises:
-            AppFunctionWireError: it is.
+            AppFunctionWireError: the nesting is deeper than the limit.
         """
         if depth > MAX_DEPTH:
             raise self.error("too-deep", f"the value is nested more than {MAX_DEPTH} levels deep", pointer)

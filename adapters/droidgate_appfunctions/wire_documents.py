@@ -12,7 +12,6 @@ Whatever they are given, these functions raise `AppFunctionWireError` and nothin
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from decimal import Decimal
@@ -46,6 +45,7 @@ from droidgate_mappings.model.types import (
     ScalarType,
     Type,
 )
+from droidgate_mappings.values.coercion import is_base64
 
 __all__ = ["KIND_OF_SCALAR", "read_document", "write_document"]
 
@@ -64,7 +64,6 @@ _DOCUMENT: Final = "document"
 _REAL_KINDS: Final = frozenset({"long", "double"})
 _MAX_WHOLE_DIGITS: Final = 18
 _MAX_DIGITS: Final = 64
-_BASE64_TEXT: Final = re.compile(r"(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?")
 _MAX_STEPS: Final = 50_000
 """Choices in one document; alternatives in alternatives could go on for ever."""
 _Item: TypeAlias = tuple[str, Json]
@@ -467,8 +466,3 @@ def _double_of(number: Json) -> Decimal:
     if plain == plain.to_integral_value() and plain.adjusted() < _MAX_WHOLE_DIGITS:
         return Decimal(int(plain))
     return plain
-
-
-def is_base64(value: Json) -> bool:
-    """Return whether a value is a text in base64 (RFC 4648 section 4, padded)."""
-    return isinstance(value, str) and _BASE64_TEXT.fullmatch(value) is not None

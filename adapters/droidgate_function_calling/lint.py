@@ -19,7 +19,7 @@ def lint_file(source: SourceFile) -> tuple[Finding, ...]:
     """Return what is wrong with the schemas of a tool list.
 
     Raises:
-        InputError: it is not JSON.
+        InputError: the file is not JSON.
     """
     tools = find_tools(parse_json(source.data, path=source.path))
     return tuple(

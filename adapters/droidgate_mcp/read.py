@@ -303,7 +303,7 @@ class _DocumentReader:
         return self.read_root(schema)
 
     def read_root(self, schema: Mapping[str, Json]) -> Type:
-        """Read a schema, and keep the definitions it brings."""
+        """Read a schema, and keep the definitions in it."""
         root, brought = read_schema(schema, known=self.definitions)
         self.definitions.update(brought)
         return root
@@ -369,7 +369,7 @@ class _DocumentReader:
 
     def read_documents(self, value: Json, dialect: str) -> Mapping[str, Json]:
         """Return the shapes of the documents that the tools had in other revisions."""
-        others = {document_fact(other.id) for other in TABLES.dialects if other.id != dialect}
+        others = {document_fact(revision.id) for revision in TABLES.dialects if revision.id != dialect}
         is_ours = isinstance(value, Mapping) and value.keys() <= others and all(map(is_shape, value.values()))
         if not is_ours:
             raise self.error("`documents` in droidgate's `_meta` are not what it writes", "", "remove them")

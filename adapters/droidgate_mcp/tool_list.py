@@ -112,7 +112,7 @@ def read_conversation(data: bytes, path: str) -> Json | None:
     what a client's log writes around it. Pages are joined. Of several lists the last one counts.
 
     Raises:
-        InputError: it is not UTF-8.
+        InputError: the file is not UTF-8.
     """
     if not records_a_list(data):
         return None

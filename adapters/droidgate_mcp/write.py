@@ -195,7 +195,9 @@ def _write_provider_meta(provider: Provider, shape: Mapping[str, Json] | None, u
     if left:
         written["fields"] = {name: value for name, value in further.items() if name in left}
     own = provider.extensions.get(FORMAT_ID, {})
-    documents = {name: other for name, other in own.items() if not name.startswith("/") and name != used}
+    documents = {
+        name: document for name, document in own.items() if not name.startswith("/") and name != used
+    }
     if documents:
         written["documents"] = documents
     meta = read_members(own, META_POINTER)
@@ -267,9 +269,9 @@ def _write_tool_meta(capability: Capability, members: dict[str, Json], dialect_i
     if access:
         written["access"] = access
     if dialect_id == MODERN:
-        gone = {name: members.pop(name) for name in sorted(_MEMBERS_OF_HANDSHAKE & members.keys())}
-        if gone:
-            written["members"] = gone
+        removed = {name: members.pop(name) for name in sorted(_MEMBERS_OF_HANDSHAKE & members.keys())}
+        if removed:
+            written["members"] = removed
     extensions = _of_others(capability.extensions)
     if extensions:
         written["extensions"] = extensions

@@ -85,11 +85,11 @@ def write_handlers(
         *author.artifacts,
     ]
     if broadcast:
-        who = "sends the broadcast"
+        action = "sends the broadcast"
     else:
-        who = "starts the activity"
+        action = "starts the activity"
         artifacts.append(Artifact("AndroidManifest.xml", _write_manifest(provider, place), "manifest"))
-    fact = f"The caller that {who} cannot be identified for certain"
+    fact = f"The caller that {action} cannot be identified for certain"
     notes = (*caller_notes(provider.access, place, fact), *author.notes)
     return HandlerCode(tuple(artifacts), component=place.component_name, notes=notes)
 

@@ -100,7 +100,7 @@ def lint_file(source: SourceFile) -> tuple[Finding, ...]:
     """Return what the JSON of a manifest does against the specification.
 
     Raises:
-        InputError: no JSON.
+        InputError: the file is not JSON.
     """
     place = Place(path=source.path, line=1)
     linter = _Linter(place)

@@ -72,7 +72,7 @@ def read_file(source: SourceFile, context: ReadingContext) -> Reading:
     """Read the JSON of a manifest in a file of its own.
 
     Raises:
-        InputError: no manifest.
+        InputError: the file is not a manifest.
     """
     place = Place(path=source.path, line=1)
     value = parse_manifest(decode_utf8(source.data, path=source.path), place, context)

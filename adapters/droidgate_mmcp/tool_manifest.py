@@ -58,7 +58,7 @@ def parse_manifest(text: str, place: Place, context: ReadingContext, *, hint: st
         hint: What to say about text that is not JSON; None for the parser's own hint.
 
     Raises:
-        InputError: no JSON.
+        InputError: the text is not JSON.
     """
     line = place.line or 1
     try:
@@ -119,7 +119,7 @@ class MmcpManifestReader:
         """Return the manifest's provider.
 
         Raises:
-            InputError: no manifest.
+            InputError: the value is not a manifest.
         """
         if not isinstance(manifest, Mapping):
             self.refuse(

@@ -134,7 +134,7 @@ def read_broadcast_result(
         message = f"result code {BROADCAST_ERROR} with an error text is read as a failure"
         context.allow("M48", message, source=_RESULT)
         return _failed(error, "backend_failure")
-    # A client that waited in vain hands on the text `null`.
+    # A client that got no answer in time passes on the text `null`.
     hint = "timeout" if data.strip() == NAMES["no_answer_text"] else _token_of(data)
     if hints_count and hint is not None and hint != "timeout":
         return _failed(data, hint)

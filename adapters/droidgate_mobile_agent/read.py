@@ -174,7 +174,7 @@ def _take_apart(document: Json, path: str) -> _Document:
     """Find the list of tools: the document, its `tools` or `result`, or the `tools` of its `result`.
 
     Raises:
-        InputError: there is none.
+        InputError: the document has no list of tools.
     """
     further: dict[str, Json] = {}
     pointer, tools = "", document

@@ -100,7 +100,9 @@ def _write_service(dialect: DialectTable, place: ClassPlace) -> str:
     pairs = [("request_extra", "response_extra"), ("prototype_request_extra", "prototype_response_extra")]
     if dialect.id in _UNWRAPPED:
         pairs.reverse()
-    rows = [f"        {{{java_string(NAMES[item])}, {java_string(NAMES[other])}}}," for item, other in pairs]
+    rows = [
+        f"        {{{java_string(NAMES[item])}, {java_string(NAMES[paired])}}}," for item, paired in pairs
+    ]
     return fill_template(
         "droidgate_mobile_mcp",
         "Service.java",

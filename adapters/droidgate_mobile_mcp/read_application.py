@@ -197,9 +197,14 @@ class _ServiceReader:
         if text is not None or role == "name" or dialect != "pre-spec":
             substitute = f"; {text!r} is used" if text is not None else ""
             reference = None if meta is None else meta.resource or meta.raw_value
-            why = f"has no {role}" if reference is None else f"has the {role} {reference}, which is not there"
+            reason = (
+                f"has no {role}" if reference is None else f"has the {role} {reference}, which is not there"
+            )
             self.allow(
-                "M12", f"the service {service.name} {why}{substitute}", self.place, lost=reference is not None
+                "M12",
+                f"the service {service.name} {reason}{substitute}",
+                self.place,
+                lost=reference is not None,
             )
         return text
 

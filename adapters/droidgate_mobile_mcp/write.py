@@ -5,22 +5,24 @@ manifest.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Final
 from xml.sax.saxutils import escape
 
+from droidgate_android.projects.manifest_limits import MAX_META_DATA, utf16_length
 from droidgate_mappings.fit import Fitted, fit_provider
 from droidgate_mappings.formats.component_reading import enabled_attribute, enabled_resources
 from droidgate_mappings.formats.format import Artifact, Writing
 from droidgate_mappings.model.capability import Capability, Provider
 from droidgate_mappings.model.errors import WriteError
-from droidgate_mappings.model.findings import Finding
-from droidgate_mappings.model.json_values import Json
-from droidgate_mappings.model.types import ObjectType, Property
+from droidgate_mappings.model.findings import Finding, Level, finding_code
+from droidgate_mappings.model.json_values import Json, pointer_token
+from droidgate_mappings.model.types import ObjectType, Property, Type
 from droidgate_mappings.tables.loading import DialectTable
 from droidgate_mappings.text.aapt_text import (
+    MAX_STRING_RESOURCE_BYTES,
     escape_attribute_value,
     escape_string_resource,
     escape_xml_attribute,
@@ -28,13 +30,19 @@ from droidgate_mappings.text.aapt_text import (
 )
 from droidgate_mobile_mcp.extension_facts import facts_of, keep_writable_facts, word_of
 from droidgate_mobile_mcp.format import FORMAT_ID, FORMS, NAMES, DescriptorForm
-from droidgate_mobile_mcp.limits import cut_long_texts
+
+TEXT_TRUNCATED: Final = finding_code(
+    "text-truncated",
+    "A text longer than an Android string resource or manifest can hold is cut at its end",
+    __name__,
+)
 
 _DECLARATION: Final = '<?xml version="1.0" encoding="utf-8"?>\n'
 _ANDROID_URI: Final = "http://schemas.android.com/apk/res/android"
 _IN_ATTRIBUTE: Final = {'"': "&quot;", "\n": "&#10;", "\t": "&#9;", "\r": "&#13;"}
 _SPECIAL: Final = re.compile('[&<>"\n\t\r]')
 _SHORT: Final = 100
+_ELLIPSIS: Final = "\u2026"
 _FOREGROUND: Final = "foregroundServiceType"
 _STRINGS_PATH: Final = "res/values/mobile_mcp_strings.xml"
 
@@ -65,8 +73,88 @@ def _fit(provider: Provider, dialect: DialectTable) -> Fitted:
         raise WriteError(f"{FORMAT_ID}+{dialect.id} is only read", hint=dialect.not_written_because)
     fitted = fit_provider(provider, dialect.capacity, FORMAT_ID, dialect.id)
     written, unwritable = keep_writable_facts(fitted.provider, FORMS[dialect.id])
-    written, findings = cut_long_texts(written, (*fitted.findings, *unwritable))
+    written, findings = _cut_long_texts(written, (*fitted.findings, *unwritable))
     return Fitted(written, findings, fitted.names)
+
+
+def _fits_a_manifest(text: str) -> bool:
+    return utf16_length(text) <= MAX_META_DATA
+
+
+def _cut(text: str, fits: Callable[[str], bool]) -> str:
+    low, high = 0, len(text)
+    while low < high:
+        middle = (low + high + 1) // 2
+        if fits(text[:middle] + _ELLIPSIS):
+            low = middle
+        else:
+            high = middle - 1
+    return text[:low] + _ELLIPSIS
+
+
+def _cut_long_texts(provider: Provider, findings: Iterable[Finding]) -> tuple[Provider, tuple[Finding, ...]]:
+    """Return a fitted provider whose descriptor aapt2 can store and whose manifest Android takes
+    (`manifest_limits`), and the findings, those about cut texts among them.
+
+    A leaf that has a finding already keeps the one, of the graver level.
+    """
+    reported = tuple(findings)
+    cutter = _Cutter({finding.pointer: finding for finding in reported})
+    capabilities = [
+        cutter.capability(capability, f"/capabilities/{at}")
+        for at, capability in enumerate(provider.capabilities)
+    ]
+    texts = {
+        field: cutter.text(getattr(provider, field), f"/{field}", of_manifest=True)
+        for field in ("name", "description")
+    }
+    if not cutter.any_cut:
+        return provider, reported
+    update = {**texts, "capabilities": tuple(capabilities)}
+    return provider.model_copy(update=update), tuple(cutter.findings.values())
+
+
+@dataclass(slots=True)
+class _Cutter:
+    findings: dict[str, Finding]
+    any_cut: bool = False
+
+    def text(self, text: str | None, pointer: str, *, of_manifest: bool = False) -> str | None:
+        fits = _fits_a_manifest if of_manifest else fits_a_resource
+        if text is None or fits(text):
+            return text
+        self.any_cut = True
+        limit = f"{MAX_META_DATA} characters" if of_manifest else f"{MAX_STRING_RESOURCE_BYTES} bytes"
+        message = f"the text is longer than {limit} and is cut"
+        finding = self.findings.get(pointer)
+        if finding is not None:
+            message = f"{finding.message}; {message}"
+        source = finding.source if finding is not None else None
+        self.findings[pointer] = Finding(
+            code=TEXT_TRUNCATED, level=Level.DROPPED, pointer=pointer, message=message, source=source
+        )
+        return _cut(text, fits)
+
+    def capability(self, capability: Capability, pointer: str) -> Capability:
+        update = {
+            "description": self.text(capability.description, f"{pointer}/description"),
+            "version": self.text(capability.version, f"{pointer}/version"),
+            "input": self.parameters(capability.input, f"{pointer}/input"),
+            "output": self.parameters(capability.output, f"{pointer}/output"),
+        }
+        return capability.model_copy(update=update) if self.any_cut else capability
+
+    def parameters(self, type_: Type | None, pointer: str) -> Type | None:
+        if not isinstance(type_, ObjectType):
+            return type_
+        cut: dict[str, Property] = {}
+        for name, property_ in type_.properties.items():
+            text = property_.type.description
+            shorter = self.text(text, f"{pointer}/properties/{pointer_token(name)}/type/description")
+            if shorter is not text:
+                changed = property_.type.model_copy(update={"description": shorter})
+                cut[name] = property_.model_copy(update={"type": changed})
+        return type_.model_copy(update={"properties": {**type_.properties, **cut}}) if cut else type_
 
 
 def _artifacts(provider: Provider, form: DescriptorForm) -> Iterator[Artifact]:

@@ -253,7 +253,7 @@ def read_functions(text: str, place: Place) -> ToolDeclarations:
     """Read an array of functions as function calling writes them: zwdroid's raw resource.
 
     Raises:
-        InputError: no JSON array.
+        InputError: the text is not a JSON array.
     """
     reader = _Reader(place)
     reader.add_each(
@@ -377,7 +377,7 @@ def read_file(source: SourceFile, context: ReadingContext) -> Reading:
     """Read a declaration of tools in a file of its own.
 
     Raises:
-        InputError: it is not one.
+        InputError: the file is not a declaration of tools.
     """
     del context
     protocol = _protocol_of(source.data)
@@ -570,13 +570,13 @@ def _not_in_files(
     reason: str | None,
 ) -> Finding:
     title = next(dialect.summary for dialect in TABLES.dialects if dialect.id == protocol.id)
-    who = application.qualified_name(component) if component.name else application.package or "the app"
+    subject = application.qualified_name(component) if component.name else application.package or "the app"
     why = f"its declaration cannot be read ({reason})" if reason else "no file of the app lists its tools"
     return Finding(
         code=TOOLS_NOT_IN_FILES,
         level=Level.NOTE,
         pointer="",
-        message=f"{who} is of {title.partition(':')[0]}; {why}",
+        message=f"{subject} is of {title.partition(':')[0]}; {why}",
         hint=protocol.found_by,
         source=place,
         rule=protocol.id,

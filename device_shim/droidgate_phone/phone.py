@@ -14,8 +14,9 @@ from droidgate_phone.common.clocks import Clock
 from droidgate_phone.common.event_log import EventLog
 from droidgate_phone.common.faults import Faults
 from droidgate_phone.common.streams import CommandStreams
+from droidgate_phone.common.uids import SHELL_UID
 from droidgate_phone.files.file_layout import lay_out
-from droidgate_phone.files.phone_files import SHELL_UID, VirtualFiles
+from droidgate_phone.files.phone_files import VirtualFiles
 from droidgate_phone.shell import SHELL_ENVIRONMENT, run_shell
 from droidgate_phone.system.android_system import AndroidSystem
 from droidgate_phone.system.app_context import AppContext

@@ -94,10 +94,10 @@ def translate(
 
 
 def _check_known(provider: Provider) -> None:
-    """Raise where nobody has asked a provider for its capabilities: a list without any would be false.
+    """Raise where a provider has not been asked for its capabilities: an empty list would be false.
 
     Raises:
-        WriteError: so it is.
+        WriteError: the provider's capabilities are not known.
     """
     finder = found_by(provider)
     if finder is not None:

@@ -24,7 +24,7 @@ def cache_folder() -> Path:
 
 
 def state_folder() -> Path:
-    """Return the folder for what running programs tell each other; it may not exist yet."""
+    """Return the folder for what running programs exchange; it may not exist yet."""
     return _below_home("state") or platformdirs.user_state_path("droidgate", appauthor=False)
 
 

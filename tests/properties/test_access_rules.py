@@ -17,7 +17,7 @@ from droidgate_mappings.model.capability import ComponentAccess, Provider
 from droidgate_mappings.model.findings import Level
 from droidgate_mappings.model.json_values import Json
 from droidgate_mappings.values.schema_checks import RULES as SCHEMA_RULES
-from mappings.model.capacities import write_for
+from mappings.fit.capacities import write_for
 from properties.matching import assert_findings_match, assert_reads_back
 from strategies import providers, random_provider
 

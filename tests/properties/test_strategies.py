@@ -18,7 +18,7 @@ from droidgate_mappings.model.leaves import leaves_of_provider
 from droidgate_mappings.model.names import NameEntry
 from droidgate_mappings.model.types import TYPE_KINDS, ArrayType, Type
 from droidgate_mcp.format import FORMAT
-from mappings.model.capacities import write_for
+from mappings.fit.capacities import write_for
 from model_types import optional, record, string
 from properties.matching import assert_findings_match, assert_reads_back, assert_same_declaration
 from strategies import INVENTED_FORMAT, KEYWORDS, PROTOCOL, capabilities, providers, random_provider, types

@@ -18,8 +18,9 @@ from droidgate_android.apk.reader import MANIFEST, Apk, ApkPart
 from droidgate_android.apk.resource_values import is_null, meta_value, value_text
 from droidgate_android.apk.signing_block import NEWEST_SDK
 from droidgate_android.apk.xml_rendering import render_xml
-from droidgate_android.apk.xml_tree import TypedValue, ValueType, XmlElement
+from droidgate_android.apk.xml_tree import REFERENCE_TYPES, TypedValue, ValueType, XmlElement
 from droidgate_mappings.formats.application import (
+    COMPONENT_FIELDS,
     COMPONENT_TAGS,
     DEFAULT_PROTECTION,
     Application,
@@ -41,11 +42,9 @@ from droidgate_mappings.text.xml_text import ANDROID, TOOLS, decode_xml
 
 _FRAMEWORK: Final = 0x01
 _OWN_NAMESPACES: Final = frozenset({ANDROID.strip("{}"), TOOLS.strip("{}")})
-_OWN_FIELDS: Final = frozenset({"name", "exported", "enabled", "permission", "label", "description"})
 _DESCRIPTOR_ENDINGS: Final = (".xml", ".json")
 _MAX_CANDIDATE_BYTES: Final = 1 << 20
 _MAX_CANDIDATES: Final = 64
-_REFERENCE_TYPES: Final = frozenset({ValueType.REFERENCE, ValueType.DYNAMIC_REFERENCE})
 
 
 def read_application(apk: Apk, sdk: int = NEWEST_SDK) -> Application:
@@ -234,7 +233,7 @@ class _ManifestReader:
 
     def _other_attributes(self, given: dict[str, TypedValue]) -> Iterator[tuple[str, str]]:
         for name, value in given.items():
-            if name not in _OWN_FIELDS:
+            if name not in COMPONENT_FIELDS:
                 text = _in_words(name, value)
                 if text is None:
                     text = value_text(value, self._apk.name_of)
@@ -273,7 +272,7 @@ class _ManifestReader:
         )
 
     def _reference(self, value: TypedValue | None) -> str | None:
-        if value is None or value.type not in _REFERENCE_TYPES or not value.data:
+        if value is None or value.type not in REFERENCE_TYPES or not value.data:
             return None
         return value_text(value, self._apk.name_of)
 

@@ -220,7 +220,7 @@ def check_range(source: ByteSource, offset: int, length: int) -> None:
     """Refuse a range that is not inside a source.
 
     Raises:
-        InputError: it is not.
+        InputError: the range is not inside the source.
     """
     if offset < 0 or length < 0 or offset + length > source.size:
         message = f"bytes {offset} to {offset + length} are not in it, it has {source.size}"

@@ -69,7 +69,9 @@ class _Writer:
                 if item not in {None, _XML_NAMESPACE}:
                     namespaces[item] = None
             mapped.update(
-                (other.resource_id, other.name) for other in element.attributes if other.resource_id
+                (attribute.resource_id, attribute.name)
+                for attribute in element.attributes
+                if attribute.resource_id
             )
             pending.extend(child for child in reversed(element.children) if isinstance(child, XmlElement))
         self._mapped = {key: self._strings.add_apart(key[1]) for key in sorted(mapped)}

@@ -14,12 +14,11 @@ from droidgate_android.apk.archive import Archive
 from droidgate_android.apk.binary_xml import parse_binary_xml
 from droidgate_android.apk.reader import Apk
 from droidgate_android.apk.resource_values import NameOf, signed, value_text
-from droidgate_android.apk.xml_tree import TypedValue, ValueType, XmlAttribute, XmlElement
+from droidgate_android.apk.xml_tree import REFERENCE_TYPES, TypedValue, ValueType, XmlAttribute, XmlElement
 from droidgate_mappings.formats.application import MetaData
 from droidgate_mappings.model.errors import InputError
 from droidgate_mappings.model.json_values import canonical_json
 
-_REFERENCES: Final = frozenset({ValueType.REFERENCE, ValueType.DYNAMIC_REFERENCE})
 _OF_FRAMEWORK: Final = "@android:"
 
 
@@ -61,14 +60,14 @@ def _attribute_order(attribute: XmlAttribute) -> tuple[str, str]:
 
 def _attribute_text(value: TypedValue, name_of: NameOf) -> str:
     """Return a reference as `@type/entry`, another value as `XmlResourceParser.getAttributeValue` does."""
-    if value.type in _REFERENCES and value.data:
+    if value.type in REFERENCE_TYPES and value.data:
         name = name_of(value.data)
         if name is None:
             raise InputError(f"a descriptor refers to the resource {value.data:#010x}, which is not there")
         return f"@{name.removeprefix(_OF_FRAMEWORK)}" if name.startswith(_OF_FRAMEWORK) else name
     if value.text is not None:
         return value.text
-    if value.type in _REFERENCES:
+    if value.type in REFERENCE_TYPES:
         return "@0"
     if value.type == ValueType.ATTRIBUTE:
         return f"?{signed(value.data)}"

@@ -33,7 +33,7 @@ class Element:
         """Return the elements that it is made of.
 
         Raises:
-            BrokenSignatureError: they are broken.
+            BrokenSignatureError: the content is not DER.
         """
         return list(elements(self.content))
 
@@ -98,7 +98,7 @@ def read_certificate(der: bytes) -> Certificate:
     """Return the fields of a certificate.
 
     Raises:
-        BrokenSignatureError: it is not one.
+        BrokenSignatureError: the data is not a certificate.
     """
     parts = first_element(der).children()
     fields = parts[0].children() if parts else []

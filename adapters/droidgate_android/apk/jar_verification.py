@@ -67,7 +67,7 @@ def parse_jar_manifest(data: bytes) -> JarManifest:
     """Return the sections of a manifest.
 
     Raises:
-        BrokenSignatureError: it is not one.
+        BrokenSignatureError: the data is not a manifest.
     """
     manifest = JarManifest(data)
     position, headers = _section(data, 0)

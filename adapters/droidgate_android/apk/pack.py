@@ -145,7 +145,7 @@ class ProjectResources:
         """Return the files below `res` by path: compiled XML, or None for a file that is packed as it is.
 
         Raises:
-            InputError: one cannot be compiled.
+            InputError: a file cannot be compiled.
         """
         compiler = XmlCompiler(self, self._package)
         files = [

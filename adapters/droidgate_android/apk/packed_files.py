@@ -17,9 +17,9 @@ MANIFEST: Final = "AndroidManifest.xml"
 MAX_BYTES: Final = 512 * 1024 * 1024
 """All files of a source set together."""
 MAX_FILES: Final = 100_000
+SKIPPED_FOLDERS: Final = frozenset({"build", "node_modules"})
 
 _PACKED_FOLDERS: Final = ("res", "assets", "jniLibs")
-_SKIPPED_FOLDERS: Final = frozenset({"build", "node_modules"})
 _MAX_LEVELS: Final = 16
 
 
@@ -74,7 +74,7 @@ def _source_sets_below(project: Path) -> Iterator[Path]:
         if len(place.relative_to(project).parts) >= _MAX_LEVELS:
             folders.clear()
         folders[:] = sorted(
-            other for other in folders if other not in _SKIPPED_FOLDERS and not other.startswith(".")
+            name for name in folders if name not in SKIPPED_FOLDERS and not name.startswith(".")
         )
         if MANIFEST in files and place.name == "main" and place.parent.name == "src":
             folders.clear()
@@ -106,5 +106,5 @@ def _files_below(folder: Path) -> Iterator[Path]:
     """Yield the files that are packed; hidden ones are not, and links to folders are not followed."""
     for top in _PACKED_FOLDERS:
         for place, folders, files in os.walk(folder / top):
-            folders[:] = sorted(other for other in folders if not other.startswith("."))
+            folders[:] = sorted(name for name in folders if not name.startswith("."))
             yield from (Path(place) / name for name in sorted(files) if not name.startswith("."))

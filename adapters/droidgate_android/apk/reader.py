@@ -22,11 +22,11 @@ from droidgate_android.apk.apk_findings import (
 from droidgate_android.apk.archive import Archive
 from droidgate_android.apk.binary_xml import parse_binary_xml
 from droidgate_android.apk.byte_source import ByteSource
-from droidgate_android.apk.resource_table import REFERENCE_TYPES, ResourceTable, TableFile
+from droidgate_android.apk.resource_table import ResourceTable, TableFile
 from droidgate_android.apk.resource_values import flag_value, is_integer, signed, value_text
 from droidgate_android.apk.signatures import ApkSignature, read_signature, verify_signature
 from droidgate_android.apk.signing_block import NEWEST_SDK
-from droidgate_android.apk.xml_tree import TypedValue, ValueType, XmlElement
+from droidgate_android.apk.xml_tree import REFERENCE_TYPES, TypedValue, ValueType, XmlElement
 from droidgate_mappings.model.errors import BudgetError, InputError
 from droidgate_mappings.model.findings import Finding
 from droidgate_mappings.tables.framework_attributes import resource_name
@@ -251,7 +251,7 @@ class Apk:
 
     def resolve(self, value: TypedValue | None) -> TypedValue | None:
         """Follow a reference to its default value; None where it leads nowhere, or there is no value."""
-        if value is None or value.type not in {ValueType.REFERENCE, ValueType.DYNAMIC_REFERENCE}:
+        if value is None or value.type not in REFERENCE_TYPES:
             return value
         return self.resources.resolve(value) if self.resources is not None else None
 
@@ -268,12 +268,12 @@ class Apk:
 
     def _flags_of(self, identifier: int) -> dict[str, bool | int]:
         found: dict[str, bool | int] = {}
-        for other in self.resources.values_of(identifier) if self.resources is not None else ():
-            value = other.value
+        for resource in self.resources.values_of(identifier) if self.resources is not None else ():
+            value = resource.value
             if isinstance(value, TypedValue):
                 flag = value.data if value.type in REFERENCE_TYPES else flag_value(value)
                 if flag is not None:
-                    found.setdefault(other.configuration.qualifier, flag)
+                    found.setdefault(resource.configuration.qualifier, flag)
         return found
 
     def text_of(self, value: TypedValue | None) -> str | None:
@@ -376,14 +376,14 @@ class Apk:
         # Reading it first reports what is evasive or broken about it.
         self.read_signature(sdk)
         target = self.target_sdk
-        base, *others = (verify_signature(other.archive, sdk, target_sdk=target) for other in self._parts)
+        base, *others = (verify_signature(part.archive, sdk, target_sdk=target) for part in self._parts)
         if base.verified:
-            for part, other in zip(self._parts[1:], others, strict=True):
+            for part, signature in zip(self._parts[1:], others, strict=True):
                 name = part.archive.name
-                if not other.verified:
-                    problem = other.problem or "it is not signed"
+                if not signature.verified:
+                    problem = signature.problem or "it is not signed"
                     return replace(base, verified=False, problem=f"the split {name}: {problem}")
-                if set(other.certificates) != set(base.certificates):
+                if set(signature.certificates) != set(base.certificates):
                     problem = f"the split {name} is signed by another key than the base"
                     return replace(base, verified=False, problem=problem)
         return base

@@ -19,7 +19,7 @@ from droidgate_android.apk.apk_findings import BROKEN_RESOURCE_TABLE, warn
 from droidgate_android.apk.byte_source import CHUNK_HEADER, NO_INDEX, ChunkType
 from droidgate_android.apk.resource_qualifiers import locale_of, qualifier_of
 from droidgate_android.apk.string_pool import StringPool
-from droidgate_android.apk.xml_tree import TypedValue, ValueType
+from droidgate_android.apk.xml_tree import REFERENCE_TYPES, TypedValue, ValueType
 from droidgate_mappings.model.errors import BudgetError, InputError
 from droidgate_mappings.model.findings import Finding
 
@@ -51,8 +51,6 @@ def read_configuration(raw: bytes) -> Configuration:
     config = bytes(_SIZE_FIELD) + raw
     return Configuration(locale_of(config), is_default=False, qualifier=qualifier_of(config))
 
-
-REFERENCE_TYPES: Final = frozenset({ValueType.REFERENCE, ValueType.DYNAMIC_REFERENCE})
 
 COLLAPSED_NAME: Final = "0_resource_name_obfuscated"
 """What aapt2 puts in place of every name (`--collapse-resource-names`)."""

@@ -6,7 +6,7 @@ import struct
 from collections.abc import Callable
 from typing import Final
 
-from droidgate_android.apk.xml_tree import TypedValue, ValueType
+from droidgate_android.apk.xml_tree import REFERENCE_TYPES, TypedValue, ValueType
 from droidgate_mappings.formats.application import MetaValue
 from droidgate_mappings.text.aapt_text import java_float_text
 
@@ -16,7 +16,6 @@ _RADIX_SHIFTS: Final = (0, 7, 15, 23)
 _MANTISSA_BITS: Final = 24
 _SIGN: Final = 1 << 31
 _UNSIGNED: Final = 1 << 32
-_REFERENCES: Final = frozenset({ValueType.REFERENCE, ValueType.DYNAMIC_REFERENCE})
 _ATTRIBUTES: Final = frozenset({ValueType.ATTRIBUTE, ValueType.DYNAMIC_ATTRIBUTE})
 
 NameOf = Callable[[int], "str | None"]
@@ -54,7 +53,7 @@ def meta_value(value: TypedValue) -> MetaValue | None:
 
 def is_null(value: TypedValue) -> bool:
     """Return whether a value is `@null` or `@empty`, which states nothing."""
-    return value.type == ValueType.NULL or (value.type in _REFERENCES and not value.data)
+    return value.type == ValueType.NULL or (value.type in REFERENCE_TYPES and not value.data)
 
 
 def flag_value(value: TypedValue) -> bool | None:
@@ -82,7 +81,7 @@ def value_text(value: TypedValue, name_of: NameOf) -> str | None:  # noqa: PLR09
         return value.text
     if kind == ValueType.NULL:
         return None
-    if kind in _REFERENCES:
+    if kind in REFERENCE_TYPES:
         return "@null" if not data else name_of(data) or f"@{data:#010x}"
     if kind in _ATTRIBUTES:
         return "?" + (name_of(data) or f"@{data:#010x}").removeprefix("@")

@@ -154,7 +154,7 @@ def _verify_v1(archive: Archive, sdk: int, target_sdk: int | None, limits: Limit
 
 
 def _from_meta_inf(archive: Archive) -> tuple[bytes, ...]:
-    names = [other for other in archive.names_below(FOLDER) if _V1_BLOCK.fullmatch(other)]
+    names = [name for name in archive.names_below(FOLDER) if _V1_BLOCK.fullmatch(name)]
     found = (_signing_certificate(archive, name) for name in names[:MAX_SIGNERS])
     return tuple(dict.fromkeys(found))
 

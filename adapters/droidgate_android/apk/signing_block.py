@@ -92,7 +92,7 @@ class Signer:
         """Its certificates in DER; the first is the signer's.
 
         Raises:
-            BrokenSignatureError: there is none.
+            BrokenSignatureError: the block has no certificate.
         """
         _, position = prefixed(self.signed, 0)
         found = tuple(sequence(prefixed(self.signed, position)[0]))
@@ -107,7 +107,7 @@ class Signer:
             has_versions: It is of v3 or later, where the releases are before the attributes.
 
         Raises:
-            BrokenSignatureError: they are cut off.
+            BrokenSignatureError: the attributes are cut off.
         """
         _, position = prefixed(self.signed, 0)
         _, position = prefixed(self.signed, position)
@@ -118,7 +118,7 @@ class Signer:
         """Return the releases that are signed, of v3 or later.
 
         Raises:
-            BrokenSignatureError: they are cut off.
+            BrokenSignatureError: the versions are cut off.
         """
         _, position = prefixed(self.signed, 0)
         _, position = prefixed(self.signed, position)

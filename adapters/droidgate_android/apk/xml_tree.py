@@ -35,6 +35,9 @@ class ValueType(IntEnum):
     INT_COLOR_RGB4 = 0x1F
 
 
+REFERENCE_TYPES: Final = frozenset({ValueType.REFERENCE, ValueType.DYNAMIC_REFERENCE})
+
+
 class TypedValue(NamedTuple):
     """One value as the compiled form holds it.
 

@@ -73,7 +73,7 @@ def listed_function(listed_document: ListedDocument) -> ListedFunction:
     """Return the function that a document declares.
 
     Raises:
-        ListingError: it has no id.
+        ListingError: the document has no id.
     """
     document, runtime = listed_document.document, listed_document.runtime or {}
     service = _first_text(document, "serviceName")

@@ -131,7 +131,7 @@ def _function_of(
     if len(functions) == 1:
         return functions[0]
     first, *others = functions
-    listed = ", ".join(f"{other.owner}.{other.name}" for other in others)
+    listed = ", ".join(f"{function.owner}.{function.name}" for function in others)
     return ExistingFunction(
         first.owner, first.name, capability, missing=(f"{listed} compares a value with the id too",)
     )

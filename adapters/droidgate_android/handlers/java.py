@@ -69,7 +69,7 @@ def java_string_parts(text: str, indent: str) -> str:
             line = ""
         line += piece
     lines.append(line)
-    return ",\n".join(f'{indent}"{other}"' for other in lines)
+    return ",\n".join(f'{indent}"{text}"' for text in lines)
 
 
 def _utf16_units(text: str) -> Iterator[int]:

@@ -211,9 +211,9 @@ class GradleFile:
             groups.setdefault(self.dimension_of.get(flavour, next(iter(self.dimensions), "")), []).append(
                 flavour
             )
-        wanted, chosen = set(names), []
+        named, chosen = set(names), []
         for group in (*filter(None, groups.values()), ["debug", *self.build_types]):
-            ranked = sorted(group, key=lambda name: (name not in wanted, name not in self.defaults))
+            ranked = sorted(group, key=lambda name: (name not in named, name not in self.defaults))
             chosen.append(ranked[0])
         return tuple(chosen)
 

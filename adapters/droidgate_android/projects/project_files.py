@@ -40,7 +40,7 @@ def read_project_file(
 
     Raises:
         InputError: it is not a regular file, is outside of the project, or cannot be read.
-        BudgetError: it is larger.
+        BudgetError: the file is larger than the limit.
     """
     place = str(path) if shown is None else shown
     data = _read_start(path, most + 1, root, place)

@@ -323,9 +323,9 @@ class Functions:
                     self.reports.not_understood(message, function.file, function.line, hint)
                 continue
             same = [
-                other
-                for other in supertype.declaration.functions
-                if other.name == function.name and len(other.parameters) == len(function.parameters)
+                inherited
+                for inherited in supertype.declaration.functions
+                if inherited.name == function.name and len(inherited.parameters) == len(function.parameters)
             ]
             if len(same) > 1:
                 written = [parameter.type.text for parameter in function.parameters]

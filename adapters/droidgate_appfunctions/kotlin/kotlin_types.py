@@ -43,7 +43,7 @@ class KotlinType:
     Attributes:
         name: Qualified name with dots; empty for one without a class.
         kind: `class` is one of the sources', `external` one of another library, `parameter` a type parameter,
-            `unknown` one that an import of everything may bring.
+            `unknown` one that a wildcard import may have.
         reference: Where it is written.
         file: The file where it is written.
         declaration: The class.

@@ -152,8 +152,8 @@ class Serializables:
             and not kotlin_type.name.startswith(_LIBRARIES_WITHOUT_DATA)
         )
 
-    def _unresolved(self, kotlin_type: KotlinType, why: str) -> InputError:
-        message = f"unresolved reference '{kotlin_type.name}': no file that is read declares it; {why}"
+    def _unresolved(self, kotlin_type: KotlinType, reason: str) -> InputError:
+        message = f"unresolved reference '{kotlin_type.name}': no file that is read declares it; {reason}"
         return refused(message, kotlin_type.file, kotlin_type.line, "read the module that declares it too")
 
     def item_of(self, kotlin_type: KotlinType) -> KotlinType | None:
@@ -196,7 +196,7 @@ class Serializables:
         """Check that a constraint of addresses is on an address.
 
         Raises:
-            InputError: it is on another type.
+            InputError: the constraint is on another type.
         """
         item = self.item_of(kotlin_type)
         found = self.annotations.find(annotations, URI_VALUES, file, owner)
@@ -260,7 +260,9 @@ class Serializables:
                         message, declaration.file, annotation.line, "write it without a target"
                     )
             kept = tuple(
-                other for other in parameter.annotations if other.target in {None, "property", "field"}
+                annotation
+                for annotation in parameter.annotations
+                if annotation.target in {None, "property", "field"}
             )
             return parameter.kdoc, parameter.type, kept
         declared = declaration.properties[parameter.name]
@@ -313,7 +315,7 @@ class Serializables:
         """Return the classes that a sealed or non-sealed one-of represents.
 
         Raises:
-            InputError: one of them cannot be.
+            InputError: a class cannot be an alternative.
         """
         if "sealed" in declaration.modifiers:
             found = list(self.types.index.subclasses(declaration))

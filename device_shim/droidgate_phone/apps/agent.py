@@ -274,10 +274,12 @@ class MainActivity(Activity):
             "MMCP": context.query_activities(Intent(ACTION_MMCP_ADVERTISE)),
             "BROADCAST": context.query_receivers(Intent(ACTION_BROADCAST_DISCOVERY)),
         }
-        found = [f"{name} {item.flatten_short()}" for name, them in by_protocol.items() for item in them]
-        nothing = "" if found else context.read_string_resource("@string/no_tools") or ""
+        found = [
+            f"{name} {item.flatten_short()}" for name, services in by_protocol.items() for item in services
+        ]
+        empty_text = "" if found else context.read_string_resource("@string/no_tools") or ""
         children = (
-            View("text", "answer", nothing),
+            View("text", "answer", empty_text),
             View("list", "tools", children=tuple(View("text", text=item) for item in found)),
         )
         return View("column", children=children)

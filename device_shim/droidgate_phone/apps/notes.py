@@ -89,7 +89,7 @@ class Reminder:
         """Return the reminder that a caller sent; its schema type says which of the two it is.
 
         Raises:
-            AppFunctionError: it is neither.
+            AppFunctionError: the schema type is neither of the two.
         """
         if not arguments.has(name):
             return None
@@ -423,12 +423,12 @@ class MainActivity(Activity):
         """Return the input and the notes."""
         notes = NoteStore(self.context.files).notes
         listed = tuple(View("text", text=f"{note.title}\n{note.content}".strip()) for note in reversed(notes))
-        nothing = (View("text", text=self._text("no_notes")),)
+        empty = (View("text", text=self._text("no_notes")),)
         children = (
             View("input", "title", self._title, hint=self._text("new_title")),
             View("button", "create_note", self._text("create_note")),
             View("text", "problem", self._problem),
-            View("list", "notes", children=listed or nothing),
+            View("list", "notes", children=listed or empty),
         )
         return View("column", children=children)
 

@@ -343,7 +343,7 @@ class ToolActivity(Activity):
         """Return a tool's parameters from the very text that assistants read."""
         try:
             tools = json.loads(self.context.read_meta_data(_CLASS, MANIFEST) or "")["tools"]
-            found = next((other["parameters"] for other in tools if other["name"] == tool), None)
+            found = next((declared["parameters"] for declared in tools if declared["name"] == tool), None)
         except (ValueError, LookupError, TypeError) as error:
             raise PdfToolError("the tool failed: JSONException") from error
         if found is None:

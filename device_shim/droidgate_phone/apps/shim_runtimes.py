@@ -41,7 +41,7 @@ def start_shim_runtime(runtime: ShimRuntime, release: ReleaseProfile) -> None:
     """Start what is needed before the first shim runs.
 
     Raises:
-        UsageError: it cannot be had.
+        UsageError: the runtime is not available.
     """
     if check_shim_runtime(runtime, release) == "jvm":
         from droidgate_phone.apps.jvm_shim.jvm_machine import shared_machine  # noqa: PLC0415 - as above

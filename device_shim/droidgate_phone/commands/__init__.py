@@ -7,12 +7,10 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from droidgate_phone.common.streams import CommandStreams
+from droidgate_phone.common.uids import SHELL_UID
 
 if TYPE_CHECKING:
     from droidgate_phone.system import AndroidSystem
-
-SHELL_UID = 2000
-ROOT_UID = 0
 
 
 @dataclass(frozen=True, slots=True)

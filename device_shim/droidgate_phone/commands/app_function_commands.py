@@ -13,10 +13,11 @@ from typing import Final
 from droidgate_mappings.formats.application import Component
 from droidgate_mappings.model.errors import InputError
 from droidgate_mappings.text.xml_text import parse_xml
-from droidgate_phone.commands import ROOT_UID, SHELL_UID, CommandCall
+from droidgate_phone.commands import CommandCall
 from droidgate_phone.commands.argument_reader import ArgumentError, ArgumentReader
 from droidgate_phone.commands.command_registry import FAILED, refuse
 from droidgate_phone.commands.service_commands import print_exception, read_user, unknown_command
+from droidgate_phone.common.uids import ROOT_UID, SHELL_UID
 from droidgate_phone.java.app_values import AppFunctionError
 from droidgate_phone.java.org_json import JsonError, parse_object, write_json
 from droidgate_phone.system.app_function_service import FunctionState, SearchResult, TimedOutError
@@ -260,7 +261,7 @@ def _read(call: CommandCall, reader: ArgumentReader, options: frozenset[str]) ->
     """Read the options that a verb has.
 
     Raises:
-        _UnknownOptionError: it does not have one.
+        _UnknownOptionError: the verb does not have the option.
         ArgumentError: a value is missing.
     """
     read = _Arguments()
@@ -411,7 +412,7 @@ def _print_documents(call: CommandCall, result: Properties) -> int:
     if returned and isinstance(returned[0], dict):
         call.write(write_json(returned, 2) + "\n")
         return 0
-    # This generation forgets to say that it is done where no document is returned, and then waits in vain.
+    # This generation does not say that it is done where no document is returned, and waits for its timeout.
     call.write("{}\n")
     clock = call.system.clock
     clock.wait(clock.signal(), _FIRST_SECONDS)

@@ -65,7 +65,7 @@ class ArgumentReader:
         """Return the next argument.
 
         Raises:
-            ArgumentError: there is none.
+            ArgumentError: no argument is left.
         """
         found = self.next()
         if found is None:
@@ -94,7 +94,7 @@ def parse_number(text: str) -> int:
     """Return a number as `Integer.decode` reads it: decimal, 0x hexadecimal or 0 octal.
 
     Raises:
-        ArgumentError: it is none.
+        ArgumentError: the text is not a number.
     """
     found = _NUMBER.fullmatch(text)
     if found is None or len(text) > _LONGEST_NUMBER:

@@ -63,7 +63,7 @@ def _dump_app_function(call: CommandCall, arguments: tuple[str, ...]) -> int:
         return refuse(call, " ".join(("dumpsys app_function", *arguments)))
     lines = ["AppFunction state for user 0:"]
     for package, documents in call.system.app_functions.listing().items():
-        shown = [other for other in documents if other.runtime is not None or arguments]
+        shown = [item for item in documents if item.runtime is not None or arguments]
         lines += ["", f"  AppFunctionDocument(s) for package: {package}"]
         for document in shown:
             lines.append("")
@@ -164,7 +164,7 @@ def _dump_activity(call: CommandCall, arguments: tuple[str, ...]) -> int:
             call.write(f"    * Hist  #{number}: {_shown(record, task.id)}\n")
     top = stack.top_record()
     if top is not None:
-        number = next((other.id for other in stack.tasks() if top in other.activities), 0)
+        number = next((task.id for task in stack.tasks() if top in task.activities), 0)
         name = "topResumedActivity" if call.system.release.at_least(30) else "mResumedActivity"
         call.write(f"  {name}={_shown(top, number)}\n")
     return 0

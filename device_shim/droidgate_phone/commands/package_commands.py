@@ -15,6 +15,7 @@ from droidgate_phone.commands.argument_reader import ArgumentError, ArgumentRead
 from droidgate_phone.commands.command_registry import FAILED, refuse
 from droidgate_phone.commands.intent_arguments import parse_intent
 from droidgate_phone.commands.service_commands import ALL_USERS, Verb, is_known_user, read_user, run_guarded
+from droidgate_phone.common.uids import SHELL_UID
 from droidgate_phone.files.phone_files import VirtualFileError
 from droidgate_phone.java.app_values import AndroidError
 from droidgate_phone.java.intents import ComponentName, Intent
@@ -22,7 +23,6 @@ from droidgate_phone.system.installation import InstallError, InstallOptions
 from droidgate_phone.system.manifests import PartKind
 from droidgate_phone.system.package_records import EnabledState, InstalledPackage
 from droidgate_phone.system.package_service import InstallSession
-from droidgate_phone.system.permissions import SHELL_UID
 from droidgate_phone.system.resolver import MATCH_DEFAULT_ONLY, Match
 
 _STDIN: Final = "-"

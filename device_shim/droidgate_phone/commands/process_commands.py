@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Final
 
-from droidgate_phone.commands import ROOT_UID, SHELL_UID, Command, CommandCall
+from droidgate_phone.commands import Command, CommandCall
 from droidgate_phone.commands.toybox import (
     OptionTable,
     ToyboxOptions,
@@ -15,6 +15,7 @@ from droidgate_phone.commands.toybox import (
     absolute,
     toybox_command,
 )
+from droidgate_phone.common.uids import ROOT_UID, SHELL_UID
 from droidgate_phone.files.file_layout import SHELL_PROGRAM
 from droidgate_phone.files.phone_files import VirtualFileError, groups_of, name_of
 from droidgate_phone.java.java_text import java_int

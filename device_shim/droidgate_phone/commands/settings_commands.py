@@ -59,8 +59,8 @@ def run_device_config(call: CommandCall) -> int:
     if verb not in _REQUIRED_WORDS:
         return refuse(call, f"device_config {verb}")
     if verb == "delete" and len(rest) >= _REQUIRED_WORDS[verb]:
-        gone = call.system.device_config.delete(rest[0], rest[1])
-        done = "Successfully deleted" if gone else "Failed to delete"
+        deleted = call.system.device_config.delete(rest[0], rest[1])
+        done = "Successfully deleted" if deleted else "Failed to delete"
         call.write(f"{done} {rest[1]} from {rest[0]}\n")
         return 0
     return _get_or_put(call, call.system.device_config, verb, rest, "Bad arguments")

@@ -50,4 +50,4 @@ class EventLog:
     def of_kind(self, event: str) -> list[dict[str, Json]]:
         """Return the events of a kind."""
         with self._lock:
-            return [other for other in self.events if other["event"] == event]
+            return [logged for logged in self.events if logged["event"] == event]

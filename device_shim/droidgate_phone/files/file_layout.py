@@ -6,14 +6,8 @@ import os
 from collections.abc import Iterable
 from typing import Final
 
-from droidgate_phone.files.phone_files import (
-    MEDIA_RW,
-    ROOT_UID,
-    SDCARD_RW,
-    SHELL_UID,
-    SYSTEM_UID,
-    VirtualFiles,
-)
+from droidgate_phone.common.uids import ROOT_UID, SHELL_UID, SYSTEM_UID
+from droidgate_phone.files.phone_files import MEDIA_RW, SDCARD_RW, VirtualFiles
 
 SHARED_STORAGE: Final = "/storage/emulated/0"
 PROGRAMS: Final = "/system/bin"

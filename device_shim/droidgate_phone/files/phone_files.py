@@ -16,6 +16,8 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Final, Self
 
+from droidgate_phone.common.uids import FIRST_APP_UID, LAST_APP_UID, ROOT_UID, SHELL_UID, USERS_APART
+
 READ: Final = 4
 WRITE: Final = 2
 SEARCH: Final = 1
@@ -239,14 +241,6 @@ class FileWriter(_OpenFile):
         )
 
 
-ROOT_UID: Final = 0
-SYSTEM_UID: Final = 1000
-SHELL_UID: Final = 2000
-FIRST_APP_UID: Final = 10000
-LAST_APP_UID: Final = 19999
-USERS_APART: Final = 100000
-"""Distance between the uids of one app for two users."""
-
 SDCARD_RW: Final = 1015
 MEDIA_RW: Final = 1023
 
@@ -414,7 +408,7 @@ class VirtualFiles:
         """Return the path without links, `.` and `..`.
 
         Raises:
-            VirtualFileError: it is not there.
+            VirtualFileError: the path does not exist.
         """
         with self.lock:
             return self._existing(path, ROOT_UID).path()

@@ -25,7 +25,7 @@ _NAMES: Final = {
 }  # fmt: skip
 
 TYPED: Final = {
-    **{_NAMES[other]: other for other in string.digits},
+    **{_NAMES[digit]: digit for digit in string.digits},
     **{_NAMES[item]: item.lower() for item in string.ascii_uppercase},
     62: " ", 55: ",", 56: ".", 69: "-", 70: "=", 74: ";", 75: "'", 76: "/", 77: "@", 81: "+", 17: "*",
     18: "#",

@@ -77,10 +77,10 @@ class ShellRun:
         self._counts: Counter[str] = Counter()
         self._threads = 0
 
-    def stop(self, why: Exception) -> None:
+    def stop(self, error: Exception) -> None:
         """End the whole run; the first reason counts."""
         with self._lock:
-            self.refusal = self.refusal or why
+            self.refusal = self.refusal or error
             self.over.set()
             listeners, self._listeners = list(self._listeners.values()), {}
         for listener in listeners:

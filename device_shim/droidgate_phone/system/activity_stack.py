@@ -10,6 +10,7 @@ import threading
 from collections.abc import Callable, Sequence
 from typing import Final, Literal
 
+from droidgate_phone.common.uids import FIRST_APP_UID
 from droidgate_phone.java.app_values import ActivityResult, AndroidError, View
 from droidgate_phone.java.intents import ComponentName, Intent
 from droidgate_phone.screen.window import LauncherEntry, Shown, Touched
@@ -18,7 +19,6 @@ from droidgate_phone.system.behaviour import Activity
 from droidgate_phone.system.callers import SHELL, CallerIdentity
 from droidgate_phone.system.intent_text import show_intent
 from droidgate_phone.system.package_records import InstalledPackage
-from droidgate_phone.system.package_service import FIRST_APP_UID
 from droidgate_phone.system.parcels import TRANSACTION_LIMIT, cross_intent
 from droidgate_phone.system.permission_dialogs import PermissionDialogs
 from droidgate_phone.system.permissions import AppOps
@@ -137,7 +137,7 @@ class ActivityStack:
             What became of it, and the activity that came or that is there.
 
         Raises:
-            ActivityNotFoundError: none matches.
+            ActivityNotFoundError: no activity matches.
             AndroidError: Android refuses, or the code is not modelled.
         """
         crossed = cross_intent(intent, TRANSACTION_LIMIT)
@@ -275,8 +275,10 @@ class ActivityStack:
     def forget_process(self, process: AppProcess) -> None:
         """End the activities of a process that ended; callers that wait get RESULT_CANCELED."""
         with self._lock:
-            gone = [record for task in self._tasks for record in task.activities if record.process is process]
-        for record in gone:
+            ended = [
+                record for task in self._tasks for record in task.activities if record.process is process
+            ]
+        for record in ended:
             self.finish(record, ActivityResult(RESULT_CANCELED))
 
     def _resolve(self, caller: CallerIdentity, intent: Intent) -> Match:

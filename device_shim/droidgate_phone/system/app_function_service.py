@@ -16,12 +16,12 @@ from droidgate_android.app_search import IndexedDocument, simulate_indexing
 from droidgate_mappings.model.json_values import Json
 from droidgate_mappings.tables.app_functions import load_error_codes, load_indexing
 from droidgate_phone.common.clocks import wait_for_command
+from droidgate_phone.common.uids import FIRST_APP_UID
 from droidgate_phone.java.app_values import AndroidError, AppFunctionError, CallingPackage
 from droidgate_phone.system.callers import CallerIdentity
 from droidgate_phone.system.generic_documents import Properties, in_map_order
 from droidgate_phone.system.manifests import InstalledComponent
 from droidgate_phone.system.package_records import InstalledPackage
-from droidgate_phone.system.package_service import FIRST_APP_UID
 from droidgate_phone.system.processes import AndroidNotModelledError, AppProcess
 from droidgate_phone.system.system_core import SystemCore
 

@@ -267,7 +267,7 @@ class Platform(Protocol):
         """Return whether an app function can be executed.
 
         Raises:
-            AppFunctionError: there is none of that id.
+            AppFunctionError: the app has no function of that id.
         """
 
     def register_app_function(

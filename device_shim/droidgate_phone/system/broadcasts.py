@@ -8,12 +8,12 @@ from dataclasses import replace
 from typing import Final
 
 from droidgate_phone.common.clocks import start_work
+from droidgate_phone.common.uids import FIRST_APP_UID, ROOT_UID, SYSTEM_UID
 from droidgate_phone.java.app_values import AndroidError, BroadcastResult
 from droidgate_phone.java.intents import Intent
 from droidgate_phone.system.behaviour import PendingBroadcast, Receiver
 from droidgate_phone.system.callers import CallerIdentity
 from droidgate_phone.system.intent_text import show_intent
-from droidgate_phone.system.package_service import FIRST_APP_UID
 from droidgate_phone.system.parcels import ONEWAY_LIMIT, cross_bundle, cross_intent
 from droidgate_phone.system.processes import (
     AndroidNotModelledError,
@@ -96,7 +96,7 @@ class BroadcastManager:
             thread.join(1.0)
 
     def _checked(self, caller: CallerIdentity, intent: Intent) -> Intent:
-        if intent.action in _PROTECTED and caller.uid not in (0, 1000):
+        if intent.action in _PROTECTED and caller.uid not in (ROOT_UID, SYSTEM_UID):
             message = (
                 f"Permission Denial: not allowed to send broadcast {intent.action} from pid=4711, "
                 f"uid={caller.uid}"
@@ -111,11 +111,11 @@ class BroadcastManager:
 
     def _reaches(self, caller: CallerIdentity, match: Match, intent: Intent) -> bool:
         component, package = match.component, match.package
-        foreign = caller.uid not in (0, 1000, package.uid)
+        foreign = caller.uid not in (ROOT_UID, SYSTEM_UID, package.uid)
         if foreign and not component.exported:
-            why = f"not exported from uid {package.uid}"
+            reason = f"not exported from uid {package.uid}"
         elif foreign and not self._core.packages.permissions.holds(caller.uid, component.permission):
-            why = f"requires {component.permission} due to receiver {match.name.flatten_short()}"
+            reason = f"requires {component.permission} due to receiver {match.name.flatten_short()}"
         elif self._is_background_limited(match, intent):
             self._core.log.record(
                 "broadcast-skipped", why=f"Background execution not allowed: receiving {show_intent(intent)}"
@@ -123,9 +123,10 @@ class BroadcastManager:
             return False
         else:
             return True
-        who = f"{caller.package or 'null'} (pid=4711, uid={caller.uid})"
+        subject = f"{caller.package or 'null'} (pid=4711, uid={caller.uid})"
         self._core.log.record(
-            "broadcast-skipped", why=f"Permission Denial: broadcasting {show_intent(intent)} from {who} {why}"
+            "broadcast-skipped",
+            why=f"Permission Denial: broadcasting {show_intent(intent)} from {subject} {reason}",
         )
         return False
 

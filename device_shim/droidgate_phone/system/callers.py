@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from droidgate_phone.common.uids import SHELL_UID
 from droidgate_phone.java.app_values import AndroidError
-from droidgate_phone.system.permissions import SHELL_PACKAGE, SHELL_UID
+from droidgate_phone.system.permissions import SHELL_PACKAGE
 from droidgate_phone.system.processes import FIRST_ISOLATED_UID, AppProcess, is_isolated
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Final, TypeVar
 
+from droidgate_phone.common.uids import ROOT_UID, SYSTEM_UID
 from droidgate_phone.java.app_values import AndroidError
 from droidgate_phone.java.intents import Bundle, split_uri
 from droidgate_phone.system.behaviour import ContentProvider
@@ -99,7 +100,7 @@ class ContentManager:
     def _check_open(
         self, caller: CallerIdentity, package: InstalledPackage, component: InstalledComponent
     ) -> None:
-        if caller.uid in (0, 1000, package.uid):
+        if caller.uid in (ROOT_UID, SYSTEM_UID, package.uid):
             return
         holds = self._core.packages.permissions.holds
         start = (
@@ -120,7 +121,8 @@ class ContentManager:
         package, component = self._find(caller, uri)
         self._check_open(caller, package, component)
         needed = component.write_permission if writing else component.permission
-        if caller.uid in (0, 1000, package.uid) or self._core.packages.permissions.holds(caller.uid, needed):
+        holds = self._core.packages.permissions.holds
+        if caller.uid in (ROOT_UID, SYSTEM_UID, package.uid) or holds(caller.uid, needed):
             return
         message = (
             f"Permission Denial: {'writing' if writing else 'reading'} {component.name} uri {uri} from "

@@ -11,6 +11,7 @@ from typing import Final
 
 from droidgate_phone.common.clocks import Clock
 from droidgate_phone.common.event_log import EventLog
+from droidgate_phone.common.uids import FIRST_APP_UID
 from droidgate_phone.files.phone_files import VirtualFileError, VirtualFiles
 from droidgate_phone.java.app_values import AndroidError
 from droidgate_phone.system.installation import InstallError, InstallOptions, ParsedPackage, parse_package
@@ -18,7 +19,6 @@ from droidgate_phone.system.package_records import InstalledPackage
 from droidgate_phone.system.permissions import Permissions
 from droidgate_phone.system.releases import ReleaseProfile
 
-FIRST_APP_UID: Final = 10000
 _CODE_FOLDER: Final = "/data/app"
 _DATA_FOLDER: Final = "/data/data"
 
@@ -106,10 +106,10 @@ class PackageManager:
         """Set storage aside for a part that is about to be written.
 
         Raises:
-            AndroidError: there is not so much left.
+            AndroidError: too little storage is left.
         """
         with self.lock:
-            taken = self._files.used + sum(other.reserved for other in self.sessions.values())
+            taken = self._files.used + sum(session.reserved for session in self.sessions.values())
             if taken + size > self._files.capacity:
                 message = "java.io.IOException: Requested internal only, but not enough space"
                 raise AndroidError("android.os.ParcelableException", message)

@@ -11,6 +11,7 @@ from functools import cache
 from importlib import resources
 from typing import Final
 
+from droidgate_phone.common.uids import ROOT_UID, SHELL_UID, SYSTEM_UID
 from droidgate_phone.system.package_records import InstalledPackage
 
 
@@ -33,9 +34,6 @@ class AppOps:
         return {name: mode for (owner, name), mode in sorted(self._modes.items()) if owner == package}
 
 
-ROOT_UID: Final = 0
-SYSTEM_UID: Final = 1000
-SHELL_UID: Final = 2000
 SHELL_PACKAGE: Final = "com.android.shell"
 POST_NOTIFICATIONS: Final = "android.permission.POST_NOTIFICATIONS"
 

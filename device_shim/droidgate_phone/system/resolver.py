@@ -8,6 +8,7 @@ import re
 from dataclasses import dataclass
 from typing import Final
 
+from droidgate_phone.common.uids import FIRST_APP_UID
 from droidgate_phone.java.intents import ComponentName, Intent, split_uri
 from droidgate_phone.system.manifests import (
     CATEGORY_DEFAULT,
@@ -17,7 +18,7 @@ from droidgate_phone.system.manifests import (
     PartKind,
 )
 from droidgate_phone.system.package_records import InstalledPackage
-from droidgate_phone.system.package_service import FIRST_APP_UID, PackageManager
+from droidgate_phone.system.package_service import PackageManager
 from droidgate_phone.system.releases import ReleaseProfile
 
 MATCH_ADJUSTMENT_NORMAL: Final = 0x8000

@@ -7,6 +7,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Final
 
+from droidgate_phone.common.uids import FIRST_APP_UID, ROOT_UID, SYSTEM_UID
 from droidgate_phone.java.app_values import AndroidError, Message, ServiceConnection
 from droidgate_phone.java.intents import ComponentName, Intent
 from droidgate_phone.system.behaviour import START_REDELIVER_INTENT, Service
@@ -14,7 +15,6 @@ from droidgate_phone.system.callers import CallerIdentity
 from droidgate_phone.system.intent_text import show_intent
 from droidgate_phone.system.manifests import SERVICE_TYPES
 from droidgate_phone.system.messengers import MessengerRegistry
-from droidgate_phone.system.package_service import FIRST_APP_UID
 from droidgate_phone.system.parcels import ONEWAY_LIMIT, TRANSACTION_LIMIT, cross_intent
 from droidgate_phone.system.processes import (
     AndroidNotModelledError,
@@ -230,7 +230,7 @@ class ServiceManager:
         chosen = declared if types is None else frozenset(types)
         release = self._core.release
         holds = self._core.packages.permissions.holds
-        who = (
+        app = (
             f"ProcessRecord{{0 {record.process.pid}:{record.process.name}/u0a{package.uid - FIRST_APP_UID}}}"
         )
         if release.at_least(_FIRST_PERMISSION_TARGET) and package.target_sdk >= _FIRST_PERMISSION_TARGET:
@@ -251,13 +251,13 @@ class ServiceManager:
         if not release.has("foreground-service-types", package.target_sdk):
             return
         if not chosen:
-            message = f"Starting FGS without a type  callerApp={who} targetSDK={package.target_sdk}"
+            message = f"Starting FGS without a type  callerApp={app} targetSDK={package.target_sdk}"
             raise AndroidError("android.app.MissingForegroundServiceTypeException", message)
         for item in sorted(chosen):
             needed = f"android.permission.FOREGROUND_SERVICE_{_TYPE_PERMISSIONS.get(item, '')}"
             if item in _TYPE_PERMISSIONS and not holds(package.uid, needed):
                 message = (
-                    f"Starting FGS with type {item} callerApp={who} targetSDK={package.target_sdk} requires "
+                    f"Starting FGS with type {item} callerApp={app} targetSDK={package.target_sdk} requires "
                     f"permissions: all of the permissions allOf=true [{needed}]"
                 )
                 raise AndroidError("java.lang.SecurityException", message)
@@ -508,7 +508,7 @@ class ServiceManager:
 
     def _check_access(self, caller: CallerIdentity, match: Match) -> None:
         component = match.component
-        if caller.uid in (0, 1000, match.package.uid):
+        if caller.uid in (ROOT_UID, SYSTEM_UID, match.package.uid):
             return
         if not component.exported:
             needed = f"not exported from uid {match.package.uid}"

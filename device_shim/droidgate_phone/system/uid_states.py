@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from droidgate_phone.common.uids import FIRST_APP_UID
 from droidgate_phone.system.activity_stack import ActivityStack
-from droidgate_phone.system.package_service import FIRST_APP_UID
 from droidgate_phone.system.processes import ProcessManager
 from droidgate_phone.system.service_records import RunningServices
 

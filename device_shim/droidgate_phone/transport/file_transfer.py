@@ -14,7 +14,8 @@ from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Final
 
-from droidgate_phone.files.phone_files import SHELL_UID, FileStatus, VirtualFiles
+from droidgate_phone.common.uids import SHELL_UID
+from droidgate_phone.files.phone_files import FileStatus, VirtualFiles
 from droidgate_phone.transport.sockets import Buffer, Endpoint, read_exactly
 
 HEAD: Final = struct.Struct("<4sI")

@@ -119,7 +119,7 @@ def check_selection(apps: Sequence[SourceApp], only: Collection[str]) -> None:
     """Check that every name of a selection is one of a capability.
 
     Raises:
-        UsageError: one is not.
+        UsageError: a name is not one of a capability.
     """
     known = {name for app in apps for candidate in _candidates([app]) for name in candidate.names()}
     for name in sorted(set(only) - known):
@@ -134,7 +134,7 @@ def plan_routes(
     """Return the routes of one shim for some apps.
 
     Args:
-        apps: The apps that stand behind it.
+        apps: The apps whose capabilities it offers.
         only: Ids of capabilities, alone or behind their package and a slash; all where it is empty.
         deadline_ms: How long a call may take; 30 s, a broadcast 10 s, where it is None.
     """

@@ -210,7 +210,7 @@ def _content(apps: Sequence[SourceApp], options: ShimOptions) -> _Content | None
     plan = plan_routes(apps, only=options.only, deadline_ms=options.deadline_ms)
     if not plan.routes:
         return None
-    behind = [app for app in apps if any(other.app is app for other in plan.routes)]
+    behind = [app for app in apps if any(route.app is app for route in plan.routes)]
     findings = [finding for app in behind for finding in app.findings]
     marks: list[TextMark] = []
     for app in behind:
@@ -238,7 +238,7 @@ def _content(apps: Sequence[SourceApp], options: ShimOptions) -> _Content | None
         label,
         shown_description(description),
         tuple(app.package for app in behind),
-        {other.id: str(other.document["backend"]["kind"]) for other in plan.routes},
+        {route.id: str(route.document["backend"]["kind"]) for route in plan.routes},
     )
     return _Content(facts, plan, tuple(behind), options.advertise, tuple(findings), tuple(marks))
 
@@ -282,10 +282,10 @@ def _build(content: _Content, key: SigningKey) -> BuiltShim:
     files[_MANIFEST] = manifest
     dex = shim_dex()
     texts = {route.id: question_texts(route.source.title, route.source.description) for route in plan.routes}
-    questions = {name: other for name, other in texts.items() if other}
+    questions = {name: text for name, text in texts.items() if text}
     app: dict[str, Json] = {
         "handshake": HANDSHAKE,
-        "sources": [_source(other) for other in content.apps],
+        "sources": [_source(source_app) for source_app in content.apps],
         **({"functions": functions} if functions else {}),
         **({"capabilities": questions} if questions else {}),
     }

@@ -326,7 +326,7 @@ class Engine:
         """Send a call that has a grant, and ask about one that has none.
 
         Raises:
-            CallError: it goes no further.
+            CallError: the call is refused.
         """
         prepared, capability = state.prepared, state.request.capability_id
         is_off = capability in self._policy.switched_off
@@ -347,7 +347,7 @@ class Engine:
         """Return what goes out for a request whose arguments and target are right.
 
         Raises:
-            CallError: they are not.
+            CallError: an argument or the target is refused.
         """
         definitions = self._table.definitions
         fitted = fit_arguments(request.arguments, prepared.capability, definitions, parse=parse_strict)

@@ -186,7 +186,7 @@ def _problem_of(
         return Break("changed", place, message)
     if number < due:
         return Break("repeated", place, f"record {number} is after record {chain.number}")
-    if any(other == due for other in _numbers(files)):
+    if due in _numbers(files):
         return Break("reordered", place, f"record {number} is before record {due}")
     missing = f"record {due} is" if number == due + 1 else f"records {due} to {number - 1} are"
     taken = "" if chain.records else "; if you took older files away, name their last digest with --after"

@@ -1,4 +1,4 @@
-"""What a route gets of a call, what it plans, and what it brings back."""
+"""What a route gets of a call, what it plans, and what it returns."""
 
 from __future__ import annotations
 

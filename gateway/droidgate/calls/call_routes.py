@@ -57,7 +57,7 @@ class CallRoutes:
         """Return the first route that can carry a call.
 
         Raises:
-            CallError: none can.
+            CallError: no route can carry it.
             DeviceError: the phone fails.
         """
         failed: list[NotCarriedError | CallError] = []
@@ -85,7 +85,7 @@ class CallRoutes:
         Raises:
             DeviceError: the phone fails.
         """
-        place = ShimPlace(link.device, link.facts.user, link.facts.release)
+        place = ShimPlace(link.device, link.facts.user, link.facts.sdk_full)
         installed: dict[str, InstalledPackage] | None = None
         failures: dict[CapabilityKey, CallError] = {}
         for target in targets:

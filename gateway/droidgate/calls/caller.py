@@ -451,7 +451,7 @@ class Caller:
         """Return the call if it may be made, asking where an approval is missing.
 
         Raises:
-            CallError: it may not.
+            CallError: the call is not allowed.
             ConditionError: the app, or what it declares, is not what the answer was about.
         """
         subject, decision = checked.subject, checked.decision

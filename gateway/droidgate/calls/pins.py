@@ -172,7 +172,7 @@ class PinStore:
         _check_record(record, str(self.path))
         self._change(
             lambda records: (
-                *(other for other in records if (other.key, other.client) != (key, client)),
+                *(known for known in records if (known.key, known.client) != (key, client)),
                 record,
             )
         )

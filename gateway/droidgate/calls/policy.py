@@ -223,9 +223,9 @@ class Policy:
             serial: The phone.
             is_ours: The hints are droidgate's own, not an app's.
         """
-        said = {other.effect_is for other in self.settings.effect if other.covers(serial, key)}
-        if said:
-            return CallEffect.WRITES if "writes" in said else CallEffect.READS
+        effects = {statement.effect_is for statement in self.settings.effect if statement.covers(serial, key)}
+        if effects:
+            return CallEffect.WRITES if "writes" in effects else CallEffect.READS
         read_only = None if capability.effects is None else capability.effects.read_only
         is_believed = is_ours or _match(self.settings.believe_hints_of, key.package)
         if read_only is None or not is_believed:

@@ -43,7 +43,7 @@ class ScreenRoute:
         """Run the tool, once.
 
         Raises:
-            CallError: it has no answer.
+            CallError: the tool has no answer.
             DeviceError: the device failed; whether the tool acted is not known.
         """
         with link.hop(self.title):

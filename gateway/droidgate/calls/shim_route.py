@@ -260,7 +260,7 @@ def _end(sent: _Prepared, link: CallLink) -> bool:
 
 
 def _place_of(device: Device, facts: DeviceFacts) -> ShimPlace:
-    return ShimPlace(device, facts.user, facts.release)
+    return ShimPlace(device, facts.user, facts.sdk_full)
 
 
 def _installing_hint(target: CallTarget, serial: str) -> str:

@@ -72,7 +72,7 @@ def refused_names(keys: Iterable[CapabilityKey]) -> dict[CapabilityKey, str]:
             names_of_form.setdefault(form, set()).add(_name_of(key))
     for key in every:
         name = _name_of(key)
-        others = {other for form in _forms_of(key) for other in names_of_form[form] if other != name}
+        others = {alias for form in _forms_of(key) for alias in names_of_form[form] if alias != name}
         if others:
             refused.setdefault(key, f"its name looks like {min(others)}")
     return refused
@@ -312,7 +312,7 @@ class PhoneTargets:
             raise UsageError(message, hint=f"known: {', '.join(load_formats())}")
         found = self._matching(text, app, protocol)
         if not found and protocol != FORMAT_ID:
-            named = (other.package for other in self.reading.apps if app in {None, other.package})
+            named = (known.package for known in self.reading.apps if app in {None, known.package})
             self._ask_receivers(named)
             found = self._matching(text, app, protocol)
         if not found:
@@ -346,7 +346,7 @@ class PhoneTargets:
                 self._learnt.pop((target.app.package, component_name(target.provider)), None)
                 self._known = None
             self._ask_receivers([target.app.package])
-        now = next((other for other in self._targets() if other.key == target.key), None)
+        now = next((candidate for candidate in self._targets() if candidate.key == target.key), None)
         if now is None:
             raise _unavailable(f"{target.app.package} does not declare {target.capability.id} any more")
         return now

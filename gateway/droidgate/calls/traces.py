@@ -104,7 +104,7 @@ class TracedApproval(Frozen):
 
     Attributes:
         state: As it is declared now: `approved`, `new` or `changed`.
-        allowed: The answer of whoever was asked; None where nobody was.
+        allowed: The answer to the question; None where nobody was asked.
     """
 
     kind: Literal["approval"] = "approval"

@@ -159,7 +159,7 @@ def _memory(memory: int | None, more: int) -> Iterator[None]:
     if memory is None:
         yield
         return
-    from droidgate.computer.memory_limit import limit_memory
+    from droidgate.computer.process_limits import limit_memory
 
     before = resource.getrlimit(resource.RLIMIT_AS)
     limit_memory((memory + more) * _MEBIBYTE)

@@ -132,7 +132,7 @@ def check_output_name(out: Path, count: int) -> None:
     """Refuse a file name as output where more than one file would go there.
 
     Raises:
-        UsageError: it would.
+        UsageError: several files would be written to one file name.
     """
     if count != 1:
         room = "standard output takes one" if str(out) == "-" else f"{out} is one file"

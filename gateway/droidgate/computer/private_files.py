@@ -58,7 +58,7 @@ def check_private(descriptor: int, path: Path) -> None:
     """Check that an open file is a regular one that no other user may write.
 
     Raises:
-        InputError: it is not.
+        InputError: the file is not regular, or another user may write it.
     """
     status = os.fstat(descriptor)
     if not stat.S_ISREG(status.st_mode):

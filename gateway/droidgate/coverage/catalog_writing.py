@@ -302,7 +302,7 @@ def check_folder(folder: Path) -> None:
     """Refuse a folder where a catalog would take the place of something that no scan has put there.
 
     Raises:
-        InputError: it is one.
+        InputError: the folder has something else in it.
     """
     building = folder / BUILDING
     tables = [place / name for place in (folder, building) for name in TABLES]

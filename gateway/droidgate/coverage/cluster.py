@@ -78,8 +78,8 @@ def scan_chunk(items: Sequence[dict[str, Any]], settings: PoolSettings, expected
     lock, workers = _beside_this_worker()
     with lock:
         if settings not in workers:
-            for other in workers.values():
-                other.end()
+            for worker in workers.values():
+                worker.end()
             workers.clear()
             workers[settings] = StandingWorker(settings)
         answers = workers[settings].scan(map(Item.from_json, items))
@@ -191,7 +191,7 @@ class Cluster:
         """Return the parts of the address.
 
         Raises:
-            UsageError: it is none.
+            UsageError: the text is not an address.
         """
         written = _ADDRESS.fullmatch(self.address)
         if written is None:
@@ -263,7 +263,7 @@ class Cluster:
                 self._refuse_without_droidgate()
             if item == self._version:
                 self._checked |= {address}
-            elif not isinstance(item, Exception):  # one that went away meanwhile is no matter
+            elif not isinstance(item, Exception):  # one that went away meanwhile does not count
                 message = f"a worker of the cluster has droidgate {item}, this is {self._version}"
                 raise self._failure(message, "the same version makes the same rows")
 
@@ -306,13 +306,13 @@ class Cluster:
 
     def _take(self, client: Any, future: Any, waiting: list[Chunk]) -> Iterator[PoolAnswer]:
         """Yield what a task gave; what failed is tried in pieces."""
-        name = next((name for name, other in self._tasks.items() if future in other.futures), None)
+        name = next((name for name, task in self._tasks.items() if future in task.futures), None)
         if name is None:  # the other one of a late pair was sooner
             return
         task = self._tasks[name]
         if future.status == "finished":
             del self._tasks[name]
-            client.cancel([other for other in task.futures if other is not future], force=True)
+            client.cancel([twin for twin in task.futures if twin is not future], force=True)
             for item, (head, rows) in zip(task.items, future.result(), strict=True):
                 yield PoolAnswer(item, head, rows)
             return
@@ -324,7 +324,7 @@ class Cluster:
             waiting.append(task.items)
             return
         if len(task.items) > 1:
-            waiting.extend([other] for other in task.items)
+            waiting.extend([item] for item in task.items)
             return
         reason = "the workers of the cluster that scanned it died or failed, again and again"
         with suppress(Exception):

@@ -181,8 +181,8 @@ def _first_alike() -> tuple[int, ...]:
     return tuple(
         next(
             number
-            for number, (other, known) in enumerate(written)
-            if other.id == item.id and known.capacity == dialect.capacity
+            for number, (earlier, known) in enumerate(written)
+            if earlier.id == item.id and known.capacity == dialect.capacity
         )
         for item, dialect in written
     )

@@ -175,8 +175,8 @@ class Figures:
         ]
         self.fill("cell", "s INTEGER, agent INTEGER, reach INTEGER", cells_of_profiles)
         bare = [
-            (has_launcher, number, REACHES.index(reach_of_app(has_launcher, other.uses_screens).reach))
-            for number, other in enumerate(load_reach().agents)
+            (has_launcher, number, REACHES.index(reach_of_app(has_launcher, agent.uses_screens).reach))
+            for number, agent in enumerate(load_reach().agents)
             for has_launcher in (False, True)
         ]
         self.fill("bare", "has_launcher BOOLEAN, agent INTEGER, reach INTEGER", bare)
@@ -238,12 +238,12 @@ class Figures:
         return tuple(
             self._reach_of(
                 number,
-                other,
+                agent,
                 counts,
                 [apps.get((number, at), 0) for at in range(len(REACHES))],
-                alone.get(other.target or "", {}),
+                alone.get(agent.target or "", {}),
             )
-            for number, other in enumerate(load_reach().agents)
+            for number, agent in enumerate(load_reach().agents)
         )
 
     def _losing_version_alone(self) -> dict[str, dict[int, int]]:

@@ -359,7 +359,7 @@ def _join(connection: Any, old: Catalog, new: Catalog) -> None:
 
 
 def _know_moved_descriptors(connection: Any) -> None:
-    """Give old descriptors that stand alone their new sources where the folder of all sources moved."""
+    """Give old descriptors without an app their new sources where the folder of all sources moved."""
     old, new = (_folder_of_all(connection, prefix) for prefix in ("old_", "new_"))
     connection.execute(_MOVED, {"old": old, "new": new})
 

@@ -142,7 +142,7 @@ def _findings(figures: Figures) -> tuple[FindingCount, ...]:
 
 def _releases(figures: Figures) -> Iterator[ReleaseCount]:
     """Yield the lint findings by the releases that they are true of, the oldest release first."""
-    titles = {other.id: other.title for other in load_indexing().releases}
+    titles = {release.id: release.title for release in load_indexing().releases}
     counted = figures.records(
         "SELECT release, protocol, count(*) FILTER (level = 'error') AS errors, "
         "count(*) FILTER (level = 'warning') AS warnings, count(*) FILTER (level = 'note') AS notes, "

@@ -329,8 +329,8 @@ def _missing(figures: Figures, most: int) -> Iterator[Finding]:
             (UNTYPED_PARAMETERS, untyped, f"{untyped} parameters of {name} have no type"),
             (POOR_NAME, poor, f"a model could not choose it by the name {name}"),
         ]
-        for code, holds, message in checks:
-            if holds:
+        for code, is_true, message in checks:
+            if is_true:
                 yield Finding(
                     code=code,
                     level=Level.NOTE,

@@ -14,8 +14,8 @@ from os import PathLike, fspath
 from pathlib import Path
 from typing import Any, Final, Protocol, TypeVar
 
-from droidgate.computer.cores import usable_cores
 from droidgate.computer.optional_packages import need
+from droidgate.computer.process_limits import usable_cores
 from droidgate.computer.version import VERSION
 from droidgate.coverage.catalog_writing import (
     KEPT_LOG_FILE,
@@ -529,7 +529,7 @@ def open_phone(source: str, *, own_apps: bool) -> Callable[[], Iterator[Scanned]
 
     Raises:
         UsageError: no phone is written so.
-        DeviceError: it is not there.
+        DeviceError: the phone is not connected.
     """
     phone = find_phone(source)
     return lambda: scan_phone(phone, own_apps=own_apps)

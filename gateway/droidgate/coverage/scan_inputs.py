@@ -73,10 +73,10 @@ def state_of(item: Item) -> list[int] | None:
         return None
     try:
         paths = (item.location, *(path for _, path in item.parts))
-        found = [os.stat(other) for other in paths]  # noqa: PTH116 - a million times
+        found = [os.stat(path) for path in paths]  # noqa: PTH116 - a million times
     except (OSError, ValueError):
         return None
-    return [number for other in found for number in (other.st_size, other.st_mtime_ns)]
+    return [number for status in found for number in (status.st_size, status.st_mtime_ns)]
 
 
 @dataclass(slots=True)
@@ -275,7 +275,7 @@ def _check_that_it_is_there(source: str) -> None:
     """Refuse a source that the user named and that nobody can look at, before anything is read.
 
     Raises:
-        InputError: it is not there.
+        InputError: the source does not exist.
     """
     try:
         os.stat(source)  # noqa: PTH116 - Path drops what makes a name odd

@@ -162,12 +162,12 @@ def _encode_rows(rows: UnitRows) -> bytes:
 
 def _row_value(row: Row) -> dict[str, Any]:
     value = {}
-    for other in fields(row):
-        stored = getattr(row, other.name)
+    for column in fields(row):
+        stored = getattr(row, column.name)
         if isinstance(stored, str):
             stored = clean(stored)
         elif isinstance(stored, tuple):
             stored = [clean(part) for part in stored]
         if stored is not None:
-            value[other.name] = stored
+            value[column.name] = stored
     return value

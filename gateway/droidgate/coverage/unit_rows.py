@@ -217,7 +217,7 @@ class _UnitRows:
         self._variants = [() for _ in reading.providers] + [names for _, names in reading.only_in_variants]
         self._crashes: list[InputError] = []
         self._marks: dict[int, tuple[Finding, ...]] = {}
-        self._tied = [self._find_component(other) for other in self._providers]
+        self._tied = [self._find_component(provider) for provider in self._providers]
         self._facts = [
             self._facts_of(provider, *tied)
             for provider, tied in zip(self._providers, self._tied, strict=True)
@@ -423,8 +423,8 @@ class _UnitRows:
                 if finding.level not in LINT_LEVELS:
                     marked = finding.model_copy(update={"variants": (name,)})
                     yield "reading", self._provider_at(finding.source), marked
-        for fromkey in dict.fromkeys(self._unit.findings):
-            yield "lint", self._provider_at(fromkey.source), fromkey
+        for finding in dict.fromkeys(self._unit.findings):
+            yield "lint", self._provider_at(finding.source), finding
         for number in range(len(self._providers)):
             yield from ((SECURITY_ORIGIN, number, mark) for mark in self._marks[number])
 

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from importlib import import_module
 from typing import BinaryIO, Final
 
-from droidgate.computer.memory_limit import limit_memory
+from droidgate.computer.process_limits import limit_memory
 from droidgate.coverage.known_units import KnownUnits
 from droidgate.coverage.scan_inputs import Item
 from droidgate.coverage.scan_one import load_ahead

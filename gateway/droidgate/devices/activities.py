@@ -158,8 +158,8 @@ def read_activity_start(text: str, exit_status: int = 0, error_text: str = "") -
     lines = text.replace("\r\n", "\n").split("\n")
     error = next((line for line in lines[1:] if line.startswith("Error")), None)
     if exit_status != 0 or error is not None or _is_exception(error_text):
-        said = _error_text(lines[1:]) or text
-        raise command_failed(_ACTIVITY, exit_status, said, error_text)
+        reason = _error_text(lines[1:]) or text
+        raise command_failed(_ACTIVITY, exit_status, reason, error_text)
     if not lines[0].startswith("Starting: Intent {") or lines[-2:] != ["Complete", ""]:
         raise DeviceOutputError(_ACTIVITY, "it is not an answer of a started activity", text=text)
     warning: str | None = None

@@ -123,7 +123,7 @@ class AdbClient:
         try:
             with self._connect(deadline) as connection:
                 connection.request("host:version")
-                said = connection.read_block()
+                version = connection.read_block()
         except (ProtocolError, DeviceGoneError, RefusedError) as error:
             reason = error.message if isinstance(error, DeviceError) else excerpt(str(error))
             raise ServerVersionError(
@@ -131,10 +131,10 @@ class AdbClient:
                 place=str(self.address),
                 hint="choose another port by ANDROID_ADB_SERVER_PORT",
             ) from None
-        if _VERSION.fullmatch(said) is None:
-            shown = excerpt(said.decode("latin-1"))
+        if _VERSION.fullmatch(version) is None:
+            shown = excerpt(version.decode("latin-1"))
             raise ServerVersionError(f"its version is {shown!r}", place=str(self.address))
-        return int(said, 16)
+        return int(version, 16)
 
     def ensure(self) -> None:
         """See to it that a server answers that can be used; start one where none does.
@@ -207,8 +207,8 @@ class AdbClient:
             DeviceError: the device cannot be reached.
         """
         service = f"host-serial:{check_serial(serial)}:features"
-        said = self.ask(service, serial=serial, deadline=deadline)
-        return frozenset(part for part in said.decode("utf-8", "backslashreplace").split(",") if part)
+        features = self.ask(service, serial=serial, deadline=deadline)
+        return frozenset(part for part in features.decode("utf-8", "backslashreplace").split(",") if part)
 
     def ask(self, service: str, *, serial: str | None = None, deadline: Deadline | None = None) -> bytes:
         """Return the answer of a service of the server itself.

@@ -67,13 +67,13 @@ def install_apks(device: Device, apks: Mapping[str, bytes], *, user: int = 0, gr
             raise UnsafeArgumentError(f"{excerpt(name)!r} is not a name of an APK")
     total = sum(map(len, apks.values()))
     options = ["-r", "-t", *(["-g"] if grant else []), "--user", check_user(user), "-S", str(total)]
-    session = read_session(*_said(device.run(["pm", "install-create", *options])))
+    session = read_session(*_output_of(device.run(["pm", "install-create", *options])))
     try:
         for name, data in apks.items():
             arguments = ["pm", "install-write", "-S", str(len(data)), session, name, "-"]
             written = device.run(arguments, stdin=data, deadline=TRANSFER_SECONDS)
-            read_success(*_said(written))
-        read_success(*_said(device.run(["pm", "install-commit", session], deadline=TRANSFER_SECONDS)))
+            read_success(*_output_of(written))
+        read_success(*_output_of(device.run(["pm", "install-commit", session], deadline=TRANSFER_SECONDS)))
     except BaseException:
         with contextlib.suppress(DeviceError):
             device.run(["pm", "install-abandon", session])
@@ -88,7 +88,7 @@ def uninstall(device: Device, package: str, *, user: int | None = None) -> None:
         DeviceError: the device fails.
     """
     options = [] if user is None else ["--user", check_user(user)]
-    read_success(*_said(device.run(["pm", "uninstall", *options, check_package(package)])))
+    read_success(*_output_of(device.run(["pm", "uninstall", *options, check_package(package)])))
 
 
 def read_session(text: str, exit_status: int = 0, error_text: str = "") -> str:
@@ -111,8 +111,8 @@ def read_success(text: str, exit_status: int = 0, error_text: str = "") -> None:
         InstallError: Android refused.
         DeviceOutputError: it is not an answer of such a command.
     """
-    said = text.strip()
-    if exit_status != 0 or re.fullmatch(r"Success(: streamed \d+ bytes)?", said) is None:
+    output = text.strip()
+    if exit_status != 0 or re.fullmatch(r"Success(: streamed \d+ bytes)?", output) is None:
         raise _failure(text, exit_status, error_text)
 
 
@@ -126,5 +126,5 @@ def _failure(text: str, exit_status: int, error_text: str) -> CommandFailedError
     return DeviceOutputError(_INSTALL, "it is not an answer of an installation", text=text)
 
 
-def _said(result: CommandResult) -> tuple[str, int, str]:
+def _output_of(result: CommandResult) -> tuple[str, int, str]:
     return result.text, result.exit_status, result.error_text

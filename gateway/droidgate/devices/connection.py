@@ -64,7 +64,7 @@ class Deadline:
         """Return the seconds left, more than 0.
 
         Raises:
-            DeadlineError: there are none.
+            DeadlineError: no time is left.
             CanceledError: the event was set.
         """
         if self.cancel is not None and self.cancel.is_set():
@@ -245,7 +245,7 @@ class Connection:
         """Ask the server for a service and read its verdict.
 
         Raises:
-            RefusedError: it says FAIL.
+            RefusedError: the server answers FAIL.
             ProtocolError: it says neither OKAY nor FAIL.
             UnsafeArgumentError: the request is too long, or no UTF-8.
         """

@@ -43,9 +43,9 @@ class ProviderError(CommandFailedError):
     """
 
     def __init__(self, command: str, authority: str, cause: str, *, exit_status: int) -> None:
-        said = f": {excerpt(cause)}" if cause else ""
+        reason = f": {excerpt(cause)}" if cause else ""
         super().__init__(
-            f"{command}: the provider {excerpt(authority)} failed{said}", exit_status=exit_status
+            f"{command}: the provider {excerpt(authority)} failed{reason}", exit_status=exit_status
         )
         self.authority = authority
         self.cause = cause
@@ -201,9 +201,9 @@ def _check_uri(uri: str) -> str:
 def _refuse_failure(command: str, text: str, exit_status: int, error_text: str) -> None:
     failed = _FAILED.search(error_text) or _FAILED.search(text)
     if exit_status != 0 or failed is not None or error_text.strip():
-        said = failed[0] if failed else text
+        reason = failed[0] if failed else text
         if failed is None:
-            raise command_failed(command, exit_status, said, error_text)
+            raise command_failed(command, exit_status, reason, error_text)
         if failed["authority"] is not None:
             cause = (failed["cause"] or "").strip()
             raise ProviderError(command, failed["authority"].strip(), cause, exit_status=exit_status)

@@ -313,15 +313,15 @@ class Device:
         The command's streams are closed then, upon which adbd sends it SIGHUP (AOSP packages/modules/adb,
         daemon/shell_service.cpp); what a service does on its behalf goes on or not, as it likes.
         """
-        other = copy.copy(self)
-        other.cancel = cancel
-        return other
+        copied = copy.copy(self)
+        copied.cancel = cancel
+        return copied
 
     def observed_by(self, observer: CommandObserver) -> Device:
         """Return a handle of the same device that reports each command of `run` when it has ended."""
-        other = copy.copy(self)
-        other.observer = observer
-        return other
+        copied = copy.copy(self)
+        copied.observer = observer
+        return copied
 
     def answered_from(self, answers: Answers) -> Device:
         """Return a handle of the same device that runs only commands without an answer, and adds theirs."""
@@ -612,8 +612,8 @@ def connect_device(serial: str | None = None, *, server: AdbClient | None = None
 
 def failure_of(arguments: Sequence[str], result: CommandResult) -> CommandFailedError:
     """Return the error that says how a command ended."""
-    said = (result.error_text.strip() or result.text.strip()).split("\n", 1)[0]
-    reason = f": {excerpt(said)}" if said else ""
+    first_line = (result.error_text.strip() or result.text.strip()).split("\n", 1)[0]
+    reason = f": {excerpt(first_line)}" if first_line else ""
     return CommandFailedError(
         f"{_short(arguments)} ended with status {result.exit_status}{reason}",
         exit_status=result.exit_status,

@@ -1,4 +1,4 @@
-"""What can go wrong with a device: one class for each way out that a user has. All exit with code 4.
+"""What can go wrong with a device: one class for each fix that a user has. All exit with code 4.
 
 DeviceError
 ├── ServerUnreachableError    no adb server answers, or none can be started
@@ -184,9 +184,9 @@ def output_lines(command: str, text: str) -> Iterator[tuple[int, str]]:
 
 def command_failed(command: str, exit_status: int, text: str, error_text: str = "") -> CommandFailedError:
     """Return the error for a command that ended with an error; Android's text is quoted."""
-    said = _first_line(error_text) or _first_line(text)
-    hint = PACKAGE_MANAGER_HINT if SERVICE_MISSING in said else None
-    reason = f": {excerpt(said)}" if said else ""
+    first_line = _first_line(error_text) or _first_line(text)
+    hint = PACKAGE_MANAGER_HINT if SERVICE_MISSING in first_line else None
+    reason = f": {excerpt(first_line)}" if first_line else ""
     return CommandFailedError(
         f"{command} ended with status {exit_status}{reason}", exit_status=exit_status, hint=hint
     )

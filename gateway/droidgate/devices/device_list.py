@@ -134,7 +134,7 @@ def choose_device(devices: Sequence[ListedDevice], serial: str | None) -> Listed
         UnsafeArgumentError: the serial does not fit the pattern of serials.
         NoDeviceError: there is none of that serial, or none at all.
         SeveralDevicesError: there are several and none was named.
-        DeviceStateError: it is not ready.
+        DeviceStateError: the device is not ready.
     """
     if serial is None:
         return _ready(_only(devices))

@@ -121,7 +121,7 @@ def check_package(package: str) -> str:
     """Return a package name.
 
     Raises:
-        UnsafeArgumentError: it is none.
+        UnsafeArgumentError: the text is not a package name.
     """
     return _check(_NAME, package, "package name")
 
@@ -130,7 +130,7 @@ def check_component(component: str) -> str:
     """Return a component, `package/class`; the class may begin with a dot.
 
     Raises:
-        UnsafeArgumentError: it is none.
+        UnsafeArgumentError: the text is not a component.
     """
     if not is_component(component):
         raise _refusal("component", component)

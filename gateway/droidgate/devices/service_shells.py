@@ -142,8 +142,8 @@ def read_output(
             message = f"{command}: {excerpt(error.reason)}"
             raise CommandFailedError(message, exit_status=exit_status) from None
         if exit_status == 0:
-            said = text if error.text is None else error.text
-            raise DeviceOutputError(command, error.reason, text=said) from None
+            quoted = text if error.text is None else error.text
+            raise DeviceOutputError(command, error.reason, text=quoted) from None
     else:
         if exit_status == 0:
             return value
@@ -173,8 +173,8 @@ def read_help(
                 return ServiceShell({}, f"Can't find service: {service}")
         if stream.strip() == _NO_SHELL:
             return ServiceShell({}, _NO_SHELL)
-    said = text if title in text else error_text
-    lines = said.replace("\r\n", "\n").split("\n")
+    help_text = text if title in text else error_text
+    lines = help_text.replace("\r\n", "\n").split("\n")
     if lines[0] != title:
         if exit_status != 0:
             raise command_failed(command, exit_status, text, error_text)

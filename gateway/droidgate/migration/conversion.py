@@ -145,6 +145,6 @@ def _folder_names(providers: Sequence[Provider]) -> list[str]:
             or provider.protocol
         )
         key = "\n".join((provider.protocol, provider.package or "", provider.component or "", path))
-        named.append((stem.lower(), key if all(key != other for _, other in named) else f"{key}\n{position}"))
+        named.append((stem.lower(), key if all(key != taken for _, taken in named) else f"{key}\n{position}"))
     written = map_names(named, _FOLDER_RULE)
     return [written[key] for _, key in named]

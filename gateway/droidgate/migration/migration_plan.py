@@ -39,7 +39,7 @@ from droidgate_mappings.formats.reachability import Protection, enabled_words, p
 from droidgate_mappings.model.capability import Provider
 from droidgate_mappings.model.errors import InputError, UsageError, WriteError
 from droidgate_mappings.model.findings import Finding, Level
-from droidgate_mappings.model.names import qualified_class
+from droidgate_mappings.model.names import class_name_in_snake_case, qualified_class
 from droidgate_mappings.model.types import Frozen
 from droidgate_mappings.tables.loading import DialectTable, find_binding
 from droidgate_mappings.text.xml_text import ANDROID, Element, child_elements, parse_xml
@@ -47,7 +47,6 @@ from droidgate_mappings.translate import Translation
 
 _NAME: Final = f"{ANDROID}name"
 _APPLICATION: Final = "<application>"
-_WORD_START: Final = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 _VALUE_REFERENCE: Final = re.compile(r"@((?:string|bool)/[A-Za-z0-9_.]+)")
 _VALUES: Final = ("res/values/", "res/values-")
 _VALUE_TAGS: Final = frozenset({"string", "bool"})
@@ -127,9 +126,9 @@ class ExistingApp:
         )
         if existing is None:
             return False
-        same = dict(existing.attrib) == dict(child.attrib)
+        is_equal = dict(existing.attrib) == dict(child.attrib)
         pointed = [files[path] for path in files if _reference(path) in child.attrib.values()]
-        return not same or any(self.differs(item) for item in pointed)
+        return not is_equal or any(self.differs(item) for item in pointed)
 
     def differs(self, artifact: Artifact) -> bool:
         """Return whether the app has another file at an artifact's path."""
@@ -140,7 +139,7 @@ class ExistingApp:
         self, roots: list[Element], files: Mapping[str, Artifact], component: str
     ) -> dict[str, Artifact]:
         """Return the files under paths where no other files are, and change what names them."""
-        prefix = _WORD_START.sub("_", component.rpartition(".")[2]).lower()
+        prefix = class_name_in_snake_case(component)
         renamed: dict[str, Artifact] = {}
         for path, artifact in files.items():
             reference = _reference(path)
@@ -161,7 +160,7 @@ class ExistingApp:
         """Refuse strings and booleans whose names the app uses for something else.
 
         Raises:
-            WriteError: it does.
+            WriteError: the app uses one of the names for something else.
         """
         for path, artifact in files.items():
             if not path.startswith(_VALUES):

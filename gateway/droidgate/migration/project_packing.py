@@ -61,11 +61,13 @@ def merge_libraries(project: Path, files: ProjectFiles) -> tuple[ProjectFiles, l
         BudgetError: the app has more files or bytes than an app would have.
     """
     scan = scan_folder(str(project), str(project))
-    module = next((other for other in scan.modules if _is_at(other, files.folder)), None)
+    module = next((candidate for candidate in scan.modules if _is_at(candidate, files.folder)), None)
     if module is None:
         return files, []
     findings = [finding for finding in module.findings if finding.code == PROJECT_NOT_MERGED]
-    libraries = [(other, other.source_sets[MAIN]) for other in module.libraries if MAIN in other.source_sets]
+    libraries = [
+        (library, library.source_sets[MAIN]) for library in module.libraries if MAIN in library.source_sets
+    ]
     if not libraries or not module.merges_manifests:
         return files, findings
     tree = dict(files.tree)
@@ -260,12 +262,12 @@ def join_services(
             code=SERVICE_SHARED,
             level=Level.WARNING,
             pointer="",
-            message=f"{other.capabilities[0].id}: {effect}",
-            source=other.source,
+            message=f"{provider.capabilities[0].id}: {effect}",
+            source=provider.source,
             hint="let that service run it, or declare all functions in one entry point",
         )
-        for other in others
-        if other.capabilities
+        for provider in others
+        if provider.capabilities
     ]
     return [joined, *(item for item in declared if not is_of_service(item))], findings
 
@@ -326,11 +328,11 @@ def _check_names(translations: Sequence[Translation]) -> None:
     for translation in translations:
         names = [artifact.path for artifact in translation.writing.artifacts if artifact.role == "descriptor"]
         for name in filter(None, [translation.writing.provider.component, *names]):
-            other = users.setdefault(name, translation)
-            if other is not translation:
+            user = users.setdefault(name, translation)
+            if user is not translation:
                 place = str(translation.source.source)
                 message = f'two entry points are written as "{name}"'
-                hint = f"choose another name in one of them: {other.source.source}, {place}"
+                hint = f"choose another name in one of them: {user.source.source}, {place}"
                 raise WriteError(message, place=place, hint=hint)
 
 

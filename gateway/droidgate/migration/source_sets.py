@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Final, Literal
 
 from droidgate.computer.output_folder import replace_file
+from droidgate_android.apk.packed_files import SKIPPED_FOLDERS
 from droidgate_android.handlers.places import MARK
 from droidgate_android.manifest_edit import parse_manifest
 from droidgate_android.projects.gradle_text import GradleFile
@@ -24,7 +25,6 @@ from droidgate_mappings.text.xml_text import Element, child_elements, find_encod
 Language = Literal["java", "kotlin", "none"]
 
 MANIFEST: Final = "AndroidManifest.xml"
-_SKIPPED_FOLDERS: Final = frozenset({"build", "node_modules"})
 _MARKED_BYTES: Final = 4096
 """Bytes at the start of a generated file that hold its mark."""
 _SOURCE_FOLDERS: Final = ("java", "kotlin")
@@ -100,7 +100,7 @@ def _only_application(modules: list[_Module], project: Path) -> _Module:
 def _main_source_sets(project: Path) -> Iterator[Path]:
     for folder, folders, files in os.walk(project):
         folders[:] = sorted(
-            other for other in folders if other not in _SKIPPED_FOLDERS and not other.startswith(".")
+            name for name in folders if name not in SKIPPED_FOLDERS and not name.startswith(".")
         )
         if MANIFEST in files and Path(folder).name == "main":
             yield Path(folder)
@@ -146,7 +146,7 @@ def check_inside(path: Path, project: Path) -> None:
     """Refuse a path that links lead out of a project.
 
     Raises:
-        InputError: it leads out.
+        InputError: the path leads out of the project.
     """
     if not path.resolve().is_relative_to(project.resolve()):
         message = "a link leads out of the project"

@@ -5,7 +5,7 @@ A call by a client that takes tasks begins as every other call does. If it has n
 question for the user ends the request if it comes before that, as it does without tasks; later it is part of
 the task.
 
-A task belongs to the client that called: any other that names its id is told that there is none. Nothing is
+A task belongs to the client that called: to any other the id is an unknown task. Nothing is
 removed before its time; while there is no room, calls are answered by their own requests.
 """
 

@@ -50,8 +50,12 @@ class GuardedConnection(H11Protocol):
         super().connection_made(transport)
         self._wait_for_head()
         if len(self.connections) > MAX_CONNECTIONS:
-            others: list[Any] = [other for other in self.connections if other is not self]
-            idle = [other for other in others if isinstance(other, GuardedConnection) and other.is_idle]
+            others: list[Any] = [connection for connection in self.connections if connection is not self]
+            idle = [
+                connection
+                for connection in others
+                if isinstance(connection, GuardedConnection) and connection.is_idle
+            ]
             oldest = min(idle, key=lambda connection: connection._idle_since, default=self)  # noqa: SLF001
             oldest.transport.abort()
             self.connections.discard(oldest)

@@ -153,7 +153,7 @@ def _with_placed(schema: Schema, name: str, reference: str) -> Schema:
         is_placed = True
         return {**definition, **rest}
 
-    left = {other: item for other, item in schema["$defs"].items() if other != name}
+    left = {definition: item for definition, item in schema["$defs"].items() if definition != name}
     rest = {key: value for key, value in schema.items() if key != "$defs"}
     placed: Schema = _changed({**rest, "$defs": left} if left else rest, place)
     return placed if is_placed and _height(placed) <= max(_DEEPEST, _height(schema)) else schema

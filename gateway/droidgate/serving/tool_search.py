@@ -11,7 +11,6 @@ from typing import Any, Final
 
 import jsonschema
 
-from droidgate.serving.search_words import RELATED_WORDS, STOP_WORDS
 from droidgate.serving.tool_documents import BETWEEN_WORDS, LABEL_END, LABEL_START
 from droidgate.serving.tools import (
     Change,
@@ -41,6 +40,92 @@ _MOST_WORDS: Final = 64
 """Words of a query that are searched for."""
 _MOST_APPS: Final = 50
 _OF_DIGITS_OR_NOT: Final = re.compile(r"\d+|\D+")
+
+_STOP_WORDS: Final = """
+    a about after all am an and any app are as at be but by can could d did do does for from get give had has
+    have he her here his how i if in into is it its just let ll m may me my need no not of on one or our out
+    please re s she should so some t than that the their them then there these they this those to too tool
+    tools up us use used uses ve want was we were what when where which who why will with would you your
+"""
+STOP_WORDS: Final = frozenset(_STOP_WORDS.split())
+"""What a query is searched without, unless it has nothing else."""
+
+# A tool is found by the words in its own texts. Users, and models that pass their words on, have others: the
+# weather answers how hot it is. A group has words of which one may stand for another in what a phone does;
+# they count less than the words of the query itself.
+RELATED_WORDS: Final = tuple(
+    """
+    weather forecast temperature warm warmer warmest hot heat cold rain umbrella snow sun sunny wind storm
+    weather outside outdoors degrees hot cold
+    map route directions navigate way
+    alarm wake timer countdown stopwatch seconds minutes
+    calendar event appointment meeting schedule agenda
+    remind reminder remember
+    message text sms chat
+    mail email inbox
+    call phone dial ring
+    contact person people friend
+    share send forward
+    note memo jot write
+    todo task chore errand
+    list checklist
+    done finish complete tick mark
+    pending open left remaining unfinished outstanding
+    archive away
+    summary summarize overview statistics figures
+    document file paper pdf
+    page sheet
+    merge join combine glue unite
+    picture image photo selfie snapshot screenshot camera capture
+    text words say content extract copy
+    find search look locate query
+    add create new make insert
+    delete remove erase clear discard
+    change edit update modify set adjust switch
+    reset restart over anew
+    save keep store later bookmark
+    off disable stop
+    play watch listen hear
+    stop pause halt
+    resume continue keep
+    next skip forward ahead
+    previous back backward rewind
+    repeat loop again
+    speed slow slower fast faster
+    music song musical album
+    film movie cinema
+    series serial season show
+    kids child children family
+    sport football soccer match game basketball tennis
+    esports cyber gaming
+    news politics political
+    video clip
+    live stream broadcast
+    channel station tv television
+    subscribe subscription follow
+    unsubscribe unfollow
+    popular trending trends
+    home main start
+    settings preferences configure options
+    size font bigger smaller larger
+    money pay spend spent expense cost price euro dollar buy transaction transfer account savings bank
+    clock punch attendance check office work shift
+    score points total
+    word vocabulary learn language translate
+    rude insult swear
+    phone device model battery android version
+    app application program package
+    open launch start run
+    tap click touch press push
+    type enter input
+    swipe scroll drag
+    screen display
+    wait sleep
+    increase increment count counter
+    author creator channel
+    """.strip().splitlines()
+)
+"""Groups of words, separated by spaces; a word may be in several."""
 
 _NAME: Final[dict[str, Json]] = {"type": "string", "description": "Name of a tool, as find_tools gives it"}
 _SCHEMAS: Final[dict[str, tuple[str, dict[str, Any]]]] = {
@@ -165,12 +250,12 @@ class SearchTools:
             self._index = snapshot, ToolIndex(snapshot.tools)
         found: list[Json] = []
         for tool, *others in self._index[1].find(query, limit):
-            same: list[Json] = [other.name for other in others]
+            twins: list[Json] = [twin.name for twin in others]
             found.append(
                 {
                     "name": tool.name,
                     "description": tool.documents[MODERN].get("description", ""),
-                    **({"same_on_other_phones": same} if same else {}),
+                    **({"same_on_other_phones": twins} if twins else {}),
                 }
             )
         return found

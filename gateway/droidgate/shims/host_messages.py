@@ -58,8 +58,8 @@ def read_answer(token: str, command: str) -> dict[str, Json]:
         data = base64.b64decode(token + "=" * (-len(token) % 4), altchars=b"-_", validate=True)
         answer = parse_json(data, path=command)
     except (binascii.Error, InputError) as error:
-        said = error.message if isinstance(error, InputError) else str(error)
-        raise DeviceOutputError(command, f"the answer cannot be read ({said})", text=token) from None
+        reason = error.message if isinstance(error, InputError) else str(error)
+        raise DeviceOutputError(command, f"the answer cannot be read ({reason})", text=token) from None
     if not isinstance(answer, dict) or type(answer.get("version")) is not int:
         raise DeviceOutputError(command, "the answer is not an object with a version", text=token)
     return answer

@@ -127,7 +127,7 @@ class RemovedShims:
     def is_done(self) -> bool:
         """Whether every step was done."""
         steps = [step for _, step in self.removed] + ([] if self.released is None else [self.released])
-        return all(other.outcome == "done" for other in steps)
+        return all(step.outcome == "done" for step in steps)
 
 
 def prepare_shims(place: ShimPlace, request: InstallRequest, report: Report) -> PreparedInstallation:
@@ -201,7 +201,9 @@ def uninstall_shims(
     names = sorted(filter(is_shim, place.packages()))
     chosen = names if every_shim else _find_names(named, installed_shims(place))
     callers = _installed_callers(place)
-    removed = [(fromkey, remove_shim(place, fromkey)) for fromkey in dict.fromkeys(chosen)]
+    removed = [
+        (application_id, remove_shim(place, application_id)) for application_id in dict.fromkeys(chosen)
+    ]
     signers = {caller.signer for caller in callers if caller.application_id in chosen}
     released = release_identity(place, signers) if signers else None
     left = [caller.application_id for caller in callers if caller.application_id not in chosen]
@@ -264,7 +266,7 @@ def _build(request: InstallRequest, place: ShimPlace, report: Report) -> Prepare
 
 
 def _on_this_phone(sources: Iterable[str], place: ShimPlace) -> list[str]:
-    """Return the sources, those of the phone that nobody named as those of the one that is installed on."""
+    """Replace `adb:` in each source by the serial of the phone that is installed on."""
     unnamed = (DEVICE_SCHEME, f"{DEVICE_SCHEME}/")
     serial = place.device.serial
     return [
@@ -338,7 +340,7 @@ def _scope_of_others(
 
 
 def _leave_out_of_scope(place: ShimPlace, report: Report) -> None:
-    """Let `shim sync` look after the apps whose shims are left, so that it does not bring the others back."""
+    """Let `shim sync` look after the apps whose shims are left: it must not install the others again."""
     scopes = load_scopes(place.device)
     if any(scope.packages is None for scope in scopes):
         report("from now on `droidgate shim sync` looks after the apps whose shims are left only")

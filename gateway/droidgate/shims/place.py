@@ -112,7 +112,7 @@ def place_of(device: Device) -> ShimPlace:
     """Return a device with what commands to it need to know.
 
     Raises:
-        DeviceError: it fails.
+        DeviceError: the device does not answer.
     """
     level = build_of(get_properties(device)).sdk_full
     return ShimPlace(device, current_user(device), level)

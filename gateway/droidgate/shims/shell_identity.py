@@ -147,13 +147,13 @@ def start_instrumentation(place: ShimPlace, client: HostClient) -> Step:
     if step.outcome != "done":
         return Step(LEND, "refused", f"{command} &", step.why)
     if _wait_for_permission(client):
-        why = f"until the device restarts (then `droidgate shim install`), or `{END_COMMAND}`"
-        return Step(LEND, "done", f"{command} &", why)
-    why = (
+        reason = f"until the device restarts (then `droidgate shim install`), or `{END_COMMAND}`"
+        return Step(LEND, "done", f"{command} &", reason)
+    reason = (
         "it does not run after it, or another instrumentation has the shell's permissions; shims of earlier "
         "versions have one each, until `droidgate shim sync`"
     )
-    return Step(LEND, "refused", f"{command} &", why)
+    return Step(LEND, "refused", f"{command} &", reason)
 
 
 def _be_installed(place: ShimPlace, signers: Collection[str], key: SigningKey | None) -> tuple[Step, str]:
@@ -175,8 +175,8 @@ def _be_installed(place: ShimPlace, signers: Collection[str], key: SigningKey | 
     return replace(install_archive(place, built.apk, built.file_name), what=INSTALL), own.digest
 
 
-def _refuse(why: str) -> tuple[Step, str]:
-    return Step(INSTALL, "refused", why=why), ""
+def _refuse(reason: str) -> tuple[Step, str]:
+    return Step(INSTALL, "refused", why=reason), ""
 
 
 def _lend(place: ShimPlace, client: HostClient, signer: str, status: Status | None) -> Iterator[Step]:

@@ -182,7 +182,7 @@ def _apps_of_phone(source: str) -> Iterator[OpenedApp | UnreadApp]:
 
     reading = read_device_source(source, formats=load_formats().values())
     device = connect_device(reading.serial)
-    packages = {other.name: other for other in list_packages(device, reading.facts.user)}
+    packages = {installed.name: installed for installed in list_packages(device, reading.facts.user)}
     is_named = "/" in source
     for app in reading.apps:
         package = packages.get(app.package)

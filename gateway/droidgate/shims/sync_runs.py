@@ -120,8 +120,8 @@ def _change_of(built: BuiltShim, installed: InstalledShim | None) -> PlannedChan
     if installed is None:
         return PlannedChange("came", built.application_id, built, "it has no shim yet")
     if installed.status is None:
-        said = installed.problem.message if installed.problem is not None else "no answer"
-        return PlannedChange("changed", built.application_id, built, f"the shim does not answer: {said}")
+        reason = installed.problem.message if installed.problem is not None else "no answer"
+        return PlannedChange("changed", built.application_id, built, f"the shim does not answer: {reason}")
     if installed.status.build == built.build:
         return PlannedChange("same", built.application_id, built, "the shim is as it should be")
     return PlannedChange("changed", built.application_id, built, _difference(installed.status, built))
@@ -129,11 +129,11 @@ def _change_of(built: BuiltShim, installed: InstalledShim | None) -> PlannedChan
 
 def _difference(status: Status, built: BuiltShim) -> str:
     new = [capability for capability in built.capabilities if capability not in status.routes]
-    gone = [route for route in status.routes if route not in built.capabilities]
+    removed = [route for route in status.routes if route not in built.capabilities]
     others = [target.package for target in status.targets if target.state == "other-signer"]
     differences = [f"signed by another than was approved: {', '.join(others)}"] if others else []
     differences += [f"new: {', '.join(new)}"] if new else []
-    differences += [f"gone: {', '.join(gone)}"] if gone else []
+    differences += [f"gone: {', '.join(removed)}"] if removed else []
     return "; ".join(differences) or "the app behind it, or how the shim is built, changed"
 
 
@@ -268,10 +268,10 @@ def _report_broken(
     """Report shims that stay although an app behind them is not installed, since they are not synced."""
     planned = {change.application_id for change in changes}
     for shim in installed:
-        gone = [target.package for target in shim.broken_targets if target.state == "absent"]
-        if gone and shim.application_id not in planned:
+        absent = [target.package for target in shim.broken_targets if target.state == "absent"]
+        if absent and shim.application_id not in planned:
             report(
-                f"{shim.application_id} stays, and does not work: {', '.join(gone)} is not installed; "
+                f"{shim.application_id} stays, and does not work: {', '.join(absent)} is not installed; "
                 f"remove it with: droidgate shim uninstall {shim.application_id}"
             )
 
@@ -381,7 +381,7 @@ def _with_identity(plan: SyncPlan, synced: Sequence[Synced]) -> list[Synced]:
     """Let `dev.droidgate.shim` call app functions for the shims that are there, or end that."""
     if plan.callers:
         done = set_up_identity(plan.place, plan.callers, plan.key.signing)
-        steps = done.steps if any(other.outcome in {"done", "refused"} for other in done.steps) else ()
+        steps = done.steps if any(step.outcome in {"done", "refused"} for step in done.steps) else ()
         works = done.works
     else:
         step = release_identity(plan.place, {plan.key.signing.digest})

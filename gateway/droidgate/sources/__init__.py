@@ -142,7 +142,7 @@ def check_declared(providers: Providers, sources: Sequence[str]) -> None:
     """Raise where sources hold neither a descriptor nor an application.
 
     Raises:
-        InputError: they do.
+        InputError: the sources have neither of them.
     """
     if providers.providers or providers.applications or providers.only_in_variants:
         return
@@ -164,7 +164,8 @@ def check_convertible(providers: Providers, place: str | None) -> None:
         place: The sources, for the error.
 
     Raises:
-        InputError: they do; its hint says what would find the capabilities of an app that has to be asked.
+        InputError: the sources declare nothing; the hint says what finds the capabilities of an app that has
+            to be asked.
     """
     if providers.providers:
         return

@@ -144,11 +144,11 @@ class _BuildReader:
             self._resolve(module)
         reached = {
             edge.target
-            for other in self._modules.values()
-            for edge in other.edges
+            for module in self._modules.values()
+            for edge in module.edges
             if not edge.dependency.variant
         }
-        with_app = {other.build.folder for other in self._modules.values() if other.gradle.is_application}
+        with_app = {module.build.folder for module in self._modules.values() if module.gradle.is_application}
         layouts: dict[str, ModuleLayout] = {}
         merged: set[str] = set()
         for folder, module in self._modules.items():

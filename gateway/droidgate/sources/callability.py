@@ -37,7 +37,10 @@ def callability_of(provider: Provider, app: InstalledApp, phone: PhoneReading) -
     """
     verdict = provider_verdict(provider, app.application, SHIM, phone.facts.sdk)
     interface = interface_of(provider)
-    verdicts = [(other.id, verdict_of(other, interface).closed_because) for other in provider.capabilities]
+    verdicts = [
+        (capability.id, verdict_of(capability, interface).closed_because)
+        for capability in provider.capabilities
+    ]
     closed = tuple((capability, reason) for capability, reason in verdicts if reason is not None)
     format_ = load_formats().get(provider.protocol)
     routes: tuple[CallRoute, ...] = ()

@@ -422,7 +422,7 @@ class FileReader(FormatReader):
 
         A folder that `convert` wrote has mMCP's tools twice, in the manifest and next to it.
         """
-        tied = [other for other in self.providers[:known] if other.component is not None]
+        tied = [provider for provider in self.providers[:known] if provider.component is not None]
         loose, self.providers[known:] = self.providers[known:], []
         for provider in loose:
             twin = next((item for item in tied if _declares_the_same(item, provider)), None)

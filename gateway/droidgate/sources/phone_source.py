@@ -286,13 +286,13 @@ class _PhoneReader:
 
     def read_facts(self) -> DeviceFacts:
         """Ask what the phone is, and for the listings of formats."""
-        release = build_of(get_properties(self.asked)).sdk_full
+        sdk_full = build_of(get_properties(self.asked)).sdk_full
         user = current_user(self.asked)
         commands: dict[str, frozenset[str]] = {}
         for format_ in self.request.formats:
             if format_.listing is not None:
                 commands.update(self.read_listing(format_.id, format_.listing, user))
-        return DeviceFacts(release, user, commands)
+        return DeviceFacts(sdk_full, user, commands)
 
     def read_listing(self, format_id: str, listing: SystemListing, user: int) -> Mapping[str, frozenset[str]]:
         """Keep what the system lists for a format, or why it does not; return the commands of the service."""
@@ -370,7 +370,7 @@ class _PhoneReader:
 
     def read_apps(self, packages: Sequence[InstalledPackage]) -> list[InstalledApp]:
         """Read apps, those whose APKs are as they were from what was kept."""
-        kept = {other.name: self.load(other) for other in packages}
+        kept = {package.name: self.load(package) for package in packages}
         paths = {
             path for record in kept.values() if record is not None for path in record[0].get("files", {})
         }

@@ -215,7 +215,7 @@ class SourceResources:
             InputError: the file is not text.
         """
         path = f"assets/{name}"
-        source_set = next((other for other in self._source_sets if path in other.files), None)
+        source_set = next((candidate for candidate in self._source_sets if path in candidate.files), None)
         return None if source_set is None else _read_text_file(source_set, path)
 
     def descriptor_candidates(self) -> Iterator[tuple[str, ResourceFile]]:

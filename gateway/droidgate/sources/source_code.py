@@ -116,7 +116,7 @@ def code_of(module: Module, variant: str | None = None) -> Code:
 def with_output_of(module: Module, variant: str | None, formats: Sequence[Format]) -> Module:
     """Return a module, and its libraries, with what a build has made of the variant that is read.
 
-    What was made of another variant stands for it where their source sets declare the same; otherwise the
+    What was made of another variant counts for it where their source sets declare the same; otherwise the
     source code alone is read, which is that of the variant.
 
     Args:
@@ -181,7 +181,7 @@ def has_variant(module: Module, variant: str) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class ChosenSets:
-    """The source sets of a module besides `main`: those of a variant, and all others.
+    """The source sets of a module, without `main`: those of a variant, and all others.
 
     Attributes:
         chosen: Those of the variant by name, each with its source code, that of merged libraries included.
@@ -263,7 +263,7 @@ class OtherCode:
 
 
 def _parts_of(module: Module, variant: str | None) -> Iterator[tuple[Module, tuple[str, ...]]]:
-    """Yield a module and its libraries, each with the source sets that the variant has besides `main`."""
+    """Yield a module and its libraries, each with the variant's source sets in addition to `main`."""
     names = module.gradle.names_in(variant or "")
     chosen = module.gradle.variant(names or ())
     for part in (module, *module.libraries):
@@ -468,7 +468,7 @@ def _find_same(
     declared: Sequence[Provider], provider: Provider, application: Application, taken: set[int]
 ) -> int | None:
     """Return the position of the provider that source code declares too, None without one."""
-    ids = {other.id for other in provider.capabilities}
+    ids = {capability.id for capability in provider.capabilities}
     for position, item in enumerate(declared):
         if _is_component(item.component, provider.component, application):
             return position
@@ -548,7 +548,7 @@ def _differences(from_code: Provider, built: Provider) -> list[Finding]:
         # What the form of the output cannot hold is not missing in it.
         code = fit_provider(code, dialect.capacity, built.protocol, dialect.id).provider
     compared = compare_sets(CapabilitySet(providers=(code,)), CapabilitySet(providers=(built,)))
-    places = {other.id: other.source for other in from_code.capabilities}
+    places = {capability.id: capability.source for capability in from_code.capabilities}
     findings = []
     for provider in compared.providers:
         for capability in provider.capabilities:

@@ -140,7 +140,7 @@ def check_package(name: str) -> None:
     """Check that a text is written as a Java package.
 
     Raises:
-        UsageError: it is not.
+        UsageError: the text is not a Java package.
     """
     if _PACKAGE.fullmatch(name) is None:
         raise UsageError(f"{name!r} is not a Java package", hint="write it as com.example.app")

@@ -15,6 +15,7 @@ from droidgate.sources.manifest_merge import FILE_MARK
 from droidgate.sources.resources import SourceResources
 from droidgate_android.projects.gradle_text import GradleFile
 from droidgate_mappings.formats.application import (
+    COMPONENT_FIELDS,
     COMPONENT_TAGS,
     DEFAULT_PROTECTION,
     Component,
@@ -138,7 +139,6 @@ _NOTHING: Final = frozenset({"@null", "@empty"})
 _BESIDE_APPLICATION: Final = frozenset({"permission", "uses-permission", "queries"})
 """Children of `<manifest>` with which samples begin."""
 _ROOT_TAGS: Final = frozenset({"manifest", "application", *_BESIDE_APPLICATION, *COMPONENT_TAGS})
-_OWN_FIELDS: Final = frozenset({"name", "exported", "enabled", "permission", "label", "description"})
 _KNOWN_PREFIXES: Final = {"android": ANDROID.strip("{}"), "tools": TOOLS.strip("{}")}
 
 _START_TAG = re.compile(r"\A(?>\s+|<\?.*?\?>|<!--.*?-->)*+<([A-Za-z_][\w.-]*)", re.DOTALL)
@@ -226,9 +226,9 @@ class ManifestReader:
                 self._placeholders.setdefault(name, package or own_package or "")
         application = next(iter(root.iterchildren("application")), None)
         if application is None:
-            nothing = Component(kind="application", place=place)
+            empty = Component(kind="application", place=place)
             permissions, facts = self._read_permissions(root), read_facts(root, self._text)
-            return Manifest(own_package, (nothing,), frozenset(), frozenset(), place, permissions, facts)
+            return Manifest(own_package, (empty,), frozenset(), frozenset(), place, permissions, facts)
         elements = [
             child_element
             for child_element in child_elements(application)
@@ -329,7 +329,7 @@ class ManifestReader:
     def _read_other_attributes(self, element: Element) -> Iterator[tuple[str, str]]:
         for key, raw in element.attrib.items():
             name = str(key).removeprefix(ANDROID)
-            if str(key).startswith(ANDROID) and name not in _OWN_FIELDS:
+            if str(key).startswith(ANDROID) and name not in COMPONENT_FIELDS:
                 yield name, self._filled(str(raw))
 
     def _read_foreign_attributes(self, element: Element) -> Iterator[tuple[str, str]]:
@@ -485,7 +485,7 @@ def _merge_stated(component: Component, below: Component) -> Component:
 
 
 def _put_into_application(components: list[Element], root: Element) -> None:
-    """Move components that stand next to the application element into it, as in samples (row S81)."""
+    """Move components that are next to the application element into it, as in samples (row S81)."""
     if not components:
         return
     application = root.find("application")

@@ -239,8 +239,8 @@ def _changes_of(
 ) -> Iterator[Change]:
     effects = []
     if shift.tightens:
-        who = "all callers are" if _is_closed(field, after) else "some callers are"
-        effects.append((ACCESS_TIGHTENED, Weight.BREAKING, f"{who} refused now"))
+        subject = "all callers are" if _is_closed(field, after) else "some callers are"
+        effects.append((ACCESS_TIGHTENED, Weight.BREAKING, f"{subject} refused now"))
     if shift.opens:
         effects.append((ACCESS_OPENED, Weight.SECURITY, "other callers are accepted now"))
     for code, weight, meaning in effects or [
@@ -604,7 +604,9 @@ class _Capabilities:
         self, position: int, capability: Capability, others: Iterable[tuple[int, Capability]], *, is_new: bool
     ) -> CapabilityComparison:
         """Report an added or removed capability, and whether another id names the same."""
-        twin = next((other.id for _, other in others if _same_but_id(capability, other)), None)
+        twin = next(
+            (counterpart.id for _, counterpart in others if _same_but_id(capability, counterpart)), None
+        )
         message = "the capability is new" if is_new else "the capability is gone"
         if twin is not None:
             message += (

@@ -204,8 +204,8 @@ def _listed_values(stated: Mapping[str, list[Json]]) -> list[Json] | None:
 
 def _missing_in(known: Iterable[Json], values: Iterable[Json]) -> list[Json]:
     """Return the values that are not among others."""
-    there = {*map(exact, known)}
-    return [value for value in values if exact(value) not in there]
+    known_values = {*map(exact, known)}
+    return [value for value in values if exact(value) not in known_values]
 
 
 def _words_for_lists(before: list[Json] | None, after: list[Json] | None) -> tuple[str, str]:
@@ -677,13 +677,14 @@ class _Pair:
         for key_of, fits in same:
             # Only what has the same key may fit, so that long lists are not compared with each other.
             places: dict[str | None, dict[int, At]] = {}
-            for position, other in come.items():
-                places.setdefault(key_of(other), {})[position] = other
+            for position, candidate in come.items():
+                places.setdefault(key_of(candidate), {})[position] = candidate
             places.pop(None, None)
             for position, item in list(gone.items()):
                 near = places.get(key_of(item), {})
                 partner = next(
-                    (place for place, other in near.items() if fits is None or fits(item, other)), None
+                    (place for place, candidate in near.items() if fits is None or fits(item, candidate)),
+                    None,
                 )
                 if partner is not None:
                     pairs.append((item, near.pop(partner)))

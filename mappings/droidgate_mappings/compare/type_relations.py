@@ -3,8 +3,8 @@
 Both types are written as JSON Schema, in which a type has one meaning whatever its spelling is; what only
 describes is left out, and a reference is the name of its definition. `value_search` decides the rest.
 
-Callers give what a declaration describes. So a property that an open object gets is no value that they gave
-before, and the old type is compared without it.
+Callers give what a declaration describes. So a property that an open object gets is not a value that they
+gave before, and the old type is compared without it.
 """
 
 from __future__ import annotations

@@ -24,6 +24,7 @@ from typing import Any, ClassVar, Final, TypeAlias, TypeVar, dataclass_transform
 
 from droidgate_mappings.json_schema.schema_words import is_schema_list, is_schema_map
 from droidgate_mappings.model.json_values import Json, canonical_json
+from droidgate_mappings.model.type_qualities import WIDER_NUMBERS
 
 NULL, BOOLEAN, NUMBER, STRING, ARRAY, OBJECT = "null", "boolean", "number", "string", "array", "object"
 KINDS: Final = (NULL, BOOLEAN, NUMBER, STRING, ARRAY, OBJECT)
@@ -56,16 +57,14 @@ _SIZES: Final = {
     "maxProperties": (OBJECT, False),
 }
 _WIDER_FORMATS: Final = {
-    "int32": ("int64", "float", "double"),
-    "int64": ("float", "double"),
-    "float": ("double",),
+    **WIDER_NUMBERS,
     "email": ("idn-email",),
     "hostname": ("idn-hostname",),
     "uri": ("uri-reference", "iri", "iri-reference"),
     "iri": ("iri-reference",),
     "uri-reference": ("iri-reference",),
 }
-_NUMBER_FORMATS: Final = frozenset({"int32", "int64", "float", "double"})
+_NUMBER_FORMATS: Final = frozenset({*WIDER_NUMBERS, "double"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -228,8 +227,8 @@ class _Exactly(_Item):
         return [[(item, at == place) for at, item in enumerate(items)] for place in range(len(items))]
 
     def holds_for_kind(self, value: Any) -> bool | None:
-        held = [item.holds(value) for item in self.items]
-        return None if None in held else held.count(True) == 1
+        answers = [item.holds(value) for item in self.items]
+        return None if None in answers else answers.count(True) == 1
 
 
 def _pairs_of_one_value(items: Sequence[Part], kind: str) -> list[tuple[Part, Part]]:
@@ -381,9 +380,9 @@ class _Contains(_Item):
         return fewer + more
 
     def holds_for_kind(self, value: Any) -> bool | None:
-        held = [self.part.holds(item) for item in value]
-        count = held.count(True)
-        return None if None in held else self.least <= count and (self.most is None or count <= self.most)
+        answers = [self.part.holds(item) for item in value]
+        count = answers.count(True)
+        return None if None in answers else self.least <= count and (self.most is None or count <= self.most)
 
 
 @_atom
@@ -557,9 +556,9 @@ class Part(_Item):
         if visit in self.search.visited:
             return None
         self.search.visited.add(visit)
-        held = _all_of([atom.holds(value) for atom in self.atoms])
+        answer = _all_of([atom.holds(value) for atom in self.atoms])
         self.search.visited.discard(visit)
-        return held
+        return answer
 
 
 _State: TypeAlias = "frozenset[tuple[Part, bool]]"
@@ -774,10 +773,10 @@ def _read_unevaluated(part: Part, word: str, kind: str) -> Iterator[_Item]:
         yield _Unevaluated(kind, rest, inner)
         return
     if kind == OBJECT and not described.all_members:
-        anything = part.inner(True)
+        any_value = part.inner(True)
         yield _Members(
-            dict.fromkeys(described.names, anything),
-            tuple((text, anything) for text in described.patterns),
+            dict.fromkeys(described.names, any_value),
+            tuple((text, any_value) for text in described.patterns),
             inner,
         )
     if kind == ARRAY and not described.all_items:
@@ -860,10 +859,10 @@ class _Branch:
         """Take apart what can hold in one way only; return whether the rest may hold."""
         while self.pending:
             item, is_true = self.pending.pop()
-            held = self.seen.get(item)
-            if held is is_true or (held is None and not is_true and self.is_excluded(item)):
+            known = self.seen.get(item)
+            if known is is_true or (known is None and not is_true and self.is_excluded(item)):
                 continue
-            if held is not None:
+            if known is not None:
                 return False
             self.seen[item] = is_true
             self.fresh.add(item)
@@ -902,10 +901,10 @@ class _Branch:
                 continue
             left = []
             for way in ways:
-                held = self._holds(way)
-                if held:
+                answer = self._holds(way)
+                if answer:
                     break
-                if held is None:
+                if answer is None:
                     left.append(way)
             else:
                 if not left:
@@ -928,12 +927,12 @@ class _Branch:
         """Return whether a way holds by what is seen; None where that is open."""
         answer: bool | None = True
         for item, is_true in way:
-            held = self.seen.get(item)
-            if held is None:
-                held = False if self.is_excluded(item) else None
-            if held is None:
+            known = self.seen.get(item)
+            if known is None:
+                known = False if self.is_excluded(item) else None
+            if known is None:
                 answer = None
-            elif held is not is_true:
+            elif known is not is_true:
                 return False
         return answer
 
@@ -944,7 +943,7 @@ class _Branch:
 
     def required(self, atom: type, *, is_true: bool = True) -> list[Any]:
         """Return the atoms of a class that have to hold, or not to hold."""
-        return [each for each, wanted in self.atoms if type(each) is atom and wanted is is_true]
+        return [each for each, expected in self.atoms if type(each) is atom and expected is is_true]
 
     def sizes(self, kind: str) -> tuple[int, int | None]:
         """Return the least and the greatest size, None without a greatest one."""
@@ -1105,7 +1104,7 @@ class ValueSearch:
         except UnclearError as error:
             return Unclear(str(error))
         if isinstance(answer, Found) and unread:
-            if answer.is_shown and all(atom.holds(answer.value) is wanted for atom, wanted in unread):
+            if answer.is_shown and all(atom.holds(answer.value) is expected for atom, expected in unread):
                 return answer
             return Unclear(unread[0][0].reason)
         return answer
@@ -1146,12 +1145,12 @@ class ValueSearch:
         for value in listed.values:
             if kind_of_value(value) != kind:
                 continue
-            held = [
+            answers = [
                 atom.holds(value) is is_true
                 for atom, is_true in branch.atoms
                 if not isinstance(atom, _Unread | _Unevaluated)
             ]
-            if all(held):
+            if all(answers):
                 return Found(value)
             is_unclear |= any(atom.holds(value) is None for atom, _ in branch.atoms)
         return Unclear("a listed value is not checked") if is_unclear else None
@@ -1170,7 +1169,7 @@ class ValueSearch:
         missed = [atom.step for atom in branch.required(_Multiple, is_true=False)]
         taken = {_fraction(value) for value in refused}
         step = _common_multiple(steps) if steps else None
-        if step is not None and any((step / other).denominator == 1 for other in missed):
+        if step is not None and any((step / divisor).denominator == 1 for divisor in missed):
             return None
         is_finite = False
         count = 0
@@ -1179,7 +1178,7 @@ class ValueSearch:
             if (
                 _is_within(value, low, high)
                 and value not in taken
-                and not any((value / other).denominator == 1 for other in missed)
+                and not any((value / divisor).denominator == 1 for divisor in missed)
             ):
                 number = _number(value)
                 return Found(number, number is not None)
@@ -1263,8 +1262,8 @@ class ValueSearch:
                     equal_to[position] = further
                 else:
                     states[position] |= {further}
-        for position, other in equal_to.items():
-            states[other] = states[position] = states[position] | states[other]
+        for position, equal in equal_to.items():
+            states[equal] = states[position] = states[position] | states[equal]
         are_distinct = bool(branch.required(_Distinct))
         if are_distinct and equal_to:
             return None
@@ -1291,7 +1290,7 @@ class ValueSearch:
         return Found(values, shown)
 
     def _solve_object(self, branch: _Branch, refused: list[Json]) -> Answer:
-        """Return an object; names that no keyword tells apart are tried once for each value they need."""
+        """Return an object; names that no keyword distinguishes are tried once for each value they need."""
         names = _ObjectNames(self, branch)
         if any(not names.is_allowed(name) for name in names.required):
             return None
@@ -1325,10 +1324,10 @@ class ValueSearch:
                 return answer
             values[name] = answer.value
             shown &= answer.is_shown
-        wanted = names.least
-        while len(values) < wanted or (shown and exact(values) in map(exact, refused)):
+        least = names.least
+        while len(values) < least or (shown and exact(values) in map(exact, refused)):
             if names.most is not None and len(values) >= names.most:
-                return None if len(values) < wanted else Unclear("a refused object is the only one tried")
+                return None if len(values) < least else Unclear("a refused object is the only one tried")
             if len(values) >= _LONGEST:
                 return Unclear("the objects are too large")
             another, added = names.further(values)
@@ -1384,11 +1383,11 @@ class _ObjectNames:
         """Return whether a member may have a name."""
         if name in self.forbidden:
             return False
-        held = _all_of(atom.part.holds(name) for atom in self.naming)
-        if held is None:
+        answer = _all_of(atom.part.holds(name) for atom in self.naming)
+        if answer is None:
             message = "the names of properties are not checked"
             raise UnclearError(message)
-        return held
+        return answer
 
     def state_of(self, name: str) -> _State:
         """Return what the value of a member has to be."""
@@ -1567,17 +1566,17 @@ def _text_of(matching: list[str], missed: list[str], least: int, most: int | Non
         raise UnclearError(f"a pattern is not compared: {error}") from None
 
 
-def _all_of(held: Iterable[bool | None]) -> bool | None:
+def _all_of(answers: Iterable[bool | None]) -> bool | None:
     answer: bool | None = True
-    for each in held:
+    for each in answers:
         if each is False:
             return False
         answer = None if each is None else answer
     return answer
 
 
-def _opposite(held: bool | None) -> bool | None:  # noqa: FBT001
-    return None if held is None else not held
+def _opposite(answer: bool | None) -> bool | None:  # noqa: FBT001
+    return None if answer is None else not answer
 
 
 _Limit: TypeAlias = "tuple[Fraction, bool] | None"

@@ -18,6 +18,7 @@ from droidgate_mappings.json_schema.schema_words import NOTATION, UNSTATED_BOUND
 from droidgate_mappings.model.capability import Place
 from droidgate_mappings.model.findings import CONVERSION_LEVELS, FINDING_CODES, Finding, Level, finding_code
 from droidgate_mappings.model.json_values import Json, json_equal
+from droidgate_mappings.model.type_qualities import WIDER_NUMBERS
 from droidgate_mappings.model.types import (
     SCALAR_KINDS,
     AllOfType,
@@ -135,7 +136,7 @@ _FORMS: Final[Mapping[str, type]] = {
 """Keywords that people write with a value of another form, and the form that validators read."""
 
 
-def _is_no_limit(keyword: str, value: Json) -> bool:
+def _allows_everything(keyword: str, value: Json) -> bool:
     is_neutral = keyword in _NO_LIMIT and json_equal(value, _NO_LIMIT[keyword])
     return is_neutral or (keyword in CLOSING and value == {})
 
@@ -171,12 +172,7 @@ def is_without_bounds(type_: Type) -> bool:
     return type_.kind == "int32" and bool(type_.extensions.get(NOTATION, {}).get(UNSTATED_BOUNDS))
 
 
-_WIDER_SCALARS: Final[Mapping[str, frozenset[str]]] = {
-    "int32": frozenset({"int64", "float", "double"}),
-    "int64": frozenset({"double"}),
-    "float": frozenset({"double"}),
-    "bytes": frozenset({"string"}),
-}
+_WIDER_SCALARS: Final[Mapping[str, tuple[str, ...]]] = {**WIDER_NUMBERS, "bytes": ("string",)}
 """Kind -> the kinds that accept each of its values, and more."""
 
 
@@ -568,10 +564,8 @@ NULL: Final = _appended(
     Level.NARROWED,
     "the target cannot allow null; the description says that the source allows it",
 )
-NULL_OF_PART: Final = Loss(
-    "nullable-moved", Level.RENAMED, "the target says of the whole type whether null is allowed"
-)
-NULL_OF_WHOLE: Final = Loss("nullable-moved", Level.RENAMED, "null is allowed of the whole type")
+NULL_OF_PART: Final = Loss("nullable-moved", Level.RENAMED, "the target states null for the whole type")
+NULL_OF_WHOLE: Final = Loss("nullable-moved", Level.RENAMED, "the target allows null for the whole type")
 EXCLUSIVE: Final = Loss(
     "exclusive-dropped",
     LevelByValue(
@@ -640,7 +634,7 @@ INT32_WITHOUT_BOUNDS: Final = Loss(
 
 def keyword_loss(type_: Type, keyword: str, value: Json) -> Loss:
     """Return the loss of a keyword that the algebra does not model; one that is in a text helps callers."""
-    if keyword in _SPELLINGS or _is_spelling(type_, keyword, value) or _is_no_limit(keyword, value):
+    if keyword in _SPELLINGS or _is_spelling(type_, keyword, value) or _allows_everything(keyword, value):
         return KEYWORD_SPELLING
     if keyword in CLOSING and isinstance(value, bool):
         return KEYWORD_HIDDEN_LIMIT

@@ -83,6 +83,10 @@ class IntentFilter:
     categories: tuple[str, ...] = ()
 
 
+COMPONENT_FIELDS: Final = frozenset({"name", "exported", "enabled", "permission", "label", "description"})
+"""Attributes of a manifest that have a field of `Component`; the others are its `attributes`."""
+
+
 @dataclass(frozen=True, slots=True)
 class Component:
     """One component of an application, or the application element itself (kind `application`, empty name).
@@ -336,11 +340,11 @@ def find_elsewhere(resources: Resources, name: str) -> str | None:
         name: An asset's name, or a reference such as `@xml/name`.
     """
     stem = name.rpartition("/")[2].removesuffix(".xml")
-    for other in (f"@xml/{stem}", f"@raw/{stem}", f"{stem}.xml"):
-        read = resources.read_file if other.startswith("@") else resources.read_asset
+    for reference in (f"@xml/{stem}", f"@raw/{stem}", f"{stem}.xml"):
+        read = resources.read_file if reference.startswith("@") else resources.read_asset
         try:
-            if other != name and read(other) is not None:
-                return other if other.startswith("@") else f"assets/{other}"
+            if reference != name and read(reference) is not None:
+                return reference if reference.startswith("@") else f"assets/{reference}"
         except InputError:
             continue
     return None

@@ -405,9 +405,9 @@ class Format:
         """
         if dialect_id is None:
             return self.dialects[0]
-        for other in self.dialects:
-            if other.id == dialect_id:
-                return other
+        for dialect in self.dialects:
+            if dialect.id == dialect_id:
+                return dialect
         known = [dialect.id for dialect in self.dialects]
         message = f"{self.id} has no dialect {dialect_id!r}"
         raise UsageError(message, hint=suggest_name(dialect_id, known))

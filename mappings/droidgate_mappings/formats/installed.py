@@ -1,6 +1,6 @@
 """What a running phone says of an installed app, and how its capabilities could be called from outside.
 
-A format declares what it wants to know (`droidgate_mappings.formats.format.Format`); a source that has a
+A format declares what it needs to know (`droidgate_mappings.formats.format.Format`); a source that has a
 phone asks for it. So no format knows adb, and no source knows a format.
 """
 
@@ -67,7 +67,7 @@ class SystemListing:
 
 @dataclass(frozen=True, slots=True)
 class ComponentQuery:
-    """Components that a format wants to know of: those of one kind with one action in an intent filter.
+    """Components that a format asks for: those of one kind with one action in an intent filter.
 
     Android's shell answers this for activities, services and receivers. Components of another kind, and those
     that are known by something else than an action, are found by reading the app's manifest.
@@ -131,14 +131,14 @@ class DeviceFacts:
     """What a phone is, as far as it decides what can be read and called.
 
     Attributes:
-        release: Android's SDK level as people write it: `30`, `36`, `36.1`.
+        sdk_full: Android's API level, with the minor level where there is one: `30`, `36`, `36.1`.
         user: The current user's number.
         shell_commands: Commands of the services that formats ask for listings, with the options of each, by
             their own help; empty where the phone has no such service.
         shims: Application ids of the shims that are installed (shim.md 1).
     """
 
-    release: str
+    sdk_full: str
     user: int = 0
     shell_commands: Mapping[str, frozenset[str]] = field(default_factory=dict)
     shims: frozenset[str] = frozenset()
@@ -149,8 +149,8 @@ class DeviceFacts:
 
     @property
     def sdk(self) -> int:
-        """The SDK level without its minor part."""
-        return int(self.release.partition(".")[0])
+        """The API level without its minor part."""
+        return int(self.sdk_full.partition(".")[0])
 
 
 @dataclass(frozen=True, slots=True)

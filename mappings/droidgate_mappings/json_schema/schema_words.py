@@ -305,7 +305,7 @@ def _kind_of_values(schema: Mapping[str, Json]) -> str:
     values = schema["enum"] if "enum" in schema else [schema.get("const")]
     if not isinstance(values, list) or not values:
         return "any"
-    kinds = {_kind_of_value(other) for other in values}
+    kinds = {_kind_of_value(value) for value in values}
     if kinds == {"int64", "double"}:
         return "double"
     return kinds.pop() if len(kinds) == 1 else "any"

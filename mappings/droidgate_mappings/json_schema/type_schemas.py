@@ -517,12 +517,13 @@ def _are_apart(others: Sequence[Type], classes: Sequence[str]) -> bool:
         others: What is behind each alternative that is written without a discriminator.
         classes: The discriminators of the rest.
     """
-    words = [_JSON_TYPES.get(other.kind) for other in others]
+    words = [_JSON_TYPES.get(alternative.kind) for alternative in others]
     distinct = len(set(words)) == len(words) and len(set(classes)) == len(classes)
     is_open = any(
-        isinstance(other, ObjectType) and _CLOSING_WORDS.isdisjoint(other.keywords) for other in others
+        isinstance(alternative, ObjectType) and _CLOSING_WORDS.isdisjoint(alternative.keywords)
+        for alternative in others
     )
-    several_null = sum(other.nullable for other in others) > 1
+    several_null = sum(alternative.nullable for alternative in others) > 1
     return distinct and None not in words and not several_null and not (is_open and classes)
 
 
@@ -565,7 +566,7 @@ def read_schema(schema: Schema, *, known: Mapping[str, Type] = NOTHING) -> tuple
             gets the name `name@suffix`, the suffix made from its content.
 
     Returns:
-        The root type, and the definitions it brings (those that `known` has already, equal, are among them).
+        The root type, and the definitions in it (those that `known` has already, equal, are among them).
     """
     if isinstance(schema, bool):
         return read_type(schema), {}

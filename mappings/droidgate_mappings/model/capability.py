@@ -223,7 +223,7 @@ class Provider(Frozen):
         Raises:
             KeyError: no capability has that id.
         """
-        capability = next((other for other in self.capabilities if other.id == capability_id), None)
+        capability = next((known for known in self.capabilities if known.id == capability_id), None)
         if capability is None:
             raise KeyError(capability_id)
         declared = {

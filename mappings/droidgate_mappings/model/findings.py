@@ -182,7 +182,7 @@ class LintRule:
         specification: What it is a rule of, as findings name it.
         section: The section of the source.
         asks: What it asks for, one sentence.
-        hint: The usual way out, None where each breach has its own.
+        hint: The usual fix; None where each breach has its own.
     """
 
     id: str

@@ -5,9 +5,17 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable, Mapping
 from functools import partial
+from typing import Final
 
 from droidgate_mappings.model.capability import reachable_definitions, references_of
 from droidgate_mappings.model.types import AllOfType, AnyType, ObjectType, OneOfType, RefType, Type
+
+WIDER_NUMBERS: Final[Mapping[str, tuple[str, ...]]] = {
+    "int32": ("int64", "float", "double"),
+    "int64": ("float", "double"),
+    "float": ("double",),
+}
+"""Kind of number -> the kinds whose range has all of its values; what they round is not counted."""
 
 Judge = Callable[[Type, Callable[[str], bool]], bool]
 """Whether a type has a quality, given which definitions have it."""
@@ -122,7 +130,7 @@ def _definitions_with(definitions: Mapping[str, Type], judge: Judge, *, is_assum
     pending = list(definitions)
     while pending:
         name = pending.pop()
-        answer = judge(definitions[name], lambda other: answers.get(other, is_assumed))
+        answer = judge(definitions[name], lambda referred: answers.get(referred, is_assumed))
         if answer != answers[name]:
             answers[name] = answer
             pending.extend(users[name])

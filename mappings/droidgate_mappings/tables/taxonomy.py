@@ -94,7 +94,7 @@ class UseCase(Frozen):
 
     Attributes:
         id: Stable id: the app type's id, a dot and a word.
-        title: What the user wants, as users read it.
+        title: What the user does with it, as users read it.
         cues: What identifies it.
     """
 
@@ -156,7 +156,7 @@ def _check(taxonomy: Taxonomy) -> None:
     for app_type in taxonomy.app_types:
         for use_case in app_type.use_cases:
             if use_case.id.partition(".")[0] != app_type.id:
-                reason = f"use case {use_case.id} stands below {app_type.id}"
+                reason = f"use case {use_case.id} is below {app_type.id}"
                 raise ValueError(reason)
 
 

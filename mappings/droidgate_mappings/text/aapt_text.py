@@ -1,7 +1,7 @@
 r"""The text rules of aapt2, Android's resource compiler: what to write so that a device sees a given text.
 
 Three places, three rules, all measured with aapt2 2.19 of Debian and 2.19-7832930 of 2021
-(tests/adapters/parsing; reference apk-reading B). Everything here is about the text *after* XML parsing or
+(tests/mappings/text; reference apk-reading B). Everything here is about the text *after* XML parsing or
 *before* XML escaping.
 
 * `android:value` of `<meta-data>` and `<property>`: backslash escapes are undone, white space stays, and text

@@ -230,7 +230,7 @@ def resolve_flag(start: Key, values_of: Callable[[Key], Mapping[str, bool | Key]
             pending.extend(item for item in known[key].values() if not isinstance(item, bool))
     qualifiers = joined_qualifiers(*known.values())
     plain = sorted({"", *(qualifier for values in known.values() for qualifier in values)})
-    followed = {other: _follow(start, known, other) for other in qualifiers or plain}
+    followed = {qualifier: _follow(start, known, qualifier) for qualifier in qualifiers or plain}
     found = {item: value for item, value in followed.items() if value is not None}
     # Where no qualifiers can express the values, a rule must not be open by mistake.
     return found if qualifiers is not None else dict.fromkeys(found, False)

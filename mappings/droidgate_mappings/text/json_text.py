@@ -290,7 +290,7 @@ def _check_exponent(digits: str) -> None:
     """Refuse an exponent that would make a number of thousands of digits.
 
     Raises:
-        _NumberError: it would.
+        _NumberError: the exponent is too large.
     """
     exponent = digits.lower().partition("e")[2].lstrip("+-").lstrip("0")
     if len(exponent) > len(str(MAX_EXPONENT)) or int(exponent or "0") > MAX_EXPONENT:

@@ -69,11 +69,11 @@ def nearest_names(name: str, declared: Iterable[str]) -> list[str]:
     searched = _simplified(name)
     near: list[tuple[int, int, str]] = []
     for index, item in enumerate(declared):
-        other = _simplified(item)
+        simplified = _simplified(item)
         if len(item) > _MAX_LENGTH:
             continue
-        edits = _distance(searched, other)
-        if edits <= max(len(searched), len(other)) // _LENGTH_PER_EDIT:
+        edits = _distance(searched, simplified)
+        if edits <= max(len(searched), len(simplified)) // _LENGTH_PER_EDIT:
             near.append((edits, index, item))
     return [item for _, _, item in sorted(near)[:_MAX_NEAR]]
 

@@ -72,9 +72,9 @@ def _syntax_error(message: str, path: str) -> InputError:
     found = _PLACE.search(message)
     if found is None:
         return InputError(f"not TOML: {message}", place=path)
-    said = message[: found.start()]
+    reason = message[: found.start()]
     where = f":{found[1]}:{found[2]}" if found[1] else ""
-    return InputError(f"not TOML: {said[:1].lower()}{said[1:]}", place=f"{path}{where}")
+    return InputError(f"not TOML: {reason[:1].lower()}{reason[1:]}", place=f"{path}{where}")
 
 
 def _problems(error: ValidationError, model: type[Model], text: str, path: str) -> list[InputError]:
@@ -93,8 +93,8 @@ def _problems(error: ValidationError, model: type[Model], text: str, path: str) 
             closest = closest_name(detail["input"], re.findall("'([^']*)'", allowed))
             hint = closest and f'did you mean "{closest}"?'
         else:
-            said = detail["msg"].removeprefix("Value error, ")
-            message = f"{_named(keys)}: {said[:1].lower()}{said[1:]}"
+            reason = detail["msg"].removeprefix("Value error, ")
+            message = f"{_named(keys)}: {reason[:1].lower()}{reason[1:]}"
         line = next((line for end in range(len(keys), 0, -1) if (line := line_of(text, keys[:end]))), None)
         problems.append(InputError(message, place=path if line is None else f"{path}:{line}", hint=hint))
     return problems

@@ -164,7 +164,7 @@ def _unique(value: Json, bound: Json) -> str | None:
     for item in value:
         # A number and the text of its normal form have one key.
         alike = seen.setdefault(canonical_json(_normal(item)), [])
-        if any(json_equal(item, other) for other in alike):
+        if any(json_equal(item, seen_item) for seen_item in alike):
             return f"duplicate item {shown_json(item)}"
         alike.append(item)
     return None
@@ -278,7 +278,7 @@ class ValueFitter:
         """Return the value as its declaration has it.
 
         Raises:
-            UnfitValueError: it does not fit.
+            UnfitValueError: the value does not fit its declaration.
         """
         self._spend(pointer, depth)
         resolved = self._resolve(declared, pointer)
@@ -505,10 +505,15 @@ def _expect(value: Json, kind: type, words: str, pointer: str) -> Json:
 
 def _fit_bytes(value: Json, pointer: str) -> str:
     text = str(_expect(value, str, "a text in base64", pointer))
-    # `b64decode` takes padding that is not needed.
-    if _BASE64_TEXT.fullmatch(text) is None:
+    if not is_base64(text):
         raise UnfitValueError(pointer, "the text is not base64")
     return text
+
+
+def is_base64(value: Json) -> bool:
+    """Return whether a value is a text in base64 (RFC 4648 section 4, padded)."""
+    # `b64decode` takes padding that is not needed.
+    return isinstance(value, str) and _BASE64_TEXT.fullmatch(value) is not None
 
 
 def _whole(value: float | Decimal) -> int | None:
@@ -560,7 +565,7 @@ def fit_arguments(
     *,
     parse: JsonParser = parse_json,
 ) -> FittedArguments:
-    """Validate a call's arguments and bring them into the declared types.
+    """Validate a call's arguments and convert them to the declared types.
 
     A null for a parameter that is neither nullable nor required is the same as no value. A name that is not
     declared is refused (reference mobile-mcp-and-mmcp 6, row 25): a misspelled optional parameter would

@@ -483,7 +483,7 @@ class _Syntax:
         """Read the pattern.
 
         Raises:
-            _RefusedError: it is not one.
+            _RefusedError: the text is not a pattern of the subset.
         """
         # For each open group: its position, and whether it may be repeated.
         opened: list[tuple[int, bool]] = []
@@ -653,19 +653,21 @@ def find_text(
         UnsupportedPatternError: a pattern is outside the subset, or the search is too large.
     """
     automata = [_Scan(compile_pattern(text)) for text in (*matching, *refused)]
-    wanted = [True] * len(matching) + [False] * len(refused)
+    expected = [True] * len(matching) + [False] * len(refused)
     start: tuple[_Progress, ...] = tuple(frozenset() for _ in automata)
     waiting = deque([(start, "")])
     seen = {(start, 0)}
     while waiting:
         progress, text = waiting.popleft()
         ends = [scan.matches_at_end(each, text) for scan, each in zip(automata, progress, strict=True)]
-        if len(text) >= least and ends == wanted:
+        if len(text) >= least and ends == expected:
             return text
         if len(text) == most:
             continue
         entered = [scan.entered(each, text) for scan, each in zip(automata, progress, strict=True)]
-        if any(states is None and not is_wanted for states, is_wanted in zip(entered, wanted, strict=True)):
+        if any(
+            states is None and not is_expected for states, is_expected in zip(entered, expected, strict=True)
+        ):
             continue
         for character in _distinct_characters(automata, entered):
             following = tuple(

@@ -255,7 +255,7 @@ def _describe(error: ValidationError) -> tuple[str, str]:
     word = next((token for token in reversed(error.absolute_path) if isinstance(token, str)), "")
     value, expected = error.instance, error.validator_value
     shown = shown_json(value)
-    said = f"`{word}` is {shown}" if word else shown
+    subject = f"`{word}` is {shown}" if word else shown
     if "type" in path[-2:] and word == "type":
         return _describe_type(value)
     if word == "items" and isinstance(value, list):
@@ -263,22 +263,22 @@ def _describe(error: ValidationError) -> tuple[str, str]:
         return "`items` is a list of schemas, which 2020-12 has under `prefixItems`", hint
     if word == "required" and isinstance(value, bool):
         hint = "write the property's name into the list `required` of the object that has the property"
-        return f"{said}, which is not a list of names", hint
+        return f"{subject}, which is not a list of names", hint
     if error.validator == "type" and isinstance(expected, list) and "boolean" in expected:
         is_not = "which is not a schema" if word else "is not a schema"
         type_ = value if isinstance(value, str) and value in _TYPES else "string"
-        return f"{said}, {is_not}" if word else f"{said} {is_not}", f'write {{"type": "{type_}"}}'
+        return f"{subject}, {is_not}" if word else f"{subject} {is_not}", f'write {{"type": "{type_}"}}'
     if error.validator == "type" and isinstance(expected, str):
         kind, hint = _KINDS.get(expected, (expected, f"write {expected}"))
-        return f"{said}, which is not {kind}" if word else f"{said} is not a schema", hint
+        return f"{subject}, which is not {kind}" if word else f"{subject} is not a schema", hint
     if error.validator == "minItems":
         return f"`{word}` is an empty list", "write at least one entry, or remove the keyword"
     if error.validator == "uniqueItems":
-        return f"{said}, which has an entry twice", "remove the second one"
+        return f"{subject}, which has an entry twice", "remove the second one"
     if error.validator in {"minimum", "exclusiveMinimum"}:
         limit = "above 0" if word in {"multipleOf", "divisibleBy"} else "0 or more"
-        return f"{said}, which is not {limit}", f"write a number that is {limit}"
-    return f"{said}, which its dialect does not allow", "write a value that the meta-schema allows"
+        return f"{subject}, which is not {limit}", f"write a number that is {limit}"
+    return f"{subject}, which its dialect does not allow", "write a value that the meta-schema allows"
 
 
 def _describe_type(value: Json) -> tuple[str, str]:
@@ -425,9 +425,9 @@ class _Parts:
             holder, _, last = pointer.rpartition("/")
             around, _, word = holder.rpartition("/")
             outer = holder if last in _IN_PLACE else around if word in _IN_PLACE else None
-            for other in (outer, target):
-                if isinstance(other, str) and other in group and pointer:
-                    group[first_of(pointer)] = first_of(other)
+            for place in (outer, target):
+                if isinstance(place, str) and place in group and pointer:
+                    group[first_of(pointer)] = first_of(place)
         names: dict[str, set[str]] = defaultdict(set)
         open_groups = set()
         for pointer, part in self.parts.items():
@@ -482,7 +482,7 @@ class _Parts:
         elif is_every:
             subject = f"every enum value is refused, the first is {shown_json(value)}"
         level = Level.ERROR if is_every else Level.WARNING
-        position = next(at for at, other in enumerate(values) if other is value)
+        position = next(at for at, item in enumerate(values) if item is value)
         yield ENUM, f"{here}/{position}", f"{subject}: {reason}", {"level": level}
 
     def refusals(self, pointer: str, word: str, values: list[Json]) -> Iterator[tuple[Json, str]]:
@@ -539,7 +539,7 @@ def _describes_any_name(part: Mapping[str, Json]) -> bool:
     if part.keys() & {"patternProperties", "$dynamicRef", "$recursiveRef", "enum", "const", "dependencies"}:
         return True
     others = (part.get(word) for word in ("additionalProperties", "unevaluatedProperties", "propertyNames"))
-    return any(isinstance(other, Mapping) and bool(other) for other in others)
+    return any(isinstance(rest, Mapping) and bool(rest) for rest in others)
 
 
 _COUNTS: Final = {
@@ -552,11 +552,11 @@ _COUNTS: Final = {
 
 def _contradictions(part: Mapping[str, Json]) -> Iterator[tuple[str, str]]:
     """Yield message and keyword of limits between which there is no value."""
-    for word, things in _COUNTS.items():
+    for word, counted in _COUNTS.items():
         low, high = part.get(f"min{word}"), part.get(f"max{word}")
         if _is_number(low) and _is_number(high) and low > high:
             yield (
-                f"`min{word}` is {low} and `max{word}` is {high}, so no number of {things} fits",
+                f"`min{word}` is {low} and `max{word}` is {high}, so no number of {counted} fits",
                 f"min{word}",
             )
     required, most = part.get("required"), part.get("maxProperties")

@@ -15,9 +15,9 @@ from typing import Any
 from xml.etree import ElementTree as ET
 
 import pytest
+from adapters.projects.compiled_with_aapt2 import compile_application
 from hypothesis import given, strategies as st
 
-from adapters.parsing.compiled_with_aapt2 import compile_application
 from droidgate.sources import application_from_tree, read_source
 from droidgate_android.apk.pack import pack_project
 from droidgate_app_actions.format import FORMAT

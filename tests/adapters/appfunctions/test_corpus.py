@@ -134,15 +134,15 @@ def test_every_functions_file_comes_back_and_says_the_same() -> None:
         assert_same_declaration(provider, writing.provider)
         assert_reads_back(writing, FORMAT, FORMAT.dialect(provider.dialect), strict="A38" not in rows)
         if not rows:
-            assert said(parse_xml(artifact(writing, "descriptor"))) == said(parse_xml(data)), name
+            assert content(parse_xml(artifact(writing, "descriptor"))) == content(parse_xml(data)), name
         compared += 1
     assert compared > 45
 
 
-def said(element: Element) -> object:
+def content(element: Element) -> object:
     """Everything an element says, whatever the order and spelling of its tags; without our reader."""
     tag = to_lower_camel_case(local_name(element)).replace("AppFunctionStaticMetadata", "appfunction")
-    children = [said(child) for child in element if isinstance(child.tag, str)]
+    children = [content(child) for child in element if isinstance(child.tag, str)]
     if children:
         return [tag, sorted(children, key=repr)]
     return [tag, (element.text or "").strip()]

@@ -196,12 +196,12 @@ def test_data_types_of_an_app_without_functions_are_reported() -> None:
 
 
 @pytest.mark.parametrize(
-    "said", ["No shell command implementation.\n", "cmd: Can't find service: app_function\n"]
+    "printed", ["No shell command implementation.\n", "cmd: Can't find service: app_function\n"]
 )
-def test_what_a_phone_prints_in_place_of_a_listing_is_an_error_with_a_hint(said: str) -> None:
+def test_what_a_phone_prints_in_place_of_a_listing_is_an_error_with_a_hint(printed: str) -> None:
     with pytest.raises(InputError) as caught:
-        FORMAT.read_file(detected(said), ReadingContext())
-    assert said.strip() in caught.value.message
+        FORMAT.read_file(detected(printed), ReadingContext())
+    assert printed.strip() in caught.value.message
     assert "APK" in (caught.value.hint or "")
 
 

@@ -264,8 +264,8 @@ def test_a_file_that_is_none_of_ours_is_refused(
 
 
 def test_text_in_sections_and_around_comments_is_one_text() -> None:
-    said = "<description>a <![CDATA[<b> & ]]><!-- not this -->c</description>"
-    assert only_function(file_of(function_of(said))).description == "a <b> & c"
+    message = "<description>a <![CDATA[<b> & ]]><!-- not this -->c</description>"
+    assert only_function(file_of(function_of(message))).description == "a <b> & c"
 
 
 @titled(("inner", "number", "expected"), {
@@ -385,7 +385,7 @@ def test_document_ids_and_unknown_elements_are_kept_where_they_are() -> None:
     assert facts_of(part.type) == {"id": "seven", "typeElements": [["minimum", "1"]]}
 
 
-@titled(("kept", "said"), {
+@titled(("kept", "message"), {
     "a word type": ("<id>unused</id><isNullable>false</isNullable><type>many</type>", "not a 64-bit integer"),
     "a description with an element":
         (typed("<description>of <b>weight</b></description>", 8), "<description> holds the element <b>"),
@@ -395,10 +395,10 @@ def test_document_ids_and_unknown_elements_are_kept_where_they_are() -> None:
     "a type's number with an element":
         ("<id>unused</id><isNullable>true</isNullable><type>8<x/></type>", "<type> holds the element <x>"),
 })  # fmt: skip
-def test_a_value_for_which_android_drops_the_file_is_refused_with_its_line(kept: str, said: str) -> None:
+def test_a_value_for_which_android_drops_the_file_is_refused_with_its_line(kept: str, message: str) -> None:
     with pytest.raises(InputError) as caught:
         read_type_of(kept, strict=False)
-    assert said in caught.value.message
+    assert message in caught.value.message
     assert caught.value.place == "assets/f.xml:1"
     assert caught.value.hint
 

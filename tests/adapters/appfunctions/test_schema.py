@@ -63,7 +63,7 @@ def test_a_schema_is_read_as_androids_parser_reads_it() -> None:
     assert parse_schema(OWN, "s.xsd") == READ
 
 
-@pytest.mark.parametrize(("old", "new", "said"), [
+@pytest.mark.parametrize(("old", "new", "message"), [
     ("xs:int", "xs:double", "has the type 'xs:double'"),
     ('cardinality="1"', 'cardinality="one"', "cardinality is 'one'"),
     ('name="value"', 'name="a_value"', "letters and digits"),
@@ -71,10 +71,10 @@ def test_a_schema_is_read_as_androids_parser_reads_it() -> None:
     ('"AppFunctionStaticMetadata"', '"Something"', "declares no AppFunctionStaticMetadata"),
     ('<xs:documentType name="Inner">', "<xs:documentType>", "does not declare it"),
 ])  # fmt: skip
-def test_a_schema_that_android_rejects_is_refused(old: str, new: str, said: str) -> None:
+def test_a_schema_that_android_rejects_is_refused(old: str, new: str, message: str) -> None:
     with pytest.raises(InputError, match=r"s\.xsd") as caught:
         parse_schema(OWN.replace(old, new), "s.xsd")
-    assert said in caught.value.message
+    assert message in caught.value.message
 
 
 def own(old: str, new: str) -> str:

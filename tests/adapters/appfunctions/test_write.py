@@ -26,7 +26,6 @@ from adapters.appfunctions.function_files import (
     typed,
     write_in,
 )
-from adapters.parsing.compiled_with_aapt2 import compile_application, elements_of_xml, strings_of_table
 from droidgate.sources.android_project import application_from_tree
 from droidgate_android.apk.apk_application import read_application
 from droidgate_android.apk.pack import pack_project
@@ -40,6 +39,7 @@ from droidgate_mappings.model.errors import WriteError
 from droidgate_mappings.model.findings import Level
 from droidgate_mappings.model.leaves import different_leaves, leaves_of_provider
 from droidgate_mappings.model.types import AnyType, ArrayType
+from mappings.text.compiled_with_aapt2 import compile_application, elements_of_xml, strings_of_table
 from model_types import any_of, array, int32, int64, null, one_of, optional, record, ref, required, string
 from properties.matching import assert_findings_match, assert_reads_back, assert_same_declaration
 from strategies import TEXTS, providers

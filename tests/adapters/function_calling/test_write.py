@@ -27,7 +27,7 @@ from droidgate_mappings.model.findings import Level
 from droidgate_mappings.model.json_values import Json
 from droidgate_mappings.model.types import AnyType, ObjectType
 from droidgate_mappings.values.coercion import fit_arguments
-from mappings.model.capacities import facts_of, write_for
+from mappings.fit.capacities import facts_of, write_for
 from properties.matching import assert_findings_match, assert_reads_back
 from requirements_of_tests import require
 from strategies import random_provider

@@ -28,7 +28,7 @@ from droidgate_mappings.model.errors import InputError
 from droidgate_mappings.model.findings import Finding, Level
 from droidgate_mappings.model.json_values import Json
 from droidgate_mcp.format import FORMAT
-from mappings.model.capacities import facts_of, write_for
+from mappings.fit.capacities import facts_of, write_for
 from model_types import array, int64, optional, provider_of, record, ref, string
 from properties.matching import assert_findings_match, assert_reads_back
 from requirements_of_tests import require

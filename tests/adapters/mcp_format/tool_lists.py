@@ -10,7 +10,7 @@ from droidgate_mappings.model.findings import Finding
 from droidgate_mappings.model.json_values import Json
 from droidgate_mcp.format import FORMAT
 from droidgate_mcp.lint import lint_file
-from mappings.model.capacities import write_for
+from mappings.fit.capacities import write_for
 
 WEATHER: dict[str, Any] = {
     "name": "get_weather",

@@ -24,7 +24,7 @@ from droidgate_mappings.model.capability import ComponentAccess, Place
 from droidgate_mappings.model.errors import InputError
 from droidgate_mappings.model.findings import Level
 from droidgate_mmcp.discovery import read_discovery
-from mappings.model.capacities import facts_of, write_for
+from mappings.fit.capacities import facts_of, write_for
 from titled_rows import titled
 
 VALUE = value_xml(manifest_of(GREET))

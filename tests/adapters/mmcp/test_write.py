@@ -18,7 +18,6 @@ from adapters.mmcp.mmcp_apps import (
     read_json,
     value_xml,
 )
-from adapters.parsing.compiled_with_aapt2 import compile_application, elements_of_xml
 from conftest import Golden
 from droidgate.sources.android_project import application_from_tree
 from droidgate_mappings.formats.format import Writing
@@ -29,7 +28,8 @@ from droidgate_mappings.model.json_values import Json
 from droidgate_mappings.model.types import AnyType, ArrayType, ObjectType, OpaqueType, ScalarType, Type
 from droidgate_mmcp.format import FORMAT
 from droidgate_mmcp.write import fit, fitting_tools
-from mappings.model.capacities import facts_of, write_for
+from mappings.fit.capacities import facts_of, write_for
+from mappings.text.compiled_with_aapt2 import compile_application, elements_of_xml
 from model_types import int32, one_of, optional, record, required, string
 from properties.matching import assert_findings_match, assert_same_declaration
 from strategies import NAMES, TEXTS
@@ -159,8 +159,8 @@ def test_an_app_that_was_read_is_written_again_as_it_was(value: Json, element: s
     writing = write(provider, provider.dialect or "")
     assert not writing.findings
     text = artifact(writing, "AndroidManifest.xml")
-    for said in (f"<{element}", 'exported="false"', 'permission="a.b"', 'enabled="false"'):
-        assert said in text
+    for attribute in (f"<{element}", 'exported="false"', 'permission="a.b"', 'enabled="false"'):
+        assert attribute in text
     inner = text.partition("<application>")[2].partition("</application>")[0]
     assert_same_declaration(provider, only(read_app(application(inner))))
 

@@ -180,7 +180,7 @@ def test_the_list_that_droidgate_wrote_for_mcp_is_read_as_mcp(tmp_path: Any) -> 
     (provider,) = read("mobile-agent:").providers
     file = tmp_path / "tools.json"
     file.write_text(convert((provider,), "mcp").files["tools.json"])
-    assert [other.protocol for other in read(file).providers] == ["mcp"]
+    assert [provider.protocol for provider in read(file).providers] == ["mcp"]
 
 
 def test_what_fastmcp_wraps_is_read_as_what_the_tool_returns() -> None:

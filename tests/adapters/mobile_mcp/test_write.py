@@ -29,12 +29,6 @@ from adapters.mobile_mcp.tools import (
     service,
     write,
 )
-from adapters.parsing.compiled_with_aapt2 import (
-    coerced,
-    compile_application,
-    elements_of_xml,
-    strings_of_table,
-)
 from conftest import Golden
 from droidgate.sources.android_project import application_from_tree
 from droidgate_mappings.formats.leniency import ReadingContext
@@ -44,7 +38,13 @@ from droidgate_mappings.model.json_values import Json
 from droidgate_mappings.model.types import TYPE_KINDS
 from droidgate_mappings.tables.loading import load_divergences, load_format_tables
 from droidgate_mobile_mcp.format import FORMAT, TABLES
-from mappings.model.capacities import facts_of, write_for
+from mappings.fit.capacities import facts_of, write_for
+from mappings.text.compiled_with_aapt2 import (
+    coerced,
+    compile_application,
+    elements_of_xml,
+    strings_of_table,
+)
 from model_types import array, float64, int32, optional, properties_of, record, required, string
 from properties.matching import assert_findings_match, assert_same_declaration
 from requirements_of_tests import CHECKOUT, require

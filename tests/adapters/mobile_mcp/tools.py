@@ -9,7 +9,7 @@ from droidgate_mappings.formats.format import Reading, SourceFile, Writing
 from droidgate_mappings.formats.leniency import ReadingContext
 from droidgate_mappings.model.capability import Capability, Provider
 from droidgate_mobile_mcp.format import FORMAT
-from mappings.model.capacities import write_for
+from mappings.fit.capacities import write_for
 
 DIALECTS = tuple(dialect.id for dialect in FORMAT.dialects)
 NAMESPACE = 'xmlns:android="http://schemas.android.com/apk/res/android"'

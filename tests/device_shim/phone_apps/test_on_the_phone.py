@@ -24,7 +24,7 @@ from droidgate_phone.apps.agent import (
 )
 from droidgate_phone.apps.app_registry import BEHAVIOURS
 from droidgate_phone.apps.sample_packages import sample_packages
-from droidgate_phone.commands import SHELL_UID
+from droidgate_phone.common.uids import SHELL_UID
 from droidgate_phone.java.app_values import ActivityResult, Message
 from droidgate_phone.java.intents import Bundle, ComponentName, Intent
 from droidgate_phone.phone import boot

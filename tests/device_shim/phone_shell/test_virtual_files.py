@@ -113,11 +113,11 @@ def test_the_shell_may_write_where_it_may_on_a_phone(files: VirtualFiles) -> Non
 def test_what_an_app_keeps_is_closed_to_the_shell_and_to_other_apps(files: VirtualFiles) -> None:
     files.make_directory("/data/data/dev.example", mode=0o700, owner=APP)
     files.write("/data/data/dev.example/secret", b"s", uid=APP, mode=0o600)
-    for other in (SHELL, APP + 1):
+    for uid in (SHELL, APP + 1):
         with pytest.raises(VirtualFileError, match="Permission denied"):
-            files.read("/data/data/dev.example/secret", uid=other)
-        assert not files.exists("/data/data/dev.example/secret", uid=other)
-        assert not files.may("/data/data/dev.example", READ, uid=other)
+            files.read("/data/data/dev.example/secret", uid=uid)
+        assert not files.exists("/data/data/dev.example/secret", uid=uid)
+        assert not files.may("/data/data/dev.example", READ, uid=uid)
     assert files.read("/data/data/dev.example/secret", uid=APP) == b"s"
     assert files.read("/data/data/dev.example/secret") == b"s"
     assert files.may("/data/data/dev.example", WRITE, uid=APP)

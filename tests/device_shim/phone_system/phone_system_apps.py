@@ -14,8 +14,9 @@ import pytest
 
 from droidgate_android.apk.pack import pack_project
 from droidgate_android.apk.signing_keys import SigningKey, make_key
-from droidgate_phone.commands import SHELL_UID, CommandCall
+from droidgate_phone.commands import CommandCall
 from droidgate_phone.commands.command_registry import find_command
+from droidgate_phone.common.uids import SHELL_UID
 from droidgate_phone.java.app_values import (
     AndroidError,
     AppCrashError,
@@ -233,9 +234,9 @@ class Answer(Receiver):
     """Adds its class name to the result's data."""
 
     def on_receive(self, intent: Intent, current: BroadcastResult) -> BroadcastResult:
-        said = intent.extras.get_string("text") or ""
+        text = intent.extras.get_string("text") or ""
         return BroadcastResult(
-            current.code + 1, (current.data or "") + said, Bundle.of_strings({"text": said})
+            current.code + 1, (current.data or "") + text, Bundle.of_strings({"text": text})
         )
 
 

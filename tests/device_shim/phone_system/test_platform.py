@@ -8,7 +8,7 @@ import pytest
 
 from device_shim.phone_system.phone_system_apps import MemoryStreams, ToolApp, make_apk, run
 from droidgate_phone.common.event_log import EventLog
-from droidgate_phone.files.phone_files import SHELL_UID
+from droidgate_phone.common.uids import SHELL_UID
 from droidgate_phone.java.app_values import AndroidError, Notification, ServiceConnection
 from droidgate_phone.java.intents import ComponentName, Intent
 from droidgate_phone.phone import boot

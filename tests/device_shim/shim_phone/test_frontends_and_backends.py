@@ -188,7 +188,7 @@ def test_a_call_through_each_frontend_reaches_each_kind_of_app(
 
 
 def test_the_table_has_each_pair_once() -> None:
-    assert sorted(CELLS) == sorted((item, other) for item in FRONTENDS for other in BACKENDS)
+    assert sorted(CELLS) == sorted((frontend, backend) for frontend in FRONTENDS for backend in BACKENDS)
 
 
 def test_the_documentation_has_this_table() -> None:

@@ -200,7 +200,7 @@ def test_a_log_that_is_cut_off_within_a_line_still_takes_whole_records(log: Audi
     path.write_bytes(path.read_bytes()[:-30])
     [call] = write_calls(log, 1)
     assert broken_in(log.folder).message == "record 20 is missing before record 21"
-    assert [other.start["call"] for other in read_calls(log.folder)][-1] == call
+    assert [recorded.start["call"] for recorded in read_calls(log.folder)][-1] == call
 
 
 def test_without_a_head_a_cut_off_end_is_found_by_a_digest_that_was_noted(log: AuditLog) -> None:
@@ -293,8 +293,8 @@ def test_a_log_without_its_oldest_files_holds_only_after_the_digest_that_was_not
         f"records {missing} are not here, and were not checked",
     )
     assert verify(log.folder, expected=noted, after=noted).broken is None
-    for other in (verification.digest, FIRST):
-        assert broken_in(log.folder, after=other).kind == "not-found"
+    for digest in (verification.digest, FIRST):
+        assert broken_in(log.folder, after=digest).kind == "not-found"
 
 
 def _empty(path: Path) -> None:
@@ -524,7 +524,9 @@ def _edit(lines: Lines, draw: random.Random) -> Lines:
     elif kind == 1:
         edited.insert(draw.randrange(len(lines) + 1), edited[at])
     elif kind == 2:
-        edited.insert(draw.choice([other for other in range(len(lines)) if other != at]), edited.pop(at))
+        edited.insert(
+            draw.choice([position for position in range(len(lines)) if position != at]), edited.pop(at)
+        )
     else:
         record = json.loads(edited[at])
         record[draw.choice(sorted(record))] = draw.choice(["x", 0, None, [1]])

@@ -267,8 +267,8 @@ def test_a_batch_excludes_what_belongs_to_one_call(bare: ReachedPhone, tmp_path:
 def test_a_call_whose_phone_is_absent_failed_uninterrupted(bare: ReachedPhone, tmp_path: Path) -> None:
     request = {**note("first", "One"), "device": "not-there"}
     done = run(bare, "--batch", write(tmp_path / "batch.jsonl", request), "--yes")
-    said = (done.code, done.out.startswith("failed first: "), done.out.endswith("1 failed\n"))
-    assert said == (5, True, True)
+    outcome = (done.code, done.out.startswith("failed first: "), done.out.endswith("1 failed\n"))
+    assert outcome == (5, True, True)
 
 
 def test_a_batch_that_ctrl_c_ends_names_the_file_to_go_on_with(

@@ -151,15 +151,19 @@ def test_a_text_that_resembles_a_failure_is_the_result_with_a_warning(reached: R
 
 
 # The shell prints no error code of an app function.
-@pytest.mark.parametrize(("capability", "arguments", "said"), [
+@pytest.mark.parametrize(("capability", "arguments", "message"), [
     ("page_count", {"path": "/sdcard/absent.pdf"}, "absent.pdf"),
     ("archiveNote", {"noteId": "note-99"}, "note-99"),
 ], ids=str)  # fmt: skip
 def test_the_failure_of_the_app_is_that_of_the_call_in_its_words(
-    reached: ReachedPhone, capability: str, arguments: dict[str, str], said: str
+    reached: ReachedPhone, capability: str, arguments: dict[str, str], message: str
 ) -> None:
     error = reached.failure(capability, **arguments)
-    assert (error.failure.token, error.exit_code, said in error.failure.text) == ("backend_failure", 5, True)
+    assert (error.failure.token, error.exit_code, message in error.failure.text) == (
+        "backend_failure",
+        5,
+        True,
+    )
 
 
 def test_every_mistake_in_the_arguments_is_reported_and_nothing_is_sent(reached: ReachedPhone) -> None:
@@ -675,8 +679,8 @@ def test_a_value_of_none_of_several_types_is_refused_and_nothing_is_sent(notes_s
 def test_a_way_by_shim_has_a_reason(notes_shim: ReachedPhone, arguments: dict[str, Any], reason: str) -> None:
     plan = notes_shim.caller().explain(CallRequest(CREATE, {"title": "a", **arguments}))
     assert plan.route.route == "shim"
-    (said,) = plan.passed_over
-    assert reason in said
+    (message,) = plan.passed_over
+    assert reason in message
 
 
 def test_bytes_are_not_sent_by_the_shell(tmp_path: Path, fresh: ReachedPhone) -> None:

@@ -221,8 +221,8 @@ def test_the_others_are_written_where_a_source_cannot_be_read(
 
 def test_nothing_is_written_where_no_source_can_be_read(droidgate: Runner) -> None:
     run = converted(droidgate, "sources/cut.xml", "missing.xml", to="mmcp", code=3)
-    for said in ("warning: sources/cut.xml", "warning: missing.xml", "none of the 2 sources can be read"):
-        assert said in run.err
+    for message in ("warning: sources/cut.xml", "warning: missing.xml", "none of the 2 sources can be read"):
+        assert message in run.err
     one = converted(droidgate, "sources/cut.xml", to="mmcp", code=3)
     assert one.err.startswith("error: sources/cut.xml"), "the error of a single source is that of the command"
     assert not Path("out").exists()
@@ -249,8 +249,8 @@ def test_only_a_part_that_the_reader_left_out_is_dropped(
     levels = [item["level"] for item in json.loads(run.out)["reading"]]
     assert levels == ["dropped" if code else "read"]
     page = converted(droidgate, "f.xml", "--force", to="appfunctions+v2").out
-    for said in ("duplicate function 'a.B#c'", "findings: 1 dropped"):
-        assert (said in page) is (text == TWICE)
+    for message in ("duplicate function 'a.B#c'", "findings: 1 dropped"):
+        assert (message in page) is (text == TWICE)
     page = converted(droidgate, "f.xml", "--force", to="appfunctions+app-level").out
     assert [line.strip() for line in page.splitlines() if "is lost" in line] == [words]
     assert ("findings: none" in page) is (text == ACCEPTED)
@@ -299,13 +299,13 @@ def test_several_providers_need_a_choice(droidgate: Runner) -> None:
     converted(droidgate, APPS, "--provider", "TallyService", "--name", "N", to="mcp")
 
 
-@pytest.mark.parametrize(("option", "value", "said"), [
+@pytest.mark.parametrize(("option", "value", "message"), [
     ("--name", " ", "the name is empty"),
     ("--description", "", "the description is empty"),
     ("--package", "1.clock", "'1.clock' is not a Java package"),
 ])  # fmt: skip
-def test_a_value_that_is_unwritable_fails(option: str, value: str, said: str, droidgate: Runner) -> None:
-    assert said in converted(droidgate, CLOCK, option, value, to="mcp", code=2).err
+def test_a_value_that_is_unwritable_fails(option: str, value: str, message: str, droidgate: Runner) -> None:
+    assert message in converted(droidgate, CLOCK, option, value, to="mcp", code=2).err
 
 
 def test_migrate_writes_name_and_description(droidgate: Runner) -> None:
@@ -590,12 +590,12 @@ def test_where_no_provider_can_be_written_each_is_named_and_nothing_is_written(d
     for name in ("one.json", "two.json"):
         write_tools(Path(name), TOO_LONG)
     run = converted(droidgate, "one.json", "two.json", to="mmcp", code=3)
-    for said in (
+    for message in (
         "one.json cannot be written",
         "two.json cannot be written",
         "none of the 2 providers can be",
     ):
-        assert said in run.err
+        assert message in run.err
     # The error of a single provider is that of the command.
     assert "cannot be written" not in converted(droidgate, "one.json", to="mmcp", code=3).err
     assert not Path("out").exists()

@@ -18,9 +18,9 @@ from droidgate_android.apk.signing_keys import make_key
 from droidgate_phone.apps.agent import ACTION_MOBILE_MCP, Agent, request_text
 from droidgate_phone.apps.sample_apps import sample_apps_directory
 from droidgate_phone.apps.sample_packages import sample_package, signing_key
+from droidgate_phone.common.uids import SHELL_UID
 from droidgate_phone.java.intents import Intent
 from droidgate_phone.phone import VirtualPhone, start_phone
-from droidgate_phone.system.permissions import SHELL_UID
 from droidgate_shim.builder.shims import build_bare_shim
 from gateway.cli.program_runs import Run, Runner, run_on_terminal, run_process
 from gateway.devices.conftest import VARIABLES
@@ -280,7 +280,7 @@ def with_shims(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, A
 NEAREST = f"hint: did you mean '{NOTES}.NotesService#createNote'? known: clock_in_today, {NOTES}."
 
 
-@pytest.mark.parametrize(("typed", "code", "said"), [
+@pytest.mark.parametrize(("typed", "code", "message"), [
     ("call clock_in_today --shim com.example", 2, "error: 'com.example' is not a shim of the phone"),
     ("call clock_in_today --args '{'", 2, "error: --args:1:2: not JSON: expecting"),
     ("call clock_in_today --args '[]'", 2, "error: --args is not a JSON object"),
@@ -305,13 +305,13 @@ def test_a_mistake_is_named_with_the_nearest_name(
     droidgate: Runner,
     typed: str,
     code: int,
-    said: str,
+    message: str,
 ) -> None:
     monkeypatch.setenv("DROIDGATE_HOME", with_shims["DROIDGATE_HOME"])
     monkeypatch.setenv("ANDROID_ADB_SERVER_PORT", with_shims["ANDROID_ADB_SERVER_PORT"])
     refused = droidgate("shim", *shlex.split(typed))
     assert (refused.code, refused.out) == (code, "")
-    assert said in refused.err
+    assert message in refused.err
 
 
 def test_apks_that_were_built_are_installed_and_others_are_refused(shim: Shim) -> None:
@@ -483,7 +483,7 @@ def test_a_text_of_several_lines_is_shown_in_lines(shim: Shim, monkeypatch: pyte
 
 
 def test_a_phone_without_shims_is_reported(shim: Shim) -> None:
-    for command, code, said in (
+    for command, code, message in (
         ("status", 0, ""),
         ("doctor", 4, ""),
         ("install", 4, "shim install --from adb:"),
@@ -495,8 +495,8 @@ def test_a_phone_without_shims_is_reported(shim: Shim) -> None:
         ("call x", 2, "install some with"),
     ):
         run = shim(*command.split())
-        assert (run.code, said in run.err) == (code, True), command
-        assert not (said and run.out), command
+        assert (run.code, message in run.err) == (code, True), command
+        assert not (message and run.out), command
 
 
 def test_doctor_finds_what_was_taken_away_and_says_the_fix(shim: Shim) -> None:

@@ -502,13 +502,13 @@ def test_the_command_shows_the_change_and_next_step_and_keeps_a_link(home: Path,
     install = ("install-client", "claude-code", "--serial", "emulator-5554")
     run = droidgate(*install)
     assert run.code == 0
-    for said in (
+    for message in (
         '+    "droidgate": {',
         "updated:",
         "dotfiles.json.before-droidgate",
         "next: Start Claude Code again",
     ):
-        assert said in run.out
+        assert message in run.out
     assert "s3cret" not in run.out
     assert (home / ".claude.json").is_symlink()
     assert "droidgate" in load(real)["mcpServers"]

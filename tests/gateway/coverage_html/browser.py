@@ -117,7 +117,7 @@ class Page:
         In it, `$` is the first element that fits a selector, and `$$` an array of all.
 
         Raises:
-            BrowserError: it throws.
+            BrowserError: the expression throws.
         """
         text = f"(() => {{ {_SELECTORS} return ({expression}); }})()"
         answer = self.call("Runtime.evaluate", expression=text, awaitPromise=True, returnByValue=True)

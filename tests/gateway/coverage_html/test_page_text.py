@@ -110,9 +110,9 @@ def test_a_report_of_nothing_is_a_page() -> None:
 
 
 def test_shares_say_all_and_nothing_only_where_it_is_so() -> None:
-    said = [percent(part, 1000) for part in (0, 1, 500, 999, 1000)]
+    shown = [percent(part, 1000) for part in (0, 1, 500, 999, 1000)]
 
-    assert [re.sub("\N{NO-BREAK SPACE}", "", item) for item in said] == ["0%", "<1%", "50%", ">99%", "100%"]
+    assert [re.sub("\N{NO-BREAK SPACE}", "", item) for item in shown] == ["0%", "<1%", "50%", ">99%", "100%"]
     assert percent(0, 0) == "\N{EN DASH}"
     assert [shade(part, 1000) for part in (0, 1, 500, 999, 1000)] == [0, 1, 5, 9, 10]
     assert [signed(item) for item in (-3, 0, 1200)] == ["\N{MINUS SIGN}3", "0", "+1,200"]

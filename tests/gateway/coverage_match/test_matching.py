@@ -277,10 +277,11 @@ def test_without_rapidfuzz_the_way_to_it_is_reported(monkeypatch: pytest.MonkeyP
 # Texts that nobody is meant to read: they cost no more than others, and empty ones are in no group
 
 
-def _match(*said: tuple[str, str | None, str]) -> Matching:
+def _match(*texts: tuple[str, str | None, str]) -> Matching:
     """Match capabilities of name, description and parameters, each of an app of its own."""
     return match_all(
-        CapabilityText(f"k{number:05}", f"com.app{number}", "mmcp", *item) for number, item in enumerate(said)
+        CapabilityText(f"k{number:05}", f"com.app{number}", "mmcp", *item)
+        for number, item in enumerate(texts)
     )
 
 

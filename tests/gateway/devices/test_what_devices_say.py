@@ -124,9 +124,9 @@ def test_which_serials_are_on_a_network(serial: str, *, is_network: bool) -> Non
 ], ids=["an old patch", "no patch", "the patch", "an older release", "a newer release"])  # fmt: skip
 def test_a_network_device_without_a_patch_is_warned_of(sdk: int, patch: date | None, *, warns: bool) -> None:
     build = Build(sdk, str(sdk), "", "", "", "", "", patch)
-    said = wireless_warning("192.0.2.7:5555", build)
-    assert (said is not None) == warns
-    assert said is None or "CVE-2026-0073" in said
+    warning = wireless_warning("192.0.2.7:5555", build)
+    assert (warning is not None) == warns
+    assert warning is None or "CVE-2026-0073" in warning
     assert wireless_warning("127.0.0.1:5555", build) is None
 
 

@@ -152,7 +152,7 @@ def test_an_app_that_answers_is_read_and_places_name_phone_and_package() -> None
     assert (provider.package, provider.dialect, len(provider.capabilities)) == (CLOCK, "1.0", 3)
     assert provider.source is not None
     assert provider.source.path == f"adb:scripted/{CLOCK}!/res/xml/mcp_capabilities.xml"
-    assert phone.facts.release == "36.1"
+    assert phone.facts.sdk_full == "36.1"
     assert phone.bytes_read > 0
 
 

@@ -499,7 +499,7 @@ def test_a_phone_that_comes_later_is_used(made: MadePhone) -> None:
 
 @contextmanager
 def failing(
-    module: Any, name: str, said: str, status: int, *, calls: range = range(10**6)
+    module: Any, name: str, printed: str, status: int, *, calls: range = range(10**6)
 ) -> Iterator[list[int]]:
     """Let a command of the phone fail in some of its calls, which are counted in the list."""
     commands: dict[str, Callable[[CommandCall], int]] = module.COMMANDS
@@ -509,7 +509,7 @@ def failing(
         made.append(len(made))
         if made[-1] not in calls:
             return real(call)
-        call.write_error(said)
+        call.write_error(printed)
         return status
 
     with patch.dict(commands, {name: fail}):
@@ -561,24 +561,26 @@ def test_b7_a_control_that_has_moved_is_tapped_where_it_is_now(made: MadePhone) 
     assert made.facts.clicks[-1] == "delete_Row 9"
 
 
-@pytest.mark.parametrize("said", ["ERROR: could not get idle state.\n", "ERROR: null root node\n"])
-def test_b8_and_b11_a_failed_dump_is_an_error_and_never_an_earlier_screen(made: MadePhone, said: str) -> None:
+@pytest.mark.parametrize("printed", ["ERROR: could not get idle state.\n", "ERROR: null root node\n"])
+def test_b8_and_b11_a_failed_dump_is_an_error_and_never_an_earlier_screen(
+    made: MadePhone, printed: str
+) -> None:
     save = control(made.open_form(), "Save")
     made.phone.system.files.write("/sdcard/window_dump.xml", b"<?xml?><hierarchy></hierarchy>", uid=2000)
     made.run("press_key", key_code="KEYCODE_HOME")
-    with patch.object(phone_commands, "_PAUSE", 0.001), failing(screen_commands, "uiautomator", said, 0):
-        with pytest.raises(ToolError, match=said.strip()):
+    with patch.object(phone_commands, "_PAUSE", 0.001), failing(screen_commands, "uiautomator", printed, 0):
+        with pytest.raises(ToolError, match=printed.strip()):
             made.run("get_app_window_controls_target_info")
-        assert said.strip() in made.run("get_ui_tree")["error"]
+        assert printed.strip() in made.run("get_ui_tree")["error"]
         assert not made.run("click_control", **save)["success"]
 
 
 def test_b8_a_dump_that_fails_sometimes_is_repeated(made: MadePhone) -> None:
     made.open_form()
-    said = "ERROR: could not get idle state.\n"
+    printed = "ERROR: could not get idle state.\n"
     with (
         patch.object(phone_commands, "_PAUSE", 0.001),
-        failing(screen_commands, "uiautomator", said, 0, calls=range(2)) as calls,
+        failing(screen_commands, "uiautomator", printed, 0, calls=range(2)) as calls,
     ):
         made.run("invalidate_cache")
         assert made.controls()[0]["name"] == "A form"

@@ -155,9 +155,9 @@ def play_on_phone(job: str, newcomer: Newcomer, phone: VirtualPhone) -> dict[str
     What takes the place of a folder is what the README says.
     """
     newcomer.variables["ANDROID_ADB_SERVER_PORT"] = str(phone.server_port)
-    said = re.search(r"write `(adb:)` in place of `(\S+)`, and `(adb:\S+)`", section("Three jobs"))
-    assert said is not None
-    every, folder, app = said.groups()
+    replaced = re.search(r"write `(adb:)` in place of `(\S+)`, and `(adb:\S+)`", section("Three jobs"))
+    assert replaced is not None
+    every, folder, app = replaced.groups()
     lengths = {}
     for command in commands_of(job):
         typed = command

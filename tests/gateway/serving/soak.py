@@ -190,17 +190,17 @@ class FaultyAdb:
                     to_phone.write(asked)
                     asking = asyncio.ensure_future(client.read(1 << 16))
                 if sending.done():
-                    said = sending.result()
+                    reply = sending.result()
                     # The verdict on the service, with or without what follows it.
-                    if fault and said != b"OKAY":
-                        said = await self._spoil(fault, said)
+                    if fault and reply != b"OKAY":
+                        reply = await self._spoil(fault, reply)
                         if fault in {"dropped", "torn"}:
-                            to_client.write(said)
+                            to_client.write(reply)
                             return
                         fault = ""
-                    if not said:
+                    if not reply:
                         return
-                    to_client.write(said)
+                    to_client.write(reply)
                     sending = asyncio.ensure_future(phone.read(1 << 16))
         except ConnectionError:
             pass
@@ -222,13 +222,13 @@ class FaultyAdb:
         asyncio.get_running_loop().run_in_executor(None, self._device.run, stop)
         return ""
 
-    async def _spoil(self, fault: str, said: bytes) -> bytes:
+    async def _spoil(self, fault: str, reply: bytes) -> bytes:
         if fault == "slow":
             await asyncio.sleep(_SLOW_SECONDS)
-            return said
+            return reply
         if fault == "malformed":
-            return self._draw.randbytes(len(said))
-        return said[: len(said) // 2] if fault == "torn" else b""
+            return self._draw.randbytes(len(reply))
+        return reply[: len(reply) // 2] if fault == "torn" else b""
 
 
 @dataclass(frozen=True)

@@ -58,7 +58,7 @@ CALLS: dict[str, tuple[dict[str, Any], list[str], str]] = {
 @pytest.mark.parametrize("transport", TRANSPORTS)
 async def test_a_call_that_takes_long_or_asks_later_ends_as_a_task(transport: str) -> None:
     options: dict[str, Any] = {"elicitation_callback": confirm}
-    for tool, (arguments, states, said) in CALLS.items():
+    for tool, (arguments, states, message) in CALLS.items():
         tasks = Tasks(YES)
         options["extensions"] = [tasks]
         if transport == "stdio":
@@ -68,7 +68,7 @@ async def test_a_call_that_takes_long_or_asks_later_ends_as_a_task(transport: st
             with running_server(FixtureTools()) as server:
                 async with http_client(server, MODERN, **options) as client:
                     result = await client.call_tool(tool, arguments)
-        assert said in text_of(result), tool
+        assert message in text_of(result), tool
         assert tasks.states == states, tool
         answers = {"confirm_delete": 1, "ask_twice": 2}.get(tool, 0)
         assert len(tasks.answered) == len(set(tasks.answered)) == answers, tool

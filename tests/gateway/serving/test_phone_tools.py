@@ -457,7 +457,7 @@ READS = ("resources/read", {"uri": "droidgate://absent"})
 NOT_THERE = DeviceError("the device is not there", place="emulator-1", hint="droidgate phone start")
 
 
-@pytest.mark.parametrize(("call", "ask", "kept", "allow", "fault", "said"), [
+@pytest.mark.parametrize(("call", "ask", "kept", "allow", "fault", "message"), [
     (ADD, None, {}, None, None, "needs_approval"),
     (ADD, Answers(None), {}, None, None, "denied"),
     (ADD, None, {"pins.json": "{"}, None, None, "backend_failure"),
@@ -487,7 +487,7 @@ async def test_nothing_that_a_model_reads_names_a_command_that_grants(
     kept: dict[str, str],
     allow: str | None,
     fault: Faults | DroidgateError | None,
-    said: str,
+    message: str,
     way: str,
 ) -> None:
     for name, text in kept.items():
@@ -519,10 +519,10 @@ async def test_nothing_that_a_model_reads_names_a_command_that_grants(
             for resource in (await client.list_resources()).resources:
                 await client.read_resource(resource.uri)
             text = await _refusal(client, call, is_found=way == "search")
-    assert said in text
+    assert message in text
     assert [found for text in read for found in _GRANTING.finditer(text)] == []
-    assert any(said in text for text in read)
-    if said == DENIED:
+    assert any(message in text for text in read)
+    if message == DENIED:
         assert caplog.messages[-1].endswith(f"; hint: see rule 1 of {own.folder / 'policy.toml'}")
 
 

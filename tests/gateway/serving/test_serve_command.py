@@ -94,26 +94,26 @@ TERMINAL = "import os, pty, sys; sys.exit(os.waitstatus_to_exitcode(pty.spawn(sy
 
 
 @pytest.mark.skipif(os.name != "posix", reason="needs a pseudo-terminal")
-@pytest.mark.parametrize(("command", "said"), [
+@pytest.mark.parametrize(("command", "message"), [
     (("serve",), "waiting for an MCP client on standard input, which is a terminal"),
     (("serve", "--http", "0"), "token: "),
     (("serve-mobile-agent", "--data-port", "0", "--action-port", "0"), "Action MCP Server: "),
 ], ids=str)  # fmt: skip
 def test_on_a_terminal_it_says_what_it_waits_for_and_the_first_ctrl_c_ends_it(
-    environment: dict[str, str], command: tuple[str, ...], said: str
+    environment: dict[str, str], command: tuple[str, ...], message: str
 ) -> None:
     arguments = [sys.executable, "-c", TERMINAL, PROGRAM, *command]
     pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
     with subprocess.Popen(arguments, env=environment, **pipes) as process:  # type: ignore[call-overload]
 
-        def read_until(said: bytes) -> bytes:
+        def read_until(message: bytes) -> bytes:
             seen = b""
-            while said not in seen:
+            while message not in seen:
                 seen += (line := process.stdout.readline())
                 assert line, seen
             return seen
 
-        seen = read_until(said.encode())
+        seen = read_until(message.encode())
         if command == ("serve",):
             assert b"droidgate install-client" in seen
             # Ctrl-C comes when it reads.

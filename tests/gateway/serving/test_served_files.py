@@ -80,7 +80,7 @@ def test_a_file_that_becomes_a_link_is_not_followed(tmp_path: Path, monkeypatch:
 FILE = "droidgate://files/x"
 
 
-@pytest.mark.parametrize(("folders", "arguments", "most", "said"), [
+@pytest.mark.parametrize(("folders", "arguments", "most", "message"), [
     pytest.param("", {"path": FILE}, 9, "droidgate serve --files FOLDER", id="no folder is shared"),
     pytest.param("a", {"paths": [{"a": FILE}]}, 9, "not a part", id="a file inside a list"),
     pytest.param("ab", {"path": FILE}, 9, "several shared folders", id="one name in two folders"),
@@ -92,13 +92,13 @@ def test_a_file_that_cannot_be_sent_is_refused(
     folders: str,
     arguments: dict[str, Any],
     most: int,
-    said: str,
+    message: str,
 ) -> None:
     for name in folders:
         (tmp_path / name).mkdir()
         (tmp_path / name / "x").write_text("12345")
     monkeypatch.setattr(files_module, "MAX_SENT_BYTES", most)
-    assert said in refused([tmp_path / name for name in folders], arguments)
+    assert message in refused([tmp_path / name for name in folders], arguments)
 
 
 def test_a_shared_folder_that_is_not_there_is_a_mistake_of_the_user(tmp_path: Path) -> None:

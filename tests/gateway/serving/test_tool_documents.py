@@ -19,12 +19,11 @@ from adapters.mcp_format.tool_lists import read
 from droidgate.calls.subjects import CallEffect
 from droidgate.serving import tool_names as names_module
 from droidgate.serving.phone_tools import MAX_OF_ALL, MAX_OF_APP, with_app_texts
-from droidgate.serving.search_words import RELATED_WORDS, STOP_WORDS
 from droidgate.serving.server_application import McpServer
 from droidgate.serving.short_schemas import short_input, short_output
 from droidgate.serving.tool_documents import hidden_name, named, write_tools
 from droidgate.serving.tool_names import FILE_NAME, NamedCapability, ToolNames, new_names
-from droidgate.serving.tool_search import MANY_TOOLS, SearchTools, ToolIndex
+from droidgate.serving.tool_search import MANY_TOOLS, RELATED_WORDS, STOP_WORDS, SearchTools, ToolIndex
 from droidgate.serving.tools import Change, Client, ServedTool, ToolCall, ToolOutcome, ToolSnapshot
 from droidgate_mappings.model.capability import Capability, Provider
 from droidgate_mappings.model.types import ObjectType, Property, ScalarType

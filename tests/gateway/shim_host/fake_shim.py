@@ -104,8 +104,8 @@ class FakeShim:
         options = dict(zip(words[2::2], words[3::2], strict=True))
         authority, _, path = options["--uri"].removeprefix("content://").partition("/")
         if authority != AUTHORITY or options.get("--user") not in self.users:
-            said = f"java.lang.IllegalStateException: Could not find provider: {authority}"
-            return Answer(stderr=f"Error while accessing provider:{authority}\n{said}\n".encode())
+            error = f"java.lang.IllegalStateException: Could not find provider: {authority}"
+            return Answer(stderr=f"Error while accessing provider:{authority}\n{error}\n".encode())
         if self.raw is not None:
             return self.raw
         if words[1] == "write":

@@ -206,7 +206,7 @@ def test_grants_that_hold_for_started_calls_too_are_reported(
     )
 
 
-@pytest.mark.parametrize(("sdk", "asking", "allowed", "state", "said"), [
+@pytest.mark.parametrize(("sdk", "asking", "allowed", "state", "message"), [
     pytest.param(36, True, {"overlay", "notifications"}, "ok", "a window or a notification",
         id="by a window or a notification"),
     pytest.param(36, True, {"notifications"}, "ok", "asks by a notification", id="by a notification alone"),
@@ -215,12 +215,19 @@ def test_grants_that_hold_for_started_calls_too_are_reported(
     pytest.param(36, False, set(), "not-needed", "switched off", id="asking is off"),
 ])  # fmt: skip
 def test_how_the_user_can_be_asked(
-    device: Device, answering: FakeShim, sdk: int, allowed: set[str], state: str, said: str, *, asking: bool
+    device: Device,
+    answering: FakeShim,
+    sdk: int,
+    allowed: set[str],
+    state: str,
+    message: str,
+    *,
+    asking: bool,
 ) -> None:
     access = {name: name in allowed for name in STATUS["access"]}
     status_with(answering, asking=asking, access=access)
     found = checks(device, sdk)["consent"]
-    assert (found.state, said in found.found) == (state, True)
+    assert (found.state, message in found.found) == (state, True)
 
 
 def test_a_hidden_service_is_unknown(

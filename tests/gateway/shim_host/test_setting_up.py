@@ -108,7 +108,7 @@ def test_a_shim_that_offers_nothing_is_allowed_nothing(device: Device, shim: Fak
     assert commands(shim) == []
 
 
-@pytest.mark.parametrize(("command", "answer", "what", "said"), [
+@pytest.mark.parametrize(("command", "answer", "what", "message"), [
     pytest.param("appops set", Answer(stderr=b"Error: No UID for x\n", status=255), OVERLAY,
         "No UID", id="an overlay that Android refuses"),
     pytest.param("appops set", Answer(stderr=b"Error: no\n"), OVERLAY, "Error: no",
@@ -127,12 +127,12 @@ def test_a_shim_that_offers_nothing_is_allowed_nothing(device: Device, shim: Fak
         NOTIFICATIONS, "SecurityException: not a changeable", id="an exception without its stack"),
 ])  # fmt: skip
 def test_a_refusal_is_a_record_with_androids_words(
-    device: Device, shim: FakeShim, command: str, answer: Answer, what: str, said: str
+    device: Device, shim: FakeShim, command: str, answer: Answer, what: str, message: str
 ) -> None:
     shim.outputs[command] = answer
     (step,) = [item for item in set_up(device, 37) if item.what == what]
     assert step.outcome == "refused"
-    assert said in step.why
+    assert message in step.why
     assert step.command is not None
 
 
@@ -158,14 +158,14 @@ def test_another_build_than_the_one_that_was_installed_does_not_work(device: Dev
 
 
 @pytest.mark.parametrize(
-    ("said", "asked"), [(None, []), (True, ["grant"]), (False, ["revoke"])], ids=["no answer", "yes", "no"]
+    ("message", "asked"), [(None, []), (True, ["grant"]), (False, ["revoke"])], ids=["no answer", "yes", "no"]
 )
 def test_who_may_call_changes_only_by_a_yes_or_a_no(
-    device: Device, shim: FakeShim, asked: list[str], *, said: bool | None
+    device: Device, shim: FakeShim, asked: list[str], *, message: bool | None
 ) -> None:
     shim.methods["grant"] = lambda _: {"grant": STATUS["grants"][0]}
     shim.methods["revoke"] = lambda _: {"revoked": 0}
-    set_up_shim(ShimPlace(device, 0, "24"), facts(STATUS["build"]), any_app=said)
+    set_up_shim(ShimPlace(device, 0, "24"), facts(STATUS["build"]), any_app=message)
     assert [method for method, _ in shim.calls if method in {"grant", "revoke"}] == asked
 
 
@@ -336,7 +336,7 @@ def test_on_17_it_alone_is_listed_as_an_agent(phone: Phone) -> None:
     ]
 
 
-@pytest.mark.parametrize(("command", "answer", "run", "said"), [
+@pytest.mark.parametrize(("command", "answer", "run", "message"), [
     pytest.param("cmd allowlist", Answer(stderr=b"cmd: Can't find service\n", status=20),
         lambda phone: list(list_as_agent(phone.place(37), SHIM_PACKAGE, KEY.digest))[-1], "find",
         id="the list of agents"),
@@ -345,12 +345,12 @@ def test_on_17_it_alone_is_listed_as_an_agent(phone: Phone) -> None:
         "syntax error", id="the instrumentation"),
 ])  # fmt: skip
 def test_a_refusal_to_lend_is_a_record_with_androids_words(
-    phone: Phone, command: str, answer: Answer, run: Callable[[Phone], Step], said: str
+    phone: Phone, command: str, answer: Answer, run: Callable[[Phone], Step], message: str
 ) -> None:
     phone.shim.outputs["cmd app_function"] = Answer(HELP_37.encode())
     phone.shim.outputs[command] = answer
     step = run(phone)
-    assert (step.outcome, said in step.why) == ("refused", True)
+    assert (step.outcome, message in step.why) == ("refused", True)
     assert step.command is not None
 
 

@@ -6,14 +6,6 @@ from pathlib import Path
 
 import pytest
 
-from adapters.parsing.compiled_with_aapt2 import (
-    TYPE_REFERENCE,
-    CompiledValue,
-    compile_application,
-    elements_of_xml,
-    strings_by_id,
-    strings_of_table,
-)
 from droidgate.sources import read_source
 from droidgate.sources.android_project import application_from_tree
 from droidgate.sources.resources import SourceResources, SourceSet
@@ -22,6 +14,14 @@ from droidgate_mappings.formats.application import Application
 from droidgate_mappings.formats.format import load_formats
 from droidgate_phone.apps.sample_apps import sample_apps_directory
 from gateway.sources.formats_of_tests import read
+from mappings.text.compiled_with_aapt2 import (
+    TYPE_REFERENCE,
+    CompiledValue,
+    compile_application,
+    elements_of_xml,
+    strings_by_id,
+    strings_of_table,
+)
 from requirements_of_tests import require
 
 SOURCE_SETS = sorted(path.parent for path in sample_apps_directory().glob("*/*/src/main/AndroidManifest.xml"))

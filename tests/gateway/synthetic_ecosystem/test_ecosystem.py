@@ -78,8 +78,8 @@ def test_broken_and_hostile_files_are_rows_that_say_why(catalog: Catalog, truth:
     assert [source for source, _, _ in refused] == expected
     assert all(unit is None for _, unit, _ in refused)
     assert all(reason and "internal error" not in reason for _, _, reason in refused)
-    said = {source: reason for source, _, reason in refused}
-    kinds = {item.kind: said[item.file] for item in truth if item.outcome == UNREADABLE}
+    reasons = {source: reason for source, _, reason in refused}
+    kinds = {item.kind: reasons[item.file] for item in truth if item.outcome == UNREADABLE}
     assert "more than 16777216 bytes" in kinds["inflating manifest"]
     assert len(set(kinds.values())) >= 4
 

@@ -64,8 +64,8 @@ def _components(value: Any, case: Case) -> bool:
 
 def _help(value: Any, case: Case) -> bool:
     if not value:
-        said = case.stdout + case.stderr
-        return "No shell command implementation." in said or "Can't find service: app_function" in said
+        output = case.stdout + case.stderr
+        return "No shell command implementation." in output or "Can't find service: app_function" in output
     groups: dict[str, set[str]] = {}
     name = ""
     for line in _lines(case.stdout)[1:]:
@@ -129,11 +129,11 @@ def _activity(value: Any, case: Case) -> bool:
 
 
 def _service(value: Any, case: Case) -> bool:
-    said = _lines(case.stderr)
+    output = _lines(case.stderr)
     if not case.stdout.startswith("Starting service: Intent {") or len(_lines(case.stdout)) != 1:
         return False
     if value["outcome"] == "started":
-        return not said and case.exit_status == 0
+        return not output and case.exit_status == 0
     words = {
         "Not found; no service started.": "not-found",
         "Requires permission ": "needs-permission",
@@ -142,7 +142,7 @@ def _service(value: Any, case: Case) -> bool:
     outcome = next((item for start, item in words.items() if value["text"].startswith(start)), "refused")
     if outcome == "not-found" and value["text"] != "Not found; no service started.":
         outcome = "refused"
-    return said[0].strip() == f"Error: {value['text']}" and outcome == value["outcome"]
+    return output[0].strip() == f"Error: {value['text']}" and outcome == value["outcome"]
 
 
 def _call(value: Any, case: Case) -> bool:
@@ -152,8 +152,8 @@ def _call(value: Any, case: Case) -> bool:
 
 
 def _success(value: Any, case: Case) -> bool:
-    said = re.fullmatch(r"Success(: streamed \d+ bytes)?", case.stdout.strip())
-    return value is None and case.exit_status == 0 and said is not None
+    output = re.fullmatch(r"Success(: streamed \d+ bytes)?", case.stdout.strip())
+    return value is None and case.exit_status == 0 and output is not None
 
 
 def _devices(value: Any, case: Case) -> bool:

@@ -156,8 +156,8 @@ def find_parts() -> JvmParts:
     return JvmParts(jdk, pinned_jars("runtime"), pinned_jars("framework")[0], pinned_jars("dex"))
 
 
-def _missing(what: str, how: str) -> UsageError:
-    return UsageError(f"shims on the JVM need {what}", hint=how)
+def _missing(what: str, hint: str) -> UsageError:
+    return UsageError(f"shims on the JVM need {what}", hint=hint)
 
 
 def _find_jdk() -> Path | None:
@@ -214,7 +214,7 @@ def check_dex(dex: bytes) -> None:
     """Check that a dex is the one that is shipped: its classes get the rights of this program.
 
     Raises:
-        UsageError: it is another.
+        UsageError: the dex is another one.
     """
     digest, shipped = _digest(dex), _digest(shim_dex() or b"")
     if digest != shipped:

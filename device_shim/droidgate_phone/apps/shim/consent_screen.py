@@ -157,8 +157,10 @@ def _description_views(core: Core, capability: str) -> list[View]:
     """Return what the app behind a capability says about it, as its words."""
     texts = core.app.get("capabilities")
     declared = texts.get(capability) if isinstance(texts, dict) else None
-    said = [declared.get(name) for name in ("title", "description")] if isinstance(declared, dict) else []
-    quoted = [f"\u201c{visible(text)}\u201d" for text in said if isinstance(text, str)]
+    declared_texts = (
+        [declared.get(name) for name in ("title", "description")] if isinstance(declared, dict) else []
+    )
+    quoted = [f"\u201c{visible(text)}\u201d" for text in declared_texts if isinstance(text, str)]
     shown = [View("text", "said_label", Texts.APP_SAYS)] if quoted else []
     return [*shown, *(View("text", f"said_{number}", text) for number, text in enumerate(quoted))]
 

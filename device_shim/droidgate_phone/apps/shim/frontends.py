@@ -61,8 +61,8 @@ def ask(
         if token is None:
             on_outcome(None if read is None else read.outputs, None)
         else:
-            said = "" if read is None else (read.message or "")
-            on_outcome(None, Failure(token, said.removeprefix(f"{token}: ")))
+            message = "" if read is None else (read.message or "")
+            on_outcome(None, Failure(token, message.removeprefix(f"{token}: ")))
 
     return core.receive(carrier, caller, extras, deliver)
 

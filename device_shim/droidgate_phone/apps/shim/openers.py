@@ -96,10 +96,10 @@ class Opener:
             self._settle()
             self._opening.on_ignored()
 
-    def _fail(self, why: str) -> None:
+    def _fail(self, reason: str) -> None:
         if not self._settled:
             self._settle()
-            self._opening.on_failed(why)
+            self._opening.on_failed(reason)
 
     def _settle(self) -> None:
         self._settled = True

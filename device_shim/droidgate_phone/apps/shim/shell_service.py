@@ -108,7 +108,7 @@ def _read_request(data: Bundle) -> FunctionRequest:
     """Return the request of a message.
 
     Raises:
-        InputError: it has none.
+        InputError: the message has no request.
     """
     package, function = data.get_string("package"), data.get_string("function")
     document = parse_strict(data.get_string("document") or "", path="document", limits=BUILT)

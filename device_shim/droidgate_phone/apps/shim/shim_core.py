@@ -54,7 +54,7 @@ class Reply:
         deliver: Takes its answer.
         call: The engine's call, once it is open.
         stage: How far it has come: `waiting`, `window` (the window that calls its app is not open) or `app`.
-        trace: What went to the app and came from it (shim.md 7); None where nobody wants to know.
+        trace: What went to the app and came from it (shim.md 7); None where no trace is requested.
         is_answered: Its answer has gone.
         on_end: What runs after its answer.
     """

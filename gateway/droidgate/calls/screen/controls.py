@@ -77,8 +77,8 @@ def read_hierarchy(text: str) -> str:
     """
     start, end = text.find(_START), text.rfind(HIERARCHY_END)
     if start < 0 or end < start:
-        said = next((line.strip() for line in text.splitlines() if line.strip()), "no output")
-        raise InputError(f"uiautomator returned no hierarchy: {said[:200]}")
+        first_line = next((line.strip() for line in text.splitlines() if line.strip()), "no output")
+        raise InputError(f"uiautomator returned no hierarchy: {first_line[:200]}")
     return text[start : end + len(HIERARCHY_END)]
 
 
@@ -118,7 +118,7 @@ def find_again(control: Control, before: Sequence[Control], now: Sequence[Contro
 def find_all_again(before: Sequence[Control], now: Sequence[Control]) -> dict[int, int]:
     """Return the positions in an earlier dump of controls of a later one, by their positions there.
 
-    A control that is gone, or for which several could stand, is left out.
+    A control that is gone, or that could be one of several, is left out.
     """
     found: dict[int, int] = {}
     for reach in (0, 1):

@@ -254,10 +254,10 @@ class UfoCall:
             command = self._launch(package)
         except DroidgateError as error:
             message = error_words(error)
-            said: dict[str, Json] = {"success": False, "message": f"Failed to launch {package}: {message}"}
-            return {**said, "package_name": package, "output": "", "error": message, **result}
-        said = {"success": True, "message": f"Launched {package}", "package_name": package}
-        return {**said, "output": "Events injected: 1", "error": "", "command": command, **result}
+            answer: dict[str, Json] = {"success": False, "message": f"Failed to launch {package}: {message}"}
+            return {**answer, "package_name": package, "output": "", "error": message, **result}
+        answer = {"success": True, "message": f"Launched {package}", "package_name": package}
+        return {**answer, "output": "Events injected: 1", "error": "", "command": command, **result}
 
     def wait(self, seconds: float = 1.0) -> Json:
         if seconds < 0:
@@ -339,8 +339,8 @@ class UfoCall:
             self.state.drop_screen()
             raise
         if result.exit_status != 0 or result.text.startswith(_NO_SUCH_INPUT):
-            said = result.error_text.strip() or result.text.strip()
-            return said or f"input ended with status {result.exit_status}"
+            reason = result.error_text.strip() or result.text.strip()
+            return reason or f"input ended with status {result.exit_status}"
         self.state.drop_screen()
         return ""
 
@@ -379,15 +379,15 @@ class UfoCall:
         screen = self.state.snapshot(dump, fresh=True)
         self.state.drop_screen()
         now = self.state.find(found.control.id, found.control.name, lambda: screen).now
-        holds = now.text == text if clear else text in now.text
-        if not holds and set(now.text) != {_HIDDEN}:
+        is_typed = now.text == text if clear else text in now.text
+        if not is_typed and set(now.text) != {_HIDDEN}:
             raise ToolError("Failed to type text: the control does not hold it; look at the screen")
 
     def _package_of(self, name: str, app_id: str | None) -> str:
         """Return the package that a name or an id means.
 
         Raises:
-            ToolError: it means none.
+            ToolError: the name or the id means no package.
             DeviceError: the packages cannot be listed.
         """
         if app_id is not None:

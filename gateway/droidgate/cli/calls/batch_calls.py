@@ -174,6 +174,6 @@ def call_commands(path: Path, options: Call) -> int:
     for result in run_commands(commands, call, stops_early=not options.keep_going):
         counts[result.status] += 1
         print_json_line(result.record())
-    said = ", ".join(f"{number} {status}" for status, number in counts.items())
-    print_note(f"{amount(len(commands), 'command')}: {said}")
+    summary = ", ".join(f"{number} {status}" for status, number in counts.items())
+    print_note(f"{amount(len(commands), 'command')}: {summary}")
     return ExitCode.OK if counts["success"] == counts.total() else ExitCode.CALL_FAILED

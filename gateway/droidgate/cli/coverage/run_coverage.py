@@ -340,7 +340,7 @@ def _loss(reach: AgentReach) -> str:
 def _fidelity(report: CoverageReport) -> list[Block]:
     """Return what a conversion costs from each protocol to the dialect that each format is written in."""
     defaults = {f"{format_.id}+{format_.dialects[0].id}": format_.id for format_ in load_formats().values()}
-    shown = {other: defaults[other] for other in report.targets if other in defaults}
+    shown = {target: defaults[target] for target in report.targets if target in defaults}
     sums: dict[str, dict[str, list[int]]] = {}
     for cell in report.fidelity:
         if cell.target in shown:

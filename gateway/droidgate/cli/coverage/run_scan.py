@@ -144,15 +144,15 @@ def _left_out(result: ScanResult) -> list[Block]:
 
 def _counted_otherwise(result: ScanResult) -> list[Block]:
     """Return why `inspect` may count more or fewer capabilities of the same sources."""
-    ((same,),) = result.catalog.ask(_SAME_CONTENT)
+    ((equal_sources,),) = result.catalog.ask(_SAME_CONTENT)
     ((twice,),) = result.catalog.ask(_DECLARED_TWICE)
     ((others,),) = result.catalog.ask(_IN_VARIANTS)
     lines: list[Block] = []
     if others:
         counted = amount(others, "capability", "capabilities")
         lines.append(Line(f"{counted} only in other variants: counted here, by `inspect` with --variant"))
-    if same:
-        counted = amount(same, "source")
+    if equal_sources:
+        counted = amount(equal_sources, "source")
         lines.append(Line(f"{counted} with the content of another: counted once, by `inspect` each time"))
     if twice:
         declared = amount(twice, "capability", "capabilities")

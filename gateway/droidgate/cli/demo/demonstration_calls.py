@@ -147,7 +147,7 @@ class DemonstrationCalls:
         for planned in self._planned():
             self._make(*planned)
         show([_table(self.calls, details=self.details)])
-        return [f"{other.pair}: {other.capability}: {other.problem}" for other in self.calls if other.problem]
+        return [f"{call.pair}: {call.capability}: {call.problem}" for call in self.calls if call.problem]
 
     def _prepare(self) -> None:
         device = self.phone.device
@@ -317,7 +317,7 @@ class DemonstrationCalls:
         shim = self.phone.phone.system.app_context(_shim(CLOCK_IN))
         policy = parse_json(shim.read_raw("assets/policy.json") or b"{}", limits=WRITTEN)
         functions: dict[str, str] = policy["app"]["functions"]
-        return next(function for function, other in functions.items() if other == route)
+        return next(function for function, routed in functions.items() if routed == route)
 
     def _execute(self, package: str, function: str, arguments: Mapping[str, Json]) -> Json:
         command = f"cmd app_function execute-app-function --package {package} --function {function}".split()

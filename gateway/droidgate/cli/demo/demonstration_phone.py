@@ -67,10 +67,10 @@ class PrivateAdb:
             raise DeviceError(f"{command}: {error.strerror or error}") from None
         except subprocess.TimeoutExpired:
             raise DeviceError(f"{command} did not end within {_SECONDS} s") from None
-        said = ended.stdout.decode("utf-8", "replace").strip()
+        output = ended.stdout.decode("utf-8", "replace").strip()
         if ended.returncode != 0:
-            raise DeviceError(f"{command} ended with status {ended.returncode}: {said or 'no output'}")
-        return said
+            raise DeviceError(f"{command} ended with status {ended.returncode}: {output or 'no output'}")
+        return output
 
     def _environment(self) -> Mapping[str, str]:
         kept = {

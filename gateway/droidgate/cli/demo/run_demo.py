@@ -223,8 +223,12 @@ class _Demonstration:
                 show([*provider_page(provider.model_copy(update={"source": None})), Line()])
         else:
             rows = [
-                (provider_name(other), dialect_name(other), str(len(other.capabilities) or "not known yet"))
-                for other in _providers(found)
+                (
+                    provider_name(provider),
+                    dialect_name(provider),
+                    str(len(provider.capabilities) or "not known yet"),
+                )
+                for provider in _providers(found)
             ]
             show([Table(("APP", "PROTOCOL", "CAPABILITIES"), rows), Line()])
         declared = read_source(str(sample_apps_directory())).providers
@@ -296,7 +300,7 @@ class _Demonstration:
         expected = migration.translations[0].writing.provider
         if _bare_digest(expected) not in map(_bare_digest, again):
             self.problems.append(f"the migrated {name} does not declare on the phone what was meant")
-        if len(again) <= sum(other.package == packing.facts.package for other in _providers(found)):
+        if len(again) <= sum(provider.package == packing.facts.package for provider in _providers(found)):
             self.problems.append(f"the migrated {name} has no new provider")
         show([Line()])
 

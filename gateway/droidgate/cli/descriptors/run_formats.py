@@ -63,9 +63,9 @@ def formats_page(formats: Iterable[Format]) -> list[Block]:
             rows.append((format_.id, dialect.id, read, written, dialect.summary))
             alike.setdefault((format_.id, read, written), []).append(dialect.id)
             reasons += [
-                Line(f"{format_.id}+{dialect.id}: {why}", 1)
-                for why in (dialect.not_read_because, dialect.not_written_because)
-                if why is not None
+                Line(f"{format_.id}+{dialect.id}: {reason}", 1)
+                for reason in (dialect.not_read_because, dialect.not_written_because)
+                if reason is not None
             ]
     short_rows = [(name, ", ".join(dialects), *flags) for (name, *flags), dialects in alike.items()]
     columns = ("FORMAT", "DIALECT", "READ", "WRITTEN", "SUMMARY")

@@ -248,7 +248,7 @@ def inspect_page(read: Providers, applications: Sequence[Application] = ()) -> l
     blocks += [] if is_single else apps
     counts = (
         amount(len(read.providers), "provider"),
-        amount(sum(len(other.capabilities) for other in read.providers), "capability", "capabilities"),
+        amount(sum(len(provider.capabilities) for provider in read.providers), "capability", "capabilities"),
         amount(len(read.findings), "remark"),
     )
     blocks.append(Line(", ".join(counts)))

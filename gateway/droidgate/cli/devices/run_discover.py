@@ -85,15 +85,15 @@ def discovery_page(phone: PhoneReading) -> list[Block]:
         blocks.append(Line(_not_asked_line(phone)))
     blocks += [Line(line) for line in _own_apps_lines(phone)]
     providers = [provider for app in phone.apps for provider in app.providers]
-    capabilities = sum(len(other.capabilities) for other in providers)
+    capabilities = sum(len(provider.capabilities) for provider in providers)
     counted = (
         amount(sum(bool(app.providers) for app in phone.apps), "app"),
         amount(len(providers), "provider"),
         amount(capabilities, "capability", "capabilities"),
     )
-    said = ", ".join(counted)
+    summary = ", ".join(counted)
     blocks.append(
-        Line(f"{said} on {phone.serial}, {android_name(phone.facts.release)}, user {phone.facts.user}")
+        Line(f"{summary} on {phone.serial}, {android_name(phone.facts.sdk_full)}, user {phone.facts.user}")
     )
     return blocks
 
@@ -234,14 +234,14 @@ def _document(phone: PhoneReading, problems: Sequence[InputError]) -> DiscoverDo
         DiscoveredApp.of(
             app,
             own=own_app(app.package),
-            providers=tuple(provider_record(other, app) for other in app.providers),
+            providers=tuple(provider_record(provider, app) for provider in app.providers),
         )
         for app in phone.apps
         if app.providers or app.findings
     )
     return DiscoverDocument.of(
         phone,
-        release=phone.facts.release,
+        release=phone.facts.sdk_full,
         user=phone.facts.user,
         looked_at=len(phone.apps),
         apps=apps,

@@ -213,7 +213,7 @@ def findings_table(
     Args:
         findings: The findings.
         subjects: The capabilities' ids.
-        places: Show where in the sources they stand, each file's on its own.
+        places: Show where in the sources they are, each file's on its own.
     """
     groups = group_by_file(findings) if places else group_findings(findings, subjects)
     if not groups:

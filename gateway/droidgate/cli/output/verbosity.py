@@ -46,7 +46,7 @@ def add_verbosity(quiet: int, *, verbose: bool) -> None:
     """Apply the options before or after a command.
 
     Raises:
-        UsageError: they ask for both.
+        UsageError: the options ask for both less and more output.
     """
     global _quiet, _verbose
     _quiet, _verbose = _quiet + quiet, _verbose or verbose

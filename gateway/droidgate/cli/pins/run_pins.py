@@ -205,10 +205,10 @@ def differences_page(differences: Iterable[PinDifference]) -> list[Block]:
         if item.comparison is not None:
             blocks += changes_page(item.comparison)
         blocks.append(Line())
-    said = [f"{count} {_STATES[state]}" for state, count in counts.items() if count]
-    if not said:
+    summary = [f"{count} {_STATES[state]}" for state, count in counts.items() if count]
+    if not summary:
         return [Line(_NOTHING_APPROVED)]
-    return [*blocks, Line(f"{amount(sum(counts.values()), 'approval')}: {'; '.join(said)}")]
+    return [*blocks, Line(f"{amount(sum(counts.values()), 'approval')}: {'; '.join(summary)}")]
 
 
 def changes_page(comparison: Comparison) -> list[Block]:

@@ -273,10 +273,10 @@ def _synced_page(plan: SyncPlan, synced: Sequence[Synced], *, dry_run: bool) -> 
     works = sum(item.works is not False for item in synced)
     shims = amount(len(synced), "shim")
     verb = noun(changed, "is", "are") + " to be" if dry_run else noun(changed, "was", "were")
-    said = f"{changed} of {shims} {verb} brought up to date"
-    said += "" if works == len(synced) else f", {len(synced) - works} of them in vain"
-    said = said if changed else f"nothing is to be done: {shims}"
-    blocks.append(Line(f"{said} on {plan.place.device.serial}, user {plan.place.user}"))
+    summary = f"{changed} of {shims} {verb} brought up to date"
+    summary += "" if works == len(synced) else f", {len(synced) - works} of them do not work"
+    summary = summary if changed else f"nothing is to be done: {shims}"
+    blocks.append(Line(f"{summary} on {plan.place.device.serial}, user {plan.place.user}"))
     return blocks
 
 

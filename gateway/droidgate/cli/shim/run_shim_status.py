@@ -156,10 +156,10 @@ def _status_line(place: ShimPlace, shims: Sequence[InstalledShim]) -> Line:
     hint = "" if shims else "; install some with: droidgate shim install --from adb:"
     broken = sum(not shim.works for shim in shims)
     helpers = sum(shim.is_bare for shim in shims)
-    said = amount(len(shims) - helpers, "shim")
-    said += f" and {SHIM_PACKAGE}" if helpers else ""
-    said += f", {broken} broken," if broken else ""
-    return Line(f"{said} on {where}{hint}")
+    summary = amount(len(shims) - helpers, "shim")
+    summary += f" and {SHIM_PACKAGE}" if helpers else ""
+    summary += f", {broken} broken," if broken else ""
+    return Line(f"{summary} on {where}{hint}")
 
 
 def _broken_lines(shim: InstalledShim) -> Iterator[str]:
@@ -236,10 +236,10 @@ def _doctor_page(place: ShimPlace, checks: Sequence[Check], problems: int) -> li
         rows = [_check_row(check) for check in sorted(about, key=lambda check: _FIRST.get(check.state, 3))]
         columns = ("STATE", "STEP", "CHECK", "FOUND")
         blocks += [Heading(application_id or place.device.serial), Table(columns, rows), Line()]
-    said = "no problem was found" if not problems else amount(problems, "problem")
+    summary = "no problem was found" if not problems else amount(problems, "problem")
     risks = sum(check.state == "risk" for check in checks)
-    said += f", {amount(risks, 'risk')}" if risks else ""
-    blocks.append(Line(f"{said}; {_NOT_CHECKED}"))
+    summary += f", {amount(risks, 'risk')}" if risks else ""
+    blocks.append(Line(f"{summary}; {_NOT_CHECKED}"))
     return blocks
 
 

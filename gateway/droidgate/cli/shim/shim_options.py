@@ -51,7 +51,11 @@ CAPABILITY_IDS: Final = option(
 
 
 class ShimBuildOptions(Options):
-    """How shims are made; the names are those of the builder's `ShimOptions`."""
+    """How shims are made; the names are those of the builder's `ShimOptions`.
+
+    An option is one of these if it changes the APK, and is then one of `shim build` too. What changes the
+    phone (`--allow-any-app`) is an option of `ShimInstall`: how shims are set up.
+    """
 
     _headings = {
         _MAKING: ("protocols", "only", "aggregate", "advertise", "deadline_ms", "signer", "key"),

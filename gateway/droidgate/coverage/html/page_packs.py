@@ -225,9 +225,9 @@ class _Packing:
         links: dict[int, list[Json]] = defaultdict(list)
         for group in details.groups:
             for link in group.links:
-                why = [link.kind, link.score, [*map(shown, link.terms)], [*map(shown, link.parameters)]]
-                links[link.capability].append([link.match, *why])
-                links[link.match].append([link.capability, *why])
+                evidence = [link.kind, link.score, [*map(shown, link.terms)], [*map(shown, link.parameters)]]
+                links[link.capability].append([link.match, *evidence])
+                links[link.match].append([link.capability, *evidence])
         for at, app in enumerate(details.apps):
             yield {
                 **_app_content(app),

@@ -177,7 +177,7 @@ def touched(app: ChangedApp) -> str:
 
 @dataclass(frozen=True, slots=True)
 class OverlapColumn:
-    """A protocol in the overlap: its id, its title, its apps, and where its dots stand."""
+    """A protocol in the overlap: its id, its title, its apps, and the position of its dots."""
 
     id: str
     title: str
@@ -191,7 +191,7 @@ def overlap_columns(report: CoverageReport) -> list[OverlapColumn]:
     for item in report.overlap:
         for protocol in item.protocols:
             apps[protocol] = apps.get(protocol, 0) + item.apps
-    titles = {other.protocol: other.title for other in report.protocols}
+    titles = {figures.protocol: figures.title for figures in report.protocols}
     ordered = sorted(apps, key=lambda app: (-apps[app], app))
     return [
         OverlapColumn(item, titles.get(item, item), apps[item], 12 + 24 * at)

@@ -229,7 +229,7 @@ def _likeness_of_objects(left: PreparedSense, right: PreparedSense) -> float:
     if not left.norm or not right.norm:
         return 0.0
     theirs = right.objects
-    both = sum([weight * theirs[thing] for thing, weight in left.sense.objects if thing in theirs])
+    both = sum([weight * theirs[object_] for object_, weight in left.sense.objects if object_ in theirs])
     return both / (left.norm * right.norm)
 
 
@@ -467,7 +467,7 @@ class _Run:
     def _blocks_with(self, actions: Iterable[str], features: Features) -> list[Block]:
         """Return actions with objects, the objects that it is about, and the rarest of its words."""
         sense = features.sense
-        doing: list[Block] = [(action, thing) for thing, _ in sense.objects for action in actions]
+        doing: list[Block] = [(action, object_) for object_, _ in sense.objects for action in actions]
         if sense.actions and sense.actions[0][0] == UNKNOWN_VERB:
             # What may be a verb of its own is like nothing by the rest alone, and would only fill the blocks.
             return doing
@@ -475,7 +475,7 @@ class _Run:
         if len(words) > _RARE_WORDS:
             rarity = self._scorer.rarity
             words = [term for _, term in sorted([(-rarity(term), term) for term in words])[:_RARE_WORDS]]
-        return [*doing, *[("", thing) for thing in sense.heads], *words]
+        return [*doing, *[("", object_) for object_ in sense.heads], *words]
 
     def _links_of_group(self, group: int, members: list[int]) -> Iterator[Link]:
         """Yield a link for each member but the first: with one of its own app, else one that is named alike,

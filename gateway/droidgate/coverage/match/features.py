@@ -133,17 +133,17 @@ def parts_of(text: str, vocabulary: Vocabulary) -> Parts:
     holder, _, own = written_name.rpartition("#")
     name_words = vocabulary.words_of(own)
     name = _Reading(vocabulary, name_words)
-    said = _Reading(vocabulary, vocabulary.words_of(description))
+    described = _Reading(vocabulary, vocabulary.words_of(description))
     telling = [word for word in name_words if not word.stop]
     holder_words = vocabulary.words_of(holder) if holder and len(telling) < _FEW_WORDS else []
-    weights = _object_weights(name, said, holder_words)
-    heads = _heads(name, said, holder_words)
+    weights = _object_weights(name, described, holder_words)
+    heads = _heads(name, described, holder_words)
     if not heads:
         # Of a thing that no word is known for, the words themselves are what it is about.
-        heads = frozenset((name.unknown or said.unknown)[:_FEW_WORDS])
+        heads = frozenset((name.unknown or described.unknown)[:_FEW_WORDS])
         weights.update(dict.fromkeys(heads, _FIRST_WEIGHT))
-    actions = tuple(dict.fromkeys([*name.actions[:1], *said.actions[:1]]))
-    if not actions and name.begins_unknown and said.begins_unknown is not False:
+    actions = tuple(dict.fromkeys([*name.actions[:1], *described.actions[:1]]))
+    if not actions and name.begins_unknown and described.begins_unknown is not False:
         actions = (f"{UNKNOWN_VERB}{name.unknown[0]}",)
     return (
         actions,
@@ -151,7 +151,7 @@ def parts_of(text: str, vocabulary: Vocabulary) -> Parts:
         heads,
         frozenset(name.modifiers),
         _roles(parameters, vocabulary),
-        tuple(sorted({*name.terms(vocabulary), *said.terms(vocabulary)})),
+        tuple(sorted({*name.terms(vocabulary), *described.terms(vocabulary)})),
         tuple(sorted({word.opening or word.meaning for word in name_words})),
     )
 
@@ -165,8 +165,8 @@ class FeatureMaker:
 
     def features(self, text: str, parts: Parts) -> Features:
         """Return the features of a text, given their parts."""
-        *said, roles, terms, name = parts
-        key = tuple(said)
+        *sense_parts, roles, terms, name = parts
+        key = tuple(sense_parts)
         sense = self._senses.get(key)
         if sense is None:
             sense = self._senses[key] = Sense(*parts[:4])
@@ -196,21 +196,21 @@ class _Reading:
         self.unknown = [word.stem for word in words if word.is_unknown]
         self.phrase_objects: list[str] = []
         acting: list[tuple[int, str]] = []
-        things: list[tuple[int, str]] = []
+        objects: list[tuple[int, str]] = []
         covered: set[int] = set()
         firsts: set[int] = set()
         named: set[int] = set()
         ends: dict[int, int] = {}
-        for first, last, action, thing in vocabulary.phrases_of(words):
+        for first, last, action, object_ in vocabulary.phrases_of(words):
             covered |= {first, last}
             firsts.add(first)
             if action:
                 acting.append((first, action))
-            if thing:
+            if object_:
                 named |= {first, last}
                 ends[first] = last
-                things.append((first, thing))
-                self.phrase_objects.append(thing)
+                objects.append((first, object_))
+                self.phrase_objects.append(object_)
         opening, self.begins_unknown = _opening(words, covered)
         self.opens = bool(opening)
         acting += opening
@@ -222,10 +222,10 @@ class _Reading:
             if not word.is_known:
                 continue
             if word.action and place in firsts:
-                # `generate` of "generate an image" is one, `rate` of "heart rate" none.
+                # `generate` is a verb in "generate an image", `rate` is not one in "heart rate".
                 phrased.append((place, word.action))
             elif word.action and place not in covered:
-                # `call` is a verb in "call a contact" and none in "end the call".
+                # `call` is a verb in "call a contact", and is not one in "end the call".
                 (either if word.object else verbs).append((place, word.action))
             if word.object and place not in named:
                 nouns.append((place, word.object))
@@ -239,10 +239,10 @@ class _Reading:
         others = [noun for noun in nouns if not acting or noun[0] != acting[0][0]]
         # Of `make_call` the object is the call; of `order_shelves` it is the shelves, and unknown.
         alone = [] if self.unknown else nouns
-        things = sorted(things + others) if others or things else alone
+        objects = sorted(objects + others) if others or objects else alone
         verb = min((place for place, _ in acting), default=len(words))
-        self.modifiers = _modifiers(words, things, ends, verb)
-        self.objects = list(dict.fromkeys([thing for _, thing in things]))
+        self.modifiers = _modifiers(words, objects, ends, verb)
+        self.objects = list(dict.fromkeys([object_ for _, object_ in objects]))
 
     def terms(self, vocabulary: Vocabulary) -> list[str]:
         actions, objects = vocabulary.action_terms, vocabulary.object_terms
@@ -269,7 +269,9 @@ def _opening(words: list[Word], covered: set[int]) -> tuple[list[tuple[int, str]
     return found, None
 
 
-def _modifiers(words: list[Word], things: list[tuple[int, str]], ends: dict[int, int], verb: int) -> set[str]:
+def _modifiers(
+    words: list[Word], objects: list[tuple[int, str]], ends: dict[int, int], verb: int
+) -> set[str]:
     """Return the objects that another noun follows wherever they are: that is what such a text is about.
 
     Args:
@@ -279,18 +281,18 @@ def _modifiers(words: list[Word], things: list[tuple[int, str]], ends: dict[int,
         verb: The position of its verb; a verb behind an object may be a noun.
     """
     heads: set[str] = set()
-    for place, thing in things:
+    for place, object_ in objects:
         follower = words[ends.get(place, place) + 1 :][:1]
         is_noun = any(
-            word.is_unknown or (word.object not in {None, thing}) or (word.action and verb < place)
+            word.is_unknown or (word.object not in {None, object_}) or (word.action and verb < place)
             for word in follower
             if not (word.stop or word.is_aspect)
         )
-        # A name begins with its verb: `order_list_items` orders, and lists no orders.
+        # A name begins with its verb: `order_list_items` orders, and does not list orders.
         is_verb = place == 0 < verb and words[0].action is not None
         if not (is_noun or is_verb):
-            heads.add(thing)
-    return {thing for _, thing in things} - heads
+            heads.add(object_)
+    return {object_ for _, object_ in objects} - heads
 
 
 def _names(name: str) -> str:
@@ -302,22 +304,22 @@ def _names(name: str) -> str:
     return "#".join(parts).replace("\n", " ")
 
 
-def _object_weights(name: _Reading, said: _Reading, holder: list[Word]) -> dict[str, float]:
+def _object_weights(name: _Reading, described: _Reading, holder: list[Word]) -> dict[str, float]:
     weights: dict[str, float] = {}
-    for place, thing in enumerate(said.objects):
-        weights[thing] = _LATER_WEIGHT if place else _FIRST_WEIGHT
+    for place, object_ in enumerate(described.objects):
+        weights[object_] = _LATER_WEIGHT if place else _FIRST_WEIGHT
     for word in holder:
         if word.object:
             weights.setdefault(word.object, _LATER_WEIGHT)
-    for thing in said.phrase_objects:
-        weights[thing] = _FIRST_WEIGHT
-    for thing in name.objects:
-        weights[thing] = NAME_WEIGHT
+    for object_ in described.phrase_objects:
+        weights[object_] = _FIRST_WEIGHT
+    for object_ in name.objects:
+        weights[object_] = NAME_WEIGHT
     return weights
 
 
-def _heads(name: _Reading, said: _Reading, holder: list[Word]) -> frozenset[str]:
-    found = {*name.objects, *name.phrase_objects, *said.phrase_objects, *said.objects[:1]}
+def _heads(name: _Reading, described: _Reading, holder: list[Word]) -> frozenset[str]:
+    found = {*name.objects, *name.phrase_objects, *described.phrase_objects, *described.objects[:1]}
     if not found:
         found = {word.object for word in holder if word.object}
     return frozenset(found)
@@ -387,7 +389,7 @@ def read_capabilities(capabilities: Iterable[CapabilityText]) -> CapabilityTexts
             reading.text_of.append(numbers.setdefault(text, len(numbers)))
             if len(numbers) > len(reading.features):
                 reading.features.append(maker.features(text, parts_of(text, vocabulary)))
-    if any(key >= other for key, other in zip(reading.keys, reading.keys[1:], strict=False)):
+    if any(key >= following for key, following in zip(reading.keys, reading.keys[1:], strict=False)):
         return _in_order(reading)
     return reading
 

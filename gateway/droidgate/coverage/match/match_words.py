@@ -166,11 +166,11 @@ class Vocabulary:
     def phrases_of(self, words: list[Word]) -> Iterator[tuple[int, int, str | None, str | None]]:
         """Yield the phrases among words: positions of first and last word, the action, the object."""
         for position in [place for place, word in enumerate(words) if word.is_head]:
-            for other in _reachable(words, position):
-                pair = (words[position].stem, words[other].stem, words[other].is_short)
-                action, thing = self._action_phrases.get(pair), self._object_phrases.get(pair)
-                if action or thing:
-                    yield position, other, action, thing
+            for following in _reachable(words, position):
+                pair = (words[position].stem, words[following].stem, words[following].is_short)
+                action, object_ = self._action_phrases.get(pair), self._object_phrases.get(pair)
+                if action or object_:
+                    yield position, following, action, object_
 
     def _look_up(self, lower: str) -> Word:
         stem = sys.intern(stem_of(lower))
@@ -179,19 +179,19 @@ class Vocabulary:
         stop = is_letter or lower in self._stop or stem in self._stop
         is_short = len(lower) <= _LONGEST_SHORT
         action = _first_known(self._actions, verb_forms(lower))
-        thing = _first_known(self._objects, noun_forms(lower))
+        object_ = _first_known(self._objects, noun_forms(lower))
         return Word(
             stem=stem,
             stop=stop,
             opening=self._opening.get(lower),
             action=action,
-            object=thing,
+            object=object_,
             roles=self._roles.get(stem, ()),
             is_head=stem in self._heads,
             is_short=is_short,
-            meaning=thing or action or stem,
-            is_known=not stop and bool(action or thing),
-            is_unknown=not (stop or action or thing),
+            meaning=object_ or action or stem,
+            is_known=not stop and bool(action or object_),
+            is_unknown=not (stop or action or object_),
             is_aspect=lower in self._aspects,
         )
 
@@ -217,9 +217,9 @@ def actions_alike() -> dict[str, frozenset[str]]:
     """Return for each action those that differ from it only in the way of speaking."""
     alike: dict[str, set[str]] = {action.id: set() for action in load_words().actions}
     for action in load_words().actions:
-        for other in action.like:
-            alike[action.id].add(other)
-            alike[other].add(action.id)
+        for like in action.like:
+            alike[action.id].add(like)
+            alike[like].add(action.id)
     return {name: frozenset(others) for name, others in alike.items()}
 
 
@@ -245,8 +245,8 @@ def _reachable(words: list[Word], position: int) -> Iterator[int]:
     and a particle a little later, as in `turn the light on`.
     """
     telling = False
-    for other in range(position + 1, min(position + _REACH_OF_PARTICLE + 1, len(words))):
-        word = words[other]
-        if other == position + 1 or word.stem in _PARTICLES or not (telling or word.stop):
-            yield other
+    for following in range(position + 1, min(position + _REACH_OF_PARTICLE + 1, len(words))):
+        word = words[following]
+        if following == position + 1 or word.stem in _PARTICLES or not (telling or word.stop):
+            yield following
         telling = telling or not word.stop

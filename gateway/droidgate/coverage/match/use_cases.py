@@ -32,8 +32,8 @@ class UseCases:
         self._cues: dict[str, list[tuple[str, Cue]]] = {}
         for use_case in load_taxonomy().use_cases():
             for cue in use_case.cues:
-                for thing in cue.objects:
-                    self._cues.setdefault(thing, []).append((use_case.id, cue))
+                for object_ in cue.objects:
+                    self._cues.setdefault(object_, []).append((use_case.id, cue))
 
     def served_in(self, sense: Sense) -> tuple[ServedUseCase, ...]:
         """Return the use cases that a capability of this sense serves, by id.
@@ -41,14 +41,14 @@ class UseCases:
         The name has to say what it is done to; the description alone may speak of anything.
         """
         served: dict[str, ServedUseCase] = {}
-        said = {thing for thing, _ in sense.objects}
+        objects = {object_ for object_, _ in sense.objects}
         action = sense.actions[0] if sense.actions else None
-        for thing, weight in sense.objects:
-            if weight != NAME_WEIGHT or thing in sense.doubtful:
+        for object_, weight in sense.objects:
+            if weight != NAME_WEIGHT or object_ in sense.doubtful:
                 continue
-            for use_case, cue in self._cues.get(thing, ()):
-                if self._is_done(cue, action) and (not cue.near or not said.isdisjoint(cue.near)):
-                    served.setdefault(use_case, ServedUseCase(use_case, action, thing))
+            for use_case, cue in self._cues.get(object_, ()):
+                if self._is_done(cue, action) and (not cue.near or not objects.isdisjoint(cue.near)):
+                    served.setdefault(use_case, ServedUseCase(use_case, action, object_))
         return tuple(served[use_case] for use_case in sorted(served))
 
     def _is_done(self, cue: Cue, action: str | None) -> bool:

@@ -212,9 +212,9 @@ def _find(client: str) -> ClientRow:
 def _near(client: str, clients: Mapping[str, ClientRow]) -> list[str]:
     """Return the clients that a name was probably meant as: one word of it, or a misspelt one."""
     named = {row.id: row.id for row in clients.values()} | {row.title: row.id for row in clients.values()}
-    wanted = _letters(client)
-    parts = [named[name] for name in named if len(wanted) >= _SHORTEST and wanted in _letters(name)]
-    wholes = [row.id for row in clients.values() if len(row.id) >= _SHORTEST and _letters(row.id) in wanted]
+    letters = _letters(client)
+    parts = [named[name] for name in named if len(letters) >= _SHORTEST and letters in _letters(name)]
+    wholes = [row.id for row in clients.values() if len(row.id) >= _SHORTEST and _letters(row.id) in letters]
     return list(dict.fromkeys(parts or wholes or [named[name] for name in nearest_names(client, named)]))
 
 
@@ -322,7 +322,7 @@ def _path(row: ClientRow, project: str | os.PathLike[str] | None) -> Path:
 def _present(path: Path, row: ClientRow) -> Path:
     """Return the file that is there, of all that the client reads in the same folder; else the usual one."""
     others = (path.with_name(name) for name in row.more_names)
-    return next((other for other in (path, *others) if _is_there(other)), path)
+    return next((candidate for candidate in (path, *others) if _is_there(candidate)), path)
 
 
 def _is_there(path: Path) -> bool:

@@ -26,7 +26,7 @@ def read_settings(text: str, *, path: str) -> dict[str, Any]:
     """Return the table that a text is.
 
     Raises:
-        InputError: it is not TOML.
+        InputError: the text is not TOML.
     """
     try:
         return load_toml(text)

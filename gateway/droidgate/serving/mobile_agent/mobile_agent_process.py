@@ -172,8 +172,8 @@ async def _run_all(running: Sequence[tuple[uvicorn.Server, socket.socket]]) -> N
 
     async def run(http: uvicorn.Server, listener: socket.socket) -> None:
         await http.serve(sockets=[listener])
-        for other, _ in running:
-            other.should_exit = True
+        for server, _ in running:
+            server.should_exit = True
 
     async with anyio.create_task_group() as tasks:
         for http, listener in running:

@@ -14,8 +14,8 @@ from typing import Any, Final, Self
 
 from pydantic import ValidationError
 
-from droidgate.computer.cores import usable_cores
 from droidgate.computer.optional_packages import need
+from droidgate.computer.process_limits import usable_cores
 from droidgate.sources.catalogs.catalog_files import CATALOG_FILE, LOG_FILE, catalog_folder
 from droidgate.sources.catalogs.catalog_rows import (
     LEFT_OUT,
@@ -221,7 +221,7 @@ def check_name(folder: Path) -> None:
     """Refuse a folder whose path DuckDB cannot use: one that is not UTF-8, or has a `?` in it.
 
     Raises:
-        InputError: it is one.
+        InputError: DuckDB cannot use the path.
     """
     path = str(folder.absolute())
     place = printable(str(folder))
@@ -442,7 +442,7 @@ class _CatalogReader:
         """Raise where the catalog has more than is read into memory.
 
         Raises:
-            BudgetError: it has.
+            BudgetError: the catalog is larger than the limit.
         """
         for table, most in _MOST.items():
             ((count,),) = self.ask(_COUNT.format(table))

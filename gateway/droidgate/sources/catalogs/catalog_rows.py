@@ -112,7 +112,7 @@ class SourceRow:
         "null where it was not read"
     )
     size: int | None = column("Bytes")
-    unit: str | None = column("Under which unit its rows stand, null where it has none")
+    unit: str | None = column("The unit of its rows, null where it has none")
     outcome: str = column(
         "`read`, `part` (a split, read with its base), `left-out` (an app of droidgate itself, such as a "
         "shim), `no-descriptor`, `unreadable`, `too-slow`, `too-much-memory`, "
@@ -335,9 +335,9 @@ TABLES: Final[Mapping[str, CatalogTable]] = {
 
 def _columns_of(row: type[Row]) -> Iterator[CatalogColumn]:
     hints = get_type_hints(row)
-    for other in fields(row):
-        hint = hints[other.name]
+    for column in fields(row):
+        hint = hints[column.name]
         nullable = isinstance(hint, UnionType)
         base = next(part for part in get_args(hint) if part is not type(None)) if nullable else hint
         sql = "VARCHAR[]" if get_origin(base) is tuple else _SQL_TYPES[base]
-        yield CatalogColumn(other.name, sql, nullable, other.metadata["meaning"])
+        yield CatalogColumn(column.name, sql, nullable, column.metadata["meaning"])

@@ -114,9 +114,9 @@ class IndexingTables(Frozen):
         Raises:
             KeyError: there is none of that id.
         """
-        for other in self.releases:
-            if other.id == release_id:
-                return other
+        for release in self.releases:
+            if release.id == release_id:
+                return release
         raise KeyError(release_id)
 
     def of_sdk(self, sdk: str) -> tuple[Release, ...]:

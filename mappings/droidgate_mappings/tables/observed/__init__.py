@@ -104,7 +104,7 @@ def load_observed_protocols() -> tuple[ObservedProtocol, ...]:
     except ValidationError as error:
         message = f"droidgate_mappings/tables/observed/protocols.toml: {error}"
         raise ValueError(message) from error
-    ids = [other.id for other in rows]
+    ids = [row.id for row in rows]
     dialects = {dialect.id for dialect in load_format_tables("observed").dialects}
     if len(set(ids)) != len(ids) or set(ids) != dialects:
         message = (

@@ -48,7 +48,7 @@ class ShimTable(Frozen):
 
     @model_validator(mode="after")
     def _is_consistent(self) -> Self:
-        frontends, backends = {other.id for other in self.frontends}, {other.id for other in self.backends}
+        frontends, backends = {end.id for end in self.frontends}, {end.id for end in self.backends}
         pairs = [(cell.frontend, cell.backend) for cell in self.cells]
         if len(set(pairs)) != len(pairs):
             reason = "duplicate cell"
@@ -68,7 +68,7 @@ class ShimTable(Frozen):
 
     def frontend(self, frontend_id: str) -> End:
         """Return a frontend; raises `KeyError`."""
-        return {other.id: other for other in self.frontends}[frontend_id]
+        return {frontend.id: frontend for frontend in self.frontends}[frontend_id]
 
 
 class AccessMeaning(Frozen):
@@ -155,7 +155,11 @@ class ReachTable(Frozen):
 
     def interface(self, interface_id: str | None) -> Interface | None:
         """Return an interface, None for None; raises `KeyError` for an unknown one."""
-        return None if interface_id is None else {other.id: other for other in self.interfaces}[interface_id]
+        return (
+            None
+            if interface_id is None
+            else {interface.id: interface for interface in self.interfaces}[interface_id]
+        )
 
 
 @cache

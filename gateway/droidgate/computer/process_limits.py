@@ -1,8 +1,14 @@
-"""The bound on a process's memory; light, since commands without a catalog use it, too."""
+"""What this process may use: processors and memory; light, since most commands use it."""
 
 from __future__ import annotations
 
+import os
 import sys
+
+
+def usable_cores() -> int:
+    """Return how many processors this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def limit_memory(memory: int) -> None:

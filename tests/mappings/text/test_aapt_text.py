@@ -6,7 +6,6 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, Phase, example, given, settings, strategies as st
 
-from adapters.parsing.compiled_with_aapt2 import Aapt2Error, coerced, compile_application, compile_texts
 from droidgate_mappings.model.errors import WriteError
 from droidgate_mappings.text.aapt_text import (
     MAX_STRING_RESOURCE_BYTES,
@@ -19,6 +18,7 @@ from droidgate_mappings.text.aapt_text import (
     reference_in,
 )
 from droidgate_mappings.text.xml_text import parse_xml
+from mappings.text.compiled_with_aapt2 import Aapt2Error, coerced, compile_application, compile_texts
 from titled_rows import titled
 
 LOOK_ALIKES = [

@@ -15,7 +15,7 @@ from droidgate_mappings.model.capability import Capability, CapabilityAccess, Co
 from droidgate_mappings.model.findings import CONVERSION_LEVELS, LINT_LEVELS, Level, at_least
 from droidgate_mappings.model.json_values import Json
 from droidgate_mappings.model.types import AnyType, ArrayType, ObjectType, OneOfType, OpaqueType, Type
-from mappings.model.capacities import everything, facts_of, fit_for
+from mappings.fit.capacities import everything, facts_of, fit_for
 from model_types import (
     all_of,
     any_of,

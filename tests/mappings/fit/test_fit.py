@@ -22,7 +22,7 @@ from droidgate_mappings.model.types import (
     Type,
 )
 from droidgate_mappings.tables.capacity import Capacity
-from mappings.model.capacities import everything, facts_of, fit_for, random_capacity, write_for
+from mappings.fit.capacities import everything, facts_of, fit_for, random_capacity, write_for
 from model_types import (
     all_of,
     any_of,

@@ -43,7 +43,7 @@ from droidgate_mappings.model.types import (
     Type,
 )
 from droidgate_mappings.values.coercion import UnfitValueError, ValueFitter
-from mappings.model.hostile_schemas import random_schema
+from mappings.json_schema.hostile_schemas import random_schema
 from model_types import (
     all_of,
     any_of,
