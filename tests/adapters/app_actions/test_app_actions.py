@@ -15,7 +15,6 @@ from typing import Any
 from xml.etree import ElementTree as ET
 
 import pytest
-from adapters.projects.compiled_with_aapt2 import compile_application
 from hypothesis import given, strategies as st
 
 from droidgate.sources import application_from_tree, read_source
@@ -32,6 +31,7 @@ from droidgate_mappings.model.findings import Level
 from droidgate_mappings.model.types import ObjectType, Property, ScalarType
 from droidgate_mappings.tables.app_actions import load_built_in_intents
 from droidgate_phone.apps.sample_packages import signing_key
+from mappings.text.compiled_with_aapt2 import compile_application
 from requirements_of_tests import require
 from strategies import damaged
 from titled_rows import titled
