@@ -506,7 +506,9 @@ def ask_phone() -> dict[str, str]:
             )
             if run.returncode != ExitCode.OK:
                 raise RuntimeError(f"{command} ended with {run.returncode}: {run.stderr}")
-            shown = run.stdout.replace(phone.serial, "127.0.0.1:5600").replace(folder, "~/.config/droidgate")
+            shown = run.stdout.replace(phone.serial, "127.0.0.1:5600").replace(
+                f"{folder}/config", "~/.config/droidgate"
+            )
             blocks[name] = shell_block([(command, [line.rstrip() for line in shown.splitlines()])])
     return blocks
 

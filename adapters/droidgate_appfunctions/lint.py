@@ -56,7 +56,7 @@ from droidgate_mappings.text.xml_text import Element, parse_xml
 
 PREFIX: Final = "appfunctions-"
 
-_WAYS_OUT: Final[Mapping[str, str]] = {
+_FIXES: Final[Mapping[str, str]] = {
     "malformed-xml": "make it one well-formed XML document",
     "missing-id": "give every document an <id>; Jetpack writes <id>unused</id> into nested ones",
     "unknown-tag": "remove the tag, or declare it in the schema",
@@ -141,7 +141,7 @@ ID_DIFFERS: Final = _warning("id-differs", "3.2",
 NO_FUNCTION_ID: Final = _warning("no-function-id", "3.2",
     "A function has no <functionId>, so releases before 17 cannot call it",
     "write <functionId> with the text of <id>")
-ENABLED_UNSAID: Final = _warning("enabled-not-stated", "3.2",
+ENABLED_NOT_STATED: Final = _warning("enabled-not-stated", "3.2",
     "A function does not state whether it is enabled; releases treat that differently",
     "write <enabledByDefault>true</enabledByDefault>")
 NO_SIGNATURE: Final = _warning("no-signature", "3.3",
@@ -172,8 +172,8 @@ UNTYPED: Final = _warning("untyped", "2.c", "A parameter, property or response h
     "write <dataTypeMetadata>, or <valueType> in a response")
 UNNAMED_PARAMETER: Final = _warning("unnamed-parameter", "2.c", "A parameter or property has no name",
     "write <name>")
-TWIN_PARAMETERS: Final = _warning("duplicate-parameter", "2.c", "Two parameters or properties have one name",
-    "rename one")
+DUPLICATE_PARAMETERS: Final = _warning("duplicate-parameter", "2.c",
+    "Two parameters or properties have one name", "rename one")
 UNREADABLE_NAME: Final = _warning("unreadable-name", "4",
     "A name has a character of AppSearch's paths, so the app cannot read the value by it",
     "use a name without . and [")
@@ -238,7 +238,7 @@ def indexing_finding(
         level=level,
         pointer="",
         message=message,
-        hint=_WAYS_OUT[reason],
+        hint=_FIXES[reason],
         source=source,
         rule=f"{_BOOK.specification} {section}",
         releases=ids_of(releases),
@@ -398,7 +398,7 @@ def _findings_of_functions(reports: Sequence[IndexingReport]) -> Iterator[Findin
     yield from _indexing_findings(NO_FUNCTION_ID, nameless, "has no <functionId>")
     disabled = _collect(reports, lambda item: "enabledByDefault" not in item.properties and not item.enabled)
     what = "has no <enabledByDefault> and counts as disabled"
-    yield from _indexing_findings(ENABLED_UNSAID, disabled, what)
+    yield from _indexing_findings(ENABLED_NOT_STATED, disabled, what)
 
 
 def _collect(
@@ -671,7 +671,7 @@ class _Checker:
         for declared_name, count in counts.items():
             if declared_name and count > 1:
                 message = f"{count} entries of {name} are called {declared_name!r}"
-                yield self._finding(TWIN_PARAMETERS, message, f"{pointer}/{name}")
+                yield self._finding(DUPLICATE_PARAMETERS, message, f"{pointer}/{name}")
 
     def _check_types(self, holder: Mapping[str, Json], name: str, pointer: str) -> Iterator[Finding]:
         types = _documents(holder, name)

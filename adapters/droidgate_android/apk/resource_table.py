@@ -151,14 +151,14 @@ class TableFile:
         except InputError as error:
             self.problem = error.message
         except struct.error:
-            self.problem = "a part of it is cut off"
+            self.problem = "resource table: it is cut off"
 
     def _chunks(self, position: int, end: int) -> Iterator[tuple[int, int, int, int]]:
         """Yield type, start, header size and end of each chunk."""
         while position + CHUNK_HEADER.size <= end:
             kind, header, size = CHUNK_HEADER.unpack_from(self.data, position)
             if size < CHUNK_HEADER.size or header > size or position + size > end:
-                raise InputError("a part of it has an impossible size", place=self.place)
+                raise InputError("resource table: a chunk has an impossible size", place=self.place)
             self._budget.spend_chunks(1, self.place)
             yield kind, position, header, position + size
             position += size
@@ -175,7 +175,7 @@ class TableFile:
 
     def _index_package(self, start: int, header: int, end: int) -> None:
         if header < CHUNK_HEADER.size + _PACKAGE.size:
-            raise InputError("a package of it has no header", place=self.place)
+            raise InputError("resource table: a package has no header", place=self.place)
         identifier, name, types, _, keys, _ = _PACKAGE.unpack_from(self.data, start + CHUNK_HEADER.size)
         package = _Package(self, name.decode("utf-16-le", "replace").partition("\0")[0])
         self.packages.setdefault(identifier, []).append(package)
@@ -191,13 +191,15 @@ class TableFile:
         data = self.data
         fixed = CHUNK_HEADER.size + _TYPE.size
         if header < fixed:
-            raise InputError("a type of it has no header", place=self.place)
+            raise InputError("resource table: a type has no header", place=self.place)
         type_id, flags, count, entries, size = _TYPE.unpack_from(data, start + CHUNK_HEADER.size)
         configuration_at = start + fixed
         raw = data[configuration_at : configuration_at + min(max(size, 4) - 4, header - fixed)]
         step = 2 if flags & _OFFSET16 and not flags & _SPARSE else 4
         if count * step > end - start - header:
-            raise InputError("a type of it has a count of entries that is not true", place=self.place)
+            raise InputError(
+                "resource table: a type declares more entries than it has room for", place=self.place
+            )
         chunk = _TypeChunk(
             package, flags, count, start + header, start + entries, end, read_configuration(raw)
         )
@@ -219,7 +221,7 @@ class TableFile:
         if offset is None:
             return None
         if chunk.entries + offset + _MIN_VALUE > chunk.end:
-            raise InputError("an entry of it is outside of its type", place=self.place)
+            raise InputError("resource table: an entry begins outside of its type", place=self.place)
         return chunk.entries + offset
 
     def _sparse_offset(self, chunk: _TypeChunk, index: int) -> int | None:
@@ -250,7 +252,7 @@ class TableFile:
         if flags & _COMPLEX:
             return self._bag(chunk, position)
         if position + size + _MIN_VALUE > chunk.end:
-            raise InputError("a value of it is outside of its type", place=self.place)
+            raise InputError("resource table: a value ends outside of its type", place=self.place)
         kind, data = struct.unpack_from("<3xBI", self.data, position + size)
         return self._typed(kind, data)
 
@@ -258,7 +260,7 @@ class TableFile:
         parent, count = struct.unpack_from("<8xII", self.data, position)
         start = position + _MAP_START
         if start + count * _MAP_ENTRY.size > chunk.end:
-            raise InputError("a value of it is outside of its type", place=self.place)
+            raise InputError("resource table: a value ends outside of its type", place=self.place)
         self._budget.spend_nodes(count, self.place)
         entries = (_MAP_ENTRY.unpack_from(self.data, start + 12 * number) for number in range(count))
         return Bag(parent, tuple((name, self._typed(kind, data)) for name, kind, data in entries))
@@ -332,7 +334,7 @@ class ResourceTable:
         if isinstance(error, BudgetError):
             raise error
         self._report(
-            file.place, error.message if isinstance(error, InputError) else "a part of it is cut off"
+            file.place, error.message if isinstance(error, InputError) else "resource table: it is cut off"
         )
 
     def _entries(self, identifier: int) -> Iterator[tuple[_TypeChunk, int]]:

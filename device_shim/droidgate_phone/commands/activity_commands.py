@@ -65,7 +65,7 @@ def run_instrument(call: CommandCall, reader: ArgumentReader) -> int:
     if name is not None:
         ended = call.system.instrumentations.start(name, arguments, connected=waits)
     if ended is None or name is None:
-        return _tell_missing(call, text, name)
+        return _print_missing(call, text, name)
     if waits:
         from droidgate_phone.shell import pause  # noqa: PLC0415 - the shell imports the commands
 
@@ -75,7 +75,7 @@ def run_instrument(call: CommandCall, reader: ArgumentReader) -> int:
     return 0
 
 
-def _tell_missing(call: CommandCall, text: str, name: ComponentName | None) -> int:
+def _print_missing(call: CommandCall, text: str, name: ComponentName | None) -> int:
     if name is None:
         call.write_error(f"Error: Bad component name: {text}\n")
         return 1

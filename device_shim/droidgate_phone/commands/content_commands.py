@@ -160,18 +160,18 @@ def run_content(call: CommandCall) -> int:
     if verb in _OTHERS:
         return refuse(call, f"content {verb}")
     if verb is None or verb not in _VERBS:
-        return _tell_usage(call, f"Unsupported operation: {verb or 'null'}")
+        return _print_usage(call, f"Unsupported operation: {verb or 'null'}")
     run, options = _VERBS[verb]
     try:
         read = _read(call, options)
     except _UsageError as error:
-        return _tell_usage(call, str(error))
+        return _print_usage(call, str(error))
     if verb == "call" and read.method is None:
-        return _tell_usage(call, "Content provider method not specified. Did you specify --method argument?")
+        return _print_usage(call, "Content provider method not specified. Did you specify --method argument?")
     return _execute(call, read, run)
 
 
-def _tell_usage(call: CommandCall, problem: str) -> int:
+def _print_usage(call: CommandCall, problem: str) -> int:
     call.write(f"usage: adb shell content [subcommand] [options]\n\n[ERROR] {problem}\n")
     return 0
 

@@ -115,7 +115,7 @@ def monkey(call: CommandCall) -> int:
             return refuse(call, f"monkey {argument}")
     if count != 1 or len(packages) != 1:
         return refuse(call, "monkey with other than one event for one package")
-    _tell_arguments(call, [*packages, *categories])
+    _print_arguments(call, [*packages, *categories])
     entries = call.system.window.launcher_entries()
     found = [
         entry
@@ -131,7 +131,7 @@ def monkey(call: CommandCall) -> int:
     return 0
 
 
-def _tell_arguments(call: CommandCall, values: list[str]) -> None:
+def _print_arguments(call: CommandCall, values: list[str]) -> None:
     call.write_error(f"args: [{', '.join(call.arguments)}]\n")
     call.write_error("".join(f' arg: "{argument}"\n' for argument in call.arguments))
     call.write_error("".join(f'data="{value}"\n' for value in values))

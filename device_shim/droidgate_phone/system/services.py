@@ -413,7 +413,7 @@ class ServiceManager:
             instance.on_rebind(binder.intent)
         return binder.handle
 
-    def _tell_unbound(self, record: ServiceRecord, binder: Binder) -> None:
+    def _report_unbound(self, record: ServiceRecord, binder: Binder) -> None:
         """Report to a service that no client is bound with an intent any more (removeConnectionLocked)."""
         if record.instance is not None and binder.has_bound:
             binder.has_bound = False
@@ -440,7 +440,7 @@ class ServiceManager:
             binder.bindings.remove(binding)
             is_last = not binder.bindings
         if is_last:
-            self._core.processes.run_code(record.process, lambda: self._tell_unbound(record, binder))
+            self._core.processes.run_code(record.process, lambda: self._report_unbound(record, binder))
         self._end_if_unused(record)
 
     def forget_process(self, process: AppProcess) -> None:

@@ -57,7 +57,7 @@ class OpenedApp:
         application: Its manifest and resources.
         apk: Its APK with splits.
         providers: What it declares in any format.
-        findings: What was bent while it was read.
+        findings: What the readers accepted beyond the specification.
         problems: What of it could not be read.
         place: How messages name it.
         is_named: It is what the user named, not one of several in a folder or on a phone.

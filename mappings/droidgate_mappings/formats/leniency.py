@@ -58,7 +58,7 @@ class ReadingContext:
 
     Attributes:
         strict: Every leniency is an error.
-        findings: What was bent, in order.
+        findings: What was accepted beyond the specification, in order.
         rows_off: Ids of the rows that are switched off.
         parse: Reads the JSON texts inside what is read; another one has other limits.
         keeps_going: A crash while one capability is read loses that capability alone; a scan reads so.

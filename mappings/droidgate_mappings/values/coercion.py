@@ -259,7 +259,7 @@ class ValueFitter:
 
     Attributes:
         definitions: The provider's definitions.
-        exact: Nothing is bent; what is not of the declared kind is refused.
+        exact: Nothing is coerced; what is not of the declared kind is refused.
         coercions: What was coerced so far.
         steps: What is left of the budget.
         parse: Reads the JSON that a text spells.

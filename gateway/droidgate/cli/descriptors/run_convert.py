@@ -94,7 +94,7 @@ class FidelityDocument(PublishedDocument, schema="droidgate.fidelity/2"):
     """`fidelity.json`, and what `convert --json` prints: what a conversion cost.
 
     Attributes:
-        reading: What the readers had to bend.
+        reading: What the readers accepted beyond the specification.
         problems: What could not be read, and the providers that could not be written.
         conversions: One for each provider that was written.
     """

@@ -52,7 +52,7 @@ class MigrationDocument(PublishedDocument, schema="droidgate.migration/2"):
     Attributes:
         project: The project folder.
         written: The changes were applied.
-        reading: What the readers had to bend.
+        reading: What the readers accepted beyond the specification.
         problems: What could not be read.
         conversions: What became of the provider.
         changes: The files that are changed or made; empty where all is there already.

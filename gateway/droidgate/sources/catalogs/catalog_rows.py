@@ -249,7 +249,7 @@ class ConversionRow:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FindingRow:
-    """What a reader bent, what a linter objects to, what looks unsafe."""
+    """What a reader accepted beyond the specification, what a linter reports, what looks unsafe."""
 
     unit: str = column("The unit")
     finding: int = column("Position in the unit, from 0")
