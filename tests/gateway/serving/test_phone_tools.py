@@ -84,7 +84,7 @@ from gateway.calling.phones_with_shims import (
     reached_phone,
 )
 from gateway.devices.conftest import unused_port
-from gateway.serving.questions import FILES, QUESTIONS
+from gateway.serving.questions import FILES, QUESTIONS, QUESTIONS_OF_A_STRANGER
 from gateway.serving.running_servers import (
     REVISIONS,
     TOKEN,
@@ -847,6 +847,11 @@ def test_nine_in_ten_questions_of_users_find_a_tool_that_answers_them(phone: Rea
         if not any(tool.name.endswith(ends) for (tool,) in index.find(question, 5)):
             missed[number % 2].append(question)
     assert (len(QUESTIONS), *(len(half) <= 6 for half in missed)) == (120, True, True), missed
+    found = [
+        any(tool.name in right.split() for (tool,) in index.find(question, 5))
+        for question, right in QUESTIONS_OF_A_STRANGER.items()
+    ]
+    assert (len(found), found.count(True) >= 99) == (120, True)
 
 
 async def test_search_mode_finds_describes_and_calls(phone: ReachedPhone) -> None:
