@@ -194,7 +194,7 @@ QUESTIONS_OF_A_STRANGER = {
     "play the previous ayah again": "beautifulquran_previousVerse",
     "what apps are installed on my phone": "mobile-agent_get_mobile_app_target_info",
     "leave feedback in the podcast app's debug log": "podcasts_addDebugLog",
-    "list buttons and fields I can press on this page": "mobile-agent_get_app_window_controls_target_info mobile-agent_get_ui_tree",
+    "list buttons and fields I can press on this page": "mobile-agent_get_app_window_controls_target_info mobile-agent_get_ui_tree",  # noqa: E501
     "tap at coordinates 540 1200": "mobile-agent_tap",
     "scroll down a bit": "mobile-agent_swipe",
     "drag the slider from left to right": "mobile-agent_swipe",
@@ -239,7 +239,7 @@ QUESTIONS_OF_A_STRANGER = {
     "delete the todo about the car wash": "todojetpackcompose_deleteTodo",
     "show every todo, finished ones too": "todojetpackcompose_getAllTodos",
     "what do I still have left to do": "todojetpackcompose_getPendingTodos taskmanagerai_summarizeTasks",
-    "how productive have I been, percentage of todos completed": "todojetpackcompose_getTodoStats taskmanagerai_summarizeTasks",
+    "how productive have I been, percentage of todos completed": "todojetpackcompose_getTodoStats taskmanagerai_summarizeTasks",  # noqa: E501
     "mark task finished: send report": "taskmanagerai_completeTask todojetpackcompose_completeTodo",
     "what's on my plate today": "taskmanagerai_summarizeTasks todojetpackcompose_getPendingTodos",
     "set a 10 second self timer for the photo": "camera_setCameraTimer",
@@ -262,7 +262,7 @@ QUESTIONS_OF_A_STRANGER = {
     "loop verses 1 to 5 of Al-Mulk so I can memorise them": "beautifulquran_repeatVerses",
     "recite slower": "beautifulquran_setPlaybackSpeed",
     "use Mishary Alafasy's voice": "beautifulquran_selectReciter",
-    "make the Arabic letters bigger and hide the translation": "beautifulquran_configureReader beautifulquran_openSettings",
+    "make the Arabic letters bigger and hide the translation": "beautifulquran_configureReader beautifulquran_openSettings",  # noqa: E501
     "add one to the counter": "countapp_countUp",
     "skip the ads in this podcast": "podcasts_skipForward",
     "I missed that last sentence, what did the podcast host say": "podcasts_skipBackward",
