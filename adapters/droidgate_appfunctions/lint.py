@@ -47,10 +47,11 @@ from droidgate_appfunctions.unread_declarations import (
 )
 from droidgate_mappings.formats.application import Application, Component, MetaData, TextFile, find_elsewhere
 from droidgate_mappings.formats.format import SourceFile
-from droidgate_mappings.model.capability import Place, Provider
+from droidgate_mappings.model.capability import Capability, Place, Provider
 from droidgate_mappings.model.errors import InputError
 from droidgate_mappings.model.findings import Finding, Level, LintRule, LintRules, finding_code
 from droidgate_mappings.model.json_values import Json, pointer_token
+from droidgate_mappings.model.types import ObjectType, Property
 from droidgate_mappings.tables.app_functions import Release, load_indexing, load_schema_types
 from droidgate_mappings.text.xml_text import Element, parse_xml
 
@@ -152,6 +153,8 @@ SCHEMA_TRIPLE: Final = _warning("schema-triple", "2.c",
     "write all three, the version above 0, or none")
 NO_DESCRIPTION: Final = _note("no-description", "9.6", "A function has no description",
     "describe in a sentence what the function does; agents choose by it")
+NO_PARAMETER_DESCRIPTION: Final = _note("no-parameter-description", "9.6", "A parameter has no description",
+    "describe in a sentence what the parameter means; agents fill it in by that")
 UNKNOWN_TYPE: Final = _warning("unknown-type", "2.c",
     "Jetpack does not know a data type's number, so its agents do not see the function",
     "use one of 0 to 8 and 10 to 14")
@@ -640,6 +643,11 @@ class _Checker:
             counts = ", ".join(f"{count} {name}" for name, count in zip(_PARALLEL, lengths, strict=True))
             yield self._finding(UNEVEN_LISTS, f"it has {counts}", pointer)
         yield from self.check_named(properties, "parameters", pointer)
+        for index, parameter in enumerate(_documents(properties, "parameters")):
+            described = (parameter, *_documents(parameter, "dataTypeMetadata"))
+            if not any(_first(item, "description") for item in described):
+                message = f"the parameter {_first(parameter, 'name')!r} has no description"
+                yield self._finding(NO_PARAMETER_DESCRIPTION, message, f"{pointer}/parameters/{index}")
         for index, response in enumerate(_documents(properties, "response")):
             yield from self._check_types(response, "valueType", f"{pointer}/response/{index}")
 
@@ -898,17 +906,33 @@ def _check_base_properties(text: str, path: str) -> Iterator[Finding]:
 
 def lint_source_code(provider: Provider) -> tuple[Finding, ...]:
     """Return the findings of functions that Kotlin sources declare, at the lines of the sources."""
-    hint = "write KDoc and @AppFunction(isDescribedByKDoc = true); without it, the compiler leaves KDoc out"
-    return tuple(
-        NO_DESCRIPTION.broken(
-            f"{capability.id}: it has no description",
-            pointer=f"/capabilities/{position}",
-            source=capability.source or provider.source,
-            hint=hint,
-        )
-        for position, capability in enumerate(provider.capabilities)
-        if not capability.description
-    )
+    findings: list[Finding] = []
+    for position, capability in enumerate(provider.capabilities):
+        pointer, place = f"/capabilities/{position}", capability.source or provider.source
+        if not capability.description:
+            message = f"{capability.id}: it has no description"
+            findings.append(NO_DESCRIPTION.broken(message, pointer=pointer, source=place, hint=_WITHOUT_KDOC))
+            # The KDoc that is missing, or left out, would describe the parameters too.
+            continue
+        for name, parameter in _parameters_of(capability):
+            if not parameter.type.description:
+                message = f"{capability.id}: the parameter {name!r} has no description"
+                here = f"{pointer}/input/properties/{pointer_token(name)}"
+                hint = f"write @param {name} into the KDoc of the function"
+                findings.append(
+                    NO_PARAMETER_DESCRIPTION.broken(message, pointer=here, source=place, hint=hint)
+                )
+    return tuple(findings)
+
+
+_WITHOUT_KDOC: Final = (
+    "write KDoc and @AppFunction(isDescribedByKDoc = true); without it, the compiler leaves KDoc out"
+)
+
+
+def _parameters_of(capability: Capability) -> Iterable[tuple[str, Property]]:
+    taken = capability.input
+    return taken.properties.items() if isinstance(taken, ObjectType) else ()
 
 
 def _declares_functions(application: Application) -> bool:

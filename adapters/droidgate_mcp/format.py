@@ -21,6 +21,7 @@ TOOL_META: Final = TABLES.names["tool_meta"]
 FORMAT: Final = Format(
     tables=TABLES,
     detect=lazily("droidgate_mcp.read:detect"),
+    may_be=lazily("droidgate_mcp.read:may_be"),
     read_file=lazily("droidgate_mcp.read:read_file"),
     write=lazily("droidgate_mcp.write:write"),
     find_losses=lazily("droidgate_mcp.write:find_losses"),

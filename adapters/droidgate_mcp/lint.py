@@ -15,7 +15,7 @@ from droidgate_mappings.model.json_values import Json, one_line_json, pointer_to
 from droidgate_mappings.text.json_text import parse_json
 from droidgate_mappings.values.schema_checks import check_schema
 from droidgate_mcp.tool_facts import CACHE_DEFAULTS, HINTS
-from droidgate_mcp.tool_list import read_conversation, take_apart
+from droidgate_mcp.tool_list import TOOL_MEMBERS, read_conversation, take_apart
 
 _BOOK: Final = LintRules("MCP", __name__)
 _error = partial(_BOOK.declare, Level.ERROR)
@@ -66,10 +66,6 @@ PAGE: Final = _note("mcp-page", "server/utilities/pagination", "A list is comple
 
 _LONGEST_NAME: Final = 128
 _NAME: Final = re.compile(rf"[A-Za-z0-9_.-]{{1,{_LONGEST_NAME}}}")
-_MEMBERS: Final = frozenset({
-    "name", "title", "description", "inputSchema", "outputSchema", "annotations", "icons", "execution",
-    "_meta",
-})  # fmt: skip
 
 
 def lint_file(source: SourceFile) -> tuple[Finding, ...]:
@@ -140,7 +136,7 @@ class _Linter:
             self.report(META, f"{pointer}/_meta", "`_meta` is not a JSON object")
         if "icons" in tool and not _are_icons(tool["icons"]):
             self.report(ICONS, f"{pointer}/icons", "`icons` is not a list of objects with `src`")
-        for key in sorted(tool.keys() - _MEMBERS):
+        for key in sorted(tool.keys() - TOOL_MEMBERS):
             self.report(MEMBER, f"{pointer}/{pointer_token(key)}", f"MCP has no member {key!r} of a tool")
 
     def lint_name(self, name: Json, pointer: str, names: set[str]) -> None:

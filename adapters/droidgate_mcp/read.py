@@ -38,6 +38,7 @@ from droidgate_mcp.tool_list import (
     ToolListDocument,
     is_further_field,
     is_shape,
+    is_tool,
     read_conversation,
     records_a_list,
     take_apart,
@@ -67,6 +68,14 @@ def detect(source: SourceFile) -> int:
     if found is not None:
         return _SURE if found[1] else _LIKELY
     return _LIKELY // 2 if _EMPTY_LIST.search(source.data) and _is_empty_list(source) else 0
+
+
+def may_be(source: SourceFile) -> bool:
+    """Return whether a file is a tool without a schema, which has nothing that only tools have."""
+    try:
+        return is_tool(parse_json(source.data, path=source.path))
+    except InputError:
+        return False
 
 
 def _is_empty_list(source: SourceFile) -> bool:

@@ -28,6 +28,11 @@ SHAPE_HINT: Final = (
 _ONE_TOOL: Final = "tool"
 """The layout of a document that is a tool itself."""
 _SCHEMA_MEMBERS: Final = ("inputSchema", "input_schema")
+TOOL_MEMBERS: Final = frozenset({
+    "name", "title", "description", "inputSchema", "outputSchema", "annotations", "icons", "execution",
+    "_meta",
+})  # fmt: skip
+"""The members of a tool by the MCP schema."""
 _LIST_MESSAGE: Final = re.compile(rb'^(?=[^\n]*"jsonrpc"\s*:)[^{\n]*+\{[^\n]*"tools"\s*:\s*\[', re.MULTILINE)
 _FIELD_PLACES: Final = {
     "name": ("/serverInfo/title", "/serverInfo/name", "/server/title", "/server/name", "/name"),
@@ -157,7 +162,7 @@ def take_apart(value: Json, path: str) -> ToolListDocument:
     """
     if isinstance(value, list):
         return ToolListDocument(value, {}, None, {"tools": ""}, {}, {})
-    if _is_tool(value):
+    if is_tool(value):
         return ToolListDocument([value], {}, _ONE_TOOL, {"tools": ""}, {}, {})
     pointer = _find_tools(value, path)
     parent = _parent(value, pointer) or {}
@@ -209,11 +214,12 @@ def _is_layout(pointer: str, tools: str) -> bool:
     return token in _RESULT_MEMBERS or (not container and token in {"name", "version"})
 
 
-def _is_tool(value: Json) -> bool:
+def is_tool(value: Json) -> bool:
+    """Return whether a document is one tool: by its schema, or by having members of tools only."""
     return (
         isinstance(value, Mapping)
         and isinstance(value.get("name"), str)
-        and any(member in value for member in _SCHEMA_MEMBERS)
+        and (any(member in value for member in _SCHEMA_MEMBERS) or {"name"} < value.keys() <= TOOL_MEMBERS)
         and "tools" not in value
     )
 

@@ -74,7 +74,7 @@ DRAFT_KEY: Final = _warning("mmcp-draft-key", "2", "A key of the first draft tha
     "convert the manifest to 1.0")
 UNKNOWN_KEY: Final = _note("mmcp-unknown-key", "2", "A key that the specification does not have",
     "check its spelling")
-CALL_ACTION: Final = _error("mmcp-call-action", "3",
+CALL_ACTION: Final = _warning("mmcp-call-action", "3",
     "A component that advertises is also the one that is called",
     "add com.example.mMCP.ACTION_TOOL_CALL to its intent filter")
 EXPORTED: Final = _error("mmcp-exported", "3", "Other apps can start the component",
@@ -164,9 +164,14 @@ class _Linter:
             filters = [filter_ for filter_ in component.filters if action in filter_.actions]
             if filters and not any(NAMES["default_category"] in filter_.categories for filter_ in filters):
                 self.report(DEFAULT_CATEGORY, f"{name}'s filter for {action} has no DEFAULT category")
-        if component.exported is not True:
-            stated = "does not state android:exported" if component.exported is None else "is not exported"
-            self.report(EXPORTED, f"{name} {stated}, so no other app can call it")
+        if component.exported is None and component.filters:
+            message = (
+                f"{name} does not state android:exported, so Android 12 and later refuse the app "
+                "if it targets them"
+            )
+            self.report(EXPORTED, message, level=Level.WARNING)
+        elif component.exported is not True:
+            self.report(EXPORTED, f"{name} is not exported, so no other app can call it")
         enabled = application.enabled_rule_of(component)
         if enabled is not True:
             where = "" if enabled is False else f" in some configurations ({disabled_in(enabled)})"

@@ -13,6 +13,7 @@ from typing import Final, Literal
 
 from droidgate_android.handlers.java import JAVA_TYPES, java_string
 from droidgate_android.handlers.methods import (
+    KOTLIN_WORDS,
     RESERVED_WORDS,
     Method,
     MethodParameter,
@@ -82,8 +83,10 @@ def hidden_reasons(
     if function.visibility == "package" and function.owner.rpartition(".")[0] != package:
         yield f"{function.name} can be called in its own package only"
     words = [*function.owner.split("."), function.name]
-    if not all(_WORD.fullmatch(word) and word not in RESERVED_WORDS for word in words):
-        yield f"{function.name}, or its class, has a name that needs back-ticks"
+    reserved = RESERVED_WORDS if language == "java" else KOTLIN_WORDS
+    if not all(_WORD.fullmatch(word) and word not in reserved for word in words):
+        why = "Java or Kotlin reserves" if language == "java" else "needs back-ticks"
+        yield f"{function.name}, or its class, has a name that {why}"
 
 
 @dataclass(slots=True)

@@ -38,6 +38,12 @@ RESERVED_WORDS: Final = frozenset([
     "yield", "_",
 ])  # fmt: skip
 """Words that can be no name in Java or in Kotlin."""
+KOTLIN_WORDS: Final = frozenset([
+    "as", "break", "class", "continue", "do", "else", "false", "for", "fun", "if", "in", "interface", "is",
+    "null", "object", "package", "return", "super", "this", "throw", "true", "try", "typealias", "typeof",
+    "val", "var", "when", "while", "_",
+])  # fmt: skip
+"""Those of them that are a name in Kotlin only in back-ticks (its hard keywords)."""
 
 # Methods that every class has, and members of the generated ones.
 _TAKEN: Final = RESERVED_WORDS | frozenset([

@@ -26,7 +26,7 @@ from droidgate_mappings.formats.format import (
     load_formats,
 )
 from droidgate_mappings.model.capability import Provider
-from droidgate_mappings.model.errors import BudgetError, InputError, UsageError
+from droidgate_mappings.model.errors import BudgetError, EmptyError, InputError, UsageError
 from droidgate_mappings.timed_steps import timed_step
 
 if TYPE_CHECKING:
@@ -142,7 +142,8 @@ def check_declared(providers: Providers, sources: Sequence[str]) -> None:
     """Raise where sources hold neither a descriptor nor an application.
 
     Raises:
-        InputError: the sources have neither of them.
+        EmptyError: they hold neither.
+        InputError: nothing in them can be read.
     """
     if providers.providers or providers.applications or providers.only_in_variants:
         return
@@ -153,7 +154,7 @@ def check_declared(providers: Providers, sources: Sequence[str]) -> None:
     if providers.problems:
         raise InputError("nothing in it can be read", place=place, hint="each reason is named above")
     message = "no descriptor of a known protocol in it"
-    raise InputError(message, place=place, hint="see `droidgate formats` for what is read")
+    raise EmptyError(message, place=place, hint="see `droidgate formats` for what is read")
 
 
 def check_convertible(providers: Providers, place: str | None) -> None:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from os import PathLike
-from typing import Final
+from typing import Final, TypeVar
 
 from droidgate.sources import providers_of
 from droidgate.sources.source_code import VARIANT_CODE
@@ -23,7 +23,9 @@ from droidgate_mappings.compare.changes import PROTOCOL_CHANGED
 from droidgate_mappings.formats.format import Writing, load_formats
 from droidgate_mappings.formats.leniency import DECLARATION_UNREAD
 from droidgate_mappings.model.capability import CapabilitySet, Provider
-from droidgate_mappings.model.errors import WriteError
+from droidgate_mappings.model.errors import EmptyError, WriteError
+
+Source = TypeVar("Source")
 
 _HIDING_CODES: Final = frozenset({DECLARATION_UNREAD, VARIANT_CODE})
 """Findings about files whose capabilities are missing."""
@@ -39,10 +41,10 @@ def diff(
         new: The same of the later version. What could not be read of either is not compared.
 
     Raises:
-        InputError: a source cannot be read, or declares nothing.
+        InputError: a source cannot be read, or neither declares anything.
         DeviceError: a phone cannot be reached or used.
     """
-    old, new = providers_of(old), providers_of(new)
+    old, new, _ = read_sides(old, new, providers_of)
     olds, news = tuple(old), tuple(new)
     olds, protocol_changes = _in_new_protocols(olds, news)
     compared = compare_sets(
@@ -52,6 +54,36 @@ def diff(
         unread_new=_unread_of(new),
     )
     return compared.model_copy(update={"protocol_changes": protocol_changes})
+
+
+def read_sides(
+    old: Source, new: Source, read: Callable[[Source], Providers]
+) -> tuple[Providers, Providers, tuple[EmptyError, ...]]:
+    """Read both sides of a comparison; one that holds nothing is empty where the other declares something.
+
+    Args:
+        old: The earlier source.
+        new: The later one.
+        read: Returns what a source declares.
+
+    Returns:
+        Both sides, and why one of them is empty.
+
+    Raises:
+        InputError: a source cannot be read, or one holds nothing and the other declares nothing.
+    """
+    empty: list[EmptyError] = []
+    sides: list[Providers] = []
+    for source in (old, new):
+        try:
+            sides.append(read(source))
+        except EmptyError as error:
+            empty.append(error)
+            sides.append(Providers(sources=(source,) if isinstance(source, str) else ()))
+    before, after = sides
+    if empty and not (before.providers or after.providers):
+        raise empty[0]
+    return before, after, tuple(empty)
 
 
 def _in_new_protocols(

@@ -39,7 +39,7 @@ from droidgate_android.apk.file_kinds import is_binary_xml, is_zip
 from droidgate_mappings.formats.application import Application
 from droidgate_mappings.formats.format import SourceFile, load_formats
 from droidgate_mappings.model.capability import Place, Provider, declaration_of
-from droidgate_mappings.model.errors import BudgetError, InputError, UsageError
+from droidgate_mappings.model.errors import BudgetError, EmptyError, InputError, UsageError
 from droidgate_mappings.model.findings import Finding, Level, finding_code
 from droidgate_mappings.model.json_values import Json
 from droidgate_mappings.text.json_text import parse_json
@@ -119,7 +119,9 @@ class FileReader(FormatReader):
         if is_manifest(data):
             self.files_read[place] = None
             self._read_manifest_file(path, data)
-        elif not self.read_file(SourceFile(place, data)) and not self._read_code_file(place, data):
+        elif not (
+            self.read_file(SourceFile(place, data), is_named=True) or self._read_code_file(place, data)
+        ):
             raise self._unclaimed(place, data)
 
     def _read_code_file(self, place: str, data: bytes) -> bool:
@@ -153,7 +155,8 @@ class FileReader(FormatReader):
         """Read everything in a packed folder.
 
         Raises:
-            InputError: it cannot be unpacked, or has no Android project and no descriptor.
+            InputError: it cannot be unpacked.
+            EmptyError: it has no Android project and no descriptor.
         """
         self._check_variant(self._look_into(path, path))
         self._check_not_empty(path, "archive")
@@ -170,7 +173,7 @@ class FileReader(FormatReader):
         """Read everything in a folder.
 
         Raises:
-            InputError: it has no Android project and no descriptor.
+            EmptyError: it has no Android project and no descriptor.
         """
         self._check_variant(self._read_below(folder, folder))
         self._check_not_empty(folder, "folder")
@@ -178,7 +181,7 @@ class FileReader(FormatReader):
     def _check_not_empty(self, path: str, kind: str) -> None:
         if not (self.applications or self.providers or self.problems or self.only_in_variants):
             message = f"the {kind} holds no Android project and no descriptor"
-            raise InputError(message, place=printable(path), hint=self._known_formats())
+            raise EmptyError(message, place=printable(path), hint=self._known_formats())
 
     def _read_below(self, folder: str, shown: str, *, looks_into_archives: bool = True) -> list[Module]:
         """Read everything in a folder; return its modules, with those of archives in it."""

@@ -16,7 +16,14 @@ from droidgate.sources.source_code import (
 )
 from droidgate.sources.source_results import Providers
 from droidgate_mappings.formats.application import Application
-from droidgate_mappings.formats.format import Format, Reading, SourceFile, detect_format, load_formats
+from droidgate_mappings.formats.format import (
+    Format,
+    Reading,
+    SourceFile,
+    detect_format,
+    load_formats,
+    only_format,
+)
 from droidgate_mappings.formats.installed import InstalledState
 from droidgate_mappings.formats.leniency import ReadingContext, crash_report
 from droidgate_mappings.model.capability import Place, Provider
@@ -144,8 +151,12 @@ class FormatReader:
         """Return what a reader reports to."""
         return ReadingContext(strict=self.options.strict, keeps_going=self.options.keeps_going)
 
-    def read_file(self, file: SourceFile) -> bool:
+    def read_file(self, file: SourceFile, *, is_named: bool = False) -> bool:
         """Read a descriptor file, or the document of `discover --json`; return whether it is one of these.
+
+        Args:
+            file: The file.
+            is_named: It was named itself: where it is to be read as one format only, it is one of that.
 
         Raises:
             InputError: it cannot be read.
@@ -153,7 +164,9 @@ class FormatReader:
         discovered = discovered_providers(file)
         format_ = None if discovered is not None else detect_format(file, self.options.formats)
         if format_ is None and discovered is None:
-            return False
+            format_ = only_format(file, self.options.formats) if is_named else None
+            if format_ is None:
+                return False
         if file.was_utf_16:
             self._report_utf_16(file.path)
         if format_ is not None:

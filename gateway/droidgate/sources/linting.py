@@ -24,7 +24,14 @@ from droidgate.sources.source_code import (
 )
 from droidgate.sources.source_results import Providers
 from droidgate_mappings.formats.application import Application, Component
-from droidgate_mappings.formats.format import Format, SourceFile, chosen_formats, detect_format, load_formats
+from droidgate_mappings.formats.format import (
+    Format,
+    SourceFile,
+    chosen_formats,
+    detect_format,
+    load_formats,
+    only_format,
+)
 from droidgate_mappings.model.capability import Place
 from droidgate_mappings.model.errors import InputError
 from droidgate_mappings.model.findings import LINT_LEVELS, Finding, Level, finding_code
@@ -101,14 +108,14 @@ def _check_one(
     yield from (finding for finding in reading.findings if finding.level in LINT_LEVELS)
 
 
-def check_file(source: SourceFile, formats: Iterable[Format]) -> Iterator[Finding]:
+def check_file(source: SourceFile, formats: Sequence[Format]) -> Iterator[Finding]:
     """Yield what the linter of a descriptor's format objects to; nothing for what is none.
 
     Raises:
         InputError: it cannot be checked at all.
     """
     with open_step(f"check {source.path}"):
-        format_ = detect_format(source, formats)
+        format_ = detect_format(source, formats) or only_format(source, formats)
         found = () if format_ is None or format_.lint_file is None else tuple(format_.lint_file(source))
     yield from found
 
@@ -313,7 +320,7 @@ def _is_linted(read: Finding, linted: Iterable[Finding]) -> bool:
 
 
 def _lint_broken(
-    error: InputError, folder: str, broken: Collection[str], formats: Iterable[Format]
+    error: InputError, folder: str, broken: Collection[str], formats: Sequence[Format]
 ) -> Iterator[Finding]:
     """Yield what the linter finds in a file of a folder that cannot be read, as where it is named alone."""
     path = _place_of(error).path
@@ -326,7 +333,7 @@ def _lint_broken(
         return
 
 
-def _lint_file(path: str, data: bytes | None, formats: Iterable[Format]) -> Iterator[Finding]:
+def _lint_file(path: str, data: bytes | None, formats: Sequence[Format]) -> Iterator[Finding]:
     """Yield the findings of one descriptor; nothing for what is none."""
     content = _content_of(path, data)
     if content is not None:

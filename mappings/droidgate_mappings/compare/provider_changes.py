@@ -389,8 +389,8 @@ def _weight_of(effect: Effect, holds: Holds) -> Weight:
     return Weight.TEXT_ONLY if effect == SAME else Weight.COMPATIBLE
 
 
-def _unreached(effect: Effect) -> Weight:
-    return Weight.TEXT_ONLY if effect == SAME else Weight.COMPATIBLE
+def _unreached(_: Effect) -> Weight:
+    return Weight.TEXT_ONLY
 
 
 _PROMISES: Final = {"read_only": True, "destructive": False, "idempotent": True, "open_world": False}
@@ -554,7 +554,7 @@ def _compare_unreached(old: Provider, new: Provider) -> list[Change]:
             message = f"the definition {name!r} is {'new' if before is None else 'gone'}"
             values = (_declared(before), _declared(after))
             changes.append(
-                _change(DEFINITION_CHANGED, Weight.COMPATIBLE, message, (pointer, pointer), *values)
+                _change(DEFINITION_CHANGED, Weight.TEXT_ONLY, message, (pointer, pointer), *values)
             )
         else:
             changes += _weighed(comparison.compare_roots(At(before, pointer), At(after, pointer)), _unreached)

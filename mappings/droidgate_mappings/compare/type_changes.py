@@ -69,6 +69,7 @@ from droidgate_mappings.model.types import (
     TypeFacts,
 )
 from droidgate_mappings.tables.loading import find_format_tables
+from droidgate_mappings.values.schema_checks import NEWEST, dialect_of
 
 _WORDS: Final = {"title", "$comment", "examples", "example", "deprecated"}
 _CONDITION: Final = ("if", "then", "else")
@@ -114,6 +115,8 @@ def _is_notation(type_: Type, word: str, value: Json) -> bool:
         return type_.kind in WORD_OF_KIND
     if word == "properties":
         return isinstance(type_, ObjectType) and value == {}
+    if word == "$schema":
+        return dialect_of(value) == NEWEST
     if not isinstance(type_, RefType):
         return False
     names_it = (
@@ -139,7 +142,7 @@ def compare_extensions(
                 continue
             suffix = f"/extensions/{pointer_token(format_id)}"
             pointers = (f"{old_pointer}{suffix}", f"{new_pointer}{suffix}")
-            is_notation = format_id in {NAMESPACE, NOTATION}
+            is_notation = format_id in {NAMESPACE, NOTATION} or _is_notation_fact(format_id, fact)
             kind = (NOTATION_CHANGED, SAME) if is_notation else (EXTENSION_CHANGED, HARMLESS)
             message = f"{fact!r} of {format_id} changed"
             difference = _member(*kind, message, pointers, fact, olds, news)
@@ -160,6 +163,8 @@ def _with_ways_to_call(difference: Difference, format_id: str, fact: str) -> Dif
             for value in (difference.old, difference.new)
         )
         if json_equal(before, after):
+            if json_equal(_without(difference.old, member), _without(difference.new, member)):
+                return replace(difference, code=NOTATION_CHANGED, effect=SAME)
             continue
         message = f"{member} {_listed([before])} became {_listed([after])}"
         unknown = [value for value in (before, after) if not isinstance(value, str) or value not in ways]
@@ -174,6 +179,18 @@ def _with_ways_to_call(difference: Difference, format_id: str, fact: str) -> Dif
             difference, code=CALLING_CHANGED, effect=NARROWER if refused else WIDER, message=message
         )
     return difference
+
+
+def _without(value: Json, member: str) -> Json:
+    """Return the rest of a fact that may be unstated."""
+    if not isinstance(value, Mapping):
+        return {} if value is None else value
+    return {name: content for name, content in value.items() if name != member}
+
+
+def _is_notation_fact(format_id: str, fact: str) -> bool:
+    tables = find_format_tables(format_id)
+    return tables is not None and fact in tables.notations
 
 
 def _is_file_name(format_id: str, fact: str) -> bool:

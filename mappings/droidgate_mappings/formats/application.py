@@ -10,12 +10,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from functools import reduce
+from operator import or_
 from typing import Any, Final, Literal, Protocol
 
 from droidgate_mappings.model.capability import Place
 from droidgate_mappings.model.errors import InputError
 from droidgate_mappings.model.names import qualified_class
-from droidgate_mappings.text.aapt_text import java_float_text, reference_in
+from droidgate_mappings.tables.framework_attributes import attribute_type
+from droidgate_mappings.text.aapt_text import integer_in, java_float_text, reference_in
 from droidgate_mappings.text.configured_flags import (
     Flag,
     both_flags,
@@ -38,12 +41,10 @@ COMPONENT_TAGS: Final[Mapping[str, ComponentKind]] = {
 DEFAULT_PROTECTION: Final = "normal"
 """The protection level of a `<permission>` that does not state one."""
 
-_SAME_LEVELS: Final[Mapping[str, tuple[str, ...]]] = {
-    DEFAULT_PROTECTION: (),
-    "system": ("privileged",),
-    "signatureOrSystem": ("signature", "privileged"),
-}
-_BASE_LEVELS: Final[tuple[str, ...]] = ("dangerous", "signature", "internal")
+_SIGNATURE_OR_SYSTEM: Final = "signatureOrSystem"
+_OLDER_WORDS: Final = frozenset({"system", _SIGNATURE_OR_SYSTEM})
+_BASE_OF_LEVEL: Final = 0xF
+"""The bits of a protection level that are its base level (`PermissionInfo.PROTECTION_MASK_BASE`)."""
 
 _MAX_NAMES: Final = 4096
 """A longer meta-data value is a document, no list of file names."""
@@ -319,17 +320,31 @@ class Application:
 def usual_level(level: str) -> str:
     """Return a protection level in one spelling: its older words replaced, the base level first, no repeats.
 
+    Android reads the number: its lowest four bits are the base level, each other bit a flag
+    (`PermissionInfo.fixProtectionLevel`).
+
     Args:
-        level: `android:protectionLevel` as words, such as `system|signature`; something else stays as it is.
+        level: `android:protectionLevel` as words, such as `system|signature`, or as their number, such as
+            `0x12`; something else stays as it is.
     """
-    if not level[:1].isalpha():
+    known = attribute_type("protectionLevel")
+    values = {} if known is None else known.values
+    number = integer_in(level)
+    if number is None:
+        words = [word.strip() for word in level.split("|")]
+        if not values.keys() >= set(words):
+            return level
+        number = reduce(or_, (values[word] for word in words))
+    if number < 0:
         return level
-    stated = {word.strip() for word in level.split("|")}
-    if "signatureOrSystem" in stated:
-        stated.discard("dangerous")  # its number holds the bit, and an APK has the number only
-    words = {usual for word in stated for usual in _SAME_LEVELS.get(word, (word,)) if usual}
-    bases = [word for word in _BASE_LEVELS if word in words] or [DEFAULT_PROTECTION]
-    return "|".join([*bases, *sorted(words.difference(bases))])
+    base, flags = number & _BASE_OF_LEVEL, number & ~_BASE_OF_LEVEL
+    if base == values.get(_SIGNATURE_OR_SYSTEM):
+        base, flags = values["signature"], flags | values["privileged"]
+    names = {value: word for word, value in values.items() if word not in _OLDER_WORDS}
+    parts = [base, *(1 << bit for bit in range(flags.bit_length()) if flags >> bit & 1)]
+    if not names.keys() >= set(parts):
+        return level
+    return "|".join([names[base], *sorted(names[flag] for flag in parts[1:])])
 
 
 def find_elsewhere(resources: Resources, name: str) -> str | None:

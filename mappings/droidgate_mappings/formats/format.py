@@ -301,6 +301,8 @@ class Format:
     Attributes:
         tables: Id, title, dialects and what each can carry, from `mappings` or the adapter's own data.
         detect: How sure a file's content makes us that it is of this format: 0 no, up to 100.
+        may_be: Whether a file that `detect` does not claim is read where the user names the file and the
+            format: it lacks the part by which others are known.
         read_file: Reads one descriptor file. Raises `InputError`.
         endings: How the names of descriptor files end (`.json`): in a folder, only files with the ending of a
             format are looked at. A file that was named itself is looked at in any case.
@@ -343,6 +345,7 @@ class Format:
     tables: FormatTables
     detect: Callable[[SourceFile], int]
     read_file: Callable[[SourceFile, ReadingContext], Reading]
+    may_be: Callable[[SourceFile], bool] | None = None
     endings: tuple[str, ...] = ()
     read_application: Callable[[Application, ReadingContext], Reading] = no_descriptors
     write: Callable[[Provider, DialectTable], Writing] | None = None
@@ -513,6 +516,12 @@ def chosen_formats(names: Iterable[str] | None) -> list[Format] | None:
         UsageError: a format is unknown.
     """
     return [find_format(name)[0] for name in names or ()] or None
+
+
+def only_format(source: SourceFile, formats: Sequence[Format]) -> Format | None:
+    """Return the only format that a file is to be read as, where it may be of that; else None."""
+    only = formats[0] if len(formats) == 1 else None
+    return only if only is not None and only.may_be is not None and only.may_be(source) else None
 
 
 def detect_format(source: SourceFile, formats: Iterable[Format] | None = None) -> Format | None:

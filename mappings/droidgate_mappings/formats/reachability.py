@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final
 
-from droidgate_mappings.formats.application import Application, Component
+from droidgate_mappings.formats.application import Application, Component, usual_level
 from droidgate_mappings.model.capability import Capability, CapabilityAccess, ComponentAccess, Provider, State
 from droidgate_mappings.tables.android_names import android_name
 from droidgate_mappings.tables.loading import find_format_tables
@@ -251,7 +251,7 @@ def protection_of_level(level: str | None) -> Protection:
     """Return who can hold a permission of a protection level, None where that is not known."""
     if level is None:
         return Protection.UNKNOWN
-    words = {part.strip() for part in level.split("|")}
+    words = {part.strip() for part in usual_level(level).split("|")}
     if words & _RESTRICTED_WORDS:
         return Protection.SIGNATURE
     if "dangerous" in words:

@@ -2,6 +2,7 @@
 
 DroidgateError
 ├── InputError          a descriptor, project or archive that cannot be read (exit code 3)
+│   ├── EmptyError      it can be read and holds nothing to read: no app and no descriptor
 │   └── BudgetError     reading it would take more than the parser's budget allows
 ├── UsageError          an unknown format, dialect or option value (exit code 2)
 ├── WriteError          a target that cannot hold what it is asked to hold (exit code 3)
@@ -54,6 +55,10 @@ class InputError(DroidgateError):
         first, *others = problems
         first.others = tuple(others)
         return first
+
+
+class EmptyError(InputError):
+    """What was given can be read, and holds no app and no descriptor."""
 
 
 class BudgetError(InputError):

@@ -80,6 +80,7 @@ _MAX_STEPS: Final = 100_000
 """Keywords that are applied to the values in a schema, which can refer to itself without end."""
 _MAX_JUDGED: Final = 20_000
 """Characters of a value that is judged."""
+_REFUSED_HINT: Final = "remove it from `required`, or give it a schema that accepts a value"
 _LONGEST_CHAIN: Final = 100
 """References that are followed to find one that leads back to itself."""
 
@@ -105,32 +106,34 @@ def _check(schema: Json) -> Iterator[_Fault]:
     if isinstance(schema, bool):
         return
     stated = schema.get("$schema") if isinstance(schema, Mapping) else None
-    dialect = _dialect_of(stated)
+    dialect = dialect_of(stated)
     if dialect is None:
         yield DIALECT, "/$schema", f"{shown_json(stated)} is not a dialect of JSON Schema", {}
-        dialect = _NEWEST
+        dialect = NEWEST
     form_errors = () if is_plain_schema(schema, dialect) else tuple(_form_errors(schema, dialect))
     yield from form_errors
     if isinstance(schema, Mapping):
         yield from _Parts(schema, dialect, [inner for _, inner, *_ in form_errors]).check()
 
 
-_NEWEST: Final = "2020-12"
+NEWEST: Final = "2020-12"
+"""The dialect of a schema that states none."""
 _DIALECTS: Final = {
     **{f"//json-schema.org/draft-0{number}/schema": f"draft-0{number}" for number in (3, 4, 6, 7)},
     "//json-schema.org/draft/2019-09/schema": "2019-09",
-    "//json-schema.org/draft/2020-12/schema": _NEWEST,
-    "//json-schema.org/schema": _NEWEST,
+    "//json-schema.org/draft/2020-12/schema": NEWEST,
+    "//json-schema.org/schema": NEWEST,
 }
 
 
-def _dialect_of(stated: Json) -> str | None:
+def dialect_of(stated: Json) -> str | None:
+    """Return the id of the dialect that `$schema` states, else the newest; None for an unknown one."""
     if not isinstance(stated, str):
-        return _NEWEST
+        return NEWEST
     return _DIALECTS.get(stated.removesuffix("#").removeprefix("https:").removeprefix("http:"))
 
 
-def is_plain_schema(schema: Json, dialect: str = _NEWEST) -> bool:
+def is_plain_schema(schema: Json, dialect: str = NEWEST) -> bool:
     """Return whether a schema has only usual keywords, each with a value of its form.
 
     A schema that is not plain may be right too.
@@ -139,7 +142,7 @@ def is_plain_schema(schema: Json, dialect: str = _NEWEST) -> bool:
         schema: A JSON value.
         dialect: Id of its dialect, such as `draft-07`; older ones than that have no plain schemas.
     """
-    if dialect not in {"draft-07", "2019-09", _NEWEST}:
+    if dialect not in {"draft-07", "2019-09", NEWEST}:
         return False
     if isinstance(schema, bool):
         return True
@@ -381,7 +384,7 @@ class _Parts:
         here = f"{pointer}/$ref"
         if target is False:
             yield REFERENCE, here, f"{shown_json(reference)} leads to no schema of this document", {}
-        elif target is True and not str(reference).startswith("#") and _dialect_of(reference) is None:
+        elif target is True and not str(reference).startswith("#") and dialect_of(reference) is None:
             yield REMOTE_REFERENCE, here, f"{shown_json(reference)} is another document", {}
         passed: set[str] = set()
         while isinstance(target, str) and target not in passed and len(passed) < _LONGEST_CHAIN:
@@ -454,6 +457,9 @@ class _Parts:
             if is_closed and name not in own:
                 message = f"{name!r} is required, and `additionalProperties` refuses it"
                 yield REQUIRED, f"{pointer}/required", message, {"level": Level.ERROR}
+            elif isinstance(properties, Mapping) and _refuses_all(properties.get(name)):
+                message = f"{name!r} is required, and its schema refuses every value"
+                yield REQUIRED, f"{pointer}/required", message, {"level": Level.ERROR, "hint": _REFUSED_HINT}
             elif known is not None and name not in known:
                 yield REQUIRED, f"{pointer}/required", f"{name!r} is required and not described", {}
 
@@ -516,6 +522,10 @@ class _Parts:
                 reason = self.judge(rest, value)
                 if reason is not None:
                     yield value, reason
+
+
+def _refuses_all(schema: Json) -> bool:
+    return schema is False or (isinstance(schema, Mapping) and schema.get("not") in (True, {}))
 
 
 def _is_negated(pointer: str) -> bool:

@@ -5,7 +5,10 @@ from droidgate_mappings.formats.application import Application
 
 PACKAGE = "com.example.notes"
 STRING = "<dataTypeMetadata><id>unused</id><type>8</type></dataTypeMetadata>"
-PARAMETER = f"<parameters><id>unused</id><name>title</name><isRequired>true</isRequired>{STRING}</parameters>"
+PARAMETER = (
+    f"<parameters><id>unused</id><name>title</name><isRequired>true</isRequired>{STRING}"
+    "<description>Its first line.</description></parameters>"
+)
 RESPONSE = "<response><id>unused</id><valueType><id>unused</id><type>0</type></valueType></response>"
 
 
@@ -57,6 +60,7 @@ SCHEMA = """<xs:schema xmlns:xs="http://www.w3.org/2001/XMLSchema">
     <xs:element name="name" type="xs:string"/>
     <xs:element name="isRequired" type="xs:boolean"/>
     <xs:element name="dataTypeMetadata" type="appfn:DataType"/>
+    <xs:element name="description" type="xs:string"/>
   </xs:documentType>
   <xs:documentType name="Response"><xs:element name="valueType" type="appfn:DataType"/></xs:documentType>
   <xs:documentType name="DataType"><xs:element name="type" type="xs:long" cardinality="3"/></xs:documentType>

@@ -95,7 +95,14 @@ def test_a_function_becomes_a_document_with_what_the_indexer_adds() -> None:
         "serviceName": ["com.example.notes.NotesService"],
         "scope": ["global"],
         "description": ["Adds a note."],
-        "parameters": [{"name": ["title"], "isRequired": [True], "dataTypeMetadata": [{"type": [8]}]}],
+        "parameters": [
+            {
+                "name": ["title"],
+                "isRequired": [True],
+                "dataTypeMetadata": [{"type": [8]}],
+                "description": ["Its first line."],
+            }
+        ],
         "response": [{"valueType": [{"type": [0]}]}],
         "functionId": [ADD],
     }

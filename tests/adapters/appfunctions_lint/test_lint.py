@@ -108,6 +108,9 @@ FILES: dict[str, tuple[str, Level, str]] = {
         file_with(response="", extra="<schemaName>addNote</schemaName><schemaVersion>1</schemaVersion>"
         "<schemaCategory>notes</schemaCategory>")),
     "no-description": rule(file_with(description=""), level=NOTED),
+    "no-parameter-description": rule(
+        file_with(parameters=PARAMETER.replace("<description>Its first line.</description>", "")),
+        level=NOTED),
     "unknown-type": rule(of_type("<type>9</type>"), of_type("<type>10</type>")),
     "empty-object": rule(of_type("<type>3</type>"), of_type(f"<type>3</type>{PROPERTY}")),
     "unnamed-one-of": rule(of_type("<type>14</type>"),
@@ -263,8 +266,9 @@ def test_an_app_that_breaks_a_rule_gets_its_finding_and_a_mended_one_does_not(ru
 @pytest.mark.parametrize(("mark", "found"), [
     ("/** Adds. */ @AppFunction", ["no-description"]),
     ("@AppFunction(isDescribedByKDoc = true)", ["no-description"]),
-    ("/** Adds. */ @AppFunction(isDescribedByKDoc = true)", []),
-], ids=["KDoc that is not used", "no KDoc", "KDoc that is used"])  # fmt: skip
+    ("/** Adds. */ @AppFunction(isDescribedByKDoc = true)", ["no-parameter-description"]),
+    ("/** Adds.\n * @param x what is added\n */ @AppFunction(isDescribedByKDoc = true)", []),
+], ids=["KDoc that is not used", "no KDoc", "KDoc of the function", "KDoc of both"])  # fmt: skip
 def test_a_kotlin_function_that_agents_see_without_a_description_is_reported(
     mark: str, found: list[str]
 ) -> None:

@@ -133,6 +133,17 @@ COMPONENTS: dict[str, tuple[str, str]] = {
 }  # fmt: skip
 
 
+# Section 2 of the specification (reference mobile-mcp-and-mmcp 3) states one action, and not `exported`.
+EXAMPLE = component_xml(VALUE, actions=(ADVERTISE,), attributes="")
+
+
+def test_the_example_of_the_specification_has_no_error() -> None:
+    assert {(item.code, item.level) for item in lint_app(EXAMPLE)} == {
+        ("mmcp-call-action", Level.WARNING),
+        ("mmcp-exported", Level.WARNING),
+    }
+
+
 @titled(("rule", "breaks", "keeps"), MANIFESTS)
 def test_a_manifest_breaks_or_keeps_a_rule(rule: str, breaks: Json, keeps: Json) -> None:
     assert rule in {item.code for item in lint_json(breaks)}

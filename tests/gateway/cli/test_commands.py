@@ -265,6 +265,20 @@ def test_a_finding_in_a_json_document_has_the_pointer_of_its_place(droidgate: Ru
     assert f"planted.json:{inside}/c/minimum " in printed
 
 
+@pytest.mark.parametrize(("tool", "codes"), [
+    ('{"name": "a", "description": "b"}', {"mcp-input-schema"}),
+    ('{"name": "a", "description": "b", "outputSchema": []}', {"mcp-input-schema", "mcp-output-schema"}),
+])  # fmt: skip
+def test_a_lone_tool_without_an_input_schema_is_checked_where_its_format_is_named(
+    tool: str, codes: set[str], droidgate: Runner
+) -> None:
+    Path("tool.json").write_text(tool)
+    found = findings(droidgate, "tool.json", "--from", "mcp")
+    assert {item["code"] for item in found if item["source"].get("inner")} >= {"mcp-input-schema"}
+    assert codes <= {item["code"] for item in found}
+    assert droidgate("lint", "tool.json").code == 3
+
+
 def test_lint_threshold_decides_the_exit_code(droidgate: Runner) -> None:
     Path("timer/app/src/main/AndroidManifest.xml").write_text(
         TIMER_MANIFEST.replace('android:exported="true"', 'android:exported="false"')

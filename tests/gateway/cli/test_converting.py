@@ -436,10 +436,21 @@ LEVELS = [
     ('protectionLevel="system|signature"', 'protectionLevel="signatureOrSystem"', None, 0),
     ("", 'protectionLevel="normal"', None, 0),
 ]
+# aapt2 refuses numbers, which aapt took.
+NUMBERS = [
+    ('protectionLevel="0x2"', 'protectionLevel="signature"', None, 0),
+    ('protectionLevel="2"', 'protectionLevel="signature"', None, 0),
+    ('protectionLevel="3"', 'protectionLevel="signature|privileged"', None, 0),
+    ('protectionLevel="0x2"', 'protectionLevel="dangerous"', "security", 1),
+]
+TREES, APKS, TREE_AND_APK = ("tree", "tree"), ("apk", "apk"), ("tree", "apk")
+LEVELS_OF_SIDES = [
+    *((kinds, *row) for row in LEVELS for kinds in (TREES, APKS, TREE_AND_APK)),
+    *((kinds, *row) for row in NUMBERS for kinds in (TREES, TREE_AND_APK)),
+]
 
 
-@pytest.mark.parametrize("kinds", [("tree", "tree"), ("apk", "apk"), ("tree", "apk")], ids=" and ".join)
-@pytest.mark.parametrize(("before", "after", "weight", "code"), LEVELS)
+@pytest.mark.parametrize(("kinds", "before", "after", "weight", "code"), LEVELS_OF_SIDES)
 def test_the_level_of_the_permission_that_an_app_declares_for_its_service_is_compared(
     kinds: tuple[str, str], before: str, after: str, weight: str | None, code: int, droidgate: Runner
 ) -> None:

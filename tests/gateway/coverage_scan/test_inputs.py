@@ -605,6 +605,30 @@ def test_a_page_says_where_a_scan_counts_otherwise_than_inspect(scan: Scan, tmp_
     assert "2 capabilities of an app and of a descriptor: counted twice, by `inspect` once" in page
 
 
+def test_a_page_says_which_providers_inspect_does_not_count(scan: Scan, tmp_path: Path) -> None:
+    apps = tmp_path / "apps"
+    apps.mkdir()
+    # Each is read by itself: an app's manifest, its tools again, and an app that answers a broadcast only.
+    manifest = {"instructions": "Says hello.", "tools": [{"name": "hi", "parameters": {"type": "object"}}]}
+    value = f"<meta-data android:name='mMCP_manifest' android:value='{json.dumps(manifest)}'/>"
+    advertised = _component("activity", "com.example.mMCP.ACTION_TOOL_ADVERTISE", value)
+    asked = _component("receiver", "com.example.ACTION_MMCP_DISCOVERY")
+    for name, content in (("one.xml", advertised), ("two.xml", asked), ("tools.json", json.dumps(manifest))):
+        (apps / name).write_text(content)
+    assert len(read_source(str(apps)).providers) == 1
+    page = scan(apps).out
+    assert "1 capability of an app and of a descriptor: counted twice, by `inspect` once" in page
+    assert "1 provider with capabilities only on request: counted here, not by `inspect`" in page
+
+
+def _component(element: str, action: str, content: str = "") -> str:
+    return (
+        '<manifest xmlns:android="http://schemas.android.com/apk/res/android" package="a.b"><application>'
+        f'<{element} android:name=".Tools" android:exported="true"><intent-filter>'
+        f'<action android:name="{action}"/></intent-filter>{content}</{element}></application></manifest>'
+    )
+
+
 def test_a_page_says_that_what_discover_found_of_an_app_next_to_it_is_counted_twice(
     scan: Scan, tmp_path: Path
 ) -> None:

@@ -90,6 +90,7 @@ UNDER_RESULT = [
         "unavailable: dev.notes.WithStore#stored is not implemented yet",
     ),
 ]
+FLOAT = (f"{OWNER}float", {"value": 0.5})
 SUSPENDED = (f"{OWNER}suspended", {"title": "t", "count": 1})
 BY_TEXTS = [
     (
@@ -113,7 +114,8 @@ BY_TEXTS = [
 @pytest.mark.slow
 @pytest.mark.timeout(600)
 @pytest.mark.parametrize(("language", "target", "calls"), [
-    pytest.param("kotlin", "mobile-mcp+1.0", [*UNDER_RESULT, (*SUSPENDED, {"result": note("t")})],
+    pytest.param("kotlin", "mobile-mcp+1.0",
+        [*UNDER_RESULT, (*SUSPENDED, {"result": note("t")}), (*FLOAT, {"result": 0.5})],
         id="Kotlin calls suspend functions, and puts the result under its key"),
     pytest.param("java", "mobile-mcp+1.0",
         [*UNDER_RESULT, (*SUSPENDED, "unavailable: dev.notes.Notes#suspended is not implemented yet")],
@@ -148,6 +150,7 @@ import androidx.appfunctions.AppFunction
 import androidx.appfunctions.AppFunctionContext
 class Tracing { @AppFunction fun trace(context: AppFunctionContext) {} }
 """
+JAVA_RESERVES = "float, or its class, has a name that Java or Kotlin reserves"
 JAVA_LACKS = "suspended is a suspend function, which Java cannot call; --language kotlin can"
 
 
@@ -162,6 +165,7 @@ def test_a_comment_says_what_a_call_lacks(language: Language, tmp_path: Path) ->
     lacking = re.findall(r"(\w+\.\w+) is not called: (.*?)\. ", text)
     assert lacking == [
         ("Notes.disabled", "it is disabled until the app enables it"),
+        *([("Notes.float", JAVA_RESERVES)] * (language == "java")),
         *([("Notes.suspended", JAVA_LACKS)] * (language == "java")),
         ("Notes.takesNote", "note is of type dev.notes.Note, which is not made from JSON here"),
         ("Tracing.trace", "trace is in the source set debug only"),

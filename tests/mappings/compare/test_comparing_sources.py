@@ -4,6 +4,7 @@ What one side of `diff` could not read is neither gone nor new.
 """
 
 import json
+import subprocess
 from pathlib import Path
 from typing import Any
 
@@ -158,3 +159,53 @@ def test_nothing_that_can_be_read_is_said_once(droidgate: Runner, tmp_path: Path
     assert "no descriptor" not in ran.err
     assert "error: " in ran.err
     assert "nothing in it can be read" in ran.err
+
+
+ONE_TOOL = {"tools.json": '{"tools": [{"name": "add", "inputSchema": {"type": "object"}}]}'}
+
+
+@pytest.mark.parametrize(("old", "new", "code", "changes"), [
+    pytest.param(ONE_TOOL, {}, 1, [["breaking", "the provider is gone, with 1 capability: add"]],
+        id="all that was declared is gone"),
+    pytest.param({}, ONE_TOOL, 0, [["compatible", "the provider is new, with 1 capability: add"]],
+        id="all that is declared is new"),
+    pytest.param({}, {}, 3, None, id="nothing is declared on either side"),
+    pytest.param(ONE_TOOL, None, 3, None, id="a side that cannot be read is not empty"),
+    pytest.param(ONE_TOOL, {"tools.json": ONE_TOOL["tools.json"][:-2]}, 3, None,
+        id="a broken descriptor is not gone"),
+])  # fmt: skip
+@pytest.mark.parametrize("source", ["folder", "revision"])
+def test_a_side_without_a_descriptor_is_empty(
+    source: str,
+    old: dict[str, str],
+    new: dict[str, str] | None,
+    code: int,
+    changes: list[list[str]] | None,
+    droidgate: Runner,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    sides = "old", "new"
+    for name, files in zip(sides, (old, new), strict=True):
+        if files is not None:
+            (tmp_path / name).mkdir()
+            write_tree(tmp_path / name, {**files})
+    if source == "revision":
+        git = ("git", "-c", "user.name=T", "-c", "user.email=t@example.com", "-C", "old")
+        for arguments in (("init", "-q"), ("add", "."), ("commit", "-q", "--allow-empty", "-m", "old")):
+            subprocess.run([*git, *arguments], check=True)
+        monkeypatch.chdir(tmp_path / "old")
+        sides = "git:HEAD", "../new"
+    ran = droidgate("diff", *sides, "--fail-on", "breaking")
+    assert ran.code == code
+    if changes is None:
+        return
+    document = droidgate.document("diff", *sides)
+    (provider,) = document["comparison"]["providers"]
+    assert [[item["weight"], item["message"]] for item in provider["changes"]] == changes
+    assert "holds no Android project and no descriptor" in ran.err
+    kind = "archive" if source == "revision" and not old else "folder"
+    assert [item["message"] for item in document["problems"]] == [
+        f"the {kind} holds no Android project and no descriptor"
+    ]

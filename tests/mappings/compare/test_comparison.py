@@ -181,6 +181,8 @@ TYPES: list[tuple[str, Schema, Schema, str, tuple[str, str]]] = [
         object_(), "keyword-changed", WIDER),
     ("a format of another type", integer(format="date"), integer(), "notation-changed", WORDS),
     ("another meta-schema", text(**{"$schema": "a"}), text(**{"$schema": "b"}), "keyword-changed", HARMLESS),
+    ("the meta-schema of those that state none", text(),
+        text(**{"$schema": "https://json-schema.org/draft/2020-12/schema"}), "notation-changed", WORDS),
 ]  # fmt: skip
 
 
@@ -217,6 +219,10 @@ def _tasks(support: str | None) -> Provider:
     return _provider(Capability(id="do", extensions=facts), protocol="mcp")
 
 
+def _facts(format_id: str, **facts: Any) -> Provider:
+    return _do(protocol=format_id, extensions={format_id: facts})
+
+
 def _dialect(name: str) -> Provider:
     return _do(protocol="mobile-mcp", dialect=name)
 
@@ -242,9 +248,9 @@ PROVIDERS: dict[str, tuple[Provider, Provider, list[tuple[str, str]]]] = {
     "what destroyed keeps": (_effects(Effects(destructive=True)), _effects(Effects(destructive=False)),
         [("effect-changed", "compatible")]),
     "a definition that nobody reaches changes": (_provider(definitions={"Lone": STRING}),
-        _provider(definitions={"Lone": ScalarType(kind="boolean")}), [("type-changed", "compatible")]),
+        _provider(definitions={"Lone": ScalarType(kind="boolean")}), [("type-changed", "text-only")]),
     "a definition that nobody reaches appears": (_provider(), _provider(definitions={"Lone": STRING}),
-        [("definition-changed", "compatible")]),
+        [("definition-changed", "text-only")]),
     "a definition that arguments have gets an optional property": (
         _do(ObjectType(properties={"s": Property(type=RefType(name="Shape"))}), definitions=SHAPE),
         _do(ObjectType(properties={"s": Property(type=RefType(name="Shape"))}),
@@ -267,13 +273,18 @@ PROVIDERS: dict[str, tuple[Provider, Provider, list[tuple[str, str]]]] = {
     "a dialect with other calls": (_dialect("1.0"), _dialect("1.0-input"), OTHER_DIALECT),
     "a dialect that nobody knows": (_dialect("1.0"), _dialect("unheard-of"), OTHER_DIALECT),
     "the name of a file inside of an app": (FUNCTIONS, _functions_file("appfunctions"), []),
+    "the capability file is renamed": (_facts("mobile-mcp", resource="@xml/a"),
+        _facts("mobile-mcp", resource="@xml/b"), []),
+    "a list of tools becomes a response": (_facts("mcp", **{"document 2025-11-25": {"layout": None}}),
+        _facts("mcp", **{"document 2025-11-25": {"layout": {"jsonrpc": "2.0"}}}),
+        [("notation-changed", "text-only")]),
     "the same fact of another format": (FUNCTIONS, _functions_file("mmcp"),
         [("extension-changed", "compatible")]),
     "tasks become required": (_tasks("optional"), _tasks("required"), [("calling-changed", "breaking")]),
     "tasks become forbidden": (_tasks("optional"), _tasks("forbidden"), [("calling-changed", "breaking")]),
     "tasks become possible": (_tasks(None), _tasks("optional"), [("calling-changed", "compatible")]),
     "tasks need not be": (_tasks("required"), _tasks("optional"), [("calling-changed", "compatible")]),
-    "not stated is forbidden": (_tasks(None), _tasks("forbidden"), [("extension-changed", "compatible")]),
+    "not stated is forbidden": (_tasks(None), _tasks("forbidden"), [("notation-changed", "text-only")]),
     "tasks in a word that nobody knows": (_tasks("optional"), _tasks("maybe"),
         [("calling-changed", "not-decided")]),
     "texts": (_provider(Capability(id="do", description="a", title="t", version="1"), name="n"),

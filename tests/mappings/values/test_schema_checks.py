@@ -121,6 +121,11 @@ FAULTS: dict[str, tuple[str, Level, str, Json, Json]] = {
     "a required name that nothing else may have":
         ("required-unknown", ERROR, "/required", {**has(a={}), "required": ["b"], **CLOSED},
         {**has(b={}), "required": ["b"], **CLOSED}),
+    "a required name whose schema is false":
+        ("required-unknown", ERROR, "/required", {**has(a=False), "required": ["a"]}, has(a=False)),
+    "a required name whose schema excludes everything":
+        ("required-unknown", ERROR, "/required", {**has(a={"not": {}}), "required": ["a"]},
+        {**has(a={"not": {"const": 1}}), "required": ["a"]}),
     "a minimum above the maximum":
         ("bounds", ERROR, "/minimum", {"minimum": 5, "maximum": 3}, {"minimum": 3, "maximum": 3}),
     "limits that exclude the number between them":

@@ -21,6 +21,8 @@ from droidgate.coverage.scan_results import KNOWN, PART
 from droidgate.sources.catalogs.catalog_files import CATALOG_FILE
 from droidgate.sources.catalogs.catalog_rows import LEFT_OUT
 from droidgate.sources.source_paths import printable
+from droidgate_mappings.formats.format import found_by
+from droidgate_mappings.model.capability import Provider
 from droidgate_mappings.model.errors import BudgetError, InputError
 
 if TYPE_CHECKING:
@@ -35,10 +37,14 @@ _LATE: Final = "SELECT source FROM sources WHERE outcome = 'out-of-time'"
 _SAME_CONTENT: Final = "SELECT count(unit) - count(DISTINCT unit) FROM sources WHERE outcome = 'read'"
 _DECLARED_TWICE: Final = """
 SELECT count(DISTINCT (c.unit, c.provider, c.capability)) FROM capabilities c
+JOIN providers p ON p.unit = c.unit AND p.provider = c.provider
 JOIN sources s ON s.unit = c.unit AND s.kind = 'descriptor'
-JOIN capabilities o ON o.protocol = c.protocol AND o.digest = c.digest
-JOIN sources a ON a.unit = o.unit AND a.kind <> 'descriptor'
+JOIN capabilities o ON o.protocol = c.protocol AND o.digest = c.digest AND o.unit <> c.unit
 JOIN providers w ON w.unit = o.unit AND w.provider = o.provider AND w.component IS NOT NULL
+JOIN sources a ON a.unit = o.unit AND (a.kind <> 'descriptor' OR p.component IS NULL)
+"""
+_WITHOUT_CAPABILITIES: Final = """
+SELECT protocol, dialect, count(*) FROM providers WHERE capabilities = 0 GROUP BY protocol, dialect
 """
 
 _IN_VARIANTS: Final = "SELECT count(*) FROM capabilities WHERE len(variants) > 0"
@@ -143,7 +149,7 @@ def _left_out(result: ScanResult) -> list[Block]:
 
 
 def _counted_otherwise(result: ScanResult) -> list[Block]:
-    """Return why `inspect` may count more or fewer capabilities of the same sources."""
+    """Return why `inspect` may count more or fewer providers and capabilities of the same sources."""
     ((equal_sources,),) = result.catalog.ask(_SAME_CONTENT)
     ((twice,),) = result.catalog.ask(_DECLARED_TWICE)
     ((others,),) = result.catalog.ask(_IN_VARIANTS)
@@ -157,6 +163,14 @@ def _counted_otherwise(result: ScanResult) -> list[Block]:
     if twice:
         declared = amount(twice, "capability", "capabilities")
         lines.append(Line(f"{declared} of an app and of a descriptor: counted twice, by `inspect` once"))
+    silent = sum(
+        count
+        for protocol, dialect, count in result.catalog.ask(_WITHOUT_CAPABILITIES)
+        if found_by(Provider(protocol=protocol, dialect=dialect)) is not None
+    )
+    if silent:
+        counted = amount(silent, "provider")
+        lines.append(Line(f"{counted} with capabilities only on request: counted here, not by `inspect`"))
     return [*lines, Line()] if lines else []
 
 

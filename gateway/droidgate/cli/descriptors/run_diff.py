@@ -14,7 +14,7 @@ from droidgate.cli.output.pages import Block, Heading, Line, Table, print_warnin
 from droidgate.cli.output.reports import Report
 from droidgate.cli.output.safe_text import one_line
 from droidgate.cli.read_sources import print_problem, read_all
-from droidgate.sources.differences import diff
+from droidgate.sources.differences import diff, read_sides
 from droidgate_mappings.compare import (
     WEIGHTS,
     Change,
@@ -62,8 +62,13 @@ def diff_sources(options: Diff) -> Report:
     if options.old == options.new == "-":
         message = "standard input cannot be both sides"
         raise UsageError(message, hint="name a file for one of them")
-    before = read_all([options.old], only=options.only, strict=options.strict, variant=options.variant)
-    after = read_all([options.new], only=options.only, strict=options.strict, variant=options.variant)
+    before, after, empty = read_sides(
+        options.old,
+        options.new,
+        lambda source: read_all([source], only=options.only, strict=options.strict, variant=options.variant),
+    )
+    for error in empty:
+        print_problem(error)
     acceptance = Acceptance(diff(before, after))
     if options.accept is not None:
         acceptance = accept_changes(acceptance.left, options.accept, _place_of)
@@ -83,7 +88,7 @@ def diff_sources(options: Diff) -> Report:
             counts=count_weights(comparison.all_changes()),
             comparison=comparison,
             accepted=acceptance.matched,
-            problems=[*before.problems, *after.problems, *acceptance.notes],
+            problems=[*empty, *before.problems, *after.problems, *acceptance.notes],
         ),
         ExitCode.FINDINGS if reached else ExitCode.OK,
         findings=lambda: _findings_of(comparison, [*before.providers, *after.providers]),

@@ -57,6 +57,9 @@ class Notes {
     fun numbers(context: AppFunctionContext, item: Int): IntArray = IntArray(item) { it }
 
     @AppFunction
+    fun float(context: AppFunctionContext, value: Float): Float = value
+
+    @AppFunction
     fun nothing(context: AppFunctionContext) { }
 
     @AppFunction
