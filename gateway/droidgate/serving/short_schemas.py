@@ -38,7 +38,7 @@ _FEWEST: Final = 2
 _PLACED_WITH: Final = _ANNOTATIONS | {"type", "$defs"}
 """What may be next to a reference that its definition takes the place of."""
 _OBJECT_WORDS: Final = {"type", "properties", "required"} | _TEXTS
-_SHORT_NAME: Final = re.compile(r"[A-Za-z0-9_$-]+\Z")
+_SHORT_NAME: Final = re.compile(r"[A-Za-z0-9_$-]+")
 _DEFINITIONS: Final = "#/$defs/"
 _MOST_PLACED: Final = 32
 _DEEPEST: Final = 32
@@ -168,7 +168,7 @@ def _short_names(names: Iterable[str]) -> list[str]:
     """Return the last parts of names (`a.b.Note`), or the names where two would be the same."""
     every = list(names)
     last = [name.rpartition(".")[2] for name in every]
-    is_short = len(set(last)) == len(last) and all(map(_SHORT_NAME.match, last))
+    is_short = len(set(last)) == len(last) and all(map(_SHORT_NAME.fullmatch, last))
     return last if is_short else every
 
 

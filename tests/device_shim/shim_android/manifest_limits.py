@@ -7,13 +7,13 @@ from typing import Any
 from unittest.mock import patch
 
 from device_shim.shim_builder.built_samples import KEY, shim_of, source_app
+from droidgate_android.apk import pack as packing
 from droidgate_android.apk.apk_application import read_application
 from droidgate_android.apk.pack import Packing, pack
 from droidgate_android.apk.packed_manifest import AppFacts
 from droidgate_android.apk.reader import open_apk
 from droidgate_mappings.model.capability import Capability
 from droidgate_mappings.model.types import ObjectType
-from droidgate_shim.builder import shims
 
 PACKAGE = "com.acme.limits"
 META_DATA = 32_768
@@ -97,7 +97,7 @@ def _shims(more: int) -> Packing:
         return shim_of(source_app(tool), advertise=frozenset({"mmcp"})).apk
 
     rest = META_DATA - len(manifest_for_agents(build(3)))
-    with patch.object(shims, "pack", packed):
+    with patch.object(packing, "pack", packed):
         apk = build(3 + rest)
     assert len(manifest_for_agents(apk)) == META_DATA + more
     return packings[0]

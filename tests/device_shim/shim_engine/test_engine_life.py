@@ -17,7 +17,7 @@ from device_shim.shim_engine.engine_samples import engine, s1
 from droidgate_mappings.values.failures import Failure
 from droidgate_shim.engine.authority import CallLimits, Carrier
 from droidgate_shim.engine.backends import ActivityAnswer, BroadcastAnswer
-from droidgate_shim.engine.engine import Answer, Ask, Effect, Engine, Send
+from droidgate_shim.engine.engine import ASKING_MS, Answer, Ask, Effect, Engine, Send
 from droidgate_shim.engine.rates import Rates
 
 Caller = tuple[Carrier, int]
@@ -106,7 +106,7 @@ class Driver:
             package, deadline_ms = CAPABILITIES[capability]
             number = self.accepted
             self.accepted += 1
-            deadline = self.now + deadline_ms
+            deadline = self.now + (ASKING_MS if is_asking else deadline_ms)
             self.open.append(Expected(caller, request_id, package, deadline, number, reply, is_asking))
             self.handles[number] = effect.call
         else:

@@ -473,9 +473,9 @@ def test_each_argument_is_a_line_in_both_questions(
     assert choices == (["once"] if is_cut else ["once", "always"])
 
     text, allowed, remember = asked_on_terminal(arguments, "a\n", width=width)
-    begun = [line for line in text.split("\n") if line.startswith("  - ")]
+    begun = [line for line in text.split("\n") if line.startswith("  -")]
     assert len(begun) == len(lines)
-    assert all(line.startswith((" " * 8, "  - ")) for line in text.partition("length\n")[2].split("\n")[:-1])
+    assert all(line.startswith((" " * 8, "  -")) for line in text.partition("length\n")[2].split("\n")[:-1])
     assert re.sub(r"\s", "", "".join(f"-{line}" for line in lines)) in re.sub(r"\s", "", text)
     assert ("always" in text) is not is_cut
     assert (allowed, remember) == (not is_cut, not is_cut)

@@ -13,10 +13,9 @@ from hypothesis import given, strategies as st
 
 from counted_work import count_calls
 from droidgate.cli.phone import run_phone_start
-from droidgate.sources import folders
+from droidgate.sources import folders, resources
 from droidgate.sources.android_project import application_from_tree
 from droidgate.sources.folder_files import MAX_LEVELS
-from droidgate.sources.resources import ResourceFile
 from droidgate.sources.text_manifest import is_manifest
 from droidgate_android.projects.project_files import read_project_file
 from droidgate_mappings.formats.application import Application, names_pointed_to
@@ -338,13 +337,13 @@ def test_many_values_in_many_files_are_read_once(tmp_path: Path, monkeypatch: py
     items = "".join(f'<service android:name="@string/s{number % 300}_1"/>' for number in range(2000))
     write_tree(tmp_path, {"AndroidManifest.xml": manifest(items)})
     reads: Counter[str] = Counter()
-    read_one = ResourceFile.read
+    parse = resources.parse_xml
 
-    def read_counted(file: ResourceFile) -> bytes:
-        reads[file.path] += 1
-        return read_one(file)
+    def parse_counted(data: bytes, path: str) -> resources.Element:
+        reads[path] += 1
+        return parse(data, path=path)
 
-    monkeypatch.setattr(ResourceFile, "read", read_counted)
+    monkeypatch.setattr(resources, "parse_xml", parse_counted)
     (application,) = read(tmp_path).applications
     assert application.components[-1].name == "x"
     assert sorted(Counter(reads.values()).items()) == [(1, 300)]

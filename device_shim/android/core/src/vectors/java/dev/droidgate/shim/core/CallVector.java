@@ -7,6 +7,9 @@ import java.util.Map;
 
 /** One vector of the op {@code call}: a request, a shim, and what the backend does. */
 final class CallVector implements Clock, Backend, Questions, Answers {
+    /** How long a question waits for the user, in milliseconds. */
+    private static final long ASKING_TIME = 120_000;
+
     private final Map<String, Object> vector;
     private final List<Object> behaviours;
     private final RouteTable routes;
@@ -46,7 +49,7 @@ final class CallVector implements Clock, Backend, Questions, Answers {
             }
         }
         if (outcome == null) {
-            now += (route == null ? asked.route : route).deadline;
+            now += route == null ? ASKING_TIME : route.deadline;
             engine.expire();
         }
         if (asked != null) {
