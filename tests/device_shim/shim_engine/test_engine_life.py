@@ -180,7 +180,7 @@ class Driver:
         assert self.answers == self.accepted + self.refused - len(self.open)
 
     def check_nothing_kept(self) -> None:
-        self.check(self.engine.expire(self.now + 100_000), self.pass_time(100_000))
+        self.check(self.engine.expire(self.now + ASKING_MS), self.pass_time(ASKING_MS))
         self.check_handles()
         if self.replies:
             # A circle would keep them until then.

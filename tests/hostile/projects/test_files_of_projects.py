@@ -13,14 +13,14 @@ from hypothesis import given, strategies as st
 
 from counted_work import count_calls
 from droidgate.cli.phone import run_phone_start
-from droidgate.sources import folders, resources
+from droidgate.sources import folders
 from droidgate.sources.android_project import application_from_tree
 from droidgate.sources.folder_files import MAX_LEVELS
 from droidgate.sources.text_manifest import is_manifest
 from droidgate_android.projects.project_files import read_project_file
 from droidgate_mappings.formats.application import Application, names_pointed_to
 from droidgate_mappings.model.errors import BudgetError, InputError
-from droidgate_mappings.text.xml_text import find_encoding
+from droidgate_mappings.text.xml_text import Element, find_encoding, parse_xml
 from gateway.cli.program_runs import Run, run_process
 from gateway.sources.formats_of_tests import manifest, read, service, write_tree
 from strategies import damaged
@@ -337,13 +337,12 @@ def test_many_values_in_many_files_are_read_once(tmp_path: Path, monkeypatch: py
     items = "".join(f'<service android:name="@string/s{number % 300}_1"/>' for number in range(2000))
     write_tree(tmp_path, {"AndroidManifest.xml": manifest(items)})
     reads: Counter[str] = Counter()
-    parse = resources.parse_xml
 
-    def parse_counted(data: bytes, path: str) -> resources.Element:
+    def parse_counted(data: bytes, path: str) -> Element:
         reads[path] += 1
-        return parse(data, path=path)
+        return parse_xml(data, path=path)
 
-    monkeypatch.setattr(resources, "parse_xml", parse_counted)
+    monkeypatch.setattr("droidgate.sources.resources.parse_xml", parse_counted)
     (application,) = read(tmp_path).applications
     assert application.components[-1].name == "x"
     assert sorted(Counter(reads.values()).items()) == [(1, 300)]
