@@ -102,7 +102,7 @@ class NamedFile:
         reference: The resource.
         component: The element with the meta-data.
         meta_data: The meta-data.
-        dialect: The form that its name stands for.
+        dialect: The form that its name belongs to.
     """
 
     reference: str

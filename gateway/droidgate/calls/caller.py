@@ -294,7 +294,7 @@ class Caller:
 
         Args:
             targets: Capabilities of the phone.
-            client: Who calls; `*` at its end stands for the rest of any name, so that a rule has to deny all
+            client: Who calls; `*` at its end matches the rest of any name, so that a rule has to deny all
                 such clients.
 
         Raises:

@@ -6,7 +6,7 @@ Nothing heavy is imported here, nor where commands are declared: completions rea
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from copy import copy
 from dataclasses import dataclass
 from enum import Enum
@@ -201,23 +201,32 @@ class Command(Options):
 
     def prepare(self) -> Callable[[], int]:
         """Do the work, and return what prints its report and returns the exit code."""
-        forms: list[Form] = [form for form in _FORMS if getattr(self, f"as_{form}", False)]
-        if len(forms) > 1:
-            message = f"--{forms[0]} and --{forms[1]} exclude each other"
-            raise UsageError(message, hint="choose one of them")
-        self._check_sources(forms)
+        form = self.form
+        self._check_sources(form)
         module, _, name = self._work.partition(":")
         work: Callable[[Command], Report | int] = getattr(import_module(module), name)
         result = work(self)
-        return (lambda: result) if isinstance(result, int) else result.prepare(*forms)
+        return (lambda: result) if isinstance(result, int) else result.prepare(form)
 
-    def _check_sources(self, forms: Iterable[Form]) -> None:
+    @property
+    def form(self) -> Form:
+        """The form of its report that is asked for.
+
+        Raises:
+            UsageError: two are.
+        """
+        forms = [form for form in _FORMS if getattr(self, f"as_{form}", False)]
+        if len(forms) > 1:
+            message = f"--{forms[0]} and --{forms[1]} exclude each other"
+            raise UsageError(message, hint="choose one of them")
+        return forms[0] if forms else "text"
+
+    def _check_sources(self, form: Form) -> None:
         """Raise where the last source is the file that a report should go into: reports are printed."""
         *_, last = getattr(self, "sources", None) or [""]
-        for form in forms:
-            if last.endswith((".sarif", ".sarif.json", ".md", ".json")) and not Path(last).exists():
-                hint = f"to write it into a file, end the command with: --{form} > {last}"
-                raise UsageError(f"--{form} prints its report, and takes no file", hint=hint)
+        if form != "text" and last.endswith((".sarif", ".md", ".json")) and not Path(last).exists():
+            hint = f"to write it into a file, end the command with: --{form} > {last}"
+            raise UsageError(f"--{form} prints its report, and takes no file", hint=hint)
 
 
 class PagedCommand(Command):

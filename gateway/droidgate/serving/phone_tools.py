@@ -148,7 +148,7 @@ MAX_CALLS: Final = 16
 MAX_NOTES: Final = 20
 """Most texts in a result that say what droidgate noticed."""
 EVERY_CLIENT: Final = "mcp:*"
-"""Stands for the id of any client; `Client.id` has one."""
+"""Matches the id of any client; `Client.id` has one."""
 _SEVERAL: Final = "several phones"
 """Namespace of names that begin with a serial number."""
 

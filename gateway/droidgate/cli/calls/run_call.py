@@ -307,7 +307,7 @@ def explain_and_report(request: CallRequest, options: Call) -> int:
     """
     plan = _caller(options).explain(request)
     report = Report(lambda: _plan_lines(plan), lambda: plan_document(plan), is_data=True)
-    return report.print("json" if options.as_json else "text")
+    return report.print(options.form)
 
 
 def _point_to_parameters(error: CallError, capability: str, serial: str | None) -> None:

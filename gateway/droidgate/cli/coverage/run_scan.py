@@ -96,7 +96,7 @@ def scan_sources(options: Scan) -> int:
     with ProgressLine() as progress:
         result = scan(*options.sources, catalog=folder, options=scan_options, watcher=progress)
     report = Report(lambda: scan_page(result), lambda: _document(result), files={folder: status})
-    report.print("json" if options.as_json else "text")
+    report.print(options.form)
     if result.out_of_time:
         raise _late(result, options)
     if result.catalog.rows["apps"] or result.outcomes.get("read"):

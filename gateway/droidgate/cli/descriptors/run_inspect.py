@@ -181,9 +181,8 @@ def _limited_to(read: Providers, name: str) -> Providers:
     for provider in read.providers:
         named = []
         for capability in provider.capabilities:
-            key = key_of(provider, capability.id, user=0)
             ids |= {capability.id: capability.id, last_part(capability.id): capability.id}
-            if name in {capability.id, f"{provider.package}/{capability.id}"} or names_capability(name, key):
+            if names_capability(name, key_of(provider, capability.id, user=0)):
                 named.append(capability)
         if named:
             found.append(provider.model_copy(update={"capabilities": tuple(named)}))

@@ -54,9 +54,7 @@ def discover(options: Discover) -> int:
         print_problem(problem)
     nothing_was_read = bool(problems) and not any(app.providers for app in phone.apps)
     code = ExitCode.INPUT if nothing_was_read else ExitCode.OK
-    Report(lambda: discovery_page(phone), lambda: _document(phone, problems)).print(
-        "json" if options.as_json else "text"
-    )
+    Report(lambda: discovery_page(phone), lambda: _document(phone, problems)).print(options.form)
     print_note(counts_line(phone))
     return code
 

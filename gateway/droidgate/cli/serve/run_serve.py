@@ -124,7 +124,7 @@ def _print_plan(options: Serve) -> int:
             ),
         ),
     )
-    report.print("json" if options.as_json else "text")
+    report.print(options.form)
     if not options.as_json:
         _print_mode(provider, options)
     return ExitCode.OK

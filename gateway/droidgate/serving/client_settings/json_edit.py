@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, Final
 
+from droidgate.serving.client_settings import HINT_OF_DAMAGED
 from droidgate_mappings.model.errors import InputError
 from droidgate_mappings.text.json_text import parse_json
 
@@ -20,7 +21,6 @@ _STRING_OR_COMMENT: Final = re.compile(r'"(?:[^"\\\n]|\\.)*+"?|//[^\n]*+|/\*(?:[
 _TRAILING_COMMA: Final = re.compile(r'"(?:[^"\\\n]|\\.)*+"?|,(?=\s*+[}\]])')
 _SPACE: Final = re.compile(r"[ \t\r\n]*+")
 _INDENT: Final = "  "
-_HINT: Final = "mend the file, or move it away"
 _DECODER: Final = json.JSONDecoder()
 
 
@@ -49,9 +49,9 @@ def read_settings(text: str, *, path: str, comments: bool) -> dict[str, Any]:
     try:
         value = parse_json(plain, path=path)
     except InputError as error:
-        raise InputError(error.message, place=error.place, hint=error.hint or _HINT) from error
+        raise InputError(error.message, place=error.place, hint=error.hint or HINT_OF_DAMAGED) from error
     if not isinstance(value, dict):
-        raise InputError("it is not a JSON object", place=path, hint=_HINT)
+        raise InputError("it is not a JSON object", place=path, hint=HINT_OF_DAMAGED)
     return value
 
 

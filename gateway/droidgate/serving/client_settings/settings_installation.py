@@ -17,7 +17,7 @@ from typing import Any, Final, NamedTuple
 
 from droidgate.computer.optional_packages import install_command
 from droidgate.computer.output_folder import replace_file
-from droidgate.serving.client_settings import json_edit, toml_edit, yaml_edit
+from droidgate.serving.client_settings import HINT_OF_DAMAGED, json_edit, toml_edit, yaml_edit
 from droidgate_android.projects.project_files import check_inside, read_project_file
 from droidgate_mappings.model.errors import InputError, UsageError, WriteError
 from droidgate_mappings.tables.clients import ClientRow, load_clients
@@ -39,7 +39,6 @@ _ADDRESS: Final = re.compile(r"https?://[^\s\"'<>{}$]+")
 _INPUTS: Final = "inputs"
 _MARK: Final = "\ufeff"
 _SHORTEST: Final = 3
-_HINT: Final = "mend the file, or move it away"
 
 
 class _Syntax(NamedTuple):
@@ -435,7 +434,7 @@ def _change(
     servers = expected.get(row.key)
     if servers is not None and not isinstance(servers, dict):
         message = f"{row.key!r} does not hold servers by their names"
-        raise InputError(message, place=str(path), hint=_HINT)
+        raise InputError(message, place=str(path), hint=HINT_OF_DAMAGED)
     if entry is None:
         if not servers or name not in servers:
             return text
@@ -448,7 +447,7 @@ def _change(
     else:
         inputs = expected.get(_INPUTS, [])
         if not isinstance(inputs, list):
-            raise InputError(f"{_INPUTS!r} is not a list", place=str(path), hint=_HINT)
+            raise InputError(f"{_INPUTS!r} is not a list", place=str(path), hint=HINT_OF_DAMAGED)
         known = [item.get("id") for item in inputs if isinstance(item, dict)]
         is_asked = asked is None or asked["id"] in known
         if servers is not None and servers.get(name) == entry and is_asked:

@@ -11,10 +11,10 @@ import re
 from collections.abc import Mapping
 from typing import Any, Final
 
+from droidgate.serving.client_settings import HINT_OF_DAMAGED
 from droidgate_mappings.model.errors import InputError
 from droidgate_mappings.text.toml_text import load_toml
 
-_HINT: Final = "mend the file, or move it away"
 _PART: Final = r"""(?:[A-Za-z0-9_-]++|"[^"\\\n]*+"|'[^'\n]*+')"""
 _HEADER: Final = re.compile(
     rf"[ \t]*+\[{{1,2}}[ \t]*+({_PART}(?:[ \t]*+\.[ \t]*+{_PART})*+)[ \t]*+\]{{1,2}}[ \t]*+(?:#.*)?"
@@ -31,7 +31,7 @@ def read_settings(text: str, *, path: str) -> dict[str, Any]:
     try:
         return load_toml(text)
     except (ValueError, RecursionError) as error:
-        raise InputError(f"it is not TOML: {error}", place=path, hint=_HINT) from error
+        raise InputError(f"it is not TOML: {error}", place=path, hint=HINT_OF_DAMAGED) from error
 
 
 def set_entry(text: str, key: str, name: str, entry: Mapping[str, Any]) -> str:

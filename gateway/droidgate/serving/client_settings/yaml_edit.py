@@ -7,9 +7,9 @@ from typing import Any, Final
 
 import yaml
 
+from droidgate.serving.client_settings import HINT_OF_DAMAGED
 from droidgate_mappings.model.errors import InputError
 
-_HINT: Final = "mend the file, or move it away"
 _INDENT: Final = "  "
 
 
@@ -24,11 +24,11 @@ def read_settings(text: str, *, path: str) -> dict[str, Any]:
     except (yaml.YAMLError, RecursionError, ValueError) as error:
         mark = getattr(error, "problem_mark", None)
         place = path if mark is None else f"{path}:{mark.line + 1}:{mark.column + 1}"
-        raise InputError("it is not YAML", place=place, hint=_HINT) from error
+        raise InputError("it is not YAML", place=place, hint=HINT_OF_DAMAGED) from error
     if value is None:
         return {}
     if not isinstance(value, dict):
-        raise InputError("it is not a YAML mapping", place=path, hint=_HINT)
+        raise InputError("it is not a YAML mapping", place=path, hint=HINT_OF_DAMAGED)
     return value
 
 

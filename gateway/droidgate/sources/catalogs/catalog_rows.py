@@ -335,9 +335,9 @@ TABLES: Final[Mapping[str, CatalogTable]] = {
 
 def _columns_of(row: type[Row]) -> Iterator[CatalogColumn]:
     hints = get_type_hints(row)
-    for column in fields(row):
-        hint = hints[column.name]
+    for member in fields(row):
+        hint = hints[member.name]
         nullable = isinstance(hint, UnionType)
         base = next(part for part in get_args(hint) if part is not type(None)) if nullable else hint
         sql = "VARCHAR[]" if get_origin(base) is tuple else _SQL_TYPES[base]
-        yield CatalogColumn(column.name, sql, nullable, column.metadata["meaning"])
+        yield CatalogColumn(member.name, sql, nullable, member.metadata["meaning"])
