@@ -21,7 +21,6 @@ from typing import Any, Final
 import anyio
 import anyio.from_thread
 import anyio.lowlevel
-from anyio.streams.memory import MemoryObjectSendStream
 from mcp.server.stdio import stdio_server
 
 from droidgate.serving.server_application import McpServer
@@ -71,17 +70,15 @@ async def _serve(application: McpServer) -> None:
         # It is closed, and descriptor 0 may be another file by now.
         return
     server = application.server
-    sending, lines = anyio.create_memory_object_stream[str]()
     token = anyio.lowlevel.current_token()
     with (
         _taken(_INPUT, os.open(os.devnull, os.O_RDONLY)) as read,
         _taken(_OUTPUT, os.dup(_ERRORS)) as written,
     ):
-        threading.Thread(target=_send_lines, args=(read, sending, token), daemon=True).start()
-        source: Any = lines
+        source: Any = _Input(read, token)
         output: Any = _Output(written, token)
         try:
-            async with lines, stdio_server(stdin=source, stdout=output) as (incoming, outgoing):
+            async with source.lines, stdio_server(stdin=source, stdout=output) as (incoming, outgoing):
                 await server.run(incoming, outgoing, server.create_initialization_options())
         except* BrokenPipeError:
             _log.info("the client has gone")
@@ -104,19 +101,41 @@ def _taken(number: int, replacement: int) -> Iterator[int]:
         os.dup2(descriptor, number)
 
 
-def _send_lines(descriptor: int, sending: MemoryObjectSendStream[str], token: Any) -> None:
-    """Send each line of a file into the event loop, and the rest at its end; in a thread of its own."""
-    rest = b""
-    # The server may end before its input does.
-    with contextlib.suppress(*_ENDED):
-        with contextlib.suppress(OSError):
-            while data := os.read(descriptor, _READ_BYTES):
-                *lines, rest = (rest + data).split(b"\n")
-                for line in lines:
-                    anyio.from_thread.run(sending.send, line.decode(errors="replace"), token=token)
-        if rest:
-            anyio.from_thread.run(sending.send, rest.decode(errors="replace"), token=token)
-        anyio.from_thread.run_sync(sending.close, token=token)
+class _Input:
+    """Standard input, as the SDK reads from it: one line after the other.
+
+    The thread makes no coroutine: one that a loop takes and does not start before it ends would be warned of.
+    """
+
+    def __init__(self, descriptor: int, token: Any) -> None:
+        self._sending, self.lines = anyio.create_memory_object_stream[str](1)
+        self._room = threading.Semaphore()
+        threading.Thread(target=self._send_all, args=(descriptor, token), daemon=True).start()
+
+    def __aiter__(self) -> _Input:
+        return self
+
+    async def __anext__(self) -> str:
+        line = await anext(self.lines)
+        self._room.release()
+        return line
+
+    def _send_all(self, descriptor: int, token: Any) -> None:
+        rest = b""
+        # The server may end before its input does.
+        with contextlib.suppress(*_ENDED):
+            with contextlib.suppress(OSError):
+                while data := os.read(descriptor, _READ_BYTES):
+                    *lines, rest = (rest + data).split(b"\n")
+                    for line in lines:
+                        self._send(line, token)
+            if rest:
+                self._send(rest, token)
+            anyio.from_thread.run_sync(self._sending.close, token=token)
+
+    def _send(self, line: bytes, token: Any) -> None:
+        self._room.acquire()
+        anyio.from_thread.run_sync(self._sending.send_nowait, line.decode(errors="replace"), token=token)
 
 
 @dataclass(slots=True)
