@@ -35,10 +35,10 @@ def read_file_of(source: str) -> bytes | None:
         InputError: there is no git, no repository, or no such revision or path in it.
         BudgetError: the file is too large to be read.
     """
-    digest, kind = _object_of(source)
+    digest, kind, size = _object_of(source)
     if kind != "blob":
         return None
-    if int(_run("cat-file", "-s", digest, place=source)) > MAX_FILE_BYTES:
+    if size > MAX_FILE_BYTES:
         raise BudgetError(f"it has more than {MAX_FILE_BYTES} bytes", place=printable(source))
     return _run("cat-file", "blob", digest, place=source)
 
@@ -49,7 +49,7 @@ def files_of(source: str) -> Iterator[tuple[str, int, Callable[[], IO[bytes]]]]:
     Raises:
         InputError: as `read_file_of`, or the source names a file.
     """
-    digest, kind = _object_of(source)
+    digest, kind, _ = _object_of(source)
     if kind == "blob":
         raise InputError("it is a file", place=printable(source), hint="name its folder")
     listed = _run("ls-tree", "-r", "-z", "--long", "--full-tree", digest, place=source)
@@ -58,11 +58,16 @@ def files_of(source: str) -> Iterator[tuple[str, int, Callable[[], IO[bytes]]]]:
             yield name, size, partial(_open, objects, content)
 
 
-def _object_of(source: str) -> tuple[str, str]:
-    asked = source.removeprefix(GIT_SCHEME)
-    options = ("--verify", "--quiet", "--end-of-options")
-    digest = _run("rev-parse", *options, asked, place=source).decode().strip()
-    return digest, _run("cat-file", "-t", digest, place=source).decode().strip()
+def _object_of(source: str) -> tuple[str, str, int]:
+    """Return digest, type and bytes of the object that a source names."""
+    asked = source.removeprefix(GIT_SCHEME).encode(errors="surrogateescape")
+    answer = b"" if b"\n" in asked else _run("cat-file", "--batch-check", place=source, given=asked)
+    match answer.split():
+        case [digest, kind, size] if size.isdigit():
+            return digest.decode(), kind.decode(), int(size)
+        case _:
+            message = "the repository has no such revision or path"
+            raise InputError(message, place=printable(source), hint=_HINT)
 
 
 def _listed(listing: bytes) -> Iterator[tuple[str, int, str]]:
@@ -87,19 +92,18 @@ def _open(objects: subprocess.Popen[bytes], digest: str) -> IO[bytes]:
     return BytesIO(data[:-1])
 
 
-def _run(*arguments: str, place: str) -> bytes:
+def _run(*arguments: str, place: str, given: bytes = b"") -> bytes:
     with _start(*arguments, place=place) as process:
-        out, err = process.communicate()
+        out, err = process.communicate(given)
     if process.returncode != 0:
         message = err.decode(errors="replace").strip().removeprefix("fatal: ")
-        message = message or "the repository has no such revision or path"
         raise InputError(printable(message), place=printable(place), hint=_HINT)
     return out
 
 
 def _start(*arguments: str, place: str) -> subprocess.Popen[bytes]:
     try:
-        return subprocess.Popen(  # noqa: S603 - the arguments are a list, and a revision follows --end-of-options
+        return subprocess.Popen(  # noqa: S603 - the arguments are a list; what the user wrote goes to standard input
             ["git", *_OFFLINE, *arguments],  # noqa: S607 - the user's git
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,

@@ -63,7 +63,7 @@ class UnpackedFolder:
 
     def read(self, path: str) -> bytes | None:
         """Return the content of a file by its shown path; None for a file that is not in the archive."""
-        inner = path.removeprefix(f"{self.shown}/")
+        inner = path.removeprefix(join_shown(self.shown, "-")[:-1])
         if inner == path:
             return None
         try:

@@ -17,11 +17,16 @@ def printable(path: str) -> str:
 
 
 def join_shown(folder: str, name: str) -> str:
-    """Join a folder as a user wrote it and a name below it: no `./` in front, one `/` between."""
+    """Join a folder as a user wrote it and a name below it: no `./` in front, one `/` between.
+
+    Below a revision, `git:REVISION`, it is `git:REVISION:NAME`, which is a source as well.
+    """
     if not name:
         return printable(folder)
     if folder in {"", ".", "./"}:
         return printable(name)
+    if folder.startswith(GIT_SCHEME) and ":" not in folder[len(GIT_SCHEME) : -1]:
+        return printable(f"{folder.removesuffix(':')}:{name}")
     return printable(f"{folder.rstrip('/')}/{name}")
 
 

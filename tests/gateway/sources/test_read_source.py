@@ -922,6 +922,7 @@ class TestRevisions:
         ("git:nosuch", "the repository has no such revision or path"),
         ("git:HEAD:nosuch", "the repository has no such revision or path"),
         ("git:", "the repository has no such revision or path"),
+        ("git:HEAD\nHEAD", "the repository has no such revision or path"),
         ("git:--all", "the repository has no such revision or path"),
         ("git:HEAD:app/app/src/main/res", "the repository has no such revision or path"),
     ])  # fmt: skip
@@ -935,8 +936,8 @@ class TestRevisions:
         inner = git("mktree", given=f"100644 blob {blob}\tout.json\n".encode())
         tree = git("mktree", given=f"040000 tree {inner}\t..\n100644 blob {blob}\tin.json\n".encode())
         reading = read(f"git:{tree}")
-        assert [str(provider.source) for provider in reading.providers] == [f"git:{tree}/in.json:1"]
-        assert [problem.place for problem in reading.problems] == [f"git:{tree}/../out.json"]
+        assert [str(provider.source) for provider in reading.providers] == [f"git:{tree}:in.json:1"]
+        assert [problem.place for problem in reading.problems] == [f"git:{tree}:../out.json"]
 
     def test_a_folder_without_a_repository_says_so(self) -> None:
         shutil.rmtree(".git")
