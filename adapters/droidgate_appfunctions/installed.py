@@ -128,6 +128,12 @@ def _not_indexed(
 _NO_REASON: Final = "by its release's rules it would be indexed, so the indexer has not read it yet"
 
 
+def why_not_indexed(application: Application, function_id: str, sdk_full: str) -> str | None:
+    """Return why the indexers of an API level leave a function out, None where each would list it."""
+    releases = load_indexing().of_sdk(sdk_full.removesuffix(".0"))
+    return _explanation(function_id, (simulate_indexing(application, release) for release in releases))
+
+
 def _explanation(function_id: str, reports: Iterable[IndexingReport]) -> str | None:
     """Return why a release does not index a function, None where each one would."""
     for report in reports:

@@ -1,0 +1,207 @@
+"""What `why` does, and its document."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Final, Literal
+
+from droidgate.calls.targets import last_part
+from droidgate.calls.why import why
+from droidgate.cli.exit_codes import ExitCode
+from droidgate.cli.output.json_output import Document, PublishedDocument
+from droidgate.cli.output.pages import Block, Heading, Line, Table, amount
+from droidgate.cli.output.reports import Report
+from droidgate.cli.output.safe_text import one_line
+from droidgate.cli.why.why_options import Why
+from droidgate.coverage.coverage_document import Reach
+from droidgate.coverage.gate_chains import Answer, FoundGate, VerdictWord
+from droidgate.sources.source_paths import DEVICE_SCHEME
+from droidgate_mappings.formats.reachability import GateState
+from droidgate_mappings.model.errors import UsageError
+from droidgate_mappings.tables.reach import Owner
+
+_VERDICTS: Final = {"can": "can", "cannot": "cannot", "not known": "may be able to"}
+_WAYS: Final = {"gateway": "through the gateway", "ui-only": "on the app's screens"}
+
+
+class WhyGate(Document):
+    """A gate between an agent and a capability.
+
+    Attributes:
+        id: Its id.
+        title: What has to hold.
+        state: Whether it lets the call through.
+        fact: What was read; of a gate that is not known, what has to be so.
+        place: Where it was read, None where it follows from the protocols alone.
+        fix: How it is opened, None where it is open.
+        owner: Who can open it, None where it is open.
+    """
+
+    id: str
+    title: str
+    state: Literal["open", "shut", "not known"]
+    fact: str
+    place: str | None
+    fix: str | None
+    owner: Owner | None
+
+
+class WhyAnswer(Document):
+    """Whether an agent can call a capability.
+
+    Attributes:
+        agent: Id of a kind of agents, or the package of an agent's app.
+        agent_title: Its name.
+        package: The app.
+        component: Class of the component.
+        protocol: Id of the format, None of an app that declares nothing.
+        capability: The capability's id, None of an app that declares nothing.
+        verdict: `can`; `cannot` where a gate is shut; `not known` where one is not known and none is shut.
+        reach: How the agent comes to it, or would.
+        decisive: Id of the first gate that is shut, else of the first that is not known.
+        gates: In the order in which a call meets them.
+    """
+
+    agent: str
+    agent_title: str
+    package: str | None
+    component: str | None
+    protocol: str | None
+    capability: str | None
+    verdict: VerdictWord
+    reach: Reach
+    decisive: str | None
+    gates: tuple[WhyGate, ...]
+
+
+class WhyDocument(PublishedDocument, schema="droidgate.why/1"):
+    """What `why --json` prints.
+
+    Attributes:
+        source: The phone or the source that was asked.
+        sdk: The API level that was asked about, None for a phone's own.
+        answers: By capability, then by agent.
+    """
+
+    source: str
+    sdk: str | None
+    answers: tuple[WhyAnswer, ...]
+
+
+def report_why(options: Why) -> Report:
+    """Answer, and report the gates.
+
+    Raises:
+        UsageError: a phone and another source are named; no capability, or more than one, is named so.
+        InputError: the source cannot be read.
+        DeviceError: the phone cannot be reached or used.
+    """
+    if options.source is not None and options.serial is not None:
+        raise UsageError("--source excludes --serial", hint="choose one of them")
+    source = options.source or f"{DEVICE_SCHEME}{options.serial or ''}"
+    sdk = None if options.sdk is None else options.sdk.value
+    answers = why(
+        options.capability,
+        agent=options.agent,
+        source=source,
+        app=options.package,
+        protocol=options.protocol,
+        sdk=sdk,
+    )
+    refused = options.agent is not None and any(answer.verdict == "cannot" for answer in answers)
+    return Report(
+        lambda: _page(answers),
+        lambda: WhyDocument(
+            source=source,
+            sdk=sdk,
+            answers=tuple(
+                WhyAnswer.of(
+                    answer,
+                    decisive=None if answer.decisive is None else answer.decisive.id,
+                    gates=tuple(WhyGate.of(gate, state=gate.state.value) for gate in answer.gates),
+                )
+                for answer in answers
+            ),
+        ),
+        ExitCode.FINDINGS if refused else ExitCode.OK,
+    )
+
+
+def _page(answers: Sequence[Answer]) -> list[Block]:
+    if len(answers) == 1:
+        return list(_one(answers[0]))
+    return list(_several(answers))
+
+
+def _one(answer: Answer) -> Iterator[Block]:
+    """Yield the verdict, the gates, and how those that are not open are opened."""
+    decisive = answer.decisive
+    because = "" if decisive is None else f": {one_line(decisive.fact)}"
+    yield Line(f"{_sentence(answer)}{because}")
+    yield Line()
+    rows = [(gate.state.value, gate.id, one_line(gate.fact), _where(gate)) for gate in answer.gates]
+    yield Table(("STATE", "GATE", "FOUND", "WHERE"), rows, details=frozenset({"WHERE"}))
+    yield Line()
+    yield from _fixes([gate for gate in answer.gates if gate.state is not GateState.OPEN])
+
+
+def _sentence(answer: Answer) -> str:
+    name = answer.package or "the app"
+    if answer.capability is not None:
+        name = f"{answer.capability}" + (f" of {answer.package}" if answer.package else "")
+    verb = "work with" if answer.reach == "ui-only" else "call"
+    way = _WAYS.get(answer.reach)
+    how = f" {way}" if way is not None and answer.verdict != "cannot" else ""
+    return one_line(f"{answer.agent_title} {_VERDICTS[answer.verdict]} {verb} {name}{how}")
+
+
+def _where(gate: FoundGate) -> str:
+    return one_line(gate.place or "-")
+
+
+def _fixes(gates: Sequence[FoundGate], *, with_facts: bool = False) -> Iterator[Block]:
+    """Yield how gates are opened, each once, and by whom; what is shut first."""
+    fixes: dict[str, None] = {}
+    for state in (GateState.SHUT, GateState.UNKNOWN):
+        for gate in gates:
+            if gate.state is state:
+                found = f"{gate.fact}; fix" if with_facts else "fix"
+                fixes[one_line(f"{gate.id}: {found} ({gate.owner}): {gate.fix}")] = None
+    if fixes:
+        yield Heading("What opens the gates")
+        yield from (Line(line, 1) for line in fixes)
+        yield Line()
+
+
+def _several(answers: Sequence[Answer]) -> Iterator[Block]:
+    """Yield a row for each agent and answer, with the capabilities that it is true of."""
+    groups: dict[tuple[str, str, str, str], list[str]] = {}
+    known: dict[str, set[str]] = {}
+    for answer in answers:
+        package, name = answer.package or "-", last_part(answer.capability or "-")
+        known.setdefault(package, set()).add(name)
+        is_by_gateway = answer.reach == "gateway" and answer.verdict != "cannot"
+        verdict = f"{answer.verdict}, by the gateway" if is_by_gateway else answer.verdict
+        gate = "-" if answer.decisive is None else answer.decisive.id
+        groups.setdefault((package, answer.agent, verdict, gate), []).append(name)
+    rows = [
+        (one_line(package), _names(names, len(known[package])), agent, verdict, gate)
+        for (package, agent, verdict, gate), names in groups.items()
+    ]
+    columns = ("APP", "CAPABILITY", "AGENT", "VERDICT", "GATE")
+    if len(known) == 1:
+        yield Heading(rows[0][0])
+        yield Table(columns[1:], [row[1:] for row in rows])
+    else:
+        yield Table(columns, rows)
+    yield Line()
+    yield from _fixes([answer.decisive for answer in answers if answer.decisive is not None], with_facts=True)
+    named = amount(sum(map(len, known.values())), "capability", "capabilities")
+    agents = amount(len({answer.agent for answer in answers}), "agent")
+    yield Line(f"{named}, {agents}; a CAPABILITY with --agent shows every gate")
+
+
+def _names(names: Sequence[str], count: int) -> str:
+    if len(names) == 1:
+        return one_line(names[0])
+    return f"all {count}" if len(names) == count else one_line(f"{names[0]} and {len(names) - 1} more")
