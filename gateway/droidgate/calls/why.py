@@ -12,7 +12,7 @@ from typing import Final
 
 from droidgate.calls.phones import Phone, open_device
 from droidgate.calls.shim_route import ShimRoute
-from droidgate.calls.subjects import key_of, names_capability
+from droidgate.calls.subjects import CapabilityKey, key_of, names_capability
 from droidgate.calls.targets import CallTarget, PhoneTargets
 from droidgate.coverage.gate_chains import (
     Answer,
@@ -43,11 +43,12 @@ from droidgate.sources.phone_source import (
 from droidgate.sources.source_paths import DEVICE_SCHEME
 from droidgate.sources.source_results import Providers
 from droidgate_mappings.formats.application import Application
-from droidgate_mappings.formats.format import load_formats
+from droidgate_mappings.formats.format import found_by, load_formats
 from droidgate_mappings.formats.reachability import Gate, GateState, find_component, interface_of
 from droidgate_mappings.model.capability import Capability, Provider
 from droidgate_mappings.model.errors import DroidgateError, InputError, UsageError
 from droidgate_mappings.model.findings import Finding
+from droidgate_mappings.model.json_values import Json
 from droidgate_mappings.tables.reach import Interface, load_reach
 from droidgate_mappings.text.nearest_names import closest_name, suggest_name
 from droidgate_mappings.values.failures import CallError
@@ -86,9 +87,9 @@ def why(
     """
     name = fspath(source)
     if not name.startswith(DEVICE_SCHEME):
-        subjects = _subjects_of_source(name, sdk)
-        found = _named(subjects, capability, app, protocol)
-        return _answers(GateChains(), _kinds(agent, on_phone=False), found)
+        agents = _kinds(agent, on_phone=False)
+        found = _named(_subjects_of_source(name, sdk), capability, app, protocol)
+        return _answers(GateChains(), agents, found)
     if sdk is not None:
         raise UsageError("--sdk excludes a phone", hint="a phone has its own release")
     serial, package = parse_phone_source(name)
@@ -152,7 +153,7 @@ def _subjects(
     reading: Providers, applications: Iterable[Application], findings: tuple[Finding, ...], sdk: str | None
 ) -> list[Subject]:
     applications = tuple(applications)
-    subjects = []
+    subjects: list[Subject] = []
     for provider in reading:
         application = _application_of(provider, applications)
         subjects += _of_provider(provider, application, findings, sdk)
@@ -173,7 +174,11 @@ def _of_provider(
     provider: Provider, application: Application | None, findings: tuple[Finding, ...], sdk: str | None
 ) -> Iterator[Subject]:
     levels = levels_of(provider)
-    for capability, level in zip(provider.capabilities, levels, strict=True):
+    capabilities: list[tuple[Capability | None, dict[str, str]]] = []
+    if found_by(provider) is not None:
+        capabilities.append((None, {}))
+    capabilities += zip(provider.capabilities, levels, strict=True)
+    for capability, level in capabilities:
         yield Subject(
             provider=provider,
             capability=capability,
@@ -229,6 +234,10 @@ def _is_named(text: str, provider: Provider, capability: Capability) -> bool:
     key = key_of(provider, capability.id, user=0)
     whole = {f"{key.package}/{key.capability}", f"{key.package}/{key.component}/{key.capability}"}
     return text in whole or names_capability(text, key)
+
+
+def _request_for(package: str) -> PhoneRequest:
+    return PhoneRequest(tuple(load_formats().values()), package=package)
 
 
 @dataclass
@@ -290,29 +299,70 @@ class WhyOnPhone:
         return _answers(GateChains(self.of_phone), agents, subjects)
 
     def subjects(self, capability: str | None, app: str | None, protocol: str | None) -> list[Subject]:
-        """Return the capabilities that are meant, and the named app where it declares nothing."""
+        """Return the capabilities that are meant; the app that is named as a whole where it declares nothing.
+
+        A named app is read although no query of Android's shows it, since that may be what is wrong.
+        """
+        installed = self.place.packages()
+        prefix, slash, _ = (capability or "").partition("/")
+        if app is None and slash and prefix in installed:
+            app = prefix
+        if app is not None and app not in installed:
+            return [self._absent(app)]
+        is_shown = any(
+            provider.capabilities or found_by(provider) is not None
+            for known in self.reading.apps
+            for provider in known.providers
+            if known.package == app
+        )
+        if app is not None and not is_shown:
+            return self._hidden(capability, app, protocol)
         if capability is not None:
-            return list(self._of_targets([self.targets.find(capability, app=app, protocol=protocol)]))
+            try:
+                target = self.targets.find(capability, app=app, protocol=protocol)
+            except UsageError:
+                is_end = any(f".{name}".endswith(f".{prefix}") for name in installed)
+                if is_end or not (slash and is_package(prefix)):
+                    raise
+                return [self._absent(prefix)]
+            return list(self._of_targets([target]))
         targets = [
             target
             for target in self.targets.all()
             if app in {None, target.app.package} and protocol in {None, target.provider.protocol}
         ]
-        if targets or app is None:
-            return list(self._of_targets(targets))
-        if all(package.name != app for package in self.place.packages().values()):
-            words = f"it is not installed for user {self.place.user}, who is in front"
-            return [Subject(package=app, of_phone=(Gate("installed", SHUT, words, "pm list packages"),))]
-        request = PhoneRequest(tuple(load_formats().values()), package=app)
-        (read,) = read_phone(self.phone.device, request).apps
-        found = Subject(
+        silent = [
+            Subject(provider=provider, application=known.application, package=known.package)
+            for known in self.reading.apps
+            for provider in known.providers
+            if app in {None, known.package} and protocol in {None, provider.protocol}
+            if found_by(provider) is not None and all(item.app is not known for item in targets)
+        ]
+        return [*self._of_targets(targets), *silent]
+
+    def _absent(self, package: str) -> Subject:
+        """Return an app that is not there."""
+        words = f"it is not installed for user {self.place.user}, who is in front"
+        return Subject(package=package, of_phone=(Gate("installed", SHUT, words, "pm list packages"),))
+
+    def _hidden(self, capability: str | None, app: str, protocol: str | None) -> list[Subject]:
+        """Return the capabilities of an app that Android does not show to queries."""
+        (read,) = read_phone(self.phone.device, _request_for(app)).apps
+        targets = [
+            CallTarget(provider, item, read, self.place.user)
+            for provider in read.providers
+            for item in provider.capabilities
+        ]
+        if targets:
+            return _named(list(self._of_targets(targets)), capability, app, protocol)
+        whole = Subject(
             application=read.application,
             package=app,
             findings=self._findings(read),
             sdk_full=self.place.sdk_full,
             of_phone=self._of_app(read, None, None),
         )
-        return [found]
+        return [whole]
 
     def _findings(self, app: InstalledApp) -> tuple[Finding, ...]:
         applications = () if app.application is None else (app.application,)
@@ -360,7 +410,7 @@ class WhyOnPhone:
 
     def _answers_action(self, app: InstalledApp, provider: Provider, interface: Interface) -> Iterator[Gate]:
         """Yield whether Android finds a component by the action that calls have."""
-        component = app.application and find_component(app.application, provider)
+        component = None if app.application is None else find_component(app.application, provider)
         action = interface.action_text
         kind = None if component is None else _KINDS.get(component.kind)
         if app.application is None or component is None or action is None or kind is None:
@@ -382,8 +432,7 @@ class WhyOnPhone:
         Raises:
             DeviceError: it is not installed.
         """
-        request = PhoneRequest(tuple(load_formats().values()), package=package)
-        (app,) = read_phone(self.phone.device, request).apps
+        (app,) = read_phone(self.phone.device, _request_for(package)).apps
         requested, held = permissions_of(self.phone.device, package, self.place.user)
         queries = () if app.application is None else app.application.queries
         actions = {name for query in queries if query.kind == "intent" for name in query.names}
@@ -404,10 +453,11 @@ class WhyOnPhone:
 
     def _is_allowed(self, package: str) -> bool | None:
         """Return whether the device's allow list has an agent; None where Android does not show it."""
-        commands = self.reading.facts.shell_commands
+        facts = self.reading.facts
         lists = [item.allow_list for item in load_reach().interfaces if item.allow_list is not None]
         for allow_list in lists:
-            if allow_list.command not in commands:
+            # The service's help does not always have the command, which builds without its flag refuse.
+            if facts.sdk < allow_list.since or not facts.shell_commands:
                 continue
             command = ["cmd", allow_list.service, allow_list.command, "--user", check_user(self.place.user)]
             result = self.phone.device.run(command)
@@ -500,6 +550,40 @@ class WhyOnPhone:
                 state = _STATES.get(check.state)
                 if state is not None:
                     yield Gate(gate, state, check.found, "droidgate shim doctor", check.fix)
+
+
+def reasons_for_models(
+    targets: PhoneTargets, failures: Mapping[CapabilityKey, CallError], agent: str = "mcp-client"
+) -> dict[CapabilityKey, dict[str, Json]]:
+    """Return why an agent can or cannot call each capability of a phone, by what is known of it already.
+
+    How a gate is opened is left out: a model should not grant itself anything.
+
+    Args:
+        targets: What the phone's apps declare.
+        failures: Why each call of a capability would fail, such as a rule of the user's policy.
+        agent: The kind of agents.
+    """
+    (kind,) = _kinds(agent, on_phone=False)
+    chains, found = GateChains(), {}
+    for target in targets.all():
+        subject = Subject(
+            provider=target.provider,
+            capability=target.capability,
+            application=target.app.application,
+            package=target.app.package,
+            sdk_full=targets.reading.facts.sdk_full,
+            state_is_read=True,
+        )
+        answer, failure = chains.answer(kind, subject), failures.get(target.key)
+        row: dict[str, Json] = {"capability": target.short_name, "verdict": answer.verdict}
+        gate = answer.decisive
+        if gate is not None:
+            row |= {"gate": gate.id, "found": gate.fact, "opened_by": gate.owner}
+        if failure is not None and answer.verdict != "cannot":
+            row |= {"verdict": "cannot", "gate": None, "found": failure.failure.text, "opened_by": "user"}
+        found[target.key] = row
+    return found
 
 
 def _granted(agent: AskingAgent, shim: InstalledShim, route: str) -> Gate:

@@ -17,7 +17,7 @@ from droidgate.coverage.coverage_document import Reach
 from droidgate.coverage.reach import Reaching, Standing, Way
 from droidgate.coverage.unit_rows import is_launched
 from droidgate_mappings.formats.application import Application
-from droidgate_mappings.formats.format import load_formats
+from droidgate_mappings.formats.format import found_by, load_formats
 from droidgate_mappings.formats.reachability import (
     NOT_INDEXED,
     ORDINARY_APP,
@@ -39,8 +39,8 @@ VerdictWord = Literal["can", "cannot", "not known"]
 _QUERIES_SDK: Final = 30
 """The first API level at which an app sees only what its `<queries>` name (reference android-runtime 1.4)."""
 _QUERY_ALL: Final = "android.permission.QUERY_ALL_PACKAGES"
-_READ: Final = frozenset({"declaration"})
-"""Gates whose findings do not shut them where a capability was read all the same."""
+_LENIENT: Final = frozenset({"declaration", "manifest"})
+"""Gates whose findings do not shut them where a capability was read, and Android lists it if it lists any."""
 
 OPEN, SHUT, UNKNOWN = GateState.OPEN, GateState.SHUT, GateState.UNKNOWN
 
@@ -110,7 +110,7 @@ class Subject:
 
     Attributes:
         provider: What declares it; None of an app that declares nothing.
-        capability: The capability.
+        capability: The capability; None where only a phone would say what there is.
         application: Its app, None of a descriptor without a manifest.
         package: The app's package, where it is known.
         findings: What linters and readers found in the app.
@@ -290,10 +290,12 @@ class GateChains:
         )
 
     def _gates(self, agent: AskingAgent, subject: Subject, way: Way) -> Iterator[Gate]:
-        yield from _declared(subject)
+        of_release = list(_of_release(subject))
+        is_usable = subject.capability is not None and all(gate.state is not SHUT for gate in of_release)
+        yield from _declared(subject, is_usable=is_usable)
         if subject.provider is None or subject.capability is None:
             return
-        yield from _of_release(subject)
+        yield from of_release
         yield from way.verdict.gates
         if not agent.names_protocol:
             words = (
@@ -334,20 +336,28 @@ def _found(gate: Gate, subject: Subject) -> FoundGate:
     )
 
 
-def _declared(subject: Subject) -> Iterator[Gate]:
-    """Yield whether the declaration was read, listed and understood, by the codes of findings."""
+def _declared(subject: Subject, *, is_usable: bool) -> Iterator[Gate]:
+    """Yield whether the declaration was read, listed and understood, by the codes of findings.
+
+    Args:
+        subject: The capability.
+        is_usable: It was read all the same, and this release of Android has it.
+    """
     was_read = subject.capability is not None
     codes = {code: gate.id for gate in load_gates().values() for code in gate.codes}
     for finding in subject.findings:
         gate_id = codes.get(finding.code)
         if gate_id is None or not _is_about(finding, subject):
             continue
-        state = UNKNOWN if was_read and gate_id in _READ else SHUT
+        state = UNKNOWN if is_usable and gate_id in _LENIENT else SHUT
         yield Gate(
             gate_id, state, finding.text, str(finding.source) if finding.source else None, finding.hint
         )
     if was_read:
         yield Gate("declaration", OPEN, "the declaration was read", subject.declared_at)
+    elif subject.provider is not None:
+        words = "no file of the app lists what it declares"
+        yield Gate("declaration", UNKNOWN, words, subject.place, found_by(subject.provider), "user")
     else:
         application = subject.application
         place = None if application is None else str(application.place)
@@ -364,7 +374,16 @@ def _is_about(finding: Finding, subject: Subject) -> bool:
     first = finding.pointer.split("/")[1:2]
     if first:
         return first == [pointer_token(capability.id)]
-    return finding.source is not None and finding.source in {provider.source, capability.source}
+    place, application = finding.source, subject.application
+    if place is None or application is None or place.path != application.place.path:
+        declared = {item.source.path for item in (provider, capability) if item.source is not None}
+        return place is not None and place.path in declared
+    # Of a manifest, what is below the component's element.
+    component = find_component(application, provider)
+    own = None if component is None or component.place is None else component.place.line
+    starts = sorted(item.place.line or 0 for item in application.components if item.place is not None)
+    line = place.line or 0
+    return own is not None and own <= line and all(not own < start <= line for start in starts)
 
 
 def _of_release(subject: Subject) -> Iterator[Gate]:

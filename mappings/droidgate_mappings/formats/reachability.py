@@ -332,6 +332,22 @@ def enabled_configurations(enabled: Enabled, sdk: int | None = None) -> tuple[st
 
 def _component_gates(facts: ComponentFacts, interface: Interface) -> Iterator[Gate]:
     """Yield the gates that are shut or open to every other app, whatever permissions it holds."""
+    is_bound_by_system = interface.bound_by == "system"
+    if facts.kind is not None and interface.components and facts.kind not in interface.components:
+        words = f"no agent calls {interface.title} of a component of the kind {facts.kind}"
+        yield Gate("manifest", GateState.SHUT, words)
+    elif facts.kind != "application" and not facts.has_action:
+        words = f"its component does not declare the action {interface.action_text}"
+        yield Gate("manifest", GateState.SHUT, words)
+    elif facts.kind == "application":
+        pass
+    elif is_bound_by_system and interface.permission is not None:
+        is_known = facts.kind is not None or facts.permission is not None
+        is_right = facts.permission == interface.permission_text or not is_known
+        words = f"Android binds only components that require {interface.permission_text}"
+        yield _gate("manifest", is_right, f"its component requires {interface.permission_text}", words)
+    elif interface.action is not None and facts.kind is not None:
+        yield Gate("manifest", GateState.OPEN, f"its component declares {interface.action_text}")
     yield _gate("app-enabled", facts.is_app_enabled, "its app is enabled", "its app is disabled")
     if facts.is_enabled and facts.enabled_in is not None:
         words = f"it is enabled only in configurations: {facts.enabled_in}"
@@ -339,23 +355,7 @@ def _component_gates(facts: ComponentFacts, interface: Interface) -> Iterator[Ga
     else:
         words = "its component is disabled"
         yield _gate("component-enabled", facts.is_enabled, "its component is enabled", words)
-    is_bound_by_system = interface.bound_by == "system"
-    if facts.kind is not None and interface.components and facts.kind not in interface.components:
-        words = f"no agent calls {interface.title} of a component of the kind {facts.kind}"
-        yield Gate("manifest", GateState.SHUT, words)
-    elif facts.kind == "application":
-        return
-    elif not facts.has_action:
-        words = f"its component does not declare the action {interface.action_text}"
-        yield Gate("manifest", GateState.SHUT, words)
-    elif is_bound_by_system and interface.permission is not None:
-        is_known = facts.kind is not None or facts.permission is not None
-        is_right = facts.permission == interface.permission_text or not is_known
-        words = f"Android binds only components that require {interface.permission_text}"
-        yield _gate("manifest", is_right, f"it requires {interface.permission_text}", words)
-    elif interface.action is not None and facts.kind is not None:
-        yield Gate("manifest", GateState.OPEN, f"its component declares {interface.action_text}")
-    if not is_bound_by_system:
+    if not is_bound_by_system and facts.kind != "application":
         words = "its component is not exported"
         yield _gate("exported", facts.is_exported, "its component is exported", words)
 
