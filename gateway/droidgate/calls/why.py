@@ -15,10 +15,10 @@ from droidgate.calls.shim_route import ShimRoute
 from droidgate.calls.subjects import CapabilityKey, key_of, names_capability
 from droidgate.calls.targets import CallTarget, PhoneTargets
 from droidgate.coverage.gate_chains import (
-    Answer,
     AskingAgent,
     GateChains,
     Subject,
+    WhyAnswer,
     agent_kind_of,
     kinds_of_agents,
     levels_of,
@@ -44,6 +44,7 @@ from droidgate.sources.source_paths import DEVICE_SCHEME
 from droidgate.sources.source_results import Providers
 from droidgate_mappings.formats.application import Application
 from droidgate_mappings.formats.format import found_by, load_formats
+from droidgate_mappings.formats.installed import is_shim
 from droidgate_mappings.formats.reachability import Gate, GateState, find_component, interface_of
 from droidgate_mappings.model.capability import Capability, Provider
 from droidgate_mappings.model.errors import DroidgateError, InputError, UsageError
@@ -68,7 +69,7 @@ def why(
     app: str | None = None,
     protocol: str | None = None,
     sdk: str | None = None,
-) -> tuple[Answer, ...]:
+) -> tuple[WhyAnswer, ...]:
     """Return whether agents can call capabilities, each with the gates in between.
 
     Args:
@@ -99,7 +100,7 @@ def why(
 
 def _answers(
     chains: GateChains, agents: Iterable[AskingAgent], subjects: Iterable[Subject]
-) -> tuple[Answer, ...]:
+) -> tuple[WhyAnswer, ...]:
     agents = tuple(agents)
     return tuple(chains.answer(agent, subject) for subject in subjects for agent in agents)
 
@@ -290,7 +291,7 @@ class WhyOnPhone:
         agent: str | None = None,
         app: str | None = None,
         protocol: str | None = None,
-    ) -> tuple[Answer, ...]:
+    ) -> tuple[WhyAnswer, ...]:
         """Return the answers about agents and capabilities, as `why` does."""
         agents = _kinds(agent, on_phone=True) or (self.agent_app(agent or ""),)
         if app is not None:
@@ -321,7 +322,7 @@ class WhyOnPhone:
             try:
                 target = self.targets.find(capability, app=app, protocol=protocol)
             except UsageError:
-                is_end = any(f".{name}".endswith(f".{prefix}") for name in installed)
+                is_end = any(f".{name}".endswith(f".{prefix}") for name in installed if not is_shim(name))
                 if is_end or not (slash and is_package(prefix)):
                     raise
                 return [self._absent(prefix)]

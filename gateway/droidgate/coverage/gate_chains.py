@@ -69,7 +69,7 @@ class FoundGate:
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class WhyAnswer:
     """Whether an agent can call a capability.
 
     Attributes:
@@ -262,7 +262,7 @@ class GateChains:
     more: MoreGates = lambda _agent, _subject, _way: ()
     _reaching: Reaching = field(default_factory=Reaching)
 
-    def answer(self, agent: AskingAgent, subject: Subject) -> Answer:
+    def answer(self, agent: AskingAgent, subject: Subject) -> WhyAnswer:
         """Return whether an agent can call a capability, with the gates in between."""
         way = self._reaching.way(agent.kind, subject.standing, agent.caller)
         found = list(subject.of_phone)
@@ -277,7 +277,7 @@ class GateChains:
         states = {gate.state for gate in gates}
         verdict: VerdictWord = "cannot" if SHUT in states else "not known" if UNKNOWN in states else "can"
         provider, capability = subject.provider, subject.capability
-        return Answer(
+        return WhyAnswer(
             agent=agent.kind.id,
             agent_title=agent.kind.title,
             package=subject.package,

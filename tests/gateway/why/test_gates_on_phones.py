@@ -17,7 +17,7 @@ from device_shim.phone_system.test_app_functions import SCHEMA
 from droidgate import open_device
 from droidgate.calls.why import WhyOnPhone, why
 from droidgate.cli.program import run
-from droidgate.coverage.gate_chains import Answer
+from droidgate.coverage.gate_chains import WhyAnswer
 from droidgate.coverage.report import ReportOptions, report_coverage
 from droidgate.coverage.scan import scan
 from droidgate_mappings.model.errors import UsageError
@@ -307,7 +307,7 @@ def why_on(phone: VirtualPhone, patch: pytest.MonkeyPatch) -> WhyOnPhone:
     return WhyOnPhone(open_device(phone.serial))
 
 
-def decided(answer: Answer) -> tuple[str | None, str]:
+def decided(answer: WhyAnswer) -> tuple[str | None, str]:
     gate = answer.decisive
     return (None, "open") if gate is None else (gate.id, gate.state.value)
 
@@ -392,9 +392,10 @@ def test_the_gates_of_a_shim_are_found_with_it(
     assert ask(sample_phone, capability, "mmcp-broadcast") == (None, "open")
     shell(sample_phone, "pm", "uninstall", CLOCK_IN)
     assert ask(sample_phone, capability, "mmcp-broadcast") == ("installed", "shut")
-    other = make_apk(CLOCK_IN, timer().application, files={"res/xml/timer.xml": QUERY}, signer="other")
+    behind = timer().application.replace(".Tools", ".ClockInService")
+    other = make_apk(CLOCK_IN, behind, files={"res/xml/timer.xml": QUERY}, signer="other")
     sample_phone.install(other)
-    assert ask(sample_phone, capability, "mmcp-broadcast")[0] in {"shim", "shim-current"}
+    assert ask(sample_phone, capability, "mmcp-broadcast") == ("shim-current", "shut")
 
 
 QUERY = TIMER.replace("start_timer", "query_clock_in")

@@ -14,7 +14,7 @@ from droidgate.cli.output.reports import Report
 from droidgate.cli.output.safe_text import one_line
 from droidgate.cli.why.why_options import Why
 from droidgate.coverage.coverage_document import Reach
-from droidgate.coverage.gate_chains import Answer, FoundGate, VerdictWord
+from droidgate.coverage.gate_chains import FoundGate, VerdictWord, WhyAnswer
 from droidgate.sources.source_paths import DEVICE_SCHEME
 from droidgate_mappings.formats.reachability import GateState
 from droidgate_mappings.model.errors import UsageError
@@ -24,7 +24,7 @@ _VERDICTS: Final = {"can": "can", "cannot": "cannot", "not known": "may be able 
 _WAYS: Final = {"gateway": "through the gateway", "ui-only": "on the app's screens"}
 
 
-class WhyGate(Document):
+class WhyGateRecord(Document):
     """A gate between an agent and a capability.
 
     Attributes:
@@ -46,7 +46,7 @@ class WhyGate(Document):
     owner: Owner | None
 
 
-class WhyAnswer(Document):
+class WhyAnswerRecord(Document):
     """Whether an agent can call a capability.
 
     Attributes:
@@ -71,7 +71,7 @@ class WhyAnswer(Document):
     verdict: VerdictWord
     reach: Reach
     decisive: str | None
-    gates: tuple[WhyGate, ...]
+    gates: tuple[WhyGateRecord, ...]
 
 
 class WhyDocument(PublishedDocument, schema="droidgate.why/1"):
@@ -85,7 +85,7 @@ class WhyDocument(PublishedDocument, schema="droidgate.why/1"):
 
     source: str
     sdk: str | None
-    answers: tuple[WhyAnswer, ...]
+    answers: tuple[WhyAnswerRecord, ...]
 
 
 def report_why(options: Why) -> Report:
@@ -115,10 +115,10 @@ def report_why(options: Why) -> Report:
             source=source,
             sdk=sdk,
             answers=tuple(
-                WhyAnswer.of(
+                WhyAnswerRecord.of(
                     answer,
                     decisive=None if answer.decisive is None else answer.decisive.id,
-                    gates=tuple(WhyGate.of(gate, state=gate.state.value) for gate in answer.gates),
+                    gates=tuple(WhyGateRecord.of(gate, state=gate.state.value) for gate in answer.gates),
                 )
                 for answer in answers
             ),
@@ -127,13 +127,13 @@ def report_why(options: Why) -> Report:
     )
 
 
-def _page(answers: Sequence[Answer]) -> list[Block]:
+def _page(answers: Sequence[WhyAnswer]) -> list[Block]:
     if len(answers) == 1:
         return list(_one(answers[0]))
     return list(_several(answers))
 
 
-def _one(answer: Answer) -> Iterator[Block]:
+def _one(answer: WhyAnswer) -> Iterator[Block]:
     """Yield the verdict, the gates, and how those that are not open are opened."""
     decisive = answer.decisive
     because = "" if decisive is None else f": {one_line(decisive.fact)}"
@@ -145,7 +145,7 @@ def _one(answer: Answer) -> Iterator[Block]:
     yield from _fixes([gate for gate in answer.gates if gate.state is not GateState.OPEN])
 
 
-def _sentence(answer: Answer) -> str:
+def _sentence(answer: WhyAnswer) -> str:
     name = answer.package or "the app"
     if answer.capability is not None:
         name = f"{answer.capability}" + (f" of {answer.package}" if answer.package else "")
@@ -173,7 +173,7 @@ def _fixes(gates: Sequence[FoundGate], *, with_facts: bool = False) -> Iterator[
         yield Line()
 
 
-def _several(answers: Sequence[Answer]) -> Iterator[Block]:
+def _several(answers: Sequence[WhyAnswer]) -> Iterator[Block]:
     """Yield a row for each agent and answer, with the capabilities that it is true of."""
     groups: dict[tuple[str, str, str, str], list[str]] = {}
     known: dict[str, set[str]] = {}
