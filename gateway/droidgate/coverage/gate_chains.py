@@ -42,6 +42,9 @@ _QUERY_ALL: Final = "android.permission.QUERY_ALL_PACKAGES"
 _LENIENT: Final = frozenset({"declaration", "manifest"})
 """Gates whose findings do not shut them where a capability was read, and Android lists it if it lists any."""
 
+_OF_PROTOCOLS: Final = frozenset({"protocol", "conversion", "agent-permission", "allow-list"})
+"""Gates that follow from the protocols alone where nothing was read of them."""
+
 OPEN, SHUT, UNKNOWN = GateState.OPEN, GateState.SHUT, GateState.UNKNOWN
 
 
@@ -323,7 +326,7 @@ def _found(gate: Gate, subject: Subject) -> FoundGate:
     kind = load_gates()[gate.id]
     is_open = gate.state is OPEN
     place = gate.place
-    if place is None and gate.id not in {"protocol", "conversion", "agent-permission", "allow-list"}:
+    if place is None and gate.id not in _OF_PROTOCOLS:
         place = subject.declared_at if gate.id in {"access", "function-enabled"} else subject.place
     return FoundGate(
         gate.id,
@@ -398,14 +401,16 @@ def _of_release(subject: Subject) -> Iterator[Gate]:
             yield Gate("release", UNKNOWN, words, fix="name a release with --sdk, or a phone with --serial")
         return
     name = android_name(subject.sdk_full or sdk)
+    place = "getprop" if subject.state_is_read else "--sdk"
     if sdk < interface.since:
         words = f"it is {name}, and {interface.title} need {android_name(interface.since)} or later"
-        yield Gate("release", SHUT, words)
+        yield Gate("release", SHUT, words, place)
         return
     if minimum is not None and sdk < minimum:
-        yield Gate("release", SHUT, f"it is {name}, and the app needs {android_name(minimum)} or later")
+        words = f"it is {name}, and the app needs {android_name(minimum)} or later"
+        yield Gate("release", SHUT, words, place)
         return
-    yield Gate("release", OPEN, f"it is {name}")
+    yield Gate("release", OPEN, f"it is {name}", place)
     if interface.bound_by == "system":
         yield _indexed(subject, capability)
         yield Gate("signature", OPEN, "nothing in its signature keeps Jetpack's reader from it")

@@ -141,7 +141,6 @@ def _one(answer: WhyAnswer) -> Iterator[Block]:
     yield Line()
     rows = [(gate.state.value, gate.id, one_line(gate.fact), _where(gate)) for gate in answer.gates]
     yield Table(("STATE", "GATE", "FOUND", "WHERE"), rows, details=frozenset({"WHERE"}))
-    yield Line()
     yield from _fixes([gate for gate in answer.gates if gate.state is not GateState.OPEN])
 
 
@@ -168,9 +167,9 @@ def _fixes(gates: Sequence[FoundGate], *, with_facts: bool = False) -> Iterator[
                 found = f"{gate.fact}; fix" if with_facts else "fix"
                 fixes[one_line(f"{gate.id}: {found} ({gate.owner}): {gate.fix}")] = None
     if fixes:
+        yield Line()
         yield Heading("What opens the gates")
         yield from (Line(line, 1) for line in fixes)
-        yield Line()
 
 
 def _several(answers: Sequence[WhyAnswer]) -> Iterator[Block]:
@@ -194,8 +193,8 @@ def _several(answers: Sequence[WhyAnswer]) -> Iterator[Block]:
         yield Table(columns[1:], [row[1:] for row in rows])
     else:
         yield Table(columns, rows)
-    yield Line()
     yield from _fixes([answer.decisive for answer in answers if answer.decisive is not None], with_facts=True)
+    yield Line()
     named = amount(sum(map(len, known.values())), "capability", "capabilities")
     agents = amount(len({answer.agent for answer in answers}), "agent")
     yield Line(f"{named}, {agents}; a CAPABILITY with --agent shows every gate")

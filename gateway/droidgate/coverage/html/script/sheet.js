@@ -225,7 +225,7 @@ class Sheet {
 
   /** Return what opens the gate that is shut, and who can. */
   gate([title, owner, fix]) {
-    return make("details", { class: "gate" }, make("summary", {}, "What opens it"), make("span", { class: "sub why" }, `${sentence(`It needs this: ${title}`)} The ${owner} can: ${sentence(fix)}`));
+    return make("details", { class: "gate" }, make("summary", {}, "What opens it"), make("span", { class: "sub why" }, `${sentence(`Needed: ${title}`)} By the ${owner}: ${sentence(fix)}`));
   }
 
   descriptor(one, provider) {
