@@ -20,12 +20,13 @@ from droidgate.coverage.gate_chains import (
     Subject,
     WhyAnswer,
     agent_kind_of,
+    gates_of_codes,
     kinds_of_agents,
     levels_of,
 )
 from droidgate.coverage.reach import Way
 from droidgate.devices.device_errors import CommandFailedError, DeviceOutputError
-from droidgate.devices.packages import disabled_packages, permissions_of, query_components
+from droidgate.devices.packages import InstalledPackage, disabled_packages, permissions_of, query_components
 from droidgate.devices.quoting import check_package, check_user, is_package
 from droidgate.shims.doctor import APP_FUNCTIONS, SCREEN_LOCK, START_ROUTE, Check, examine
 from droidgate.shims.host_client import ANY_APP, EVERY_CAPABILITY
@@ -136,7 +137,7 @@ def _subjects_of_source(source: str, sdk: str | None) -> list[Subject]:
 
 
 def _findings_of(reading: Providers) -> tuple[Finding, ...]:
-    """Return what linters and readers find in a source."""
+    """Return what linters and readers find in a source that shuts a gate."""
 
     def content_of(path: str) -> bytes | None:
         with suppress(InputError):
@@ -147,7 +148,8 @@ def _findings_of(reading: Providers) -> tuple[Finding, ...]:
         linted = tuple(check_reading(reading, load_formats().values(), content_of))
     except DroidgateError:
         linted = ()
-    return (*linted, *reading.findings)
+    codes = gates_of_codes()
+    return tuple(finding for finding in (*linted, *reading.findings) if finding.code in codes)
 
 
 def _subjects(
@@ -251,8 +253,8 @@ class WhyOnPhone:
 
     phone: Phone
     _of_apps: dict[tuple[str, str], tuple[Gate, ...]] = field(default_factory=dict)
+    _targets: dict[tuple[int, int], CallTarget] = field(default_factory=dict)
     _shims: ShimRoute = field(default_factory=ShimRoute)
-    _allowed: dict[str, frozenset[str] | None] = field(default_factory=dict)
 
     @cached_property
     def targets(self) -> PhoneTargets:
@@ -270,9 +272,14 @@ class WhyOnPhone:
         return ShimPlace(self.phone.device, self.reading.facts.user, self.reading.facts.sdk_full)
 
     @cached_property
+    def packages(self) -> Mapping[str, InstalledPackage]:
+        """What is installed there."""
+        return self.place.packages()
+
+    @cached_property
     def shims(self) -> Mapping[str, InstalledShim]:
         """Its shims by application id."""
-        return {shim.application_id: shim for shim in installed_shims(self.place)}
+        return {shim.application_id: shim for shim in installed_shims(self.place, self.packages)}
 
     @cached_property
     def checks(self) -> tuple[Check, ...]:
@@ -304,7 +311,7 @@ class WhyOnPhone:
 
         A named app is read although no query of Android's shows it, since that may be what is wrong.
         """
-        installed = self.place.packages()
+        installed = self.packages
         prefix, slash, _ = (capability or "").partition("/")
         if app is None and slash and prefix in installed:
             app = prefix
@@ -378,6 +385,7 @@ class WhyOnPhone:
             levels[id(provider)] = costs
             if app.package not in findings:
                 findings[app.package] = self._findings(app)
+            self._targets[id(provider), id(capability)] = target
             number = next(at for at, item in enumerate(provider.capabilities) if item is capability)
             yield Subject(
                 provider=provider,
@@ -476,7 +484,7 @@ class WhyOnPhone:
             yield from self._checked("unlocked", SCREEN_LOCK.id, None)
         if way.reach != "gateway" or not way.frontends:
             return
-        target = self._target_of(subject)
+        target = self._targets.get((id(provider), id(capability)))
         if target is None:
             return
         is_of_host = any(frontend == _HOST for frontend, _ in way.frontends)
@@ -487,21 +495,11 @@ class WhyOnPhone:
             return
         yield from self._through_shim(agent, target, way, interface, is_of_host=is_of_host)
 
-    def _target_of(self, subject: Subject) -> CallTarget | None:
-        return next(
-            (
-                target
-                for target in self.targets.all()
-                if target.provider is subject.provider and target.capability is subject.capability
-            ),
-            None,
-        )
-
     def _through_shim(
         self, agent: AskingAgent, target: CallTarget, way: Way, interface: Interface, *, is_of_host: bool
     ) -> Iterator[Gate]:
         try:
-            application_id, _, prepared = self._shims.find(target, self.place, self.place.packages())
+            application_id, _, prepared = self._shims.find(target, self.place, self.packages)
         except CallError as error:
             yield Gate("shim", SHUT, error.failure.text, "pm list packages", error.hint)
             return

@@ -212,6 +212,11 @@ class AskingAgent:
         )
 
 
+def gates_of_codes() -> dict[str, str]:
+    """Return the gate that each code of findings shuts."""
+    return {code: gate.id for gate in load_gates().values() for code in gate.codes}
+
+
 def levels_of(provider: Provider) -> list[dict[str, str]]:
     """Return what the conversion of each capability of a provider costs, by `FORMAT+DIALECT`."""
     names = list(targets())
@@ -347,7 +352,7 @@ def _declared(subject: Subject, *, is_usable: bool) -> Iterator[Gate]:
         is_usable: It was read all the same, and this release of Android has it.
     """
     was_read = subject.capability is not None
-    codes = {code: gate.id for gate in load_gates().values() for code in gate.codes}
+    codes = gates_of_codes()
     for finding in subject.findings:
         gate_id = codes.get(finding.code)
         if gate_id is None or not _is_about(finding, subject):
@@ -371,7 +376,7 @@ def _is_about(finding: Finding, subject: Subject) -> bool:
     """Return whether a finding is about a capability, or about everything that is declared with it."""
     capability, provider = subject.capability, subject.provider
     if capability is None or provider is None:
-        return True
+        return finding.source is not None and finding.source.path.startswith(_root_of(subject))
     if finding.level is Level.NOTE:
         return False
     first = finding.pointer.split("/")[1:2]
@@ -387,6 +392,13 @@ def _is_about(finding: Finding, subject: Subject) -> bool:
     starts = sorted(item.place.line or 0 for item in application.components if item.place is not None)
     line = place.line or 0
     return own is not None and own <= line and all(not own < start <= line for start in starts)
+
+
+def _root_of(subject: Subject) -> str:
+    """Return what the paths of an app's files begin with: its APK, or the folder of its manifest."""
+    path = "\0" if subject.application is None else subject.application.place.path
+    apk, mark, _ = path.partition("!/")
+    return f"{apk}{mark}" if mark else path.rpartition("/")[0]
 
 
 def _of_release(subject: Subject) -> Iterator[Gate]:

@@ -1,6 +1,6 @@
 """Situations built by hand on the virtual phone, each with the gate that Android's rules shut first.
 
-The expectations are typed from reference appfunctions 1 to 3, 5.2 and 7, android-runtime 1.1 to 1.6, and the
+The expectations are typed from reference appfunctions 1 to 3 and 7, android-runtime 1.1 to 1.6, and the
 protocols' specifications (mobile-mcp-and-mmcp 1 to 3); the published cases are the issues that they name.
 """
 
