@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Final, Literal
 
 from droidgate.calls.targets import last_part
@@ -18,7 +18,7 @@ from droidgate.coverage.gate_chains import FoundGate, VerdictWord, WhyAnswer
 from droidgate.sources.source_paths import DEVICE_SCHEME
 from droidgate_mappings.formats.reachability import GateState
 from droidgate_mappings.model.errors import UsageError
-from droidgate_mappings.tables.reach import Owner
+from droidgate_mappings.tables.reach import Owner, load_gates
 
 _VERDICTS: Final = {"can": "can", "cannot": "cannot", "not known": "may be able to"}
 _WAYS: Final = {"gateway": "through the gateway", "ui-only": "on the app's screens"}
@@ -141,6 +141,7 @@ def _one(answer: WhyAnswer) -> Iterator[Block]:
     yield Line()
     rows = [(gate.state.value, gate.id, one_line(gate.fact), _where(gate)) for gate in answer.gates]
     yield Table(("STATE", "GATE", "FOUND", "WHERE"), rows, details=frozenset({"WHERE"}))
+    yield Line()
     yield from _fixes([gate for gate in answer.gates if gate.state is not GateState.OPEN])
 
 
@@ -158,23 +159,44 @@ def _where(gate: FoundGate) -> str:
     return one_line(gate.place or "-")
 
 
-def _fixes(gates: Sequence[FoundGate], *, with_facts: bool = False) -> Iterator[Block]:
-    """Yield how gates are opened, each once, and by whom; what is shut first."""
-    fixes: dict[str, None] = {}
-    for state in (GateState.SHUT, GateState.UNKNOWN):
-        for gate in gates:
-            if gate.state is state:
-                found = f"{gate.fact}; fix" if with_facts else "fix"
-                fixes[one_line(f"{gate.id}: {found} ({gate.owner}): {gate.fix}")] = None
-    if fixes:
-        yield Line()
+def _fixes(gates: Sequence[FoundGate]) -> Iterator[Block]:
+    """Yield how the gates of one answer are opened, and by whom; what is shut first."""
+    shut_first = sorted(gates, key=lambda gate: gate.state is not GateState.SHUT)
+    yield from _opening(f"{gate.id}: fix ({gate.owner}): {gate.fix}" for gate in shut_first)
+
+
+def _fixes_of_several(answers: Sequence[WhyAnswer]) -> Iterator[Block]:
+    """Yield how the gates that decide are opened; what several apps need has one line."""
+    lines: dict[str, list[tuple[str, str, str]]] = {}
+    for answer in answers:
+        gate = answer.decisive
+        if gate is not None and gate.fix is not None:
+            lines.setdefault(gate.id, []).append((gate.fact, gate.fix, answer.package or "-"))
+    usual = load_gates()
+    for gate_id, found in lines.items():
+        packages = {package for *_, package in found}
+        if len(packages) > 1 and len(set(found)) > 1:
+            where, fix = amount(len(packages), "app"), usual[gate_id].fix
+            lines[gate_id] = [(where, fix, "")]
+    owners = {gate.id: gate.owner for answer in answers if (gate := answer.decisive) is not None}
+    yield from _opening(
+        f"{gate_id}: {fact}; fix ({owners[gate_id]}): {fix}"
+        for gate_id, found in lines.items()
+        for fact, fix, _ in found
+    )
+
+
+def _opening(lines: Iterable[str]) -> Iterator[Block]:
+    shown = list(dict.fromkeys(map(one_line, lines)))
+    if shown:
         yield Heading("What opens the gates")
-        yield from (Line(line, 1) for line in fixes)
+        yield from (Line(line, 1) for line in shown)
+        yield Line()
 
 
 def _several(answers: Sequence[WhyAnswer]) -> Iterator[Block]:
-    """Yield a row for each agent and answer, with the capabilities that it is true of."""
-    groups: dict[tuple[str, str, str, str], list[str]] = {}
+    """Yield a row for each app and verdict, with the capabilities and the agents that it is true of."""
+    capabilities: dict[tuple[str, str, str, str], list[str]] = {}
     known: dict[str, set[str]] = {}
     for answer in answers:
         package, name = answer.package or "-", last_part(answer.capability or "-")
@@ -182,22 +204,24 @@ def _several(answers: Sequence[WhyAnswer]) -> Iterator[Block]:
         is_by_gateway = answer.reach == "gateway" and answer.verdict != "cannot"
         verdict = f"{answer.verdict}, by the gateway" if is_by_gateway else answer.verdict
         gate = "-" if answer.decisive is None else answer.decisive.id
-        groups.setdefault((package, answer.agent, verdict, gate), []).append(name)
-    rows = [
-        (one_line(package), _names(names, len(known[package])), agent, verdict, gate)
-        for (package, agent, verdict, gate), names in groups.items()
-    ]
-    columns = ("APP", "CAPABILITY", "AGENT", "VERDICT", "GATE")
-    if len(known) == 1:
-        yield Heading(rows[0][0])
-        yield Table(columns[1:], [row[1:] for row in rows])
-    else:
-        yield Table(columns, rows)
-    yield from _fixes([answer.decisive for answer in answers if answer.decisive is not None], with_facts=True)
-    yield Line()
-    named = amount(sum(map(len, known.values())), "capability", "capabilities")
-    agents = amount(len({answer.agent for answer in answers}), "agent")
-    yield Line(f"{named}, {agents}; a CAPABILITY with --agent shows every gate")
+        capabilities.setdefault((package, verdict, gate, answer.agent), []).append(name)
+    agents: dict[tuple[str, str, str, str], list[str]] = {}
+    for (package, verdict, gate, agent), names in capabilities.items():
+        named = _names(names, len(known[package]))
+        agents.setdefault((package, named, verdict, gate), []).append(agent)
+    for package in known:
+        rows = [
+            (named, ", ".join(found), verdict, gate)
+            for (of_package, named, verdict, gate), found in agents.items()
+            if of_package == package
+        ]
+        yield Heading(one_line(package))
+        yield Table(("CAPABILITY", "AGENTS", "VERDICT", "GATE"), rows)
+        yield Line()
+    yield from _fixes_of_several(answers)
+    counted = amount(sum(map(len, known.values())), "capability", "capabilities")
+    of_agents = amount(len({answer.agent for answer in answers}), "agent")
+    yield Line(f"{counted}, {of_agents}; a CAPABILITY with --agent shows every gate")
 
 
 def _names(names: Sequence[str], count: int) -> str:

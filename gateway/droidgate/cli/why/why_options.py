@@ -15,11 +15,12 @@ class Why(
 ):
     """Show why an agent can or cannot call a capability: the gates in between, and who can open each.
 
-    With --agent, the answer is about one agent, and a first gate that is shut, with every other one. Without
-    it, each kind of agents is in a table. Without CAPABILITY, every capability is.
+    A CAPABILITY with --agent is answered with every gate: what was read, where, and how it is opened. All
+    else is a table of the gates that decide: of every kind of agents without --agent, of everything that the
+    phone, the source or --app declares without CAPABILITY.
 
-    A phone says most: what it lists, which apps are enabled, what an agent's app holds, what a shim grants,
-    whether the screen is locked. Other sources (--source) say what their declarations allow.
+    A phone decides most: what it lists, which apps are enabled, what an agent's app holds, what a shim
+    grants, whether the screen is locked. Other sources (--source) have what their declarations allow.
 
     The exit code is 1 where the agent of --agent cannot call something that is asked about.
     """
