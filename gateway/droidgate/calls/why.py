@@ -57,6 +57,7 @@ from droidgate_mappings.values.failures import CallError
 
 _KINDS: Final[Mapping[str, str]] = {"service": "services", "activity": "activities", "receiver": "receivers"}
 _AGENTS: Final = re.compile(r"^Valid agents: \[(?P<names>[^\]\n]*)\]", re.MULTILINE)
+_LEVEL: Final = re.compile(r"\d{1,3}(?:\.\d{1,3})?", re.ASCII)
 _HOST: Final = "host"
 OPEN, SHUT, UNKNOWN = GateState.OPEN, GateState.SHUT, GateState.UNKNOWN
 _STATES: Final[Mapping[str, GateState]] = {"ok": OPEN, "problem": SHUT, "unknown": UNKNOWN}
@@ -90,6 +91,8 @@ def why(
     name = fspath(source)
     if not name.startswith(DEVICE_SCHEME):
         agents = _kinds(agent, on_phone=False)
+        if sdk is not None and _LEVEL.fullmatch(sdk) is None:
+            raise UsageError(f"{sdk!r} is not an API level", hint="write it as 34 or 36.1")
         found = _named(_subjects_of_source(name, sdk), capability, app, protocol)
         return _answers(GateChains(), agents, found)
     if sdk is not None:
@@ -576,7 +579,7 @@ def reasons_for_models(
         )
         answer, failure = chains.answer(kind, subject), failures.get(target.key)
         row: dict[str, Json] = {"capability": target.short_name, "verdict": answer.verdict}
-        gate = answer.decisive
+        gate = answer.decisive_gate
         if gate is not None:
             row |= {"gate": gate.id, "found": gate.fact, "opened_by": gate.owner}
         if failure is not None and answer.verdict != "cannot":

@@ -42,6 +42,9 @@ _QUERY_ALL: Final = "android.permission.QUERY_ALL_PACKAGES"
 _LENIENT: Final = frozenset({"declaration", "manifest"})
 """Gates whose findings do not shut them where a capability was read, and Android lists it if it lists any."""
 
+_OF_SCREENS: Final = frozenset({"installed", "app-enabled", "screen"})
+"""The gates of an agent that calls nothing, and works on the app's screens."""
+
 _OF_PROTOCOLS: Final = frozenset({"protocol", "conversion", "agent-permission", "allow-list"})
 """Gates that follow from the protocols alone where nothing was read of them."""
 
@@ -84,6 +87,7 @@ class WhyAnswer:
         capability: The capability's id; None of an app that declares nothing.
         verdict: `can`; `cannot` where a gate is shut; `not known` where one is not known and none is shut.
         reach: How the agent comes to it, or would: `native`, `gateway`, `ui-only` or `none`.
+        decisive: Id of the first gate that is shut, else of the first not known; None where all are open.
         gates: In the order in which a call meets them.
     """
 
@@ -95,16 +99,13 @@ class WhyAnswer:
     capability: str | None
     verdict: VerdictWord
     reach: Reach
+    decisive: str | None
     gates: tuple[FoundGate, ...]
 
     @property
-    def decisive(self) -> FoundGate | None:
-        """The first gate that is shut, else the first that is not known; None where all are open."""
-        for state in (SHUT, UNKNOWN):
-            for gate in self.gates:
-                if gate.state is state:
-                    return gate
-        return None
+    def decisive_gate(self) -> FoundGate | None:
+        """The gate that decides."""
+        return next((gate for gate in self.gates if gate.id == self.decisive), None)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -273,17 +274,17 @@ class GateChains:
     def answer(self, agent: AskingAgent, subject: Subject) -> WhyAnswer:
         """Return whether an agent can call a capability, with the gates in between."""
         way = self._reaching.way(agent.kind, subject.standing, agent.caller)
-        found = list(subject.of_phone)
         if agent.kind.uses_screens:
-            found += [gate for gate in way.verdict.gates if gate.id == "screen"]
+            every = (*subject.of_phone, *way.verdict.gates)
+            found = [gate for gate in every if gate.id in _OF_SCREENS]
         else:
-            found += self._gates(agent, subject, way)
+            found = [*subject.of_phone, *self._gates(agent, subject, way)]
         order = {gate_id: number for number, gate_id in enumerate(load_gates())}
         gates = tuple(
             _found(gate, subject) for gate in sorted(_without_repeats(found), key=lambda gate: order[gate.id])
         )
-        states = {gate.state for gate in gates}
-        verdict: VerdictWord = "cannot" if SHUT in states else "not known" if UNKNOWN in states else "can"
+        first = {gate.state: gate.id for gate in reversed(gates)}
+        verdict: VerdictWord = "cannot" if SHUT in first else "not known" if UNKNOWN in first else "can"
         provider, capability = subject.provider, subject.capability
         return WhyAnswer(
             agent=agent.kind.id,
@@ -294,6 +295,7 @@ class GateChains:
             capability=None if capability is None else capability.id,
             verdict=verdict,
             reach=way.reach,
+            decisive=first.get(SHUT, first.get(UNKNOWN)),
             gates=gates,
         )
 

@@ -3,75 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Final, Literal
+from typing import Final
 
 from droidgate.calls.targets import last_part
 from droidgate.calls.why import why
 from droidgate.cli.exit_codes import ExitCode
-from droidgate.cli.output.json_output import Document, PublishedDocument
+from droidgate.cli.output.json_output import PublishedDocument
 from droidgate.cli.output.pages import Block, Heading, Line, Table, amount
 from droidgate.cli.output.reports import Report
 from droidgate.cli.output.safe_text import one_line
 from droidgate.cli.why.why_options import Why
-from droidgate.coverage.coverage_document import Reach
-from droidgate.coverage.gate_chains import FoundGate, VerdictWord, WhyAnswer
+from droidgate.coverage.gate_chains import FoundGate, WhyAnswer
 from droidgate.sources.source_paths import DEVICE_SCHEME
 from droidgate_mappings.formats.reachability import GateState
 from droidgate_mappings.model.errors import UsageError
-from droidgate_mappings.tables.reach import Owner, load_gates
+from droidgate_mappings.tables.reach import load_gates
 
 _VERDICTS: Final = {"can": "can", "cannot": "cannot", "not known": "may be able to"}
 _WAYS: Final = {"gateway": "through the gateway", "ui-only": "on the app's screens"}
-
-
-class WhyGateRecord(Document):
-    """A gate between an agent and a capability.
-
-    Attributes:
-        id: Its id.
-        title: What has to hold.
-        state: Whether it lets the call through.
-        fact: What was read; of a gate that is not known, what has to be so.
-        place: Where it was read, None where it follows from the protocols alone.
-        fix: How it is opened, None where it is open.
-        owner: Who can open it, None where it is open.
-    """
-
-    id: str
-    title: str
-    state: Literal["open", "shut", "not known"]
-    fact: str
-    place: str | None
-    fix: str | None
-    owner: Owner | None
-
-
-class WhyAnswerRecord(Document):
-    """Whether an agent can call a capability.
-
-    Attributes:
-        agent: Id of a kind of agents, or the package of an agent's app.
-        agent_title: Its name.
-        package: The app.
-        component: Class of the component.
-        protocol: Id of the format, None of an app that declares nothing.
-        capability: The capability's id, None of an app that declares nothing.
-        verdict: `can`; `cannot` where a gate is shut; `not known` where one is not known and none is shut.
-        reach: How the agent comes to it, or would.
-        decisive: Id of the first gate that is shut, else of the first that is not known.
-        gates: In the order in which a call meets them.
-    """
-
-    agent: str
-    agent_title: str
-    package: str | None
-    component: str | None
-    protocol: str | None
-    capability: str | None
-    verdict: VerdictWord
-    reach: Reach
-    decisive: str | None
-    gates: tuple[WhyGateRecord, ...]
 
 
 class WhyDocument(PublishedDocument, schema="droidgate.why/1"):
@@ -85,7 +34,7 @@ class WhyDocument(PublishedDocument, schema="droidgate.why/1"):
 
     source: str
     sdk: str | None
-    answers: tuple[WhyAnswerRecord, ...]
+    answers: tuple[WhyAnswer, ...]
 
 
 def report_why(options: Why) -> Report:
@@ -111,18 +60,7 @@ def report_why(options: Why) -> Report:
     refused = options.agent is not None and any(answer.verdict == "cannot" for answer in answers)
     return Report(
         lambda: _page(answers),
-        lambda: WhyDocument(
-            source=source,
-            sdk=sdk,
-            answers=tuple(
-                WhyAnswerRecord.of(
-                    answer,
-                    decisive=None if answer.decisive is None else answer.decisive.id,
-                    gates=tuple(WhyGateRecord.of(gate, state=gate.state.value) for gate in answer.gates),
-                )
-                for answer in answers
-            ),
-        ),
+        lambda: WhyDocument(source=source, sdk=sdk, answers=answers),
         ExitCode.FINDINGS if refused else ExitCode.OK,
     )
 
@@ -135,7 +73,7 @@ def _page(answers: Sequence[WhyAnswer]) -> list[Block]:
 
 def _one(answer: WhyAnswer) -> Iterator[Block]:
     """Yield the verdict, the gates, and how those that are not open are opened."""
-    decisive = answer.decisive
+    decisive = answer.decisive_gate
     because = "" if decisive is None else f": {one_line(decisive.fact)}"
     yield Line(f"{_sentence(answer)}{because}")
     yield Line()
@@ -169,7 +107,7 @@ def _fixes_of_several(answers: Sequence[WhyAnswer]) -> Iterator[Block]:
     """Yield how the gates that decide are opened; what several apps need has one line."""
     lines: dict[str, list[tuple[str, str, str]]] = {}
     for answer in answers:
-        gate = answer.decisive
+        gate = answer.decisive_gate
         if gate is not None and gate.fix is not None:
             lines.setdefault(gate.id, []).append((gate.fact, gate.fix, answer.package or "-"))
     usual = load_gates()
@@ -178,7 +116,7 @@ def _fixes_of_several(answers: Sequence[WhyAnswer]) -> Iterator[Block]:
         if len(packages) > 1 and len(set(found)) > 1:
             where, fix = amount(len(packages), "app"), usual[gate_id].fix
             lines[gate_id] = [(where, fix, "")]
-    owners = {gate.id: gate.owner for answer in answers if (gate := answer.decisive) is not None}
+    owners = {gate.id: gate.owner for answer in answers if (gate := answer.decisive_gate) is not None}
     yield from _opening(
         f"{gate_id}: {fact}; fix ({owners[gate_id]}): {fix}"
         for gate_id, found in lines.items()
@@ -203,7 +141,7 @@ def _several(answers: Sequence[WhyAnswer]) -> Iterator[Block]:
         known.setdefault(package, set()).add(name)
         is_by_gateway = answer.reach == "gateway" and answer.verdict != "cannot"
         verdict = f"{answer.verdict}, by the gateway" if is_by_gateway else answer.verdict
-        gate = "-" if answer.decisive is None else answer.decisive.id
+        gate = answer.decisive or "-"
         capabilities.setdefault((package, verdict, gate, answer.agent), []).append(name)
     agents: dict[tuple[str, str, str, str], list[str]] = {}
     for (package, verdict, gate, agent), names in capabilities.items():
