@@ -33,7 +33,7 @@ from droidgate.shims.host_client import ANY_APP, EVERY_CAPABILITY
 from droidgate.shims.place import InstalledShim, ShimPlace, installed_shims, target_problem
 from droidgate.sources import check_declared, read_sources
 from droidgate.sources.folders import read_bytes
-from droidgate.sources.linting import check_reading
+from droidgate.sources.linting import check_reading, unreadable_finding
 from droidgate.sources.phone_source import (
     InstalledApp,
     PhoneReading,
@@ -151,8 +151,8 @@ def _findings_of(reading: Providers) -> tuple[Finding, ...]:
         linted = tuple(check_reading(reading, load_formats().values(), content_of))
     except DroidgateError:
         linted = ()
-    codes = gates_of_codes()
-    return tuple(finding for finding in (*linted, *reading.findings) if finding.code in codes)
+    codes, unreadable = gates_of_codes(), map(unreadable_finding, reading.problems)
+    return tuple(item for item in (*linted, *unreadable, *reading.findings) if item.code in codes)
 
 
 def _subjects(

@@ -443,6 +443,14 @@ def test_a_capability_is_named_as_in_a_call(tmp_path: Path) -> None:
         why("start_timr", source=source)
 
 
+def test_a_descriptor_that_cannot_be_read_is_the_reason(tmp_path: Path) -> None:
+    source = write_project(tmp_path / "timer", descriptor=TIMER.replace("</mobile-mcp-capabilities>", ""))
+    (answer,) = why(agent="mobile-mcp", source=source)
+    assert decided(answer) == ("declaration", "shut")
+    assert answer.decisive_gate is not None
+    assert "timer.xml" in (answer.decisive_gate.place or "")
+
+
 def test_every_finding_that_shuts_a_gate_is_one_that_droidgate_has() -> None:
     page = (CHECKOUT / "docs/reference/findings.md").read_text()
     codes = {code for gate in load_gates().values() for code in gate.codes}
