@@ -20,6 +20,7 @@ from droidgate.cli.program import run
 from droidgate.coverage.gate_chains import WhyAnswer
 from droidgate.coverage.report import ReportOptions, report_coverage
 from droidgate.coverage.scan import scan
+from droidgate.devices.packages import read_permissions
 from droidgate_mappings.model.errors import UsageError
 from droidgate_mappings.tables.reach import load_gates
 from droidgate_phone.commands import app_function_commands
@@ -449,6 +450,34 @@ def test_a_descriptor_that_cannot_be_read_is_the_reason(tmp_path: Path) -> None:
     assert decided(answer) == ("declaration", "shut")
     assert answer.decisive_gate is not None
     assert "timer.xml" in (answer.decisive_gate.place or "")
+
+
+DUMP = """Packages:
+  Package [com.example.agent] (1f2e3d):
+    versionName=1.0: granted=true
+    declared permissions:
+      com.example.agent.OWN: prot=normal, INSTALLED
+    requested permissions:
+      android.permission.INTERNET
+      android.permission.CAMERA: restricted=true
+    install permissions:
+      android.permission.INTERNET: granted=true
+      android.permission.DUMP: granted=false
+    User 0: ceDataInode=1 installed=true hidden=false
+      runtime permissions:
+        android.permission.CAMERA: granted=false, flags=[ USER_SET]
+    User 10: ceDataInode=0 installed=true hidden=false
+      runtime permissions:
+        android.permission.CAMERA: granted=true, flags=[ USER_SET]
+"""
+"""Typed by hand from AOSP's Settings.dumpPackageLPr."""
+
+
+@titled(("user", "held"), {"the first user": (0, {"INTERNET"}), "another": (10, {"INTERNET", "CAMERA"})})
+def test_the_permissions_of_a_dump_are_those_of_the_user(user: int, held: set[str]) -> None:
+    android = "android.permission.{}".format
+    requested, found = read_permissions(DUMP, user)
+    assert (requested, found) == (set(map(android, ("INTERNET", "CAMERA"))), set(map(android, held)))
 
 
 def test_every_finding_that_shuts_a_gate_is_one_that_droidgate_has() -> None:
