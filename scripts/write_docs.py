@@ -35,6 +35,7 @@ from droidgate_mappings.formats.format import load_formats
 from droidgate_mappings.formats.support_matrix import SupportMatrix, cell_text, make_matrix
 from droidgate_mappings.model.findings import FINDING_CODES, FindingCode
 from droidgate_mappings.tables.loading import DivergenceRow, load_divergences
+from droidgate_mappings.tables.reach import load_gates
 from droidgate_phone.phone import start_phone
 
 CHECKOUT = Path(__file__).resolve().parent.parent
@@ -475,6 +476,8 @@ def _tour_part(step: str, *, shown: int | None = None) -> str:
 _PHONE_COMMANDS: Final = {
     "devices": "droidgate devices",
     "discover": "droidgate discover",
+    "why app": "droidgate why --app dev.droidgate.sample.notes",
+    "why agent": "droidgate why clock_in_today --agent mcp-client",
     "install": "droidgate shim install --from adb:/dev.droidgate.sample.weather",
     "call": "droidgate shim call currentWeather location=Berlin",
     "call function": "droidgate call summarizeNotes --yes",
@@ -504,7 +507,7 @@ def ask_phone() -> dict[str, str]:
                 text=True,
                 check=False,
             )
-            if run.returncode != ExitCode.OK:
+            if run.returncode not in {ExitCode.OK, ExitCode.FINDINGS}:
                 raise RuntimeError(f"{command} ended with {run.returncode}: {run.stderr}")
             shown = run.stdout.replace(phone.serial, "127.0.0.1:5600").replace(
                 f"{folder}/config", "~/.config/droidgate"
@@ -522,6 +525,12 @@ def packages_part() -> str:
     script = _run_script("architecture")
     rows = [(f"`{name}`", script["purpose_of"](name)) for row in script["layers"]() for name in row]
     return _table(("package", "what it is for"), rows)
+
+
+def gates_part() -> str:
+    """Return the table of the gates between agents and capabilities."""
+    rows = [(f"`{gate.id}`", gate.title, gate.owner, gate.fix) for gate in load_gates().values()]
+    return _table(("gate", "open where", "who can open it", "how"), rows)
 
 
 def _run_script(name: str) -> dict[str, Any]:
@@ -568,6 +577,7 @@ PARTS: dict[str, Callable[[], str]] = {
     "catalog tables": catalog_part,
     **{f"phone: {name}": functools.partial(_phone_block, name) for name in _PHONE_COMMANDS},
     "packages": packages_part,
+    "gates": gates_part,
     **{f"tour: {step}": functools.partial(_tour_part, step) for step in TOUR},
     "tour: migrate": functools.partial(_tour_part, "migrate", shown=21),
     **_benchmark_parts(),
@@ -580,6 +590,7 @@ PAGES_WITH_PARTS = (
     CHECKOUT / "docs" / "guides" / "expose-apps.md",
     CHECKOUT / "docs" / "guides" / "migrate-an-app.md",
     CHECKOUT / "docs" / "guides" / "compare-an-ecosystem.md",
+    CHECKOUT / "docs" / "guides" / "why-it-does-not-work.md",
     CHECKOUT / "docs" / "internals" / "architecture.md",
     CHECKOUT / "docs" / "internals" / "benchmarks.md",
     CHECKOUT / "docs" / "reference" / "catalog.md",

@@ -101,6 +101,7 @@ FORMAT: Final = Format(
     looks_for=LOOKS_FOR,
     listing=LISTING,
     read_installed=lazily("droidgate_appfunctions.installed:read_installed"),
+    why_not_indexed=lazily("droidgate_appfunctions.installed:why_not_indexed"),
     call_routes=call_routes,
     shell_calls=lazily("droidgate_appfunctions.shell_calls:AppFunctionShellCalls"),
     shim_frontends={TABLES.id: lazily("droidgate_appfunctions.shim_frontend:advertise")},

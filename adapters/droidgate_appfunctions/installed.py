@@ -65,7 +65,7 @@ def read_installed(application: Application, state: InstalledState, context: Rea
     reader = ListingReader(place, ReadingContext(strict=context.strict))
     found = list(_providers_of(rest, application, reader))
     return Reading(
-        (*(_with_states(provider, listed) for provider in reading.providers), *found),
+        (*(_with_states(provider, listed, state.facts) for provider in reading.providers), *found),
         (
             *reading.findings,
             *_not_indexed(reading, listed, application, state.facts),
@@ -89,12 +89,22 @@ def _not_known(reading: Reading, state: InstalledState, application: Application
         )
 
 
-def _with_states(provider: Provider, listed: Mapping[str, ListedFunction]) -> Provider:
-    """Return the provider with what the phone's listing says of each function."""
+def _with_states(provider: Provider, listed: Mapping[str, ListedFunction], facts: DeviceFacts) -> Provider:
+    """Return the provider with what the phone's listing says of each function.
+
+    A function in its default state that states no default has the release's (reference 3.2).
+    """
+    defaults = {release.enabled_when_missing for release in load_indexing().of_sdk(facts.sdk_full)}
+    default = defaults.pop() if len(defaults) == 1 else None
 
     def stated(capability: Capability) -> Capability:
         found = listed.get(capability.id)
-        state = State(indexed=False) if found is None else State(enabled=found.enabled, indexed=True)
+        if found is None:
+            state = State(indexed=False)
+        else:
+            is_silent = found.enabled is None and "enabledByDefault" not in found.document
+            enabled = default if is_silent and not found.of_application else found.enabled
+            state = State(enabled=enabled, indexed=True)
         return capability.model_copy(update={"state": state})
 
     return provider.model_copy(update={"capabilities": tuple(map(stated, provider.capabilities))})
@@ -126,6 +136,12 @@ def _not_indexed(
 
 
 _NO_REASON: Final = "by its release's rules it would be indexed, so the indexer has not read it yet"
+
+
+def why_not_indexed(application: Application, function_id: str, sdk_full: str) -> str | None:
+    """Return why the indexers of an API level leave a function out, None where each would list it."""
+    releases = load_indexing().of_sdk(sdk_full.removesuffix(".0"))
+    return _explanation(function_id, (simulate_indexing(application, release) for release in releases))
 
 
 def _explanation(function_id: str, reports: Iterable[IndexingReport]) -> str | None:

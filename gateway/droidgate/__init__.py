@@ -14,7 +14,9 @@ if TYPE_CHECKING:
     from droidgate.calls.phones import Phone as Phone, open_device as open_device
     from droidgate.calls.pins import PinStore as PinStore
     from droidgate.calls.policy import Policy as Policy
+    from droidgate.calls.why import why as why
     from droidgate.coverage.coverage_document import CoverageReport as CoverageReport
+    from droidgate.coverage.gate_chains import WhyAnswer as WhyAnswer
     from droidgate.coverage.report import report_coverage as report_coverage
     from droidgate.coverage.scan import ScanOptions as ScanOptions, scan as scan
     from droidgate.devices.describing import (

@@ -32,6 +32,13 @@ def complete_formats(incomplete: str) -> Values:
     return _starting_with(incomplete, [(item.id, item.title) for item in load_formats().values()])
 
 
+def complete_agents(incomplete: str) -> Values:
+    """Return the kinds of agents."""
+    from droidgate_mappings.tables.reach import load_reach
+
+    return _starting_with(incomplete, [(item.id, item.title) for item in load_reach().agents])
+
+
 def complete_targets(incomplete: str) -> Values:
     """Return the formats that can be written; after a `+`, the dialects of one."""
     from droidgate_mappings.formats.format import load_formats

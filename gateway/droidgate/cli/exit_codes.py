@@ -19,7 +19,10 @@ class ExitCode(IntEnum):
         return member
 
     OK = 0, "All went well, and no finding reaches the threshold"
-    FINDINGS = 1, "A finding or a change reaches the threshold of `--fail-on`, or a step of `demo` failed"
+    FINDINGS = (
+        1,
+        "A finding or change reaches `--fail-on`, a step of `demo` failed, or the agent of `why` cannot call",
+    )
     USAGE = 2, "Invalid usage: an unknown command, option, format or value"
     INPUT = 3, "A source cannot be read, or a result cannot be written; of several, the others are written"
     DEVICE = 4, "A device cannot be reached or does not do what is needed"

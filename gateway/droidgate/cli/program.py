@@ -47,6 +47,7 @@ HEADINGS: Final[Mapping[str, Mapping[str, str]]] = {
     },
     "Call": {
         "call": "Call a capability of a phone's app",
+        "why": "Show why an agent can or cannot call a capability",
         "pins": "Approvals of capabilities as they are declared",
         "audit": "The log of all calls",
     },
@@ -77,6 +78,7 @@ _MODULES: Final = {
     "droidgate.cli.phone.phone_options": ("phone",),
     "droidgate.cli.shim.shim_options": ("shim",),
     "droidgate.cli.calls.call_options": ("call",),
+    "droidgate.cli.why.why_options": ("why",),
     "droidgate.cli.pins.pin_options": ("pins",),
     "droidgate.cli.audit.audit_options": ("audit",),
     "droidgate.cli.serve.serve_options": ("serve", "serve-mobile-agent"),

@@ -21,6 +21,7 @@ _HOMES: Final = {
     "install-client": "droidgate.cli.clients.run_install_client:InstallClientDocument",
     "discover": "droidgate.cli.devices.discover_documents:DiscoverDocument",
     "call": "droidgate.cli.calls.run_call:CallDocument",
+    "why": "droidgate.cli.why.run_why:WhyDocument",
     "call-plan": "droidgate.cli.calls.run_call:CallPlanDocument",
     "serve": "droidgate.cli.serve.run_serve:ServePlanDocument",
     "call-trace": "droidgate.cli.calls.run_call:CallTraceDocument",

@@ -498,12 +498,14 @@ class ReachCell(Frozen):
             for native reach `exact`; else None.
         reason: The reason, one sentence without a period.
         needs: Conditions other than a grant, a sentence each; the report's `conditions` explain S and P.
+        gate: The gate that is shut to calls, or to the work on screens; None where none is.
     """
 
     reach: Reach
     level: str | None
     reason: str
     needs: tuple[str, ...]
+    gate: str | None = None
 
 
 class ReachProfile(Frozen):

@@ -13,11 +13,14 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from droidgate.coverage.conversions import EXACT
-from droidgate.coverage.coverage_document import AgentFacts, ReachCell
+from droidgate.coverage.coverage_document import AgentFacts, Reach, ReachCell
 from droidgate_mappings.formats.reachability import (
     ORDINARY_APP,
     SHIM,
+    CallingApp,
     ComponentFacts,
+    Gate,
+    GateState,
     Verdict,
     capability_verdict,
     component_verdict,
@@ -62,11 +65,25 @@ class Standing:
     is_enabled: bool | None = None
     levels: Mapping[str, str] = field(default_factory=dict)
 
-    def verdict(self, interface: Interface, *, of_shim: bool = False) -> Verdict:
-        """Return whether an ordinary app, or the shim, may call the capability."""
-        caller = SHIM if of_shim else ORDINARY_APP
+    def verdict(self, interface: Interface, caller: CallingApp = ORDINARY_APP) -> Verdict:
+        """Return whether a caller may call the capability."""
         own = capability_verdict(self.access, interface, is_enabled=self.is_enabled)
         return component_verdict(self.component, interface, caller) & own
+
+
+@dataclass(frozen=True, slots=True)
+class Way:
+    """How an agent comes to a capability, or would.
+
+    Attributes:
+        reach: In which way; `none` where neither the agent nor the gateway speaks the protocol.
+        verdict: The gates on it.
+        frontends: Through the gateway, the shim's frontends that carry it, with what each needs.
+    """
+
+    reach: Reach
+    verdict: Verdict
+    frontends: tuple[tuple[str, str], ...] = ()
 
 
 def agents() -> tuple[AgentFacts, ...]:
@@ -85,7 +102,8 @@ def agents() -> tuple[AgentFacts, ...]:
 
 def reach_of_app(has_launcher: bool, uses_screens: bool) -> ReachCell:  # noqa: FBT001
     """Return how an agent reaches an app that declares nothing."""
-    return _by_screen(has_launcher, None if uses_screens else _DECLARES_NOTHING)
+    nothing = Gate("declaration", GateState.SHUT, _DECLARES_NOTHING)
+    return _by_screen(has_launcher, None if uses_screens else nothing)
 
 
 class Reaching:
@@ -106,54 +124,78 @@ class Reaching:
         interface = self._table.interface(standing.interface)
         return tuple(self._cell(agent, standing, interface) for agent in self._table.agents)
 
+    def way(self, agent: Agent, standing: Standing, caller: CallingApp = ORDINARY_APP) -> Way:
+        """Return how an agent comes to a capability: by itself where it can, else through the gateway.
+
+        Args:
+            agent: The kind of agent.
+            standing: The capability.
+            caller: The agent's app.
+        """
+        interface = self._table.interface(standing.interface)
+        if agent.uses_screens:
+            words = (_ON_SCREEN, GateState.OPEN) if standing.has_launcher else (_NO_SCREEN, GateState.SHUT)
+            return Way("ui-only", Verdict((Gate("screen", words[1], words[0]),)))
+        if interface is None:
+            return Way("none", _protocol(GateState.SHUT, "only its protocol's own agent calls it"))
+        native = standing.verdict(interface, caller)
+        if native.closed_because is None and interface.id in agent.speaks:
+            spoken = _protocol(GateState.OPEN, f"{_AGENT_CALLS}{interface.title}")
+            return Way("native", native & spoken)
+        return self._through_gateway(agent, standing, interface)
+
+    def _through_gateway(self, agent: Agent, standing: Standing, interface: Interface) -> Way:
+        verdict, backend = standing.verdict(interface, SHIM), interface.backend
+        if backend is None:
+            words = f"the gateway does not call {interface.title}"
+            return Way("gateway", verdict & _protocol(GateState.SHUT, words))
+        ways = [(frontend, self._shim.limits(frontend, backend)) for frontend in agent.frontends]
+        open_ways = tuple((item, limits) for item, limits in ways if limits is not None)
+        if not open_ways:
+            words = "the gateway does not carry such calls"
+            return Way("gateway", verdict & _protocol(GateState.SHUT, words))
+        titles = " or ".join(self._shim.frontend(item).title for item, _ in open_ways)
+        words = f"{_GATEWAY_CALLS}{interface.title}, and the agent the gateway ({titles})"
+        verdict &= _protocol(GateState.OPEN, words)
+        if standing.levels.get(agent.target or "") == Level.IMPOSSIBLE:
+            words = f"{agent.target} cannot hold it"
+            verdict &= Verdict((Gate("conversion", GateState.SHUT, words),))
+        return Way("gateway", verdict, open_ways)
+
     def _cell(self, agent: Agent, standing: Standing, interface: Interface | None) -> ReachCell:
+        way = self.way(agent, standing)
         if agent.uses_screens:
             return _by_screen(standing.has_launcher, None)
-        if interface is None:
-            return _by_screen(standing.has_launcher, "only its protocol's own agent calls it")
-        native = standing.verdict(interface)
-        if native.closed_because is None and interface.id in agent.speaks:
-            return ReachCell(
-                reach="native",
-                level=EXACT,
-                reason=f"{_AGENT_CALLS}{interface.title}",
-                needs=tuple(filter(None, (interface.limits, *native.conditions))),
+        shut, protocol = way.verdict.first_shut, way.verdict.gate("protocol")
+        if shut is not None or interface is None or protocol is None:
+            return _by_screen(standing.has_launcher, shut)
+        needs: tuple[str | None, ...] = (interface.limits,)
+        if way.reach == "gateway":
+            needs = tuple(
+                f"{self._shim.frontend(item).title}: {limits}" if len(way.frontends) > 1 else limits
+                for item, limits in way.frontends
+                if limits
             )
-        shim = standing.verdict(interface, of_shim=True)
-        if shim.closed_because is not None:
-            return _by_screen(standing.has_launcher, shim.closed_because)
-        return self._through_gateway(agent, standing, interface, shim)
-
-    def _through_gateway(
-        self, agent: Agent, standing: Standing, interface: Interface, shim: Verdict
-    ) -> ReachCell:
-        backend = interface.backend
-        if backend is None:
-            return _by_screen(standing.has_launcher, f"the gateway does not call {interface.title}")
-        ways = [(frontend, self._shim.limits(frontend, backend)) for frontend in agent.frontends]
-        open_ways = [(item, limits) for item, limits in ways if limits is not None]
-        if not open_ways:
-            return _by_screen(standing.has_launcher, "the gateway does not carry such calls")
-        level = standing.levels.get(agent.target or "")
-        if level == Level.IMPOSSIBLE:
-            return _by_screen(standing.has_launcher, f"{agent.target} cannot hold it")
-        titles = " or ".join(self._shim.frontend(item).title for item, _ in open_ways)
-        reason = f"{_GATEWAY_CALLS}{interface.title}, and the agent the gateway ({titles})"
-        needs = tuple(
-            f"{self._shim.frontend(item).title}: {limits}" if len(open_ways) > 1 else limits
-            for item, limits in open_ways
-            if limits
+        return ReachCell(
+            reach=way.reach,
+            level=EXACT if way.reach == "native" else standing.levels.get(agent.target or ""),
+            reason=protocol.fact,
+            needs=(*filter(None, needs), *way.verdict.conditions),
         )
-        return ReachCell(reach="gateway", level=level, reason=reason, needs=(*needs, *shim.conditions))
 
 
-def _by_screen(has_launcher: bool, why: str | None) -> ReachCell:  # noqa: FBT001
-    """Return what is left where calls are not possible; `why` is None for an agent that makes none."""
+def _protocol(state: GateState, words: str) -> Verdict:
+    return Verdict((Gate("protocol", state, words),))
+
+
+def _by_screen(has_launcher: bool, shut: Gate | None) -> ReachCell:  # noqa: FBT001
+    """Return what is left where calls are not possible; `shut` is None for an agent that makes none."""
+    gate = None if shut is None else shut.id
     if has_launcher:
-        reason = _ON_SCREEN if why is None else f"{why}{_SCREENS_LEFT}"
-        return ReachCell(reach="ui-only", level=None, reason=reason, needs=())
-    reason = _NO_SCREEN if why is None else f"{why}{_AND_NO_SCREEN}"
-    return ReachCell(reach="none", level=None, reason=reason, needs=())
+        reason = _ON_SCREEN if shut is None else f"{shut.fact}{_SCREENS_LEFT}"
+        return ReachCell(reach="ui-only", level=None, reason=reason, needs=(), gate=gate)
+    reason = _NO_SCREEN if shut is None else f"{shut.fact}{_AND_NO_SCREEN}"
+    return ReachCell(reach="none", level=None, reason=reason, needs=(), gate=gate or "screen")
 
 
 def obstacle_of(reason: str) -> str | None:

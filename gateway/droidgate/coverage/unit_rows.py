@@ -307,7 +307,7 @@ class _UnitRows:
             signers_verified=application.signers_verified,
             enabled=self._unit.enabled if self._unit.is_installed else _is_enabled(application),
             has_launcher=any(
-                _is_launched(activity) for app in self._applications for activity in app.of_kind("activity")
+                is_launched(activity) for app in self._applications for activity in app.of_kind("activity")
             ),
             components=sum(component.kind != "application" for component in application.components),
         )
@@ -460,7 +460,8 @@ def _is_enabled(application: Application) -> bool:
     return all(whole.enabled for whole in application.of_kind("application"))
 
 
-def _is_launched(component: Component) -> bool:
+def is_launched(component: Component) -> bool:
+    """Return whether launchers show an activity."""
     return component.enabled and any(
         _MAIN_ACTION in part.actions and not _LAUNCHED.isdisjoint(part.categories)
         for part in component.filters

@@ -139,6 +139,45 @@ def _read_package(line: str, number: int) -> InstalledPackage:
     return InstalledPackage(name, path, version, int(found["uids"].split(",", 1)[0]))
 
 
+_USER: Final = re.compile(r"\s*User (\d+):")
+_REQUESTED: Final = re.compile(r"\s*([A-Za-z_][\w.]*)(?:: restricted=true)?", re.ASCII)
+_GRANTED: Final = re.compile(r"\s*([A-Za-z_][\w.]*): granted=true\b", re.ASCII)
+
+
+def permissions_of(device: Device, package: str, user: int = 0) -> tuple[frozenset[str], frozenset[str]]:
+    """Return the permissions that a package requests, and those that it holds for a user.
+
+    Raises:
+        DeviceError: the device fails.
+    """
+    result = device.run(["dumpsys", "package", check_package(package)])
+    return read_permissions(result.text, user)
+
+
+def read_permissions(text: str, user: int = 0) -> tuple[frozenset[str], frozenset[str]]:
+    """Read what `dumpsys package` printed of one package; nobody promises its form.
+
+    Returns:
+        What is below `requested permissions:`, and what is `granted=true` for all users or for this one.
+    """
+    requested: set[str] = set()
+    held: set[str] = set()
+    of_user, is_requested = user, False
+    for line in text.splitlines():
+        header = _USER.match(line)
+        if header is not None:
+            of_user = int(header[1])
+        if line.rstrip().endswith(":"):
+            is_requested = line.strip() == "requested permissions:"
+            continue
+        asked, granted = _REQUESTED.fullmatch(line), _GRANTED.match(line)
+        if is_requested and asked is not None:
+            requested.add(asked[1])
+        if granted is not None and of_user == user:
+            held.add(granted[1])
+    return frozenset(requested), frozenset(held)
+
+
 def disabled_packages(device: Device, user: int = 0) -> frozenset[str]:
     """Return the packages that are disabled as a whole for a user: by their manifest, the user or the shell.
 

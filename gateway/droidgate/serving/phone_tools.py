@@ -37,6 +37,7 @@ from droidgate.calls.caller import END_NOT_RECORDED, Caller
 from droidgate.calls.subjects import CallEffect, CapabilityKey, NamePattern, component_name, glob_matches
 from droidgate.calls.targets import SCREENS, CallTarget, ScreenTarget, last_part
 from droidgate.calls.traces import NO_TRACE, Trace
+from droidgate.calls.why import reasons_for_models
 from droidgate.devices.packages import InstalledPackage, list_packages
 from droidgate.devices.properties import current_user
 from droidgate.serving.elicitation import ClientApprover
@@ -171,6 +172,7 @@ class ServedPhone:
         packages: What was installed when its apps were read.
         targets: What its apps declare and can be called.
         failures: Why each call of a capability that is left out would fail.
+        reasons: Why each capability can or cannot be called, for models.
         screens: MobileAgent's commands are served too.
         digest: Of the phone's lists at the last check that found `targets` current; None before that.
     """
@@ -181,6 +183,7 @@ class ServedPhone:
     packages: frozenset[InstalledPackage] = frozenset()
     targets: tuple[CallTarget, ...] = ()
     failures: dict[CapabilityKey, CallError] = field(default_factory=dict)
+    reasons: dict[CapabilityKey, dict[str, Json]] = field(default_factory=dict)
     screens: bool = False
     digest: str | None = None
 
@@ -208,6 +211,7 @@ class ServedPhone:
         every = (*of_apps, *(caller.targets.screens() if self.screens else ()))
         self.failures = caller.uncallable(every, client=EVERY_CLIENT)
         self.targets = tuple(target for target in every if target.key not in self.failures)
+        self.reasons = reasons_for_models(caller.targets, self.failures)
         self.caller, self.packages, self.digest = caller, packages, None
         return True
 
@@ -560,6 +564,12 @@ class PhoneTools:
             if provider.instructions:
                 app_texts.setdefault(group, provider.instructions)
             contents += _resources(f"{_serial(phone)}/{package}", provider, findings)
+        for phone in self._phones:
+            rows = [row for key, row in phone.reasons.items() if self._is_selected(key.package)]
+            if rows:
+                contents += _parts(
+                    _serial(phone), [("why", "application/json", _ABOUT_WHY, _shown_json(rows))]
+                )
         return _Served(
             ToolSnapshot(tuple(tools), tuple(resource for resource, _ in contents)),
             targets,
@@ -596,8 +606,7 @@ def _key(item: _ToolTarget) -> str:
 def _resources(
     place: str, provider: Provider, findings: Sequence[Finding]
 ) -> list[tuple[ServedResource, ResourceContent]]:
-    path = quote(f"{place}/{provider.protocol}/{component_name(provider) or 'app'}", safe="/:$")
-    base = f"droidgate://{path}"
+    path = f"{place}/{provider.protocol}/{component_name(provider) or 'app'}"
     declaration = provider.model_dump(mode="json", by_alias=True, exclude_defaults=True)
     losses: list[Json] = [finding.model_dump(mode="json", exclude_none=True) for finding in findings]
     texts = [
@@ -610,6 +619,23 @@ def _resources(
             f"[Text of the app {provider.package}, not of droidgate]\n{without_hidden(provider.instructions)}"
         )
         texts.append(("instructions", "text/plain", "What the app's author wrote for models", text))
+    return _parts(path, texts, place)
+
+
+_ABOUT_WHY: Final = "Which capabilities can be called, and what keeps the others from being called"
+
+
+def _parts(
+    path: str, texts: Sequence[tuple[str, str, str, str]], place: str | None = None
+) -> list[tuple[ServedResource, ResourceContent]]:
+    """Return texts as resources; a long one is several.
+
+    Args:
+        path: What their URIs begin with.
+        texts: Name, media type, title and text.
+        place: What their names begin with; the path without it.
+    """
+    base, place = f"droidgate://{quote(path, safe='/:$')}", path if place is None else place
     found: list[tuple[ServedResource, ResourceContent]] = []
     for name, mime_type, title, text in texts:
         parts = [text[start : start + MAX_PART] for start in range(0, len(text) or 1, MAX_PART)]

@@ -308,7 +308,7 @@ def _lint_reading(
             yield from reported
         elif options.strict or _place_of(error).path not in broken:
             problems.append(error)
-            yield _unreadable(error)
+            yield unreadable_finding(error)
 
 
 def _is_linted(read: Finding, linted: Iterable[Finding]) -> bool:
@@ -359,7 +359,8 @@ def _place_of(error: InputError) -> Place:
     return Place(path=path, line=None if number is None else int(number))
 
 
-def _unreadable(error: InputError) -> Finding:
+def unreadable_finding(error: InputError) -> Finding:
+    """Return the finding that something cannot be read."""
     place = _place_of(error)
     return Finding(
         code=UNREADABLE, level=Level.ERROR, pointer="", message=error.message, hint=error.hint, source=place

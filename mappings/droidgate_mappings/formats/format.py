@@ -323,6 +323,9 @@ class Format:
         listing: The listing of the running system that `read_installed` needs, and how it is read.
         read_installed: Reads an installed application with what the running system says of it; without it,
             `read_application` does. Raises `InputError` as that does.
+        why_not_indexed: Why the indexer of a release leaves out a capability of an application: takes the
+            application, the capability's id and the API level, such as `36.1`; returns None where the release
+            would list it. None where Android indexes nothing.
         find_silent: Providers of an application whose files do not list their capabilities, which is why
             `read_application` leaves them out: a phone would be asked.
         found_by: What would find the capabilities of a provider whose app's files do not list them,
@@ -365,6 +368,7 @@ class Format:
     looks_for: tuple[ComponentQuery, ...] = ()
     listing: SystemListing | None = None
     read_installed: Callable[[Application, InstalledState, ReadingContext], Reading] | None = None
+    why_not_indexed: Callable[[Application, str, str], str | None] | None = None
     find_silent: Callable[[Application], tuple[Provider, ...]] | None = None
     found_by: Callable[[Provider], str | None] | None = None
     call_routes: Callable[[Provider, DeviceFacts], tuple[CallRoute, ...]] | None = None

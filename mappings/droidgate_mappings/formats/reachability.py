@@ -8,7 +8,7 @@ whether the app is enabled, the permission of its `<application>` element, and t
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final
@@ -17,7 +17,7 @@ from droidgate_mappings.formats.application import Application, Component, usual
 from droidgate_mappings.model.capability import Capability, CapabilityAccess, ComponentAccess, Provider, State
 from droidgate_mappings.tables.android_names import android_name
 from droidgate_mappings.tables.loading import find_format_tables
-from droidgate_mappings.tables.reach import Interface, load_permission_levels, load_reach
+from droidgate_mappings.tables.reach import Interface, Owner, load_permission_levels, load_reach
 from droidgate_mappings.text.configured_flags import values_on_release
 
 Enabled = bool | Mapping[str, bool]
@@ -44,31 +44,80 @@ class Protection(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class CallingApp:
-    """An app that calls, and whether its manifest can request the permission that a component requires."""
+    """An app that calls.
+
+    Attributes:
+        title: What users see it called.
+        can_request: Its manifest can request the permission that a component requires.
+        held: The permissions that it holds on a phone; None where that is not known.
+    """
 
     title: str
     can_request: bool
+    held: frozenset[str] | None = None
+
+
+class GateState(StrEnum):
+    """Whether a gate lets a call through."""
+
+    OPEN = "open"
+    SHUT = "shut"
+    UNKNOWN = "not known"
+    """Nothing that was read says so; or it depends on something that can change without an update."""
+
+
+@dataclass(frozen=True, slots=True)
+class Gate:
+    """One gate between an agent and a capability, as it is found.
+
+    Attributes:
+        id: One of `droidgate_mappings.tables.reach.load_gates`.
+        state: Whether it lets a call through.
+        fact: What was read, a clause without a period; of a gate that is not known, what has to be so.
+        place: Where it was read, None where `Verdict` has it from the provider.
+        fix: How it is opened, None for the usual fix of the gate.
+        owner: Who can open it, None for the usual owner of the gate.
+    """
+
+    id: str
+    state: GateState
+    fact: str
+    place: str | None = None
+    fix: str | None = None
+    owner: Owner | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """Whether calls are possible.
+    """Whether calls are possible: the gates, in the order in which a call meets them."""
 
-    Attributes:
-        closed_because: Why no such caller can call, without a period; None where one can.
-        conditions: What has to be so before it can, a clause each without a period.
-    """
+    gates: tuple[Gate, ...] = ()
 
-    closed_because: str | None = None
-    conditions: tuple[str, ...] = ()
+    @property
+    def closed_because(self) -> str | None:
+        """Why no such caller can call, without a period; None where one can."""
+        gate = self.first_shut
+        return None if gate is None else gate.fact
+
+    @property
+    def first_shut(self) -> Gate | None:
+        """The first gate that is shut."""
+        return next((gate for gate in self.gates if gate.state is GateState.SHUT), None)
+
+    def gate(self, gate_id: str) -> Gate | None:
+        """Return the first gate of an id."""
+        return next((gate for gate in self.gates if gate.id == gate_id), None)
+
+    @property
+    def conditions(self) -> tuple[str, ...]:
+        """What has to be so before one can call, a clause each without a period; nothing where none can."""
+        if self.first_shut is not None:
+            return ()
+        return tuple(gate.fact for gate in self.gates if gate.state is GateState.UNKNOWN)
 
     def __and__(self, other: Verdict) -> Verdict:
         """Return the verdict of two rules that both apply."""
-        if self.closed_because is not None:
-            return self
-        if other.closed_because is not None:
-            return other
-        return Verdict(None, (*self.conditions, *other.conditions))
+        return Verdict((*self.gates, *other.gates))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -197,15 +246,7 @@ def component_verdict(
     """Return whether a caller may call a component."""
     if interface.bound_by == "network":
         return Verdict()
-    closed = _closed_component(facts, interface)
-    if closed is not None:
-        return Verdict(closed)
-    enabled = (
-        () if facts.enabled_in is None else (f"it is enabled only in configurations: {facts.enabled_in}",)
-    )
-    if interface.bound_by == "system":
-        return Verdict(None, enabled)
-    return Verdict(None, enabled) & _permission_verdict(facts, caller)
+    return Verdict((*_component_gates(facts, interface), *_permission_gates(facts, interface, caller)))
 
 
 def capability_verdict(
@@ -218,22 +259,27 @@ def capability_verdict(
         interface: How it is called.
         is_enabled: What a phone reports, None without a phone.
     """
-    if is_enabled is False:
-        return Verdict(REPORTED_AS_DISABLED)
-    verdict = Verdict()
+    gates: list[Gate] = []
     for rule in () if interface is None else interface.access:
-        is_settled = rule.field == "enabled_by_default" and is_enabled is True
-        if not is_settled and getattr(access, rule.field) in rule.values:
-            conditions = () if rule.needs is None else (rule.needs,)
-            verdict &= Verdict(rule.closed_because, conditions)
-    return verdict
+        is_state = rule.field == "enabled_by_default"
+        if not (is_state and is_enabled is not None) and getattr(access, rule.field) in rule.values:
+            gate_id = "function-enabled" if is_state else "access"
+            if rule.closed_because is not None:
+                gates.append(Gate(gate_id, GateState.SHUT, rule.closed_because))
+            if rule.needs is not None:
+                gates.append(Gate(gate_id, GateState.UNKNOWN, rule.needs))
+    if is_enabled is not None:
+        state = GateState.OPEN if is_enabled else GateState.SHUT
+        words = "the phone reports it as enabled" if is_enabled else REPORTED_AS_DISABLED
+        gates.insert(0, Gate("function-enabled", state, words))
+    return Verdict(tuple(gates))
 
 
 def verdict_of(capability: Capability, interface: Interface | None) -> Verdict:
     """Return whether another app may call one capability, with its state on a phone where it is known."""
     state = capability.state or State()
     if state.indexed is False:
-        return Verdict(NOT_INDEXED)
+        return Verdict((Gate("indexed", GateState.SHUT, NOT_INDEXED),))
     return capability_verdict(capability.access, interface, is_enabled=state.enabled)
 
 
@@ -284,42 +330,63 @@ def enabled_configurations(enabled: Enabled, sdk: int | None = None) -> tuple[st
     return None if len(kept) == len(values) else kept
 
 
-def _closed_component(facts: ComponentFacts, interface: Interface) -> str | None:
-    """Return why no other app may call a component, whatever permissions it holds."""
-    reason: str | None = None
-    if not facts.is_app_enabled:
-        reason = "its app is disabled"
-    elif not facts.is_enabled:
-        reason = "its component is disabled"
-    elif facts.kind is not None and interface.components and facts.kind not in interface.components:
-        reason = f"no agent calls {interface.title} of a component of the kind {facts.kind}"
+def _component_gates(facts: ComponentFacts, interface: Interface) -> Iterator[Gate]:
+    """Yield the gates that are shut or open to every other app, whatever permissions it holds."""
+    is_bound_by_system = interface.bound_by == "system"
+    if facts.kind is not None and interface.components and facts.kind not in interface.components:
+        words = f"no agent calls {interface.title} of a component of the kind {facts.kind}"
+        yield Gate("manifest", GateState.SHUT, words)
+    elif facts.kind != "application" and not facts.has_action:
+        words = f"its component does not declare the action {interface.action_text}"
+        yield Gate("manifest", GateState.SHUT, words)
     elif facts.kind == "application":
-        reason = None
-    elif not facts.has_action:
-        reason = f"its component does not declare the action {interface.action_text}"
-    elif interface.bound_by == "system":
+        pass
+    elif is_bound_by_system and interface.permission is not None:
         is_known = facts.kind is not None or facts.permission is not None
-        if is_known and interface.permission is not None and facts.permission != interface.permission_text:
-            reason = f"Android binds only components that require {interface.permission_text}"
-    elif not facts.is_exported:
-        reason = "its component is not exported"
-    return reason
+        is_right = facts.permission == interface.permission_text or not is_known
+        words = f"Android binds only components that require {interface.permission_text}"
+        yield _gate("manifest", is_right, f"its component requires {interface.permission_text}", words)
+    elif interface.action is not None and facts.kind is not None:
+        yield Gate("manifest", GateState.OPEN, f"its component declares {interface.action_text}")
+    yield _gate("app-enabled", facts.is_app_enabled, "its app is enabled", "its app is disabled")
+    if facts.is_enabled and facts.enabled_in is not None:
+        words = f"it is enabled only in configurations: {facts.enabled_in}"
+        yield Gate("component-enabled", GateState.UNKNOWN, words)
+    else:
+        words = "its component is disabled"
+        yield _gate("component-enabled", facts.is_enabled, "its component is enabled", words)
+    if not is_bound_by_system and facts.kind != "application":
+        words = "its component is not exported"
+        yield _gate("exported", facts.is_exported, "its component is exported", words)
 
 
-def _permission_verdict(facts: ComponentFacts, caller: CallingApp) -> Verdict:
-    """Return whether a caller can hold the permission that a component requires."""
+def _gate(gate_id: str, is_open: bool, open_words: str, shut_words: str) -> Gate:  # noqa: FBT001
+    return Gate(gate_id, *((GateState.OPEN, open_words) if is_open else (GateState.SHUT, shut_words)))
+
+
+def _permission_gates(facts: ComponentFacts, interface: Interface, caller: CallingApp) -> Iterator[Gate]:
+    """Yield whether a caller can hold the permission that a component requires."""
+    if interface.bound_by == "system":
+        return
     if facts.permission is None:
-        return Verdict()
+        yield Gate("permission", GateState.OPEN, "callers need no permission")
+        return
     permission = f"the permission {facts.permission}" if facts.permission else "a permission"
     required = f"callers need {permission}"
-    if facts.protection is Protection.SIGNATURE:
-        return Verdict(f"{required}, which ordinary apps cannot hold")
-    if facts.protection is Protection.UNKNOWN:
-        return Verdict(f"{required}, whose protection level is not known")
-    if not caller.can_request:
-        return Verdict(f"{required}, which {caller.title} does not request")
-    granted = " and the user grants it" if facts.protection is Protection.DANGEROUS else ""
-    return Verdict(None, (f"the caller's manifest requests {permission}{granted}",))
+    words, state = f"{required}, which ordinary apps cannot hold", GateState.SHUT
+    if caller.held is not None and facts.permission:
+        is_held = facts.permission in caller.held
+        words = f"{required}, which {caller.title} {'holds' if is_held else 'does not hold'}"
+        state = GateState.OPEN if is_held else GateState.SHUT
+    elif facts.protection is Protection.UNKNOWN:
+        words = f"{required}, whose protection level is not known"
+    elif facts.protection is not Protection.SIGNATURE:
+        if caller.can_request:
+            granted = " and the user grants it" if facts.protection is Protection.DANGEROUS else ""
+            words, state = f"the caller's manifest requests {permission}{granted}", GateState.UNKNOWN
+        else:
+            words = f"{required}, which {caller.title} does not request"
+    yield Gate("permission", state, words)
 
 
 _VERSION: Final = re.compile(r"v(\d{1,5})", re.ASCII)

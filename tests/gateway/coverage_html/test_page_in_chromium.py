@@ -15,10 +15,18 @@ from typing import Any
 
 import pytest
 
-from droidgate.coverage.coverage_document import MOST_APPS, MOST_CAPABILITIES, CoverageReport, Details
+from droidgate.coverage.coverage_document import (
+    MOST_APPS,
+    MOST_CAPABILITIES,
+    CoverageReport,
+    Details,
+    ReachCell,
+    ReachProfile,
+)
 from droidgate.coverage.history import Snapshot
 from droidgate.coverage.html.page import MOST_BYTES, render_page
 from droidgate.coverage.report import ReportedCatalog, ReportOptions
+from droidgate_mappings.tables.reach import load_gates
 from gateway.coverage_compare.made_catalogs import App, make_catalog
 from gateway.coverage_html.browser import Browser, Page, new_page, running_browser
 from gateway.coverage_html.made_reports import make_report, repeated
@@ -237,10 +245,25 @@ def test_a_chosen_translation_is_shown_in_full(page: Page, report: CoverageRepor
     translation = next(item for item in details.translations if item.files and item.findings)
     at = next(at for at, item in enumerate(details.capabilities) if item.provider == translation.provider)
     _open_capability(page, report, at)
-    page.wait("$('#sheet details')")
+    page.wait("$('#sheet details:not(.gate)')")
     reported = page.run(SHEET)
     for text in (translation.target, translation.files[0].text, translation.findings[0].message):
         assert text in reported
+
+
+def test_a_cell_without_calls_says_what_opens_the_gate(
+    open_report: OpenReport, report: CoverageReport
+) -> None:
+    details = _details(report)
+    gate = load_gates()["exported"]
+    closed = ReachCell(
+        reach="none", level=None, reason="its component is not exported", needs=(), gate=gate.id
+    )
+    profile = ReachProfile(cells=(closed,) * len(report.agents))
+    page = open_report(_changed(report, reach_profiles=[profile] * len(details.reach_profiles)))
+    _open_capability(page, report, 0)
+    assert page.run("$$('#sheet details.gate').length") == len(report.agents)
+    assert gate.owner in page.run("$('#sheet details.gate').textContent")
 
 
 def test_a_capability_leads_to_those_that_do_the_same(page: Page, report: CoverageReport) -> None:

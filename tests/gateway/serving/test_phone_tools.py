@@ -889,6 +889,12 @@ async def test_resources_hold_declarations_losses_and_instructions(phone: Reache
         assert all(uris.fullmatch(str(resource.uri)) for resource in resources)
         declarations = [resource for resource in resources if resource.name.endswith(" declaration")]
         assert len(declarations) >= len(CALLS)
+        (reasons,) = [resource for resource in resources if resource.name.endswith(" why")]
+        (content,) = (await client.read_resource(reasons.uri)).contents
+        assert isinstance(content, mcp_types.TextResourceContents)
+        rows = {row["capability"].rpartition("#")[2]: row for row in json.loads(content.text)}
+        assert (rows["deleteNote"]["verdict"], rows["deleteNote"]["gate"]) == ("cannot", "access")
+        assert rows["createNote"] == {"capability": rows["createNote"]["capability"], "verdict": "can"}
         for resource in resources:
             (content,) = (await client.read_resource(resource.uri)).contents
             assert isinstance(content, mcp_types.TextResourceContents)

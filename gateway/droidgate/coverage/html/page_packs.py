@@ -26,6 +26,7 @@ from droidgate.coverage.coverage_document import (
 )
 from droidgate.coverage.html.views import shell_word, shortened, shortened_name
 from droidgate_mappings.model.json_values import Json, one_line_json
+from droidgate_mappings.tables.reach import load_gates
 from droidgate_mappings.text_safety import visible as shown, visible_json as shown_json
 
 MOST_IN_LIST: Final = 160
@@ -112,11 +113,17 @@ class _Packing:
                         self._levels.get(cell.level, -1) if cell.level else -1,
                         self._text(cell.reason),
                         [self._text(need) for need in cell.needs],
+                        cell.gate,
                     ]
                     for cell in profile.cells
                 ]
                 for profile in details.reach_profiles
             ],
+            "gates": {
+                gate.id: [shown(gate.title), gate.owner, shown(gate.fix)]
+                for gate in load_gates().values()
+                if any(gate.id == cell.gate for profile in details.reach_profiles for cell in profile.cells)
+            },
             "level_profiles": [
                 [self._levels.get(level, -1) if level else -1 for level in profile.levels]
                 for profile in details.level_profiles

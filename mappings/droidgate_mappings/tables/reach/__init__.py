@@ -87,6 +87,58 @@ class AccessMeaning(Frozen):
     needs: str | None = None
 
 
+Owner = Literal["app developer", "agent developer", "user", "device maker"]
+"""Who can open a gate."""
+
+
+class GateKind(Frozen):
+    """A gate between agents and capabilities.
+
+    Attributes:
+        id: Stable id.
+        title: What has to hold.
+        owner: Who can usually open it.
+        fix: How.
+        codes: Codes of findings that shut it.
+    """
+
+    id: str
+    title: str
+    owner: Owner
+    fix: str
+    codes: tuple[str, ...] = ()
+
+
+class _GateTable(Frozen):
+    gates: tuple[GateKind, ...]
+
+
+@cache
+def load_gates() -> dict[str, GateKind]:
+    """Return the gates by id, in the order in which a call meets them.
+
+    Raises:
+        ValueError: the TOML does not fit the schema.
+    """
+    return {gate.id: gate for gate in load_table("reach/gates.toml", _GateTable).gates}
+
+
+class AllowList(Frozen):
+    """Android's list of the agents that may call.
+
+    Attributes:
+        since: The first API level that asks it.
+        exempt: The permission whose holders need no entry.
+        service: The system service whose shell command lists the agents.
+        command: The command.
+    """
+
+    since: int
+    exempt: str
+    service: str
+    command: str
+
+
 class Interface(Frozen):
     """A way in which capabilities are called.
 
@@ -102,6 +154,9 @@ class Interface(Frozen):
             component.
         components: The kinds of components that are called; empty where any is.
         limits: What its own agents need, in the letters of the shim's table; None where it is nothing.
+        caller_permission: The permission that Android itself requires of agents, None where it requires none.
+        allow_list: Android's list of the agents that may call, None where there is none.
+        since: The first API level that has it; 0 where every level does.
         access: What the access rules of single capabilities mean.
     """
 
@@ -114,6 +169,9 @@ class Interface(Frozen):
     bound_by: Literal["caller", "system", "network"]
     components: tuple[str, ...] = ()
     limits: str | None = None
+    caller_permission: str | None = None
+    allow_list: AllowList | None = None
+    since: int = 0
     access: tuple[AccessMeaning, ...] = ()
 
     @property

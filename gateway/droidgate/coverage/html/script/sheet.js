@@ -208,18 +208,24 @@ class Sheet {
     const reach = table(
       "Reach by agent",
       [["Agent", ""], ["How, why, and what it needs", ""], ["Loss", ""]],
-      catalog.cells(at).map(([reach, level, reason, needs], agent) => [
+      catalog.cells(at).map(([reach, level, reason, needs, gate], agent) => [
         catalog.agents[agent],
         make(
-          "span",
+          "div",
           {},
           this.reachText(catalog.reaches[reach]),
           make("span", { class: "sub why" }, [reason, ...needs].map((each) => sentence(catalog.text(each))).join(" ")),
+          gate ? this.gate(catalog.gates[gate]) : null,
         ),
         level < 0 ? "–" : catalog.levels[level],
       ]),
     );
     return make("div", {}, reach, ...letters.map(([letter, meaning]) => make("p", { class: "sub" }, make("b", {}, letter), ` ${meaning}`)));
+  }
+
+  /** Return what opens the gate that is shut, and who can. */
+  gate([title, owner, fix]) {
+    return make("details", { class: "gate" }, make("summary", {}, "What opens it"), make("span", { class: "sub why" }, `${sentence(`Needed: ${title}`)} By the ${owner}: ${sentence(fix)}`));
   }
 
   descriptor(one, provider) {

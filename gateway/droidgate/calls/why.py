@@ -1,0 +1,606 @@
+"""Why an agent can or cannot call a capability, of a phone or of any other source: gathering the facts."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
+from dataclasses import dataclass, field
+from functools import cached_property
+from os import PathLike, fspath
+from typing import Final
+
+from droidgate.calls.phones import Phone, open_device
+from droidgate.calls.shim_route import ShimRoute
+from droidgate.calls.subjects import CapabilityKey, key_of, names_capability
+from droidgate.calls.targets import CallTarget, PhoneTargets
+from droidgate.coverage.gate_chains import (
+    AskingAgent,
+    GateChains,
+    Subject,
+    WhyAnswer,
+    agent_kind_of,
+    gates_of_codes,
+    kinds_of_agents,
+    levels_of,
+)
+from droidgate.coverage.reach import Way
+from droidgate.devices.device_errors import CommandFailedError, DeviceOutputError
+from droidgate.devices.packages import InstalledPackage, disabled_packages, permissions_of, query_components
+from droidgate.devices.quoting import check_package, check_user, is_package
+from droidgate.shims.doctor import APP_FUNCTIONS, SCREEN_LOCK, START_ROUTE, Check, examine
+from droidgate.shims.host_client import ANY_APP, EVERY_CAPABILITY
+from droidgate.shims.place import InstalledShim, ShimPlace, installed_shims, target_problem
+from droidgate.sources import check_declared, read_sources
+from droidgate.sources.folders import read_bytes
+from droidgate.sources.linting import check_reading, unreadable_finding
+from droidgate.sources.phone_source import (
+    InstalledApp,
+    PhoneReading,
+    PhoneRequest,
+    parse_phone_source,
+    read_phone,
+)
+from droidgate.sources.source_paths import DEVICE_SCHEME
+from droidgate.sources.source_results import Providers
+from droidgate_mappings.formats.application import Application
+from droidgate_mappings.formats.format import found_by, load_formats
+from droidgate_mappings.formats.installed import is_shim
+from droidgate_mappings.formats.reachability import Gate, GateState, find_component, interface_of
+from droidgate_mappings.model.capability import Capability, Provider
+from droidgate_mappings.model.errors import DroidgateError, InputError, UsageError
+from droidgate_mappings.model.findings import Finding
+from droidgate_mappings.model.json_values import Json
+from droidgate_mappings.tables.reach import Interface, load_reach
+from droidgate_mappings.text.nearest_names import closest_name, suggest_name
+from droidgate_mappings.values.failures import CallError
+
+_KINDS: Final[Mapping[str, str]] = {"service": "services", "activity": "activities", "receiver": "receivers"}
+_AGENTS: Final = re.compile(r"^Valid agents: \[(?P<names>[^\]\n]*)\]", re.MULTILINE)
+_LEVEL: Final = re.compile(r"\d{1,3}(?:\.\d{1,3})?", re.ASCII)
+_HOST: Final = "host"
+OPEN, SHUT, UNKNOWN = GateState.OPEN, GateState.SHUT, GateState.UNKNOWN
+_STATES: Final[Mapping[str, GateState]] = {"ok": OPEN, "problem": SHUT, "unknown": UNKNOWN}
+
+
+def why(
+    capability: str | None = None,
+    *,
+    agent: str | None = None,
+    source: str | PathLike[str] = DEVICE_SCHEME,
+    app: str | None = None,
+    protocol: str | None = None,
+    sdk: str | None = None,
+) -> tuple[WhyAnswer, ...]:
+    """Return whether agents can call capabilities, each with the gates in between.
+
+    Args:
+        capability: As `Phone.call` takes it; every capability by default.
+        agent: A kind of agents, as `droidgate coverage` lists them (`mobile-mcp`, `app-functions`), or the
+            package of an agent's app on the phone; every kind by default.
+        source: A phone (`adb:`, `adb:SERIAL`, `adb:SERIAL/PACKAGE`), or any other source as `read` takes it.
+        app: Only capabilities of this package.
+        protocol: Only capabilities of this format.
+        sdk: The API level to ask about, such as `36.1`, where the source is not a phone.
+
+    Raises:
+        UsageError: no capability, or more than one, is named so; the agent is unknown; a phone and `sdk`.
+        InputError: the source cannot be read.
+        DeviceError: the phone cannot be reached or used.
+    """
+    name = fspath(source)
+    if not name.startswith(DEVICE_SCHEME):
+        agents = _kinds(agent, on_phone=False)
+        if sdk is not None and _LEVEL.fullmatch(sdk) is None:
+            raise UsageError(f"{sdk!r} is not an API level", hint="write it as 34 or 36.1")
+        found = _named(_subjects_of_source(name, sdk), capability, app, protocol)
+        return _answers(GateChains(), agents, found)
+    if sdk is not None:
+        raise UsageError("--sdk excludes a phone", hint="a phone has its own release")
+    serial, package = parse_phone_source(name)
+    phone = WhyOnPhone(open_device(serial))
+    return phone.answers(capability, agent=agent, app=app or package, protocol=protocol)
+
+
+def _answers(
+    chains: GateChains, agents: Iterable[AskingAgent], subjects: Iterable[Subject]
+) -> tuple[WhyAnswer, ...]:
+    agents = tuple(agents)
+    return tuple(chains.answer(agent, subject) for subject in subjects for agent in agents)
+
+
+def _kinds(name: str | None, *, on_phone: bool) -> tuple[AskingAgent, ...]:
+    """Return the kinds of agents that a name means; nothing where it may be an app of the phone.
+
+    Raises:
+        UsageError: it is neither a kind nor an app of a phone.
+    """
+    kinds = kinds_of_agents()
+    if name is None:
+        return kinds
+    found = tuple(kind for kind in kinds if kind.kind.id == name)
+    if found or (on_phone and "." in name and is_package(name)):
+        return found
+    ids = [kind.kind.id for kind in kinds]
+    hint = suggest_name(name, ids, most=len(ids))
+    raise UsageError(f"unknown agent {name!r}", hint=f"{hint}; or the package of an agent's app on a phone")
+
+
+def _subjects_of_source(source: str, sdk: str | None) -> list[Subject]:
+    """Return the capabilities of a source, and the apps in it that declare nothing.
+
+    Raises:
+        InputError: it cannot be read.
+    """
+    reading = read_sources([source])
+    if not reading.applications:
+        check_declared(reading, [source])
+    findings = _findings_of(reading)
+    return _subjects(reading, reading.applications, findings, sdk)
+
+
+def _findings_of(reading: Providers) -> tuple[Finding, ...]:
+    """Return what linters and readers find in a source that shuts a gate."""
+
+    def content_of(path: str) -> bytes | None:
+        with suppress(InputError):
+            return read_bytes(path)
+        return None
+
+    try:
+        linted = tuple(check_reading(reading, load_formats().values(), content_of))
+    except DroidgateError:
+        linted = ()
+    codes, unreadable = gates_of_codes(), map(unreadable_finding, reading.problems)
+    return tuple(item for item in (*linted, *unreadable, *reading.findings) if item.code in codes)
+
+
+def _subjects(
+    reading: Providers, applications: Iterable[Application], findings: tuple[Finding, ...], sdk: str | None
+) -> list[Subject]:
+    applications = tuple(applications)
+    subjects: list[Subject] = []
+    for provider in reading:
+        application = _application_of(provider, applications)
+        subjects += _of_provider(provider, application, findings, sdk)
+    declaring = {subject.package for subject in subjects}
+    return subjects + [
+        Subject(application=item, package=item.package, findings=findings, sdk_full=sdk)
+        for item in applications
+        if item.package not in declaring
+    ]
+
+
+def _application_of(provider: Provider, applications: tuple[Application, ...]) -> Application | None:
+    named = [item for item in applications if item.package == provider.package]
+    return next((item for item in named if find_component(item, provider)), named[0] if named else None)
+
+
+def _of_provider(
+    provider: Provider, application: Application | None, findings: tuple[Finding, ...], sdk: str | None
+) -> Iterator[Subject]:
+    levels = levels_of(provider)
+    capabilities: list[tuple[Capability | None, dict[str, str]]] = []
+    if found_by(provider) is not None:
+        capabilities.append((None, {}))
+    capabilities += zip(provider.capabilities, levels, strict=True)
+    for capability, level in capabilities:
+        yield Subject(
+            provider=provider,
+            capability=capability,
+            application=application,
+            package=provider.package,
+            findings=findings,
+            sdk_full=sdk,
+            levels=level,
+        )
+
+
+def _named(subjects: list[Subject], text: str | None, app: str | None, protocol: str | None) -> list[Subject]:
+    """Return the subjects that are meant.
+
+    Raises:
+        UsageError: none is named so, or several are.
+    """
+    in_app = [
+        subject
+        for subject in subjects
+        if app in {None, subject.package}
+        and (protocol is None or (subject.provider is not None and subject.provider.protocol == protocol))
+    ]
+    if not in_app:
+        known = sorted({subject.package for subject in subjects if subject.package})
+        raise UsageError(
+            "no capability of the source is meant", hint=f"its apps: {', '.join(known) or 'none'}"
+        )
+    if text is None:
+        return in_app
+    found = [
+        subject
+        for subject in in_app
+        if subject.provider is not None
+        and subject.capability is not None
+        and _is_named(text, subject.provider, subject.capability)
+    ]
+    exact = [subject for subject in found if subject.capability and subject.capability.id == text]
+    found = exact or found
+    names = [f"{subject.package or '-'}/{subject.capability.id}" for subject in found if subject.capability]
+    if len(set(names)) > 1:
+        message = f"{len(names)} capabilities of the source are called {text!r}"
+        raise UsageError(message, hint=f"name one: {', '.join(names)}")
+    if not found:
+        ids = [subject.capability.id for subject in in_app if subject.capability]
+        closest = closest_name(text, ids)
+        hint = f"did you mean {closest!r}?" if closest else f"there are: {', '.join(ids[:10]) or 'none'}"
+        raise UsageError(f"no capability of the source is called {text!r}", hint=hint)
+    return found
+
+
+def _is_named(text: str, provider: Provider, capability: Capability) -> bool:
+    key = key_of(provider, capability.id, user=0)
+    whole = {f"{key.package}/{key.capability}", f"{key.package}/{key.component}/{key.capability}"}
+    return text in whole or names_capability(text, key)
+
+
+def _request_for(package: str) -> PhoneRequest:
+    return PhoneRequest(tuple(load_formats().values()), package=package)
+
+
+@dataclass
+class WhyOnPhone:
+    """Answers about one phone; what was read of it is kept.
+
+    Attributes:
+        phone: The phone.
+    """
+
+    phone: Phone
+    _of_apps: dict[tuple[str, str], tuple[Gate, ...]] = field(default_factory=dict)
+    _targets: dict[tuple[int, int], CallTarget] = field(default_factory=dict)
+    _shims: ShimRoute = field(default_factory=ShimRoute)
+
+    @cached_property
+    def targets(self) -> PhoneTargets:
+        """What its apps declare."""
+        return self.phone.caller.targets
+
+    @property
+    def reading(self) -> PhoneReading:
+        """The same, as it was read."""
+        return self.targets.reading
+
+    @cached_property
+    def place(self) -> ShimPlace:
+        """Where its shims are."""
+        return ShimPlace(self.phone.device, self.reading.facts.user, self.reading.facts.sdk_full)
+
+    @cached_property
+    def packages(self) -> Mapping[str, InstalledPackage]:
+        """What is installed there."""
+        return self.place.packages()
+
+    @cached_property
+    def shims(self) -> Mapping[str, InstalledShim]:
+        """Its shims by application id."""
+        return {shim.application_id: shim for shim in installed_shims(self.place, self.packages)}
+
+    @cached_property
+    def checks(self) -> tuple[Check, ...]:
+        """What `shim doctor` found."""
+        return examine(self.place, tuple(self.shims.values()))
+
+    @cached_property
+    def disabled(self) -> frozenset[str]:
+        """The apps that are disabled."""
+        return disabled_packages(self.phone.device, self.place.user)
+
+    def answers(
+        self,
+        capability: str | None = None,
+        *,
+        agent: str | None = None,
+        app: str | None = None,
+        protocol: str | None = None,
+    ) -> tuple[WhyAnswer, ...]:
+        """Return the answers about agents and capabilities, as `why` does."""
+        agents = _kinds(agent, on_phone=True) or (self.agent_app(agent or ""),)
+        if app is not None:
+            check_package(app)
+        subjects = self.subjects(capability, app, protocol)
+        return _answers(GateChains(self.of_phone), agents, subjects)
+
+    def subjects(self, capability: str | None, app: str | None, protocol: str | None) -> list[Subject]:
+        """Return the capabilities that are meant; the app that is named as a whole where it declares nothing.
+
+        A named app is read although no query of Android's shows it, since that may be what is wrong.
+        """
+        installed = self.packages
+        prefix, slash, _ = (capability or "").partition("/")
+        if app is None and slash and prefix in installed:
+            app = prefix
+        if app is not None and app not in installed:
+            return [self._absent(app)]
+        is_shown = any(
+            provider.capabilities or found_by(provider) is not None
+            for known in self.reading.apps
+            for provider in known.providers
+            if known.package == app
+        )
+        if app is not None and not is_shown:
+            return self._hidden(capability, app, protocol)
+        if capability is not None:
+            try:
+                target = self.targets.find(capability, app=app, protocol=protocol)
+            except UsageError:
+                is_end = any(f".{name}".endswith(f".{prefix}") for name in installed if not is_shim(name))
+                if is_end or not (slash and is_package(prefix)):
+                    raise
+                return [self._absent(prefix)]
+            return list(self._of_targets([target]))
+        targets = [
+            target
+            for target in self.targets.all()
+            if app in {None, target.app.package} and protocol in {None, target.provider.protocol}
+        ]
+        silent = [
+            Subject(provider=provider, application=known.application, package=known.package)
+            for known in self.reading.apps
+            for provider in known.providers
+            if app in {None, known.package} and protocol in {None, provider.protocol}
+            if found_by(provider) is not None and all(item.app is not known for item in targets)
+        ]
+        return [*self._of_targets(targets), *silent]
+
+    def _absent(self, package: str) -> Subject:
+        """Return an app that is not there."""
+        words = f"it is not installed for user {self.place.user}, who is in front"
+        return Subject(package=package, of_phone=(Gate("installed", SHUT, words, "pm list packages"),))
+
+    def _hidden(self, capability: str | None, app: str, protocol: str | None) -> list[Subject]:
+        """Return the capabilities of an app that Android does not show to queries."""
+        (read,) = read_phone(self.phone.device, _request_for(app)).apps
+        targets = [
+            CallTarget(provider, item, read, self.place.user)
+            for provider in read.providers
+            for item in provider.capabilities
+        ]
+        if targets:
+            return _named(list(self._of_targets(targets)), capability, app, protocol)
+        whole = Subject(
+            application=read.application,
+            package=app,
+            findings=self._findings(read),
+            sdk_full=self.place.sdk_full,
+            of_phone=self._of_app(read, None, None),
+        )
+        return [whole]
+
+    def _findings(self, app: InstalledApp) -> tuple[Finding, ...]:
+        applications = () if app.application is None else (app.application,)
+        return _findings_of(Providers(app.providers, app.findings, applications, problems=app.problems))
+
+    def _of_targets(self, targets: Iterable[CallTarget]) -> Iterator[Subject]:
+        levels: dict[int, list[dict[str, str]]] = {}
+        findings: dict[str, tuple[Finding, ...]] = {}
+        for target in targets:
+            app, provider, capability = target.app, target.provider, target.capability
+            costs = levels.setdefault(id(provider), []) or levels_of(provider)
+            levels[id(provider)] = costs
+            if app.package not in findings:
+                findings[app.package] = self._findings(app)
+            self._targets[id(provider), id(capability)] = target
+            number = next(at for at, item in enumerate(provider.capabilities) if item is capability)
+            yield Subject(
+                provider=provider,
+                capability=capability,
+                application=app.application,
+                package=app.package,
+                findings=findings[app.package],
+                sdk_full=self.place.sdk_full,
+                state_is_read=True,
+                levels=costs[number],
+                of_phone=self._of_app(app, provider, interface_of(provider)),
+            )
+
+    def _of_app(
+        self, app: InstalledApp, provider: Provider | None, interface: Interface | None
+    ) -> tuple[Gate, ...]:
+        """Return what the phone says of an app and a component, whatever the agent."""
+        key = (app.package, "" if provider is None else provider.component or "")
+        if key not in self._of_apps:
+            user = self.place.user
+            words = f"it is installed for user {user}, who is in front"
+            gates = [Gate("installed", OPEN, words, "pm list packages")]
+            if app.package in self.disabled:
+                gates.append(
+                    Gate("app-enabled", SHUT, "the phone reports the app as disabled", "pm list packages -d")
+                )
+            elif provider is not None and interface is not None:
+                gates += self._answers_action(app, provider, interface)
+            self._of_apps[key] = tuple(gates)
+        return self._of_apps[key]
+
+    def _answers_action(self, app: InstalledApp, provider: Provider, interface: Interface) -> Iterator[Gate]:
+        """Yield whether Android finds a component by the action that calls have."""
+        component = None if app.application is None else find_component(app.application, provider)
+        action = interface.action_text
+        kind = None if component is None else _KINDS.get(component.kind)
+        if app.application is None or component is None or action is None or kind is None:
+            return
+        if not component.has_action(action):
+            return
+        name = f"{app.package}/{app.application.qualified_name(component)}"
+        try:
+            listed = query_components(self.phone.device, kind, action, self.place.user)  # type: ignore[arg-type]
+        except (CommandFailedError, DeviceOutputError):
+            return
+        if name not in listed:
+            words = f"Android does not find it by {action}: the component is switched off"
+            yield Gate("component-enabled", SHUT, words, f"cmd package query-{kind}")
+
+    def agent_app(self, package: str) -> AskingAgent:
+        """Return an agent's app.
+
+        Raises:
+            DeviceError: it is not installed.
+        """
+        (app,) = read_phone(self.phone.device, _request_for(package)).apps
+        requested, held = permissions_of(self.phone.device, package, self.place.user)
+        queries = () if app.application is None else app.application.queries
+        actions = {name for query in queries if query.kind == "intent" for name in query.names}
+        kind = agent_kind_of(package, frozenset(actions | requested))
+        names_protocol = bool(kind.speaks)
+        if not names_protocol:
+            every = [item for item in load_reach().agents if not item.uses_screens]
+            speaks = tuple(name for item in every for name in item.speaks)
+            kind = kind.model_copy(update={"speaks": speaks})
+        return AskingAgent(
+            kind=kind,
+            application=app.application,
+            held=held,
+            requested=requested,
+            is_allowed=self._is_allowed(package),
+            names_protocol=names_protocol,
+        )
+
+    def _is_allowed(self, package: str) -> bool | None:
+        """Return whether the device's allow list has an agent; None where Android does not show it."""
+        facts = self.reading.facts
+        lists = [item.allow_list for item in load_reach().interfaces if item.allow_list is not None]
+        for allow_list in lists:
+            # The service's help does not always have the command, which builds without its flag refuse.
+            if facts.sdk < allow_list.since or not facts.shell_commands:
+                continue
+            command = ["cmd", allow_list.service, allow_list.command, "--user", check_user(self.place.user)]
+            result = self.phone.device.run(command)
+            found = _AGENTS.search(result.text) if result.exit_status == 0 else None
+            if found is not None:
+                return package in {name.strip() for name in found["names"].split(",")}
+        return None
+
+    def of_phone(self, agent: AskingAgent, subject: Subject, way: Way) -> Iterator[Gate]:
+        """Yield the gates of the phone between an agent and a capability: shim, grants, screen lock."""
+        provider, capability, interface = subject.provider, subject.capability, subject.interface
+        if provider is None or capability is None or interface is None or subject.package is None:
+            return
+        if "activity" in interface.components:
+            yield from self._checked("unlocked", SCREEN_LOCK.id, None)
+        if way.reach != "gateway" or not way.frontends:
+            return
+        target = self._targets.get((id(provider), id(capability)))
+        if target is None:
+            return
+        is_of_host = any(frontend == _HOST for frontend, _ in way.frontends)
+        routes = self.targets.callability(target).routes if is_of_host else ()
+        ready = next((route for route in routes if route.ready and not route.id.startswith("shim-")), None)
+        if ready is not None:
+            yield Gate("shim", OPEN, f"none is needed: Android's own shell calls it ({ready.title})")
+            return
+        yield from self._through_shim(agent, target, way, interface, is_of_host=is_of_host)
+
+    def _through_shim(
+        self, agent: AskingAgent, target: CallTarget, way: Way, interface: Interface, *, is_of_host: bool
+    ) -> Iterator[Gate]:
+        try:
+            application_id, _, prepared = self._shims.find(target, self.place, self.packages)
+        except CallError as error:
+            yield Gate("shim", SHUT, error.failure.text, "pm list packages", error.hint)
+            return
+        shim = self.shims[application_id]
+        if shim.status is None:
+            reason = "it does not answer" if shim.problem is None else shim.problem.message
+            yield Gate("shim", SHUT, f"{application_id}: {reason}", application_id, "droidgate shim sync")
+            return
+        route = prepared.route.id
+        if route in shim.status.switched_off:
+            words, fix = (
+                f"{route} is switched off in {application_id}",
+                "switch it on in the shim's own screen",
+            )
+            yield Gate("shim", SHUT, words, application_id, fix)
+        else:
+            yield Gate("shim", OPEN, f"{application_id} offers it", application_id)
+        yield self._current(shim, target)
+        if not is_of_host:
+            yield _granted(agent, shim, route)
+        limits = " ".join(limits for _, limits in way.frontends)
+        if interface.caller_permission is not None:
+            yield from self._checked("shim-permission", APP_FUNCTIONS.id, application_id)
+        if re.search(r"\bS\b", limits):
+            yield from self._checked("background", START_ROUTE.id, application_id)
+
+    def _current(self, shim: InstalledShim, target: CallTarget) -> Gate:
+        state = next(
+            (
+                item
+                for item in (shim.status.targets if shim.status else ())
+                if item.package == target.app.package
+            ),
+            None,
+        )
+        problem = None if state is None else target_problem(state)
+        if problem is None:
+            return Gate("shim-current", OPEN, "the app is as it was approved", shim.application_id)
+        return Gate(
+            "shim-current", SHUT, f"{target.app.package} {problem[0]}", shim.application_id, problem[1]
+        )
+
+    def _checked(self, gate: str, check_id: str, application_id: str | None) -> Iterator[Gate]:
+        """Yield a gate as `shim doctor` found it."""
+        for check in self.checks:
+            if check.kind.id == check_id and check.application_id == application_id:
+                state = _STATES.get(check.state)
+                if state is not None:
+                    yield Gate(gate, state, check.found, "droidgate shim doctor", check.fix)
+
+
+def reasons_for_models(
+    targets: PhoneTargets, failures: Mapping[CapabilityKey, CallError], agent: str = "mcp-client"
+) -> dict[CapabilityKey, dict[str, Json]]:
+    """Return why an agent can or cannot call each capability of a phone, by what is known of it already.
+
+    How a gate is opened is left out: a model should not grant itself anything.
+
+    Args:
+        targets: What the phone's apps declare.
+        failures: Why each call of a capability would fail, such as a rule of the user's policy.
+        agent: The kind of agents.
+    """
+    (kind,) = _kinds(agent, on_phone=False)
+    chains, found = GateChains(), {}
+    for target in targets.all():
+        subject = Subject(
+            provider=target.provider,
+            capability=target.capability,
+            application=target.app.application,
+            package=target.app.package,
+            sdk_full=targets.reading.facts.sdk_full,
+            state_is_read=True,
+        )
+        answer, failure = chains.answer(kind, subject), failures.get(target.key)
+        row: dict[str, Json] = {"capability": target.short_name, "verdict": answer.verdict}
+        gate = answer.decisive_gate
+        if gate is not None:
+            row |= {"gate": gate.id, "found": gate.fact, "opened_by": gate.owner}
+        if failure is not None and answer.verdict != "cannot":
+            row |= {"verdict": "cannot", "gate": None, "found": failure.failure.text, "opened_by": "user"}
+        found[target.key] = row
+    return found
+
+
+def _granted(agent: AskingAgent, shim: InstalledShim, route: str) -> Gate:
+    """Return whether a shim serves an agent's app."""
+    status, place = shim.status, shim.application_id
+    grants = [
+        item for item in (status.grants if status else ()) if item.capability in {EVERY_CAPABILITY, route}
+    ]
+    packages = [item.caller.package for item in grants if not isinstance(item.caller, str)]
+    if any(item.caller == ANY_APP for item in grants):
+        return Gate("shim-grant", OPEN, "any app on the phone may call it", place)
+    if agent.application is not None and agent.kind.id in packages:
+        return Gate("shim-grant", OPEN, f"it is granted to {agent.kind.id}", place)
+    if agent.application is None and packages:
+        return Gate("shim-grant", UNKNOWN, f"it is granted to {', '.join(packages)} and no other app", place)
+    if status is not None and status.asking:
+        return Gate("shim-grant", UNKNOWN, "the phone asks its user at the first call", place)
+    return Gate("shim-grant", SHUT, "nobody granted it, and the shim does not ask", place)
