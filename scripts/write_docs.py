@@ -56,8 +56,9 @@ Levels of `lint`: `note`, `warning`, `error`. Weights of `diff`: `text-only`, `c
 _DIVERGENCES_INTRODUCTION = """\
 # Where specifications and apps differ
 
-We write by the specification, and read what apps ship. A row marked *lenient* is a rule that the reader
-bends; each use of it is reported as a finding `lenient-read`, and refused by `--strict`.
+We write by the specification, and read what apps ship. A row marked *Lenient* is a rule that the reader
+bends; each use of it is reported as a finding `lenient-read`, and refused by `--strict`. Each row has what
+the specification says, what was seen in apps, what we write, what we read, and where that is known from.
 """
 _MATRIX_INTRODUCTION = """\
 # Support matrix
@@ -239,20 +240,21 @@ def divergences_page() -> str:
     for format_id, members in rows.items():
         format_ = load_formats().get(format_id)
         parts.append(f"## {format_.title if format_ is not None else format_id.capitalize()}\n")
-        cells = [
-            (
-                f"`{row.id}`{' *lenient*' if row.lenient else ''}",
-                row.question,
-                row.says or "-",
-                row.seen or "-",
-                row.written,
-                row.read,
-                row.source,
-            )
-            for row in members
-        ]
-        parts.append(_table(("row", "question", "specification", "seen", "written", "read", "source"), cells))
+        parts += [_divergence(row) for row in members]
     return "\n".join(parts)
+
+
+def _divergence(row: DivergenceRow) -> str:
+    items = {
+        "specification": row.says or "-",
+        "seen": row.seen or "-",
+        "written": row.written,
+        "read": row.read,
+        "source": row.source,
+    }
+    question = f"{'*Lenient.* ' if row.lenient else ''}{_line(row.question)}"
+    lines = [f"### {row.id}", "", question, "", *(f"- {name}: {_line(text)}" for name, text in items.items())]
+    return "\n".join(lines) + "\n"
 
 
 def support_matrix_page() -> str:
@@ -335,12 +337,17 @@ def _row(cells: Sequence[str]) -> str:
 
 
 def _cell(text: str) -> str:
-    """Return a text as a table's cell; what looks like HTML outside backticks is shown as it is."""
+    """Return a text as a table's cell."""
+    return _line(text).replace("|", "\\|")
+
+
+def _line(text: str) -> str:
+    """Return a text as one line; what looks like HTML outside backticks is shown as it is."""
     spans = re.split(r"(`[^`]*`)", " ".join(text.split()))
     escaped = (
         span if span.startswith("`") else span.replace("<", "&lt;").replace(">", "&gt;") for span in spans
     )
-    return "".join(escaped).replace("|", "\\|")
+    return "".join(escaped)
 
 
 @dataclass(frozen=True)
@@ -578,6 +585,8 @@ PAGES_WITH_PARTS = (
     CHECKOUT / "docs" / "get-started.md",
     CHECKOUT / "docs" / "guides" / "call-a-capability.md",
     CHECKOUT / "docs" / "guides" / "expose-apps.md",
+    CHECKOUT / "docs" / "guides" / "check-a-descriptor.md",
+    CHECKOUT / "docs" / "guides" / "compare-versions.md",
     CHECKOUT / "docs" / "guides" / "migrate-an-app.md",
     CHECKOUT / "docs" / "guides" / "compare-an-ecosystem.md",
     CHECKOUT / "docs" / "internals" / "architecture.md",
