@@ -279,8 +279,17 @@ def formats_part() -> str:
 
 
 def _matrix(matrix: SupportMatrix) -> str:
-    rows = [(f"{row.group}: {row.feature}", *(cell_text(cell) for cell in row.cells)) for row in matrix.rows]
-    return _table(("feature", *(f"`{column}`" for column in matrix.columns)), rows)
+    """Return a table for each format, since one of all dialects is wider than any page."""
+    parts = []
+    for format_ in load_formats().values():
+        own = [at for at, column in enumerate(matrix.columns) if column.partition("+")[0] == format_.id]
+        rows = [
+            (f"{row.group}: {row.feature}", *(cell_text(row.cells[at]) for at in own)) for row in matrix.rows
+        ]
+        if own:
+            columns = ("feature", *(f"`{matrix.columns[at]}`" for at in own))
+            parts.append(f"## {format_.title}\n\n{_table(columns, rows)}")
+    return "\n".join(parts)
 
 
 def exit_codes_page() -> str:
