@@ -5,6 +5,7 @@ import runpy
 from collections import Counter
 from pathlib import Path
 
+import pytest
 from markdown_it import MarkdownIt
 
 from requirements_of_tests import CHECKOUT
@@ -16,6 +17,7 @@ def blocks_of(html: str) -> Counter[str]:
     return Counter(tag for tag in re.findall(r"<(\w+)[ >]", html) if tag in BLOCKS)
 
 
+@pytest.mark.slow
 def test_the_site_has_each_page_as_a_reader_of_commonmark_sees_it_next_to_its_markdown(
     tmp_path: Path,
 ) -> None:

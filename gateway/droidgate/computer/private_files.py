@@ -162,7 +162,7 @@ def lock_file(descriptor: int, *, wait: bool = True) -> None:
         try:
             msvcrt.locking(descriptor, msvcrt.LK_NBLCK, 1)
             break
-        except OSError:
+        except PermissionError:
             if not wait:
                 raise
             time.sleep(_SECONDS_BETWEEN_LOCKS)
