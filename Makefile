@@ -18,7 +18,7 @@ PYTEST := $(BIN)/pytest --numprocesses=$(WORKERS) --dist=worksteal $(PYTEST_FLAG
 BENCHMARKS := $(filter-out _%,$(patsubst benchmarks/%.py,%,$(sort $(wildcard benchmarks/*.py))))
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-all lint check rows-off docs refresh-golden bench fuzz soak lock sbom audit
+.PHONY: help demo test test-all lint docs-site check rows-off docs refresh-golden bench fuzz soak lock sbom audit
 
 help: ## say what can be made
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/make \1\t\2/p' Makefile | expand -t 22
@@ -32,11 +32,18 @@ test: $(INSTALLED_DEV) ## run the quick tests of every area, in a few minutes
 test-all: $(INSTALLED_DEV) ## run all tests, those of leniencies with and without them
 	$(PYTEST) --rows-off=also
 
-lint: $(INSTALLED_DEV) ## check format, types and layers
+lint: $(INSTALLED_DEV) ## check format, types (also for Windows and macOS), layers, workflows
 	$(BIN)/ruff check
 	$(BIN)/ruff format --check
 	$(BIN)/mypy
+	for system in win32 darwin; do \
+		$(BIN)/mypy --platform $$system --cache-dir .mypy_cache/$$system gateway adapters mappings device_shim || exit 1; \
+	done
 	$(BIN)/lint-imports
+	$(BIN)/zizmor --offline --quiet .github
+
+docs-site: $(INSTALLED_DEV) ## build the documentation site in dist/site
+	$(BIN)/python scripts/build_site.py
 
 check: lint ## check format, types, layers, and the completeness of the documents
 	$(BIN)/pytest --quiet tests/docs

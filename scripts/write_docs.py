@@ -57,8 +57,9 @@ Levels of `lint`: `note`, `warning`, `error`. Weights of `diff`: `text-only`, `c
 _DIVERGENCES_INTRODUCTION = """\
 # Where specifications and apps differ
 
-We write by the specification, and read what apps ship. A row marked *lenient* is a rule that the reader
-bends; each use of it is reported as a finding `lenient-read`, and refused by `--strict`.
+We write by the specification, and read what apps ship. A row marked *Lenient* is a rule that the reader
+bends; each use of it is reported as a finding `lenient-read`, and refused by `--strict`. Each row has what
+the specification says, what was seen in apps, what we write, what we read, and where that is known from.
 """
 _MATRIX_INTRODUCTION = """\
 # Support matrix
@@ -240,20 +241,21 @@ def divergences_page() -> str:
     for format_id, members in rows.items():
         format_ = load_formats().get(format_id)
         parts.append(f"## {format_.title if format_ is not None else format_id.capitalize()}\n")
-        cells = [
-            (
-                f"`{row.id}`{' *lenient*' if row.lenient else ''}",
-                row.question,
-                row.says or "-",
-                row.seen or "-",
-                row.written,
-                row.read,
-                row.source,
-            )
-            for row in members
-        ]
-        parts.append(_table(("row", "question", "specification", "seen", "written", "read", "source"), cells))
+        parts += [_divergence(row) for row in members]
     return "\n".join(parts)
+
+
+def _divergence(row: DivergenceRow) -> str:
+    items = {
+        "specification": row.says or "-",
+        "seen": row.seen or "-",
+        "written": row.written,
+        "read": row.read,
+        "source": row.source,
+    }
+    question = f"{'*Lenient.* ' if row.lenient else ''}{_line(row.question)}"
+    lines = [f"### {row.id}", "", question, "", *(f"- {name}: {_line(text)}" for name, text in items.items())]
+    return "\n".join(lines) + "\n"
 
 
 def support_matrix_page() -> str:
@@ -278,8 +280,17 @@ def formats_part() -> str:
 
 
 def _matrix(matrix: SupportMatrix) -> str:
-    rows = [(f"{row.group}: {row.feature}", *(cell_text(cell) for cell in row.cells)) for row in matrix.rows]
-    return _table(("feature", *(f"`{column}`" for column in matrix.columns)), rows)
+    """Return a table for each format, since one of all dialects is wider than any page."""
+    parts = []
+    for format_ in load_formats().values():
+        own = [at for at, column in enumerate(matrix.columns) if column.partition("+")[0] == format_.id]
+        rows = [
+            (f"{row.group}: {row.feature}", *(cell_text(row.cells[at]) for at in own)) for row in matrix.rows
+        ]
+        if own:
+            columns = ("feature", *(f"`{matrix.columns[at]}`" for at in own))
+            parts.append(f"## {format_.title}\n\n{_table(columns, rows)}")
+    return "\n".join(parts)
 
 
 def exit_codes_page() -> str:
@@ -336,12 +347,17 @@ def _row(cells: Sequence[str]) -> str:
 
 
 def _cell(text: str) -> str:
-    """Return a text as a table's cell; what looks like HTML outside backticks is shown as it is."""
+    """Return a text as a table's cell."""
+    return _line(text).replace("|", "\\|")
+
+
+def _line(text: str) -> str:
+    """Return a text as one line; what looks like HTML outside backticks is shown as it is."""
     spans = re.split(r"(`[^`]*`)", " ".join(text.split()))
     escaped = (
         span if span.startswith("`") else span.replace("<", "&lt;").replace(">", "&gt;") for span in spans
     )
-    return "".join(escaped).replace("|", "\\|")
+    return "".join(escaped)
 
 
 @dataclass(frozen=True)
@@ -588,6 +604,8 @@ PAGES_WITH_PARTS = (
     CHECKOUT / "docs" / "get-started.md",
     CHECKOUT / "docs" / "guides" / "call-a-capability.md",
     CHECKOUT / "docs" / "guides" / "expose-apps.md",
+    CHECKOUT / "docs" / "guides" / "check-a-descriptor.md",
+    CHECKOUT / "docs" / "guides" / "compare-versions.md",
     CHECKOUT / "docs" / "guides" / "migrate-an-app.md",
     CHECKOUT / "docs" / "guides" / "compare-an-ecosystem.md",
     CHECKOUT / "docs" / "guides" / "why-it-does-not-work.md",

@@ -134,7 +134,16 @@ def test_formats_are_named_and_imported_outside_their_adapters_for_a_reason_only
 
 
 AT_THE_ROOT = {
-    *(".gitignore", ".pre-commit-hooks.yaml", "LICENSE", "Makefile", "pyproject.toml", "server.json"),
+    *(
+        ".dockerignore",
+        ".gitignore",
+        ".pre-commit-hooks.yaml",
+        "Dockerfile",
+        "LICENSE",
+        "Makefile",
+        "pyproject.toml",
+        "server.json",
+    ),
     *("CHANGELOG.md", "CONTRIBUTING.md", "README.md", "SECURITY.md"),
 }
 

@@ -1,6 +1,7 @@
 """What is built installs our packages, all of them, and nothing else."""
 
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -95,4 +96,12 @@ def test_wheel_works_in_an_empty_environment(wheel: Path, tmp_path: Path) -> Non
     venv.create(environment, with_pip=True)
     scripts = environment / "bin"
     _run(scripts / "pip", "install", "--quiet", "--disable-pip-version-check", wheel)
-    assert _run(scripts / "droidgate", "demo", cwd=tmp_path)
+    printed = _without_figures(_run(scripts / "droidgate", "demo", cwd=tmp_path))
+    readme = (CHECKOUT / "README.md").read_text(encoding="utf-8")
+    (shown,) = [block for block in readme.split("```") if "Everything worked." in block]
+    assert _without_figures(shown) - printed == set()
+
+
+def _without_figures(text: str) -> set[str]:
+    """Return the lines of a text without what differs from run to run: times, widths of columns."""
+    return {" ".join(re.sub(r"\d+$", "", line).split()) for line in text.splitlines()}

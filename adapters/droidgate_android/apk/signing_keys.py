@@ -40,6 +40,7 @@ RSA_BITS: Final = 2048
 VALID_DAYS: Final = 10_950
 """Thirty years: an app whose certificate has expired can still be updated, but stores want 25 at least."""
 
+_BINARY: Final = getattr(os, "O_BINARY", 0)
 _MAX_BYTES: Final = 64 * 1024
 _OTHERS: Final = stat.S_IRWXG | stat.S_IRWXO
 
@@ -189,7 +190,7 @@ def _keep(key: SigningKey, path: Path) -> None:
     draft = path.with_name(f".{path.name}.{os.getpid()}")
     try:
         path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-        descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+        descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL | _BINARY, 0o600)
         with os.fdopen(descriptor, "wb") as file:
             file.write(text)
         try:

@@ -17,6 +17,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, BinaryIO, Final, Literal
 
+from droidgate.computer.private_files import lock_file
 from droidgate_android.projects.project_files import check_regular
 from droidgate_mappings.model.errors import InputError, WriteError
 from droidgate_mappings.model.json_values import Json, canonical_json, one_line_json
@@ -221,24 +222,16 @@ def open_journal(path: str | os.PathLike[str]) -> Iterator[Journal]:
     except OSError as error:
         raise WriteError(error.strerror or "it cannot be written", place=os.fspath(path)) from error
     with file:
-        _lock(file, os.fspath(path))
+        try:
+            lock_file(file.fileno(), wait=False)
+        except OSError as error:
+            hint = "wait, or use a new file"
+            raise InputError("another run uses the file", place=os.fspath(path), hint=hint) from error
         file.seek(0)
         begun, ended, size = _read_journal(file, os.fspath(path))
         file.truncate(size)
         file.seek(0, os.SEEK_END)
         yield Journal(file, begun, ended)
-
-
-def _lock(file: BinaryIO, place: str) -> None:
-    """Keep other runs off the journal; where the system has no such locks, nothing does."""
-    try:
-        import fcntl  # noqa: PLC0415 - not on Windows
-    except ImportError:
-        return
-    try:
-        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError as error:
-        raise InputError("another run uses the file", place=place, hint="wait, or use a new file") from error
 
 
 def _read_journal(file: BinaryIO, place: str) -> tuple[dict[str, str], dict[str, BatchOutcome], int]:

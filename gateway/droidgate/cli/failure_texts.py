@@ -175,7 +175,10 @@ def _hint_of_missing(path: Path) -> str:
     except OSError:
         names = []
     closest = closest_name(path.name, names)
-    return "check the path" if closest is None else f"did you mean {closest!r}?"
+    if closest is not None:
+        return f"did you mean {closest!r}?"
+    is_in_repository = path.name == str(path) and Path(".git").exists()
+    return f"check the path, or write git:{path} for a revision" if is_in_repository else "check the path"
 
 
 def _hint_of(error: DroidgateError) -> str | None:

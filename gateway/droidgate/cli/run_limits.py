@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import signal
+import sys
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -134,7 +135,7 @@ class _Clock:
     @contextmanager
     def running(self, deadline: float) -> Iterator[None]:
         """Raise `_DeadlineReached` in the main thread when the time is over, where the system has a clock."""
-        if threading.current_thread() is not threading.main_thread() or not hasattr(signal, "setitimer"):
+        if sys.platform == "win32" or threading.current_thread() is not threading.main_thread():
             yield
             return
         began = time.monotonic()
@@ -152,13 +153,11 @@ class _Clock:
 @contextmanager
 def _memory(memory: int | None, more: int) -> Iterator[None]:
     """Bound the memory of this process, in MiB, where the system can."""
-    try:
-        import resource
-    except ImportError:
-        memory = None
-    if memory is None:
+    if sys.platform == "win32" or memory is None:
         yield
         return
+    import resource
+
     from droidgate.computer.process_limits import limit_memory
 
     before = resource.getrlimit(resource.RLIMIT_AS)

@@ -28,7 +28,7 @@ def write_files(
 
     Raises:
         WriteError: a file differs, a folder does not exist, or a folder or file is in the way; nothing is
-            written then.
+            written then. Or two names are one file here, as `A` and `a` on most Windows and macOS disks.
     """
     if not makes_folders:
         for path in files:
@@ -43,6 +43,11 @@ def write_files(
         )
     for path, data in files.items():
         if statuses[path] != "unchanged":
+            if statuses[path] == "created" and path.exists():
+                message = "another file of the result has this name on this disk"
+                raise WriteError(
+                    message, place=str(path), hint="choose a folder on a disk that tells A from a"
+                )
             with timed_step(f"write {path}"):
                 replace_file(path, data)
     return statuses

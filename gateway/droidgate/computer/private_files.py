@@ -7,7 +7,9 @@ from __future__ import annotations
 
 import os
 import stat
+import sys
 import tempfile
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -15,12 +17,15 @@ from typing import Final
 
 from droidgate_mappings.model.errors import DroidgateError, InputError, WriteError
 
-NO_LINK: Final = getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_CLOEXEC", 0)
+_FOLLOWED: Final = getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0)
+NO_LINK: Final = getattr(os, "O_NOFOLLOW", 0) | _FOLLOWED
 """Flags for a file that droidgate itself makes: a symbolic link in its place is an error."""
 
 _NO_WAITING: Final = getattr(os, "O_NONBLOCK", 0)
-_FOLLOWED: Final = getattr(os, "O_CLOEXEC", 0)
-_HAS_OWNERS: Final = hasattr(os, "geteuid")
+_LOCKED_BYTE: Final = 1 << 40
+"""What Windows locks, and nobody else may read then: a byte that no file of ours reaches."""
+
+_SECONDS_BETWEEN_LOCKS: Final = 0.02
 
 
 def read_private(path: Path, *, largest: int, may_be_link: bool = False) -> bytes | None:
@@ -63,7 +68,7 @@ def check_private(descriptor: int, path: Path) -> None:
     status = os.fstat(descriptor)
     if not stat.S_ISREG(status.st_mode):
         raise InputError("it is not a regular file", place=str(path), hint="move it away")
-    if not _HAS_OWNERS:
+    if sys.platform == "win32":  # files have no owner there that `stat` knows
         return
     if status.st_uid not in {os.geteuid(), 0}:
         message = "the file belongs to another user of this computer"
@@ -115,8 +120,7 @@ def sync_folder(folder: Path) -> None:
 def exclusive_file(path: Path) -> Iterator[int]:
     """Hold a file, which is made where there is none, and yield its descriptor for reading and writing.
 
-    One holder at a time, whether thread or process; the system lets go of it when a process ends. Where the
-    system has no such locks (Windows), nothing is held.
+    One holder at a time, whether thread or process; the system lets go of it when a process ends.
 
     Raises:
         InputError: it is not a regular file of the user.
@@ -133,18 +137,36 @@ def exclusive_file(path: Path) -> Iterator[int]:
         raise unwritable(path, error) from None
     try:
         check_private(descriptor, path)
-        _lock(descriptor)
+        lock_file(descriptor)
         yield descriptor
     finally:
         os.close(descriptor)
 
 
-def _lock(descriptor: int) -> None:
-    try:
+def lock_file(descriptor: int, *, wait: bool = True) -> None:
+    """Lock an open file until it is closed; other threads and processes that lock it wait, or have an error.
+
+    Raises:
+        OSError: without `wait`, somebody else holds it; or the system cannot lock the file.
+    """
+    if sys.platform != "win32":
         import fcntl  # noqa: PLC0415 - not on every system
-    except ImportError:
+
+        fcntl.flock(descriptor, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
         return
-    fcntl.flock(descriptor, fcntl.LOCK_EX)
+    import msvcrt  # noqa: PLC0415 - only there
+
+    position = os.lseek(descriptor, 0, os.SEEK_CUR)
+    os.lseek(descriptor, _LOCKED_BYTE, os.SEEK_SET)
+    while True:
+        try:
+            msvcrt.locking(descriptor, msvcrt.LK_NBLCK, 1)
+            break
+        except PermissionError:
+            if not wait:
+                raise
+            time.sleep(_SECONDS_BETWEEN_LOCKS)
+    os.lseek(descriptor, position, os.SEEK_SET)
 
 
 def unreadable(path: Path, error: OSError) -> DroidgateError:

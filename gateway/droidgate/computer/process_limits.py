@@ -13,10 +13,10 @@ def usable_cores() -> int:
 
 def limit_memory(memory: int) -> None:
     """Let this process take that many bytes more than it has now, where the system can limit it."""
-    try:
-        import resource  # noqa: PLC0415 - not on every system
-    except ImportError:
+    if sys.platform == "win32":
         return
+    import resource  # noqa: PLC0415 - not on every system
+
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     try:
         with open("/proc/self/statm", "rb") as file:  # noqa: PTH123 - before the limit, little memory

@@ -337,7 +337,8 @@ def _put_in_place(building: Path, folder: Path) -> None:
 def _keep(path: Path) -> None:
     """Have a file, or the names in a folder, on the disk before what they were made from is deleted."""
     try:
-        descriptor = os.open(path, os.O_RDONLY)
+        # Windows syncs only what is open for writing.
+        descriptor = os.open(path, os.O_RDONLY if path.is_dir() else os.O_RDWR)
     except OSError:  # a folder, where those cannot be opened
         return
     try:

@@ -843,3 +843,9 @@ class CoverageReport(Frozen):
     history: History | None
     details: Details | None
     notes: tuple[str, ...]
+
+    def __repr__(self) -> str:
+        """Return one line: what there is, counted."""
+        return f"<CoverageReport apps={self.totals.apps}, capabilities={self.totals.capabilities}>"
+
+    __str__ = __repr__

@@ -6,6 +6,7 @@ Of a phone, every installed app is an input, by its manifest and what the runnin
 from __future__ import annotations
 
 import os
+import sys
 import time
 from collections.abc import Callable, Container, Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager, suppress
@@ -68,11 +69,11 @@ def only_scan_of(folder: Path) -> Iterator[None]:
     Raises:
         InputError: another scan holds it.
     """
-    try:
-        import fcntl  # noqa: PLC0415 - not on every system
-    except ImportError:
+    if sys.platform == "win32":
         yield
         return
+    import fcntl  # noqa: PLC0415 - not on every system
+
     descriptor = os.open(folder, os.O_RDONLY)
     try:
         with suppress(OSError):

@@ -12,6 +12,7 @@ import re
 import shutil
 import socket
 import subprocess
+import sys
 from collections.abc import Generator
 from dataclasses import dataclass
 from typing import Final
@@ -57,6 +58,11 @@ class ServerAddress:
 
     def __str__(self) -> str:
         return f"localfilesystem:{self.path}" if self.path else f"tcp:{self.host}:{self.port}"
+
+    @property
+    def as_own(self) -> str:
+        """It as `adb -L` takes it: with a host, even 127.0.0.1, adb starts no server."""
+        return str(self) if self.path else f"tcp:{self.port}"
 
     @property
     def is_local(self) -> bool:
@@ -251,13 +257,7 @@ class AdbClient:
         address = self.address
         try:
             if address.path is not None:
-                connected = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
-                try:
-                    connected.settimeout(deadline.remaining())
-                    connected.connect(address.path)
-                except BaseException:
-                    connected.close()
-                    raise
+                connected = _connect_unix(address.path, deadline)
             else:
                 connected = socket.create_connection((address.host, address.port), deadline.remaining())
                 connected.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
@@ -270,6 +270,19 @@ class AdbClient:
                 hint="start one: adb start-server",
             ) from None
         return Connection(connected, deadline)
+
+
+def _connect_unix(path: str, deadline: Deadline) -> socket.socket:
+    if sys.platform == "win32":
+        raise OSError("Python has no Unix sockets on Windows")
+    connected = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+    try:
+        connected.settimeout(deadline.remaining())
+        connected.connect(path)
+    except BaseException:
+        connected.close()
+        raise
+    return connected
 
 
 def error_of_refusal(reason: str, serial: str | None) -> DeviceError:
@@ -312,12 +325,10 @@ def start_server(address: ServerAddress) -> None:
             "or unset ANDROID_ADB_SERVER_PORT",
         )
     program = find_adb()
-    # adb takes no address of its own machine for one: with a host, even 127.0.0.1, it starts nothing.
-    place = str(address) if address.path else f"tcp:{address.port}"
     environment = {name: value for name, value in os.environ.items() if name not in _VARIABLES}
     try:
         ended = subprocess.run(  # noqa: S603
-            [program, "-L", place, "start-server"],
+            [program, "-L", address.as_own, "start-server"],
             stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,

@@ -44,6 +44,11 @@ class Conversion:
     artifacts: tuple[tuple[tuple[str, Artifact], ...], ...]
     failures: tuple[FailedTranslation, ...] = ()
 
+    def __repr__(self) -> str:
+        """Return one line: the target, and what there is, counted."""
+        counts = f"files={len(self.files)}, findings={len(self.findings)}, failures={len(self.failures)}"
+        return f"<Conversion to {self.target.id}+{self.dialect.id}: {counts}>"
+
     @property
     def files(self) -> Mapping[str, str]:
         """The text of each file, by its path below an output folder (POSIX)."""

@@ -656,6 +656,11 @@ class Migration:
     conversion: Conversion
     plan: MigrationPlan
 
+    def __repr__(self) -> str:
+        """Return one line: what there is, counted."""
+        counts = f"changes={len(self.changes)}, findings={len(self.findings)}, notes={len(self.notes)}"
+        return f"<Migration {counts}>"
+
     @property
     def changes(self) -> tuple[FileChange, ...]:
         """The files that change or are new; none where the project has everything already."""

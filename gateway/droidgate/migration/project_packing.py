@@ -363,6 +363,11 @@ class PackedApp:
     findings: tuple[Finding, ...]
     problems: tuple[InputError, ...]
 
+    def __repr__(self) -> str:
+        """Return one line: the package, and what there is, counted."""
+        counts = f"bytes={len(self.apk)}, findings={len(self.findings)}, problems={len(self.problems)}"
+        return f"<PackedApp {self.facts.package!r} {counts}>"
+
     @property
     def apk(self) -> bytes:
         """The signed APK."""

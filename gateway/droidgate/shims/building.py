@@ -56,6 +56,10 @@ class ShimBuild:
     key: Key
     left_out: LeftOut = field(default_factory=LeftOut)
 
+    def __repr__(self) -> str:
+        """Return one line: what there is, counted."""
+        return f"<ShimBuild shims={len(self.shims)}, unused={len(self.unused)}>"
+
 
 def build_shim(
     *sources: str | PathLike[str], options: ShimOptions | None = None, report: Report = ignore

@@ -237,6 +237,13 @@ class Comparison(Frozen):
     not_compared: tuple[NotCompared, ...] = ()
     protocol_changes: tuple[ProtocolChange, ...] = ()
 
+    def __repr__(self) -> str:
+        """Return one line: the heaviest weight, and what there is, counted."""
+        counts = f"changes={len(self.all_changes())}, unchanged_capabilities={self.unchanged_capabilities}"
+        return f"<Comparison {self.weight() or 'without changes'}: {counts}>"
+
+    __str__ = __repr__
+
     def all_changes(self) -> tuple[Change, ...]:
         """Return every change: of protocols, then provider by provider."""
         return tuple(item.change for item in self.protocol_changes) + tuple(

@@ -90,6 +90,11 @@ def test_a_hook_runs_as_pre_commit_runs_it(hook: str, arguments: list[str] | Non
     assert subprocess.run(words, check=False).returncode == code
 
 
+def test_a_revision_without_its_prefix_is_explained() -> None:
+    ran = subprocess.run(["droidgate", "diff", "main", "."], capture_output=True, text=True, check=False)
+    assert ran.stderr.endswith("hint: check the path, or write git:main for a revision\n")
+
+
 def test_the_page_names_what_there_is() -> None:
     page = (CHECKOUT / "docs/guides/in-ci.md").read_text(encoding="utf-8")
     blocks: list[Any] = [yaml.safe_load(block.split("```")[0]) for block in page.split("```yaml\n")[1:]]

@@ -19,13 +19,17 @@ from droidgate import (
     LintReport,
     Provider,
     Providers,
+    build_shim,
     convert,
     diff,
     lint,
+    migrate,
+    pack,
     read,
 )
 from droidgate_phone.apps.sample_apps import sample_apps_directory
 from droidgate_phone.phone import start_phone
+from gateway.coverage_html.made_reports import make_report
 from requirements_of_tests import CHECKOUT
 
 PAGE = (CHECKOUT / "docs/guides/use-from-python.md").read_text(encoding="utf-8")
@@ -216,6 +220,23 @@ def test_a_provider_is_printed_on_one_line_and_in_a_notebook_without_markup() ->
     table = lxml.html.fromstring(providers._repr_html_())
     assert {cell.tag for cell in table.iter()} == {"table", "thead", "tbody", "tr", "th", "td"}
     assert table.xpath("//td[5]")[0].text == r"<script>\u202e"
+
+
+def test_results_are_printed_on_one_line(tmp_path: Path) -> None:
+    app = str(sample_apps_directory() / "pdf-tool")
+    migration = migrate(app, to="mobile-mcp", into=sample_apps_directory() / "weather")
+    packed = pack(app)
+    assert repr(migration) == f"<Migration changes=9, findings={len(migration.findings)}, notes=1>"
+    conversion = migration.conversion
+    counts = f"files=3, findings={len(conversion.findings)}, failures=0"
+    assert repr(conversion) == f"<Conversion to mobile-mcp+1.0: {counts}>"
+    assert repr(diff(APP, APP)).startswith("<Comparison without changes: changes=0, unchanged_capabilities=")
+    assert repr(packed).startswith("<PackedApp 'dev.droidgate.sample.pdftool' bytes=")
+    packed.write(tmp_path / "app.apk")
+    assert str(build_shim(tmp_path / "app.apk")) == "<ShimBuild shims=1, unused=0>"
+    report = make_report(3)
+    assert repr(report) == str(report)
+    assert repr(report).startswith("<CoverageReport apps=3, capabilities=")
 
 
 def test_one_provider_of_several_converts_alone() -> None:

@@ -355,7 +355,7 @@ def test_the_server_of_the_demo_is_reached_by_its_user_only(tmp_path: Path) -> N
     home = tmp_path / "the-home-of-this-test"
     with demonstration_phone(home) as demonstration:
         assert demonstration.adb is not None
-        server = demonstration.adb.socket
+        server = Path(demonstration.adb.address.path or "")
         assert stat.S_ISSOCK(server.stat().st_mode)
         assert stat.S_IMODE(server.parent.stat().st_mode) == 0o700
         opened = sockets_of(home)

@@ -28,15 +28,16 @@ def runtime_folder() -> Path:
         named.parent.mkdir(parents=True, exist_ok=True)
         named.mkdir(mode=0o700, exist_ok=True)
         folder = named.resolve(strict=True)
-        if sys.platform != "win32":
-            _check_parents(folder)
-            _close(folder)
+        _check_parents(folder)
+        _close(folder)
     except OSError as error:
         raise UsageError(f"cannot use the cache folder {named}: {error.strerror or error}") from None
     return folder
 
 
 def _check_parents(folder: Path) -> None:
+    if sys.platform == "win32":
+        return
     for parent in folder.parents:
         found = parent.stat()
         # In a folder with the sticky bit, such as /tmp, others cannot rename what is not theirs.
@@ -49,6 +50,8 @@ def _check_parents(folder: Path) -> None:
 
 
 def _close(folder: Path) -> None:
+    if sys.platform == "win32":
+        return
     found = folder.stat()
     if found.st_uid != os.geteuid():
         raise UsageError(

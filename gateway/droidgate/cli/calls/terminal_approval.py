@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
-from contextlib import suppress
 from typing import Final
 
 from droidgate.calls.approvals import Approval, ApprovalRequest, refuse, shown_arguments
@@ -59,7 +58,12 @@ def _print_lines(lines: Sequence[str]) -> None:
 
 def _forget_typed() -> None:
     """Drop what was typed before the question was there, such as a second `y` for the one before."""
-    with suppress(ImportError):
-        import termios  # not on Windows
+    if sys.platform == "win32":
+        import msvcrt
+
+        while msvcrt.kbhit():
+            msvcrt.getwch()
+    else:
+        import termios
 
         termios.tcflush(sys.stdin, termios.TCIFLUSH)

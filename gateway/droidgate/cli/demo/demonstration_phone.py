@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import contextlib
 import os
+import socket
 import subprocess
+import sys
 import tempfile
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -28,18 +30,13 @@ class PrivateAdb:
 
     Attributes:
         program: Its path.
-        socket: Its server's Unix socket, in a folder of this user; a TCP port is open to all local users.
+        address: Its server's Unix socket, in a folder of this user; a TCP port is open to all local users.
         folder: The home folder that it sees, so that it leaves no key in the user's.
     """
 
     program: str
-    socket: Path
+    address: ServerAddress
     folder: Path
-
-    @property
-    def address(self) -> ServerAddress:
-        """Where its server listens."""
-        return ServerAddress("", 0, str(self.socket))
 
     @property
     def key_file(self) -> Path:
@@ -55,7 +52,7 @@ class PrivateAdb:
         command = f"{self.program} {' '.join(arguments)}"
         try:
             ended = subprocess.run(  # noqa: S603
-                [self.program, "-L", str(self.address), *arguments],
+                [self.program, "-L", self.address.as_own, *arguments],
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.PIPE,
                 stderr=subprocess.STDOUT,
@@ -143,7 +140,7 @@ def demonstration_phone(folder: Path) -> Iterator[DemonstrationPhone]:
     with contextlib.ExitStack() as stack:
         # A folder of its own, readable by the user only; the path of a Unix socket has to be short.
         private = stack.enter_context(tempfile.TemporaryDirectory(prefix="droidgate-adb-"))
-        adb = PrivateAdb(program, Path(private, "server"), folder.absolute())
+        adb = PrivateAdb(program, own_address(Path(private, "server")), folder.absolute())
         phone = stack.enter_context(start_phone(apps=False, adb_keys=(adb.key_file,)))
         try:
             adb.run("connect", phone.serial)
@@ -152,6 +149,14 @@ def demonstration_phone(folder: Path) -> Iterator[DemonstrationPhone]:
         finally:
             with contextlib.suppress(DeviceError):
                 adb.run("kill-server")
+
+
+def own_address(path: Path) -> ServerAddress:
+    """Return the address of a socket, or of a free port on Windows, where adb has no other."""
+    if sys.platform != "win32":
+        return ServerAddress("", 0, str(path))
+    with socket.create_server((_LOOPBACK, 0)) as listening:
+        return ServerAddress(_LOOPBACK, listening.getsockname()[1])
 
 
 def _find_program() -> str | None:

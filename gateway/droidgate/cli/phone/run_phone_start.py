@@ -21,7 +21,7 @@ from droidgate.cli.output.reports import Report
 from droidgate.cli.phone.phone_options import PhoneStart
 from droidgate.cli.phone.running_phones import RunningPhone, forget_phone, record_phone
 from droidgate.devices.connection import remember_port
-from droidgate_mappings.model.errors import DeviceError, InputError
+from droidgate_mappings.model.errors import DeviceError, InputError, UsageError
 from droidgate_mappings.tables.android_names import android_name
 from droidgate_mappings.text.json_text import parse_json
 
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from droidgate_phone.phone import VirtualPhone
 
 _SECONDS_TO_START: Final = 120.0
+_SECONDS_OF_A_WAIT: Final = 0.5
 _OTHER_LOG: Final = "name a new file, or a file of your own"
 _PORTS_OF_EMULATORS: Final = range(5555, 5586, 2)
 """Where an adb server looks for emulators when it starts (AOSP packages/modules/adb, emulator.md)."""
@@ -129,18 +130,18 @@ def _run_in_foreground(options: PhoneStart) -> None:
         _show(_document(phone, options), as_json=options.as_json)
         sys.stdout.flush()
         print_note("Ctrl-C stops it")
-        ended.wait()
+        _wait(ended)
 
 
 def _run_in_background(options: PhoneStart) -> None:
     """Detach from the parent, and notify the process that waits when the phone runs."""
-    if hasattr(os, "fork") and os.fork():
+    if sys.platform == "win32" or os.fork():
         os._exit(0)
     with _running(options) as phone:
         ended = _event_of_signals()
         print_json(_document(phone, options))
         _let_go_of_output()
-        ended.wait()
+        _wait(ended)
 
 
 @contextlib.contextmanager
@@ -194,6 +195,9 @@ def _document(phone: VirtualPhone, options: PhoneStart) -> PhoneStartDocument:
 
 def _start_in_background(options: PhoneStart) -> PhoneStartDocument:
     """Start a process that outlives this one, and wait until it has let go of its output: then it runs."""
+    if sys.platform == "win32":
+        hint = "add --foreground, and leave the window open"
+        raise UsageError("a phone does not run in the background on Windows", hint=hint)
     command = [sys.executable, "-P", "-m", "droidgate", "phone", "start", "--handover", *_arguments(options)]
     try:
         started = subprocess.run(  # noqa: S603 - our own program, with options that were checked
@@ -244,6 +248,12 @@ def _let_go_of_output() -> None:
     for descriptor in (1, 2):
         os.dup2(nowhere, descriptor)
     os.close(nowhere)
+
+
+def _wait(ended: threading.Event) -> None:
+    # On Windows Ctrl-C does not end a wait without a limit.
+    while not ended.wait(_SECONDS_OF_A_WAIT):
+        pass
 
 
 def _event_of_signals() -> threading.Event:

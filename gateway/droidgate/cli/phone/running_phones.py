@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import json
 import os
+import subprocess
+import sys
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
@@ -146,6 +148,15 @@ def is_running(phone: RunningPhone) -> bool:
 
 def process_lives(pid: int) -> bool:
     """Return whether there is a process of this number."""
+    if sys.platform == "win32":
+        # There, signal 0 is Ctrl-C.
+        listed = subprocess.run(  # noqa: S603
+            ["tasklist", "/nh", "/fo", "csv", "/fi", f"PID eq {pid}"],  # noqa: S607
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            check=False,
+        )
+        return f'"{pid}"'.encode() in listed.stdout
     try:
         os.kill(pid, 0)
     except ProcessLookupError:
