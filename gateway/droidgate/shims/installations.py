@@ -23,7 +23,7 @@ from droidgate.shims.scopes import (
 from droidgate.shims.shell_identity import needs_identity, release_identity, set_up_identity
 from droidgate.shims.shim_facts import ShimFacts, facts_of, installed_facts, read_shim_facts
 from droidgate.shims.source_apps import read_source_apps
-from droidgate.sources.source_paths import DEVICE_SCHEME
+from droidgate.sources.source_schemes import DEVICE_SCHEME
 from droidgate_android.projects.project_files import read_project_file
 from droidgate_mappings.formats.installed import SHIM_PACKAGE, is_shim
 from droidgate_mappings.model.errors import DeviceError, InputError, UsageError

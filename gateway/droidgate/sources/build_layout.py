@@ -14,8 +14,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Final
 
-from droidgate.sources.android_project import MAIN
 from droidgate.sources.module_layout import ModuleLayout, ModuleOpener
+from droidgate_android.projects.android_project import MAIN
 from droidgate_android.projects.gradle_projects import (
     GradleDependencies,
     GradleSettings,

@@ -8,19 +8,10 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from droidgate.sources.android_project import (
-    MAIN,
-    LooseFile,
-    Module,
-    loose_files_of,
-    read_module,
-    read_source_set,
-)
 from droidgate.sources.archives import is_packed_folder
 from droidgate.sources.folders import module_of_manifest, read_bytes, scan_folder
 from droidgate.sources.format_reading import FormatReader
 from droidgate.sources.module_layout import LooseCode
-from droidgate.sources.resources import SourceSet
 from droidgate.sources.source_code import (
     CAPABILITIES_NOT_FOUND,
     Code,
@@ -32,10 +23,18 @@ from droidgate.sources.source_code import (
     report_source_set,
     with_output_of,
 )
-from droidgate.sources.source_paths import printable, shown_parent
 from droidgate.sources.source_results import Providers, only_in_variants
-from droidgate.sources.text_manifest import is_manifest
 from droidgate_android.apk.file_kinds import is_binary_xml, is_zip
+from droidgate_android.projects.android_project import (
+    MAIN,
+    LooseFile,
+    Module,
+    loose_files_of,
+    read_module,
+    read_source_set,
+)
+from droidgate_android.projects.resources import SourceSet
+from droidgate_android.projects.text_manifest import is_manifest
 from droidgate_mappings.formats.application import Application
 from droidgate_mappings.formats.format import SourceFile, load_formats
 from droidgate_mappings.model.capability import Place, Provider, declaration_of
@@ -43,6 +42,7 @@ from droidgate_mappings.model.errors import BudgetError, EmptyError, InputError,
 from droidgate_mappings.model.findings import Finding, Level, finding_code
 from droidgate_mappings.model.json_values import Json
 from droidgate_mappings.text.json_text import parse_json
+from droidgate_mappings.text.shown_paths import printable, shown_parent
 from droidgate_mappings.text.xml_text import parse_xml
 from droidgate_mappings.timed_steps import open_step
 

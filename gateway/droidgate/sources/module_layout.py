@@ -8,16 +8,16 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Final
 
-from droidgate.sources.android_project import Module
 from droidgate.sources.folder_files import MANIFEST, FolderFiles
-from droidgate.sources.resources import SourceSet
-from droidgate.sources.source_paths import join_shown, printable
+from droidgate_android.projects.android_project import Module
 from droidgate_android.projects.gradle_text import GradleFile, read_gradle
 from droidgate_android.projects.module_build import BUILD_FILES
 from droidgate_android.projects.project_files import is_regular_file, read_project_file
+from droidgate_android.projects.resources import SourceSet
 from droidgate_android.projects.version_catalog import VersionCatalog, read_version_catalog
 from droidgate_mappings.model.errors import BudgetError, InputError
 from droidgate_mappings.model.findings import Finding
+from droidgate_mappings.text.shown_paths import join_shown, printable
 
 MAX_CODE_FILES: Final = 100_000
 """How many files of source code one source set may have."""

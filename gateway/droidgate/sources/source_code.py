@@ -12,10 +12,10 @@ from functools import partial
 from itertools import pairwise
 from typing import TYPE_CHECKING, Final
 
-from droidgate.sources.android_project import MAIN, Module
 from droidgate.sources.build_layout import GENERATED
-from droidgate.sources.resources import SourceSet
+from droidgate_android.projects.android_project import MAIN, Module
 from droidgate_android.projects.gradle_text import joined_name, source_sets_of
+from droidgate_android.projects.resources import SourceSet
 from droidgate_mappings.formats.application import Application
 from droidgate_mappings.formats.format import CodeReader, Format, SourceFile, load_formats
 from droidgate_mappings.formats.leniency import ReadingContext

@@ -9,13 +9,13 @@ from typing import Any
 import pytest
 
 from adapters.apk_reading.built_apks import apk_of
-from droidgate.sources.android_project import application_from_tree
 from droidgate.sources.linting import NearNames, check_reading
 from droidgate.sources.source_results import Providers
-from droidgate.sources.text_manifest import is_manifest
 from droidgate_android.apk.apk_application import read_application
 from droidgate_android.apk.pack import pack_project
 from droidgate_android.apk.reader import open_apk
+from droidgate_android.projects.android_project import application_from_tree
+from droidgate_android.projects.text_manifest import is_manifest
 from droidgate_mappings.formats.application import Application, Component, IntentFilter, MetaValue, Query
 from droidgate_mappings.formats.component_reading import read_access, report_unknown_attributes
 from droidgate_mappings.formats.format import Format, load_formats

@@ -16,12 +16,14 @@ from typing import Any
 import pytest
 from hypothesis import given, strategies as st
 
+from adapters.mobile_mcp.test_read_application import TWO_FILES, UNREADABLE, WHOLE
+from adapters.mobile_mcp.tools import manifest as mobile_mcp_manifest
 from droidgate.cli.output.json_output import json_value
 from droidgate.sources import Providers, folder_files, packed_folders, read_source
 from droidgate.sources.build_layout import BUILD_STATEMENT_UNREAD, PROJECT_NOT_MERGED
 from droidgate.sources.file_reader import UNREFERENCED_DESCRIPTOR
 from droidgate.sources.linting import check_reading
-from droidgate.sources.manifest_merge import UNKNOWN_NAMESPACE
+from droidgate_android.projects.manifest_merge import UNKNOWN_NAMESPACE
 from droidgate_mappings.formats.format import find_format
 from droidgate_mappings.model.capability import Capability, Place, Provider
 from droidgate_mappings.model.errors import BudgetError, InputError, UsageError
@@ -1028,3 +1030,13 @@ def test_a_broken_document_of_discover_is_an_error(document: dict[str, Any]) -> 
     write_tree(Path(), {"d.json": json.dumps({"schema": "droidgate.discover/1", **document})})
     with pytest.raises(InputError, match="does not list providers"):
         read_source("d.json")
+
+
+def test_a_named_manifest_gives_what_can_be_read_and_says_the_rest(tmp_path: Path) -> None:
+    main = tmp_path / "app" / "src" / "main"
+    text = mobile_mcp_manifest(UNREADABLE, WHOLE)
+    write_tree(main, {"AndroidManifest.xml": text, **TWO_FILES})
+    for source in (tmp_path, main / "AndroidManifest.xml"):
+        reading = read_source(str(source))
+        assert [item.component for item in reading.providers if item.component] == [".LampService"]
+        assert any("<tools>" in problem.message for problem in reading.problems)

@@ -27,7 +27,6 @@ from droidgate.sources.catalogs.catalog_rows import (
 )
 from droidgate.sources.folders import read_bytes
 from droidgate.sources.format_reading import ReadOptions
-from droidgate.sources.source_paths import join_shown, printable
 from droidgate.sources.source_results import Providers
 from droidgate_mappings.formats.format import found_by, load_formats
 from droidgate_mappings.formats.installed import OWN_PREFIX, own_app
@@ -35,6 +34,7 @@ from droidgate_mappings.model.capability import Place, Provider, State
 from droidgate_mappings.model.errors import BudgetError, InputError, UsageError
 from droidgate_mappings.model.findings import Finding, Level, finding_code
 from droidgate_mappings.text.json_text import parse_json
+from droidgate_mappings.text.shown_paths import join_shown, printable
 
 CATALOG_SCHEMA: Final = f"droidgate.catalog/{SCHEMA_VERSION}"
 

@@ -12,7 +12,6 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
-from droidgate.sources.source_paths import join_shown
 from droidgate_mappings.formats.application import MetaValue, TextFile
 from droidgate_mappings.model.capability import Place
 from droidgate_mappings.model.errors import InputError
@@ -26,6 +25,7 @@ from droidgate_mappings.text.aapt_text import (
 )
 from droidgate_mappings.text.configured_flags import MAX_REFERENCES, resolve_flag
 from droidgate_mappings.text.json_text import decode_utf8
+from droidgate_mappings.text.shown_paths import join_shown
 from droidgate_mappings.text.xml_text import Element, child_elements, decode_xml, parse_xml
 
 _TEXT_TYPES: Final = frozenset({"string", "bool", "integer", "color", "dimen", "fraction"})

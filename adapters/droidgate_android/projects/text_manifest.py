@@ -11,9 +11,9 @@ from typing import Any, Final
 
 from lxml import etree
 
-from droidgate.sources.manifest_merge import FILE_MARK
-from droidgate.sources.resources import SourceResources
 from droidgate_android.projects.gradle_text import GradleFile
+from droidgate_android.projects.manifest_merge import FILE_MARK
+from droidgate_android.projects.resources import SourceResources
 from droidgate_mappings.formats.application import (
     COMPONENT_FIELDS,
     COMPONENT_TAGS,
