@@ -409,5 +409,5 @@ def _carry_out(plan: SyncPlan, change: PlannedChange, report: Report) -> Synced:
     built = change.built
     signer = plan.signers.get(built.application_id, plan.key.signing.digest)
     ready = Ready(facts_of(built, signer), built.file_name, built.apk, built.findings)
-    installation = install_ready(plan.place, ready, any_app=None, report=report)
+    installation = install_ready(plan.place, ready, report)
     return Synced(change, installation.steps, installation.works)

@@ -23,6 +23,7 @@ from droidgate.shims.installation_steps import (
     OVERLAY,
     Installation,
     Step,
+    allow_any_app,
     install_shim,
     set_up_access,
     set_up_shim,
@@ -140,19 +141,23 @@ def facts(build: str) -> ShimFacts:
     return ShimFacts(APPLICATION_ID, build, ("createNote",), frozenset({"mobile-mcp"}), ("a.b",), SIGNER)
 
 
+def set_up_and_allow(place: ShimPlace, shim: ShimFacts, *, any_app: bool | None) -> Installation:
+    return allow_any_app(place, shim, set_up_shim(place, shim), any_app=any_app)
+
+
 def test_an_installation_s_command_can_be_typed(device: Device, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(installation_steps, "install_apks", lambda *_, **__: None)
     name = "my shim; (1).apk"
-    done = install_shim(ShimPlace(device, 0, "24"), facts("ef" * 32), b"", file_name=name, any_app=None)
+    done = install_shim(ShimPlace(device, 0, "24"), facts("ef" * 32), b"", file_name=name)
     assert shlex.split(done.steps[0].command or "")[-1] == name
 
 
 def test_another_build_than_the_one_that_was_installed_does_not_work(device: Device, shim: FakeShim) -> None:
     shim.methods["grant"] = lambda _: {"grant": STATUS["grants"][0]}
     place = ShimPlace(device, 0, "24")
-    good = set_up_shim(place, facts(STATUS["build"]), any_app=True)
+    good = set_up_and_allow(place, facts(STATUS["build"]), any_app=True)
     assert (good.works, outcomes(list(good.steps))[GRANT]) == (True, "done")
-    other = set_up_shim(place, facts("ef" * 32), any_app=True)
+    other = set_up_and_allow(place, facts("ef" * 32), any_app=True)
     assert (other.works, outcomes(list(other.steps))[HANDSHAKE]) == (False, "refused")
     assert GRANT not in outcomes(list(other.steps))
 
@@ -165,7 +170,7 @@ def test_who_may_call_changes_only_by_a_yes_or_a_no(
 ) -> None:
     shim.methods["grant"] = lambda _: {"grant": STATUS["grants"][0]}
     shim.methods["revoke"] = lambda _: {"revoked": 0}
-    set_up_shim(ShimPlace(device, 0, "24"), facts(STATUS["build"]), any_app=message)
+    set_up_and_allow(ShimPlace(device, 0, "24"), facts(STATUS["build"]), any_app=message)
     assert [method for method, _ in shim.calls if method in {"grant", "revoke"}] == asked
 
 
