@@ -488,7 +488,7 @@ class Part(_Item):
     @cached_property
     def own(self) -> list[_Item]:
         """The atoms, with those of what it refers to and of the parts that all have to hold."""
-        found: list[_Item] = []
+        atoms: list[_Item] = []
         waiting: list[_Item] = [self]
         seen: set[_Item] = set()
         while waiting:
@@ -501,8 +501,8 @@ class Part(_Item):
             elif isinstance(item, _Every):
                 waiting += item.items
             else:
-                found.append(item)
-        return found
+                atoms.append(item)
+        return atoms
 
     @cached_property
     def kinds(self) -> frozenset[str]:
@@ -525,14 +525,14 @@ class Part(_Item):
     def tags(self) -> Mapping[str, frozenset[Json]]:
         """The values of the members that an object must have and that only some values are allowed for."""
         names = {atom.name for atom in self.own if isinstance(atom, _Required)}
-        found: dict[str, frozenset[Json]] = {}
+        values_by_name: dict[str, frozenset[Json]] = {}
         for atom in self.own:
             if isinstance(atom, _Members):
                 for name in names & atom.properties.keys():
                     for inner in atom.properties[name].own:
                         if isinstance(inner, _Values):
-                            found[name] = found.get(name, inner.known) & inner.known
-        return found
+                            values_by_name[name] = values_by_name.get(name, inner.known) & inner.known
+        return values_by_name
 
     def excludes(self, tags: Mapping[str, frozenset[Json]]) -> bool:
         """Return whether no object with some values of members is one of this part."""
@@ -1367,10 +1367,10 @@ class _ObjectNames:
         self.least, self.most = self.branch.sizes(OBJECT)
         self.naming = self.branch.required(_Names)
         self.forbidden = dict.fromkeys(atom.name for atom in self.branch.required(_Required, is_true=False))
-        found = dict.fromkeys([*self.required, *self.forbidden])
+        names = dict.fromkeys([*self.required, *self.forbidden])
         for atom in (*self.members, *self.branch.required(_Members, is_true=False)):
-            found |= dict.fromkeys(atom.properties)
-        self.mentioned = list(found)
+            names |= dict.fromkeys(atom.properties)
+        self.mentioned = list(names)
         for atom in self.members:
             if atom.patterns:
                 self._patterned.append(atom)
@@ -1532,10 +1532,10 @@ def _described_in(item: _Item, value: Json) -> set[Json] | None:
             described = {position for position, each in enumerate(value) if part.holds(each)}
     for each in inner:
         is_held = each.holds(value)
-        found = _described_in(each, value) if is_held else set()
-        if is_held is None or found is None:
+        inner_described = _described_in(each, value) if is_held else set()
+        if is_held is None or inner_described is None:
             return None
-        described |= found
+        described |= inner_described
     return described
 
 
@@ -1652,15 +1652,15 @@ def _pattern_of(text: str) -> str:
 
 def references_in(schema: Json) -> set[str]:
     """Return the names of definitions that a schema refers to by itself."""
-    found: set[str] = set()
+    references: set[str] = set()
     waiting = [schema]
     while waiting:
         value = waiting.pop()
         if isinstance(value, Mapping):
             names = value.get("$ref")
             if isinstance(names, list):
-                found.update(names if len(names) == 1 else ["\0".join(names)])
+                references.update(names if len(names) == 1 else ["\0".join(names)])
             waiting.extend(value.values())
         elif isinstance(value, list):
             waiting.extend(value)
-    return found
+    return references
