@@ -108,12 +108,12 @@ class ManifestMerger:
     def _children_of(self, parent: Element) -> _Children:
         # Kept, since an app's elements are looked up once for each library.
         if parent not in self._children:
-            found = _Children()
+            children = _Children()
             for child in child_elements(parent):
-                found.known.setdefault(_key_of(child, self._namespace), child)
+                children.known.setdefault(_key_of(child, self._namespace), child)
                 if child.get(_NODE) == "removeAll":
-                    found.removed.add(str(child.tag))
-            self._children[parent] = found
+                    children.removed.add(str(child.tag))
+            self._children[parent] = children
         return self._children[parent]
 
     def _merge_element(self, above: Element, below: Element, library: LibraryManifest) -> None:

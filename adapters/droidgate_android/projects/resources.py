@@ -131,10 +131,10 @@ class SourceResources:
 
     def read_text(self, reference: str) -> str | None:
         """Return the default-locale text of a resource, None where it is unknown."""
-        found = self._find_end(reference)
-        if found is None or isinstance(found, str):
-            return found
-        kind, text = found
+        end = self._find_end(reference)
+        if end is None or isinstance(end, str):
+            return end
+        kind, text = end
         # Resources.getText coerces a number as getAttributeValue does.
         return read_string_resource(text) if kind == "string" else read_typed_resource(text)
 
@@ -145,10 +145,10 @@ class SourceResources:
             The value, None where it is unknown or of a kind that the package parser passes over. A reference
             to a file gives the path that the file has in the APK, as `TypedValue` does.
         """
-        found = self._find_end(reference)
-        if found is None or isinstance(found, str):
-            return found
-        kind, text = found
+        end = self._find_end(reference)
+        if end is None or isinstance(end, str):
+            return end
+        kind, text = end
         if kind == "string":
             return read_string_resource(text)
         number = number_in(text)
@@ -189,14 +189,14 @@ class SourceResources:
         if key is None:
             return {}
         self._read_values(qualified=True)
-        found: dict[str, bool | str] = {}
+        flags: dict[str, bool | str] = {}
         for qualifier, element in self._by_qualifier.get(key, {}).items():
             text = _inner_text(element)
             flag = boolean_in(text)
             value = reference_in(text) if flag is None else flag
             if value is not None:
-                found[qualifier] = value
-        return found
+                flags[qualifier] = value
+        return flags
 
     def read_array(self, reference: str) -> tuple[str, ...] | None:
         """Return the items of `@array/name`, each a text or a reference, None where there is none."""
@@ -272,10 +272,10 @@ class SourceResources:
 
 def _key_of(reference: str) -> str | None:
     """Return `type/name` of a reference to a resource of the application itself."""
-    found = reference_in(reference)
-    if found is None or found.startswith("@android:"):
+    resource = reference_in(reference)
+    if resource is None or resource.startswith("@android:"):
         return None
-    return re.sub(r"^@(?:[^:/]+:)?", "", found)
+    return re.sub(r"^@(?:[^:/]+:)?", "", resource)
 
 
 def _key_of_value(element: Element) -> str | None:

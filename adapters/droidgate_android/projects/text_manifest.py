@@ -178,8 +178,8 @@ def root_tag_of(data: bytes) -> str | None:
     """Return the name of an XML document's root element by its first kilobytes, None where there is none."""
     encoding = "utf-16" if data.startswith((b"\xff\xfe", b"\xfe\xff")) else "utf-8-sig"
     head = data[:_HEAD_BYTES].decode(encoding, "replace")
-    found = _START_TAG.match(head)
-    return found[1] if found is not None else None
+    match = _START_TAG.match(head)
+    return match[1] if match is not None else None
 
 
 def is_manifest(data: bytes) -> bool:
