@@ -186,11 +186,11 @@ def parse_phone_source(source: str) -> tuple[str | None, str | None]:
     Raises:
         UsageError: it is none of `adb:`, `adb:SERIAL`, `adb:SERIAL/PACKAGE`.
     """
-    found = _DEVICE_SOURCE.fullmatch(source)
-    if found is None:
+    match = _DEVICE_SOURCE.fullmatch(source)
+    if match is None:
         message = f"{source!r} is not a device"
         raise UsageError(message, hint="write adb: or adb:SERIAL or adb:SERIAL/PACKAGE")
-    return found["serial"] or None, found["package"]
+    return match["serial"] or None, match["package"]
 
 
 def read_phone(device: Device, request: PhoneRequest) -> PhoneReading:

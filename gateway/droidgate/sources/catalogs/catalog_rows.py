@@ -35,8 +35,8 @@ def place_in(source: str, kind: str, place: str) -> Place:
         kind: The source's kind.
         place: The file inside the source, with the line; a descriptor has no files in it.
     """
-    found = _LINE.fullmatch(place)
-    inner, line = (place, None) if found is None else (found[1], int(found[2]))
+    match = _LINE.fullmatch(place)
+    inner, line = (place, None) if match is None else (match[1], int(match[2]))
     if kind == "descriptor" or not inner:
         return Place(path=source, line=line)
     if kind == "code":
