@@ -463,7 +463,7 @@ def test_meta_data_that_resembles_one_of_a_protocol_is_a_warning(name: str) -> N
     assert [finding.message.split()[4] for finding in near_names(service_of(meta_data=name))] == ["meta-data"]
 
 
-def test_each_name_is_named_once() -> None:
+def test_a_name_nearly_that_of_a_protocol_is_reported_once() -> None:
     assert len(near_names(service_of(action="mobile.mcp.service") * 2)) == 1
 
 
@@ -482,7 +482,7 @@ def test_a_name_that_a_protocol_has_is_right(format_: object) -> None:
     "com.example.SERVICE",
     f"mobile.mcp.SERVICE{'x' * 300}",
 ], ids=lambda name: name[:40])  # fmt: skip
-def test_other_names_are_none_of_a_protocol(name: str) -> None:
+def test_a_name_unlike_those_of_protocols_is_not_reported(name: str) -> None:
     assert near_names(service_of(action=name, meta_data=name)) == []
 
 

@@ -854,7 +854,9 @@ class TestArchives:
         ("cut.tar", tarfile.TarInfo("x").tobuf()[:300], "the archive cannot be unpacked: "),
         ("text.zip", b"tools a", None),
     ])  # fmt: skip
-    def test_what_is_no_archive_says_so(self, name: str, data: bytes, message: str | None) -> None:
+    def test_a_file_that_is_not_an_archive_is_an_error_that_says_so(
+        self, name: str, data: bytes, message: str | None
+    ) -> None:
         Path(name).write_bytes(data)
         if message is None:
             assert read(name).providers
@@ -910,7 +912,7 @@ class TestRevisions:
         git("commit", "--quiet", "--message=first")
         git("config", "filter.other.smudge", "touch ran; cat")
 
-    def test_it_is_read_as_its_folder_was(self) -> None:
+    def test_a_git_revision_is_read_as_its_folder_was(self) -> None:
         before = [(*facts, place.replace("app/", "git:HEAD:app/", 1)) for *facts, place in found("app")]
         Path("app/one.json").write_text("tools new")
         shutil.rmtree("app/app")
