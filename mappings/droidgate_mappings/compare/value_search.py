@@ -8,6 +8,17 @@ and arrays by the values that their members need.
 
 A search finds a value, or shows that there is none, or says why it cannot know. Formats are words without a
 meaning here: a format allows fewer values than no format does, and another format allows other ones.
+
+A reader's way through the module, in its order:
+
+1. `_Item` and its classes are what a schema is taken apart into: one for each keyword, `Part` for a schema.
+   Each says which kind of value it is about, in which ways it holds or not, and whether a value fulfils it.
+2. `_read_atoms`, and the `_read_...` below it, make them from the keywords of a schema.
+3. `_Described` is which members and items a schema describes, for the keywords about all others. `_Branch` is
+   one choice of a way for each item: all that a value of one kind has to be.
+4. `ValueSearch.find` tries each kind. `_branches` makes the branches of one, and `_solve` finds a value for
+   one: `_solve_number`, `_solve_text`, `_solve_array`, and `_solve_object` with the names of `_ObjectNames`.
+5. The functions at the end do small parts of that: places in an array, texts of patterns, numbers in limits.
 """
 
 from __future__ import annotations
