@@ -15,6 +15,7 @@ import pytest
 
 import requirements_of_tests
 from device_commands import not_built
+from droidgate_mappings.formats import leniency
 from droidgate_mappings.user_folders import HOME_VARIABLE
 from droidgate_phone.common.event_log import EventLog
 
@@ -116,7 +117,7 @@ def pytest_testnodedown(node: Any) -> None:
 def switched_off_row(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     row = request.node.stash.get(SWITCHED_OFF_ROW, None)
     if row is not None:
-        monkeypatch.setenv("DROIDGATE_ROWS_OFF", row)
+        monkeypatch.setattr(leniency, "ROWS_OFF", {row})
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -66,35 +66,56 @@ if TYPE_CHECKING:
 else:
     from importlib import import_module as _import_module
 
-    _HOMES: dict[str, str] = {}
-
-    def _homes() -> dict[str, str]:
-        """Return the module of each name, read once from the imports above, which list each name once.
-
-        Raises:
-            ImportError: droidgate is installed without its source.
-        """
-        if not _HOMES:
-            import ast  # noqa: PLC0415 - only where a name is used
-
-            source = __spec__.loader.get_source(__name__)
-            if source is None:
-                message = "droidgate was installed without its source (.py files); install it with them"
-                raise ImportError(message)
-            (listed,) = (node for node in ast.parse(source).body if isinstance(node, ast.If))
-            imports = (node for node in listed.body if isinstance(node, ast.ImportFrom))
-            # At once, since another thread may look.
-            _HOMES.update({alias.name: node.module for node in imports for alias in node.names})
-        return _HOMES
+    _NAMES = {
+        "droidgate.calls.audit_log": ("AuditLog",),
+        "droidgate.calls.call_requests": ("CallResult",),
+        "droidgate.calls.caller": ("CallPlan",),
+        "droidgate.calls.phones": ("Phone", "open_device"),
+        "droidgate.calls.pins": ("PinStore",),
+        "droidgate.calls.policy": ("Policy",),
+        "droidgate.coverage.coverage_document": ("CoverageReport",),
+        "droidgate.coverage.report": ("report_coverage",),
+        "droidgate.coverage.scan": ("ScanOptions", "scan"),
+        "droidgate.devices.describing": ("DeviceDescription", "list_devices"),
+        "droidgate.migration.conversion": ("Conversion", "convert"),
+        "droidgate.migration.migration_plan": ("Migration", "migrate"),
+        "droidgate.migration.model_calls": ("FunctionCall", "read_function_call"),
+        "droidgate.migration.project_packing": ("PackedApp", "pack"),
+        "droidgate.serving.client_settings.settings_installation": ("ClientChange", "install_client"),
+        "droidgate.serving.mobile_agent.mobile_agent_process": ("serve_mobile_agent",),
+        "droidgate.serving.server_process": ("serve",),
+        "droidgate.shims.answers": ("ShimRefusalError",),
+        "droidgate.shims.building": ("ShimBuild", "build_shim"),
+        "droidgate.shims.phone_shims": ("PhoneShims",),
+        "droidgate.sources": ("Providers", "read"),
+        "droidgate.sources.callability": ("callability_of",),
+        "droidgate.sources.differences": ("diff",),
+        "droidgate.sources.linting": ("LintReport", "lint"),
+        "droidgate_mappings.compare": ("Change", "Comparison", "Weight"),
+        "droidgate_mappings.formats.format": ("Format", "load_formats"),
+        "droidgate_mappings.model.capability": ("Capability", "Place", "Provider"),
+        "droidgate_mappings.model.errors": (
+            "BudgetError",
+            "DeviceError",
+            "DroidgateError",
+            "InputError",
+            "UsageError",
+            "WriteError",
+        ),
+        "droidgate_mappings.model.findings": ("Finding", "Level"),
+        "droidgate_mappings.values.failures": ("CallError",),
+        "droidgate_shim.builder.shims": ("ShimOptions",),
+    }
+    """The names above by their modules."""
+    _HOMES = {name: module for module, names in _NAMES.items() for name in names}
+    __all__ = sorted(_HOMES)  # noqa: PLE0605 - it is a list
 
     def __getattr__(name: str) -> object:
-        if name == "__all__":
-            return sorted(_homes())
-        if name.startswith("_") or name not in _homes():
+        if name not in _HOMES:
             message = f"module {__name__!r} has no attribute {name!r}"
             raise AttributeError(message)
-        value = globals()[name] = getattr(_import_module(_homes()[name]), name)
+        value = globals()[name] = getattr(_import_module(_HOMES[name]), name)
         return value
 
     def __dir__() -> list[str]:
-        return sorted({*globals(), *_homes()})
+        return sorted({*globals(), *_HOMES})

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, strategies as st
 from lxml import etree
 
-from droidgate.sources.android_project import application_from_tree
+from droidgate_android.projects.android_project import application_from_tree
 from droidgate_mappings.fit.access_fit import is_restriction
 from droidgate_mappings.formats.format import Writing, load_formats
 from droidgate_mappings.model.capability import ComponentAccess, Provider

@@ -3,25 +3,22 @@
 import dataclasses
 import json
 from collections import Counter
-from collections.abc import Iterator
 from random import Random
 from typing import Any
 
 import pytest
-from hypothesis import given
 
 from droidgate_mappings.formats.format import Artifact, Writing
-from droidgate_mappings.model.capability import Capability, Provider, reachable_definitions, references_of
+from droidgate_mappings.model.capability import Capability, Provider, reachable_definitions
 from droidgate_mappings.model.findings import Finding, Level
-from droidgate_mappings.model.json_values import canonical_json
 from droidgate_mappings.model.leaves import leaves_of_provider
 from droidgate_mappings.model.names import NameEntry
-from droidgate_mappings.model.types import TYPE_KINDS, ArrayType, Type
+from droidgate_mappings.model.types import TYPE_KINDS, ArrayType
 from droidgate_mcp.format import FORMAT
 from mappings.fit.capacities import write_for
 from model_types import optional, record, string
 from properties.matching import assert_findings_match, assert_reads_back, assert_same_declaration
-from strategies import INVENTED_FORMAT, KEYWORDS, PROTOCOL, capabilities, providers, random_provider, types
+from strategies import INVENTED_FORMAT, KEYWORDS, random_provider
 
 EXAMPLES = 1_000
 LEAST_SHARE = 0.05
@@ -65,36 +62,6 @@ def test_every_kind_keyword_and_fact_is_in_one_of_twenty_examples() -> None:
 
 def test_a_seed_makes_the_same_provider_again() -> None:
     assert random_provider(Random(7)) == random_provider(Random(7))
-
-
-def _types_of(provider: Provider) -> Iterator[Type]:
-    yield from provider.definitions.values()
-    for item in provider.capabilities:
-        yield item.input
-        if item.output is not None:
-            yield item.output
-
-
-@given(providers())
-def test_providers_are_valid(provider: Provider) -> None:
-    assert provider.protocol == PROTOCOL
-    assert Provider.model_validate(provider.model_dump()) == provider
-    ids = [item.id for item in provider.capabilities]
-    assert len(set(ids)) == len(ids)
-    assert all(ids)
-    referred = {name for item in _types_of(provider) for name in references_of(item)}
-    assert referred <= provider.definitions.keys()
-    canonical_json(provider.model_dump()).encode()
-
-
-@given(capabilities(("A",)))
-def test_capabilities_refer_only_to_the_definitions_they_are_given(capability: Capability) -> None:
-    assert {*references_of(capability.input)} <= {"A"}
-
-
-@given(types())
-def test_types_refer_to_nothing_when_nothing_is_given(item: Type) -> None:
-    assert not list(references_of(item))
 
 
 DIALECT = FORMAT.dialects[0]

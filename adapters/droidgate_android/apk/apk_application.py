@@ -120,14 +120,14 @@ def verify_signers(application: Application, sdk: int = NEWEST_SDK) -> Applicati
     resources = application.resources
     if not isinstance(resources, ApkResources):
         return application
-    found = resources.apk.verify_signature(sdk)
-    if found.verified is None:
+    signature = resources.apk.verify_signature(sdk)
+    if signature.verified is None:
         return application
     return replace(
         application,
-        signers=found.digests,
-        signers_verified=found.verified,
-        signature_problem=found.problem,
+        signers=signature.digests,
+        signers_verified=signature.verified,
+        signature_problem=signature.problem,
     )
 
 
@@ -292,11 +292,11 @@ class _ManifestReader:
 
 
 def _framework_attributes(element: XmlElement) -> dict[str, TypedValue]:
-    found: dict[str, TypedValue] = {}
+    attributes: dict[str, TypedValue] = {}
     for attribute in element.attributes:
         if attribute.resource_id >> 24 == _FRAMEWORK:
-            found.setdefault(attribute.name, attribute.value)
-    return found
+            attributes.setdefault(attribute.name, attribute.value)
+    return attributes
 
 
 def _place(path: str, element: XmlElement) -> Place:
@@ -344,8 +344,8 @@ class ApkResources:
             InputError: the file cannot be read, or is not text.
             BudgetError: it would take more than the APK's budget allows.
         """
-        found = self._find_file(reference)
-        return None if found is None else self._read_text_file(found[0].archive, found[1])
+        file = self._find_file(reference)
+        return None if file is None else self._read_text_file(file[0].archive, file[1])
 
     def read_text(self, reference: str) -> str | None:
         """Return the default-locale text of a resource, None if unknown or not a single value."""
@@ -390,22 +390,22 @@ class ApkResources:
         for kind in ("raw", "xml"):
             for identifier in table.identifiers_of_type(kind):
                 reference = table.reference_to(identifier)
-                found = self._find_file(reference) if reference is not None else None
+                file = self._find_file(reference) if reference is not None else None
                 if (
-                    found is not None
-                    and found[1].endswith(_DESCRIPTOR_ENDINGS)
+                    file is not None
+                    and file[1].endswith(_DESCRIPTOR_ENDINGS)
                     and len(references) < _MAX_CANDIDATES
-                    and _is_small(found[0].archive, found[1])
+                    and _is_small(file[0].archive, file[1])
                 ):
                     references.append(reference or "")
         yield from sorted(references)
 
     def _identifier(self, reference: str) -> int | None:
-        found = reference_in(reference)
+        resource = reference_in(reference)
         table = self._apk.resources
-        if found is None or table is None or found.startswith("@android:"):
+        if resource is None or table is None or resource.startswith("@android:"):
             return None
-        package, colon, rest = found.removeprefix("@").partition(":")
+        package, colon, rest = resource.removeprefix("@").partition(":")
         return table.find(f"@{rest if colon else package}")
 
     def _value_of(self, reference: str) -> TypedValue | None:

@@ -97,15 +97,15 @@ class FileSource:
             descriptor = os.open(self._path, os.O_RDONLY | _BINARY | getattr(os, "O_NONBLOCK", 0))
         except (OSError, ValueError) as error:
             raise self._unreadable(error) from None
-        found = os.fstat(descriptor)
-        if not stat.S_ISREG(found.st_mode):
+        status = os.fstat(descriptor)
+        if not stat.S_ISREG(status.st_mode):
             os.close(descriptor)
             raise InputError(
                 "it is not a regular file",
                 place=self._name,
                 hint="name a regular file",
             )
-        return descriptor, (found.st_size, found.st_mtime_ns, found.st_dev, found.st_ino)
+        return descriptor, (status.st_size, status.st_mtime_ns, status.st_dev, status.st_ino)
 
     def _unreadable(self, error: Exception) -> InputError:
         reason = getattr(error, "strerror", None) or str(error)

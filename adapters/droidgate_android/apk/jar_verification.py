@@ -91,15 +91,15 @@ def _section(data: bytes, position: int) -> tuple[int, list[tuple[str, str]]]:
     """Return where a section ends, and its attributes in order."""
     headers: list[tuple[str, str]] = []
     while position < len(data):
-        found = _HEADER.match(data, position)
-        if found is None:
+        match = _HEADER.match(data, position)
+        if match is None:
             raise BrokenSignatureError("its JAR manifest is broken")
-        position = found.end()
-        breaks = len(_BREAK.findall(found[3]))
+        position = match.end()
+        breaks = len(_BREAK.findall(match[3]))
         if not breaks:
             break  # a line without an end does not count
-        value = _CONTINUED.sub(b"", found[2]).decode("utf-8", "surrogateescape")
-        headers.append((found[1].decode("ascii").lower(), value))
+        value = _CONTINUED.sub(b"", match[2]).decode("utf-8", "surrogateescape")
+        headers.append((match[1].decode("ascii").lower(), value))
         if breaks > 1:
             break
     return position, headers
@@ -376,15 +376,15 @@ def _verify_entries(
             continue
         attributes = manifest.sections.get(name)
         of_entry = frozenset(signature.certificate for signature in signatures if name in signature.names)
-        found = next((item for item in _HASHES if item[0] + "-digest" in (attributes or {})), None)
-        if attributes is None or found is None or not of_entry:
+        hash_name = next((item for item in _HASHES if item[0] + "-digest" in (attributes or {})), None)
+        if attributes is None or hash_name is None or not of_entry:
             raise BrokenSignatureError(f'nobody signed "{_shown(name)}"')
         if signers is not None and of_entry != signers:
             raise BrokenSignatureError(f'others signed "{_shown(name)}" than the rest')
         signers = of_entry
-        digest = hashlib.new(found[1])
+        digest = hashlib.new(hash_name[1])
         content.copy_entry(name, digest.update)
-        if not hmac.compare_digest(digest.digest(), _decoded(attributes[found[0] + "-digest"])):
+        if not hmac.compare_digest(digest.digest(), _decoded(attributes[hash_name[0] + "-digest"])):
             raise BrokenSignatureError(f'"{_shown(name)}" is not what was signed')
     if not signers or _ANDROID_MANIFEST not in content:
         raise BrokenSignatureError(f"nobody signed {_ANDROID_MANIFEST}")

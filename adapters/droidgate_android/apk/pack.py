@@ -127,15 +127,15 @@ class ProjectResources:
         package, _, name = reference.removeprefix("@").rpartition(":")
         if package == "android":
             kind, _, entry = name.partition("/")
-            found = resource_id(kind, entry)
-            if found is None:
+            identifier = resource_id(kind, entry)
+            if identifier is None:
                 raise InputError(f"Android 16 has no public resource {reference}", place=place)
-            return found
-        found = self._ids.get(name) if package in self._own_names else None
-        if found is None:
+            return identifier
+        identifier = self._ids.get(name) if package in self._own_names else None
+        if identifier is None:
             hint = "resources of libraries from Maven are not packed; put it into the app's own res folder"
             raise InputError(f"there is no resource {reference}", place=place, hint=hint)
-        return found
+        return identifier
 
     def find_attribute(self, name: str) -> AttributeType | None:
         """Return the app's own attribute of that name, None where it declares none."""

@@ -56,8 +56,8 @@ def _find_source_set(project: Path) -> Path:
     for folder in (project, project / "src" / "main"):
         if (folder / MANIFEST).is_file():
             return folder
-    found = sorted(_source_sets_below(project))
-    apps = [item for item in found if not _read_gradle(item, project).is_library]
+    source_sets = sorted(_source_sets_below(project))
+    apps = [item for item in source_sets if not _read_gradle(item, project).is_library]
     if len(apps) == 1:
         return apps[0]
     if not apps:

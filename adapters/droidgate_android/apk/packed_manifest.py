@@ -11,6 +11,7 @@ from droidgate_android.apk.typed_values import integer_value, string_value
 from droidgate_android.apk.xml_compiler import AppSymbols, XmlCompiler, set_attribute
 from droidgate_android.apk.xml_tree import TypedValue, ValueType, XmlElement
 from droidgate_android.projects.gradle_text import GradleFile
+from droidgate_android.projects.manifest_merge import CLASS_ATTRIBUTES
 from droidgate_mappings.model.errors import InputError
 from droidgate_mappings.text.aapt_text import integer_in, read_plain_attribute
 from droidgate_mappings.text.xml_text import ANDROID, Element, parse_xml
@@ -18,15 +19,7 @@ from droidgate_mappings.text.xml_text import ANDROID, Element, parse_xml
 _PACKAGE = re.compile(r"[A-Za-z]\w*(?:\.[A-Za-z]\w*)+", re.ASCII)
 _MAX_SDK: Final = 10_000
 _MAX_VERSION_CODE: Final = 0x7FFFFFFF
-_CLASS_ATTRIBUTES: Final[Mapping[str, tuple[str, ...]]] = {
-    "application": ("name", "backupAgent", "appComponentFactory", "manageSpaceActivity", "zygotePreloadName"),
-    "activity": ("name", "parentActivityName"),
-    "activity-alias": ("name", "targetActivity", "parentActivityName"),
-    "service": ("name",),
-    "receiver": ("name",),
-    "provider": ("name",),
-    "instrumentation": ("name",),
-}
+_CLASS_ATTRIBUTES: Final = {**CLASS_ATTRIBUTES, "instrumentation": ("name",)}
 """Attributes that hold a class name, which the app's namespace completes."""
 
 

@@ -267,14 +267,14 @@ class Apk:
         return resolve_flag(value.data, self._flags_of)
 
     def _flags_of(self, identifier: int) -> dict[str, bool | int]:
-        found: dict[str, bool | int] = {}
+        flags: dict[str, bool | int] = {}
         for resource in self.resources.values_of(identifier) if self.resources is not None else ():
             value = resource.value
             if isinstance(value, TypedValue):
                 flag = value.data if value.type in REFERENCE_TYPES else flag_value(value)
                 if flag is not None:
-                    found.setdefault(resource.configuration.qualifier, flag)
-        return found
+                    flags.setdefault(resource.configuration.qualifier, flag)
+        return flags
 
     def text_of(self, value: TypedValue | None) -> str | None:
         """Return a value as text, references resolved; None where there is none."""
@@ -344,33 +344,33 @@ class Apk:
 
         A broken signature becomes a finding.
         """
-        found = self._signatures.get(sdk)
-        if found is None:
+        signature = self._signatures.get(sdk)
+        if signature is None:
             try:
-                found = read_signature(self.archive, sdk)
+                signature = read_signature(self.archive, sdk)
             except BudgetError:
                 raise
             except InputError as error:
-                found = ApkSignature()
+                signature = ApkSignature()
                 finding = warn(BROKEN_SIGNATURE, error.message, error.place or self.name)
                 if finding not in self._findings:
                     self._findings.append(finding)
-            self._signatures[sdk] = found
-        return found
+            self._signatures[sdk] = signature
+        return signature
 
     def verify_signature(self, sdk: int = NEWEST_SDK) -> ApkSignature:
         """Return the signature that a release of Android reads, verified for the base and all splits.
 
         All of each file is read, once. A signature that is not right becomes a finding.
         """
-        found = self._verified.get(sdk)
-        if found is None:
-            found = self._verify(sdk)
-            self._verified[sdk] = found
-            if found.verified is False:
-                message = f"the signature is not verified: {found.problem}"
+        signature = self._verified.get(sdk)
+        if signature is None:
+            signature = self._verify(sdk)
+            self._verified[sdk] = signature
+            if signature.verified is False:
+                message = f"the signature is not verified: {signature.problem}"
                 self._findings.append(warn(UNVERIFIED_SIGNATURE, message, self.name))
-        return found
+        return signature
 
     def _verify(self, sdk: int) -> ApkSignature:
         # Reading it first reports what is evasive or broken about it.

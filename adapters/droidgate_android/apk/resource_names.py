@@ -91,9 +91,9 @@ class ResourceNames:
         """Add the ids that a document makes."""
         for element in document.iter(etree.Element):
             for text in (*element.attrib.values(), element.text or ""):
-                found = _NEW_ID.fullmatch(str(text))
-                if found is not None:
-                    self.sources.setdefault(("id", found["name"]), {}).setdefault("", NewId())
+                match = _NEW_ID.fullmatch(str(text))
+                if match is not None:
+                    self.sources.setdefault(("id", match["name"]), {}).setdefault("", NewId())
 
     def _read(self, name: str) -> None:
         parts = name.split("/")

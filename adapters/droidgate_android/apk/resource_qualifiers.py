@@ -90,10 +90,10 @@ class _Number:
     digits: str = "{1,5}"
 
     def take(self, config: bytearray, word: str) -> bool:
-        found = re.fullmatch(f"{self.before}([0-9]{self.digits}){self.after}", word)
-        if found is None or int(found[1]) > _MAX_16_BITS:
+        match = re.fullmatch(f"{self.before}([0-9]{self.digits}){self.after}", word)
+        if match is None or int(match[1]) > _MAX_16_BITS:
             return False
-        struct.pack_into("<H", config, self.offset, int(found[1]))
+        struct.pack_into("<H", config, self.offset, int(match[1]))
         return True
 
     def text(self, config: bytes) -> str:
@@ -123,8 +123,8 @@ class _Network:
 
 class _Density:
     def take(self, config: bytearray, word: str) -> bool:
-        found = re.fullmatch(r"([0-9]{1,5})dpi", word)
-        density = _DENSITIES.get(word, int(found[1]) if found is not None else 0)
+        match = re.fullmatch(r"([0-9]{1,5})dpi", word)
+        density = _DENSITIES.get(word, int(match[1]) if match is not None else 0)
         if not 0 < density <= _MNC_ZERO:
             return False
         struct.pack_into("<H", config, _DENSITY, density)
@@ -138,10 +138,10 @@ class _Density:
 
 class _ScreenSize:
     def take(self, config: bytearray, word: str) -> bool:
-        found = re.fullmatch(r"([0-9]{1,4})x([0-9]{1,4})", word)
-        if found is None or int(found[1]) < int(found[2]):
+        match = re.fullmatch(r"([0-9]{1,4})x([0-9]{1,4})", word)
+        if match is None or int(match[1]) < int(match[2]):
             return False
-        struct.pack_into("<HH", config, _WIDTH, int(found[1]), int(found[2]))
+        struct.pack_into("<HH", config, _WIDTH, int(match[1]), int(match[2]))
         return True
 
     def text(self, config: bytes) -> str:
@@ -275,10 +275,10 @@ def _take_words(config: bytearray, words: list[str], qualifiers: tuple[_Qualifie
 
 def _take_locale(config: bytearray, words: list[str]) -> list[str]:
     text = "-".join(words)
-    found = _BCP47_LOCALE.match(text) or _LEGACY_LOCALE.match(text)
-    if found is None or found["language"].lower() == "car":  # a dock, not the Carib language
+    match = _BCP47_LOCALE.match(text) or _LEGACY_LOCALE.match(text)
+    if match is None or match["language"].lower() == "car":  # a dock, not the Carib language
         return words
-    parts = found.groupdict()
+    parts = match.groupdict()
     config[_LANGUAGE : _LANGUAGE + 2] = _pack(parts["language"].lower(), "a")
     if parts["region"]:
         config[_REGION : _REGION + 2] = _pack(parts["region"].upper(), "0")
@@ -286,7 +286,7 @@ def _take_locale(config: bytearray, words: list[str]) -> list[str]:
         config[_SCRIPT : _SCRIPT + 4] = parts["script"].title().encode()
     if parts.get("variant"):
         config[_VARIANT : _VARIANT + 8] = parts["variant"].lower().encode().ljust(8, b"\0")
-    rest = text[found.end() + 1 :]
+    rest = text[match.end() + 1 :]
     return rest.split("-") if rest else []
 
 

@@ -230,10 +230,10 @@ class TableFile:
         def index_at(number: int) -> int:
             return pairs[4 * number] | pairs[4 * number + 1] << 8
 
-        found = bisect_left(range(chunk.count), index, key=index_at)
-        if found == chunk.count or index_at(found) != index:
+        position = bisect_left(range(chunk.count), index, key=index_at)
+        if position == chunk.count or index_at(position) != index:
             return None
-        return (pairs[4 * found + 2] | pairs[4 * found + 3] << 8) * 4
+        return (pairs[4 * position + 2] | pairs[4 * position + 3] << 8) * 4
 
     def key_at(self, position: int) -> int:
         """Return the index of an entry's name."""
@@ -354,10 +354,10 @@ class ResourceTable:
 
     def values_of(self, identifier: int) -> list[ResourceValue]:
         """Return all values of a resource, those of the base first, each in the table's order."""
-        found = self._values.get(identifier)
-        if found is None:
-            found = self._values[identifier] = list(self._read_values(identifier))
-        return found
+        values = self._values.get(identifier)
+        if values is None:
+            values = self._values[identifier] = list(self._read_values(identifier))
+        return values
 
     def _read_values(self, identifier: int) -> Iterator[ResourceValue]:
         for chunk, position in self._entries(identifier):
@@ -399,21 +399,21 @@ class ResourceTable:
         for _ in range(self._budget.limits.references):
             if value.type not in REFERENCE_TYPES:
                 return value
-            found = self.default_value(value.data) if value.data else None
-            if not isinstance(found, TypedValue):
+            target = self.default_value(value.data) if value.data else None
+            if not isinstance(target, TypedValue):
                 return None
-            value = found
+            value = target
         return None if value.type in REFERENCE_TYPES else value
 
     def items_of(self, identifier: int) -> tuple[TypedValue, ...] | None:
         """Return the items of an array; None where the resource is not an array."""
         for _ in range(self._budget.limits.references):
-            found = self.default_value(identifier)
-            if isinstance(found, Bag):
-                return tuple(value for _, value in found.items)
-            if found is None or found.type not in REFERENCE_TYPES:
+            target = self.default_value(identifier)
+            if isinstance(target, Bag):
+                return tuple(value for _, value in target.items)
+            if target is None or target.type not in REFERENCE_TYPES:
                 return None
-            identifier = found.data
+            identifier = target.data
         return None
 
     def reference_to(self, identifier: int) -> str | None:

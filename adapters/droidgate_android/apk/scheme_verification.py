@@ -66,15 +66,15 @@ def content_digests(
             pieces[kind].append(digest.digest())
         if tree is not None:
             tree.add(piece)
-    found: dict[DigestKind, bytes] = {}
+    digests: dict[DigestKind, bytes] = {}
     head = b"\x5a" + struct.pack("<I", count)
     for kind in plain:
-        found["sha256" if kind == "sha256" else "sha512"] = hashlib.new(
+        digests["sha256" if kind == "sha256" else "sha512"] = hashlib.new(
             kind, head + b"".join(pieces[kind])
         ).digest()
     if tree is not None:
-        found["verity"] = tree.root()
-    return found
+        digests["verity"] = tree.root()
+    return digests
 
 
 def _pieces(archive: Archive, block_offset: int) -> Iterator[bytes]:
@@ -180,8 +180,8 @@ def verify_scheme(archive: Archive, block: SigningBlock, signature: SchemeSignat
             _check_v2_attributes(signer, sdk)
         else:
             _check_v3_attributes(signer, signature, sdk)
-    found = content_digests(archive, block.offset, frozenset(expected))
-    if any(not hmac.compare_digest(found[kind], digest) for kind, digest in expected.items()):
+    digests = content_digests(archive, block.offset, frozenset(expected))
+    if any(not hmac.compare_digest(digests[kind], digest) for kind, digest in expected.items()):
         raise BrokenSignatureError("the content is not what was signed")
 
 

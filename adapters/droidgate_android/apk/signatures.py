@@ -105,8 +105,8 @@ def verify_signature(
     try:
         allowed = Limits() if limits is None else limits
         if claimed.scheme == "v1":
-            found = _verify_v1(archive, sdk, target_sdk, allowed)
-            return replace(claimed, certificates=found, verified=True)
+            certificates = _verify_v1(archive, sdk, target_sdk, allowed)
+            return replace(claimed, certificates=certificates, verified=True)
         _verify_block(archive, sdk, allowed)
     except BrokenSignatureError as error:
         return replace(claimed, verified=False, problem=str(error))
@@ -147,25 +147,25 @@ def _verify_v1(archive: Archive, sdk: int, target_sdk: int | None, limits: Limit
     if (target_sdk or 0) >= _FIRST_TARGET_WITHOUT_V1 and sdk >= _FIRST_TARGET_WITHOUT_V1:
         message = f"it targets {android_name(target_sdk or 0)}; an app for that needs a v2 signature"
         raise BrokenSignatureError(message)
-    found = verify_jar(archive, sdk, limits)
-    if not found:
+    certificates = verify_jar(archive, sdk, limits)
+    if not certificates:
         raise BrokenSignatureError("no file of META-INF is a complete v1 signature")
-    return found
+    return certificates
 
 
 def _from_meta_inf(archive: Archive) -> tuple[bytes, ...]:
     names = [name for name in archive.names_below(FOLDER) if _V1_BLOCK.fullmatch(name)]
-    found = (_signing_certificate(archive, name) for name in names[:MAX_SIGNERS])
-    return tuple(dict.fromkeys(found))
+    certificates = (_signing_certificate(archive, name) for name in names[:MAX_SIGNERS])
+    return tuple(dict.fromkeys(certificates))
 
 
 def _signing_certificate(archive: Archive, name: str) -> bytes:
     data = archive.read_entry(name, MAX_BLOCK_BYTES)
     try:
-        found = read_signed_data(data).certificates
+        certificates = read_signed_data(data).certificates
     except BrokenSignatureError:
-        found = ()
-    return found[0] if found else _leaf_certificate(data, archive.place_of(name))
+        certificates = ()
+    return certificates[0] if certificates else _leaf_certificate(data, archive.place_of(name))
 
 
 def _leaf_certificate(data: bytes, place: str) -> bytes:

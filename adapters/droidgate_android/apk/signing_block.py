@@ -95,10 +95,10 @@ class Signer:
             BrokenSignatureError: the block has no certificate.
         """
         _, position = prefixed(self.signed, 0)
-        found = tuple(sequence(prefixed(self.signed, position)[0]))
-        if not found:
+        certificates = tuple(sequence(prefixed(self.signed, position)[0]))
+        if not certificates:
             raise BrokenSignatureError("a signer has no certificate")
-        return found
+        return certificates
 
     def attributes(self, *, has_versions: bool) -> Iterator[tuple[int, bytes]]:
         """Yield id and value of each additional attribute.

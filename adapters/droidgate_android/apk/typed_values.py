@@ -94,10 +94,10 @@ def _compile_literal(text: str, formats: AttributeFormat) -> TypedValue | None:
 
 
 def _compile_number(text: str, formats: AttributeFormat) -> TypedValue | None:
-    found = number_in(text)
-    if found is None:
+    number = number_in(text)
+    if number is None:
         return None
-    value, unit = found
+    value, unit = number
     if not unit:
         bits = struct.unpack("<I", struct.pack("<f", value))[0]
         return TypedValue(ValueType.FLOAT, bits) if AttributeFormat.FLOAT in formats else None

@@ -170,19 +170,19 @@ def read_attribute_types(declarations: list[Declaration]) -> dict[str, Attribute
     Raises:
         InputError: an unknown format, a word without a number, or two formats for one attribute.
     """
-    found: dict[str, AttributeType] = {}
+    types: dict[str, AttributeType] = {}
     for declaration in declarations:
         if declaration.kind != "attr":
             continue
         read = _read_attribute_type(declaration)
-        known = found.get(declaration.name)
+        known = types.get(declaration.name)
         if known is None or known.formats == AttributeFormat.ANY:
-            found[declaration.name] = read
+            types[declaration.name] = read
         elif read.formats not in {known.formats, AttributeFormat.ANY}:
             raise InputError(
                 f"the attribute {declaration.name} has another format elsewhere", place=declaration.place
             )
-    return found
+    return types
 
 
 def _formats(words: str, place: str) -> AttributeFormat:
@@ -287,10 +287,10 @@ class ValueCompiler:
 
     def _attribute_of_style(self, name: str, place: str) -> AttributeType:
         own_name = name.removeprefix("android:")
-        found = attribute_type(own_name) if own_name != name else self._attributes.get(name)
-        if found is None:
+        type_ = attribute_type(own_name) if own_name != name else self._attributes.get(name)
+        if type_ is None:
             raise InputError(f"there is no attribute {name}", place=place)
-        return found
+        return type_
 
     def _parent_of(self, declaration: Declaration) -> int:
         stated = declaration.element.get("parent")

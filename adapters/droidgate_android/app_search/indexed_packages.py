@@ -122,8 +122,8 @@ class PackageIndexer:
             property_ = application.find_property(names.schema_)
             if property_ is not None and isinstance(property_.value, str):
                 return [property_]
-        found = (service.find_property(names.schema_) for service in services)
-        return [item for item in found if item is not None and isinstance(item.value, str)]
+        properties = (service.find_property(names.schema_) for service in services)
+        return [item for item in properties if item is not None and isinstance(item.value, str)]
 
     def _drop(self, path: str, error: IndexerError, place: Place | None, *, is_schema: bool = False) -> None:
         dropped = DroppedFile(path, error.reason, error.message, error.name, place, is_schema=is_schema)

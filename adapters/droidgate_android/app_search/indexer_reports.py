@@ -136,5 +136,5 @@ class IndexingReport:
 
     def functions(self) -> dict[str, IndexedDocument]:
         """Return the functions' documents by the id that a call names."""
-        found = ((document.function_id, document) for document in self.documents.values())
-        return {function_id: item for function_id, item in found if function_id is not None}
+        documents = ((document.function_id, document) for document in self.documents.values())
+        return {function_id: item for function_id, item in documents if function_id is not None}

@@ -155,8 +155,8 @@ def _existing(capability: Capability, choice: _Choice, partial: str | None) -> E
         parameters.append(FunctionParameter(name, role or "argument"))
     roles = [parameter.role for parameter in parameters]
     if "id" not in roles:
-        found = f"{method.name} compares the id with {choice.subject}, which is not its parameter"
-        message = f"{found}; move what it does then into a method that takes the id and the arguments"
+        reason = f"{method.name} compares the id with {choice.subject}, which is not its parameter"
+        message = f"{reason}; move what it does then into a method that takes the id and the arguments"
         owner_name = f"{choice.package}.{owner.name}".lstrip(".")
         return ExistingFunction(owner_name, method.name, capability, missing=(message,))
     if partial is not None:
@@ -227,7 +227,7 @@ class _Scanner:
     def choices(self) -> list[tuple[str, _Choice]]:
         """Return each comparison of a value with an id inside a method."""
         frames = [_Frame()]
-        found: list[tuple[str, _Choice]] = []
+        choices: list[tuple[str, _Choice]] = []
         start = 0
         for at, token in enumerate(self.tokens):
             if token.text == "package" and not self.package:
@@ -239,7 +239,7 @@ class _Scanner:
                     place = Place(path=self.path, line=token.line)
                     facts = self.package, place, self.is_kotlin, self.imported
                     choice = _Choice(frame.method, subject, *facts)
-                    found.append((token.text[1:-1], choice))
+                    choices.append((token.text[1:-1], choice))
             if token.text == "constructor" and frames[-1].is_class and frames[-1].owner is not None:
                 frames[-1].owner.has_other_constructor = True
             if token.text == "{":
@@ -248,7 +248,7 @@ class _Scanner:
                 frames.pop()
             if token.text in {"{", "}", ";"}:
                 start = at + 1
-        return found
+        return choices
 
     def _package(self, at: int) -> str:
         words: list[str] = []
@@ -405,7 +405,7 @@ def _parameter(chunk: list[_Token], *, is_kotlin: bool) -> tuple[str, str]:
 
 def _tokens(text: str) -> Iterator[_Token]:
     line = 1
-    for found in _TOKEN.finditer(text):
-        if found.lastgroup != "skipped":
-            yield _Token(found.lastgroup or "sign", found[0], line)
-        line += found[0].count("\n")
+    for match in _TOKEN.finditer(text):
+        if match.lastgroup != "skipped":
+            yield _Token(match.lastgroup or "sign", match[0], line)
+        line += match[0].count("\n")

@@ -462,7 +462,7 @@ def _described(type_: Type, function: ExistingFunction) -> str:
 
 def _properties(type_: Type, function: ExistingFunction) -> dict[str, Type]:
     """Return the properties of an object, or of all members of a combination, each definition once."""
-    found: dict[str, Type] = {}
+    properties: dict[str, Type] = {}
     pending, seen = [type_], set[str]()
     while pending:
         current = pending.pop(0)
@@ -472,5 +472,5 @@ def _properties(type_: Type, function: ExistingFunction) -> dict[str, Type]:
         elif isinstance(current, AllOfType):
             pending[:0] = current.members
         elif isinstance(current, ObjectType):
-            found.update({name: item.type for name, item in current.properties.items()})
-    return found
+            properties.update({name: item.type for name, item in current.properties.items()})
+    return properties

@@ -118,11 +118,11 @@ def read_dependencies(text: str) -> GradleDependencies:
             break
         if "dependencies" not in statement.path or _MENTION.search(statement.text) is None:
             continue
-        found = _read_dependency(statement)
-        if found is None:
+        dependencies = _read_dependency(statement)
+        if dependencies is None:
             unread.append(UnreadStatement(_shortened(statement.text), statement.line))
         else:
-            projects.extend(found)
+            projects.extend(dependencies)
     return GradleDependencies(tuple(projects), tuple(unread))
 
 
@@ -131,18 +131,18 @@ def _read_dependency(statement: Statement) -> list[ProjectDependency] | None:
     headers = " ".join(statement.headers)
     if "buildscript" in statement.path or _TEST_NAME.search(headers):
         return []
-    found = _CONFIGURATION.fullmatch(statement.text)
-    if found is None or _CONDITION.match(found["name"]):
+    match = _CONFIGURATION.fullmatch(statement.text)
+    if match is None or _CONDITION.match(match["name"]):
         return None
-    variant = _variant_of(found["name"])
-    if variant is None or _NOT_ITS_CODE.search(found["rest"]):
+    variant = _variant_of(match["name"])
+    if variant is None or _NOT_ITS_CODE.search(match["rest"]):
         return []
     source_set = _SOURCE_SET.search(headers)
     if source_set is not None and source_set["name"] not in _ANDROID_SETS:
         return [] if _OTHER_PLATFORMS.fullmatch(source_set["name"]) else None
     if _CONDITION.search(headers):
         return None
-    rest = _CALL_WITHOUT_BRACKETS.sub(r"project(\1)", found["rest"])
+    rest = _CALL_WITHOUT_BRACKETS.sub(r"project(\1)", match["rest"])
     named = [*_PROJECT_CALL.finditer(rest), *_ACCESSOR.finditer(rest)]
     if len(named) < len(_MENTION.findall(rest)):
         return None

@@ -62,9 +62,9 @@ def read_statements(text: str) -> Iterator[Statement]:
     path: list[str] = []
     pieces: list[str] = []
     depth, line, first_line = 0, 1, 1
-    for found in _TOKEN.finditer(text):
-        piece = found[0]
-        if found["comment"] is None:
+    for match in _TOKEN.finditer(text):
+        piece = match[0]
+        if match["comment"] is None:
             if not pieces:
                 first_line = line
             if piece in "([":
@@ -219,15 +219,15 @@ class GradleFile:
 
     def names_in(self, variant: str) -> tuple[str, ...] | None:
         """Return the flavours and the build type that a name such as `playRelease` is made of, or None."""
-        found: list[str] = []
+        parts: list[str] = []
         names = sorted({*self.flavours, *self.build_types, "debug", "release"}, key=len, reverse=True)
         while variant:
-            name = next((item for item in names if variant.startswith(_cased(item, bool(found)))), None)
+            name = next((item for item in names if variant.startswith(_cased(item, bool(parts)))), None)
             if name is None:
                 return None
-            found.append(name)
+            parts.append(name)
             variant = variant[len(name) :]
-        return tuple(found)
+        return tuple(parts)
 
     def _parts_of(self, source_set: str) -> tuple[str, str]:
         if source_set in self.flavours:
@@ -340,10 +340,10 @@ class _Reader:
         if version is not None:
             self._take_version(path, version["key"], version["value"])
             return
-        found = _ASSIGNMENT.match(statement)
-        value = self._evaluate(found["value"]) if found is not None else None
-        if found is not None and value is not None:
-            self._take_id((*path, *found["prefix"].split(".")[:-1]), found["key"], value)
+        match = _ASSIGNMENT.match(statement)
+        value = self._evaluate(match["value"]) if match is not None else None
+        if match is not None and value is not None:
+            self._take_id((*path, *match["prefix"].split(".")[:-1]), match["key"], value)
         elif path[-1:] == ("ext",):
             self.take((), f"def {statement}")
 
@@ -365,12 +365,12 @@ class _Reader:
             self.numbers.setdefault(key, number)
 
     def _evaluate_number(self, expression: str) -> int | None:
-        found = _NUMBER.fullmatch(expression.strip())
-        if found is None:
+        match = _NUMBER.fullmatch(expression.strip())
+        if match is None:
             return None
-        if found["name"] is not None:
-            return self._number_constants.get(found["name"])
-        return int(found["digits"].replace("_", ""))
+        if match["name"] is not None:
+            return self._number_constants.get(match["name"])
+        return int(match["digits"].replace("_", ""))
 
     def note_names(self, path: tuple[str, ...]) -> None:
         """Note the flavour or build type whose block a path leads to."""
@@ -403,10 +403,10 @@ class _Reader:
             self.base_id = self.base_id or value
 
     def _take_placeholders(self, statement: str) -> None:
-        for found in _PLACEHOLDER.finditer(statement):
-            value = self._evaluate(found["value"])
+        for match in _PLACEHOLDER.finditer(statement):
+            value = self._evaluate(match["value"])
             if value is not None:
-                self.placeholders.setdefault(found["key"], value)
+                self.placeholders.setdefault(match["key"], value)
 
     def _evaluate(self, expression: str) -> str | None:
         """Return the text of literals and known constants joined by `+`, None for anything else."""

@@ -56,12 +56,12 @@ def read_version_catalog(text: str) -> VersionCatalog:
 
 
 def _plugins(table: object) -> dict[str, str]:
-    found = {}
+    plugins = {}
     for alias, value in table.items() if isinstance(table, dict) else ():
         plugin = value.get("id") if isinstance(value, dict) else value
         if isinstance(plugin, str) and _PLAIN.fullmatch(plugin):
-            found[_SEPARATORS.sub(".", alias)] = plugin.partition(":")[0]
-    return found
+            plugins[_SEPARATORS.sub(".", alias)] = plugin.partition(":")[0]
+    return plugins
 
 
 def _versions(table: object) -> dict[str, str]:

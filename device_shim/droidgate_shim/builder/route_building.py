@@ -42,9 +42,9 @@ from droidgate_shim.builder.route_types import (
 from droidgate_shim.builder.shim_callability import backends, capability_pointer
 from droidgate_shim.builder.source_app import SourceApp
 from droidgate_shim.builder.text_checks import capability_marks, look_alike_finding, text_findings
+from droidgate_shim.deadlines import DEFAULT_DEADLINE_MS
 
 TABLE_FORMAT: Final = 1
-DEFAULT_DEADLINE_MS: Final = 30_000
 RESULT: Final = "result"
 
 OUTPUT_ADDED: Final = finding_code(

@@ -43,6 +43,7 @@ from droidgate_shim.builder.text_checks import (
     shown_name,
     text_findings,
 )
+from droidgate_shim.deadlines import LONGEST_DEADLINE_MS
 
 if TYPE_CHECKING:
     from droidgate_android.apk.signing_keys import SigningKey
@@ -52,8 +53,6 @@ HANDSHAKE: Final = 1
 
 ROUTES_PATH: Final = "assets/routes.json"
 POLICY_PATH: Final = "assets/policy.json"
-LONGEST_DEADLINE_MS: Final = 150_000
-"""A service of the type shortService is stopped after three minutes (reference android-runtime 1.3)."""
 
 AGGREGATED: Final = finding_code(
     "shim-aggregated",

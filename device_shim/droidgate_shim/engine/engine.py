@@ -15,13 +15,14 @@ from droidgate_mappings.model.json_values import Json
 from droidgate_mappings.values.coercion import fit_arguments
 from droidgate_mappings.values.failures import CallError, Failure
 from droidgate_mobile_mcp.wire import MobileMcpRequest
+from droidgate_shim.deadlines import DEFAULT_DEADLINE_MS
 from droidgate_shim.engine.authority import NO_GRANT, CallPermission, Carrier, Policy, check_target
 from droidgate_shim.engine.backends import BackendAnswer, ExtrasCall, Outgoing, read_answer, write_call
 from droidgate_shim.engine.open_calls import CallKey, OpenCalls
 from droidgate_shim.engine.rates import Rates
 from droidgate_shim.engine.requests import read_incoming, read_refused
 from droidgate_shim.engine.responses import convert_outputs, write_failure, write_journal_entry, write_success
-from droidgate_shim.engine.routes import DEFAULT_DEADLINE_MS, Backend, PreparedRoute, RouteTable, Target
+from droidgate_shim.engine.routes import Backend, PreparedRoute, RouteTable, Target
 from droidgate_shim.engine.strict_json import parse_strict, write_strict
 
 UNANSWERED: Final = Failure(

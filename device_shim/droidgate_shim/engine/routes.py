@@ -17,10 +17,10 @@ from droidgate_mappings.model.json_values import Json
 from droidgate_mappings.model.types import ArrayType, Frozen, ObjectType, Property, ScalarType, Type
 from droidgate_mobile_mcp.format import TABLES
 from droidgate_mobile_mcp.wire import WIRE_DIALECTS
+from droidgate_shim.deadlines import DEFAULT_DEADLINE_MS
 from droidgate_shim.engine.strict_json import BUILT, exact_numbers, parse_strict
 
 FORMAT: Final = 1
-DEFAULT_DEADLINE_MS: Final = 30_000
 
 _COMPONENT: Final = r"^[^/]+/[^/]+$"
 _Text: TypeAlias = Annotated[StrictStr, Field(min_length=1)]

@@ -374,8 +374,8 @@ def _read_head(descriptor: int) -> Head | None:
 
 def parse_head(data: bytes) -> Head | None:
     """Return the head that a file has, or None if it has none."""
-    found = _HEAD.fullmatch(data)
-    return Head(int(found[1]), found[2].decode(), int(found[3]), int(found[4])) if found else None
+    match = _HEAD.fullmatch(data)
+    return Head(int(match[1]), match[2].decode(), int(match[3]), int(match[4])) if match else None
 
 
 def _write_head(descriptor: int, head: Head) -> None:

@@ -254,8 +254,8 @@ class Caller:
             UsageError, CallError, InputError, DeviceError: as `call`, as far as it would come.
         """
         link = self._link(request, None, NO_TRACE)
-        found = self.targets.find(request.capability, app=request.app, protocol=request.protocol)
-        checked = self._check(request, found, link)
+        target = self.targets.find(request.capability, app=request.app, protocol=request.protocol)
+        checked = self._check(request, target, link)
         chosen = self._routes.choose(checked.target, checked.fitted.values, link)
         return CallPlan(
             checked.target,

@@ -17,7 +17,7 @@ from droidgate.devices.device_errors import CanceledError, DeadlineError
 from droidgate.devices.packages import InstalledPackage
 from droidgate.devices.quoting import quote_argument
 from droidgate.shims.answers import CallStage, ShimRefusalError
-from droidgate.shims.host_client import CALL_MS, DISCOVERY_SECONDS, HostClient
+from droidgate.shims.host_client import DISCOVERY_SECONDS, HostClient
 from droidgate.shims.place import ShimPlace
 from droidgate.shims.shim_calls import check_signer, new_request, read_outputs
 from droidgate.shims.shim_facts import installed_routes
@@ -32,6 +32,7 @@ from droidgate_shim.builder.protocols import EVERY_PROTOCOL, chosen_protocols
 from droidgate_shim.builder.route_types import type_json
 from droidgate_shim.builder.shims import ShimOptions
 from droidgate_shim.builder.source_app import is_unasked, with_discovered_tools
+from droidgate_shim.deadlines import LONGEST_DEADLINE_MS
 from droidgate_shim.engine.routes import (
     FORMAT as TABLE_FORMAT,
     Backend,
@@ -93,7 +94,7 @@ class ShimRoute:
         names = {backend_name: name for name, backend_name in route.route.names.items()}
         given = {names.get(name, name): value for name, value in arguments.items()}
         identifier, request = new_request(route.route.id, given)
-        deadline_ms = max(1, min(int(link.seconds * 1000), CALL_MS))
+        deadline_ms = max(1, min(int(link.seconds * 1000), LONGEST_DEADLINE_MS))
         client = place.client(application_id)
         commands = client.call_commands(
             request, deadline_ms=deadline_ms, call_id=identifier, traced=link.trace.is_on

@@ -138,10 +138,10 @@ def find_capability(provider: Provider, capability_id: str) -> Capability:
     Raises:
         KeyError: the provider has none of this id, or more than one.
     """
-    found = [capability for capability in provider.capabilities if capability.id == capability_id]
-    if len(found) != 1:
+    capabilities = [capability for capability in provider.capabilities if capability.id == capability_id]
+    if len(capabilities) != 1:
         raise KeyError(capability_id)
-    return found[0]
+    return capabilities[0]
 
 
 @dataclass(frozen=True, slots=True)

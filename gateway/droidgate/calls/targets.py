@@ -310,16 +310,16 @@ class PhoneTargets:
         if protocol is not None and protocol not in load_formats():
             message = f"unknown format {protocol!r}"
             raise UsageError(message, hint=f"known: {', '.join(load_formats())}")
-        found = self._matching(text, app, protocol)
-        if not found and protocol != FORMAT_ID:
+        matching = self._matching(text, app, protocol)
+        if not matching and protocol != FORMAT_ID:
             named = (known.package for known in self.reading.apps if app in {None, known.package})
             self._ask_receivers(named)
-            found = self._matching(text, app, protocol)
-        if not found:
+            matching = self._matching(text, app, protocol)
+        if not matching:
             raise self._unknown(text, app, protocol)
-        if len(found) > 1:
-            raise _ambiguous(text, found)
-        return found[0]
+        if len(matching) > 1:
+            raise _ambiguous(text, matching)
+        return matching[0]
 
     def current(self, target: CallTarget, device: Device) -> CallTarget:
         """Return a capability as the phone has it now.

@@ -60,14 +60,14 @@ def trace_context_of_process() -> TraceContext | None:
 
 
 def _read_parent(value: object) -> str | None:
-    found = _PARENT.fullmatch(value) if isinstance(value, str) else None
-    if found is None:
+    match = _PARENT.fullmatch(value) if isinstance(value, str) else None
+    if match is None:
         return None
-    version, trace, parent, flags, more = found.groups()
+    version, trace, parent, flags, more = match.groups()
     if version == "ff" or not trace.strip("0") or not parent.strip("0"):
         return None
     if version == "00":
-        return None if more else found[0]
+        return None if more else match[0]
     # Of a later version, only what version 00 knows is carried on.
     return f"00-{trace}-{parent}-{int(flags, 16) & _SAMPLED:02x}"
 
@@ -75,6 +75,6 @@ def _read_parent(value: object) -> str | None:
 def _is_state(text: str) -> bool:
     if len(text) > MAX_STATE:
         return False
-    found = [_MEMBER.fullmatch(member) for part in text.split(",") if (member := part.strip(_BLANKS))]
-    keys = {match[1] for match in found if match is not None}
-    return 0 < len(keys) == len(found) <= _MAX_MEMBERS
+    members = [_MEMBER.fullmatch(member) for part in text.split(",") if (member := part.strip(_BLANKS))]
+    keys = {match[1] for match in members if match is not None}
+    return 0 < len(keys) == len(members) <= _MAX_MEMBERS

@@ -26,9 +26,9 @@ from droidgate.coverage.scan_results import KNOWN, MAX_LINE, OUT_OF_TIME
 from droidgate.sources.catalogs.catalog import CATALOG_SCHEMA, Catalog, first_line, quoted
 from droidgate.sources.catalogs.catalog_files import CATALOG_FILE, LOG_FILE
 from droidgate.sources.catalogs.catalog_rows import SCHEMA_VERSION, TABLES, CatalogTable
-from droidgate.sources.source_paths import printable
 from droidgate_mappings.model.errors import InputError, UsageError
 from droidgate_mappings.text.json_text import WRITTEN, parse_json
+from droidgate_mappings.text.shown_paths import printable
 
 KEPT_LOG_FILE: Final = "scan.kept"
 """What is kept of an earlier log, while it is picked out."""

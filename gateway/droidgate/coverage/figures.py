@@ -27,12 +27,12 @@ from droidgate.coverage.coverage_document import (
     Totals,
 )
 from droidgate.coverage.reach import Reaching, Standing, reach_of_app
-from droidgate.sources.android_project import UNREADABLE_LIBRARY
 from droidgate.sources.build_layout import BUILD_STATEMENT_UNREAD, PROJECT_NOT_MERGED
 from droidgate.sources.catalogs.catalog import Catalog, quoted
 from droidgate.sources.catalogs.catalog_rows import read_part
 from droidgate.sources.file_reader import UNREAD_FILE
 from droidgate.sources.source_code import CAPABILITIES_NOT_FOUND
+from droidgate_android.projects.android_project import UNREADABLE_LIBRARY
 from droidgate_mappings.formats.format import load_formats
 from droidgate_mappings.formats.leniency import DECLARATION_UNREAD
 from droidgate_mappings.formats.reachability import ComponentFacts, Protection

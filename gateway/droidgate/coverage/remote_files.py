@@ -14,11 +14,11 @@ from typing import Any, Final
 
 from droidgate.computer.optional_packages import need
 from droidgate.sources.folders import ARCHIVE_ENDINGS
-from droidgate.sources.source_paths import printable
 from droidgate_android.apk.apk_files import check_range
 from droidgate_android.apk.bundle_files import TemporarySource
 from droidgate_android.apk.byte_source import ByteSource
 from droidgate_mappings.model.errors import BudgetError, DroidgateError, InputError, UsageError
+from droidgate_mappings.text.shown_paths import printable
 
 MAX_REMOTE_BYTES: Final = 4 << 30
 """No remote file that is read is larger."""

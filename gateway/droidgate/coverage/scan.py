@@ -49,7 +49,6 @@ from droidgate.sources.phone_source import (
     parse_phone_source,
     read_phone,
 )
-from droidgate.sources.source_paths import printable
 from droidgate.sources.source_results import Providers
 from droidgate_android.apk.bundle_files import ApkIdentity, group_apks
 from droidgate_mappings.formats.format import load_formats
@@ -57,6 +56,7 @@ from droidgate_mappings.model.capability import declaration_of
 from droidgate_mappings.model.errors import DeviceError, InputError, UsageError
 from droidgate_mappings.model.findings import Finding
 from droidgate_mappings.model.json_values import Json, digest_of
+from droidgate_mappings.text.shown_paths import printable
 
 
 @contextmanager

@@ -16,9 +16,10 @@ from droidgate.coverage.remote_files import UnknownSchemeError, find_remote, is_
 from droidgate.sources.archives import is_packed_folder
 from droidgate.sources.catalogs.catalog_files import CATALOG_FILE, catalog_folder
 from droidgate.sources.folders import ARCHIVE_ENDINGS, scan_folder
-from droidgate.sources.source_paths import DEVICE_SCHEME, GIT_SCHEME, join_shown, printable
+from droidgate.sources.source_schemes import DEVICE_SCHEME, GIT_SCHEME
 from droidgate_mappings.formats.format import load_formats
 from droidgate_mappings.model.errors import InputError, UsageError
+from droidgate_mappings.text.shown_paths import join_shown, printable
 
 if TYPE_CHECKING:
     from droidgate.sources.packed_folders import UnpackedFolder

@@ -24,28 +24,28 @@ from droidgate.sources import (
     read_one_module,
     read_opened,
 )
-from droidgate.sources.android_project import MAIN, Module
 from droidgate.sources.apk_sources import source_text_of
 from droidgate.sources.archives import is_archive
 from droidgate.sources.folder_files import read_bytes
 from droidgate.sources.format_reading import discovered_providers
 from droidgate.sources.linting import check_reading
 from droidgate.sources.module_layout import LooseCode, ModuleLayout, ModuleOpener
-from droidgate.sources.resources import SourceSet
 from droidgate.sources.source_code import code_endings
-from droidgate.sources.source_paths import printable
-from droidgate.sources.text_manifest import is_manifest
 from droidgate_android.apk.apk_files import FileSource
 from droidgate_android.apk.archive import Archive
 from droidgate_android.apk.bundle_files import open_app
 from droidgate_android.apk.byte_source import ByteSource
 from droidgate_android.apk.file_kinds import is_binary_xml, is_zip
 from droidgate_android.apk.reader import Apk
+from droidgate_android.projects.android_project import MAIN, Module
+from droidgate_android.projects.resources import SourceSet
+from droidgate_android.projects.text_manifest import is_manifest
 from droidgate_mappings.formats.format import SourceFile, detect_format, load_formats
 from droidgate_mappings.formats.leniency import crash_report
 from droidgate_mappings.model.capability import Capability, Provider
 from droidgate_mappings.model.errors import DroidgateError, InputError
 from droidgate_mappings.model.findings import Finding
+from droidgate_mappings.text.shown_paths import printable
 
 _PIECE: Final = 1 << 20
 _MAGIC: Final = b"APK Sig Block 42"

@@ -18,18 +18,18 @@ from droidgate.computer.output_folder import Status, write_files
 from droidgate.migration.migration_plan import plan_migration
 from droidgate.migration.source_sets import find_source_set
 from droidgate.sources import Providers, read_source
-from droidgate.sources.android_project import MAIN, UNREADABLE_LIBRARY, Module
 from droidgate.sources.build_layout import PROJECT_NOT_MERGED
 from droidgate.sources.folder_files import MANIFEST
 from droidgate.sources.folders import scan_folder
-from droidgate.sources.manifest_merge import FILE_MARK, LibraryManifest, ManifestMerger
-from droidgate.sources.resources import SourceSet
 from droidgate.sources.source_code import is_from_build, is_from_code, is_of_service, releases_of_one_service
 from droidgate_android.apk.pack import Packing, pack as pack_files
 from droidgate_android.apk.packed_files import MAX_BYTES, MAX_FILES, ProjectFiles, read_project
 from droidgate_android.apk.packed_manifest import AppFacts
 from droidgate_android.apk.signing_keys import KeyType, SigningKey, load_key, load_or_make_key
+from droidgate_android.projects.android_project import MAIN, UNREADABLE_LIBRARY, Module
+from droidgate_android.projects.manifest_merge import FILE_MARK, LibraryManifest, ManifestMerger
 from droidgate_android.projects.project_files import read_project_file
+from droidgate_android.projects.resources import SourceSet
 from droidgate_mappings.formats.format import load_formats
 from droidgate_mappings.model.capability import Place, Provider
 from droidgate_mappings.model.errors import BudgetError, InputError, WriteError

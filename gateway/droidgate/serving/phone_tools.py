@@ -59,7 +59,6 @@ from droidgate.serving.tools import (
     UnknownResourceError,
     UnknownToolError,
 )
-from droidgate.shims.host_client import CALL_MS
 from droidgate.sources.phone_source import digest_of_lists, listings_changed
 from droidgate_mappings.model.capability import Provider, type_behind
 from droidgate_mappings.model.errors import DeviceError, DroidgateError, UsageError
@@ -71,6 +70,7 @@ from droidgate_mappings.text_safety import one_line, visible, visible_json, with
 from droidgate_mappings.values.failures import CallError
 from droidgate_mcp.format import MODERN
 from droidgate_mcp.wire import DeclaredOutput, McpToolFailure, McpToolResult
+from droidgate_shim.deadlines import LONGEST_DEADLINE_MS
 
 
 def with_nulls(value: Json, declared: Type, definitions: Mapping[str, Type]) -> Json:
@@ -425,7 +425,8 @@ class PhoneTools:
         request = CallRequest(
             target.name,
             protocol=target.provider.protocol,
-            deadline=self._deadline or (CALL_MS / 1000 if call.may_become_task else DEFAULT_SECONDS),
+            deadline=self._deadline
+            or (LONGEST_DEADLINE_MS / 1000 if call.may_become_task else DEFAULT_SECONDS),
             client=call.client.id,
             trace_context=call.trace_context,
         )

@@ -48,11 +48,10 @@ from droidgate.shims.host_messages import (
 )
 from droidgate_mappings.model.json_values import Json, canonical_json
 from droidgate_mappings.model.types import Frozen
+from droidgate_shim.deadlines import LONGEST_DEADLINE_MS
 
 SECONDS: Final = 30.0
 DISCOVERY_SECONDS: Final = 20.0
-CALL_MS: Final = 150_000
-"""Longest deadline of a route (reference android-runtime 1.3); a host that sets none waits so long."""
 
 ANY_APP: Final = "any-app"
 EVERY_CAPABILITY: Final = "*"
@@ -146,7 +145,7 @@ class HostClient:
             traced: Ask what goes to the app and comes from it; a request that is too long for
                 `content call` has no trace.
         """
-        seconds = (CALL_MS if deadline_ms is None else deadline_ms) / 1000 + _MARGIN_SECONDS
+        seconds = (LONGEST_DEADLINE_MS if deadline_ms is None else deadline_ms) / 1000 + _MARGIN_SECONDS
         values = _call_values(request, deadline_ms, call_id, traced=traced)
         if _is_long(request, values):
             return CallAnswer(response=self._call_by_frames(request, self._call_uri(call_id), seconds))

@@ -208,9 +208,7 @@ class Installation:
         return self.hello is not None
 
 
-def install_shim(
-    place: ShimPlace, facts: ShimFacts, apk: bytes, *, file_name: str, any_app: bool | None
-) -> Installation:
+def install_shim(place: ShimPlace, facts: ShimFacts, apk: bytes, *, file_name: str) -> Installation:
     """Install a shim, or replace it, and set up what adb may.
 
     Args:
@@ -218,8 +216,6 @@ def install_shim(
         facts: What the APK says.
         apk: The APK.
         file_name: What records call it.
-        any_app: The user said yes to letting any app on the phone use it, or no, which takes that back; None
-            leaves it as it is. Never assume a yes.
 
     Raises:
         DeviceError: the device fails; what Android refuses is a step of the record.
@@ -227,27 +223,40 @@ def install_shim(
     first = install_archive(place, apk, file_name)
     if first.outcome != "done":
         return Installation(facts.application_id, (first,), None)
-    rest = set_up_shim(place, facts, any_app=any_app)
+    rest = set_up_shim(place, facts)
     return Installation(facts.application_id, (first, *rest.steps), rest.hello)
 
 
-def set_up_shim(place: ShimPlace, facts: ShimFacts, *, any_app: bool | None) -> Installation:
-    """Set up a shim that is installed.
-
-    Args:
-        place: Where.
-        facts: What its APK says.
-        any_app: As for `install_shim`.
+def set_up_shim(place: ShimPlace, facts: ShimFacts) -> Installation:
+    """Set up a shim that is installed; `facts` is what its APK says.
 
     Raises:
         DeviceError: the device fails; what Android refuses is a step of the record.
     """
     client = place.client(facts.application_id)
     hello, step = _shake_hands(client, facts)
-    steps = [step, *set_up_access(place, facts.application_id, facts.kinds)]
-    if hello is not None and facts.capabilities:
-        steps.append(_grant_any_app(client, any_app=any_app))
-    return Installation(facts.application_id, tuple(steps), hello)
+    steps = (step, *set_up_access(place, facts.application_id, facts.kinds))
+    return Installation(facts.application_id, steps, hello)
+
+
+def allow_any_app(
+    place: ShimPlace, facts: ShimFacts, installation: Installation, *, any_app: bool | None
+) -> Installation:
+    """Return the installation of a shim with the step that lets any app on the phone use it, if it may.
+
+    Args:
+        place: Where.
+        facts: What its APK says; without capabilities there is nothing to use.
+        installation: What came of installing it; where it does not answer nothing is done.
+        any_app: The user said yes, or no, which takes it back; None leaves it as it is. Never assume a yes.
+
+    Raises:
+        DeviceError: the device fails.
+    """
+    if not installation.works or not facts.capabilities:
+        return installation
+    step = _grant_any_app(place.client(facts.application_id), any_app=any_app)
+    return replace(installation, steps=(*installation.steps, step))
 
 
 def remove_shim(place: ShimPlace, application_id: str) -> Step:

@@ -10,7 +10,14 @@ from typing import Final
 from droidgate.devices.packages import InstalledPackage
 from droidgate.shims.broadcast_discovery import ask_broadcast_apps
 from droidgate.shims.building import Key, Report, chosen_key, known_key, unused_apps
-from droidgate.shims.installation_steps import Installation, Step, install_shim, remove_shim, set_up_shim
+from droidgate.shims.installation_steps import (
+    Installation,
+    Step,
+    allow_any_app,
+    install_shim,
+    remove_shim,
+    set_up_shim,
+)
 from droidgate.shims.place import InstalledShim, ShimPlace, installed_shims
 from droidgate.shims.scopes import (
     Scope,
@@ -23,7 +30,7 @@ from droidgate.shims.scopes import (
 from droidgate.shims.shell_identity import needs_identity, release_identity, set_up_identity
 from droidgate.shims.shim_facts import ShimFacts, facts_of, installed_facts, read_shim_facts
 from droidgate.shims.source_apps import read_source_apps
-from droidgate.sources.source_paths import DEVICE_SCHEME
+from droidgate.sources.source_schemes import DEVICE_SCHEME
 from droidgate_android.projects.project_files import read_project_file
 from droidgate_mappings.formats.installed import SHIM_PACKAGE, is_shim
 from droidgate_mappings.model.errors import DeviceError, InputError, UsageError
@@ -46,6 +53,8 @@ _MAX_APK: Final = 512 * 1024 * 1024
 class InstallRequest:
     """What is asked for: APKs, or apps to build shims for, or neither: the shims that are installed.
 
+    `any_app` lets every app on the phone use the shims, or takes that back; None leaves it as it is.
+
     Raises:
         UsageError: APKs and apps are named at once, or options for building and no apps.
     """
@@ -53,6 +62,7 @@ class InstallRequest:
     sources: tuple[str, ...]
     apks: tuple[Path, ...]
     options: ShimOptions
+    any_app: bool | None = None
 
     def __post_init__(self) -> None:
         """Check that it does not contradict itself."""
@@ -155,8 +165,6 @@ def install_prepared(
     place: ShimPlace,
     request: InstallRequest,
     prepared: PreparedInstallation,
-    *,
-    any_app: bool | None,
     report: Report,
 ) -> InstalledShims:
     """Install and set up what was prepared.
@@ -165,7 +173,6 @@ def install_prepared(
         place: The device.
         request: What was asked for; it is kept for `shim sync`.
         prepared: What `prepare_shims` returned for it.
-        any_app: Let every app on the phone use the shims, or take that back; None leaves it as it is.
         report: Is called with a line before each long step.
 
     Raises:
@@ -174,7 +181,7 @@ def install_prepared(
     installations = []
     is_kept = prepared.key is None
     for ready in prepared.ready:
-        installations.append(install_ready(place, ready, any_app=any_app, report=report))
+        installations.append(install_ready(place, ready, report, any_app=request.any_app))
         if not is_kept and installations[-1].works:
             # After the first: where the phone goes away then, `shim sync` completes what was asked for.
             _keep_scope(place, request, prepared, report)
@@ -216,12 +223,16 @@ def uninstall_shims(
     return RemovedShims(tuple(removed), released)
 
 
-def install_ready(place: ShimPlace, ready: Ready, *, any_app: bool | None, report: Report) -> Installation:
-    """Install one shim and set it up, or only set it up where it is installed."""
+def install_ready(
+    place: ShimPlace, ready: Ready, report: Report, *, any_app: bool | None = None
+) -> Installation:
+    """Install one shim and set it up, or only set it up where it is installed; `any_app` as in a request."""
     report(f"{'set up' if ready.apk is None else 'install'} {ready.facts.application_id} ...")
     if ready.apk is None:
-        return set_up_shim(place, ready.facts, any_app=any_app)
-    return install_shim(place, ready.facts, ready.apk, file_name=ready.file_name, any_app=any_app)
+        installation = set_up_shim(place, ready.facts)
+    else:
+        installation = install_shim(place, ready.facts, ready.apk, file_name=ready.file_name)
+    return allow_any_app(place, ready.facts, installation, any_app=any_app)
 
 
 def _set_up_identity(

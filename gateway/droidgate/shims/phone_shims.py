@@ -72,10 +72,13 @@ class PhoneShims:
             UsageError: sources and APKs are named at once, or options without sources.
         """
         request = InstallRequest(
-            tuple(fspath(source) for source in sources), tuple(map(Path, apks)), options or ShimOptions()
+            tuple(fspath(source) for source in sources),
+            tuple(map(Path, apks)),
+            options or ShimOptions(),
+            any_app=any_app,
         )
         prepared = prepare_shims(self._place, request, ignore)
-        return install_prepared(self._place, request, prepared, any_app=any_app, report=ignore)
+        return install_prepared(self._place, request, prepared, ignore)
 
     def sync(self) -> list[Synced]:
         """Build and install shims of apps that came or changed, and remove those of apps that went.

@@ -20,7 +20,7 @@ from droidgate.sources.archives import is_archive
 from droidgate.sources.catalogs.catalog_files import catalog_folder
 from droidgate.sources.folders import scan_folder
 from droidgate.sources.format_reading import FormatReader, ReadOptions
-from droidgate.sources.source_paths import DEVICE_SCHEME, printable
+from droidgate.sources.source_schemes import DEVICE_SCHEME
 from droidgate_android.apk.apk_application import read_application, verify_signers
 from droidgate_android.apk.apk_files import MemorySource
 from droidgate_android.apk.pack import pack
@@ -34,6 +34,7 @@ from droidgate_mappings.model.capability import Place, Provider
 from droidgate_mappings.model.errors import DroidgateError, InputError, UsageError
 from droidgate_mappings.model.findings import Finding, Level, finding_code
 from droidgate_mappings.model.json_values import pointer_token
+from droidgate_mappings.text.shown_paths import printable
 from droidgate_shim.builder.shim_callability import (
     backends,
     call_conditions,

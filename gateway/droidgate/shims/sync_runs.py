@@ -19,7 +19,7 @@ from droidgate.shims.scopes import Scope, load_scopes, scope_of_installed
 from droidgate.shims.shell_identity import is_lending, needs_identity, release_identity, set_up_identity
 from droidgate.shims.shim_facts import ShimFacts, facts_of, installed_facts
 from droidgate.shims.source_apps import NothingDeclaredError, read_source_apps
-from droidgate.sources.source_paths import DEVICE_SCHEME
+from droidgate.sources.source_schemes import DEVICE_SCHEME
 from droidgate_mappings.formats.installed import SHIM_PACKAGE
 from droidgate_mappings.model.errors import DeviceError
 from droidgate_mappings.model.findings import Finding
@@ -409,5 +409,5 @@ def _carry_out(plan: SyncPlan, change: PlannedChange, report: Report) -> Synced:
     built = change.built
     signer = plan.signers.get(built.application_id, plan.key.signing.digest)
     ready = Ready(facts_of(built, signer), built.file_name, built.apk, built.findings)
-    installation = install_ready(plan.place, ready, any_app=None, report=report)
+    installation = install_ready(plan.place, ready, report)
     return Synced(change, installation.steps, installation.works)

@@ -9,16 +9,16 @@ from os import PathLike, fspath
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO
 
-from droidgate.sources.android_project import Module, application_from_tree
 from droidgate.sources.archives import is_archive, is_packed_folder
 from droidgate.sources.catalogs.catalog_files import catalog_folder
 from droidgate.sources.file_reader import STANDARD_INPUT, FileReader
 from droidgate.sources.folders import MAX_FILE_BYTES, read_bytes
 from droidgate.sources.format_reading import ReadOptions
-from droidgate.sources.resources import SourceSet
 from droidgate.sources.source_code import Code
-from droidgate.sources.source_paths import DEVICE_SCHEME, GIT_SCHEME
 from droidgate.sources.source_results import Providers
+from droidgate.sources.source_schemes import DEVICE_SCHEME, GIT_SCHEME
+from droidgate_android.projects.android_project import Module
+from droidgate_android.projects.resources import SourceSet
 from droidgate_mappings.formats.format import (
     Format,
     chosen_formats,
@@ -37,7 +37,6 @@ __all__ = [
     "STANDARD_INPUT",
     "Providers",
     "ReadOptions",
-    "application_from_tree",
     "check_convertible",
     "check_declared",
     "providers_of",

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from droidgate.sources.source_paths import printable, shown_parent
 from droidgate_android.apk.apk_budgets import Budget
 from droidgate_android.apk.apk_files import FileSource, MemorySource
 from droidgate_android.apk.binary_xml import parse_binary_xml
@@ -19,6 +18,7 @@ from droidgate_android.apk.reader import Apk, open_apk, open_part
 from droidgate_android.apk.xml_rendering import render_xml
 from droidgate_mappings.model.errors import InputError
 from droidgate_mappings.text.aapt_text import escape_xml_attribute
+from droidgate_mappings.text.shown_paths import printable, shown_parent
 
 __all__ = ["open_archive", "open_loose_archives", "source_text_of"]
 

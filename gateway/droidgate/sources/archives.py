@@ -6,10 +6,11 @@ from typing import Final
 
 from droidgate.sources.folder_files import MANIFEST
 from droidgate.sources.folders import ARCHIVE_ENDINGS, PACKED_ENDINGS
-from droidgate.sources.source_paths import GIT_SCHEME, printable
+from droidgate.sources.source_schemes import GIT_SCHEME
 from droidgate_android.apk.file_kinds import is_zip
 from droidgate_android.projects.project_files import read_start
 from droidgate_mappings.model.errors import InputError
+from droidgate_mappings.text.shown_paths import printable
 
 _OTHER_ENDINGS: Final = (".aab", ".aar")
 

@@ -14,8 +14,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Final
 
-from droidgate.sources.android_project import MAIN
 from droidgate.sources.module_layout import ModuleLayout, ModuleOpener
+from droidgate_android.projects.android_project import MAIN
 from droidgate_android.projects.gradle_projects import (
     GradleDependencies,
     GradleSettings,
@@ -172,8 +172,8 @@ class _BuildReader:
 
     def _read_module(self, folder: str) -> _Module:
         build = self._build_of(folder)
-        found = self._opener.read_build_file(folder)
-        path = found[0] if found is not None else self._opener.shown_path(folder)
+        build_file = self._opener.read_build_file(folder)
+        path = build_file[0] if build_file is not None else self._opener.shown_path(folder)
         sets, code, has_manifest = self._source_sets(folder)
         return _Module(
             layout=ModuleLayout(
@@ -231,16 +231,16 @@ class _BuildReader:
     def _read_build(self, folder: str) -> _Build:
         catalog = _join(folder, CATALOG)
         for name in SETTINGS_FILES:
-            found = self._opener.read_text(_join(folder, name))
-            if found is not None:
-                path, text = found
+            settings = self._opener.read_text(_join(folder, name))
+            if settings is not None:
+                path, text = settings
                 has_catalog = catalog in self._found.catalogs
                 return _Build(folder, path, read_settings(text), catalog if has_catalog else None)
         return _Build(folder)
 
     def _resolve(self, module: _Module) -> None:
-        found = self._opener.read_build_file(module.folder)
-        dependencies = read_dependencies(found[1]) if found is not None else GradleDependencies()
+        build_file = self._opener.read_build_file(module.folder)
+        dependencies = read_dependencies(build_file[1]) if build_file is not None else GradleDependencies()
         for statement in dependencies.unread:
             message = f"the modules that this statement names are not known: {statement.text}"
             module.report(BUILD_STATEMENT_UNREAD, message, statement.line)

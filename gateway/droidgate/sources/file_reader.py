@@ -8,19 +8,10 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from droidgate.sources.android_project import (
-    MAIN,
-    LooseFile,
-    Module,
-    loose_files_of,
-    read_module,
-    read_source_set,
-)
 from droidgate.sources.archives import is_packed_folder
 from droidgate.sources.folders import module_of_manifest, read_bytes, scan_folder
 from droidgate.sources.format_reading import FormatReader
 from droidgate.sources.module_layout import LooseCode
-from droidgate.sources.resources import SourceSet
 from droidgate.sources.source_code import (
     CAPABILITIES_NOT_FOUND,
     Code,
@@ -32,10 +23,18 @@ from droidgate.sources.source_code import (
     report_source_set,
     with_output_of,
 )
-from droidgate.sources.source_paths import printable, shown_parent
 from droidgate.sources.source_results import Providers, only_in_variants
-from droidgate.sources.text_manifest import is_manifest
 from droidgate_android.apk.file_kinds import is_binary_xml, is_zip
+from droidgate_android.projects.android_project import (
+    MAIN,
+    LooseFile,
+    Module,
+    loose_files_of,
+    read_module,
+    read_source_set,
+)
+from droidgate_android.projects.resources import SourceSet
+from droidgate_android.projects.text_manifest import is_manifest
 from droidgate_mappings.formats.application import Application
 from droidgate_mappings.formats.format import SourceFile, load_formats
 from droidgate_mappings.model.capability import Place, Provider, declaration_of
@@ -43,6 +42,7 @@ from droidgate_mappings.model.errors import BudgetError, EmptyError, InputError,
 from droidgate_mappings.model.findings import Finding, Level, finding_code
 from droidgate_mappings.model.json_values import Json
 from droidgate_mappings.text.json_text import parse_json
+from droidgate_mappings.text.shown_paths import printable, shown_parent
 from droidgate_mappings.text.xml_text import parse_xml
 from droidgate_mappings.timed_steps import open_step
 
@@ -292,18 +292,18 @@ class FileReader(FormatReader):
         known, known_findings = len(self.providers), len(self.findings)
         self.findings += module.findings
         code = code_of(module, variant)
-        found = self._read_applications(module, (MAIN, *sets.chosen))
-        for name, application in found.items():
+        applications = self._read_applications(module, (MAIN, *sets.chosen))
+        for name, application in applications.items():
             self.read_application(application, code=code if name == MAIN else Code())
-        if MAIN not in found and not module.is_merged:
+        if MAIN not in applications and not module.is_merged:
             self.read_code_alone(code)
-        self._read_untied_files(loose_files_of(found.values()), known)
+        self._read_untied_files(loose_files_of(applications.values()), known)
         declared = self.providers[known:]
         for name, parts in sets.chosen.items():
             self.findings += report_source_set(module, variant, name, _folders_of(parts), declared)
         other_code = OtherCode(module)
         others = [
-            (name, self._read_other_set(module, name, other_code.of(name, parts), found.get(MAIN)))
+            (name, self._read_other_set(module, name, other_code.of(name, parts), applications.get(MAIN)))
             for name, parts in sets.others.items()
         ]
         only = list(only_in_variants(self.providers[known:], others))
@@ -318,33 +318,33 @@ class FileReader(FormatReader):
     def _read_applications(self, module: Module, names: Iterable[str]) -> dict[str, Application]:
         context = self.context()
         problems: list[InputError] = []
-        found = dict(read_module(module, names, context, problems))
+        applications = dict(read_module(module, names, context, problems))
         self.findings += context.findings
         self.applications += (
             application
-            for name, application in found.items()
+            for name, application in applications.items()
             if _has_manifest(module, name) or _declares_parts(application)
         )
         self.note(*problems)
-        return found
+        return applications
 
     def _read_other_set(self, module: Module, name: str, code: Code, main: Application | None) -> Providers:
         """Return what a source set declares that the variant does not have, and report it."""
         inner = FileReader(self.options)
         folders = _folders_of(code.own)
-        found = inner._read_applications(module, (name,))
+        applications = inner._read_applications(module, (name,))
         if main is not None and not _has_manifest(module, name):
             # The application describes the functions of its variants too.
             described = replace(main, components=main.components[:1], loose_assets=())
             inner.read_application(described, code=code)
             inner.providers = [item for item in inner.providers if is_below(item.source, folders)]
             code = Code()
-        for application in found.values():
+        for application in applications.values():
             inner.read_application(application, code=code)
-        if main is None and not found:
+        if main is None and not applications:
             inner.read_code_alone(code)
         own = module.source_sets.get(name)
-        loose = loose_files_of(filter(None, (main, *found.values())))
+        loose = loose_files_of(filter(None, (main, *applications.values())))
         inner._read_untied_files((file for file in loose if file.file.source_set is own), 0)
         known = set(self.findings)
         inner.findings = [finding for finding in inner.findings if finding not in known]

@@ -8,9 +8,9 @@ from functools import cached_property
 from itertools import islice
 from typing import Final
 
-from droidgate.sources.source_paths import join_shown, printable
 from droidgate_android.projects.project_files import check_inside, is_regular_file, read_project_file
 from droidgate_mappings.model.errors import BudgetError, InputError
+from droidgate_mappings.text.shown_paths import join_shown, printable
 
 MANIFEST: Final = "AndroidManifest.xml"
 MAX_ENTRIES: Final = 1_000_000

@@ -8,7 +8,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
-from droidgate.sources.android_project import MAIN, Module
 from droidgate.sources.build_layout import FoundFolders, layouts_of
 from droidgate.sources.folder_files import (
     MANIFEST,
@@ -19,13 +18,14 @@ from droidgate.sources.folder_files import (
     read_bytes,
 )
 from droidgate.sources.module_layout import ModuleLayout, ModuleOpener
-from droidgate.sources.resources import SourceSet
 from droidgate.sources.source_code import code_endings
-from droidgate.sources.source_paths import join_shown, printable
+from droidgate_android.projects.android_project import MAIN, Module
 from droidgate_android.projects.module_build import BUILD_FILES, CATALOG, SETTINGS_FILES
 from droidgate_android.projects.project_files import MAX_FILE_BYTES
+from droidgate_android.projects.resources import SourceSet
 from droidgate_mappings.formats.format import Format
 from droidgate_mappings.model.errors import BudgetError, InputError
+from droidgate_mappings.text.shown_paths import join_shown, printable
 
 SKIPPED_FOLDERS: Final = frozenset({"build", "node_modules", "__pycache__"})
 """Folders that hold what tools made. Hidden folders (`.git`, `.gradle`, `.idea`) are skipped too."""

@@ -55,11 +55,11 @@ def discovered_providers(file: SourceFile) -> tuple[Provider, ...] | None:
         return None
     try:
         records = [record for app in document["apps"] for record in app["providers"]]
-        found = [Provider.model_validate(record["provider"]) for record in records]
+        providers = [Provider.model_validate(record["provider"]) for record in records]
     except (KeyError, TypeError, ValueError) as error:
         message = "the document of `discover --json` does not list providers"
         raise InputError(message, place=file.path, hint="run `droidgate discover --json` again") from error
-    return tuple(provider.changed({"source": Place(path=file.path)}) for provider in found)
+    return tuple(provider.changed({"source": Place(path=file.path)}) for provider in providers)
 
 
 @dataclass(frozen=True, slots=True)
@@ -223,8 +223,8 @@ class FormatReader:
             if format_.code is not None:
                 context = self.context()
                 with self._noting_problems(code.own[0].shown if code.own else None, format_):
-                    found = self._read_code(format_, code, context)
-                    self._keep(Reading(found), context)
+                    providers = self._read_code(format_, code, context)
+                    self._keep(Reading(providers), context)
 
     @contextmanager
     def _noting_problems(self, place: str | None, format_: Format) -> Iterator[None]:
@@ -251,8 +251,8 @@ class FormatReader:
             reading = Reading()
             code = None if self.options.strict else code
         if code is not None and format_.code is not None:
-            found = self._read_code(format_, code, context)
-            providers = join_code(reading.providers, found, application, context.findings)
+            code_providers = self._read_code(format_, code, context)
+            providers = join_code(reading.providers, code_providers, application, context.findings)
             context.findings += report_elsewhere(format_.title, providers, application)
             reading = replace(reading, providers=tuple(providers))
         self._keep(reading, context)
@@ -260,10 +260,10 @@ class FormatReader:
     def _read_code(self, format_: Format, code: Code, context: ReadingContext) -> tuple[Provider, ...]:
         if format_.code is None:
             return ()
-        found = read_code(format_.code, code, context)
-        self.files_read.update(dict.fromkeys(found.files_read))
-        self.note(*found.problems)
-        return found.providers
+        code_reading = read_code(format_.code, code, context)
+        self.files_read.update(dict.fromkeys(code_reading.files_read))
+        self.note(*code_reading.problems)
+        return code_reading.providers
 
     def _keep(self, reading: Reading, context: ReadingContext) -> None:
         self.providers.extend(reading.providers)

@@ -13,9 +13,10 @@ from functools import partial
 from io import BytesIO
 from typing import IO, Final
 
-from droidgate.sources.source_paths import GIT_SCHEME, printable
+from droidgate.sources.source_schemes import GIT_SCHEME
 from droidgate_android.projects.project_files import MAX_FILE_BYTES
 from droidgate_mappings.model.errors import BudgetError, InputError
+from droidgate_mappings.text.shown_paths import printable
 
 _OFFLINE: Final = ("-c", "protocol.allow=never")
 _ENVIRONMENT: Final = {"GIT_OPTIONAL_LOCKS": "0", "GIT_NO_LAZY_FETCH": "1", "LC_ALL": "C"}

@@ -60,8 +60,8 @@ def check_reading(
 
 def _check_variants(reading: Providers, check: Callable[[Providers], Iterable[Finding]]) -> Iterator[Finding]:
     """Yield what a check finds in a reading, then what it finds in other variants only, each finding once."""
-    found = list(check(reading))
-    known = set(found)
+    findings = list(check(reading))
+    known = set(findings)
     variants: dict[Finding, dict[str, None]] = {}
     for name, part in reading.other_variants:
         together = (*reading.providers, *part.providers)
@@ -69,7 +69,7 @@ def _check_variants(reading: Providers, check: Callable[[Providers], Iterable[Fi
             if finding not in known:
                 variants.setdefault(finding, {})[name] = None
     # A source set that was checked is not unread.
-    yield from (finding for finding in found if finding.code != VARIANT_CODE or not reading.other_variants)
+    yield from (finding for finding in findings if finding.code != VARIANT_CODE or not reading.other_variants)
     for finding, names in variants.items():
         yield finding.model_copy(update={"variants": tuple(names)})
 
@@ -83,14 +83,14 @@ def _check_one(
     for application in reading.applications:
         assets = assets_of_code(application, reading.providers)
         application = replace(application, assets_of_code=assets) if assets else application  # noqa: PLW2901
-        found = [
+        findings = [
             finding
             for format_ in formats
             if format_.lint_application is not None
             for finding in format_.lint_application(application)
         ]
-        yield from found
-        places = {finding.source for finding in found}
+        yield from findings
+        places = {finding.source for finding in findings}
         # A rule of the format itself says more about the same place.
         yield from (finding for finding in near_names.report(application) if finding.source not in places)
     for provider in reading.providers:
@@ -101,7 +101,7 @@ def _check_one(
     yield from report_competing_services(reading.applications, reading.providers)
     for path in reading.read_alone:
         unpacked = (archive.read(path) for archive in reading.unpacked)
-        data = next((found for found in unpacked if found is not None), None) or content_of(path)
+        data = next((content for content in unpacked if content is not None), None) or content_of(path)
         if data is not None:
             yield from check_file(SourceFile(path, data), formats)
     yield from reading.linted
@@ -116,8 +116,8 @@ def check_file(source: SourceFile, formats: Sequence[Format]) -> Iterator[Findin
     """
     with open_step(f"check {source.path}"):
         format_ = detect_format(source, formats) or only_format(source, formats)
-        found = () if format_ is None or format_.lint_file is None else tuple(format_.lint_file(source))
-    yield from found
+        findings = () if format_ is None or format_.lint_file is None else tuple(format_.lint_file(source))
+    yield from findings
 
 
 NEAR_NAME: Final = finding_code(
@@ -160,9 +160,9 @@ class NearNames:
                 if name in seen or name in self._exact or len(name) > _LONGEST:
                     continue
                 seen.add(name)
-                found = self._nearest(_plain(name))
-                if found is not None:
-                    protocol_name, title = found
+                nearest = self._nearest(_plain(name))
+                if nearest is not None:
+                    protocol_name, title = nearest
                     message = f"no protocol has the {kind} {name}; agents of {title} look for {protocol_name}"
                     yield Finding(
                         code=NEAR_NAME,
@@ -239,16 +239,16 @@ def lint(
     names = [fspath(source) for source in sources]
     check_sources(names)
     chosen = chosen_formats(formats) or list(load_formats().values())
-    found: dict[Finding, None] = {}
+    findings: dict[Finding, None] = {}
     problems: list[InputError] = []
     read: set[str] = set()
     options = ReadOptions(tuple(chosen), strict=strict, variant=variant)
     for number, name in enumerate(names, 1):
         with timed_step(f"check {numbered(name, number, len(names))}"):
-            found.update(dict.fromkeys(_lint_source(name, options, problems, read)))
+            findings.update(dict.fromkeys(_lint_source(name, options, problems, read)))
     with_rules = read & {item.id for item in chosen if item.has_rules}
     return LintReport(
-        tuple(found), tuple(problems), tuple(sorted(with_rules)), tuple(sorted(read - with_rules))
+        tuple(findings), tuple(problems), tuple(sorted(with_rules)), tuple(sorted(read - with_rules))
     )
 
 

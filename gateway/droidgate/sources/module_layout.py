@@ -8,16 +8,16 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Final
 
-from droidgate.sources.android_project import Module
 from droidgate.sources.folder_files import MANIFEST, FolderFiles
-from droidgate.sources.resources import SourceSet
-from droidgate.sources.source_paths import join_shown, printable
+from droidgate_android.projects.android_project import Module
 from droidgate_android.projects.gradle_text import GradleFile, read_gradle
 from droidgate_android.projects.module_build import BUILD_FILES
 from droidgate_android.projects.project_files import is_regular_file, read_project_file
+from droidgate_android.projects.resources import SourceSet
 from droidgate_android.projects.version_catalog import VersionCatalog, read_version_catalog
 from droidgate_mappings.model.errors import BudgetError, InputError
 from droidgate_mappings.model.findings import Finding
+from droidgate_mappings.text.shown_paths import join_shown, printable
 
 MAX_CODE_FILES: Final = 100_000
 """How many files of source code one source set may have."""
@@ -101,7 +101,7 @@ class CodeFiles(Mapping[str, bytes]):
     def _list(self) -> Iterator[str]:
         if not self._endings or os.path.islink(self._folder):  # noqa: PTH114 - a name may not be text
             return
-        found = 0
+        count = 0
         for place, folders, names in os.walk(self._folder):
             inner = os.path.relpath(place, self._folder)
             skipped = _NOT_CODE if inner == "." else frozenset()
@@ -110,8 +110,8 @@ class CodeFiles(Mapping[str, bytes]):
             )
             for name in sorted(names):
                 if name.endswith(self._endings) and is_regular_file(f"{place}/{name}"):
-                    found += 1
-                    if found > MAX_CODE_FILES:
+                    count += 1
+                    if count > MAX_CODE_FILES:
                         message = f"the folder has more than {MAX_CODE_FILES} files of source code"
                         raise BudgetError(message, place=printable(self._shown))
                     yield name if inner == "." else f"{inner}/{name}"
@@ -202,25 +202,25 @@ class ModuleOpener:
     def read_gradle(self, folder: str, catalog: str | None) -> GradleFile:
         """Return what the build file in a folder says, an empty answer without one."""
         if folder not in self._gradle:
-            found = self.read_build_file(folder)
-            text = found[1] if found is not None else ""
+            build_file = self.read_build_file(folder)
+            text = build_file[1] if build_file is not None else ""
             self._gradle[folder] = read_gradle(text, self._read_catalog(catalog))
         return self._gradle[folder]
 
     def read_build_file(self, folder: str) -> tuple[str, str] | None:
         """Return the shown path and the text of the build file in a folder, None without one."""
         for name in BUILD_FILES:
-            found = self.read_text(f"{folder}/{name}" if folder else name)
-            if found is not None:
-                return found
+            file = self.read_text(f"{folder}/{name}" if folder else name)
+            if file is not None:
+                return file
         return None
 
     def _read_catalog(self, path: str | None) -> VersionCatalog | None:
         if path is None:
             return None
         if path not in self._catalogs:
-            found = self.read_text(path)
-            self._catalogs[path] = read_version_catalog(found[1]) if found is not None else None
+            file = self.read_text(path)
+            self._catalogs[path] = read_version_catalog(file[1]) if file is not None else None
         return self._catalogs[path]
 
     def read_text(self, path: str) -> tuple[str, str] | None:

@@ -22,10 +22,11 @@ from weakref import finalize
 
 from droidgate.sources.folders import ARCHIVE_ENDINGS, is_skipped_folder, read_bytes
 from droidgate.sources.git_revisions import files_of
-from droidgate.sources.source_paths import GIT_SCHEME, join_shown, printable
+from droidgate.sources.source_schemes import GIT_SCHEME
 from droidgate_android.apk.file_kinds import is_zip
 from droidgate_android.projects.project_files import MAX_FILE_BYTES, read_start
 from droidgate_mappings.model.errors import BudgetError, InputError
+from droidgate_mappings.text.shown_paths import join_shown, printable
 
 MAX_BYTES: Final = 1 << 29
 """Bytes of all files that are taken out of one archive."""

@@ -37,8 +37,8 @@ from droidgate.devices.sync import FileStatus
 from droidgate.sources.format_reading import FormatReader, ReadOptions
 from droidgate.sources.kept_answers import digest_of, kept_answers
 from droidgate.sources.kept_applications import ApplicationStore, KeptApplication, NotKeptError, record
-from droidgate.sources.source_paths import DEVICE_SCHEME
 from droidgate.sources.source_results import Providers
+from droidgate.sources.source_schemes import DEVICE_SCHEME
 from droidgate_android.apk.apk_application import read_application, read_identity
 from droidgate_android.apk.reader import Apk, open_apk
 from droidgate_android.apk.xml_tree import XmlElement
@@ -186,11 +186,11 @@ def parse_phone_source(source: str) -> tuple[str | None, str | None]:
     Raises:
         UsageError: it is none of `adb:`, `adb:SERIAL`, `adb:SERIAL/PACKAGE`.
     """
-    found = _DEVICE_SOURCE.fullmatch(source)
-    if found is None:
+    match = _DEVICE_SOURCE.fullmatch(source)
+    if match is None:
         message = f"{source!r} is not a device"
         raise UsageError(message, hint="write adb: or adb:SERIAL or adb:SERIAL/PACKAGE")
-    return found["serial"] or None, found["package"]
+    return match["serial"] or None, match["package"]
 
 
 def read_phone(device: Device, request: PhoneRequest) -> PhoneReading:

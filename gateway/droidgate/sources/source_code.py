@@ -12,10 +12,10 @@ from functools import partial
 from itertools import pairwise
 from typing import TYPE_CHECKING, Final
 
-from droidgate.sources.android_project import MAIN, Module
 from droidgate.sources.build_layout import GENERATED
-from droidgate.sources.resources import SourceSet
+from droidgate_android.projects.android_project import MAIN, Module
 from droidgate_android.projects.gradle_text import joined_name, source_sets_of
+from droidgate_android.projects.resources import SourceSet
 from droidgate_mappings.formats.application import Application
 from droidgate_mappings.formats.format import CodeReader, Format, SourceFile, load_formats
 from droidgate_mappings.formats.leniency import ReadingContext
@@ -199,19 +199,19 @@ def choose_sets(module: Module, variant: str | None) -> ChosenSets:
         module: The module.
         variant: As in `code_of`.
     """
-    found: tuple[dict[str, tuple[SourceSet, ...]], ...] = ({}, {})
+    sets_by_name: tuple[dict[str, tuple[SourceSet, ...]], ...] = ({}, {})
     for part, sets in _parts_of(module, variant):
         if part is module:
             for name in module.source_sets.keys() - {MAIN}:
-                found[name not in sets][name] = ()
+                sets_by_name[name not in sets][name] = ()
         # Source code of a merged library is that of the app.
         if (part is not module and not module.merges_manifests) or module.is_merged:
             continue
         for code in part.variant_code:
             name = _name_of(code)
-            by_name = found[name not in sets]
+            by_name = sets_by_name[name not in sets]
             by_name[name] = (*by_name.get(name, ()), code)
-    return ChosenSets(*(dict(sorted(by_name.items())) for by_name in found))
+    return ChosenSets(*(dict(sorted(by_name.items())) for by_name in sets_by_name))
 
 
 class _KeptFiles(Mapping[str, bytes]):
@@ -302,12 +302,14 @@ def report_source_set(
     declared = [(item.source, item) for provider in providers for item in provider.capabilities]
     findings: list[Finding] = []
     for folder in folders:
-        found = [(place, item) for place, item in declared if place is not None and is_below(place, [folder])]
-        paths = [place.path for place, _ in found]
+        capabilities = [
+            (place, item) for place, item in declared if place is not None and is_below(place, [folder])
+        ]
+        paths = [place.path for place, _ in capabilities]
         paths += (path for path in unread or () if is_below(Place(path=path), [folder]))
         if not paths:
             continue
-        words = _declared_words([item.id.rpartition("#")[2] for _, item in found])
+        words = _declared_words([item.id.rpartition("#")[2] for _, item in capabilities])
         message = f"the variant {chosen} is read; its source set {name} {words}"
         if unread is not None:
             message = f"the variant {chosen} is read without the source set {name}, which {words}"
@@ -368,16 +370,16 @@ def read_code(reader: CodeReader, code: Code, context: ReadingContext) -> CodeRe
             return reading
         files.append(SourceFile(source_set.path_of(name), data))
     try:
-        found = reader.read(files[: len(own)], files[len(own) :], context)
+        code_reading = reader.read(files[: len(own)], files[len(own) :], context)
     except InputError as error:
         if context.strict:
             raise
         reading.problems.append(error)
         return reading
-    reading.providers = found.providers
-    reading.problems += found.problems
+    reading.providers = code_reading.providers
+    reading.problems += code_reading.problems
     known = set(map(_key_of, context.findings))
-    context.findings += [finding for finding in found.findings if _key_of(finding) not in known]
+    context.findings += [finding for finding in code_reading.findings if _key_of(finding) not in known]
     return reading
 
 

@@ -46,14 +46,14 @@ def _position_of(name: str, providers: Sequence[Provider]) -> int:
         for position, provider in enumerate(providers)
         if name in _names_of(provider) or heading == _heading_of(provider)
     ]
-    found = exact or [position for position, label in enumerate(ends) if _is_end_of(name, label)]
+    positions = exact or [position for position, label in enumerate(ends) if _is_end_of(name, label)]
     # A component of a library is read once for each app with the library, and declares the same.
-    if len({providers[position].content_digest() for position in found}) == 1:
-        return found[0]
+    if len({providers[position].content_digest() for position in positions}) == 1:
+        return positions[0]
     labels = provider_labels(providers)
-    if found:
-        listed = ", ".join(labels[position] for position in found)
-        message = f'provider "{name}" fits {len(found)} providers'
+    if positions:
+        listed = ", ".join(labels[position] for position in positions)
+        message = f'provider "{name}" fits {len(positions)} providers'
         raise UsageError(message, hint=f"write one of them in full: {listed}")
     closest = closest_name(name, _suggestions(providers))
     suggestion = f"did you mean {closest}? " if closest is not None else ""
@@ -123,13 +123,13 @@ def only_in_variants(
                 names.setdefault((provider.protocol, item.id), {})[name] = None
     for name, reading in others:
         for provider in reading:
-            found: dict[tuple[str, ...], list[Capability]] = {}
+            by_variants: dict[tuple[str, ...], list[Capability]] = {}
             for item in provider.capabilities:
                 key = provider.protocol, item.id
                 if key not in known:
                     known.add(key)
-                    found.setdefault(tuple(names[key]), []).append(item)
-            for variants, capabilities in found.items():
+                    by_variants.setdefault(tuple(names[key]), []).append(item)
+            for variants, capabilities in by_variants.items():
                 yield provider.changed({"capabilities": tuple(capabilities)}), variants
             if not provider.capabilities and (provider.protocol, provider.component) not in components:
                 yield provider, (name,)

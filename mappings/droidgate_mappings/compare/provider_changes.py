@@ -176,8 +176,8 @@ def leave_out_unread(
     for provider in side.providers:
         kept: list[Capability] = []
         for capability in provider.capabilities:
-            found = next((item for item in unread if item.may_hold(capability, provider)), None)
-            if found is None or (provider.protocol, capability.id) in shown:
+            unread_part = next((item for item in unread if item.may_hold(capability, provider)), None)
+            if unread_part is None or (provider.protocol, capability.id) in shown:
                 kept.append(capability)
             else:
                 left_out.append(
@@ -187,8 +187,8 @@ def leave_out_unread(
                         package=provider.package,
                         component=provider.component,
                         missing_from=missing_from,
-                        place=found.place,
-                        reason=found.reason,
+                        place=unread_part.place,
+                        reason=unread_part.reason,
                     )
                 )
         if kept or not provider.capabilities:

@@ -403,14 +403,14 @@ class _Pair:
         """Return the differences, outermost first."""
         before, after = self.before, self.after
         if before.kind == after.kind:
-            found = [*self.nullable(), *self.facts(), *self.shapes()]
+            differences = [*self.nullable(), *self.facts(), *self.shapes()]
         else:
-            found = self.kinds()
+            differences = self.kinds()
         plain = (ObjectType, ArrayType, RefType, ScalarType)
         is_plain = isinstance(before, plain) and isinstance(after, plain)
         if not (is_plain and before.keywords.keys().isdisjoint(IN_PLACE)) and self.whole is not SAME:
-            found += self.names_gone(found)
-        return found
+            differences += self.names_gone(differences)
+        return differences
 
     def with_changes(self, **changes: Any) -> Effect:
         """Return the effect of some of the new facts on the old type."""

@@ -180,14 +180,14 @@ class TypeRelations:
         schema = self.schema_of(type_, side)
         if not isinstance(schema, Mapping):
             return None
-        found = [
+        schemas = [
             inner for text, inner in schema.get("patternProperties", {}).items() if _may_match(text, name)
         ]
-        if not found and schema.get("additionalProperties", True) is not True:
-            found = [schema["additionalProperties"]]
-        if not found:
+        if not schemas and schema.get("additionalProperties", True) is not True:
+            schemas = [schema["additionalProperties"]]
+        if not schemas:
             return None
-        return found[0] if len(found) == 1 else {"allOf": found}
+        return schemas[0] if len(schemas) == 1 else {"allOf": schemas}
 
     def _limited(self, old: Json, new: Json) -> Json:
         """Return an old schema that allows only what callers give: not what an open object describes now."""

@@ -8,6 +8,17 @@ and arrays by the values that their members need.
 
 A search finds a value, or shows that there is none, or says why it cannot know. Formats are words without a
 meaning here: a format allows fewer values than no format does, and another format allows other ones.
+
+A reader's way through the module, in its order:
+
+1. `_Item` and its classes are what a schema is taken apart into: one for each keyword, `Part` for a schema.
+   Each says which kind of value it is about, in which ways it holds or not, and whether a value fulfils it.
+2. `_read_atoms`, and the `_read_...` below it, make them from the keywords of a schema.
+3. `_Described` is which members and items a schema describes, for the keywords about all others. `_Branch` is
+   one choice of a way for each item: all that a value of one kind has to be.
+4. `ValueSearch.find` tries each kind. `_branches` makes the branches of one, and `_solve` finds a value for
+   one: `_solve_number`, `_solve_text`, `_solve_array`, and `_solve_object` with the names of `_ObjectNames`.
+5. The functions at the end do small parts of that: places in an array, texts of patterns, numbers in limits.
 """
 
 from __future__ import annotations
@@ -488,7 +499,7 @@ class Part(_Item):
     @cached_property
     def own(self) -> list[_Item]:
         """The atoms, with those of what it refers to and of the parts that all have to hold."""
-        found: list[_Item] = []
+        atoms: list[_Item] = []
         waiting: list[_Item] = [self]
         seen: set[_Item] = set()
         while waiting:
@@ -501,8 +512,8 @@ class Part(_Item):
             elif isinstance(item, _Every):
                 waiting += item.items
             else:
-                found.append(item)
-        return found
+                atoms.append(item)
+        return atoms
 
     @cached_property
     def kinds(self) -> frozenset[str]:
@@ -525,14 +536,14 @@ class Part(_Item):
     def tags(self) -> Mapping[str, frozenset[Json]]:
         """The values of the members that an object must have and that only some values are allowed for."""
         names = {atom.name for atom in self.own if isinstance(atom, _Required)}
-        found: dict[str, frozenset[Json]] = {}
+        values_by_name: dict[str, frozenset[Json]] = {}
         for atom in self.own:
             if isinstance(atom, _Members):
                 for name in names & atom.properties.keys():
                     for inner in atom.properties[name].own:
                         if isinstance(inner, _Values):
-                            found[name] = found.get(name, inner.known) & inner.known
-        return found
+                            values_by_name[name] = values_by_name.get(name, inner.known) & inner.known
+        return values_by_name
 
     def excludes(self, tags: Mapping[str, frozenset[Json]]) -> bool:
         """Return whether no object with some values of members is one of this part."""
@@ -1367,10 +1378,10 @@ class _ObjectNames:
         self.least, self.most = self.branch.sizes(OBJECT)
         self.naming = self.branch.required(_Names)
         self.forbidden = dict.fromkeys(atom.name for atom in self.branch.required(_Required, is_true=False))
-        found = dict.fromkeys([*self.required, *self.forbidden])
+        names = dict.fromkeys([*self.required, *self.forbidden])
         for atom in (*self.members, *self.branch.required(_Members, is_true=False)):
-            found |= dict.fromkeys(atom.properties)
-        self.mentioned = list(found)
+            names |= dict.fromkeys(atom.properties)
+        self.mentioned = list(names)
         for atom in self.members:
             if atom.patterns:
                 self._patterned.append(atom)
@@ -1532,10 +1543,10 @@ def _described_in(item: _Item, value: Json) -> set[Json] | None:
             described = {position for position, each in enumerate(value) if part.holds(each)}
     for each in inner:
         is_held = each.holds(value)
-        found = _described_in(each, value) if is_held else set()
-        if is_held is None or found is None:
+        inner_described = _described_in(each, value) if is_held else set()
+        if is_held is None or inner_described is None:
             return None
-        described |= found
+        described |= inner_described
     return described
 
 
@@ -1652,15 +1663,15 @@ def _pattern_of(text: str) -> str:
 
 def references_in(schema: Json) -> set[str]:
     """Return the names of definitions that a schema refers to by itself."""
-    found: set[str] = set()
+    references: set[str] = set()
     waiting = [schema]
     while waiting:
         value = waiting.pop()
         if isinstance(value, Mapping):
             names = value.get("$ref")
             if isinstance(names, list):
-                found.update(names if len(names) == 1 else ["\0".join(names)])
+                references.update(names if len(names) == 1 else ["\0".join(names)])
             waiting.extend(value.values())
         elif isinstance(value, list):
             waiting.extend(value)
-    return found
+    return references

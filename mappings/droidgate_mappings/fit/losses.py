@@ -350,8 +350,8 @@ class Loss:
 
 def levels_of(code: str) -> list[Level]:
     """Return the levels that losses of a code can have, mildest first; none where no loss has the code."""
-    found = {level for row in ROWS if row.code == code for level in row.levels}
-    return [level for level in CONVERSION_LEVELS if level in found]
+    levels = {level for row in ROWS if row.code == code for level in row.levels}
+    return [level for level in CONVERSION_LEVELS if level in levels]
 
 
 def _appended(code: str, level: Level | LevelByValue, words: str) -> Loss:

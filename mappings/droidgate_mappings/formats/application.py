@@ -272,10 +272,10 @@ class Application:
 
     def __post_init__(self) -> None:
         """Sort the components by kind once: the application element is looked for with each of them."""
-        found: dict[str, list[Component]] = {}
+        by_kind: dict[str, list[Component]] = {}
         for component in self.components:
-            found.setdefault(component.kind, []).append(component)
-        object.__setattr__(self, "_by_kind", {kind: tuple(items) for kind, items in found.items()})
+            by_kind.setdefault(component.kind, []).append(component)
+        object.__setattr__(self, "_by_kind", {kind: tuple(items) for kind, items in by_kind.items()})
 
     def of_kind(self, *kinds: ComponentKind) -> Iterator[Component]:
         """Yield the components of the given kinds."""

@@ -115,12 +115,12 @@ def read_enabled(
 
 def inherited_access(application: Application, component: Component) -> list[Json]:
     """Return the names of a component's access rules that its application element states."""
-    found: list[Json] = []
+    rules: list[Json] = []
     if any(whole.enabled_rule is not True for whole in application.of_kind("application")):
-        found.append("enabled")
+        rules.append("enabled")
     if component.permission is None and application.permission_of(component) is not None:
-        found.append("permission")
-    return found
+        rules.append("permission")
+    return rules
 
 
 def report_unknown_attributes(

@@ -1,12 +1,11 @@
 """The one door through which a reader accepts what a specification does not allow.
 
-Every leniency names its row in `droidgate_mappings/tables/divergences`. In strict mode, and for rows switched
-off by `DROIDGATE_ROWS_OFF` (comma-separated ids; a check of the tests themselves), the same call is an error.
+Every leniency names its row in `droidgate_mappings/tables/divergences`. In strict mode, and for rows that
+are switched off, the same call is an error.
 """
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import partial
@@ -41,15 +40,14 @@ _STRICT_HINT: Final = "it is accepted without strict reading"
 USED_ROWS: set[str] = set()
 """Ids of the rows that this process has used; the tests hold it against the registry."""
 
+ROWS_OFF: set[str] = set()
+"""Ids of the rows that are errors in this process; tests show so that each row is needed."""
+
 
 def crash_report(error: Exception, place: str | None, *, part: str = "a capability") -> InputError:
     """Return the problem that a scan reports for a part of an app that droidgate crashed at."""
     reason = f"{type(error).__name__}: {error}"[:_MAX_REASON]
     return InputError(f"{part} is left out: internal error: {reason}", place=place, hint="report the app")
-
-
-def _rows_off() -> frozenset[str]:
-    return frozenset(part for part in os.environ.get("DROIDGATE_ROWS_OFF", "").split(",") if part)
 
 
 @dataclass(slots=True)
@@ -67,7 +65,7 @@ class ReadingContext:
 
     strict: bool = False
     findings: list[Finding] = field(default_factory=list)
-    rows_off: frozenset[str] = field(default_factory=_rows_off)
+    rows_off: frozenset[str] = field(default_factory=lambda: frozenset(ROWS_OFF))
     parse: JsonParser = parse_json
     keeps_going: bool = False
     crashes: list[InputError] = field(default_factory=list)

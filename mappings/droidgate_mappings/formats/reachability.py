@@ -159,8 +159,8 @@ def interface_of(provider: Provider) -> Interface | None:
     """Return how a provider's capabilities are called, None where only its protocol's own agent knows."""
     tables = find_format_tables(provider.protocol)
     dialects = () if tables is None else tables.dialects
-    found = next((dialect.interface for dialect in dialects if dialect.id == provider.dialect), None)
-    return load_reach().interface(found)
+    interface = next((dialect.interface for dialect in dialects if dialect.id == provider.dialect), None)
+    return load_reach().interface(interface)
 
 
 def find_component(application: Application, provider: Provider) -> Component | None:

@@ -401,17 +401,17 @@ def find_local_references(schema: Mapping[str, Json], names: Mapping[str, str]) 
     targets = ReferenceTargets(schema)
     if targets.have_embedded_resource():
         return {}
-    found: dict[str, Schema] = {}
+    targets_by_reference: dict[str, Schema] = {}
     for part in targets.parts.values():
         reference = part.get("$ref")
         if not isinstance(reference, str) or referenced_name(reference, names) is not None:
             continue
-        if reference in found:
+        if reference in targets_by_reference:
             continue
         target = targets.resolve(reference)
         if target is not None:
-            found[reference] = target
-    return found
+            targets_by_reference[reference] = target
+    return targets_by_reference
 
 
 class ReferenceTargets:

@@ -106,7 +106,7 @@ def write_failure(token: str, text: str) -> str:
 
 def read_failure(message: str) -> tuple[str | None, str]:
     """Split a failure's message into its token and its text; no token where it begins with none."""
-    found = _TOKEN_AT_HEAD.match(message)
-    if found is None or found[1] not in load_failure_tokens():
+    match = _TOKEN_AT_HEAD.match(message)
+    if match is None or match[1] not in load_failure_tokens():
         return None, message
-    return found[1], message[found.end() :]
+    return match[1], message[match.end() :]

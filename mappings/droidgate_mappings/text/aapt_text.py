@@ -142,11 +142,11 @@ def reference_in(raw: str) -> str | None:
     stripped = raw.strip(_ASCII_SPACE)
     if not stripped.startswith("@"):
         return None
-    found = _REFERENCE.fullmatch(stripped)
-    if found is None or (stripped.startswith("@+") and found["type"] != "id"):
+    match = _REFERENCE.fullmatch(stripped)
+    if match is None or (stripped.startswith("@+") and match["type"] != "id"):
         return None
-    package = f"{found['package']}:" if found["package"] else ""
-    return f"@{package}{found['type']}/{found['name']}"
+    package = f"{match['package']}:" if match["package"] else ""
+    return f"@{package}{match['type']}/{match['name']}"
 
 
 def escape_string_resource(text: str) -> str:
@@ -208,10 +208,10 @@ def _escape_controls(text: str) -> str:
 
 
 def _refuse_unwritable(text: str) -> None:
-    found = _UNWRITABLE.search(text)
-    if found is not None:
+    match = _UNWRITABLE.search(text)
+    if match is not None:
         message = (
-            f"a text holds U+{ord(found[0]):04X} (character {found.start()}), which no Android resource can"
+            f"a text holds U+{ord(match[0]):04X} (character {match.start()}), which no Android resource can"
         )
         raise WriteError(message, hint="remove the character")
 
@@ -304,17 +304,17 @@ def number_in(raw: str) -> tuple[float, str] | None:
     parent) are fractions, in percent.
     """
     text = raw.strip(_ASCII_SPACE)
-    value, found = _float_value(text, units=True), _FLOAT.fullmatch(text)
-    return None if value is None or found is None else (value, found["unit"] or "")
+    value, match = _float_value(text, units=True), _FLOAT.fullmatch(text)
+    return None if value is None or match is None else (value, match["unit"] or "")
 
 
 def _float_value(text: str, *, units: bool) -> float | None:
     if len(text) > _MAX_FLOAT_CHARACTERS:
         return None
-    found = _FLOAT.fullmatch(text)
-    if found is None or (found["unit"] and not units):
+    match = _FLOAT.fullmatch(text)
+    if match is None or (match["unit"] and not units):
         return None
-    number = found["number"]
+    number = match["number"]
     if "nan" in number.lower():
         return float("nan")
     if "x" not in number.lower():
@@ -355,8 +355,8 @@ def _coerced_text(raw: str) -> str:
     if number is not None:
         return f"0x{number % _UNSIGNED_LIMIT:x}" if text.startswith("0x") else str(number)
     value = _float_value(text, units=True)
-    found = _FLOAT.fullmatch(text)
-    unit = found["unit"] if found is not None else None
+    match = _FLOAT.fullmatch(text)
+    unit = match["unit"] if match is not None else None
     if value is None:
         return raw
     if unit is None:

@@ -98,13 +98,13 @@ def value_for_qualifier(values: Mapping[str, Value], qualifier: str) -> Value | 
         return values[qualifier]
     known, release = _split_release(qualifier)
     best: tuple[tuple[bool, ...], int] | None = None
-    found: Value | None = None
+    best_value: Value | None = None
     for folder, value in values.items():
         words, needed = _split_release(folder)
         rank = (tuple(word in words for word in known), needed)
         if needed <= release and set(words) <= set(known) and (best is None or rank > best):
-            best, found = rank, value
-    return found
+            best, best_value = rank, value
+    return best_value
 
 
 def values_on_release(values: Mapping[str, Value], sdk: int) -> dict[str, Value]:
@@ -231,9 +231,9 @@ def resolve_flag(start: Key, values_of: Callable[[Key], Mapping[str, bool | Key]
     qualifiers = joined_qualifiers(*known.values())
     plain = sorted({"", *(qualifier for values in known.values() for qualifier in values)})
     followed = {qualifier: _follow(start, known, qualifier) for qualifier in qualifiers or plain}
-    found = {item: value for item, value in followed.items() if value is not None}
+    resolved = {item: value for item, value in followed.items() if value is not None}
     # Where no qualifiers can express the values, a rule must not be open by mistake.
-    return found if qualifiers is not None else dict.fromkeys(found, False)
+    return resolved if qualifiers is not None else dict.fromkeys(resolved, False)
 
 
 def _follow(start: Key, known: Mapping[Key, Mapping[str, bool | Key]], qualifier: str) -> bool | None:
@@ -249,8 +249,8 @@ def _follow(start: Key, known: Mapping[Key, Mapping[str, bool | Key]], qualifier
 def _split_release(qualifier: str) -> tuple[list[str], int]:
     """Return the words of a qualifier in lower case without its release, and the release, 0 without one."""
     words = qualifier.lower().split("-") if qualifier else []
-    found = _RELEASE.fullmatch(words[-1]) if words else None
-    return (words, 0) if found is None else (words[:-1], int(found[1]))
+    match = _RELEASE.fullmatch(words[-1]) if words else None
+    return (words, 0) if match is None else (words[:-1], int(match[1]))
 
 
 def _parse(qualifier: str) -> dict[int, str] | None:

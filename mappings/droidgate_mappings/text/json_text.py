@@ -152,21 +152,21 @@ def refuse_lone_surrogates(text: str, *, path: str, line: int = 1) -> None:
         return
     high_ends_at = -1
     high: re.Match[str] | None = None
-    for found in _ESCAPE_OR_SURROGATE.finditer(text):
-        code = int(found["code"], 16) if found["code"] else ord(found[0]) if len(found[0]) == 1 else 0
+    for match in _ESCAPE_OR_SURROGATE.finditer(text):
+        code = int(match["code"], 16) if match["code"] else ord(match[0]) if len(match[0]) == 1 else 0
         is_low = _LOW_SURROGATES.start <= code < _LOW_SURROGATES.stop
-        if is_low and high is not None and high_ends_at == found.start():
+        if is_low and high is not None and high_ends_at == match.start():
             high = None
             continue
         if high is not None or is_low:
             break
         if code in _HIGH_SURROGATES:
-            high, high_ends_at = found, found.end()
+            high, high_ends_at = match, match.end()
     else:
         if high is None:
             return
-        found = high
-    row = line + text.count("\n", 0, found.start())
+        match = high
+    row = line + text.count("\n", 0, match.start())
     message = "a string holds half of a surrogate pair"
     raise InputError(
         message, place=f"{path}:{row}", hint="write both escapes of the character, or the character"
@@ -226,9 +226,9 @@ def _duplicate(key: str, text: str, path: str, line: int) -> InputError:
 
 def _place_of_number(digits: str, text: str, path: str, line: int) -> str:
     """Return file, line and column of a number or constant that is refused."""
-    for found in _STRING_OR_NUMBER.finditer(text):
-        if found[0] == digits:
-            start = found.start()
+    for match in _STRING_OR_NUMBER.finditer(text):
+        if match[0] == digits:
+            start = match.start()
             row = line + text.count("\n", 0, start)
             return f"{path}:{row}:{start - text.rfind(chr(10), 0, start)}"
     return path

@@ -23,9 +23,9 @@ def closest_name(name: str, known: Iterable[str]) -> str | None:
     names = [item for item in known if len(item) <= _LONGEST]
     if len(name) > _LONGEST:
         return None
-    found = get_close_matches(name, names, n=1)
-    if found:
-        return found[0]
+    closest = get_close_matches(name, names, n=1)
+    if closest:
+        return closest[0]
     by_last_part = {_last_part(item): item for item in reversed(names)}
     return next((by_last_part[part] for part in get_close_matches(_last_part(name), by_last_part, n=1)), None)
 

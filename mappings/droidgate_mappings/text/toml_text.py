@@ -69,11 +69,11 @@ def read_toml(data: bytes, model: type[Model], *, path: str) -> Model:
 
 
 def _syntax_error(message: str, path: str) -> InputError:
-    found = _PLACE.search(message)
-    if found is None:
+    match = _PLACE.search(message)
+    if match is None:
         return InputError(f"not TOML: {message}", place=path)
-    reason = message[: found.start()]
-    where = f":{found[1]}:{found[2]}" if found[1] else ""
+    reason = message[: match.start()]
+    where = f":{match[1]}:{match[2]}" if match[1] else ""
     return InputError(f"not TOML: {reason[:1].lower()}{reason[1:]}", place=f"{path}{where}")
 
 

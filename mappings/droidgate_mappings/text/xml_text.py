@@ -27,10 +27,10 @@ def find_encoding(name: str) -> str | None:
     if _ENCODING_NAME.fullmatch(name) is None:
         return None
     try:
-        found = codecs.lookup(name).name
+        codec = codecs.lookup(name).name
     except LookupError:
         return None
-    return found if _ENCODING.fullmatch(found) is not None else None
+    return codec if _ENCODING.fullmatch(codec) is not None else None
 
 
 MAX_BYTES: Final = 8 * 1024 * 1024
@@ -152,8 +152,8 @@ def _set_first_lines(root: Element, data: bytes) -> None:
     """Set each element's line to where its start tag begins."""
     line, position = 1, 0
     elements = root.iter(etree.Element)
-    for found in _MARKUP.finditer(data):
-        start = found.start("start")
+    for match in _MARKUP.finditer(data):
+        start = match.start("start")
         if start < 0:
             continue
         line += data.count(b"\n", position, start)
@@ -206,9 +206,9 @@ def _located(error: etree.XMLSyntaxError, path: str) -> InputError:
     reason = error.msg or "not well-formed"
     reason = " ".join(re.sub(r"(?s), line \d+, column \d+.*", "", reason).split())
     for pattern, words in _CAUSES:
-        found = pattern.search(reason)
-        if found is not None:
-            reason = found.expand(words)
+        match = pattern.search(reason)
+        if match is not None:
+            reason = match.expand(words)
             break
     if "excessive depth" in reason.lower() or "xml_parse_huge" in reason.lower():
         return BudgetError(f"the XML is nested more than {MAX_DEPTH} levels deep", place=f"{path}:{line}")

@@ -150,8 +150,10 @@ def hidden_characters(text: str) -> tuple[str, ...]:
     """Return what is hidden in a text as `U+200B`, each once, in order; nothing that is normal there."""
     if _is_plain(text):
         return ()
-    found = (match[0] for match in _one_of("hidden").finditer(text) if not is_normal(text, match.start()))
-    return tuple(dict.fromkeys(f"U+{ord(item):04X}" for item in found))
+    characters = (
+        match[0] for match in _one_of("hidden").finditer(text) if not is_normal(text, match.start())
+    )
+    return tuple(dict.fromkeys(f"U+{ord(item):04X}" for item in characters))
 
 
 def with_hidden(text: str, written: Callable[[str], str]) -> str:

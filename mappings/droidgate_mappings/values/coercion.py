@@ -455,14 +455,14 @@ class ValueFitter:
         if named is not None:
             members = {name: item for name, item in value.items() if name != SCHEMA_TYPE_KEY}
             return {SCHEMA_TYPE_KEY: value[SCHEMA_TYPE_KEY], **self.fit(members, named, pointer, depth + 1)}
-        found = self._fitting(value, choice, pointer, depth, exact=True)
-        if not found and not self.exact:
-            found = self._fitting(value, choice, pointer, depth, exact=False)
-        if not found:
+        fitting = self._fitting(value, choice, pointer, depth, exact=True)
+        if not fitting and not self.exact:
+            fitting = self._fitting(value, choice, pointer, depth, exact=False)
+        if not fitting:
             raise UnfitValueError(pointer, "it is none of the declared alternatives")
-        if choice.exclusive and len(found) > 1:
-            raise UnfitValueError(pointer, f"it is {len(found)} of the declared alternatives at once")
-        fitted, coercions = found[0]
+        if choice.exclusive and len(fitting) > 1:
+            raise UnfitValueError(pointer, f"it is {len(fitting)} of the declared alternatives at once")
+        fitted, coercions = fitting[0]
         self.coercions.extend(coercions)
         return fitted
 
@@ -487,14 +487,14 @@ class ValueFitter:
     def _fitting(
         self, value: Json, choice: OneOfType, pointer: str, depth: int, *, exact: bool
     ) -> list[tuple[Json, list[Coercion]]]:
-        found: list[tuple[Json, list[Coercion]]] = []
+        fitting: list[tuple[Json, list[Coercion]]] = []
         for alternative in choice.alternatives:
             trial = ValueFitter(self.definitions, exact=exact, steps=self.steps, parse=self.parse)
             with suppress(UnfitValueError):
-                found.append((trial.fit(value, alternative, pointer, depth + 1), trial.coercions))
+                fitting.append((trial.fit(value, alternative, pointer, depth + 1), trial.coercions))
             self.steps = trial.steps
             self._spend(pointer, depth)
-        return found
+        return fitting
 
 
 def _expect(value: Json, kind: type, words: str, pointer: str) -> Json:
@@ -604,12 +604,12 @@ def argument_problems(
     """
     given, unknown, _ = _named_values(arguments, type_behind(capability.input, definitions))
     fitter = ValueFitter(definitions, problems=[])
-    found = fitter.problems if fitter.problems is not None else []
+    problems = fitter.problems if fitter.problems is not None else []
     try:
         fitter.fit(given, capability.input)
     except UnfitValueError as error:
-        found.append(error)
-    return (*unknown, *(_invalid(error.pointer, error.reason) for error in found))
+        problems.append(error)
+    return (*unknown, *(_invalid(error.pointer, error.reason) for error in problems))
 
 
 def _named_values(

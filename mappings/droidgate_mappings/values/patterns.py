@@ -599,9 +599,9 @@ class _Syntax:
         if not following:
             raise _RefusedError("it ends with a backslash")
         for expected in (_HEXADECIMAL_ESCAPE, _CONTROL_ESCAPE):
-            found = expected.match(self.text, self.position)
-            if found is not None and (self.unicode or "{" not in found[0]):
-                self.position = found.end()
+            match = expected.match(self.text, self.position)
+            if match is not None and (self.unicode or "{" not in match[0]):
+                self.position = match.end()
                 return
         if self.unicode:
             self.unicode_escape(following, in_class=in_class)
@@ -629,10 +629,10 @@ class _Syntax:
             raise _RefusedError(f"ECMA-262 has no escape \\{following}")
 
     def named_reference(self) -> None:
-        found = _NAMED_REFERENCE.match(self.text, self.position)
-        if found is None or found[1] not in self.names:
+        match = _NAMED_REFERENCE.match(self.text, self.position)
+        if match is None or match[1] not in self.names:
             raise _RefusedError("\\k names no group")
-        self.position = found.end()
+        self.position = match.end()
 
 
 def find_text(

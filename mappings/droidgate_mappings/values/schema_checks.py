@@ -358,8 +358,8 @@ class _Parts:
         fragment = unquote(fragment)
         if fragment and not fragment.startswith("/"):
             return self.anchors.get(fragment, False)
-        found = (self.locate(root + fragment) for root in self.roots[url])
-        return next((target for target in found if target is not None), False)
+        targets = (self.locate(root + fragment) for root in self.roots[url])
+        return next((target for target in targets if target is not None), False)
 
     def locate(self, pointer: str) -> str | bool | None:
         """Return a pointer where it leads to a schema, also under a keyword that is not one of JSON Schema;

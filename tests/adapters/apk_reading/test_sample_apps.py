@@ -8,16 +8,18 @@ from hypothesis import given, strategies as st
 from lxml import etree
 
 from adapters.apk_reading.built_apks import FORMS, SAMPLES, apk_of, sample_apk, source_tree, texts_by_locale
-from droidgate.sources import application_from_tree
 from droidgate_android.apk.apk_application import read_application
 from droidgate_android.apk.reader import open_apk
 from droidgate_android.apk.resource_qualifiers import compile_qualifier, qualifier_of
 from droidgate_android.apk.resource_table import read_configuration
+from droidgate_android.projects.android_project import application_from_tree
 from droidgate_mappings.formats.application import Application, Component
 from droidgate_mappings.formats.format import load_formats
 from droidgate_mappings.formats.leniency import ReadingContext
 from droidgate_mappings.model.capability import Provider
+from droidgate_mappings.model.errors import InputError
 from droidgate_mappings.text.aapt_text import read_xml_attribute
+from droidgate_mappings.text.configured_flags import is_qualifier
 from hand_made_apks import ANDROID
 
 MANIFEST = f"""<manifest xmlns:android="{ANDROID}" package="dev.droidgate.forms">
@@ -269,3 +271,16 @@ def test_a_region_or_script_without_a_language_is_not_a_folder() -> None:
     texts = [read_configuration(bytes(raw)).qualifier for raw in (region, script)]
     assert all(text.startswith("other-") for text in texts)
     assert texts[0] != texts[1]
+
+
+@pytest.mark.parametrize("text", ["", "land-v36", "b+sr+Latn", "de-rDE", "w600dp-h400dp", "car"])
+def test_a_folder_s_qualifier_is_one(text: str) -> None:
+    assert is_qualifier(text)
+    compile_qualifier(text)
+
+
+@pytest.mark.parametrize("text", ["other-ff", "b+", "v36-land", "land-land", "x_y", "-land"])
+def test_what_no_folder_can_have_is_not_a_qualifier(text: str) -> None:
+    assert not is_qualifier(text)
+    with pytest.raises(InputError):
+        compile_qualifier(text)

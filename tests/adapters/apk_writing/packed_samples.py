@@ -8,7 +8,7 @@ from pathlib import Path
 
 from droidgate_android.apk.pack import pack_project
 from droidgate_android.apk.signing_keys import KeyType, SigningKey, make_key
-from droidgate_phone.apps.sample_apps import sample_apps_directory
+from requirements_of_tests import CHECKOUT
 
 EVERYTHING = Path(__file__).parent / "sample_tree"
 SAMPLE_MODULES = ("clock-in/app", "pdf-tool/app", "weather/app", "notes/app", "notes/legacy")
@@ -23,7 +23,7 @@ def signing_key(key_type: KeyType) -> SigningKey:
 
 
 def module_folder(name: str) -> Path:
-    return sample_apps_directory() / name
+    return CHECKOUT / "device_shim/apps" / name
 
 
 def tree_of(folder: Path) -> dict[str, bytes]:

@@ -17,8 +17,11 @@ from xml.etree import ElementTree as ET
 import pytest
 from hypothesis import given, strategies as st
 
-from droidgate.sources import application_from_tree, read_source
+from adapters.apk_writing.packed_samples import signing_key
+from droidgate_android.apk.apk_application import read_application
 from droidgate_android.apk.pack import pack_project
+from droidgate_android.apk.reader import open_apk
+from droidgate_android.projects.android_project import application_from_tree
 from droidgate_app_actions.format import FORMAT
 from droidgate_app_actions.lint import RULES
 from droidgate_mappings.compare import compare_sets
@@ -30,7 +33,6 @@ from droidgate_mappings.model.errors import BudgetError, InputError
 from droidgate_mappings.model.findings import Level
 from droidgate_mappings.model.types import ObjectType, Property, ScalarType
 from droidgate_mappings.tables.app_actions import load_built_in_intents
-from droidgate_phone.apps.sample_packages import signing_key
 from mappings.text.compiled_with_aapt2 import compile_application
 from requirements_of_tests import require
 from strategies import damaged
@@ -543,7 +545,7 @@ RICH = {
 
 def with_own_packer(tree: Mapping[str, bytes], folder: Path) -> bytes:
     del folder
-    return pack_project(tree, key=signing_key())
+    return pack_project(tree, key=signing_key("ec"))
 
 
 def with_aapt2(tree: Mapping[str, bytes], folder: Path) -> bytes:
@@ -559,7 +561,8 @@ def test_an_apk_has_what_its_source_tree_has(
     packed = tmp_path / "a.apk"
     packed.write_bytes(build(app(manifest, RICH), tmp_path))
     (from_tree,) = FORMAT.read_application(application(manifest, RICH), ReadingContext()).providers
-    (from_apk,) = read_source(str(packed)).providers
+    with open_apk(packed) as apk:
+        (from_apk,) = FORMAT.read_application(read_application(apk), ReadingContext()).providers
     # aapt2 writes the whole name of a class.
     assert from_apk.component in {".Order", ORDER_CLASS}
     from_apk = from_apk.model_copy(update={"component": ".Order", "extensions": from_tree.extensions})

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from droidgate.sources.android_project import application_from_tree
+from droidgate_android.projects.android_project import application_from_tree
 from droidgate_appfunctions.format import FORMAT
 from droidgate_mappings.formats.application import Application
 from droidgate_mappings.formats.format import Reading, SourceFile, Writing

@@ -17,7 +17,7 @@ from adapters.appfunctions.function_files import (
     service_of,
     write_in,
 )
-from droidgate.sources.android_project import application_from_tree
+from droidgate_android.projects.android_project import application_from_tree
 from droidgate_android.projects.indexed_text import to_lower_camel_case
 from droidgate_appfunctions.fields import local_name
 from droidgate_appfunctions.format import FORMAT

@@ -28,8 +28,8 @@ from adapters.appfunctions.function_files import (
     typed,
     write_in,
 )
-from droidgate.sources.android_project import application_from_tree
 from droidgate_android.app_search import index_file, jetpack_schema
+from droidgate_android.projects.android_project import application_from_tree
 from droidgate_appfunctions.format import FORMAT
 from droidgate_mappings.formats.format import Reading
 from droidgate_mappings.formats.leniency import ReadingContext

@@ -28,8 +28,8 @@ from adapters.appfunctions.function_files import (
     typed,
     write_in,
 )
-from droidgate.sources.android_project import application_from_tree
 from droidgate_android.app_search import simulate_indexing
+from droidgate_android.projects.android_project import application_from_tree
 from droidgate_appfunctions.format import FORMAT
 from droidgate_mappings.formats.application import Application
 from droidgate_mappings.formats.format import Reading, Writing
@@ -262,7 +262,7 @@ def test_the_applications_rules_hold_for_its_services() -> None:
     assert own.access.permission == BIND
 
 
-def test_a_service_that_is_enabled_on_some_releases_stays_so() -> None:
+def test_a_service_that_is_enabled_on_some_releases_is_written_so() -> None:
     by_configuration = {"": False, "v36": True}
     provider = read_changed(service_with(EXPORTED), enabled_by_configuration=by_configuration)
     assert provider.access.enabled == by_configuration

@@ -26,11 +26,11 @@ from adapters.appfunctions.function_files import (
     typed,
     write_in,
 )
-from droidgate.sources.android_project import application_from_tree
 from droidgate_android.apk.apk_application import read_application
 from droidgate_android.apk.pack import pack_project
 from droidgate_android.apk.reader import open_apk
 from droidgate_android.apk.signing_keys import make_key
+from droidgate_android.projects.android_project import application_from_tree
 from droidgate_appfunctions.format import FORMAT
 from droidgate_mappings.formats.format import Writing
 from droidgate_mappings.formats.leniency import ReadingContext

@@ -1,6 +1,6 @@
 """Small apps and files of our own making, right in every way, from which tests make wrong ones."""
 
-from droidgate.sources.android_project import application_from_tree
+from droidgate_android.projects.android_project import application_from_tree
 from droidgate_mappings.formats.application import Application
 
 PACKAGE = "com.example.notes"

@@ -172,7 +172,7 @@ def test_a_number_that_java_does_not_read_drops_a_file_of_version_1(number: str)
     assert index_file(text, None, "16").dropped_files[0].reason == "bad-number"
 
 
-def test_what_is_in_an_unknown_tag_is_the_functions_own_on_16() -> None:
+def test_elements_in_an_unknown_tag_belong_to_the_function_on_android_16() -> None:
     text = functions(function(extra=GROUP))
     # On 16 the inner description is a second one of a property that holds one, and the inner id wins.
     (ignored,) = (item for item in index(text, "16").ignored if item.kind == "function")

@@ -8,17 +8,13 @@ import importlib
 import json
 import re
 from collections.abc import Iterator, Mapping
-from pathlib import Path
 from random import Random
 from typing import Any
 
-import jsonschema
 import pytest
 from pydantic import TypeAdapter
 
-import droidgate
 from adapters.function_calling.test_tool_lists import CHAT, CLAUDE, GEMINI, RESPONSES, WEATHER_SCHEMA, only
-from droidgate.sources import read_sources
 from droidgate_function_calling.format import FORMAT
 from droidgate_mappings.formats.format import Writing
 from droidgate_mappings.json_schema import read_schema
@@ -26,7 +22,6 @@ from droidgate_mappings.model.capability import Capability, Effects, Provider
 from droidgate_mappings.model.findings import Level
 from droidgate_mappings.model.json_values import Json
 from droidgate_mappings.model.types import AnyType, ObjectType
-from droidgate_mappings.values.coercion import fit_arguments
 from mappings.fit.capacities import facts_of, write_for
 from properties.matching import assert_findings_match, assert_reads_back
 from requirements_of_tests import require
@@ -226,20 +221,6 @@ def test_a_description_that_an_api_refuses_for_its_length_is_whole_and_reported(
     assert reported == [(Level.IMPOSSIBLE, "/capabilities/0/description", message)][:excess]
 
 
-@pytest.mark.slow
-@pytest.mark.requires("corpus")
-@pytest.mark.parametrize("folder", ["mobile_mcp", "mmcp", "appfunctions"])
-def test_the_apps_of_the_corpus_are_written_with_every_difference_reported(folder: str) -> None:
-    paths = [str(path) for path in sorted((require("corpus") / folder).iterdir()) if path.suffix != ".tsv"]
-    providers = read_sources(paths, skips_unreadable=True).providers
-    assert len(providers) > 10
-    for provider in providers:
-        for dialect in DIALECTS:
-            writing = write(provider, dialect)
-            assert_findings_match(provider, writing)
-            assert_reads_back(writing, FORMAT, FORMAT.dialect(dialect))
-
-
 PLACE = {
     "type": "object",
     "properties": {"city": {"type": "string"}, "zip": {"type": "string"}},
@@ -340,25 +321,6 @@ def test_a_parameter_that_may_be_left_out_is_required_and_takes_null() -> None:
     assert found["keywords/additionalProperties"][1] is Level.NARROWED
     assert found["properties/count/required"][1] is Level.RENAMED
     assert found["properties/count/type/nullable"][1] is Level.RENAMED
-
-
-def test_null_in_a_models_call_means_no_value_and_a_required_null_is_one(tmp_path: Path) -> None:
-    source = tmp_path / "tools.json"
-    source.write_text(json.dumps({"tools": [TOOL]}))
-    conversion = droidgate.convert(droidgate.read(str(source)), to="function-calling+openai-strict")
-    sent_places = [{"city": "Oslo", "zip": None}, {"city": "Rome", "zip": "00100"}]
-    sent = {"title": "Milk", "count": None, "places": sent_places, "until": None}
-    (tool,) = tools_of(conversion.translations[0].writing)
-    jsonschema.validate(sent, tool["parameters"])
-    call = {"type": "function_call", "call_id": "1", "name": "remind", "arguments": json.dumps(sent)}
-    meant = droidgate.read_function_call("openai-strict", call, conversion)
-    places = [{"city": "Oslo"}, {"city": "Rome", "zip": "00100"}]
-    assert meant.arguments == {"title": "Milk", "places": places}
-    provider = provider_of(TOOL["inputSchema"])
-    fitted = fit_arguments(meant.arguments, provider.capabilities[0], provider.definitions)
-    assert fitted.values == {"title": "Milk", "places": places}
-    messages = [coercion.message for coercion in fitted.coercions]
-    assert messages == ["it is required and missing; null is used"]
 
 
 @titled("part", {

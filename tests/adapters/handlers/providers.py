@@ -1,11 +1,10 @@
 """Providers that handlers are made for in these tests."""
 
-from droidgate.sources.android_project import application_from_tree
+from droidgate_android.projects.android_project import application_from_tree
 from droidgate_mappings.formats.format import HandlerCode, find_format
 from droidgate_mappings.formats.leniency import ReadingContext
 from droidgate_mappings.model.capability import Capability, Provider
 from droidgate_mappings.model.types import AnyType, ArrayType, ObjectType, OpaqueType, Property, Type
-from droidgate_phone.apps.sample_apps import sample_apps_directory
 from model_types import (
     all_of,
     array,
@@ -23,6 +22,7 @@ from model_types import (
     required,
     string,
 )
+from requirements_of_tests import CHECKOUT
 
 SAMPLE_MODULES = {
     "clock-in/app": "mobile-mcp",
@@ -34,7 +34,7 @@ SAMPLE_MODULES = {
 
 def sample_provider(module: str) -> Provider:
     """Return the provider of a sample app's module, read from its files."""
-    folder = sample_apps_directory() / module / "src/main"
+    folder = CHECKOUT / "device_shim/apps" / module / "src/main"
     tree = {
         path.relative_to(folder).as_posix(): path.read_bytes() for path in folder.rglob("*") if path.is_file()
     }

@@ -245,7 +245,7 @@ def test_a_recorded_conversation_is_read_as_a_dump_of_its_server(
     pytest.param(f"# How to\n{json.dumps(json.loads(LISTED), indent=1)}\n", id="a page with an answer"),
     pytest.param(f"<a>{message(method='tools/list')}</a>", id="a question without an answer"),
 ])  # fmt: skip
-def test_what_records_no_list_is_left_to_others(text: str) -> None:
+def test_a_recording_without_a_list_of_tools_is_left_to_other_formats(text: str) -> None:
     assert FORMAT.detect(SourceFile("page.md", text.encode())) == 0
 
 

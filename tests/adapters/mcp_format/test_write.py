@@ -9,7 +9,6 @@ import json
 import os
 import subprocess
 import sys
-from pathlib import Path
 from random import Random
 from typing import Any
 
@@ -31,7 +30,7 @@ from droidgate_mcp.format import FORMAT
 from mappings.fit.capacities import facts_of, write_for
 from model_types import array, int64, optional, provider_of, record, ref, string
 from properties.matching import assert_findings_match, assert_reads_back
-from requirements_of_tests import require
+from requirements_of_tests import CHECKOUT, require
 from strategies import random_provider
 from titled_rows import titled
 
@@ -126,13 +125,16 @@ def test_an_array_of_tools_with_facts_about_its_server_becomes_a_result(field: s
     assert getattr(read_one(writing.artifacts[0].text), field) == value
 
 
-def test_a_document_does_not_depend_on_the_order_of_sets(tmp_path: Path) -> None:
+def test_a_document_does_not_depend_on_the_order_of_sets() -> None:
     server = {"name": "n", "version": "1", "description": "d"}
-    source = tmp_path / "tools.json"
-    source.write_text(json.dumps({"serverInfo": server, "instructions": "i", "tools": [WEATHER]}))
-    program = f"import droidgate; print(droidgate.convert(droidgate.read({str(source)!r}), 'mcp').files)"
+    document = {"serverInfo": server, "instructions": "i", "tools": [WEATHER]}
+    program = (
+        "from adapters.mcp_format.tool_lists import read_one, write\n"
+        f"print([artifact.text for artifact in write(read_one({document!r})).artifacts])"
+    )
     command = [sys.executable, "-c", program]
-    seeded = ({**os.environ, "PYTHONHASHSEED": seed} for seed in "0123")
+    outside = {**os.environ, "PYTHONPATH": str(CHECKOUT / "tests")}
+    seeded = ({**outside, "PYTHONHASHSEED": seed} for seed in "0123")
     documents = {subprocess.run(command, env=env, capture_output=True, check=True).stdout for env in seeded}
     assert len(documents) == 1
     assert b"instructions" in documents.pop()

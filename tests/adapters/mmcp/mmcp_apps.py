@@ -4,7 +4,7 @@ import json
 from collections.abc import Mapping
 from xml.sax.saxutils import quoteattr
 
-from droidgate.sources.android_project import application_from_tree
+from droidgate_android.projects.android_project import application_from_tree
 from droidgate_mappings.formats.application import Application
 from droidgate_mappings.formats.component_reading import read_access
 from droidgate_mappings.formats.format import Reading, SourceFile, Writing

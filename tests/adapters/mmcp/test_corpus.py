@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from droidgate.sources.android_project import application_from_tree
+from droidgate_android.projects.android_project import application_from_tree
 from droidgate_mappings.formats.format import SourceFile
 from droidgate_mappings.formats.leniency import ReadingContext
 from droidgate_mappings.model.capability import Place, Provider

@@ -19,7 +19,7 @@ from adapters.mmcp.mmcp_apps import (
     value_xml,
 )
 from conftest import Golden
-from droidgate.sources.android_project import application_from_tree
+from droidgate_android.projects.android_project import application_from_tree
 from droidgate_mappings.formats.format import Writing
 from droidgate_mappings.model.capability import Capability, Provider
 from droidgate_mappings.model.errors import WriteError

@@ -1,26 +1,24 @@
-"""The commands of MobileAgent as a format; UFO's two command forms, and what a list of commands comes to.
+"""The commands of MobileAgent as a format; UFO's two command forms.
 
 The lists of tools are typed from UFO's code (`mobile_mcp_server.py`, `aip/messages.py`) in the form that
 FastMCP 2.11 answers `tools/list` with.
 """
 
 import json
-from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import pytest
 from hypothesis import given, strategies as st
 
-from droidgate import convert, read
-from droidgate.calls.agent_command_lists import MAX_BYTES, MAX_COMMANDS, read_command_file, run_commands
-from droidgate_mappings.formats.format import Reading, SourceFile, detect_format, load_formats
+from droidgate_mappings.formats.format import Reading, SourceFile, detect_format, find_format, load_formats
 from droidgate_mappings.formats.leniency import ReadingContext
 from droidgate_mappings.json_schema import write_schema
 from droidgate_mappings.model.capability import Effects, Provider
-from droidgate_mappings.model.errors import DeviceError, InputError, UsageError, WriteError
+from droidgate_mappings.model.errors import InputError, UsageError, WriteError
 from droidgate_mappings.model.json_values import Json
+from droidgate_mappings.translate import translate
 from droidgate_mobile_agent.format import FORMAT
+from droidgate_mobile_agent.read import built_in
 from droidgate_mobile_agent.wire import AgentCommand, read_command
 from strategies import json_values
 from titled_rows import titled
@@ -100,7 +98,7 @@ def read_only_of(provider: Provider) -> dict[str, bool | None]:
 
 
 def test_the_commands_are_a_source_by_the_name_of_the_format() -> None:
-    (provider,) = read("mobile-agent:").providers
+    provider = built_in()
     assert (provider.protocol, provider.dialect) == ("mobile-agent", "commands")
     assert read_only_of(provider) == {
         **dict.fromkeys(DATA_TOOLS | OTHER_TOOLS, True),
@@ -114,7 +112,7 @@ def test_the_commands_are_a_source_by_the_name_of_the_format() -> None:
 
 
 def test_a_command_states_its_parameters_with_their_defaults() -> None:
-    (provider,) = read("mobile-agent:").providers
+    provider = built_in()
     (swipe,) = (capability for capability in provider.capabilities if capability.id == "swipe")
     schema = write_schema(swipe.input)
     required = ["start_x", "start_y", "end_x", "end_y"]
@@ -124,33 +122,30 @@ def test_a_command_states_its_parameters_with_their_defaults() -> None:
     assert schema["properties"]["duration"]["default"] == 300
 
 
-def test_a_source_of_a_format_that_was_not_asked_for_is_a_file() -> None:
-    with pytest.raises(InputError, match="cannot be read"):
-        read("mobile-agent:", formats=["mcp"])
-
-
 @pytest.mark.parametrize("target", ["mcp+2025-11-25", "mcp+2026-07-28"])
 def test_mcp_carries_the_commands_with_their_effects(target: str) -> None:
-    (provider,) = read("mobile-agent:").providers
-    converted = convert((provider,), target)
-    tools = json.loads(converted.files["tools.json"])["tools"]
+    provider = built_in()
+    (translation,) = translate((provider,), *find_format(target))
+    writing = translation.writing
+    tools = json.loads(writing.artifacts[0].text)["tools"]
     assert {tool["name"]: tool["annotations"]["readOnlyHint"] for tool in tools} == read_only_of(provider)
-    assert {finding.level for finding in converted.findings} <= {"renamed"}
+    assert {finding.level for finding in writing.findings} <= {"renamed"}
 
 
 @pytest.mark.parametrize("target", ["mobile-mcp", "mmcp", "appfunctions", "function-calling"])
 def test_other_targets_name_each_effect_that_they_do_not_carry(target: str) -> None:
-    (provider,) = read("mobile-agent:").providers
-    findings = convert((provider,), target).findings
+    provider = built_in()
+    (translation,) = translate((provider,), *find_format(target))
+    findings = translation.writing.findings
     lost = [finding for finding in findings if finding.pointer.endswith("/effects/read_only")]
     assert len(lost) == 13
 
 
 @pytest.mark.parametrize("dialect", ["commands", "server", "tool-info"])
 def test_it_is_not_written_and_the_reason_is_in_the_error(dialect: str) -> None:
-    (provider,) = read("mobile-agent:").providers
+    provider = built_in()
     with pytest.raises((UsageError, WriteError)) as caught:
-        convert((provider,), f"mobile-agent+{dialect}")
+        translate((provider,), *find_format(f"mobile-agent+{dialect}"))
     assert "only read" in str(caught.value)
 
 
@@ -174,13 +169,6 @@ def test_a_list_of_a_server_is_recognised_by_its_commands_and_has_their_effects(
 })  # fmt: skip
 def test_another_list_of_tools_stays_one_of_mcp(tools: Json) -> None:
     assert detect_format(source({"tools": tools})) is load_formats()["mcp"]
-
-
-def test_the_list_that_droidgate_wrote_for_mcp_is_read_as_mcp(tmp_path: Any) -> None:
-    (provider,) = read("mobile-agent:").providers
-    file = tmp_path / "tools.json"
-    file.write_text(convert((provider,), "mcp").files["tools.json"])
-    assert [provider.protocol for provider in read(file).providers] == ["mcp"]
 
 
 def test_what_fastmcp_wraps_is_read_as_what_the_tool_returns() -> None:
@@ -280,40 +268,8 @@ def test_a_document_without_a_list_of_tools_is_refused(document: Json) -> None:
         reading(document)
 
 
-TAP = {"tool_name": "tap", "parameters": {"x": 480, "y": 240}, "tool_type": "action", "call_id": "a"}
-SEE = {"tool_name": "capture_screenshot", "parameters": {}, "tool_type": "data_collection", "call_id": "b"}
-BACK = {"action": {"function": "press_key", "arguments": {"key_code": "KEYCODE_BACK"}}}
-
-
-def written(folder: Path, text: str | bytes) -> Path:
-    path = folder / "commands"
-    path.write_bytes(text if isinstance(text, bytes) else text.encode())
-    return path
-
-
 def called(command: AgentCommand) -> tuple[str, object]:
     return command.command.id, command.arguments
-
-
-@titled("text", {
-    "a list in one line": json.dumps([TAP, SEE, BACK]),
-    "a list over lines": json.dumps([TAP, SEE, BACK], indent=2),
-    "one command a line": "\n".join(map(json.dumps, [TAP, SEE, BACK])),
-    "a byte order mark, blank lines and the line ends of Windows":
-        "\ufeff" + "\r\n\r\n".join(map(json.dumps, [TAP, SEE, BACK])) + "\n",
-})  # fmt: skip
-def test_a_list_and_one_command_a_line_are_the_same(tmp_path: Path, text: str) -> None:
-    assert [called(command) for command in read_command_file(written(tmp_path, text))] == [
-        ("tap", {"x": 480, "y": 240}),
-        ("capture_screenshot", {}),
-        ("press_key", {"key_code": "KEYCODE_BACK"}),
-    ]
-
-
-@titled("indent", {"in one line": None, "over lines": 2})
-def test_one_command_alone_is_a_list_of_one(tmp_path: Path, indent: int | None) -> None:
-    (command,) = read_command_file(written(tmp_path, json.dumps(BACK, indent=indent)))
-    assert called(command) == ("press_key", {"key_code": "KEYCODE_BACK"})
 
 
 def test_what_ufo_leaves_out_or_writes_as_null_has_its_default() -> None:
@@ -321,62 +277,6 @@ def test_what_ufo_leaves_out_or_writes_as_null_has_its_default() -> None:
     other = read_command({"action": {"function": "wait"}}, "here")
     assert called(command) == called(other) == ("wait", {})
     assert command.call_id != other.call_id != ""
-
-
-def of_command(command: str, message: str) -> tuple[str, str, str]:
-    """Return a list with one command, its place in the file, and what is wrong with it."""
-    return f"[{command}]", "commands:/0", message
-
-
-@titled(("text", "place", "message"), {
-    "an empty file": ("", "commands", "no commands"),
-    "an empty list": ("[]", "commands", "no commands"),
-    "a number in a list": of_command("1", "not a JSON object"),
-    "a number": ("7", "commands", "not a JSON object"),
-    "an unknown tool": of_command('{"tool_name": "taps"}', 'unknown tool "taps"'),
-    "a number as name": of_command('{"tool_name": 5}', '"tool_name" is not a string'),
-    "another word for the name": of_command('{"tool": "tap"}', 'unknown member "tool"'),
-    "another type": of_command('{"tool_name": "tap", "tool_type": "data_collection"}', "not a tool of type"),
-    "an object as type": of_command('{"tool_name": "tap", "tool_type": {}}', "not a tool of type"),
-    "a list as parameters":
-        of_command('{"tool_name": "tap", "parameters": []}', '"parameters" is not a JSON object'),
-    "a number as id": of_command('{"tool_name": "tap", "call_id": 1}', '"call_id" is not a string'),
-    "a text as action": of_command('{"action": "tap"}', '"action" is not a JSON object'),
-    "an action without a function": of_command('{"action": {}}', '"function" is not a string'),
-    "args, not arguments": of_command('{"action": {"function": "tap", "args": {}}}', 'unknown member "args"'),
-    "a thought": of_command('{"action": {"function": "tap"}, "thought": "x"}', 'unknown member "thought"'),
-    "1 as the arguments": of_command('{"action": {"function": "tap", "arguments": 1}}', "not a JSON object"),
-    "a comma in line 2": ('{"tool_name": "wait"}\n{"tool_name": "wait",}', "commands:2:", "not JSON"),
-    "an unknown tool in line 3":
-        ('{"tool_name": "wait"}\n\n{"tool_name": "waits"}', "commands:3", 'unknown tool "waits"'),
-    "a word in line 2": ('{"tool_name": "wait"}\nwait', "commands:2:1", "not JSON"),
-    "a list without an end": ('[{"tool_name": "wait"}', "commands:1:", "not JSON"),
-    "a duplicate key": ('[{"tool_name": "tap", "tool_name": "tap"}]', "commands:1", "duplicate key"),
-    "a duplicate id": (json.dumps([TAP, TAP]), "commands", 'duplicate call_id "a"'),
-    "a byte that is not UTF-8": (b"[\xff]", "commands", "byte 1 is not UTF-8"),
-    "UTF-16": (b"\xff\xfe[\x00]\x00", "commands", "not UTF-8"),
-    "too many levels": ("[" * 100, "commands:1:", ""),
-    "too many commands": (json.dumps([BACK] * (MAX_COMMANDS + 1)), "commands", "more than 10,000 commands"),
-    "too many bytes": (b" " * (MAX_BYTES + 1), "commands", "more than 16,777,216 bytes"),
-})  # fmt: skip
-def test_a_file_that_is_wrong_has_one_error_with_its_place(
-    tmp_path: Path, text: str | bytes, place: str, message: str
-) -> None:
-    with pytest.raises(InputError) as caught:
-        read_command_file(written(tmp_path, text))
-    assert message in caught.value.message
-    assert (caught.value.place or "").startswith(f"{tmp_path}/{place}")
-
-
-@pytest.mark.parametrize(("path", "message"), [
-    ("missing", None), ("", None), ("a\0b", None), ("/dev/zero", "not a regular file"),
-    ("large", "more than 16,777,216 bytes"),
-])  # fmt: skip
-def test_a_file_that_cannot_be_read_is_one_error(tmp_path: Path, path: str, message: str | None) -> None:
-    with (tmp_path / "large").open("wb") as file:
-        file.truncate(MAX_BYTES + 1)
-    with pytest.raises(InputError, match=message):
-        read_command_file(f"{tmp_path}/{path}" if not path.startswith("/") else path)
 
 
 JSON_VALUES = json_values()
@@ -412,65 +312,3 @@ def test_any_value_is_a_command_or_an_input_error_with_a_hint(value: Json) -> No
     else:
         assert found.command.id in {"tap", "wait"}
         assert isinstance(found.arguments, dict)
-
-
-def commands(*names: str) -> list[AgentCommand]:
-    return [read_command({"tool_name": name, "call_id": str(n)}, "here") for n, name in enumerate(names)]
-
-
-def records(
-    answers: list[Json | Exception], *, stops_early: bool = True
-) -> tuple[list[dict[str, Json]], int]:
-    """Return the records of tools that answer so, and how many were called."""
-    left: Iterator[Json | Exception] = iter(answers)
-    calls = 0
-
-    def call(_: AgentCommand) -> Json:
-        nonlocal calls
-        calls += 1
-        answer = next(left)
-        if isinstance(answer, Exception):
-            raise answer
-        return answer
-
-    listed = commands(*["wait"] * len(answers))
-    return [result.record() for result in run_commands(listed, call, stops_early=stops_early)], calls
-
-
-def test_a_record_has_every_member_that_ufo_has() -> None:
-    members = {"namespace": "MobileActionExecutor", "call_id": "0"}
-    record = {"status": "success", "error": None, "result": {"success": True}, **members}
-    assert records([{"success": True}])[0] == [record]
-    (result,) = run_commands(commands("get_ui_tree"), lambda _: "x")
-    assert result.record()["namespace"] == "MobileDataCollector"
-
-
-GONE = DeviceError("the phone is gone")
-SKIPPED = "Early exit due to previous failure."
-
-
-@titled(("answers", "options", "statuses", "errors", "calls"), {
-    "a tool that fails does not end the list":
-        ([{"success": False, "error": "x"}, {"success": True}], {}, ["success"] * 2, [None] * 2, 2),
-    "a call without an answer ends the list":
-        ([{"success": True}, GONE, {}, {}], {}, ["success", "failure", "skipped", "skipped"],
-        [None, "the phone is gone", SKIPPED, SKIPPED], 2),
-    "a call without an answer ends no list that is to go on":
-        ([GONE, {"success": True}], {"stops_early": False}, ["failure", "success"],
-        ["the phone is gone", None], 2),
-})  # fmt: skip
-def test_what_follows_a_call_without_an_answer_is_skipped_and_not_called(
-    answers: list[Json | Exception], options: dict[str, bool], statuses: list[str], errors: Json, calls: int
-) -> None:
-    found, called = records(answers, **options)
-    assert [record["status"] for record in found] == statuses
-    assert [record["error"] for record in found] == errors
-    assert called == calls
-
-
-@titled(("answer", "result"), {
-    "an empty list": ([], None), "an empty object": ({}, None), "an empty text": ("", None),
-    "zero stays": (0, 0), "false stays": (False, False),
-})  # fmt: skip
-def test_empty_results_are_null_as_ufo_makes_them(answer: Json, result: Json) -> None:
-    assert records([answer])[0][0]["result"] is result

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from adapters.mobile_mcp.tools import round_trip
-from droidgate.sources.android_project import application_from_tree
+from droidgate_android.projects.android_project import application_from_tree
 from droidgate_mappings.formats.format import SourceFile
 from droidgate_mappings.formats.leniency import ReadingContext
 from droidgate_mappings.model.capability import Provider

@@ -16,7 +16,7 @@ from adapters.mobile_mcp.tools import (
     service,
     write,
 )
-from droidgate.sources.android_project import application_from_tree
+from droidgate_android.projects.android_project import application_from_tree
 from droidgate_mappings.formats.format import SourceFile
 from droidgate_mappings.model.capability import Capability, Place, Provider
 from droidgate_mappings.model.findings import Finding, Level

@@ -1,6 +1,5 @@
 """Finding Mobile-MCP services in an app: section 1.1, and what apps do instead."""
 
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -14,12 +13,10 @@ from adapters.mobile_mcp.tools import (
     OLDER_ACTION,
     SWITCH,
     descriptor,
-    manifest,
     read_app,
     rows_of,
     service,
 )
-from droidgate.sources import read_source
 from droidgate_mappings.model.capability import ComponentAccess
 from droidgate_mappings.model.errors import InputError
 from droidgate_mappings.model.findings import Level
@@ -231,17 +228,6 @@ def test_a_service_that_cannot_be_read_does_not_take_the_others_with_it() -> Non
     (problem,) = reading.problems
     assert "<tools>" in problem.message
     assert problem.place == "res/xml/other.xml:1"
-
-
-def test_a_named_manifest_gives_what_can_be_read_and_says_the_rest(tmp_path: Path) -> None:
-    main = tmp_path / "app" / "src" / "main"
-    for name, text in {"AndroidManifest.xml": manifest(UNREADABLE, WHOLE), **TWO_FILES}.items():
-        (main / name).parent.mkdir(parents=True, exist_ok=True)
-        (main / name).write_text(text, encoding="utf-8")
-    for source in (tmp_path, main / "AndroidManifest.xml"):
-        reading = read_source(str(source))
-        assert [item.component for item in reading.providers if item.component] == [".LampService"]
-        assert any("<tools>" in problem.message for problem in reading.problems)
 
 
 def test_the_only_service_has_to_be_readable_and_so_has_every_one_in_a_strict_reading() -> None:

@@ -30,7 +30,7 @@ from adapters.mobile_mcp.tools import (
     write,
 )
 from conftest import Golden
-from droidgate.sources.android_project import application_from_tree
+from droidgate_android.projects.android_project import application_from_tree
 from droidgate_mappings.formats.leniency import ReadingContext
 from droidgate_mappings.model.capability import Capability, Provider
 from droidgate_mappings.model.findings import CONVERSION_LEVELS, Finding, Level

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from droidgate.sources.android_project import application_from_tree
+from droidgate_android.projects.android_project import application_from_tree
 from droidgate_mappings.formats.application import Application
 from droidgate_mappings.formats.format import Reading, SourceFile, Writing
 from droidgate_mappings.formats.leniency import ReadingContext

@@ -1,26 +1,24 @@
 """Each observed protocol is recognised by its anchor; declarations in files are read into capabilities.
 
 The apps are typed from the reference's paragraphs (mobile-mcp-and-mmcp 4 and 5). What is broken in one tool
-costs that tool only. `corpus_outcomes.tsv`, typed by hand, has the outcome of each file of the corpus and the
-reason; what is read from each is pinned in tests/golden/corpus/other.tsv.
+costs that tool only.
 """
 
-import csv
 import json
 from collections import Counter
 from collections.abc import Mapping
-from pathlib import Path
 from random import Random
 from typing import Any
 
 import pytest
 from hypothesis import given, strategies as st
 
-from droidgate.sources import application_from_tree, read_source
+from adapters.apk_writing.packed_samples import signing_key
 from droidgate_android.apk.apk_application import ApkResources, read_application
 from droidgate_android.apk.apk_files import MemorySource
 from droidgate_android.apk.pack import pack_project
 from droidgate_android.apk.reader import open_apk
+from droidgate_android.projects.android_project import application_from_tree
 from droidgate_mappings.formats.application import Application
 from droidgate_mappings.formats.format import Reading, SourceFile, detect_format, load_formats
 from droidgate_mappings.formats.installed import DeviceFacts
@@ -30,9 +28,7 @@ from droidgate_mappings.model.errors import InputError
 from droidgate_mappings.tables.observed import ToolsForm, load_observed_protocols
 from droidgate_observed.format import FORMAT
 from droidgate_observed.read import read_tools
-from droidgate_phone.apps.sample_packages import signing_key
 from model_types import array, float64, int64, properties_of, string
-from requirements_of_tests import require
 from strategies import damaged, json_values
 from titled_rows import titled
 
@@ -252,7 +248,7 @@ def test_a_file_that_is_not_a_text_costs_its_own_protocol_alone(dialect: str, me
             "AndroidManifest.xml": MANIFEST.format(anchor + ANCHORS["mabl"]).encode(),
             f"assets/{asset}": b'{"name": "\xff\xfe"}',
         },
-        key=signing_key(),
+        key=signing_key("ec"),
     )
     with open_apk(MemorySource(built, name="app.apk")) as apk:
         with pytest.raises(InputError):
@@ -474,28 +470,3 @@ def test_a_damaged_declaration_is_read_or_refused_and_what_is_not_detected_is_re
         assert len({item.id for item in provider.capabilities}) == len(provider.capabilities)
         outcomes["read"] += 1
     assert min(outcomes[item] for item in ("read", "refused", "not detected")) >= 50, outcomes
-
-
-with (Path(__file__).parent / "corpus_outcomes.tsv").open(encoding="utf-8", newline="") as table:
-    OUTCOMES = list(csv.DictReader(table, delimiter="\t", quoting=csv.QUOTE_NONE))
-
-
-@pytest.mark.requires("corpus")
-def test_every_file_has_its_outcome_and_a_reason() -> None:
-    names = {path.name for path in (require("corpus") / "other").iterdir()} - {"index.tsv"}
-    assert names == {item["file"] for item in OUTCOMES}
-    assert all(item["why"] for item in OUTCOMES)
-
-
-@pytest.mark.requires("corpus")
-@pytest.mark.parametrize("row", OUTCOMES, ids=lambda row: row["file"])
-def test_each_file_is_what_the_table_says(row: dict[str, str]) -> None:
-    path = str(require("corpus") / "other" / row["file"])
-    if row["outcome"] == "refused":
-        with pytest.raises(InputError) as refused:
-            read_source(path)
-        assert row["told"] in refused.value.message
-        return
-    providers = read_source(path).providers
-    expected = [tuple(item.split("+")) if "+" in item else ("observed", item) for item in row["told"].split()]
-    assert [(item.protocol, item.dialect) for item in providers] == expected

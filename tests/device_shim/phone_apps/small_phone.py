@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import cast
 
-from droidgate.sources.android_project import application_from_tree
+from droidgate_android.projects.android_project import application_from_tree
 from droidgate_phone.apps.sample_apps import sample_apps_directory
 from droidgate_phone.java.app_values import AndroidError, Message
 from droidgate_phone.java.intents import Intent

@@ -277,7 +277,7 @@ def test_a_split_is_added_replaced_and_never_named_twice() -> None:
             assert list(apks_of(system)) == ["base.apk", "split_de.apk"]
 
 
-def test_names_that_are_none_are_refused() -> None:
+def test_names_that_are_no_package_names_are_refused() -> None:
     is_split = 'split="aaaaaaaaaaaaaaaaaaaa"'
     cases = {
         "package: must have at least one '.' separator": renamed("org.example.tool", "org_example_tool"),

@@ -302,7 +302,7 @@ def test_a_service_that_is_not_exported_cannot_be_bound_by_others() -> None:
         bind(system, TO_ECHO)
 
 
-def test_a_service_without_a_binder_is_none() -> None:
+def test_binding_a_service_without_a_binder_gives_none() -> None:
     inside = '<intent-filter><action android:name="com.example.NO_BINDER"/></intent-filter>'
     tool = make_tool(component("service", "Echo", inside=inside))
     with make_phone("36.1", make_agent(queries=SEES_TOOL), tool) as system:

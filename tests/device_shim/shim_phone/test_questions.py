@@ -299,7 +299,7 @@ def test_nobody_is_asked_about_a_call_that_would_fail(world: World, case: str, t
         assert response["message"] == DENIED
 
 
-def test_where_asking_is_off_arguments_are_not_looked_at(world: World) -> None:
+def test_arguments_are_not_checked_for_a_question_where_asking_is_off(world: World) -> None:
     world.host("ask", on=False)
     assert world.ask("desk", {})["message"] == DENIED
     assert world.ask("nothing", {})["message"] == DENIED

@@ -121,7 +121,7 @@ class ReachedPhone:
         for app in read_source_apps([str(apps)]):
             (built,) = build_shims([app], ShimOptions(), key)
             facts = facts_of(built, key.digest)
-            done = install_shim(place, facts, built.apk, file_name=built.file_name, any_app=None)
+            done = install_shim(place, facts, built.apk, file_name=built.file_name)
             assert done.works, done.steps
             installed.append(facts)
         return installed

@@ -81,7 +81,7 @@ def test_a_call_has_a_record_of_its_start_and_one_of_its_end(log: AuditLog) -> N
     check_holds(log, 20)
 
 
-def test_the_log_of_nobody_holds(tmp_path: Path) -> None:
+def test_an_empty_audit_log_verifies(tmp_path: Path) -> None:
     assert verify(tmp_path / "none") == Verification(0, 0, None, None, "0" * 64, None)
 
 
@@ -253,7 +253,7 @@ def test_a_torn_last_line_is_kept_aside_and_the_chain_goes_on(log: AuditLog, tor
     assert kept.read_bytes() == torn
 
 
-def test_records_behind_the_head_belong_to_the_log(log: AuditLog) -> None:
+def test_records_written_after_the_head_belong_to_the_log(log: AuditLog) -> None:
     head = (log.folder / HEAD_NAME).read_bytes()
     write_calls(log, 2)
     (log.folder / HEAD_NAME).write_bytes(head)
@@ -439,7 +439,9 @@ class TestDiskThatIsFull:
     """Nothing is called that could not be recorded."""
 
     @staticmethod
-    def test_a_start_that_is_not_written_is_an_error(log: AuditLog, monkeypatch: pytest.MonkeyPatch) -> None:
+    def test_a_call_whose_start_cannot_be_recorded_is_an_error(
+        log: AuditLog, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
         opened = os.open
 
         def open_full(path: Path, *arguments: int) -> int:
@@ -456,7 +458,7 @@ class TestDiskThatIsFull:
         check_holds(log, 22)
 
     @staticmethod
-    def test_a_part_of_a_line_that_got_in_goes_again(log: AuditLog, monkeypatch: pytest.MonkeyPatch) -> None:
+    def test_a_partly_written_line_is_removed_again(log: AuditLog, monkeypatch: pytest.MonkeyPatch) -> None:
         write = os.write
         monkeypatch.setattr(os, "write", lambda descriptor, data: write(descriptor, data[: len(data) // 2]))
         with pytest.raises(WriteError, match="No space left on device"):

@@ -83,7 +83,9 @@ def test_a_setting_of_one_command_holds_for_that_command(droidgate: Runner) -> N
     assert droidgate("diff", "timer", "timer").code == 0
 
 
-def test_the_search_ends_at_the_root_of_a_repository_and_at_home(tmp_path: Path) -> None:
+def test_the_search_for_a_configuration_file_ends_at_the_root_of_a_repository_and_at_home(
+    tmp_path: Path,
+) -> None:
     (tmp_path / "droidgate.toml").write_text("strict = true\n")
     assert find_configuration().path is None
     (tmp_path / "project" / ".git").rmdir()

@@ -256,7 +256,7 @@ def test_only_a_part_that_the_reader_left_out_is_dropped(
     assert ("findings: none" in page) is (text == ACCEPTED)
 
 
-def test_what_is_left_out_is_shown_when_the_artifact_goes_to_standard_output(droidgate: Runner) -> None:
+def test_left_out_parts_are_shown_when_the_artifact_goes_to_standard_output(droidgate: Runner) -> None:
     Path("f.xml").write_text(TWICE)
     run = droidgate("convert", "f.xml", "--to", "appfunctions+v2", "-o", "-")
     assert "duplicate function 'a.B#c'" in run.err
@@ -270,7 +270,7 @@ GIVEN = ("--name", "My clock", "--package", "org.example.clock", "--description"
 
 
 @pytest.mark.parametrize("target", ["mobile-mcp", "mmcp", "mmcp+draft", "appfunctions", "mcp"])
-def test_what_is_given_is_written(target: str, droidgate: Runner) -> None:
+def test_a_name_and_description_given_as_options_are_written(target: str, droidgate: Runner) -> None:
     converted(droidgate, CLOCK, *GIVEN, to=target)
     (written,) = read("out")
     assert (written.name, written.package) == ("My clock", "org.example.clock")

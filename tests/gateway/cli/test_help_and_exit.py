@@ -499,7 +499,7 @@ def _steps(err: str) -> list[str]:
     return [match[1] for match in matches if match]
 
 
-def test_every_command_takes_both_options() -> None:
+def test_every_command_takes_verbose_and_quiet() -> None:
     pending = [typer.main.get_command(build_app())]
     missing = []
     while pending:
@@ -592,7 +592,7 @@ def test_a_step_cannot_steer_the_terminal(droidgate: Runner) -> None:
     pytest.param(None, "'droidgate[coverage]'", id="an index"),
     pytest.param([], "'droidgate[coverage]'", id="a record that is not an object"),
 ])  # fmt: skip
-def test_an_extra_is_added_from_where_droidgate_came(
+def test_the_hint_for_an_extra_names_the_source_droidgate_was_installed_from(
     origin: object, arguments: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     text = None if origin is None else json.dumps(origin)
@@ -600,5 +600,5 @@ def test_an_extra_is_added_from_where_droidgate_came(
     assert extras.install_command("coverage") == f"pip install {arguments}"
 
 
-def test_a_checkout_names_itself() -> None:
+def test_the_hint_for_an_extra_names_the_checkout_where_droidgate_runs_from_one() -> None:
     assert extras.install_command("coverage").startswith("pip install -e '/")

@@ -123,7 +123,7 @@ def test_parts_about_security_are_never_left_out_as_a_whole() -> None:
     assert "and 20 more lines" in short
 
 
-def test_what_is_left_to_do_is_never_left_out_as_a_whole() -> None:
+def test_a_part_about_what_the_user_has_to_do_is_never_left_out() -> None:
     to_do: list[Block] = [Heading("Left to do"), Line("write the handler", 1), Line()]
     assert "write the handler" in texts(short_page([*LONG_PAGE, *to_do, Line("end")], plain_height))
 
@@ -245,7 +245,7 @@ def test_a_message_is_never_cut() -> None:
     assert group.message == ("word " * 1000).strip()
 
 
-def test_the_table_shows_where() -> None:
+def test_a_table_of_findings_shows_the_place_of_each() -> None:
     (table,) = findings_table(FINDINGS, ["first", "second"])
     assert isinstance(table, Table)
     assert [row[3] for row in table.rows] == [

@@ -326,7 +326,7 @@ def test_the_meaning_of_every_code_of_a_reader_a_writer_and_a_linter_is_reported
     assert answer.stdout.split() == ["made-up"]
 
 
-def test_a_form_that_is_not_known_is_reached_by_nobody(tmp_path: Path) -> None:
+def test_a_dialect_that_is_not_known_is_reached_by_nobody(tmp_path: Path) -> None:
     strange = Declares("of-a-plugin", None, "service", ["x"], [Tool("one")])
     catalog = make_catalog(tmp_path / "c", App("a", [strange], has_launcher=False))
     assert set(reach_of(report_of(catalog)).values()) == {(0, 0, 0, 1)}
@@ -632,7 +632,7 @@ def test_many_catalogs_make_a_trend(tmp_path: Path) -> None:
     assert [item.name for item in history.trend[1].protocols] == ["mmcp", "mobile-mcp"]
 
 
-def test_before_and_after_add_up(tmp_path: Path) -> None:
+def test_counts_before_changes_and_after_add_up(tmp_path: Path) -> None:
     old = (App("a", [mmcp(NOTE, Tool("x"))]), App("b", [mmcp(Tool("y"))]), App("c", [mobile_mcp(Tool("z"))]))
     new = (
         App("a", [mmcp(Tool("x", description=None))]),

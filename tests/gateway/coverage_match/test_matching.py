@@ -251,7 +251,7 @@ def test_a_name_that_everybody_has_costs_no_more_for_each() -> None:
     assert many.compared / many.capabilities <= 1.3 * few.compared / few.capabilities + 1
 
 
-def test_nothing_matches_nothing() -> None:
+def test_no_capabilities_have_no_matches() -> None:
     matching = match_all([])
     assert (matching.groups, matching.links, matching.capabilities) == ((), (), 0)
 
@@ -301,7 +301,7 @@ def _match(*texts: tuple[str, str | None, str]) -> Matching:
     ("\u200b\u2060", "\u202e\u2066"),
     ("___", "-- ?! --"),
 ])  # fmt: skip
-def test_what_says_nothing_is_matched_with_nothing(name: str, description: str | None) -> None:
+def test_a_capability_without_words_is_matched_with_no_other(name: str, description: str | None) -> None:
     both = (name, description, "x:string"), (name, description, "y:int32, z:string")
     assert _match(*both, both[0]).groups == ()
 
@@ -457,7 +457,7 @@ def test_each_pair_is_what_its_label_and_its_traits_say() -> None:
             assert not all(item - {"any"} for item in kinds), pair.id
 
 
-def test_no_app_is_in_both_halves() -> None:
+def test_no_app_is_in_both_the_tuned_and_the_untuned_half() -> None:
     tuned, untuned = ({side["package"] for side in _sides(half)} for half in _FIRST_HALVES)
     assert min(len(tuned), len(untuned)) >= 40
     assert not tuned & untuned

@@ -94,7 +94,9 @@ def test_a_cluster_gives_the_same_catalog_and_a_worker_that_dies_loses_nothing(
 
 @pytest.mark.slow
 @pytest.mark.parametrize("seed", range(3), ids="seed {}".format)
-def test_a_killed_scan_goes_on_to_its_end(seed: int, apps: Path, catalog: Catalog, tmp_path: Path) -> None:
+def test_a_killed_scan_is_resumed_and_completed(
+    seed: int, apps: Path, catalog: Catalog, tmp_path: Path
+) -> None:
     folder, chance = tmp_path / "resumed", random.Random(seed)
     environment = os.environ | {"PYTHONPATH": os.pathsep.join(item for item in sys.path if item)}
     lines = 0
@@ -144,7 +146,7 @@ def test_only_files_that_have_not_changed_since_are_resumed(apps: Path, tmp_path
 
 
 @pytest.mark.slow
-def test_any_torn_log_is_gone_on_from(apps: Path, catalog: Catalog, tmp_path: Path) -> None:
+def test_a_scan_resumes_from_a_log_torn_anywhere(apps: Path, catalog: Catalog, tmp_path: Path) -> None:
     log = unfinished(tmp_path / "c", apps)
     whole = log.read_bytes()
     for length in (0, 10, whole.index(b"\n") + 1, len(whole) // 2, len(whole) - 1):
@@ -154,7 +156,7 @@ def test_any_torn_log_is_gone_on_from(apps: Path, catalog: Catalog, tmp_path: Pa
         (tmp_path / "c" / "catalog.json").unlink()
 
 
-def test_an_unfinished_scan_with_other_settings_is_not_gone_on_with(apps: Path, tmp_path: Path) -> None:
+def test_an_unfinished_scan_with_other_settings_is_not_resumed(apps: Path, tmp_path: Path) -> None:
     unfinished(tmp_path / "c", apps)
     with pytest.raises(UsageError, match="other settings") as raised:
         scan_into(tmp_path / "c", apps, deadline=7.0)
@@ -268,7 +270,7 @@ def test_a_folder_with_other_things_is_not_written_into(apps: Path, tmp_path: Pa
 
 @pytest.mark.slow
 @pytest.mark.parametrize("left", ["known-0123456789abcdef.units", "scan.kept", "building"])
-def test_what_a_scan_leaves_when_it_ends_early_is_no_hindrance(left: str, apps: Path, tmp_path: Path) -> None:
+def test_a_scan_replaces_the_files_of_one_that_ended_early(left: str, apps: Path, tmp_path: Path) -> None:
     place = tmp_path / "c" / left
     place.parent.mkdir()
     if left == "building":
@@ -286,7 +288,9 @@ FOREIGN = ["apps/mine.apk.txt", "sources/0000.parquet", "building/house.txt"]
 
 
 @pytest.mark.parametrize("name", FOREIGN)
-def test_a_folder_named_as_a_part_of_a_catalog_is_left_alone(name: str, apps: Path, tmp_path: Path) -> None:
+def test_a_folder_with_foreign_files_named_as_parts_of_a_catalog_is_refused(
+    name: str, apps: Path, tmp_path: Path
+) -> None:
     foreign = tmp_path / "c" / name
     foreign.parent.mkdir(parents=True)
     foreign.write_text("important")
@@ -313,7 +317,9 @@ def test_a_foreign_file_in_a_catalog_is_reported(name: str, begun: str, apps: Pa
 
 
 @pytest.mark.parametrize("content", [b"my own log\n", b'{"step": 1}\n{"step": 2}\n', b"no line"])
-def test_a_file_that_is_only_called_as_the_log_stays(content: bytes, apps: Path, tmp_path: Path) -> None:
+def test_a_foreign_file_with_the_name_of_the_log_is_not_removed(
+    content: bytes, apps: Path, tmp_path: Path
+) -> None:
     log = tmp_path / "c" / LOG_FILE
     log.parent.mkdir()
     log.write_bytes(content)
@@ -410,7 +416,9 @@ def test_rows_are_made_as_they_are_taken(catalog: Catalog) -> None:
         assert [row[0] for row in itertools.islice(answered.rows, 30_000)] == list(range(30_000))
 
 
-def test_people_see_first_rows_programs_all(catalog: Catalog, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_terminal_shows_the_first_rows_and_json_has_all(
+    catalog: Catalog, capsys: pytest.CaptureFixture[str]
+) -> None:
     where = ["--catalog", str(catalog.folder)]
     sql = "SELECT range AS n FROM range(2500)"
     assert run(["catalog", "sql", sql, *where]) == 0
@@ -462,7 +470,7 @@ def test_a_query_that_fails_at_a_value_has_no_hint_at_tables(catalog: Catalog) -
     assert raised.value.hint is None
 
 
-def test_a_time_with_a_zone_is_had_as_text(catalog: Catalog) -> None:
+def test_a_time_with_a_zone_is_answered_as_text(catalog: Catalog) -> None:
     columns, rows = answer_of(catalog, "SELECT CAST(now() AS VARCHAR) AS time")
     assert (columns, len(rows)) == ((("time", "VARCHAR"),), 1)
     if importlib.util.find_spec("pytz") is None:

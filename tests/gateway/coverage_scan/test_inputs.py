@@ -69,7 +69,9 @@ def test_an_absolute_path_is_called_by_its_last_part(apps: Path) -> None:
     assert names(apps / "agent.apk") == ["agent.apk"]
 
 
-def test_a_file_is_there_once_and_two_of_one_name_have_two_names(apps: Path, tmp_path: Path) -> None:
+def test_a_file_named_twice_is_one_input_and_two_files_of_one_name_have_two_names(
+    apps: Path, tmp_path: Path
+) -> None:
     (tmp_path / "agent.apk").write_bytes(b"")
     assert names(apps / "agent.apk", apps / "agent.apk") == ["agent.apk"]
     assert names(apps / "agent.apk", tmp_path / "agent.apk") == ["agent.apk", "agent.apk (2)"]
@@ -352,7 +354,7 @@ def test_a_scheme_that_nobody_knows_is_an_error() -> None:
         list_inputs(["gopher://example/x"])
 
 
-def test_an_input_survives_its_journey() -> None:
+def test_an_input_is_the_same_after_its_way_to_a_worker() -> None:
     item = Item("a", "app", "/a.apk", (("b", "/b.apk"),))
     assert Item.from_json(item.as_json()) == item
 
@@ -489,7 +491,7 @@ def test_a_lone_split_is_reported_and_one_next_to_its_base_is_not(scan: Scan, tm
 
 
 @pytest.mark.slow
-def test_a_second_scan_says_how_much(scan: Scan, apps: Path) -> None:
+def test_a_second_scan_reports_how_much_it_read(scan: Scan, apps: Path) -> None:
     done = scan(apps)
     assert (done.code, "known already" not in done.err) == (0, True)
     done = scan(apps)

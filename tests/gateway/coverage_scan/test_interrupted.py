@@ -232,7 +232,7 @@ def process_ids(pool: ProcessPool) -> list[int]:
 
 
 @pytest.mark.slow
-def test_a_worker_that_ended_itself_for_want_of_work_costs_no_input_a_try(tmp_path: Path) -> None:
+def test_a_worker_that_ended_idle_counts_as_no_failed_try_of_an_input(tmp_path: Path) -> None:
     path = tmp_path / "a.apk"
     path.write_bytes(filler_package(2))
     worker = StandingWorker(PoolSettings(work="gateway.coverage_scan.hostile_work:fragile"))

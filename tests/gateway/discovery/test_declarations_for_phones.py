@@ -8,12 +8,13 @@ import pytest
 from device_shim.shim_builder.built_samples import KEY
 from droidgate.cli.devices.run_discover import discovery_page
 from droidgate.cli.output.pages import Line, Table
-from droidgate.sources import application_from_tree, read_source
+from droidgate.sources import read_source
 from droidgate.sources.callability import callability_of
 from droidgate.sources.phone_source import InstalledApp, PhoneReading
 from droidgate_android.apk.apk_application import read_application
 from droidgate_android.apk.pack import pack_project
 from droidgate_android.apk.reader import open_apk
+from droidgate_android.projects.android_project import application_from_tree
 from droidgate_mappings.formats.application import Application, Component, IntentFilter, Resources
 from droidgate_mappings.formats.format import Reading, load_formats
 from droidgate_mappings.formats.installed import (

@@ -20,7 +20,7 @@ def project(tmp_path: Path) -> Path:
     return copy_module("pdf-tool", tmp_path)
 
 
-def test_it_shows_a_diff_and_writes_nothing(droidgate: Runner, project: Path) -> None:
+def test_migrate_shows_a_diff_and_writes_nothing(droidgate: Runner, project: Path) -> None:
     before = files_of(project)
     run = droidgate("migrate", CLOCK, "--to", "appfunctions", "--into", project)
     assert run.code == 0
@@ -32,7 +32,7 @@ def test_it_shows_a_diff_and_writes_nothing(droidgate: Runner, project: Path) ->
     assert files_of(project) == before
 
 
-def test_it_writes_once(droidgate: Runner, project: Path) -> None:
+def test_migrate_with_write_writes_and_a_second_run_changes_nothing(droidgate: Runner, project: Path) -> None:
     arguments = ("migrate", CLOCK, "--to", "appfunctions", "--into", project, "--write", "--details")
     first = droidgate(*arguments)
     assert first.code == 0
@@ -47,7 +47,7 @@ def test_it_writes_once(droidgate: Runner, project: Path) -> None:
 
 
 @pytest.mark.slow
-def test_the_diff_can_be_applied(project: Path, tmp_path: Path) -> None:
+def test_the_diff_that_migrate_shows_can_be_applied(project: Path, tmp_path: Path) -> None:
     twin = copy_module("pdf-tool", tmp_path / "twin")
     shown = run_process("migrate", CLOCK, "--to", "mobile-mcp", "--into", project)
     assert shown.code == 0
@@ -59,7 +59,7 @@ def test_the_diff_can_be_applied(project: Path, tmp_path: Path) -> None:
     assert files_of(twin) == files_of(project)
 
 
-def test_json_is_as_its_schema_says(droidgate: Runner, project: Path) -> None:
+def test_the_json_of_migrate_fits_its_schema(droidgate: Runner, project: Path) -> None:
     document = droidgate.document("migrate", CLOCK, "--to", "mmcp+draft", "--into", copy_of_clock(project))
     assert document["schema"] == "droidgate.migration/2"
     assert document["written"] is False
@@ -72,7 +72,7 @@ def copy_of_clock(project: Path) -> Path:
     return copy_module("clock-in", project.parent)
 
 
-def test_findings_over_the_threshold_stop_it(droidgate: Runner, project: Path) -> None:
+def test_findings_at_the_threshold_keep_migrate_from_writing(droidgate: Runner, project: Path) -> None:
     before = files_of(project)
     run = droidgate(
         "migrate", CLOCK, "--to", "mmcp+broadcast", "--into", project, "--write", "--fail-on", "moved"
@@ -90,7 +90,7 @@ def test_findings_over_the_threshold_stop_it(droidgate: Runner, project: Path) -
     (("--to", "mmcp", "--into", "PROJECT", "--package", "not a package"), 2, "not a Java package"),
     (("--to", "mmcp", "--into", "PROJECT", "--language", "cobol"), 2, "cobol"),
 ], ids=str)  # fmt: skip
-def test_what_is_wrong_is_one_line_with_a_hint(
+def test_a_mistake_in_a_migration_is_one_line_with_a_hint(
     droidgate: Runner, project: Path, tmp_path: Path, arguments: tuple[str, ...], code: int, message: str
 ) -> None:
     (tmp_path / "empty").mkdir()
@@ -103,7 +103,7 @@ def test_what_is_wrong_is_one_line_with_a_hint(
     assert hint.startswith("hint: ")
 
 
-def test_one_provider_at_a_time(droidgate: Runner, project: Path) -> None:
+def test_several_providers_in_a_source_have_to_be_chosen_from(droidgate: Runner, project: Path) -> None:
     run = droidgate("migrate", sample_apps_directory() / "notes", "--to", "mobile-mcp", "--into", project)
     assert run.code == 2
     assert run.err.startswith("error: 2 providers are in it\nhint: choose with --provider")
@@ -143,7 +143,9 @@ def test_a_provider_without_a_component_is_chosen_by_its_file_and_keeps_types_of
     assert "dev.shared.Note" in json.dumps(tool["outputSchema"])
 
 
-def test_several_providers_repeat_the_option(droidgate: Runner, tree: Path, tmp_path: Path) -> None:
+def test_several_providers_are_chosen_by_repeating_the_option(
+    droidgate: Runner, tree: Path, tmp_path: Path
+) -> None:
     both = ("--provider", "NotesService", "--provider", "Notes.kt")
     assert droidgate("convert", tree, "--to", "mcp", "-o", tmp_path / "out", *both).code == 0
     assert len(json.loads((tmp_path / "out/fidelity.json").read_text())["conversions"]) == 2

@@ -111,7 +111,9 @@ def test_every_problem_has_a_fix(device: Device, answering: FakeShim) -> None:
     assert all(item.fix for item in found.values() if item.state == "problem")
 
 
-def test_what_is_well_is_ok(device: Device, answering: FakeShim) -> None:
+def test_checks_of_a_working_shim_are_ok_but_for_those_of_functions(
+    device: Device, answering: FakeShim
+) -> None:
     status_with(answering, access=dict.fromkeys(STATUS["access"], True), grants=STATUS["grants"][1:])
     found = states(device)
     assert functions(device, holder()).state == "ok"
@@ -143,7 +145,7 @@ def test_one_app_calls_the_functions_of_all_shims_or_the_fix_is_reported(
     assert functions(device).state == "not-needed"
 
 
-def test_one_that_another_key_signed_is_a_problem(
+def test_a_caller_of_functions_that_another_key_signed_is_a_problem(
     device: Device, answering: FakeShim, facts: dict[str, ShimFacts]
 ) -> None:
     listed = f"{PACKAGES}package:/data/app/z/base.apk={SHIM_PACKAGE} versionCode:1 uid:10003\n"

@@ -59,7 +59,7 @@ class Reached:
         """Install the shim of one app and return what talks to it."""
         built = self.shim_of(package)
         facts = facts_of(built, self.key.digest)
-        done = install_shim(self.place, facts, built.apk, file_name=built.file_name, any_app=None)
+        done = install_shim(self.place, facts, built.apk, file_name=built.file_name)
         assert done.works, done.steps
         return self.place.client(built.application_id)
 
@@ -165,7 +165,7 @@ def test_the_bare_shim_asks_a_broadcast_app_and_is_gone_again(reached: Reached) 
 def test_the_bare_shim_that_is_there_stays(reached: Reached) -> None:
     bare = build_bare_shim(reached.key)
     facts = facts_of(bare, reached.key.digest)
-    done = install_shim(reached.place, facts, bare.apk, file_name=bare.file_name, any_app=None)
+    done = install_shim(reached.place, facts, bare.apk, file_name=bare.file_name)
     assert done.works
     (found,) = [
         installed_shim

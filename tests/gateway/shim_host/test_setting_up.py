@@ -23,6 +23,7 @@ from droidgate.shims.installation_steps import (
     OVERLAY,
     Installation,
     Step,
+    allow_any_app,
     install_shim,
     set_up_access,
     set_up_shim,
@@ -140,19 +141,23 @@ def facts(build: str) -> ShimFacts:
     return ShimFacts(APPLICATION_ID, build, ("createNote",), frozenset({"mobile-mcp"}), ("a.b",), SIGNER)
 
 
+def set_up_and_allow(place: ShimPlace, shim: ShimFacts, *, any_app: bool | None) -> Installation:
+    return allow_any_app(place, shim, set_up_shim(place, shim), any_app=any_app)
+
+
 def test_an_installation_s_command_can_be_typed(device: Device, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(installation_steps, "install_apks", lambda *_, **__: None)
     name = "my shim; (1).apk"
-    done = install_shim(ShimPlace(device, 0, "24"), facts("ef" * 32), b"", file_name=name, any_app=None)
+    done = install_shim(ShimPlace(device, 0, "24"), facts("ef" * 32), b"", file_name=name)
     assert shlex.split(done.steps[0].command or "")[-1] == name
 
 
 def test_another_build_than_the_one_that_was_installed_does_not_work(device: Device, shim: FakeShim) -> None:
     shim.methods["grant"] = lambda _: {"grant": STATUS["grants"][0]}
     place = ShimPlace(device, 0, "24")
-    good = set_up_shim(place, facts(STATUS["build"]), any_app=True)
+    good = set_up_and_allow(place, facts(STATUS["build"]), any_app=True)
     assert (good.works, outcomes(list(good.steps))[GRANT]) == (True, "done")
-    other = set_up_shim(place, facts("ef" * 32), any_app=True)
+    other = set_up_and_allow(place, facts("ef" * 32), any_app=True)
     assert (other.works, outcomes(list(other.steps))[HANDSHAKE]) == (False, "refused")
     assert GRANT not in outcomes(list(other.steps))
 
@@ -165,7 +170,7 @@ def test_who_may_call_changes_only_by_a_yes_or_a_no(
 ) -> None:
     shim.methods["grant"] = lambda _: {"grant": STATUS["grants"][0]}
     shim.methods["revoke"] = lambda _: {"revoked": 0}
-    set_up_shim(ShimPlace(device, 0, "24"), facts(STATUS["build"]), any_app=message)
+    set_up_and_allow(ShimPlace(device, 0, "24"), facts(STATUS["build"]), any_app=message)
     assert [method for method, _ in shim.calls if method in {"grant", "revoke"}] == asked
 
 
@@ -256,7 +261,7 @@ def test_only_app_functions_on_a_phone_that_has_them_need_it(phone: Phone) -> No
     assert not needs_identity(phone.place(36), [])
 
 
-def test_it_is_installed_and_started_once_for_all_shims(phone: Phone) -> None:
+def test_the_app_that_calls_functions_is_installed_and_started_once_for_all_shims(phone: Phone) -> None:
     done = set_up_identity(phone.place(), [SHIM, SECOND], KEY)
     assert outcomes_of(done) == {INSTALL: "done", LEND: "done"}
     assert done.works
@@ -265,7 +270,7 @@ def test_it_is_installed_and_started_once_for_all_shims(phone: Phone) -> None:
     assert "am force-stop dev.droidgate.shim" in done.steps[-1].why
 
 
-def test_what_runs_already_is_neither_installed_nor_started_again(phone: Phone) -> None:
+def test_an_app_that_calls_functions_and_runs_is_neither_installed_nor_started_again(phone: Phone) -> None:
     phone.installed[SHIM_PACKAGE] = BARE_FACTS
     phone.runs = True
     for key in (KEY, None):
@@ -281,7 +286,7 @@ def test_after_a_restart_it_is_started_again(phone: Phone) -> None:
     assert outcomes_of(done) == {INSTALL: "not-needed", LEND: "done"}
 
 
-def test_one_of_another_version_is_replaced(phone: Phone) -> None:
+def test_an_app_that_calls_functions_of_another_version_is_replaced(phone: Phone) -> None:
     phone.installed[SHIM_PACKAGE] = replace(BARE_FACTS, build="0" * 64)
     phone.runs = True
     assert outcomes_of(set_up_identity(phone.place(), [SHIM], KEY))[INSTALL] == "done"
@@ -297,7 +302,9 @@ def test_the_shim_of_several_apps_calls_for_the_others_too(phone: Phone) -> None
 @pytest.mark.parametrize(
     "kept", [replace(BARE_FACTS, signer=OTHER.digest), None], ids=["other key", "no shim"]
 )
-def test_one_that_another_key_signed_stays_with_a_fix_reported(phone: Phone, kept: ShimFacts | None) -> None:
+def test_an_app_that_calls_functions_signed_by_another_key_stays_with_a_fix_reported(
+    phone: Phone, kept: ShimFacts | None
+) -> None:
     phone.installed[SHIM_PACKAGE] = kept
     done = set_up_identity(phone.place(), [SHIM], KEY)
     assert (outcomes_of(done), done.works) == ({INSTALL: "refused"}, False)
@@ -325,7 +332,7 @@ def test_an_instrumentation_that_does_not_run_is_reported(phone: Phone) -> None:
     assert done.works
 
 
-def test_on_17_it_alone_is_listed_as_an_agent(phone: Phone) -> None:
+def test_on_android_17_only_the_app_that_calls_functions_is_listed_as_an_agent(phone: Phone) -> None:
     phone.shim.outputs["cmd app_function"] = Answer(HELP_37.encode())
     set_up_identity(phone.place(37), [SHIM, SECOND], KEY)
     assert phone.commands() == [
@@ -354,7 +361,7 @@ def test_a_refusal_to_lend_is_a_record_with_androids_words(
     assert step.command is not None
 
 
-def test_it_goes_with_the_last_shim_that_calls_app_functions(phone: Phone) -> None:
+def test_the_app_that_calls_functions_is_removed_with_the_last_shim_that_needs_it(phone: Phone) -> None:
     phone.installed = {SHIM_PACKAGE: BARE_FACTS, SECOND.application_id: SECOND}
     assert release_identity(phone.place(), {KEY.digest}) is None
     phone.installed = {SHIM_PACKAGE: BARE_FACTS, SHIM.application_id: None}
@@ -403,7 +410,7 @@ def installed(package: str, *routes: str, build: str = "1", name: str | None = N
     return InstalledShim(name or PREFIX + package, Status.model_validate(reported))
 
 
-def test_what_came_changed_went_and_stayed_is_distinguished() -> None:
+def test_apps_that_came_changed_went_or_stayed_are_planned_apart() -> None:
     present = [installed("a.same", "x"), installed("a.changed", "x", "y"), installed("a.went", "x")]
     expected = [built("a.same", "x"), built("a.changed", "x", "z", build="2"), built("a.came", "x")]
     changes = {
@@ -462,7 +469,7 @@ def test_who_calls_for_others_is_planned(kept: ShimFacts | None, kind: str, *, i
     assert (change.kind, change.application_id, change.built) == (kind, "dev.droidgate.shim", BARE_SHIM)
 
 
-def test_who_calls_app_functions_for_nobody_goes_unless_that_is_unclear() -> None:
+def test_an_app_that_calls_functions_for_no_shim_is_removed_unless_that_is_unclear() -> None:
     change = plan_identity(INSTALLED, None, is_installed=True, is_lending=True)
     assert change is not None
     assert (change.kind, change.built) == ("went", None)

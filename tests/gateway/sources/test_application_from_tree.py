@@ -9,13 +9,13 @@ from typing import Any
 import pytest
 
 from adapters.apk_reading.built_apks import apk_of
-from droidgate.sources.android_project import application_from_tree
 from droidgate.sources.linting import NearNames, check_reading
 from droidgate.sources.source_results import Providers
-from droidgate.sources.text_manifest import is_manifest
 from droidgate_android.apk.apk_application import read_application
 from droidgate_android.apk.pack import pack_project
 from droidgate_android.apk.reader import open_apk
+from droidgate_android.projects.android_project import application_from_tree
+from droidgate_android.projects.text_manifest import is_manifest
 from droidgate_mappings.formats.application import Application, Component, IntentFilter, MetaValue, Query
 from droidgate_mappings.formats.component_reading import read_access, report_unknown_attributes
 from droidgate_mappings.formats.format import Format, load_formats
@@ -463,7 +463,7 @@ def test_meta_data_that_resembles_one_of_a_protocol_is_a_warning(name: str) -> N
     assert [finding.message.split()[4] for finding in near_names(service_of(meta_data=name))] == ["meta-data"]
 
 
-def test_each_name_is_named_once() -> None:
+def test_a_name_nearly_that_of_a_protocol_is_reported_once() -> None:
     assert len(near_names(service_of(action="mobile.mcp.service") * 2)) == 1
 
 
@@ -482,7 +482,7 @@ def test_a_name_that_a_protocol_has_is_right(format_: object) -> None:
     "com.example.SERVICE",
     f"mobile.mcp.SERVICE{'x' * 300}",
 ], ids=lambda name: name[:40])  # fmt: skip
-def test_other_names_are_none_of_a_protocol(name: str) -> None:
+def test_a_name_unlike_those_of_protocols_is_not_reported(name: str) -> None:
     assert near_names(service_of(action=name, meta_data=name)) == []
 
 

@@ -16,12 +16,14 @@ from typing import Any
 import pytest
 from hypothesis import given, strategies as st
 
+from adapters.mobile_mcp.test_read_application import TWO_FILES, UNREADABLE, WHOLE
+from adapters.mobile_mcp.tools import manifest as mobile_mcp_manifest
 from droidgate.cli.output.json_output import json_value
 from droidgate.sources import Providers, folder_files, packed_folders, read_source
 from droidgate.sources.build_layout import BUILD_STATEMENT_UNREAD, PROJECT_NOT_MERGED
 from droidgate.sources.file_reader import UNREFERENCED_DESCRIPTOR
 from droidgate.sources.linting import check_reading
-from droidgate.sources.manifest_merge import UNKNOWN_NAMESPACE
+from droidgate_android.projects.manifest_merge import UNKNOWN_NAMESPACE
 from droidgate_mappings.formats.format import find_format
 from droidgate_mappings.model.capability import Capability, Place, Provider
 from droidgate_mappings.model.errors import BudgetError, InputError, UsageError
@@ -852,7 +854,9 @@ class TestArchives:
         ("cut.tar", tarfile.TarInfo("x").tobuf()[:300], "the archive cannot be unpacked: "),
         ("text.zip", b"tools a", None),
     ])  # fmt: skip
-    def test_what_is_no_archive_says_so(self, name: str, data: bytes, message: str | None) -> None:
+    def test_a_file_that_is_not_an_archive_is_an_error_that_says_so(
+        self, name: str, data: bytes, message: str | None
+    ) -> None:
         Path(name).write_bytes(data)
         if message is None:
             assert read(name).providers
@@ -908,7 +912,7 @@ class TestRevisions:
         git("commit", "--quiet", "--message=first")
         git("config", "filter.other.smudge", "touch ran; cat")
 
-    def test_it_is_read_as_its_folder_was(self) -> None:
+    def test_a_git_revision_is_read_as_its_folder_was(self) -> None:
         before = [(*facts, place.replace("app/", "git:HEAD:app/", 1)) for *facts, place in found("app")]
         Path("app/one.json").write_text("tools new")
         shutil.rmtree("app/app")
@@ -1029,3 +1033,13 @@ def test_a_broken_document_of_discover_is_an_error(document: dict[str, Any]) -> 
     write_tree(Path(), {"d.json": json.dumps({"schema": "droidgate.discover/1", **document})})
     with pytest.raises(InputError, match="does not list providers"):
         read_source("d.json")
+
+
+def test_a_named_manifest_gives_what_can_be_read_and_says_the_rest(tmp_path: Path) -> None:
+    main = tmp_path / "app" / "src" / "main"
+    text = mobile_mcp_manifest(UNREADABLE, WHOLE)
+    write_tree(main, {"AndroidManifest.xml": text, **TWO_FILES})
+    for source in (tmp_path, main / "AndroidManifest.xml"):
+        reading = read_source(str(source))
+        assert [item.component for item in reading.providers if item.component] == [".LampService"]
+        assert any("<tools>" in problem.message for problem in reading.problems)

@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 from droidgate.sources import read_source
-from droidgate.sources.android_project import application_from_tree
-from droidgate.sources.resources import SourceResources, SourceSet
-from droidgate.sources.text_manifest import is_manifest
+from droidgate_android.projects.android_project import application_from_tree
+from droidgate_android.projects.resources import SourceResources, SourceSet
+from droidgate_android.projects.text_manifest import is_manifest
 from droidgate_mappings.formats.application import Application
 from droidgate_mappings.formats.format import load_formats
 from droidgate_phone.apps.sample_apps import sample_apps_directory

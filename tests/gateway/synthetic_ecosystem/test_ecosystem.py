@@ -1,12 +1,8 @@
 """A thousand made-up apps: what they are, and that a scan with two processes finds what was put in."""
 
 import importlib
-import json
 import shutil
 import subprocess
-import sys
-import zipfile
-from collections import Counter
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -19,15 +15,12 @@ from gateway.coverage_scan.catalogs import ask, scan_into
 from gateway.synthetic_ecosystem.ecosystem import (
     PART,
     READ,
-    TRUTH_FILE,
     UNREADABLE,
     Expected,
     make_ecosystem,
-    make_files,
     read_truth,
 )
-from gateway.synthetic_ecosystem.names import SHARED_VERBS, Names
-from requirements_of_tests import CHECKOUT, require
+from requirements_of_tests import require
 
 _DECLARED = """
 SELECT s.source, p.protocol || '+' || p.dialect,
@@ -139,35 +132,6 @@ def test_apps_that_hide_letters_are_marked(catalog: Catalog, truth: list[Expecte
 
 
 @pytest.mark.slow
-def test_two_in_a_hundred_are_broken_and_one_is_hostile_in_every_way(truth: list[Expected]) -> None:
-    seen = Counter(item.kind for item in truth)
-    broken = {kind: count for kind, count in seen.items() if kind.startswith("broken: ")}
-    hostile = ("inflating manifest", "words against models", "wild counts", "climbing names")
-    assert (len(broken), sum(broken.values())) == (4, 20)
-    assert sum(seen[kind] for kind in hostile) == 10
-    assert all(seen[kind] >= 2 for kind in hostile)
-
-
-@pytest.mark.slow
-def test_sizes_are_spread_up_to_fifty_megabytes_and_twenty_thousand_entries(ecosystem: Path) -> None:
-    sizes = sorted(path.stat().st_size for path in ecosystem.rglob("*.apk"))
-    assert sizes[-1] > 50 * 1024 * 1024
-    assert sizes[len(sizes) // 2] < 200_000
-    assert len({size.bit_length() for size in sizes}) >= 10
-    with zipfile.ZipFile(ecosystem / "apks/0000/app000250.apk") as archive:
-        assert len(archive.namelist()) > 20_000
-
-
-@pytest.mark.slow
-def test_some_paths_are_shortened_and_still_found(ecosystem: Path, truth: list[Expected]) -> None:
-    shortened = [item for item in truth if "short paths" in item.kind]
-    assert len(shortened) >= 3
-    for item in shortened:
-        with zipfile.ZipFile(ecosystem / item.file) as archive:
-            assert not [name for name in archive.namelist() if name.startswith("res/xml/")]
-
-
-@pytest.mark.slow
 def test_a_folder_of_made_up_apps_is_read_as_what_was_put_in(tmp_path: Path) -> None:
     make_ecosystem(60, seed=11, folder=tmp_path)
     truth, reading = list(read_truth(tmp_path)), read_source(str(tmp_path / "apks"))
@@ -184,50 +148,6 @@ def test_a_folder_of_made_up_apps_is_read_as_what_was_put_in(tmp_path: Path) -> 
     assert sorted(str(item.package) for item in reading.applications) == packages
     refused = sorted(Path(str(problem.place).partition("!")[0]).name for problem in reading.problems)
     assert refused == sorted(Path(item.file).name for item in truth if item.outcome == UNREADABLE) != []
-
-
-def test_the_same_seed_makes_the_same_bytes_and_another_seed_others() -> None:
-    first, again, other = ([made.data for made in make_files(3, seed)] for seed in (5, 5, 6))
-    assert first == again
-    assert not set(first) & set(other)
-
-
-def test_names_share_verbs_as_zipf_has_it() -> None:
-    names = Names(1)
-    made = [names.capability() for _ in range(4_000)]
-    counted = Counter(item.verb for item in made if item.verb_is_shared)
-    assert sum(counted.values()) / len(made) >= 0.3
-    usual = [counted[verb] for verb in SHARED_VERBS]
-    assert usual[0] > 3 * usual[9] > 0
-    words = Counter(item.noun for item in made)
-    assert words.most_common(1)[0][1] > 100
-    assert sum(count == 1 for count in words.values()) > 500
-
-
-def test_the_script_writes_apks_and_the_truth(tmp_path: Path) -> None:
-    folder = tmp_path / "made"
-    script = CHECKOUT / "scripts/make_ecosystem"
-    command = [sys.executable, str(script), "3", "--seed", "4", "-o", str(folder)]
-    run = subprocess.run(command, capture_output=True, text=True, check=True)
-    assert run.stdout == ""
-    lines = [json.loads(line) for line in (folder / TRUTH_FILE).read_text().splitlines()]
-    assert [(folder / line["file"]).stat().st_size for line in lines] == [line["size"] for line in lines]
-
-
-def test_the_script_goes_on_with_the_python_of_the_checkout_or_says_how_to_get_it(tmp_path: Path) -> None:
-    script = tmp_path / "scripts/make_ecosystem"
-    script.parent.mkdir()
-    shutil.copy(CHECKOUT / "scripts/make_ecosystem", script)
-    command = [sys.executable, "-I", "-S", str(script), "3", "-o", str(tmp_path / "made")]  # no site packages
-    run = subprocess.run(command, capture_output=True, text=True, check=False)
-    assert run.returncode == 1
-    assert run.stderr == "error: this Python has no droidgate\nhint: `make demo` installs it into .venv\n"
-    python = tmp_path / ".venv/bin/python"
-    python.parent.mkdir(parents=True)
-    python.write_text('#!/bin/sh\necho "$@"\n')
-    python.chmod(0o755)
-    run = subprocess.run(command, capture_output=True, text=True, check=True)
-    assert run.stdout == f"{script} 3 -o {tmp_path / 'made'}\n"
 
 
 @pytest.mark.slow

@@ -97,7 +97,7 @@ def test_the_death_of_an_agent_ends_its_calls(world: World, capability: str) -> 
     assert outputs_of(world.ask(capability, {"how": "well"})) == {"result": "did well"}
 
 
-def test_the_window_of_a_call_closes_with_its_agent(world: World) -> None:
+def test_the_window_of_a_call_closes_when_its_agent_dies(world: World) -> None:
     world.allow_screens()
     world.show_agent()
     begin(world, "screen", "silent")
@@ -215,7 +215,7 @@ def test_a_plain_start_that_android_refuses_is_unavailable(world: World) -> None
 
 
 @pytest.mark.parametrize("sdk", ["26", "33"], ids="API {}".format)
-def test_on_older_releases_too(sdk: str) -> None:
+def test_a_plain_start_is_plain_before_android_14_too(sdk: str) -> None:
     world = make_world(sdk=sdk)
     world.show_agent()
     world.system.uid_states.idle_whitelist.update({SHIM, TOOL})

@@ -194,7 +194,7 @@ class TestCompiledXml:
         assert text.count("\n") == (line - 1 if 1 < line <= 65_535 else 0)
 
     @pytest.mark.parametrize("name", ["", "a b", "a=b", "<", "1", "a\0", "\ufffe", "x='"], ids=repr)
-    def test_names_that_cannot_are_in_xml_are_an_error(self, name: str) -> None:
+    def test_names_that_xml_cannot_hold_are_an_error(self, name: str) -> None:
         for root in (Node(name), Node("a", {name: "x"})):
             with pytest.raises(InputError, match="is not allowed in XML"):
                 render_xml(parse_binary_xml(axml(root)), str, path="x")

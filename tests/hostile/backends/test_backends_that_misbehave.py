@@ -128,7 +128,7 @@ def test_an_app_that_is_silent_as_a_whole_ends_in_a_timeout(still: World) -> Non
         assert token_of(still.ask(capability, {"how": "well"})) == "timeout"
 
 
-def test_an_app_that_answers_thrice_is_reported_that_the_call_is_over(world: World) -> None:
+def test_of_three_answers_of_an_app_the_agent_gets_one(world: World) -> None:
     answers: list[str] = []
     context = world.system.app_context(AGENT)
     binding = context.bind_service(

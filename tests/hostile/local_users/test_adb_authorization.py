@@ -468,7 +468,9 @@ def test_the_user_is_served_next_to_it(
         assert client.ask(b"host:version") == "0029"
 
 
-def test_who_is_gone_already_is_nobody(served_phone: VirtualPhone, as_stranger: AsStranger) -> None:
+def test_a_client_that_is_gone_already_is_not_served(
+    served_phone: VirtualPhone, as_stranger: AsStranger
+) -> None:
     """A socket without an owner has the user 0, which the phone may run as."""
     port = port_of(served_phone)
     request = b"host:transport-any", b"shell:touch /data/local/tmp/planted"
@@ -529,7 +531,7 @@ class TestUsersOfSockets:
                 assert not local_users.is_from_this_user(accepted)
 
     @pytest.mark.skipif(not IS_ROOT, reason="changes the user, which only root can")
-    def test_a_stranger_s_socket_is_theirs(self, as_stranger: AsStranger) -> None:
+    def test_the_socket_of_another_user_is_that_users(self, as_stranger: AsStranger) -> None:
         with socket.create_server(("127.0.0.1", 0)) as listening:
             own = listening.getsockname()
 

@@ -129,7 +129,9 @@ class TestACrashAtOneCapability:
 
         return crash
 
-    def test_while_it_is_read(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def test_a_crash_while_a_capability_is_read_loses_it_alone(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
         reader = mcp_reader._DocumentReader
         crash = self.crashing(reader.read_tool, lambda _, members, __: str(members["name"]))
         monkeypatch.setattr(reader, "read_tool", crash)
@@ -137,14 +139,18 @@ class TestACrashAtOneCapability:
         assert names == ["good"]
         assert problems == ["a capability is left out: internal error: ValueError: made up"]
 
-    def test_while_its_rows_are_made(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def test_a_crash_while_rows_of_a_capability_are_made_loses_it_alone(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
         crash = self.crashing(mcp_writer._size_of, lambda tool: str(tool["name"]))
         monkeypatch.setattr(mcp_writer, "_size_of", crash)
         names, problems = self.scanned(tmp_path)
         assert names == ["good"]
         assert problems == ['the capability "bad" is left out: internal error: ValueError: made up']
 
-    def test_while_it_is_checked(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def test_a_crash_of_the_linters_loses_their_findings_alone(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
         def crash(*_: object) -> None:
             raise ValueError("made up")
 

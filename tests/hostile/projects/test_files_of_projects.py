@@ -14,10 +14,10 @@ from hypothesis import given, strategies as st
 from counted_work import count_calls
 from droidgate.cli.phone import run_phone_start
 from droidgate.sources import folders
-from droidgate.sources.android_project import application_from_tree
 from droidgate.sources.folder_files import MAX_LEVELS
-from droidgate.sources.text_manifest import is_manifest
+from droidgate_android.projects.android_project import application_from_tree
 from droidgate_android.projects.project_files import read_project_file
+from droidgate_android.projects.text_manifest import is_manifest
 from droidgate_mappings.formats.application import Application, names_pointed_to
 from droidgate_mappings.model.errors import BudgetError, InputError
 from droidgate_mappings.text.xml_text import Element, find_encoding, parse_xml
@@ -342,7 +342,7 @@ def test_many_values_in_many_files_are_read_once(tmp_path: Path, monkeypatch: py
         reads[path] += 1
         return parse_xml(data, path=path)
 
-    monkeypatch.setattr("droidgate.sources.resources.parse_xml", parse_counted)
+    monkeypatch.setattr("droidgate_android.projects.resources.parse_xml", parse_counted)
     (application,) = read(tmp_path).applications
     assert application.components[-1].name == "x"
     assert sorted(Counter(reads.values()).items()) == [(1, 300)]

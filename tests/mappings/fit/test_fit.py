@@ -429,7 +429,7 @@ def test_a_long_chain_of_references_is_followed() -> None:
     assert properties_of(written.input)["value"].type.kind == "object"
 
 
-def test_a_word_that_is_refused_at_the_top_is_carried_below() -> None:
+def test_a_keyword_that_a_target_refuses_at_the_top_is_kept_below() -> None:
     choice = {"anyOf": [{"required": ["a"]}, {"required": ["b"]}]}
     inner = record({"a": optional(string())}, keywords=choice)
     outer = inner.model_copy(update={"properties": {"a": optional(inner)}})

@@ -175,7 +175,7 @@ DIGITS = "0.10000000000000000001"
 
 
 @given(_JSON)
-def test_both_texts_are_read_as_the_value(value: Any) -> None:
+def test_the_canonical_and_the_readable_text_are_read_as_the_same_value(value: Any) -> None:
     assert json.loads(canonical_json(value)) == value
     assert json.loads(readable_json(value)) == value
 

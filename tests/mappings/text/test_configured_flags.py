@@ -1,14 +1,10 @@
 """Booleans by resource qualifier: what a device of each release uses."""
 
-import pytest
 from hypothesis import given, strategies as st
 
-from droidgate_android.apk.resource_qualifiers import compile_qualifier
-from droidgate_mappings.model.errors import InputError
 from droidgate_mappings.text.configured_flags import (
     both_flags,
     differing_values,
-    is_qualifier,
     resolve_flag,
     simplify_flag,
     value_for_qualifier,
@@ -160,16 +156,3 @@ def test_flags_that_no_qualifiers_can_combine_are_false(
 def test_the_orientation_outranks_the_release_where_flags_are_combined() -> None:
     both = both_flags({"": False, "land": True}, {"": True, "v36": False})
     assert both == {"": False, "land": True, "v36": False, "land-v36": False}
-
-
-@pytest.mark.parametrize("text", ["", "land-v36", "b+sr+Latn", "de-rDE", "w600dp-h400dp", "car"])
-def test_a_folder_s_qualifier_is_one(text: str) -> None:
-    assert is_qualifier(text)
-    compile_qualifier(text)
-
-
-@pytest.mark.parametrize("text", ["other-ff", "b+", "v36-land", "land-land", "x_y", "-land"])
-def test_what_no_folder_can_have_is_not_a_qualifier(text: str) -> None:
-    assert not is_qualifier(text)
-    with pytest.raises(InputError):
-        compile_qualifier(text)

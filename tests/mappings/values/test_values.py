@@ -388,7 +388,9 @@ def test_a_pattern_matches_what_pythons_engine_does_where_both_mean_the_same(pat
     ("", "", True),
     ("^(a|b|)$", "", True),
 ])  # fmt: skip
-def test_it_means_what_ecma_262_says_where_engines_differ(pattern: str, text: str, *, expected: bool) -> None:
+def test_a_pattern_means_what_ecma_262_says_where_engines_differ(
+    pattern: str, text: str, *, expected: bool
+) -> None:
     assert compile_pattern(pattern).matches(text) is expected
 
 

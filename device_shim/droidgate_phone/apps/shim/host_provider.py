@@ -28,6 +28,7 @@ from droidgate_phone.common.clocks import Signal
 from droidgate_phone.java.app_values import AndroidError
 from droidgate_phone.java.intents import Bundle, ComponentName, split_uri
 from droidgate_phone.system.behaviour import ContentProvider, Platform
+from droidgate_shim.deadlines import LONGEST_DEADLINE_MS
 from droidgate_shim.engine.authority import ANY_APP
 from droidgate_shim.engine.strict_json import BUILT, parse_strict, write_strict
 
@@ -44,7 +45,7 @@ _CANCELED: Final = "canceled"
 _MALFORMED: Final = " is missing, unknown or of a wrong kind"
 LONGEST_REQUEST: Final = 32 * 1024
 LONGEST_WAIT_MS: Final = 600_000
-USUAL_WAIT_MS: Final = 150_000
+USUAL_WAIT_MS: Final = LONGEST_DEADLINE_MS
 LONGEST_TRACE: Final = 100_000
 """In UTF-16 units: with the response it has to fit into what Binder carries at once."""
 

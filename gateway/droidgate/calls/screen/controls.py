@@ -111,8 +111,8 @@ def find_again(control: Control, before: Sequence[Control], now: Sequence[Contro
         now: All controls of the later dump.
     """
     position = next(place for place, listed in enumerate(before) if listed.id == control.id)
-    found = find_all_again(now, before).get(position)
-    return None if found is None else now[found]
+    position_now = find_all_again(now, before).get(position)
+    return None if position_now is None else now[position_now]
 
 
 def find_all_again(before: Sequence[Control], now: Sequence[Control]) -> dict[int, int]:
@@ -120,14 +120,14 @@ def find_all_again(before: Sequence[Control], now: Sequence[Control]) -> dict[in
 
     A control that is gone, or that could be one of several, is left out.
     """
-    found: dict[int, int] = {}
+    positions: dict[int, int] = {}
     for reach in (0, 1):
         were_alike, alike = _places_by_signs(before, reach), _places_by_signs(now, reach)
         for signs, places in alike.items():
             # Where another has the same sign, one that is gone must not be taken for the one that is left.
             if len(places) == len(were_alike.get(signs, ())) == 1:
-                found.setdefault(places[0], were_alike[signs][0])
-    return found
+                positions.setdefault(places[0], were_alike[signs][0])
+    return positions
 
 
 def _places_by_signs(
@@ -163,10 +163,10 @@ def _read_control(node: Element, number: str) -> Control | None:
 
 
 def _read_rect(bounds: str) -> Rect | None:
-    found = _BOUNDS.fullmatch(bounds)
-    if found is None:
+    match = _BOUNDS.fullmatch(bounds)
+    if match is None:
         return None
-    left, top, right, bottom = (int(number) for number in found.groups())
+    left, top, right, bottom = (int(number) for number in match.groups())
     is_valid = right >= left and bottom >= top and right > 0 and bottom > 0
     return (left, top, right, bottom) if is_valid else None
 

@@ -230,14 +230,14 @@ class ExtensionCall(UfoCall):
             return input_result(action, error="a control_id and a point are given; leave one of them out")
         try:
             with self.state.turn(self.left):
-                found = self.find(control_id, control_name or "")
-                error = self.send(_press(found.now.center, duration))
+                place = self.find(control_id, control_name or "")
+                error = self.send(_press(place.now.center, duration))
         except DroidgateError as problem:
             return input_result(action, error=error_words(problem))
-        info = {**control_info(found.control, with_rect=True), "rect": list(found.now.rect)}
+        info = {**control_info(place.control, with_rect=True), "rect": list(place.now.rect)}
         result: dict[str, Json] = {**input_result(action, error=error), "control_info": info}
-        if control_name not in (None, found.control.name):
-            result["warning"] = name_warning(found.control, control_name or "")
+        if control_name not in (None, place.control.name):
+            result["warning"] = name_warning(place.control, control_name or "")
         return result
 
     def drag(self, start_x: int, start_y: int, end_x: int, end_y: int, duration: int = 1000) -> Json:
@@ -250,12 +250,12 @@ class ExtensionCall(UfoCall):
     def _found(self, snapshot: ScreenSnapshot, matches: Callable[[Control], bool]) -> Json:
         """Return the controls of a screen that match, with ids that a client may use from then on."""
         screen = self.state.give_ids(snapshot)
-        found: list[Json] = [
+        controls: list[Json] = [
             {**control_info(control, with_rect=True), "resource_id": control.sign.resource_id}
             for control in snapshot.controls
             if matches(control)
         ]
-        return {"success": True, "screen": screen, "controls": found}
+        return {"success": True, "screen": screen, "controls": controls}
 
 
 EXTENSION_TOOLS: Final[Mapping[str, Callable[..., Json]]] = {

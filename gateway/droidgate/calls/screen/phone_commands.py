@@ -155,9 +155,9 @@ def read_device_info(device: Device, seconds: float) -> dict[str, str]:
     if not info["sdk_version"] or _SIZE.search(info["screen_size"]) is None:
         raise DeviceOutputError("getprop; wm", "the device does not report its release and screen")
     for line in parts[-1].split("\n"):
-        found = _BATTERY.fullmatch(line)
-        if found is not None:
-            info[f"battery_{found[1]}"] = found[2]
+        match = _BATTERY.fullmatch(line)
+        if match is not None:
+            info[f"battery_{match[1]}"] = match[2]
     return info
 
 
@@ -193,8 +193,8 @@ def find_launcher_activity(device: Device, package: str, seconds: float) -> str 
     """
     intent = ["-a", _MAIN, "-c", _LAUNCHER, "-p", check_package(package), "--user", "current"]
     result = device.run(["cmd", "package", "query-activities", "--components", *intent], deadline=seconds)
-    found = read_components("activities", result.text, result.exit_status, result.error_text)
-    return found[0] if found else None
+    components = read_components("activities", result.text, result.exit_status, result.error_text)
+    return components[0] if components else None
 
 
 def launch_arguments(component: str) -> list[str]:

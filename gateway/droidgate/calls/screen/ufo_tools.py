@@ -194,22 +194,22 @@ class UfoCall:
         action = f"click_control(id={control_id}, name={control_name})"
         try:
             with self.state.turn(self.left):
-                found = self.find(control_id, control_name)
-                point = found.now.center
+                place = self.find(control_id, control_name)
+                point = place.now.center
                 error = self.send(["tap", *map(str, point)])
         except DroidgateError as problem:
             return failure(error_words(problem))
-        name = found.control.name
+        name = place.control.name
         result: dict[str, Json] = {
             "success": not error,
             "action": action,
             "message": f"{'Failed to click' if error else 'Clicked'} control '{name}' at {point}",
-            "control_info": _info(found, with_rect=True),
+            "control_info": _info(place, with_rect=True),
         }
         if error:
             result["error"] = error
         if name != control_name:
-            result["warning"] = f"{name_warning(found.control, control_name)} Clicking control {control_id}."
+            result["warning"] = f"{name_warning(place.control, control_name)} Clicking control {control_id}."
         return result
 
     def type_text(
@@ -219,21 +219,21 @@ class UfoCall:
         try:
             _check_text(text)
             with self.state.turn(self.left):
-                found = self.find(control_id, control_name)
-                self._type(found, text, clear=clear_current_text)
+                place = self.find(control_id, control_name)
+                self._type(place, text, clear=clear_current_text)
         except DroidgateError as problem:
             return failure(error_words(problem))
-        name = found.control.name
-        steps = [f"Clicked control '{name}' at {found.now.center}"]
+        name = place.control.name
+        steps = [f"Clicked control '{name}' at {place.now.center}"]
         if name != control_name:
-            steps.insert(0, f"{name_warning(found.control, control_name)} Using ID {control_id}.")
+            steps.insert(0, f"{name_warning(place.control, control_name)} Using ID {control_id}.")
         if clear_current_text:
             steps.append("Cleared existing text")
         return {
             "success": True,
             "action": action,
             "message": " | ".join([*steps, f"Typed text: '{text}'"]),
-            "control_info": _info(found, with_rect=False),
+            "control_info": _info(place, with_rect=False),
             "typed_by": way_of(text),
         }
 

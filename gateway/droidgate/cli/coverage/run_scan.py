@@ -20,10 +20,10 @@ from droidgate.coverage.scan import ScanOptions, ScanResult, Watcher, scan
 from droidgate.coverage.scan_results import KNOWN, PART
 from droidgate.sources.catalogs.catalog_files import CATALOG_FILE
 from droidgate.sources.catalogs.catalog_rows import LEFT_OUT
-from droidgate.sources.source_paths import printable
 from droidgate_mappings.formats.format import found_by
 from droidgate_mappings.model.capability import Provider
 from droidgate_mappings.model.errors import BudgetError, InputError
+from droidgate_mappings.text.shown_paths import printable
 
 if TYPE_CHECKING:
     from rich.progress import Progress

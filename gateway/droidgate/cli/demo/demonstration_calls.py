@@ -56,6 +56,8 @@ _RETURN_VALUE: Final = "androidAppfunctionsReturnValue"
 
 _Sender: TypeAlias = Callable[[str, Mapping[str, Json]], Json]
 _Check: TypeAlias = Callable[[Json], bool]
+_PlannedCall: TypeAlias = tuple[str, str, Mapping[str, Json], _Sender, _Check]
+"""Agent and app, capability, arguments, how it is made, and whether an answer is right."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,9 +129,7 @@ class DemonstrationCalls:
             if self.details:
                 show([*_describe(shim)])
             name = shim.file_name
-            done = install_shim(
-                self.place, facts_of(shim, self.key.digest), shim.apk, file_name=name, any_app=False
-            )
+            done = install_shim(self.place, facts_of(shim, self.key.digest), shim.apk, file_name=name)
             refused = [step for step in done.steps if step.outcome == "refused"]
             problems += [f"{shim.application_id}: {step.what}: {step.why}" for step in refused]
             if not done.works:
@@ -144,8 +144,10 @@ class DemonstrationCalls:
     def run(self) -> list[str]:
         """Make the calls, show them as a table, and return what was not right."""
         self._prepare()
-        for planned in self._planned():
-            self._make(*planned)
+        day: dict[str, Json] = {"date": _DAY}
+        for calls in (self._before_and_after_the_grants(), self._by_mobile_mcp(day), self._by_others(day)):
+            for planned in calls:
+                self._make(*planned)
         show([_table(self.calls, details=self.details)])
         return [f"{call.pair}: {call.capability}: {call.problem}" for call in self.calls if call.problem]
 
@@ -181,9 +183,7 @@ class DemonstrationCalls:
             problem = "the answer is not what is so"
         self.calls.append(DemonstrationCall(pair, capability, dict(request), answer, spent, problem))
 
-    def _planned(self) -> Iterator[tuple[str, str, Mapping[str, Json], _Sender, _Check]]:
-        """Yield each call: agent and app, capability, arguments, how it is made, what a right answer is."""
-        day: dict[str, Json] = {"date": _DAY}
+    def _before_and_after_the_grants(self) -> Iterator[_PlannedCall]:
         # Without a grant, while the phone asks nobody, a call is refused.
         self._client(NOTES).ask(on=False)
         yield (
@@ -201,6 +201,9 @@ class DemonstrationCalls:
             self._clock_in,
             lambda _answer: self._is_clocked_in({}),
         )
+
+    def _by_mobile_mcp(self, day: dict[str, Json]) -> Iterator[_PlannedCall]:
+        """Yield the calls of a Mobile-MCP agent through shims; what it records is of `day`."""
         yield (
             "Mobile-MCP bound (S0) -> mMCP activity",
             "extract_text",
@@ -247,6 +250,9 @@ class DemonstrationCalls:
                 self._through(TALLY, "S0"),
                 partial(eq, {"player": "Ada", "total": total}),
             )
+
+    def _by_others(self, day: dict[str, Json]) -> Iterator[_PlannedCall]:
+        """Yield the calls of mMCP agents, of Android's shell and of this computer."""
         yield (
             "mMCP activity -> Mobile-MCP",
             "query_clock_in",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from typing import Final
 
 from droidgate.cli.exit_codes import ExitCode
@@ -71,14 +72,16 @@ def install_and_report(options: shim_options.ShimInstall) -> Report:
         UsageError: APKs and apps are named at once.
     """
     request = InstallRequest(
-        tuple(options.sources or ()), tuple(options.apks or ()), options.options.chosen()
+        tuple(options.sources or ()),
+        tuple(options.apks or ()),
+        options.options.chosen(),
+        any_app=options.any_app,
     )
     place = place_of(connect_device(options.serial))
     prepared = prepare_shims(place, request, print_note)
-    any_app = options.any_app
-    if any_app is None and any(item.facts.capabilities for item in prepared.ready):
-        any_app = _ask_for_any_app(prepared.ready)
-    installed = install_prepared(place, request, prepared, any_app=any_app, report=print_note)
+    if request.any_app is None and any(item.facts.capabilities for item in prepared.ready):
+        request = replace(request, any_app=_ask_for_any_app(prepared.ready))
+    installed = install_prepared(place, request, prepared, print_note)
     code = ExitCode.FINDINGS if reaches(installed.findings, options.fail_on) else ExitCode.OK
     return Report(
         lambda: _installed_page(installed, advertised=advertises_functions(options.options)),

@@ -18,6 +18,7 @@ from droidgate.cli.shared_options import (
     VALUES,
     ConversionThreshold,
 )
+from droidgate_shim.deadlines import LONGEST_DEADLINE_MS
 
 if TYPE_CHECKING:
     from droidgate_shim.builder.shims import ShimOptions
@@ -35,7 +36,7 @@ _APP_HELP = "An APK, a container or folder of APKs, a project's folder, or a pho
 
 _MAKING: Final = "How shims are made"
 
-DEADLINE_MS: Final = option("--deadline-ms MS", "How long a call may take", min=1, max=150_000)
+DEADLINE_MS: Final = option("--deadline-ms MS", "How long a call may take", min=1, max=LONGEST_DEADLINE_MS)
 FAIL_ON: Final = option(
     "--fail-on", "Exit with 1 from this level of a finding on; everything is done all the same"
 )

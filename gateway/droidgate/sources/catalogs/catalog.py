@@ -27,7 +27,6 @@ from droidgate.sources.catalogs.catalog_rows import (
 )
 from droidgate.sources.folders import read_bytes
 from droidgate.sources.format_reading import ReadOptions
-from droidgate.sources.source_paths import join_shown, printable
 from droidgate.sources.source_results import Providers
 from droidgate_mappings.formats.format import found_by, load_formats
 from droidgate_mappings.formats.installed import OWN_PREFIX, own_app
@@ -35,6 +34,7 @@ from droidgate_mappings.model.capability import Place, Provider, State
 from droidgate_mappings.model.errors import BudgetError, InputError, UsageError
 from droidgate_mappings.model.findings import Finding, Level, finding_code
 from droidgate_mappings.text.json_text import parse_json
+from droidgate_mappings.text.shown_paths import join_shown, printable
 
 CATALOG_SCHEMA: Final = f"droidgate.catalog/{SCHEMA_VERSION}"
 
@@ -115,10 +115,10 @@ class Catalog:
             UsageError: DuckDB is not installed.
             InputError: the catalog cannot be read.
         """
-        found = self.ask(
+        rows = self.ask(
             f"SELECT DISTINCT unit, package FROM apps WHERE starts_with(package, {quoted(OWN_PREFIX)})"
         )
-        units = {unit for unit, package in found if own_app(package) is not None}
+        units = {unit for unit, package in rows if own_app(package) is not None}
         return replace(self, left_out=tuple(sorted(units)))
 
     def scan_of(self, table: str) -> str:
@@ -492,18 +492,18 @@ class _CatalogReader:
         Raises:
             InputError: a row is not a finding.
         """
-        found: dict[Finding, None] = {}
+        findings: dict[Finding, None] = {}
         names = ("code", "level", "pointer", "message", "hint", "rule", "releases", "variants")
         for source, kind, from_origin, protocol, *values, place in self.ask(_FINDINGS):
             if from_origin != origin or not (protocol is None or protocol in self.protocols):
                 continue
             facts = {**dict(zip(names, values, strict=True)), "source": self._place(source, kind, place)}
             try:
-                found[Finding.model_validate(facts)] = None
+                findings[Finding.model_validate(facts)] = None
             except ValidationError:
                 message = "a row of the catalog does not hold a finding"
                 raise InputError(message, place=self._shown(source), hint=_BROKEN) from None
-        return tuple(found)
+        return tuple(findings)
 
     def problems(self) -> Iterator[InputError]:
         """Yield what the scan could not read, and formats that are not installed."""

@@ -17,12 +17,12 @@ from typing import Any, Final, TypeAlias, TypeVar, get_args, get_origin, get_typ
 
 from pydantic import ValidationError
 
-from droidgate.sources.source_paths import join_shown
 from droidgate_mappings.model.capability import Place
 from droidgate_mappings.model.errors import InputError
 from droidgate_mappings.model.json_values import Json
 from droidgate_mappings.model.types import Frozen
 from droidgate_mappings.text.json_text import WRITTEN, parse_json
+from droidgate_mappings.text.shown_paths import join_shown
 
 _LINE: Final = re.compile(r"(.*):([1-9][0-9]{0,8})", re.DOTALL)
 
@@ -35,8 +35,8 @@ def place_in(source: str, kind: str, place: str) -> Place:
         kind: The source's kind.
         place: The file inside the source, with the line; a descriptor has no files in it.
     """
-    found = _LINE.fullmatch(place)
-    inner, line = (place, None) if found is None else (found[1], int(found[2]))
+    match = _LINE.fullmatch(place)
+    inner, line = (place, None) if match is None else (match[1], int(match[2]))
     if kind == "descriptor" or not inner:
         return Place(path=source, line=line)
     if kind == "code":

@@ -15,6 +15,7 @@ from droidgate_mappings.model.types import Type
 from droidgate_mappings.values.coercion import UnfitValueError, ValueFitter
 from droidgate_mappings.values.failures import CallError, Failure
 from droidgate_mappings.values.patterns import UnsupportedPatternError, compile_pattern
+from droidgate_shim.deadlines import DEFAULT_DEADLINE_MS
 from droidgate_shim.engine.authority import CallLimits, read_policy
 from droidgate_shim.engine.backends import (
     ActivityAnswer,
@@ -27,7 +28,7 @@ from droidgate_shim.engine.backends import (
 from droidgate_shim.engine.engine import Answer, Ask, Drop, Effect, Engine, Send
 from droidgate_shim.engine.open_calls import CallKey, OpenCalls
 from droidgate_shim.engine.rates import Rates
-from droidgate_shim.engine.routes import DEFAULT_DEADLINE_MS, Target, read_route_table
+from droidgate_shim.engine.routes import Target, read_route_table
 from droidgate_shim.engine.strict_json import exact_numbers, parse_strict, write_strict
 
 Outcome = dict[str, Json]

@@ -2,14 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Final
-
-DEVICE_SCHEME: Final = "adb:"
-"""How a source that is a phone begins."""
-
-GIT_SCHEME: Final = "git:"
-"""How a source that is a revision of a Git repository begins."""
-
 
 def printable(path: str) -> str:
     """Return a path as text that can be printed; bytes that are not UTF-8 are shown as escapes."""

@@ -36,7 +36,7 @@ UNKNOWN_NAMESPACE: Final = finding_code(
 FILE_MARK: Final = f"{{urn:droidgate:{secrets.token_hex(16)}}}file"
 """Attribute of a merged element that names the manifest it is from; no manifest can know its name."""
 
-_CLASS_ATTRIBUTES: Final[Mapping[str, tuple[str, ...]]] = {
+CLASS_ATTRIBUTES: Final[Mapping[str, tuple[str, ...]]] = {
     "application": ("name", "backupAgent", "appComponentFactory", "manageSpaceActivity", "zygotePreloadName"),
     "activity": ("name", "parentActivityName"),
     "activity-alias": ("name", "targetActivity", "parentActivityName"),
@@ -44,6 +44,7 @@ _CLASS_ATTRIBUTES: Final[Mapping[str, tuple[str, ...]]] = {
     "receiver": ("name",),
     "provider": ("name",),
 }
+"""Attributes that hold a class name, which the app's namespace completes, of the elements that are merged."""
 _SINGLE: Final = frozenset({"application", "queries", "supports-screens"})
 _UNMERGED: Final = frozenset({"uses-sdk", "instrumentation"})
 """Elements that decide about the build, or belong to tests."""
@@ -108,12 +109,12 @@ class ManifestMerger:
     def _children_of(self, parent: Element) -> _Children:
         # Kept, since an app's elements are looked up once for each library.
         if parent not in self._children:
-            found = _Children()
+            children = _Children()
             for child in child_elements(parent):
-                found.known.setdefault(_key_of(child, self._namespace), child)
+                children.known.setdefault(_key_of(child, self._namespace), child)
                 if child.get(_NODE) == "removeAll":
-                    found.removed.add(str(child.tag))
-            self._children[parent] = found
+                    children.removed.add(str(child.tag))
+            self._children[parent] = children
         return self._children[parent]
 
     def _merge_element(self, above: Element, below: Element, library: LibraryManifest) -> None:
@@ -148,7 +149,7 @@ class ManifestMerger:
                 self._report(above, below, library, message, hint)
 
     def _is_same(self, element: Element, name: str, own: str, value: str) -> bool:
-        if name.removeprefix(ANDROID) in _CLASS_ATTRIBUTES.get(str(element.tag), ()):
+        if name.removeprefix(ANDROID) in CLASS_ATTRIBUTES.get(str(element.tag), ()):
             own = _qualified(own, self._namespace)
         return own == value
 
@@ -188,7 +189,7 @@ def _key_of(element: Element, namespace: str | None) -> _Key:
     name = element.get(_NAME)
     if name is None or tag == "intent-filter":
         return _Key(tag, _content_of(element), is_named=False)
-    return _Key(tag, _qualified(name, namespace) if tag in _CLASS_ATTRIBUTES else name, is_named=True)
+    return _Key(tag, _qualified(name, namespace) if tag in CLASS_ATTRIBUTES else name, is_named=True)
 
 
 def _prepare(library: LibraryManifest, findings: list[Finding]) -> None:
@@ -199,7 +200,7 @@ def _prepare(library: LibraryManifest, findings: list[Finding]) -> None:
             if "${" in str(raw) and len(raw) <= MAX_META_DATA:
                 element.set(key, _PLACEHOLDER.sub(lambda found: values.get(found[1], found[0]), str(raw)))
         element.set(FILE_MARK, library.path)
-        for name in _CLASS_ATTRIBUTES.get(str(element.tag), ()):
+        for name in CLASS_ATTRIBUTES.get(str(element.tag), ()):
             value = element.get(f"{ANDROID}{name}")
             if value is None or not _is_relative(value):
                 continue

@@ -12,7 +12,6 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
-from droidgate.sources.source_paths import join_shown
 from droidgate_mappings.formats.application import MetaValue, TextFile
 from droidgate_mappings.model.capability import Place
 from droidgate_mappings.model.errors import InputError
@@ -26,6 +25,7 @@ from droidgate_mappings.text.aapt_text import (
 )
 from droidgate_mappings.text.configured_flags import MAX_REFERENCES, resolve_flag
 from droidgate_mappings.text.json_text import decode_utf8
+from droidgate_mappings.text.shown_paths import join_shown
 from droidgate_mappings.text.xml_text import Element, child_elements, decode_xml, parse_xml
 
 _TEXT_TYPES: Final = frozenset({"string", "bool", "integer", "color", "dimen", "fraction"})
@@ -131,10 +131,10 @@ class SourceResources:
 
     def read_text(self, reference: str) -> str | None:
         """Return the default-locale text of a resource, None where it is unknown."""
-        found = self._find_end(reference)
-        if found is None or isinstance(found, str):
-            return found
-        kind, text = found
+        end = self._find_end(reference)
+        if end is None or isinstance(end, str):
+            return end
+        kind, text = end
         # Resources.getText coerces a number as getAttributeValue does.
         return read_string_resource(text) if kind == "string" else read_typed_resource(text)
 
@@ -145,10 +145,10 @@ class SourceResources:
             The value, None where it is unknown or of a kind that the package parser passes over. A reference
             to a file gives the path that the file has in the APK, as `TypedValue` does.
         """
-        found = self._find_end(reference)
-        if found is None or isinstance(found, str):
-            return found
-        kind, text = found
+        end = self._find_end(reference)
+        if end is None or isinstance(end, str):
+            return end
+        kind, text = end
         if kind == "string":
             return read_string_resource(text)
         number = number_in(text)
@@ -189,14 +189,14 @@ class SourceResources:
         if key is None:
             return {}
         self._read_values(qualified=True)
-        found: dict[str, bool | str] = {}
+        flags: dict[str, bool | str] = {}
         for qualifier, element in self._by_qualifier.get(key, {}).items():
             text = _inner_text(element)
             flag = boolean_in(text)
             value = reference_in(text) if flag is None else flag
             if value is not None:
-                found[qualifier] = value
-        return found
+                flags[qualifier] = value
+        return flags
 
     def read_array(self, reference: str) -> tuple[str, ...] | None:
         """Return the items of `@array/name`, each a text or a reference, None where there is none."""
@@ -272,10 +272,10 @@ class SourceResources:
 
 def _key_of(reference: str) -> str | None:
     """Return `type/name` of a reference to a resource of the application itself."""
-    found = reference_in(reference)
-    if found is None or found.startswith("@android:"):
+    resource = reference_in(reference)
+    if resource is None or resource.startswith("@android:"):
         return None
-    return re.sub(r"^@(?:[^:/]+:)?", "", found)
+    return re.sub(r"^@(?:[^:/]+:)?", "", resource)
 
 
 def _key_of_value(element: Element) -> str | None:

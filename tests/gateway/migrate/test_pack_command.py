@@ -19,7 +19,7 @@ from requirements_of_tests import require, short_run
 from titled_rows import titled
 
 
-def test_it_says_what_is_packed_who_signed_and_that_nothing_runs(droidgate: Runner, tmp_path: Path) -> None:
+def test_pack_says_what_is_packed_who_signed_and_that_nothing_runs(droidgate: Runner, tmp_path: Path) -> None:
     run = droidgate("pack", module_folder("clock-in/app"), "-o", tmp_path / "app.apk")
     assert run.code == 0, run.err
     with open_apk(tmp_path / "app.apk") as apk:
@@ -31,7 +31,7 @@ def test_it_says_what_is_packed_who_signed_and_that_nothing_runs(droidgate: Runn
     assert "no component can run" in run.out
 
 
-def test_code_goes_in_and_is_not_missed_then(droidgate: Runner, tmp_path: Path) -> None:
+def test_code_given_with_dex_is_packed_and_not_reported_missing(droidgate: Runner, tmp_path: Path) -> None:
     dex = tmp_path / "code.dex"
     dex.write_bytes(b"dex\n038\0" + bytes(100))
     run = droidgate(

@@ -32,51 +32,51 @@ def with_texts(provider: Provider, text: str) -> Provider:
     return provider.model_copy(update={**changes, "capabilities": capabilities})
 
 
-def found_by_writing(provider: Provider, target: str) -> tuple[Finding, ...]:
+def losses_written(provider: Provider, target: str) -> tuple[Finding, ...]:
     item, dialect = targets()[target]
     assert item.write is not None
     return item.write(provider, dialect).findings
 
 
-def found_by_weighing(provider: Provider, target: str) -> tuple[Finding, ...]:
+def losses_found(provider: Provider, target: str) -> tuple[Finding, ...]:
     item, dialect = targets()[target]
     assert item.find_losses is not None
     return item.find_losses(provider, dialect)
 
 
-def assert_weighed_as_written(provider: Provider, target: str) -> None:
-    assert found_by_weighing(provider, target) == found_by_writing(provider, target)
+def assert_losses_found_as_written(provider: Provider, target: str) -> None:
+    assert losses_found(provider, target) == losses_written(provider, target)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("target", TARGETS)
 @given(provider=providers(size=15))
 @settings(max_examples=25)
-def test_weighing_finds_what_writing_finds(target: str, provider: Provider) -> None:
-    assert_weighed_as_written(provider, target)
+def test_find_losses_finds_what_writing_finds(target: str, provider: Provider) -> None:
+    assert_losses_found_as_written(provider, target)
 
 
 @pytest.mark.parametrize("target", TARGETS)
 @pytest.mark.parametrize("text", WILD_TEXTS)
 def test_no_text_of_another_format_can_end_writing(target: str, text: str) -> None:
     for seed in range(4):
-        assert_weighed_as_written(with_texts(random_provider(Random(seed), size=15), text), target)
+        assert_losses_found_as_written(with_texts(random_provider(Random(seed), size=15), text), target)
 
 
 @pytest.mark.parametrize("target", TARGETS)
 @pytest.mark.parametrize("length", [8_000, 40_000])
-def test_what_is_too_long_to_be_written_is_not_weighed(target: str, length: int) -> None:
+def test_a_text_too_long_to_be_written_is_refused_by_find_losses_too(target: str, length: int) -> None:
     provider = with_texts(random_provider(Random(3), size=15), "")
     long = {"description": "x" * length}
     capabilities = tuple(each.model_copy(update=long) for each in provider.capabilities)
     provider = provider.model_copy(update={"capabilities": capabilities, "description": "y" * length})
     try:
-        written = found_by_writing(provider, target)
+        written = losses_written(provider, target)
     except WriteError as refused:
         with pytest.raises(WriteError, match=re.escape(str(refused))):
-            found_by_weighing(provider, target)
+            losses_found(provider, target)
     else:
-        assert found_by_weighing(provider, target) == written
+        assert losses_found(provider, target) == written
 
 
 EQUAL_TARGETS = [
@@ -87,16 +87,16 @@ EQUAL_TARGETS = [
 
 
 @pytest.mark.parametrize(("first", "second"), EQUAL_TARGETS)
-def test_dialects_of_one_capacity_weigh_alike(first: str, second: str) -> None:
+def test_dialects_of_one_capacity_have_the_same_losses(first: str, second: str) -> None:
     for seed in range(6):
         provider = random_provider(Random(seed), size=15)
-        assert found_by_weighing(provider, first) == found_by_weighing(provider, second)
+        assert losses_found(provider, first) == losses_found(provider, second)
 
 
 def losses_by_writing(provider: Provider, target: str) -> list[tuple[str, str, tuple[int, ...]]]:
     """Return level, provider's level and counts for each capability, counted from what is written."""
     try:
-        findings = found_by_writing(provider, target)
+        findings = losses_written(provider, target)
     except DroidgateError:
         alone = tuple(int(level is Level.IMPOSSIBLE) for level in CONVERSION_LEVELS)
         return [("impossible", "impossible", alone)] * len(provider.capabilities)

@@ -7,10 +7,10 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Final
 
-from droidgate.sources.manifest_merge import LibraryManifest, ManifestMerger
-from droidgate.sources.resources import ResourceFile, SourceResources, SourceSet
-from droidgate.sources.text_manifest import Manifest, ManifestReader, merge_manifests
 from droidgate_android.projects.gradle_text import GradleFile
+from droidgate_android.projects.manifest_merge import LibraryManifest, ManifestMerger
+from droidgate_android.projects.resources import ResourceFile, SourceResources, SourceSet
+from droidgate_android.projects.text_manifest import Manifest, ManifestReader, merge_manifests
 from droidgate_mappings.formats.application import Application, Component, names_pointed_to
 from droidgate_mappings.formats.leniency import ReadingContext
 from droidgate_mappings.model.capability import Place

@@ -11,9 +11,9 @@ from typing import Any, Final
 
 from lxml import etree
 
-from droidgate.sources.manifest_merge import FILE_MARK
-from droidgate.sources.resources import SourceResources
 from droidgate_android.projects.gradle_text import GradleFile
+from droidgate_android.projects.manifest_merge import FILE_MARK
+from droidgate_android.projects.resources import SourceResources
 from droidgate_mappings.formats.application import (
     COMPONENT_FIELDS,
     COMPONENT_TAGS,
@@ -178,8 +178,8 @@ def root_tag_of(data: bytes) -> str | None:
     """Return the name of an XML document's root element by its first kilobytes, None where there is none."""
     encoding = "utf-16" if data.startswith((b"\xff\xfe", b"\xfe\xff")) else "utf-8-sig"
     head = data[:_HEAD_BYTES].decode(encoding, "replace")
-    found = _START_TAG.match(head)
-    return found[1] if found is not None else None
+    match = _START_TAG.match(head)
+    return match[1] if match is not None else None
 
 
 def is_manifest(data: bytes) -> bool:

@@ -152,7 +152,7 @@ def test_an_app_and_a_tree_with_a_syntax_error_are_compared_without_its_function
     assert DELETE_NOTE not in ran.out
 
 
-def test_nothing_that_can_be_read_is_said_once(droidgate: Runner, tmp_path: Path) -> None:
+def test_a_source_of_which_nothing_can_be_read_is_one_error(droidgate: Runner, tmp_path: Path) -> None:
     write_tree(tmp_path, {"Notes.kt": FUNCTIONS.replace("title: String", "title String")})
     ran = droidgate("inspect", tmp_path / "Notes.kt")
     assert ran.code == 3

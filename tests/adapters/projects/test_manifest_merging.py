@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from droidgate.sources.android_project import MAIN, Module, application_from_tree, read_source_set
-from droidgate.sources.manifest_merge import FILE_MARK, MERGE_CONFLICT, UNKNOWN_NAMESPACE
-from droidgate.sources.resources import SourceSet
+from droidgate_android.projects.android_project import MAIN, Module, application_from_tree, read_source_set
 from droidgate_android.projects.gradle_text import GradleFile
+from droidgate_android.projects.manifest_merge import FILE_MARK, MERGE_CONFLICT, UNKNOWN_NAMESPACE
+from droidgate_android.projects.resources import SourceSet
 from droidgate_mappings.formats.application import Application, Component, MetaData
 from droidgate_mappings.formats.leniency import ReadingContext
 from requirements_of_tests import SHORT_JVM, manifest_merger_jars
