@@ -1,7 +1,8 @@
 """The agent app: looks for tools in the protocols of the other sample apps and calls them.
 
-A computer drives the app by its provider (`agent_calls`); tests and the demonstration by `Agent`. Everything goes through the app's context, so Android's rules bind it: it sees
-only what its `<queries>` name, and starts activities only where an app of its kind may.
+A computer drives the app by its provider (`agent_calls`); tests and the demonstration by `Agent`. Everything
+goes through the app's context, so Android's rules bind it: it sees only what its `<queries>` name, and starts
+activities only where an app of its kind may.
 """
 
 from __future__ import annotations

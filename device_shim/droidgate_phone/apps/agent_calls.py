@@ -119,22 +119,25 @@ class AgentCalls:
 
     Args:
         context: A context of the process.
+
+    Attributes:
+        last: The number of the newest event.
     """
 
     def __init__(self, context: Context) -> None:
         self._context = context
         self._lock = threading.Lock()
         self._log: list[dict[str, Json]] = []
-        self._last = 0
+        self.last = 0
         self._bound: dict[ComponentName, _Bound] = {}
         self._opened: dict[str, Intent] = {}
 
     def record(self, kind: str, **fields: Json) -> None:
         """Write an event down."""
         with self._lock:
-            self._last += 1
+            self.last += 1
             at = int(self._context.now() * 1000)
-            self._log.append({**fields, "number": self._last, "at_ms": at, "kind": kind})
+            self._log.append({**fields, "number": self.last, "at_ms": at, "kind": kind})
             del self._log[:-_MOST_EVENTS]
 
     def events_after(self, number: int) -> list[Json]:
@@ -333,7 +336,8 @@ class ComputerProvider(ContentProvider):
             calls.unbind(_text(asked, "component"))
         elif method == "log":
             after = asked.get("after")
-            return {"events": calls.events_after(after if isinstance(after, int) else 0)}
+            events = calls.events_after(after if isinstance(after, int) else 0)
+            return {"events": events, "last": calls.last}
         else:
             raise _MalformedError("method is not known")
         return {}

@@ -96,6 +96,10 @@ final class Calls {
         return page;
     }
 
+    synchronized int lastEvent() {
+        return lastEvent;
+    }
+
     /** Carries out a call, or begins to: events say what comes of it. */
     void send(JSONObject asked) throws JSONException {
         String call = asked.getString(CALL);

@@ -64,7 +64,7 @@ public final class ComputerProvider extends ContentProvider {
                 calls.unbind(ComponentName.unflattenFromString(asked.getString("component")));
                 return new JSONObject();
             case "log":
-                return RawValues.object("events", calls.eventsAfter(asked.getInt("after")));
+                return RawValues.object("events", calls.eventsAfter(asked.getInt("after")), "last", calls.lastEvent());
             default:
                 throw new JSONException("method is not known");
         }
