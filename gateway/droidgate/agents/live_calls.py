@@ -157,17 +157,39 @@ def response_texts(event: AgentEvent) -> list[str]:
     return [text for text in texts if isinstance(text, str)]
 
 
-def read_response(event: AgentEvent) -> tuple[str, dict[str, Json] | None]:
-    """Return the text of a Mobile-MCP response in an event, and its document where it is a JSON object.
+@dataclass(frozen=True, slots=True)
+class ReceivedResponse:
+    """A response of Mobile-MCP.
+
+    Attributes:
+        text: Its text.
+        document: What it holds; None where it is not a JSON object.
+        is_cut: It is longer than what the agent keeps of a text, so nothing can be said of it.
+    """
+
+    text: str
+    document: Mapping[str, Json] | None
+    is_cut: bool = False
+
+    @property
+    def inner(self) -> Mapping[str, Json]:
+        """The part with id, status and capability; empty where there is none."""
+        wrapper = None if self.document is None else self.document.get(RESPONSE)
+        response = wrapper.get("response") if isinstance(wrapper, dict) else None
+        return response if isinstance(response, dict) else {}
+
+
+def read_response(event: AgentEvent) -> ReceivedResponse:
+    """Return the Mobile-MCP response in an event.
 
     The specification leaves the extra's name to the tool: the first text that holds a response counts, then
-    the first that is a JSON object.
+    the first that is a JSON object, then the first.
     """
-    texts = response_texts(event)
-    read = [(text, _object_of(text)) for text in texts]
-    objects = [(text, found) for text, found in read if found is not None]
-    wrapped = [item for item in objects if RESPONSE in item[1]]
-    return next(iter((*wrapped, *objects)), (texts[0] if texts else "", None))
+    is_cut = any("length" in value for value in event.extras.values())
+    read = [ReceivedResponse(text, _object_of(text), is_cut) for text in response_texts(event)]
+    objects = [item for item in read if item.document is not None]
+    wrapped = [item for item in objects if item.inner]
+    return next(iter((*wrapped, *objects, *read)), ReceivedResponse("", None))
 
 
 def _object_of(text: str) -> dict[str, Json] | None:

@@ -190,7 +190,6 @@ def _check(
     problem: str | None,
 ) -> Check:
     event = answer.event
-    is_refused = event is not None and event.kind == "refused"
-    verdict: Verdict = "passed" if problem is None else "not-checked" if is_refused else "failed"
+    verdict: Verdict = "passed" if problem is None else "failed"
     received = () if event is None else (json.dumps(event.document(), ensure_ascii=False),)
     return Check(rule, component.component, transport, verdict, problem or "", (sent,), received)

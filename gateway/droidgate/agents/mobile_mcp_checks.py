@@ -13,6 +13,7 @@ from droidgate.agents.agent_client import AgentClient, AgentEvent, ToolComponent
 from droidgate.agents.live_calls import (
     RESPONSE,
     Dialect,
+    ReceivedResponse,
     attributes_of,
     children_of,
     mobile_mcp_request,
@@ -65,6 +66,12 @@ _UNKNOWN_ID: Final = "droidgate.verify.unknown"
 _OTHER_VERSION: Final = "99.0"
 _SETTLE_SECONDS: Final = 0.3
 """How long a second answer may take to be seen; those that come later are seen by later exchanges."""
+_IN_BACKGROUND: Final = "app is in background"
+_OPEN_IT: Final = "an app without a window, or that is closed, cannot be started by others"
+_ENDINGS: Final = {
+    "null-binding": "the service returns no binder",
+    "disconnected": "the app's process ended",
+}
 _NOT_ALLOWED: Final = "it takes a call that the app carries out; allow one with --call"
 _JSON_TYPES: Final[Mapping[str, tuple[type, ...]]] = {
     "string": (str,),
@@ -98,8 +105,8 @@ class _Asked:
         request_id: Its id.
         text: The request.
         call: The agent's id of the call.
-        answers: Texts of the answers, with what each holds.
-        ending: Why there is none: an event's kind and text.
+        answers: The answers.
+        ending: Why there is none; empty where nothing says so.
     """
 
     client: AgentClient
@@ -107,24 +114,13 @@ class _Asked:
     request_id: str
     text: str
     call: str = ""
-    answers: list[tuple[str, dict[str, Json] | None]] = field(default_factory=list)
-    ending: tuple[str, str] | None = None
-
-    def responses(self) -> Iterator[Mapping[str, Json]]:
-        """Yield what each answer says."""
-        for _, found in self.answers:
-            yield _inner(found)
+    answers: list[ReceivedResponse] = field(default_factory=list)
+    ending: str = ""
 
     @property
     def is_refused(self) -> bool:
         """Whether the tool refuses the call."""
-        return all(item.get("status") != "success" for item in self.responses())
-
-
-def _inner(document: Mapping[str, Json] | None) -> Mapping[str, Json]:
-    wrapper = None if document is None else document.get(RESPONSE)
-    response = wrapper.get("response") if isinstance(wrapper, dict) else None
-    return response if isinstance(response, dict) else {}
+        return all(item.inner.get("status") != "success" for item in self.answers)
 
 
 def check_service(
@@ -134,6 +130,7 @@ def check_service(
     *,
     edition: Dialect,
     seconds: float,
+    open_app: Callable[[], object],
 ) -> Iterator[Check]:
     """Yield what each rule says of a service, bound and started.
 
@@ -143,6 +140,7 @@ def check_service(
         calls: Calls that may be carried out, the arguments by capability.
         edition: How requests are written.
         seconds: How long an answer may take.
+        open_app: Brings the app to the front, without which Android may not start its service.
 
     Raises:
         UsageError: the descriptor does not declare the capability of a call.
@@ -155,7 +153,9 @@ def check_service(
             raise UsageError(message, hint=suggest_name(name, declared))
     transports: tuple[Transport, ...] = ("bind", "start")
     for transport in transports:
-        yield from _Run(agents, component, calls, declared, edition, seconds, transport).checks()
+        open_app()
+        run = _Run(agents, component, calls, declared, edition, seconds, transport, open_app)
+        yield from run.checks()
 
 
 def _declared_by(component: ToolComponent) -> dict[str, _Declared]:
@@ -193,7 +193,9 @@ class _Run:
         edition: Dialect,
         seconds: float,
         transport: Transport,
+        open_app: Callable[[], object],
     ) -> None:
+        self._open_app = open_app
         self._agents = agents
         self._component = component.component
         self._calls = calls
@@ -207,13 +209,10 @@ class _Run:
     def checks(self) -> list[Check]:
         """Call the service and return what each rule says, in the order of the rules."""
         (first,) = self._exchange(self._request(_UNKNOWN_ID, {}))
-        if first.ending is not None and first.ending[0] == "refused":
-            reason = f"Android refused the call: {first.ending[1]}"
-            return [self._not_checked(rule, reason) for rule in RULES.values()]
+        if _IN_BACKGROUND in first.ending:
+            return [self._not_checked(rule, f"{first.ending}; {_OPEN_IT}") for rule in RULES.values()]
         if not first.answers:
-            reason = (
-                "the service returns no binder" if first.ending == ("null-binding", "") else self._silence()
-            )
+            reason = self._silence(first)
             seen = [self._failed(ANSWERS, reason, first), self._running()]
             done = {check.rule.id for check in seen}
             rest = [rule for rule in RULES.values() if rule.id not in done]
@@ -282,35 +281,34 @@ class _Run:
 
     def _take(self, event: AgentEvent, mine: Sequence[_Asked]) -> None:
         if event.kind == "refused" and self._is_end(event, mine):
-            text = str(event.fields.get("message"))
-            next(item for item in mine if item.call == event.call).ending = ("refused", text)
+            text = f"Android refused the call: {event.fields.get('message')}"
+            next(item for item in mine if item.call == event.call).ending = text
         elif event.kind in ("disconnected", "null-binding") and self._is_ours(event):
             for item in mine:
-                item.ending = item.ending or (event.kind, "")
+                item.ending = item.ending or _ENDINGS[event.kind]
             if event.kind == "disconnected":
-                self._ends.append(("the app's process ended", mine[-1]))
+                self._ends.append((_ENDINGS[event.kind], mine[-1]))
+                self._open_app()
         elif event.kind in ("message", "callback"):
             answer = read_response(event)
-            owner = self._owner(event, answer[1], mine)
+            owner = self._owner(event, answer, mine)
             if owner is not None:
                 owner.answers.append(answer)
 
-    def _owner(
-        self, event: AgentEvent, document: Mapping[str, Json] | None, mine: Sequence[_Asked]
-    ) -> _Asked | None:
+    def _owner(self, event: AgentEvent, answer: ReceivedResponse, mine: Sequence[_Asked]) -> _Asked | None:
         """Return whose answer it is: of the call that Android names, of the id, or of the one that waits."""
         client = mine[0].client
         if event.kind == "callback":
             return next((item for item in self._asked if item.call == event.call), None)
         if self._transport != "bind" or not self._is_ours(event):
             return None
-        found = _inner(document).get("id")
+        found = answer.inner.get("id")
         same = [item for item in self._asked if item.request_id == found and item.client is client]
         waiting = [item for item in mine if not item.answers]
         return next(iter((*same, *waiting, *reversed(mine))), None)
 
-    def _silence(self) -> str:
-        return f"no answer in {self._seconds:g} seconds"
+    def _silence(self, asked: _Asked) -> str:
+        return asked.ending or f"no answer in {self._seconds:g} seconds"
 
     def _passed(self, rule: LintRule, *asked: _Asked) -> Check:
         return Check(rule, self._component, self._transport, "passed", "", *_texts(asked))
@@ -327,7 +325,7 @@ class _Run:
     def _refusal(self, rule: LintRule, asked: Sequence[_Asked]) -> Check:
         for item in asked:
             if not item.answers:
-                return self._failed(rule, self._silence(), item)
+                return self._failed(rule, self._silence(item), item)
             if not item.is_refused:
                 return self._failed(rule, "the tool reports success", item)
         return self._passed(rule, *asked)
@@ -368,13 +366,15 @@ class _Run:
         successes = 0
         for item in asked:
             if not item.answers:
-                return self._failed(OUTPUT, self._silence(), item)
-            for response in item.responses():
-                if response.get("status") == "success":
+                return self._failed(OUTPUT, self._silence(item), item)
+            for answer in item.answers:
+                if answer.inner.get("status") == "success":
                     successes += 1
-                    problem = _output_problem(response, self._declared[item.capability], self._edition)
+                    problem = _output_problem(answer.inner, self._declared[item.capability], self._edition)
                     if problem is not None:
                         return self._failed(OUTPUT, problem, item)
+        if any(answer.is_cut for item in asked for answer in item.answers):
+            return self._not_checked(OUTPUT, "an answer is longer than the agent keeps")
         if not successes:
             return self._not_checked(OUTPUT, "no call that was allowed succeeded")
         return self._passed(OUTPUT, *asked)
@@ -391,19 +391,19 @@ class _Run:
     def _own_answers(self, rule: LintRule, asked: Sequence[_Asked]) -> Check:
         for item in asked:
             if not item.answers:
-                return self._failed(rule, f"{item.client.application_id}: {self._silence()}", item)
-            if not any(response.get("id") == item.request_id for response in item.responses()):
+                return self._failed(rule, f"{item.client.application_id}: {self._silence(item)}", item)
+            if not any(answer.inner.get("id") == item.request_id for answer in item.answers):
                 return self._failed(rule, "no answer has the id of this request", item)
         return self._passed(rule, *asked)
 
     def _form(self, rule: LintRule, problem: _Problem) -> Check:
         looked_at = [item for item in self._asked if item.answers]
         for item in looked_at:
-            for text, document in item.answers:
-                found = problem(document, item, self._declared)
+            for answer in (each for each in item.answers if not each.is_cut):
+                found = problem(answer, item, self._declared)
                 if found is not None:
                     return Check(
-                        rule, self._component, self._transport, "failed", found, (item.text,), (text,)
+                        rule, self._component, self._transport, "failed", found, (item.text,), (answer.text,)
                     )
         return self._passed(rule)
 
@@ -415,26 +415,24 @@ class _Run:
 
 
 def _texts(asked: Sequence[_Asked]) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    return tuple(item.text for item in asked), tuple(text for item in asked for text, _ in item.answers)
+    return tuple(item.text for item in asked), tuple(answer.text for item in asked for answer in item.answers)
 
 
-_Problem = Callable[[Mapping[str, Json] | None, _Asked, Mapping[str, _Declared]], str | None]
+_Problem = Callable[[ReceivedResponse, _Asked, Mapping[str, _Declared]], str | None]
 
 
-def _form_problem(
-    document: Mapping[str, Json] | None, asked: _Asked, declared: Mapping[str, _Declared]
-) -> str | None:
+def _form_problem(answer: ReceivedResponse, asked: _Asked, declared: Mapping[str, _Declared]) -> str | None:
     del asked, declared
-    if document is None:
+    if answer.document is None:
         return "the answer is not a JSON object"
-    return None if _inner(document) else "the answer has no mobile-mcp-response with a response"
+    return None if answer.inner else "the answer has no mobile-mcp-response with a response"
 
 
 def _version_problem(
-    document: Mapping[str, Json] | None, asked: _Asked, declared: Mapping[str, _Declared]
+    answer: ReceivedResponse, asked: _Asked, declared: Mapping[str, _Declared]
 ) -> str | None:
     del asked, declared
-    wrapper = None if document is None else document.get(RESPONSE)
+    wrapper = None if answer.document is None else answer.document.get(RESPONSE)
     if not isinstance(wrapper, dict):
         return None
     version = wrapper.get("version")
@@ -443,20 +441,18 @@ def _version_problem(
     return None if version == "1.0" else f'the version is {version!r}, not "1.0"'
 
 
-def _id_problem(
-    document: Mapping[str, Json] | None, asked: _Asked, declared: Mapping[str, _Declared]
-) -> str | None:
+def _id_problem(answer: ReceivedResponse, asked: _Asked, declared: Mapping[str, _Declared]) -> str | None:
     del declared
-    inner = _inner(document)
+    inner = answer.inner
     if not inner or inner.get("id") == asked.request_id:
         return None
     return f"the id is {inner.get('id')!r}, not {asked.request_id!r}"
 
 
 def _capability_problem(
-    document: Mapping[str, Json] | None, asked: _Asked, declared: Mapping[str, _Declared]
+    answer: ReceivedResponse, asked: _Asked, declared: Mapping[str, _Declared]
 ) -> str | None:
-    inner = _inner(document)
+    inner = answer.inner
     named = inner.get("capability")
     found = named.get("id") if isinstance(named, dict) else None
     # Of what is not a capability of the tool there is no id.
@@ -465,11 +461,9 @@ def _capability_problem(
     return f"the capability's id is {found!r}, not {asked.capability!r}"
 
 
-def _status_problem(
-    document: Mapping[str, Json] | None, asked: _Asked, declared: Mapping[str, _Declared]
-) -> str | None:
+def _status_problem(answer: ReceivedResponse, asked: _Asked, declared: Mapping[str, _Declared]) -> str | None:
     del asked, declared
-    inner = _inner(document)
+    inner = answer.inner
     status = inner.get("status")
     return None if not inner or status in ("success", "failure") else f"the status is {status!r}"
 

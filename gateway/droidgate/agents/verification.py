@@ -87,9 +87,7 @@ def verify(device: Device, agents: tuple[AgentClient, AgentClient], request: Ver
         message = f"the agent sees no tools of {request.package}"
         hint = "be sure that it is installed and exports a component of Mobile-MCP or mMCP"
         raise UsageError(message, hint=hint)
-    # Android starts no service for an app that the user has not opened for a while (API 26), and sends no
-    # broadcast to one that was never opened.
-    device.run(["monkey", "-p", request.package, "-c", "android.intent.category.LAUNCHER", "1"])
+    _open(device, request.package)
     known = {item.protocol for item in components}
     formats = [name for name in load_formats() if name in known or f"{name}-broadcast" in known]
     report = lint(f"adb:{device.serial}/{request.package}", formats=formats)
@@ -101,12 +99,26 @@ def verify(device: Device, agents: tuple[AgentClient, AgentClient], request: Ver
     return Verification(request.package, static, tuple(checks))
 
 
+def _open(device: Device, package: str) -> None:
+    """Open an app as its user does, if it has a screen.
+
+    Android starts no service of an app that nobody has opened for a while (API 26), and sends no broadcast to
+    one that was never opened.
+    """
+    device.run(["monkey", "-p", package, "-c", "android.intent.category.LAUNCHER", "1"])
+
+
 def _check(
     agents: tuple[AgentClient, AgentClient], component: ToolComponent, request: VerifyRequest
 ) -> Iterator[Check]:
     if component.protocol == "mobile-mcp":
         yield from check_service(
-            agents, component, request.calls, edition=request.edition, seconds=request.seconds
+            agents,
+            component,
+            request.calls,
+            edition=request.edition,
+            seconds=request.seconds,
+            open_app=lambda: _open(agents[0].device, request.package),
         )
     elif component.protocol == "mmcp":
         yield from check_activity(agents[0], component, request.calls, seconds=request.seconds)

@@ -249,7 +249,7 @@ def _texts(answer: LiveAnswer, component: ToolComponent) -> tuple[str, ...]:
     if answer.event is None or not answer.is_answer:
         return ()
     if component.protocol == "mobile-mcp":
-        return (read_response(answer.event)[0],)
+        return (read_response(answer.event).text,)
     data = answer.event.fields.get("data")
     return tuple([data] if isinstance(data, str) else response_texts(answer.event))
 
