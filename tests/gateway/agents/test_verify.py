@@ -12,9 +12,10 @@ from unittest.mock import patch
 
 import pytest
 
+from device_shim.phone_system.phone_system_apps import run, uid_of
 from device_shim.shim_phone.conftest import JVM
-from droidgate.agents import mmcp_checks, mobile_mcp_checks
-from droidgate.agents.agent_client import AgentClient
+from droidgate.agents import agent_client, mmcp_checks, mobile_mcp_checks
+from droidgate.agents.agent_client import FIRST_AGENT, AgentClient
 from droidgate.agents.agent_installation import install_agents
 from droidgate.agents.verification import Verification, VerifyRequest, verify
 from droidgate.shims.place import place_of
@@ -27,6 +28,7 @@ from gateway.mobile_agent.made_phone import device_on
 from titled_rows import titled
 
 SAMPLE = "dev.droidgate.sample"
+ON_BOTH = pytest.mark.parametrize("bench", ["python", JVM], indirect=True)
 
 
 @dataclass(frozen=True)
@@ -50,13 +52,14 @@ class Bench:
         return verify(self.agents[0].device, self.agents, request)
 
 
-@pytest.fixture(scope="module", params=["python", JVM])
+@pytest.fixture(scope="module", params=["python"])
 def bench(request: pytest.FixtureRequest) -> Iterator[Bench]:
     """The agents as their model in Python, and as their own dex on Android's classes."""
     runtime: ShimRuntime = request.param
     with (
         patch.dict(BEHAVIOURS, {TOOL: FaultyApp}),
         patch.object(mobile_mcp_checks, "_SETTLE_SECONDS", 0.05),
+        patch.object(agent_client, "_PAUSE_SECONDS", 0.01),
         start_phone(server_port=0, shim_runtime=runtime, adb_keys=()) as phone,
         patch.dict(os.environ, {"ANDROID_ADB_SERVER_PORT": str(phone.server_port)}),
     ):
@@ -114,9 +117,22 @@ FAULTS = {
 def test_a_planted_fault_is_found_by_its_rule_bound_and_started(
     bench: Bench, fault: str, bound: list[str], started: list[str]
 ) -> None:
-    found = bench.run("mobile-mcp", fault, seconds=1.0 if fault in ("silent", "late") else 2.0)
+    found = bench.run("mobile-mcp", fault, seconds=1.0)
     assert (failed(found, "bind"), failed(found, "start")) == (bound, started)
     assert found.fails
+
+
+SEEN_BY_EVENTS = ("a service without a binder", "a tool that dies of a request", "a tool that answers twice")
+"""Faults that show in what Android hands the agent, and not only in the text of an answer."""
+
+
+@titled(("fault", "bound", "started"), {title: FAULTS[title] for title in SEEN_BY_EVENTS})
+@pytest.mark.parametrize("bench", [JVM], indirect=True)
+def test_the_agents_own_classes_report_what_android_hands_them(
+    bench: Bench, fault: str, bound: list[str], started: list[str]
+) -> None:
+    found = bench.run("mobile-mcp", fault)
+    assert (failed(found, "bind"), failed(found, "start")) == (bound, started)
 
 
 def test_every_live_rule_of_mobile_mcp_has_a_planted_fault() -> None:
@@ -160,6 +176,7 @@ RIGHT = {
 
 
 @pytest.mark.slow
+@ON_BOTH
 @titled(("package", "calls"), RIGHT)
 def test_a_right_app_has_no_fault(bench: Bench, package: str, calls: dict[str, dict[str, Any]]) -> None:
     if package == TOOL:
@@ -172,6 +189,7 @@ def test_a_right_app_has_no_fault(bench: Bench, package: str, calls: dict[str, d
 
 
 @pytest.mark.slow
+@ON_BOTH
 def test_of_an_answer_that_is_too_long_to_keep_nothing_is_said(bench: Bench) -> None:
     found = bench.run("mobile-mcp", "huge")
     assert found.findings == ()
@@ -191,3 +209,17 @@ def test_what_cannot_be_checked_is_one_error(bench: Bench) -> None:
         bench.check("com.example.absent", {})
     with pytest.raises(UsageError, match='unknown capability "query"'):
         bench.check(f"{SAMPLE}.clockin", {"query": {}})
+
+
+@pytest.mark.slow
+@ON_BOTH
+def test_an_app_does_not_drive_the_agent_even_with_adbs_permission(bench: Bench) -> None:
+    system = bench.phone.system
+    uid = uid_of(system, f"{SAMPLE}.clockin")
+    words = ("content", "call", "--uri", f"content://{FIRST_AGENT}.computer", "--method", "hello")
+    refused = run(system, *words, uid=uid)
+    system.packages.permissions.adopt(uid)
+    refused_with_permission = run(system, *words, uid=uid)
+    system.packages.permissions.drop(uid)
+    assert "requires android.permission.DUMP" in refused.stderr
+    assert "java.lang.SecurityException: only adb may call" in refused_with_permission.stderr

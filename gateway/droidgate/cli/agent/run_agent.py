@@ -184,6 +184,7 @@ def call_and_report(options: agent_options.AgentCall) -> Report:
         dialect=options.dialect.value,
         seconds=options.seconds,
     )
+    client.unbind(component.component)
     texts = _texts(answer, component)
     return Report(
         lambda: [Line(line) for line in texts or [_reason(answer, options.seconds)]],
