@@ -220,6 +220,6 @@ def test_an_app_does_not_drive_the_agent_even_with_adbs_permission(bench: Bench)
     refused = run(system, *words, uid=uid)
     system.packages.permissions.adopt(uid)
     refused_with_permission = run(system, *words, uid=uid)
-    system.packages.permissions.drop(uid)
+    system.packages.permissions.give_back(uid)
     assert "requires android.permission.DUMP" in refused.stderr
     assert "java.lang.SecurityException: only adb may call" in refused_with_permission.stderr
