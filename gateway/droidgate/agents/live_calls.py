@@ -192,6 +192,17 @@ def read_response(event: AgentEvent) -> ReceivedResponse:
     return next(iter((*wrapped, *objects, *read)), ReceivedResponse("", None))
 
 
+def answer_texts(answer: LiveAnswer) -> tuple[str, ...]:
+    """Return what a tool answered: the text of a response, the data of a broadcast, or all texts."""
+    if answer.event is None or not answer.is_answer:
+        return ()
+    data = answer.event.fields.get("data")
+    if isinstance(data, str):
+        return (data,)
+    response = read_response(answer.event)
+    return (response.text,) if response.inner else tuple(response_texts(answer.event))
+
+
 def _object_of(text: str) -> dict[str, Json] | None:
     try:
         found = parse_json(text, path="answer")

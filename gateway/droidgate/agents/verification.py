@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Final, Literal
 
 from droidgate.agents.agent_client import AgentClient, ToolComponent
+from droidgate.agents.live_calls import chosen_transport
 from droidgate.agents.mmcp_checks import check_activity, check_receiver
 from droidgate.agents.mobile_mcp_checks import check_service
 from droidgate.agents.rule_checks import Check
@@ -92,10 +93,12 @@ def verify(device: Device, agents: tuple[AgentClient, AgentClient], request: Ver
     formats = [name for name in load_formats() if name in known or f"{name}-broadcast" in known]
     report = lint(f"adb:{device.serial}/{request.package}", formats=formats)
     static = tuple(item for item in report.findings if item.level is Level.ERROR)
-    checks = [check for component in components for check in _check(agents, component, request)]
-    for client in agents:
-        for component in components:
-            client.unbind(component.component)
+    try:
+        checks = [check for component in components for check in _check(agents, component, request)]
+    finally:
+        for client in agents:
+            for component in components:
+                client.unbind(component.component)
     return Verification(request.package, static, tuple(checks))
 
 
@@ -111,7 +114,8 @@ def _open(device: Device, package: str) -> None:
 def _check(
     agents: tuple[AgentClient, AgentClient], component: ToolComponent, request: VerifyRequest
 ) -> Iterator[Check]:
-    if component.protocol == "mobile-mcp":
+    transport = chosen_transport(component, None)
+    if transport == "bind":
         yield from check_service(
             agents,
             component,
@@ -120,7 +124,7 @@ def _check(
             seconds=request.seconds,
             open_app=lambda: _open(agents[0].device, request.package),
         )
-    elif component.protocol == "mmcp":
+    elif transport == "activity":
         yield from check_activity(agents[0], component, request.calls, seconds=request.seconds)
     else:
         yield from check_receiver(agents[0], component, request.calls, seconds=request.seconds)

@@ -6,7 +6,7 @@ import json
 
 from droidgate.agents.agent_client import FIRST_AGENT, SECOND_AGENT, AgentClient, ToolComponent
 from droidgate.agents.agent_installation import install_agents, uninstall_agents
-from droidgate.agents.live_calls import LiveAnswer, call_tool, read_response, response_texts, tool_names
+from droidgate.agents.live_calls import LiveAnswer, answer_texts, call_tool, tool_names
 from droidgate.cli.agent import agent_options
 from droidgate.cli.calls.typed_arguments import read_arguments
 from droidgate.cli.exit_codes import ExitCode
@@ -185,7 +185,7 @@ def call_and_report(options: agent_options.AgentCall) -> Report:
         seconds=options.seconds,
     )
     client.unbind(component.component)
-    texts = _texts(answer, component)
+    texts = answer_texts(answer)
     return Report(
         lambda: [Line(line) for line in texts or [_reason(answer, options.seconds)]],
         lambda: AgentCallDocument(
@@ -244,15 +244,6 @@ def _component(client: AgentClient, name: str) -> ToolComponent:
         )
     names = " or ".join(item.component for item in found)
     raise UsageError(f'"{name}" has {len(found)} components that offer tools', hint=f"use {names}")
-
-
-def _texts(answer: LiveAnswer, component: ToolComponent) -> tuple[str, ...]:
-    if answer.event is None or not answer.is_answer:
-        return ()
-    if component.protocol == "mobile-mcp":
-        return (read_response(answer.event).text,)
-    data = answer.event.fields.get("data")
-    return tuple([data] if isinstance(data, str) else response_texts(answer.event))
 
 
 def _reason(answer: LiveAnswer, seconds: float) -> str:
