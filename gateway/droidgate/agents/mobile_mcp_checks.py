@@ -162,12 +162,7 @@ def _declared_by(component: ToolComponent) -> dict[str, _Declared]:
     root = next(iter(component.xml.values()), {})
     found: dict[str, _Declared] = {}
     for item in children_of(root, "capability"):
-        inputs = [
-            attributes_of(each) for part in children_of(item, "input") for each in children_of(part, "param")
-        ]
-        outputs = [
-            attributes_of(each) for part in children_of(item, "output") for each in children_of(part, "param")
-        ]
+        inputs, outputs = _parameters_in(item, "input"), _parameters_in(item, "output")
         found[attributes_of(item).get("id", "")] = _Declared(
             {each.get("name", ""): each.get("type", "") for each in inputs},
             tuple(each.get("name", "") for each in inputs if each.get("required") == "true"),
@@ -264,26 +259,30 @@ class _Run:
         return asked
 
     def _is_over(self, mine: Sequence[_Asked], events: Sequence[AgentEvent]) -> bool:
-        ends = sum(1 for event in events if self._is_answer(event, mine) or self._is_end(event, mine))
-        lost = any(event.kind in ("disconnected", "null-binding") for event in events if self._is_ours(event))
-        return ends >= len(mine) or lost
+        """Return whether each request has an end; an answer to an earlier one, or a second one, is not."""
+        earlier = {item.request_id for item in self._asked} - {item.request_id for item in mine}
+        ends: set[object] = set()
+        for event in events:
+            if event.kind in _ENDINGS and self._is_ours(event):
+                return True
+            if event.kind in ("callback", "refused") and any(event.call == item.call for item in mine):
+                ends.add(event.call)
+            elif event.kind == "message" and self._is_ours(event):
+                found = read_response(event).inner.get("id")
+                if not isinstance(found, str):
+                    ends.add(event.number)
+                elif found not in earlier:
+                    ends.add(found)
+        return len(ends) >= len(mine)
 
     def _is_ours(self, event: AgentEvent) -> bool:
         return event.component == self._component
 
-    def _is_answer(self, event: AgentEvent, mine: Sequence[_Asked]) -> bool:
-        if self._transport == "bind":
-            return event.kind == "message" and self._is_ours(event)
-        return event.kind == "callback" and any(event.call == item.call for item in mine)
-
-    def _is_end(self, event: AgentEvent, mine: Sequence[_Asked]) -> bool:
-        return event.kind == "refused" and any(event.call == item.call for item in mine)
-
     def _take(self, event: AgentEvent, mine: Sequence[_Asked]) -> None:
-        if event.kind == "refused" and self._is_end(event, mine):
-            text = f"Android refused the call: {event.fields.get('message')}"
-            next(item for item in mine if item.call == event.call).ending = text
-        elif event.kind in ("disconnected", "null-binding") and self._is_ours(event):
+        if event.kind == "refused":
+            for item in (each for each in mine if each.call == event.call):
+                item.ending = f"Android refused the call: {event.fields.get('message')}"
+        elif event.kind in _ENDINGS and self._is_ours(event):
             for item in mine:
                 item.ending = item.ending or _ENDINGS[event.kind]
             if event.kind == "disconnected":

@@ -120,8 +120,9 @@ class Tool(Service):
         self._seen.add(request["id"])
         problem = self._problem(wrapper["version"], call["id"], given)
         text = self._text(request["id"], call["id"], given, problem)
-        if self.fault == "late":
-            self.context.platform.after(5.0, lambda: _quietly(reply, text))
+        seconds = {"late": 5.0, "late refusal": 1.3 if problem == "missing argument" else 0.0}
+        if seconds.get(self.fault):
+            self.context.platform.after(seconds[self.fault], lambda: _quietly(reply, text))
         elif self.fault == "one at a time":
             self._delay(text, reply)
         else:
@@ -161,8 +162,6 @@ class Tool(Service):
         ]
         if self.fault == "output as text":
             output[1]["value"] = "2"
-        if self.fault == "output type":
-            output[1]["type"] = "number"
         if self.fault == "undeclared output":
             output.append({"name": "more", "type": "string", "value": ""})
         if self.fault == "huge":

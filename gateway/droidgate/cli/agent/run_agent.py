@@ -22,24 +22,12 @@ from droidgate_mappings.model.json_values import Json
 _DISCOVERY_SECONDS = 10.0
 
 
-class AgentInstallDocument(PublishedDocument, schema="droidgate.agent-install/1"):
-    """What `agent install --json` prints.
+class AgentAppsDocument(PublishedDocument, schema="droidgate.agent-apps/1"):
+    """What `agent install --json` and `agent uninstall --json` print.
 
     Attributes:
         serial: The phone.
-        application_ids: The agents that are installed now.
-    """
-
-    serial: str
-    application_ids: tuple[str, ...]
-
-
-class AgentUninstallDocument(PublishedDocument, schema="droidgate.agent-uninstall/1"):
-    """What `agent uninstall --json` prints.
-
-    Attributes:
-        serial: The phone.
-        application_ids: The agents that were removed.
+        application_ids: The agents that were installed, or removed.
     """
 
     serial: str
@@ -121,7 +109,7 @@ def install_and_report(options: agent_options.AgentInstall) -> Report:
     names = tuple(item.application_id for item in install_agents(place, options.key, print_note))
     return Report(
         lambda: [Line(f"installed: {name}") for name in names],
-        lambda: AgentInstallDocument(serial=place.device.serial, application_ids=names),
+        lambda: AgentAppsDocument(serial=place.device.serial, application_ids=names),
     )
 
 
@@ -135,7 +123,7 @@ def uninstall_and_report(options: agent_options.AgentUninstall) -> Report:
     names = uninstall_agents(place)
     return Report(
         lambda: [Line(f"removed: {name}") for name in names] or [Line("the agent is not installed")],
-        lambda: AgentUninstallDocument(serial=place.device.serial, application_ids=names),
+        lambda: AgentAppsDocument(serial=place.device.serial, application_ids=names),
     )
 
 
