@@ -1,8 +1,8 @@
-"""Make the shim's `classes.dex` of its Java sources: `.venv/bin/python scripts/build_shim_dex.py [FILE]`.
+"""Make the `classes.dex` of the shim and of the agent: `.venv/bin/python scripts/build_shim_dex.py [FOLDER]`.
 
 javac of JDK 25 (`--release 8`) against Android 16's classes, then R8; both are fetched from Maven Central by
 `mvn` where the local repository has not got them, and both are pinned by their SHA-256. The same sources make
-the same bytes; without FILE the committed dex is written.
+the same bytes; without FOLDER the committed files are written.
 
 R8 looks each member that the classes refer to up in its own database of the Android SDK's public API; this
 script fails on one that is not there, so that the app cannot use what Android hides.
@@ -22,11 +22,6 @@ from pathlib import Path
 from typing import Final
 
 CHECKOUT: Final = Path(__file__).resolve().parent.parent
-TARGET: Final = CHECKOUT / "device_shim" / "droidgate_shim" / "builder" / "classes.dex"
-SOURCES: Final = tuple(
-    CHECKOUT / "device_shim" / "android" / part / "src" / "main" / "java" for part in ("core", "app")
-)
-RULES: Final = Path(__file__).with_suffix(".pro")
 JDK_MAJOR: Final = 25
 JDK_FOLDERS: Final = Path("/usr/lib/jvm")
 LEAST_API: Final = 24
@@ -68,6 +63,33 @@ class Artifact:
         return jar
 
 
+@dataclass(frozen=True)
+class App:
+    """An app whose dex is committed.
+
+    Attributes:
+        target: The dex.
+        sources: Folders of Java sources.
+        rules: What R8 may not rename, remove or merge.
+    """
+
+    target: Path
+    sources: tuple[Path, ...]
+    rules: Path
+
+
+_DEVICE: Final = CHECKOUT / "device_shim"
+_RULES: Final = Path(__file__).parent
+SHIM: Final = App(
+    _DEVICE / "droidgate_shim" / "builder" / "classes.dex",
+    tuple(_DEVICE / "android" / part / "src" / "main" / "java" for part in ("core", "app")),
+    _RULES / "build_shim_dex.pro",
+)
+AGENT: Final = App(
+    _DEVICE / "apps" / "agent" / "classes.dex",
+    (_DEVICE / "apps" / "agent" / "app" / "src" / "main" / "java",),
+    _RULES / "build_agent_dex.pro",
+)
 R8: Final = Artifact(
     "com.android.tools", "r8", "8.13.6", "228cbafd252858a2dc618368b57f0e376b387c8bfae9213e48024f8f84120c6d"
 )
@@ -104,20 +126,20 @@ def _run(*command: str | Path) -> str:
     return run.stdout + run.stderr
 
 
-def compile_classes(jdk: Path, out: Path, *, debug: str = "-g:none") -> Path:
-    """Compile core and app for Java 8 into a folder and return it; a warning fails.
+def compile_classes(jdk: Path, out: Path, *, app: App = SHIM, debug: str = "-g:none") -> Path:
+    """Compile an app for Java 8 into a folder and return it; a warning fails.
 
     Raises:
         BuildError: with what the compiler says.
     """
-    sources = sorted(path for folder in SOURCES for path in folder.rglob("*.java"))
+    sources = sorted(path for folder in app.sources for path in folder.rglob("*.java"))
     flags = ["--release", str(8), "-Xlint:all,-options,-classfile", "-Werror", "-proc:none", debug]
     flags += ["-encoding", "UTF-8", *(f"-J{flag}" for flag in JVM)]
     _run(jdk / "bin/javac", *flags, "-cp", ANDROID.path(), "-d", out, *sources)
     return out
 
 
-def make_dex(classes: Path, jdk: Path, out: Path, rules: Path = RULES) -> bytes:
+def make_dex(classes: Path, jdk: Path, out: Path, rules: Path = SHIM.rules) -> bytes:
     """Return the dex of compiled classes, made in the folder `out`.
 
     Raises:
@@ -134,30 +156,32 @@ def make_dex(classes: Path, jdk: Path, out: Path, rules: Path = RULES) -> bytes:
     return (out / "classes.dex").read_bytes()
 
 
-def build() -> bytes:
-    """Return the dex of the sources in this checkout.
+def build(app: App = SHIM) -> bytes:
+    """Return the dex of an app's sources in this checkout.
 
     Raises:
         BuildError: it cannot be made.
     """
     jdk = find_jdk()
     with tempfile.TemporaryDirectory() as folder:
-        classes = compile_classes(jdk, Path(folder) / "classes")
+        classes = compile_classes(jdk, Path(folder) / "classes", app=app)
         out = Path(folder) / "dex"
         out.mkdir()
-        return make_dex(classes, jdk, out)
+        return make_dex(classes, jdk, out, app.rules)
 
 
 def main(arguments: list[str]) -> int:
-    """Write the dex; returns the exit status."""
-    try:
-        dex = build()
-    except BuildError as error:
-        print(f"build_shim_dex: {error}", file=sys.stderr)
-        return 1
-    target = Path(arguments[0]) if arguments else TARGET
-    target.write_bytes(dex)
-    print(f"{len(dex):,} bytes, SHA-256 {hashlib.sha256(dex).hexdigest()}")
+    """Write the files; returns the exit status."""
+    for app in (SHIM, AGENT):
+        try:
+            dex = build(app)
+        except BuildError as error:
+            print(f"build_shim_dex: {error}", file=sys.stderr)
+            return 1
+        name = app.target.relative_to(CHECKOUT).as_posix()
+        target = Path(arguments[0], name.replace("/", "-")) if arguments else app.target
+        target.write_bytes(dex)
+        print(f"{name}: {len(dex):,} bytes, SHA-256 {hashlib.sha256(dex).hexdigest()}")
     return 0
 
 

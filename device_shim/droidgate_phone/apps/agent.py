@@ -1,7 +1,8 @@
 """The agent app: looks for tools in the protocols of the other sample apps and calls them.
 
-`Agent` is its Python side. Everything goes through the app's context, so Android's rules bind it: it sees
-only what its `<queries>` name, and starts activities only where an app of its kind may.
+A computer drives the app by its provider (`agent_calls`); tests and the demonstration by `Agent`. Everything
+goes through the app's context, so Android's rules bind it: it sees only what its `<queries>` name, and starts
+activities only where an app of its kind may.
 """
 
 from __future__ import annotations
@@ -11,12 +12,14 @@ import threading
 import uuid
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Final, Generic, Literal, TypeVar
+from typing import Final, Generic, Literal, TypeVar, cast
 
 from droidgate_mappings.model.json_values import Json
+from droidgate_phone.apps.agent_calls import CallActivity, ComputerProvider, list_tool_apps
 from droidgate_phone.java.app_values import ActivityResult, BroadcastResult, Message, View
 from droidgate_phone.java.intents import Bundle, ComponentName, Extra, Intent
 from droidgate_phone.system.behaviour import Activity, App, Context
+from droidgate_phone.system.package_records import InstalledPackage
 
 ACTION_MOBILE_MCP: Final = "mobile.mcp.SERVICE"
 ACTION_MMCP_ADVERTISE: Final = "com.example.mMCP.ACTION_TOOL_ADVERTISE"
@@ -32,6 +35,8 @@ prototype started and bound.
 """
 
 _PACKAGE: Final = "dev.droidgate.sample.agent"
+COMPUTER_PROVIDER: Final = f"{_PACKAGE}.ComputerProvider"
+_NO_TOOLS: Final = "No app on this phone offers tools."
 _MSG_REQUEST: Final = 1
 _MSG_RESPONSE: Final = 2
 _PATIENCE: Final = 10.0
@@ -267,26 +272,20 @@ class MainActivity(Activity):
     """Lists the components that offer tools."""
 
     def view(self) -> View:
-        """Return the list."""
-        context = self.context
-        by_protocol = {
-            "MOBILE_MCP": context.query_services(Intent(ACTION_MOBILE_MCP)),
-            "MMCP": context.query_activities(Intent(ACTION_MMCP_ADVERTISE)),
-            "BROADCAST": context.query_receivers(Intent(ACTION_BROADCAST_DISCOVERY)),
-        }
-        found = [
-            f"{name} {item.flatten_short()}" for name, services in by_protocol.items() for item in services
-        ]
-        empty_text = "" if found else context.read_string_resource("@string/no_tools") or ""
-        children = (
-            View("text", "answer", empty_text),
-            View("list", "tools", children=tuple(View("text", text=item) for item in found)),
-        )
-        return View("column", children=children)
+        """Return the list, a line for each."""
+        found = [cast("dict[str, str]", item) for item in list_tool_apps(self.context)]
+        lines = [f"{item['protocol']} {item['component']}" for item in found]
+        return View("column", children=(View("text", text="\n".join(lines) or _NO_TOOLS),))
 
 
 class AgentApp(App):
-    """Behaviour of the agent app."""
+    """Behaviour of the agent app, whatever its application id."""
 
     PACKAGE = _PACKAGE
-    ACTIVITIES = {f"{_PACKAGE}.MainActivity": MainActivity}
+    ACTIVITIES = {f"{_PACKAGE}.MainActivity": MainActivity, f"{_PACKAGE}.CallActivity": CallActivity}
+    PROVIDERS = {COMPUTER_PROVIDER: ComputerProvider}
+
+
+def is_agent(package: InstalledPackage) -> bool:
+    """Return whether an installed package is the agent, under whichever application id."""
+    return package.find_component("provider", COMPUTER_PROVIDER) is not None

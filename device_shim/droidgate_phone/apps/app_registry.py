@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
-from droidgate_phone.apps.agent import AgentApp
+from droidgate_phone.apps.agent import AgentApp, is_agent
 from droidgate_phone.apps.clock_in import ClockInApp
 from droidgate_phone.apps.notes import NotesApp
 from droidgate_phone.apps.pdf_tool import PdfToolApp
@@ -26,12 +26,15 @@ BEHAVIOURS: Final[Mapping[str, type[App]]] = {
 
 def recognise(package: InstalledPackage, *, shim_runtime: ShimRuntime = "python") -> type[App] | None:
     """Return the behaviour of a package that is known by what is inside it, None for any other."""
-    if not is_shim(package):
+    of_agent = is_agent(package)
+    if not of_agent and not is_shim(package):
         return None
     if shim_runtime == "jvm":
-        from droidgate_phone.apps.jvm_shim.jvm_shim_app import JvmShimApp  # noqa: PLC0415 - few phones need it
+        from droidgate_phone.apps.jvm_shim import jvm_shim_app  # noqa: PLC0415 - few phones need it
 
-        return JvmShimApp
+        return jvm_shim_app.JvmAgentApp if of_agent else jvm_shim_app.JvmShimApp
+    if of_agent:
+        return AgentApp
     from droidgate_phone.apps.shim.shim_app import ShimApp  # noqa: PLC0415 - it loads the engine
 
     return ShimApp

@@ -17,3 +17,12 @@ def sample_apps_directory() -> Path:
         if directory.is_dir():
             return directory
     raise FileNotFoundError(f"The sample apps are neither at {inside} nor at {adjacent}.")
+
+
+def agent_dex() -> bytes:
+    """Return the code of the agent app, the only sample app that comes with code.
+
+    Raises:
+        FileNotFoundError: the installation is damaged.
+    """
+    return (sample_apps_directory() / "agent" / "classes.dex").read_bytes()

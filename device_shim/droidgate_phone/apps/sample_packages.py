@@ -24,7 +24,7 @@ from cryptography.x509.oid import NameOID
 from droidgate_android.apk.pack import pack_project
 from droidgate_android.apk.signing_keys import SigningKey
 from droidgate_phone.apps.pdf_document import PdfPage, write_pdf
-from droidgate_phone.apps.sample_apps import sample_apps_directory
+from droidgate_phone.apps.sample_apps import agent_dex, sample_apps_directory
 
 _ANDROID: Final = 'xmlns:android="http://schemas.android.com/apk/res/android"'
 _LAUNCHED: Final = """
@@ -166,6 +166,7 @@ _KINDS: Final[tuple[Callable[[int], _Parts], ...]] = (
 )  # fmt: skip
 
 
+_AGENT: Final = "agent"
 _SAMPLES: Final = {
     "clock-in": ("dev.droidgate.sample.clockin", "clock-in/app"),
     "notes": ("dev.droidgate.sample.notes", "notes/app"),
@@ -173,7 +174,7 @@ _SAMPLES: Final = {
     "pdf-tool": ("dev.droidgate.sample.pdftool", "pdf-tool/app"),
     "tally": ("dev.droidgate.sample.tally", "tally/app"),
     "weather": ("dev.droidgate.sample.weather", "weather/app"),
-    "agent": ("dev.droidgate.sample.agent", "agent/app"),
+    _AGENT: ("dev.droidgate.sample.agent", "agent/app"),
 }
 REPORT: Final = "/sdcard/Download/report.pdf"
 REPORT_PAGES: Final = ("Rain fell on nine days.", "The river rose by a hand.", "Nobody was hurt.")
@@ -210,9 +211,16 @@ def sample_package(name: str) -> SamplePackage:
         KeyError: there is none of this name.
     """
     package, module = _SAMPLES[name]
-    return SamplePackage(
-        name, package, pack_project(sample_apps_directory() / module, key=signing_key(), package=package)
-    )
+    if name == _AGENT:
+        return SamplePackage(name, package, agent_apk(package, signing_key()))
+    apk = pack_project(sample_apps_directory() / module, key=signing_key(), package=package)
+    return SamplePackage(name, package, apk)
+
+
+def agent_apk(application_id: str, key: SigningKey) -> bytes:
+    """Return the agent app, which comes with its code, under an application id."""
+    project = sample_apps_directory() / _SAMPLES[_AGENT][1]
+    return pack_project(project, key=key, package=application_id, dex=[agent_dex()])
 
 
 def report() -> bytes:

@@ -135,7 +135,7 @@ def _parameter(name: str, annotation: Any, default: Any, heading: str | None = N
     return Parameter(name, Parameter.KEYWORD_ONLY, default=default, annotation=annotation)
 
 
-_FORMS: Final[tuple[Form, ...]] = ("json", "sarif", "markdown")
+_FORMS: Final[tuple[Form, ...]] = ("json", "sarif", "markdown", "junit")
 _WORDS: Final[Mapping[type, str]] = {int: "N", float: "N", Path: "PATH", str: "TEXT"}
 
 

@@ -31,6 +31,7 @@ HEADINGS: Final[Mapping[str, Mapping[str, str]]] = {
     "Look at what apps declare": {
         "inspect": "Show what apps declare for agents",
         "lint": "Check descriptors against their specification",
+        "verify": "Check a live tool app against the rules of its protocol",
         "formats": "List formats, dialects, and what each can carry",
         "demo": "See all of it work on the sample apps",
     },
@@ -44,6 +45,7 @@ HEADINGS: Final[Mapping[str, Mapping[str, str]]] = {
         "discover": "Find what the apps of a phone declare for agents",
         "phone": "A virtual phone, to try everything without a real one",
         "shim": "Apps that make other apps callable by Mobile-MCP agents",
+        "agent": "An agent app on the phone, to call tools as apps do",
     },
     "Call": {
         "call": "Call a capability of a phone's app",
@@ -77,6 +79,8 @@ _MODULES: Final = {
     "droidgate.cli.devices.device_options": ("devices", "discover"),
     "droidgate.cli.phone.phone_options": ("phone",),
     "droidgate.cli.shim.shim_options": ("shim",),
+    "droidgate.cli.agent.agent_options": ("agent",),
+    "droidgate.cli.verify.verify_options": ("verify",),
     "droidgate.cli.calls.call_options": ("call",),
     "droidgate.cli.why.why_options": ("why",),
     "droidgate.cli.pins.pin_options": ("pins",),

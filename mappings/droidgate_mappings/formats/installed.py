@@ -108,7 +108,9 @@ def is_shim(package: str) -> bool:
 OWN_PREFIX: Final = "dev.droidgate."
 """What the application id of each app of droidgate itself begins with."""
 
-OWN_AGENTS: Final = frozenset({"dev.droidgate.sample.agent"})
+OWN_AGENTS: Final = frozenset(
+    {"dev.droidgate.sample.agent", "dev.droidgate.agent", "dev.droidgate.agent.second"}
+)
 """Application ids of droidgate's agent apps. Its sample tools are apps like any other."""
 
 OwnApp = Literal["shim", "agent"]

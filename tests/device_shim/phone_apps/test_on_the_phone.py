@@ -139,11 +139,12 @@ def test_the_agent_sees_and_calls_all_three_protocols(phone: AndroidSystem, agen
     assert (refused.code, refused.data) == (0, 'Error: unknown tool "getWeather"')
     result = agent.call_mmcp_activity(PDF_TOOL, "page_count", {"path": "/sdcard/Download/nothing.pdf"})
     assert result.code == 0
-    assert [str(text) for text in texts(phone) if "/." in str(text)] == [
-        "MOBILE_MCP dev.droidgate.sample.clockin/.ClockInService",
-        "MOBILE_MCP dev.droidgate.sample.tally/.TallyService",
-        "MMCP dev.droidgate.sample.pdftool/.ToolActivity",
-        "BROADCAST dev.droidgate.sample.weather/.WeatherReceiver",
+    (listed,) = [str(text) for text in texts(phone) if "/" in str(text)]
+    assert listed.splitlines() == [
+        f"mobile-mcp {CLOCK_IN.flatten()}",
+        f"mobile-mcp {TALLY.flatten()}",
+        f"mmcp {PDF_TOOL.flatten()}",
+        f"mmcp-broadcast {WEATHER.flatten()}",
     ]
 
 

@@ -1,4 +1,4 @@
-"""The shim's dex: its size, who reads it, what it refers to, and that the sources make it."""
+"""The dex of the shim and of the agent: size, who reads it, what it refers to, that the sources make it."""
 
 import importlib.util
 import re
@@ -11,6 +11,7 @@ from types import ModuleType
 import pytest
 
 from device_shim.shim_android.dex_file import ClassJar, DexFile, class_name
+from droidgate_phone.apps.sample_apps import agent_dex
 from droidgate_shim.builder.dex import shim_dex
 from requirements_of_tests import CHECKOUT, require
 
@@ -60,6 +61,8 @@ LATER_PACKAGES = ("android/app/appfunctions/", "android/app/appsearch/")
 # R8 puts calls of newer API into classes of these names, so that no other class names what may be missing.
 OUTLINES = re.compile(r".*\$\$ExternalSyntheticApiModelOutline\d+")
 SHIM = "dev/droidgate/shim/"
+AGENT = "dev/droidgate/sample/agent/"
+MOST_BYTES_OF_THE_AGENT = 20_000
 
 
 @pytest.fixture(scope="module")
@@ -94,16 +97,24 @@ def build_script() -> ModuleType:
 
 def test_the_dex_is_as_small_as_the_page_says(data: bytes) -> None:
     assert len(data) <= MOST_BYTES
+    assert len(agent_dex()) <= MOST_BYTES_OF_THE_AGENT
 
 
-def test_androids_own_reader_reads_the_dex_and_finds_the_components(data: bytes, tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("app", "components"),
+    [
+        ("SHIM", {SHIM + name for name in COMPONENTS}),
+        ("AGENT", {AGENT + name for name in ("MainActivity", "CallActivity", "ComputerProvider")}),
+    ],
+)
+def test_androids_own_reader_reads_the_dex_and_finds_the_components(
+    build_script: ModuleType, app: str, components: set[str]
+) -> None:
     dexdump = require("dexdump")
-    file = tmp_path / "classes.dex"
-    file.write_bytes(data)
+    file = getattr(build_script, app).target
     read = subprocess.run([dexdump, "-l", "plain", file], capture_output=True, text=True, check=False)
     assert read.returncode == 0, read.stderr
-    found = set(re.findall(r"Class descriptor  : 'L(.*);'", read.stdout))
-    assert {SHIM + name for name in COMPONENTS} <= found
+    assert components <= set(re.findall(r"Class descriptor  : 'L(.*);'", read.stdout))
 
 
 def test_everything_that_is_not_the_shims_is_a_stub_of_newer_api(dex: DexFile) -> None:
@@ -147,11 +158,13 @@ def _missing(dex: DexFile, jar: ClassJar) -> Iterator[tuple[str, str]]:
 
 @pytest.mark.slow
 @pytest.mark.timeout(900)
-def test_the_sources_make_the_committed_dex(data: bytes, build_script: ModuleType) -> None:
+@pytest.mark.parametrize("app", ["SHIM", "AGENT"])
+def test_the_sources_make_the_committed_dex(build_script: ModuleType, app: str) -> None:
     require("jdk-25")
     require("framework-jar")
     require("r8")
-    assert build_script.build() == data
+    built = getattr(build_script, app)
+    assert build_script.build(built) == built.target.read_bytes()
 
 
 @pytest.mark.slow

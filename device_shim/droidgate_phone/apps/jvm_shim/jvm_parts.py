@@ -23,6 +23,7 @@ from typing import Final
 import droidgate_shim
 from droidgate_mappings.model.errors import UsageError
 from droidgate_phone.apps.jvm_shim.private_folder import is_own, runtime_folder
+from droidgate_phone.apps.sample_apps import agent_dex
 from droidgate_shim.builder.dex import shim_dex
 
 _FETCH: Final = "scripts/fetch_robolectric.sh downloads 0.8 GB from Maven Central, once"
@@ -211,21 +212,22 @@ def compiled_bridge(parts: JvmParts) -> Path:
 
 
 def check_dex(dex: bytes) -> None:
-    """Check that a dex is the one that is shipped: its classes get the rights of this program.
+    """Check that a dex is one that is shipped: its classes get the rights of this program.
 
     Raises:
         UsageError: the dex is another one.
     """
-    digest, shipped = _digest(dex), _digest(shim_dex() or b"")
-    if digest != shipped:
+    digest, shipped = _digest(dex), [_digest(shim_dex() or b""), _digest(agent_dex())]
+    if digest not in shipped:
         raise UsageError(
-            f'classes.dex has the SHA-256 "{digest}"; only the shipped one runs on the JVM, "{shipped}"',
-            hint="build the shim again with this droidgate, or use the shim runtime python",
+            f'classes.dex has the SHA-256 "{digest}"; only those shipped run on the JVM, "{shipped[0]}" of '
+            f'shims and "{shipped[1]}" of the agent',
+            hint="build the app again with this droidgate, or use the shim runtime python",
         )
 
 
 def classes_of_dex(parts: JvmParts, dex: bytes) -> Path:
-    """Return a jar with the class files of the shipped dex.
+    """Return a jar with the class files of a shipped dex.
 
     Raises:
         UsageError: it is another dex, or it cannot be turned back.
@@ -243,7 +245,7 @@ def classes_of_dex(parts: JvmParts, dex: bytes) -> Path:
             _run([*program, str(source), str(result)])
             shutil.copy(result, made)
 
-    return _made_once(f"shim-{_digest(dex)[:32]}.jar", turn_back)
+    return _made_once(f"app-{_digest(dex)[:32]}.jar", turn_back)
 
 
 def kept_apk(apk: bytes) -> Path:

@@ -85,7 +85,7 @@ class JvmProcess:
         package = self._package(context.package)
         dex = context.read_raw("classes.dex")
         if package is None or dex is None:
-            raise AndroidError("java.lang.ClassNotFoundException", "the shim's APK has no classes.dex")
+            raise AndroidError("java.lang.ClassNotFoundException", "the APK has no classes.dex")
         try:
             check_dex(dex)
         except UsageError as refused:
@@ -187,6 +187,7 @@ class JvmProcess:
             "is_battery_exempt": lambda _: platform.is_battery_exempt(),
             "may_draw_overlays": lambda _: platform.may_draw_overlays(),
             "may_notify": lambda _: platform.may_notify(),
+            "query": self._query,
             "start_service": self._start_service,
             "bind": self._bind,
             "unbind": self._unbind,
@@ -236,6 +237,15 @@ class JvmProcess:
             "apk": str(kept_apk(_base_of(package))),
             "certificates": _certificates(package, self._system.release.sdk),
         }
+
+    def _query(self, fields: WireFields) -> list[str]:
+        context = self._context
+        queries = {
+            "service": context.query_services,
+            "activity": context.query_activities,
+            "receiver": context.query_receivers,
+        }
+        return [item.flatten() for item in queries[fields["kind"]](Intent(fields["action"]))]
 
     def _start_service(self, fields: WireFields) -> str | None:
         name = self._context.start_service(read_intent(fields["intent"]), foreground=fields["foreground"])

@@ -1,4 +1,4 @@
-"""The components of a shim, each of which hands what it is asked to its Java class."""
+"""The components of a shim and of the agent, each of which hands what it is asked to its Java class."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 from typing import ClassVar, Final, TypeVar
 
 from droidgate_mappings.model.json_values import Json
+from droidgate_phone.apps.agent import AgentApp
 from droidgate_phone.apps.jvm_shim.jvm_process import process_of
 from droidgate_phone.apps.jvm_shim.jvm_values import read_bundle, read_view, write_bundle, write_intent
 from droidgate_phone.java.app_values import (
@@ -143,6 +144,7 @@ class HostProvider(ContentProvider):
     """The host's entrance; runs on Binder threads."""
 
     CLASS: ClassVar[str]
+    AUTHORITY = "host"
 
     def call(self, method: str, argument: str | None, extras: Bundle, caller_uid: int) -> Bundle | None:
         """Hand a call on."""
@@ -176,7 +178,7 @@ class HostProvider(ContentProvider):
         return found
 
     def _named(self, caller_uid: int, authority: str | None = None) -> dict[str, object]:
-        name = authority or f"{self.context.package}.host"
+        name = authority or f"{self.context.package}.{self.AUTHORITY}"
         return {"class_name": self.CLASS, "authority": name, "uid": caller_uid}
 
 
@@ -205,9 +207,15 @@ class FunctionService(AppFunctionService):
         )
 
 
-def _named(*bases: tuple[type[_Class], str]) -> dict[str, type[_Class]]:
+class ComputerProvider(HostProvider):
+    """The agent's entrance for a computer."""
+
+    AUTHORITY = "computer"
+
+
+def _named(*bases: tuple[type[_Class], str], package: str = _PACKAGE) -> dict[str, type[_Class]]:
     """Return a class for each Java class: the base that hands on what it is asked, with its name."""
-    named = {f"{_PACKAGE}.{name}": base for base, name in bases}
+    named = {f"{package}.{name}": base for base, name in bases}
     return {name: type(name, (base,), {"CLASS": name}) for name, base in named.items()}
 
 
@@ -226,3 +234,11 @@ class JvmShimApp(App):
     PROVIDERS = _named((HostProvider, "host.HostProvider"))
     APP_FUNCTION_SERVICES = _named((FunctionService, "frontends.FunctionService"))
     INSTRUMENTATIONS = _named((ShellIdentityInstrumentation, "backends.ShellIdentityInstrumentation"))
+
+
+class JvmAgentApp(App):
+    """Behaviour of every agent app whose Java classes run."""
+
+    PACKAGE = AgentApp.PACKAGE
+    ACTIVITIES = _named((JvmScreen, "MainActivity"), (JvmActivity, "CallActivity"), package=PACKAGE)
+    PROVIDERS = _named((ComputerProvider, "ComputerProvider"), package=PACKAGE)

@@ -1,4 +1,4 @@
-"""What a command has to print, and the one way in which it is printed: as text, JSON, SARIF or Markdown."""
+"""What a command has to print, and the one way in which it is printed: in each form that can be asked for."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from droidgate_mappings.model.json_values import Json
 
 
-Form = Literal["text", "json", "sarif", "markdown"]
+Form = Literal["text", "json", "sarif", "markdown", "junit"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,6 +30,7 @@ class Report:
         code: The exit code.
         files: What became of files that were written: the end of the text, or notes next to a document.
         findings: Returns what `--sarif` prints.
+        junit: Returns what `--junit` prints.
         is_data: As `show` takes it.
     """
 
@@ -38,6 +39,7 @@ class Report:
     code: int = ExitCode.OK
     files: Mapping[Path, str] = field(default_factory=dict)
     findings: Callable[[], Iterable[Finding]] = tuple
+    junit: Callable[[], str] = str
     is_data: bool = False
 
     def print(self, form: Form = "text") -> int:
@@ -53,6 +55,9 @@ class Report:
             from droidgate.cli.output.markdown import markdown_page
 
             text = markdown_page(self.page())
+            return lambda: self._print_document(text)
+        if form == "junit":
+            text = self.junit()
             return lambda: self._print_document(text)
         if form == "json":
             document = self.document()

@@ -305,6 +305,9 @@ public final class ShimProcess extends ProcessLink {
                 }
                 ReflectionHelpers.<Handler>getField(shim, "main").removeCallbacksAndMessages(null);
             }
+        } catch (ClassNotFoundException agent) {
+            // The agent has no thread of its own.
+            return;
         } catch (ReflectiveOperationException notLoaded) {
             throw new IllegalStateException(notLoaded);
         } catch (InterruptedException interrupted) {

@@ -8,6 +8,7 @@ import android.content.pm.ComponentInfo;
 import android.content.pm.PackageInfo;
 import android.content.pm.PackageManager;
 import android.content.pm.PackageParser;
+import android.content.pm.ResolveInfo;
 import android.content.pm.ServiceInfo;
 import android.content.pm.Signature;
 import android.content.pm.SigningInfo;
@@ -184,6 +185,43 @@ public final class PackagesOnPhone extends ShadowApplicationPackageManager {
             }
         }
         throw new PackageManager.NameNotFoundException(name.flattenToString());
+    }
+
+    private List<ResolveInfo> resolved(String kind, Intent intent) {
+        List<ResolveInfo> all = new ArrayList<>();
+        for (String name : process().names("query", "kind", kind, "action", intent.getAction())) {
+            ComponentName component = ComponentName.unflattenFromString(name);
+            ResolveInfo info = new ResolveInfo();
+            try {
+                if (kind.equals("service")) {
+                    info.serviceInfo = getServiceInfo(component, 0);
+                } else {
+                    info.activityInfo = kind.equals("activity") ? getActivityInfo(component, 0) : getReceiverInfo(component, 0);
+                }
+            } catch (PackageManager.NameNotFoundException gone) {
+                continue;
+            }
+            all.add(info);
+        }
+        return all;
+    }
+
+    @Override
+    @Implementation
+    protected List<ResolveInfo> queryIntentServices(Intent intent, int flags) {
+        return process() == null ? super.queryIntentServices(intent, flags) : resolved("service", intent);
+    }
+
+    @Override
+    @Implementation
+    protected List<ResolveInfo> queryIntentActivities(Intent intent, int flags) {
+        return process() == null ? super.queryIntentActivities(intent, flags) : resolved("activity", intent);
+    }
+
+    @Override
+    @Implementation
+    protected List<ResolveInfo> queryBroadcastReceivers(Intent intent, int flags) {
+        return process() == null ? super.queryBroadcastReceivers(intent, flags) : resolved("receiver", intent);
     }
 
     /** Returns the resources of an APK. */

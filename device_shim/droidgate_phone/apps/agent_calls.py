@@ -1,0 +1,360 @@
+"""The agent's way in for a computer: calls of tools, and a log of all that comes of them (`Calls.java`,
+`ComputerProvider.java`, `CallActivity.java`, `ToolApps.java`, `RawValues.java`).
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import json
+import threading
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from typing import Final, cast
+
+from droidgate_mappings.model.json_values import Json
+from droidgate_phone.java.app_values import (
+    ActivityResult,
+    AndroidError,
+    Binding,
+    BroadcastResult,
+    Message,
+    ServiceConnection,
+    XmlNode,
+)
+from droidgate_phone.java.intents import Bundle, ComponentName, Extra, Intent
+from droidgate_phone.java.java_text import java_length
+from droidgate_phone.system.behaviour import Activity, ContentProvider, Context
+
+VERSION: Final = 1
+_KEY: Final = "calls"
+_CALL: Final = "call"
+_LONGEST_TEXT: Final = 65_536
+_LONGEST_PAGE: Final = 3 * _LONGEST_TEXT
+_MOST_EVENTS: Final = 10_000
+_MAY_ASK: Final = frozenset({0, 2000})
+_DUMP: Final = "android.permission.DUMP"
+_NOT_OPEN: Final = "the service is not there, or is not open to this app"
+_META_DATA: Final = (
+    "mobile.mcp.tool.name", "mobile.mcp.tool.description", "mobile.mcp.tool.capabilities", "mMCP_manifest",
+    "mcp.application.name", "mcp.application.description", "mcp.capabilities",
+)  # fmt: skip
+
+
+class _MalformedError(Exception):
+    """What the computer asks for cannot be read."""
+
+
+def list_tool_apps(context: Context) -> list[Json]:
+    """Return the components that offer tools and that the app may see, with their meta-data and its XML."""
+    found = [("mobile-mcp", item) for item in context.query_services(Intent("mobile.mcp.SERVICE"))]
+    opened = Intent("com.example.mMCP.ACTION_TOOL_ADVERTISE")
+    found += [("mmcp", item) for item in context.query_activities(opened)]
+    asked = Intent("com.example.ACTION_MMCP_DISCOVERY")
+    found += [("mmcp-broadcast", item) for item in context.query_receivers(asked)]
+    return [_describe(context, protocol, component) for protocol, component in found]
+
+
+def _describe(context: Context, protocol: str, component: ComponentName) -> Json:
+    kept: dict[str, Json] = {}
+    xml: dict[str, Json] = {}
+    for name in _META_DATA:
+        found = context.platform.find_meta_data(component, name)
+        if found is not None and found.resource is not None:
+            # The number of the resource is the APK's own business.
+            kept[name] = {"kind": "int", "value": 0}
+            node = context.platform.read_xml(component.package, found.resource)
+            xml[name] = None if node is None else _raw_xml(node)
+        elif found is not None and isinstance(found.value, int) and not isinstance(found.value, bool):
+            kept[name] = {"kind": "int", "value": found.value}
+            xml[name] = None
+        elif found is not None and found.value is not None:
+            kept[name] = _raw(Extra("string", str(found.value)))
+    flat = component.flatten()
+    return {"protocol": protocol, "component": flat, "meta_data": kept, "xml": xml}
+
+
+def _raw_xml(node: XmlNode) -> Json:
+    return {
+        "name": node.name,
+        "attributes": {item.name: item.value for item in node.attributes},
+        "children": [_raw_xml(item) for item in node.children if isinstance(item, XmlNode)],
+    }
+
+
+def _raw_bundle(bundle: Bundle) -> dict[str, Json]:
+    return {key: _raw(extra) for key, extra in bundle.values.items()}
+
+
+def _raw(extra: Extra) -> Json:
+    value = extra.value
+    if isinstance(value, str) and extra.kind == "string":
+        if java_length(value) <= _LONGEST_TEXT:
+            return {"kind": "string", "value": value}
+        kept = value.encode("utf-16-le", "surrogatepass")[: 2 * _LONGEST_TEXT]
+        beginning = kept.decode("utf-16-le", "surrogatepass")
+        return {"kind": "string", "value": beginning, "length": java_length(value)}
+    if isinstance(value, Bundle):
+        return {"kind": "bundle", "value": _raw_bundle(value)}
+    if isinstance(value, tuple) and extra.kind == "string[]":
+        return {"kind": "string[]", "value": list(value)}
+    if extra.kind in ("int", "long", "boolean"):
+        return {"kind": extra.kind, "value": cast("int | bool", value)}
+    return {"kind": extra.kind, "value": None}
+
+
+def _raw_intent(intent: Intent) -> Json:
+    component = None if intent.component is None else intent.component.flatten()
+    return {"action": intent.action, "component": component, "extras": _raw_bundle(intent.extras) or None}
+
+
+def calls_of(context: Context) -> AgentCalls:
+    """Return the calls of the app's process."""
+    found = context.platform.statics.setdefault(_KEY, AgentCalls(context))
+    return cast("AgentCalls", found)
+
+
+class AgentCalls:
+    """The calls of tools that a computer asks for, and the log; nothing here reads a request or a response.
+
+    Args:
+        context: A context of the process.
+
+    Attributes:
+        last: The number of the newest event.
+    """
+
+    def __init__(self, context: Context) -> None:
+        self._context = context
+        self._lock = threading.Lock()
+        self._log: list[dict[str, Json]] = []
+        self.last = 0
+        self._bound: dict[ComponentName, _Bound] = {}
+        self._opened: dict[str, Intent] = {}
+
+    def record(self, kind: str, **fields: Json) -> None:
+        """Write an event down."""
+        with self._lock:
+            self.last += 1
+            at = int(self._context.now() * 1000)
+            self._log.append({**fields, "number": self.last, "at_ms": at, "kind": kind})
+            del self._log[:-_MOST_EVENTS]
+
+    def events_after(self, number: int) -> list[Json]:
+        """Return the events after the one of a number: at least one, and as many as one answer holds."""
+        page: list[Json] = []
+        length = 0
+        with self._lock:
+            for event in self._log:
+                if cast("int", event["number"]) > number and length < _LONGEST_PAGE:
+                    page.append(event)
+                    length += len(json.dumps(event))
+        return page
+
+    def send(self, asked: Mapping[str, Json]) -> None:
+        """Carry a call out, or begin to: events say what comes of it.
+
+        Raises:
+            _MalformedError: it cannot be read.
+        """
+        call, transport = _text(asked, _CALL), _text(asked, "transport")
+        component = ComponentName.parse(_text(asked, "component"))
+        extras = asked.get("extras")
+        if component is None or not isinstance(extras, dict):
+            raise _MalformedError("component is not PACKAGE/CLASS")
+        action = None if asked.get("action") is None else _text(asked, "action")
+        strings = {name: _text(extras, name) for name in extras}
+        intent = Intent(action, component, extras=Bundle.of_strings(strings))
+        self.record("sent", call=call, transport=transport, intent=_raw_intent(intent))
+        ways: dict[str, Callable[[], None]] = {
+            "bind": lambda: self._bind(intent, cast("int", asked.get("what", 1))),
+            "start": lambda: self._start(call, intent, foreground=False),
+            "start-foreground": lambda: self._start(call, intent, foreground=True),
+            "broadcast": lambda: self._broadcast(call, intent),
+        }
+        if transport == "activity":
+            self._opened[call] = intent
+        elif transport in ways:
+            self._context.platform.post(lambda: self.run(call, ways[transport]))
+        else:
+            raise _MalformedError("transport is not known")
+
+    def run(self, call: str, code: Callable[[], None]) -> None:
+        """Run the code of a call, and write down what Android throws."""
+        try:
+            code()
+        except AndroidError as refused:
+            self.record("refused", call=call, exception=refused.exception, message=refused.message)
+
+    def take_opened(self, call: str) -> Intent | None:
+        """Return the intent of a call that only an activity can send, once."""
+        return self._opened.pop(call, None)
+
+    def unbind(self, component: str) -> None:
+        """Let go of a service."""
+
+        def work() -> None:
+            name = ComponentName.parse(component)
+            item = None if name is None else self._bound.pop(name, None)
+            if item is not None:
+                item.close()
+
+        self._context.platform.post(work)
+
+    def _bind(self, intent: Intent, what: int) -> None:
+        component = cast("ComponentName", intent.component)
+        item = self._bound.get(component)
+        if item is None:
+            item = _Bound(self, component, lambda: self._bound.pop(component, None))
+            item.bind(self._context)
+            self._bound[component] = item
+        item.send(Message(what, intent.extras))
+
+    def _start(self, call: str, intent: Intent, *, foreground: bool) -> None:
+        def receive(sent: Intent) -> None:
+            self.record("callback", call=call, extras=_raw_bundle(sent.extras))
+
+        base = Intent(package=self._context.package, extras=Bundle.of_strings({_CALL: call}))
+        callback = Extra("pending-intent", self._context.create_pending_intent(receive, base))
+        started = replace(intent, extras=intent.extras.with_extra("mcp_callback", callback))
+        if self._context.start_service(started, foreground=foreground) is None:
+            raise AndroidError("java.lang.IllegalArgumentException", _NOT_OPEN)
+
+    def _broadcast(self, call: str, intent: Intent) -> None:
+        def receive(result: BroadcastResult) -> None:
+            extras = _raw_bundle(result.extras)
+            self.record("broadcast-result", call=call, code=result.code, data=result.data, extras=extras)
+
+        self._context.send_ordered_broadcast(intent, receive)
+
+
+class _Bound:
+    """A service that is bound: messages wait until it is connected."""
+
+    def __init__(self, calls: AgentCalls, component: ComponentName, forget: Callable[[], object]) -> None:
+        self._calls = calls
+        self._component = component
+        self._forget = forget
+        self._waiting: list[Message] = []
+        self._binding: Binding | None = None
+        self._is_connected = False
+
+    def bind(self, context: Context) -> None:
+        connection = ServiceConnection(
+            on_message=self._take,
+            on_connected=self._connected,
+            on_null_binding=lambda: self._end("null-binding"),
+            on_disconnected=lambda: self._end("disconnected"),
+        )
+        self._binding = context.platform.bind(Intent(component=self._component), connection)
+        if self._binding is None:
+            raise AndroidError("java.lang.IllegalArgumentException", _NOT_OPEN)
+
+    def send(self, message: Message) -> None:
+        if not self._is_connected:
+            self._waiting.append(message)
+        elif self._binding is not None:
+            try:
+                self._binding.send(message)
+            except AndroidError:
+                self._end("disconnected")
+
+    def close(self) -> None:
+        if self._binding is not None:
+            self._binding.unbind()
+            self._binding = None
+
+    def _take(self, message: Message) -> None:
+        extras = _raw_bundle(message.data)
+        self._calls.record("message", component=self._component.flatten(), what=message.what, extras=extras)
+
+    def _connected(self) -> None:
+        self._calls.record("connected", component=self._component.flatten())
+        self._is_connected = True
+        ready, self._waiting = self._waiting, []
+        for message in ready:
+            self.send(message)
+
+    def _end(self, kind: str) -> None:
+        self._calls.record(kind, component=self._component.flatten())
+        if self._forget() is not None:
+            self.close()
+
+
+class CallActivity(Activity):
+    """Opens an activity that is a tool, for its result; adb starts this one."""
+
+    def on_create(self, intent: Intent) -> None:
+        """Open what the call is for, which ends this activity with its result."""
+        call = intent.extras.get_string(_CALL) or ""
+        calls = calls_of(self.context)
+        opened = calls.take_opened(call)
+        if opened is None:
+            self.finish()
+            return
+
+        def receive(result: ActivityResult) -> None:
+            extras = None if result.data is None else _raw_bundle(result.data.extras)
+            calls.record("activity-result", call=call, code=result.code, extras=extras)
+            self.context.platform.finish_activity()
+
+        try:
+            self.context.start_activity(opened, receive)
+        except AndroidError as refused:
+            calls.record("refused", call=call, exception=refused.exception, message=refused.message)
+            self.finish()
+
+
+class ComputerProvider(ContentProvider):
+    """The way in for adb: argument and result of each call are a JSON object as base64url."""
+
+    def call(self, method: str, argument: str | None, extras: Bundle, caller_uid: int) -> Bundle | None:
+        """Run a method.
+
+        Raises:
+            AndroidError: another than the shell or root calls.
+        """
+        del extras
+        if caller_uid not in _MAY_ASK or not self.context.platform.holds(_DUMP, uid=caller_uid):
+            raise AndroidError("java.lang.SecurityException", "only adb may call")
+        try:
+            answer = self._run(method, _read(argument or ""))
+        except _MalformedError as malformed:
+            answer = {"error": str(malformed)}
+        text = json.dumps({**answer, "version": VERSION}, separators=(",", ":"))
+        return Bundle.of_strings({"result": base64.urlsafe_b64encode(text.encode()).decode().rstrip("=")})
+
+    def _run(self, method: str, asked: Mapping[str, Json]) -> dict[str, Json]:
+        calls = calls_of(self.context)
+        if method == "hello":
+            return {"application_id": self.context.package, "sdk": self.context.platform.sdk}
+        if method == "list":
+            return {"components": list_tool_apps(self.context)}
+        if method == "send":
+            calls.send(asked)
+        elif method == "unbind":
+            calls.unbind(_text(asked, "component"))
+        elif method == "log":
+            after = asked.get("after")
+            events = calls.events_after(after if isinstance(after, int) else 0)
+            return {"events": events, "last": calls.last}
+        else:
+            raise _MalformedError("method is not known")
+        return {}
+
+
+def _read(argument: str) -> Mapping[str, Json]:
+    try:
+        read = json.loads(base64.urlsafe_b64decode(argument + "=" * (-len(argument) % 4)))
+    except (binascii.Error, ValueError, RecursionError):
+        raise _MalformedError("the argument is not a JSON object") from None
+    if not isinstance(read, dict):
+        raise _MalformedError("the argument is not a JSON object")
+    return read
+
+
+def _text(values: Mapping[str, Json], name: str) -> str:
+    found = values.get(name)
+    if not isinstance(found, str):
+        raise _MalformedError(f"No value for {name}")
+    return found

@@ -1,0 +1,75 @@
+"""Installing the agent app, twice: under two application ids it is two callers to Android."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from droidgate.agents.agent_client import AGENTS, AgentClient
+from droidgate.devices.app_installation import install_apks, uninstall
+from droidgate.shims.building import chosen_key
+from droidgate.shims.place import ShimPlace
+from droidgate_phone.apps.sample_packages import agent_apk
+
+
+def install_agents(
+    place: ShimPlace, key: Path | None, report: Callable[[str], None]
+) -> tuple[AgentClient, ...]:
+    """Install both agents, or replace them, and be sure that each answers.
+
+    Args:
+        place: The phone.
+        key: PEM file of the key that signs; the user's own where it is None, which may be made.
+        report: Is called with a line where a key is made.
+
+    Raises:
+        InputError: the key cannot be read.
+        DeviceError: the phone fails, or refuses.
+    """
+    return tuple(_install(place, application_id, key, report) for application_id in AGENTS)
+
+
+def _install(
+    place: ShimPlace, application_id: str, key: Path | None, report: Callable[[str], None]
+) -> AgentClient:
+    apk = agent_apk(application_id, chosen_key(key, report).signing)
+    install_apks(place.device, {f"{application_id}.apk": apk}, user=place.user)
+    client = AgentClient(place.device, application_id, user=place.user)
+    client.hello()
+    return client
+
+
+def uninstall_agents(place: ShimPlace) -> tuple[str, ...]:
+    """Remove the agents that are installed, and return their application ids.
+
+    Raises:
+        DeviceError: the phone fails, or refuses.
+    """
+    installed = place.packages()
+    found = tuple(item for item in AGENTS if item in installed)
+    for application_id in found:
+        uninstall(place.device, application_id, user=place.user)
+    return found
+
+
+@contextmanager
+def installed_agents(
+    place: ShimPlace, report: Callable[[str], None]
+) -> Iterator[tuple[AgentClient, AgentClient]]:
+    """Yield both agents; those that were not installed before are removed at the end.
+
+    Raises:
+        DeviceError: the phone fails, or refuses.
+    """
+    installed = place.packages()
+    missing = [item for item in AGENTS if item not in installed]
+    first, second = (AgentClient(place.device, item, user=place.user) for item in AGENTS)
+    try:
+        for application_id in missing:
+            _install(place, application_id, None, report)
+        yield first, second
+    finally:
+        for application_id in missing:
+            if application_id in place.packages():
+                uninstall(place.device, application_id, user=place.user)

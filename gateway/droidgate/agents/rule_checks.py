@@ -1,0 +1,42 @@
+"""One rule that a live tool app was held to, and what came of it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from droidgate_mappings.model.capability import Place
+from droidgate_mappings.model.findings import Finding, LintRule
+
+Verdict = Literal["passed", "failed", "not-checked"]
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """A rule, with what was sent and received.
+
+    Attributes:
+        rule: The rule.
+        component: Whose, `PACKAGE/CLASS`.
+        transport: How it was called.
+        verdict: `not-checked` says nothing about the app.
+        reason: Why it failed, or why it was not checked; empty for `passed`.
+        sent: The request, or several.
+        received: The answers, as texts.
+    """
+
+    rule: LintRule
+    component: str
+    transport: str
+    verdict: Verdict
+    reason: str = ""
+    sent: Sequence[str] = ()
+    received: Sequence[str] = ()
+
+    def finding(self, source: Place) -> Finding | None:
+        """Return the finding of a rule that is broken."""
+        if self.verdict != "failed":
+            return None
+        message = f"{self.component.partition('/')[2]}, {self.transport}: {self.reason}"
+        return self.rule.broken(message, source=source, pointer=f"/{self.transport}")

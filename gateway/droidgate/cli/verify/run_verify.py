@@ -1,0 +1,183 @@
+"""What `verify` does, its document, and its JUnit report."""
+
+from __future__ import annotations
+
+import xml.etree.ElementTree as ET
+from collections.abc import Iterable, Iterator
+
+from droidgate.agents.agent_installation import installed_agents
+from droidgate.agents.rule_checks import Check, Verdict
+from droidgate.agents.verification import Verification, VerifyRequest, verdicts_of, verify
+from droidgate.cli.exit_codes import ExitCode
+from droidgate.cli.output.json_output import Document, PublishedDocument
+from droidgate.cli.output.page_length import shows_details
+from droidgate.cli.output.pages import Block, Heading, Line, Table, print_note
+from droidgate.cli.output.reports import Report
+from droidgate.cli.output.safe_text import one_line
+from droidgate.cli.verify.verify_options import Verify
+from droidgate.devices.device import connect_device
+from droidgate.shims.place import place_of
+from droidgate_mappings.model.errors import InputError, UsageError
+from droidgate_mappings.model.findings import Finding
+from droidgate_mappings.model.json_values import Json
+from droidgate_mappings.text.json_text import parse_json
+from droidgate_mappings.text_safety import visible
+
+
+class VerifyCheck(Document):
+    """A rule that the app was held to while it ran.
+
+    Attributes:
+        rule: Its id.
+        specification: What it is a rule of.
+        section: Its section.
+        asks: What it requires.
+        component: Whose check it is.
+        transport: How the component was called.
+        verdict: `passed`, `failed` or `not-checked`.
+        reason: Why it failed, or was not checked.
+        sent: The requests.
+        received: The answers.
+    """
+
+    rule: str
+    specification: str
+    section: str
+    asks: str
+    component: str
+    transport: str
+    verdict: Verdict
+    reason: str
+    sent: tuple[str, ...]
+    received: tuple[str, ...]
+
+
+class VerifyDocument(PublishedDocument, schema="droidgate.verify/1"):
+    """What `verify --json` prints.
+
+    Attributes:
+        serial: The phone.
+        package: The tool app.
+        counts: How many checks ended with each verdict.
+        static: What its APK breaks, as `lint` finds it.
+        checks: What was seen of it while it ran.
+    """
+
+    serial: str
+    package: str
+    counts: dict[str, int]
+    static: tuple[Finding, ...]
+    checks: tuple[VerifyCheck, ...]
+
+
+def verify_and_report(options: Verify) -> Report:
+    """Check a tool app and report each rule.
+
+    Raises:
+        UsageError: the app offers no tools to an agent, or a call is not one of it.
+        DeviceError: the phone or an agent fails.
+    """
+    calls = dict(map(_read_call, options.calls or ()))
+    place = place_of(connect_device(options.serial))
+    request = VerifyRequest(options.package, calls, options.edition.value, options.seconds)
+    with installed_agents(place, print_note) as agents:
+        found = verify(place.device, agents, request)
+    return Report(
+        lambda: _page(found),
+        lambda: VerifyDocument(
+            serial=place.device.serial,
+            package=found.package,
+            counts=verdicts_of(found.checks),
+            static=found.static,
+            checks=tuple(map(_document_of, found.checks)),
+        ),
+        ExitCode.FINDINGS if found.fails else ExitCode.OK,
+        findings=lambda: found.findings,
+        junit=lambda: junit_report(found),
+    )
+
+
+def _read_call(text: str) -> tuple[str, dict[str, Json]]:
+    name, equals, given = text.partition("=")
+    try:
+        arguments = parse_json(given, path="--call") if equals else {}
+    except InputError as error:
+        hint = 'such as --call \'query_clock_in={"date": "2026-03-01"}\''
+        raise UsageError(error.message, place=error.place, hint=hint) from None
+    if not name or not isinstance(arguments, dict):
+        raise UsageError(f"--call {text!r} is not CAPABILITY or CAPABILITY=JSON object")
+    return name, arguments
+
+
+def _document_of(check: Check) -> VerifyCheck:
+    return VerifyCheck(
+        rule=check.rule.id,
+        specification=check.rule.specification,
+        section=check.rule.section,
+        asks=check.rule.asks,
+        component=check.component,
+        transport=check.transport,
+        verdict=check.verdict,
+        reason=check.reason,
+        sent=tuple(check.sent),
+        received=tuple(check.received),
+    )
+
+
+def _page(found: Verification) -> Iterator[Block]:
+    if found.static:
+        yield Heading("Declared")
+        rows = [(item.code, item.rule or "", one_line(item.message)) for item in found.static]
+        yield Table(("rule", "section", "problem"), rows)
+    broken = [check for check in found.checks if check.verdict == "failed"]
+    shown = found.checks if shows_details() else broken
+    if shown:
+        yield Heading("Called")
+        yield Table(("verdict", "transport", "section", "rule", "reason"), [_row(check) for check in shown])
+    for check in broken:
+        yield Line(f"{check.rule.id}, {check.transport}: {check.rule.asks}")
+        yield from (Line(one_line(f"sent: {text}"), 1, 400) for text in check.sent)
+        yield from (Line(one_line(f"received: {text}"), 1, 400) for text in check.received)
+    counts = verdicts_of(found.checks)
+    static = f"{len(found.static)} problems in the manifest and descriptor, " if found.static else ""
+    yield Line(
+        f"{found.package}: {static}{counts['passed']} rules passed, {counts['failed']} failed, "
+        f"{counts['not-checked']} not checked"
+    )
+    reasons = dict.fromkeys(check.reason for check in found.checks if check.verdict == "not-checked")
+    yield from (Line(one_line(f"not checked: {reason}"), 1) for reason in reasons)
+
+
+def _row(check: Check) -> tuple[str, ...]:
+    specification = f"{check.rule.specification} {check.rule.section}"
+    return check.verdict, check.transport, specification, check.rule.id, one_line(check.reason)
+
+
+def junit_report(found: Verification) -> str:
+    """Return a run as JUnit XML: a suite for what is declared, and one for each way of calling."""
+    root = ET.Element("testsuites", name="droidgate verify")
+    declared = [(item.code, "declared", item.message, "") for item in found.static]
+    _add_suite(root, f"{found.package} declared", declared or [("lint", "declared", "", "")])
+    groups: dict[str, list[tuple[str, str, str, str]]] = {}
+    for check in found.checks:
+        failure = check.reason if check.verdict == "failed" else ""
+        skipped = check.reason if check.verdict == "not-checked" else ""
+        case = (check.rule.id, check.transport, failure, skipped)
+        groups.setdefault(f"{check.component} {check.transport}", []).append(case)
+    for name, cases in groups.items():
+        _add_suite(root, name, cases)
+    ET.indent(root)
+    return ET.tostring(root, encoding="unicode", xml_declaration=True) + "\n"
+
+
+def _add_suite(root: ET.Element, name: str, cases: Iterable[tuple[str, str, str, str]]) -> None:
+    suite = ET.SubElement(root, "testsuite", name=visible(name))
+    counts = {"tests": 0, "failures": 0, "skipped": 0, "errors": 0}
+    for rule, transport, failure, skipped in cases:
+        case = ET.SubElement(suite, "testcase", classname=f"droidgate.{transport}", name=rule)
+        counts["tests"] += 1
+        for tag, counted, text in (("failure", "failures", failure), ("skipped", "skipped", skipped)):
+            if text:
+                counts[counted] += 1
+                ET.SubElement(case, tag, message=visible(text))
+    suite.attrib.update({counted: str(number) for counted, number in counts.items()})

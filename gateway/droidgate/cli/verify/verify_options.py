@@ -1,0 +1,41 @@
+"""`droidgate verify`."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+
+from droidgate.cli.command_classes import ReportingCommand, argument, flag, option
+from droidgate.cli.shared_options import AS_JSON, AS_SARIF, SERIAL
+
+
+class SpecificationEdition(StrEnum):
+    """What `--edition` takes."""
+
+    S0 = "S0"
+    S1 = "S1"
+
+
+class Verify(ReportingCommand, work="droidgate.cli.verify.run_verify:verify_and_report"):
+    """Check a live tool app against every rule of its protocol that can be seen from outside.
+
+    An agent on the phone, under two application ids, finds the app as agents do and calls it: with unknown
+    names, missing and wrong arguments, two requests at once, one id from two agents. A right app refuses or
+    answers these, and does nothing. Rules that take a call which is carried out are checked with the calls
+    that you allow (--call). Agents that are not installed are installed, and removed at the end.
+    """
+
+    package: str = argument("PACKAGE", "The tool app, installed: of Mobile-MCP or mMCP", ...)
+    calls: list[str] | None = option(
+        "--call CAPABILITY[=JSON]",
+        "A call that may be carried out, with its arguments as a JSON object; may be repeated",
+    )
+    edition: SpecificationEdition = option(
+        "--edition",
+        "Edition of Mobile-MCP's specification: 14 February 2026 (S0), or 24 February (S1)",
+        SpecificationEdition.S0,
+    )
+    seconds: float = option("--seconds N", "How long an answer may take", 5.0, min=0.1, max=120.0)
+    serial: str | None = SERIAL
+    as_json: bool = AS_JSON
+    as_sarif: bool = AS_SARIF
+    as_junit: bool = flag("--junit", "Print JUnit XML instead of text")

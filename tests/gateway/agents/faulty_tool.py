@@ -1,0 +1,233 @@
+"""A tool app of Mobile-MCP and of both forms of mMCP that is right, or has one fault."""
+
+import json
+from collections.abc import Callable, Mapping
+from typing import Any, ClassVar
+
+from device_shim.phone_system.phone_system_apps import make_apk
+from droidgate_phone.java.app_values import AndroidError, AppCrashError, BroadcastResult, Message
+from droidgate_phone.java.intents import Bundle, Extra, Intent
+from droidgate_phone.system.behaviour import Activity, App, Receiver, Service
+
+TOOL = "com.example.faulty"
+CALL = {"echo": {"text": "hello", "count": 2}}
+DESCRIPTOR = """<mobile-mcp-capabilities version="1.0">
+  <capability id="echo" description="Returns what it is given." version="1.0">
+    <input>
+      <param name="text" type="string" required="true" description="Any text" />
+      <param name="count" type="integer" required="false" description="Any number" />
+    </input>
+    <output>
+      <param name="text" type="string" description="The text" />
+      <param name="count" type="integer" description="The number" />
+    </output>
+  </capability>
+</mobile-mcp-capabilities>"""
+_MANIFEST = json.dumps(
+    {
+        "instructions": "An app of the tests.",
+        "tools": [
+            {"name": "echo", "description": "Returns what it is given.", "parameters": {"type": "object"}}
+        ],
+    }
+)
+_META_DATA = (
+    '<meta-data android:name="mobile.mcp.tool.name" android:value="Faulty" />'
+    '<meta-data android:name="mobile.mcp.tool.description" android:value="An app of the tests" />'
+    '<meta-data android:name="mobile.mcp.tool.capabilities" android:resource="@xml/capabilities" />'
+)
+_FILTER = (
+    '<intent-filter><action android:name="{}" />'
+    '<category android:name="android.intent.category.{}" /></intent-filter>'
+)
+_SERVICE = (
+    '<service android:name=".Tool" android:exported="true"><intent-filter>'
+    f'<action android:name="mobile.mcp.SERVICE" /></intent-filter>{_META_DATA}</service>'
+)
+_SCREEN = (
+    '<activity android:name=".Screen" android:exported="true">'
+    + _FILTER.format("com.example.mMCP.ACTION_TOOL_ADVERTISE", "DEFAULT")
+    + _FILTER.format("com.example.mMCP.ACTION_TOOL_CALL", "DEFAULT")
+    + f"<meta-data android:name=\"mMCP_manifest\" android:value='{_MANIFEST}' /></activity>"
+)
+_RADIO = (
+    '<receiver android:name=".Radio" android:exported="true"><intent-filter>'
+    '<action android:name="com.example.ACTION_MMCP_DISCOVERY" />'
+    '<action android:name="com.example.ACTION_MMCP_INVOKE" /></intent-filter></receiver>'
+)
+_MAIN = (
+    '<activity android:name=".Main" android:exported="true">'
+    + _FILTER.format("android.intent.action.MAIN", "LAUNCHER")
+    + "</activity>"
+)
+COMPONENTS = {
+    "mobile-mcp": _SERVICE,
+    "mmcp": _SCREEN,
+    "mmcp without calls": _SCREEN.replace("ACTION_TOOL_CALL", "ACTION_TOOL_LIST"),
+    "mmcp-broadcast": _RADIO,
+}
+
+
+def faulty_apk(protocol: str, *, descriptor: str = DESCRIPTOR) -> bytes:
+    """Return the app with one of `COMPONENTS`."""
+    files = {"res/xml/capabilities.xml": descriptor}
+    return make_apk(TOOL, COMPONENTS[protocol] + _MAIN, files=files)
+
+
+class Tool(Service):
+    """The service: a request in, an answer out, but for the fault."""
+
+    fault: ClassVar[str] = ""
+    _open: ClassVar[list[str]] = []
+    _seen: ClassVar[set[str]] = set()
+
+    @classmethod
+    def forget(cls) -> None:
+        """Forget all requests."""
+        cls._open.clear()
+        cls._seen.clear()
+
+    def on_bind(self, intent: Intent) -> Callable[[Message], None] | None:
+        del intent
+        return None if self.fault == "no binder" else self._take
+
+    def _take(self, message: Message) -> None:
+        def reply(text: str) -> None:
+            answer = Message(2, Bundle.of_strings({"mobile-mcp-response": text}))
+            self.context.send_message(message.reply_to or "", answer)
+
+        self._answer(message.data, reply)
+
+    def on_start_command(self, intent: Intent) -> None:
+        def reply(text: str) -> None:
+            token = str(intent.extras.values["mcp_callback"].value)
+            extras = Bundle.of_strings({"mobile-mcp-response": text})
+            self.context.send_pending_intent(token, Intent(extras=extras))
+
+        self._answer(intent.extras, reply)
+
+    def _answer(self, extras: Bundle, reply: Callable[[str], None]) -> None:
+        wrapper = json.loads(extras.get_string("mobile-mcp-request") or "{}")["mobile-mcp-request"]
+        request = wrapper["request"]
+        call = request["capability"]
+        given = call.get("args", call.get("input"))
+        if self.fault == "silent":
+            return
+        if self.fault == "crash" and given == {} and call["id"] == "echo":
+            raise AppCrashError
+        if self.fault == "id once" and request["id"] in self._seen:
+            return
+        self._seen.add(request["id"])
+        problem = self._problem(wrapper["version"], call["id"], given)
+        text = self._text(request["id"], call["id"], given, problem)
+        seconds = {"late": 5.0, "late refusal": 1.3 if problem == "missing argument" else 0.0}
+        if seconds.get(self.fault):
+            self.context.platform.after(seconds[self.fault], lambda: _quietly(reply, text))
+        elif self.fault == "one at a time":
+            self._delay(text, reply)
+        else:
+            reply(text)
+            if self.fault == "twice":
+                reply(text)
+
+    def _delay(self, text: str, reply: Callable[[str], None]) -> None:
+        if self._open:
+            return
+        self._open.append(text)
+
+        def answer() -> None:
+            self._open.clear()
+            _quietly(reply, text)
+
+        self.context.platform.after(0.25, answer)
+
+    def _problem(self, version: str, capability: str, given: Mapping[str, Any]) -> str | None:
+        if version != "1.0" and self.fault != "any version":
+            return "unsupported version"
+        if capability != "echo" and self.fault != "any capability":
+            return "unknown capability"
+        if "text" not in given and self.fault != "nothing required" and capability == "echo":
+            return "missing argument"
+        text, count = given.get("text", ""), given.get("count", 0)
+        if (not isinstance(text, str) or not isinstance(count, int)) and self.fault != "any type":
+            return "wrong type"
+        return None
+
+    def _text(self, request_id: str, capability: str, given: Mapping[str, Any], problem: str | None) -> str:
+        if self.fault == "prose":
+            return "It is done."
+        output: list[dict[str, Any]] = [
+            {"name": "text", "type": "string", "value": str(given.get("text"))},
+            {"name": "count", "type": "integer", "value": 2},
+        ]
+        if self.fault == "output as text":
+            output[1]["value"] = "2"
+        if self.fault == "undeclared output":
+            output.append({"name": "more", "type": "string", "value": ""})
+        if self.fault == "huge":
+            output[0]["value"] = "x" * 70_000
+        described: dict[str, Any] = {"id": capability}
+        if problem is None:
+            described["output"] = output
+        response = {
+            "id": "1" if self.fault == "wrong id" else request_id,
+            "capability": described,
+            "status": "success" if problem is None else "failure",
+        }
+        if self.fault == "no capability":
+            del response["capability"]
+        if self.fault == "status error" and problem is not None:
+            response["status"] = "error"
+        if self.fault == "no wrapper":
+            return json.dumps(response)
+        wrapper = {"version": "1.0", "response": response}
+        if self.fault == "no version":
+            del wrapper["version"]
+        return json.dumps({"mobile-mcp-response": wrapper})
+
+
+def _quietly(reply: Callable[[str], None], text: str) -> None:
+    try:
+        reply(text)
+    except AndroidError:
+        return
+
+
+class Screen(Activity):
+    """The activity of mMCP."""
+
+    def on_create(self, intent: Intent) -> None:
+        fault, is_call = Tool.fault, intent.extras.get_string("tool_name") == "echo"
+        if fault == "silent":
+            return
+        is_right = is_call and "{" in (intent.extras.get_string("parameters") or "")
+        code = 0 if fault == "canceled" or not is_right else -1
+        extras = {} if fault == "no result" else {"result": "{}"}
+        self.set_result(code, Intent(extras=Bundle.of_strings(extras)))
+        self.finish()
+
+
+class Radio(Receiver):
+    """The receiver of mMCP by broadcast."""
+
+    def on_receive(self, intent: Intent, current: BroadcastResult) -> BroadcastResult | None:
+        del current
+        fault = Tool.fault
+        if intent.action == "com.example.ACTION_MMCP_DISCOVERY":
+            tools = Extra("string", "echo") if fault == "tools as text" else Extra("string[]", ("echo",))
+            parameters = "text: string" if fault == "parameters as prose" else '{"text": "string"}'
+            found = {
+                "echo.description": Extra("string", "It echoes."),
+                "echo.parameters": Extra("string", parameters),
+            }
+            return BroadcastResult(-1, None, Bundle({**found, "tools": tools}))
+        return None if fault == "no data" else BroadcastResult(-1, "Error: unknown tool")
+
+
+class FaultyApp(App):
+    """The app; a test sets `Tool.fault`."""
+
+    PACKAGE = TOOL
+    SERVICES = {f"{TOOL}.Tool": Tool}
+    ACTIVITIES = {f"{TOOL}.Screen": Screen, f"{TOOL}.Main": Activity}
+    RECEIVERS = {f"{TOOL}.Radio": Radio}

@@ -1,0 +1,113 @@
+"""`droidgate agent` and `droidgate verify` on the virtual phone, as a user runs them."""
+
+import json
+import xml.etree.ElementTree as ET
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from droidgate.agents.agent_client import AGENTS
+from droidgate.cli import run
+from droidgate_phone.phone import VirtualPhone, start_phone
+from gateway.cli.program_runs import Run, Runner
+
+SAMPLE = "dev.droidgate.sample"
+
+
+@pytest.fixture(scope="module")
+def phone() -> Iterator[VirtualPhone]:
+    with start_phone(server_port=0, adb_keys=()) as started, pytest.MonkeyPatch.context() as patch:
+        patch.setenv("ANDROID_ADB_SERVER_PORT", str(started.server_port))
+        run(["agent", "install"])
+        yield started
+
+
+@pytest.fixture
+def droidgate(
+    phone: VirtualPhone, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> Runner:
+    del phone
+    return Runner(capsys, monkeypatch)
+
+
+def test_the_agent_lists_what_it_sees_in_each_protocol(droidgate: Runner) -> None:
+    listed = droidgate("agent", "list", "--json").document("agent-list")
+    tools = {
+        item["component"].rpartition(".")[2]: (item["protocol"], item["tools"])
+        for item in listed["components"]
+    }
+    assert tools["ClockInService"] == (
+        "mobile-mcp", ["clock_in_today", "make_up_clock_in", "query_clock_in"]
+    )  # fmt: skip
+    assert tools["ToolActivity"][0] == "mmcp"
+    assert "page_count" in tools["ToolActivity"][1]
+    assert tools["WeatherReceiver"][0] == "mmcp-broadcast"
+
+
+@pytest.mark.parametrize(
+    ("words", "text"),
+    [
+        (("clockin", "query_clock_in", "date=2020-02-13"), "There is no clock-in for 2020-02-13."),
+        (("clockin", "query_clock_in", "--dialect", "S1"), 'arguments belong under \\"args\\"'),
+        (("clockin", "query_clock_in", "--dialect", "MM-6"), '\\"mobile-mcp-request\\" must be an object'),
+        (("pdftool", "page_count", "path=/sdcard/Download/report.pdf"), '{"page_count":3}'),
+        (("pdftool", "nothing", "--second"), 'unknown tool "nothing"'),
+    ],
+)
+def test_a_call_prints_what_the_tool_answers(droidgate: Runner, words: tuple[str, ...], text: str) -> None:
+    package, *rest = words
+    ran = droidgate("agent", "call", f"{SAMPLE}.{package}", *rest)
+    assert ran.code == 0
+    assert text in ran.out
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "text"),
+    [
+        (("tally", "read_total", "--transport", "start"), 5, "app is in background"),
+        (("tally", "read_total", "--transport", "activity"), 2, 'cannot be reached by "activity"'),
+        (("absent", "x"), 2, f'the agent sees no tool app "{SAMPLE}.absent"'),
+    ],
+)
+def test_a_call_that_is_not_answered_says_why(
+    droidgate: Runner, words: tuple[str, ...], code: int, text: str
+) -> None:
+    package, *rest = words
+    ran = droidgate("agent", "call", f"{SAMPLE}.{package}", *rest)
+    assert (ran.code, text in ran.out + ran.err) == (code, True)
+
+
+def test_the_log_has_each_intent_and_answer_raw(droidgate: Runner) -> None:
+    before = droidgate("agent", "log", "--json").document("agent-log")["events"]
+    after = str(before[-1]["number"]) if before else "0"
+    droidgate("agent", "call", f"{SAMPLE}.clockin", "query_clock_in")
+    events = droidgate("agent", "log", "--after", after, "--json").document("agent-log")["events"]
+    assert [event["kind"] for event in events] == ["sent", "connected", "message"]
+    assert set(events[0]["intent"]["extras"]) == {"mobile-mcp-request"}
+    assert events[2]["what"] == 2
+
+
+@pytest.mark.slow
+def test_verify_reports_in_each_form_and_leaves_no_agent(droidgate: Runner, phone: VirtualPhone) -> None:
+    assert droidgate("agent", "uninstall").out.split() == ["removed:", AGENTS[0], "removed:", AGENTS[1]]
+    words = ("verify", f"{SAMPLE}.weather", "--call", 'currentWeather={"location": "Paris"}')
+    document = droidgate(*words, "--json").document("verify")
+    assert document["counts"] == {"passed": 3, "failed": 0, "not-checked": 0}
+    (suite,) = ET.fromstring(droidgate(*words, "--junit").out).findall("testsuite[@tests='3']")
+    assert (suite.get("failures"), suite.get("skipped")) == ("0", "0")
+    assert json.loads(droidgate(*words, "--sarif").out)["runs"][0]["results"] == []
+    assert not any(phone.system.packages.find(item) for item in AGENTS)
+    assert droidgate("agent", "list").code == 2
+    run(["agent", "install"])
+
+
+@pytest.mark.parametrize("call", ["=1", "query_clock_in=1", "query_clock_in={"])
+def test_a_call_that_cannot_be_read_is_one_error(droidgate: Runner, call: str) -> None:
+    ran: Run = droidgate("verify", f"{SAMPLE}.clockin", "--call", call)
+    assert (ran.code, ran.err.count("error:")) == (2, 1)
+
+
+def test_the_agents_are_signed_with_the_key_that_is_named(droidgate: Runner, tmp_path: Path) -> None:
+    ran = droidgate("agent", "install", "--key", tmp_path / "none.pem")
+    assert ran.code == 3

@@ -1,0 +1,226 @@
+"""`verify` finds each planted fault, by its rule, and none in apps that are right.
+
+Rules and their sections are those of the specification of Mobile-MCP (14 February 2026), typed by hand; those
+of mMCP are of its specification and of the reference.
+"""
+
+import os
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+from unittest.mock import patch
+
+import pytest
+
+from device_shim.phone_system.phone_system_apps import run, uid_of
+from device_shim.shim_phone.conftest import JVM
+from droidgate.agents import agent_client, mmcp_checks, mobile_mcp_checks
+from droidgate.agents.agent_client import FIRST_AGENT, AgentClient
+from droidgate.agents.agent_installation import install_agents
+from droidgate.agents.verification import Verification, VerifyRequest, verify
+from droidgate.shims.place import place_of
+from droidgate_mappings.model.errors import UsageError
+from droidgate_phone.apps.app_registry import BEHAVIOURS
+from droidgate_phone.apps.shim_runtimes import ShimRuntime
+from droidgate_phone.phone import VirtualPhone, start_phone
+from gateway.agents.faulty_tool import CALL, DESCRIPTOR, TOOL, FaultyApp, Tool, faulty_apk
+from gateway.mobile_agent.made_phone import device_on
+from titled_rows import titled
+
+SAMPLE = "dev.droidgate.sample"
+ON_BOTH = pytest.mark.parametrize("bench", ["python", JVM], indirect=True)
+
+
+@dataclass(frozen=True)
+class Bench:
+    """A phone with both agents."""
+
+    phone: VirtualPhone
+    agents: tuple[AgentClient, AgentClient]
+
+    def run(self, protocol: str, fault: str, *, seconds: float = 2.0, **more: Any) -> Verification:
+        """Check the tool app with a fault."""
+        Tool.fault = fault
+        Tool.forget()
+        self.phone.install(faulty_apk(protocol, **more))
+        return self.check(TOOL, CALL, seconds=seconds)
+
+    def check(
+        self, package: str, calls: Mapping[str, Mapping[str, Any]], *, seconds: float = 5.0
+    ) -> Verification:
+        request = VerifyRequest(package, calls, seconds=seconds)
+        return verify(self.agents[0].device, self.agents, request)
+
+
+@pytest.fixture(scope="module", params=["python"])
+def bench(request: pytest.FixtureRequest) -> Iterator[Bench]:
+    """The agents as their model in Python, and as their own dex on Android's classes."""
+    runtime: ShimRuntime = request.param
+    with (
+        patch.dict(BEHAVIOURS, {TOOL: FaultyApp}),
+        patch.object(mobile_mcp_checks, "_SETTLE_SECONDS", 0.05),
+        patch.object(agent_client, "_PAUSE_SECONDS", 0.01),
+        start_phone(server_port=0, shim_runtime=runtime, adb_keys=()) as phone,
+        patch.dict(os.environ, {"ANDROID_ADB_SERVER_PORT": str(phone.server_port)}),
+    ):
+        first, second = install_agents(place_of(device_on(phone)), None, print)
+        yield Bench(phone, (first, second))
+
+
+def failed(found: Verification, transport: str) -> list[str]:
+    """Return what failed: section and rule, in order."""
+    return [
+        f"{check.rule.section} {check.rule.id.removeprefix('mobile-mcp-live-').removeprefix('mmcp-live-')}"
+        for check in found.checks
+        if check.verdict == "failed" and check.transport == transport
+    ]
+
+
+# fmt: off
+FAULTS = {
+    "a tool that never answers": ("silent", ["3.1 answers"], ["3.1 answers"]),
+    "an answer that comes too late": ("late", ["3.1 answers"], ["3.1 answers"]),
+    "a service without a binder": ("no binder", ["3.1 answers"], []),
+    "a tool that dies of a request": ("crash",
+        ["3.2 keeps-running", "3.2 missing-argument"], ["3.2 keeps-running", "3.2 missing-argument"]),
+    "an answer that is not JSON": ("prose",
+        ["3.2 response-form", "3.3 open-requests", "3.1 two-agents"],
+        ["3.2 response-form", "3.3 open-requests", "3.1 two-agents"]),
+    "an answer without its wrapper": ("no wrapper",
+        ["3.2 response-form", "3.3 open-requests", "3.1 two-agents"],
+        ["3.2 response-form", "3.3 open-requests", "3.1 two-agents"]),
+    "a response without a version": ("no version", ["3.2 response-version"], ["3.2 response-version"]),
+    "a response with an id of its own": ("wrong id",
+        ["3.2 response-id", "3.3 open-requests", "3.1 two-agents"],
+        ["3.2 response-id", "3.3 open-requests", "3.1 two-agents"]),
+    "a response without the capability": ("no capability",
+        ["3.2 response-capability"], ["3.2 response-capability"]),
+    "a status of its own": ("status error", ["3.2 response-status"], ["3.2 response-status"]),
+    "a number written as a text": ("output as text", ["3.2 response-output"], ["3.2 response-output"]),
+    "an output that is not declared": ("undeclared output", ["3.2 response-output"], ["3.2 response-output"]),
+    "a tool that takes any version": ("any version", ["3.2 version-checked"], ["3.2 version-checked"]),
+    "a tool that takes any capability": ("any capability",
+        ["3.2 unknown-capability"], ["3.2 unknown-capability"]),
+    "a tool that requires nothing": ("nothing required", ["3.2 missing-argument"], ["3.2 missing-argument"]),
+    "a refusal that comes while later requests are open": ("late refusal",
+        ["3.2 missing-argument"], ["3.2 missing-argument"]),
+    "a tool that takes any type": ("any type", ["3.2 argument-type"], ["3.2 argument-type"]),
+    "a tool that answers twice": ("twice", ["3.2 one-response"], ["3.2 one-response"]),
+    "a tool that forgets a second request": ("one at a time",
+        ["3.3 open-requests", "3.1 two-agents"], ["3.3 open-requests", "3.1 two-agents"]),
+    "a tool that takes an id once from all agents": ("id once", ["3.1 two-agents"], ["3.1 two-agents"]),
+}
+# fmt: on
+
+
+@pytest.mark.slow
+@titled(("fault", "bound", "started"), FAULTS)
+def test_a_planted_fault_is_found_by_its_rule_bound_and_started(
+    bench: Bench, fault: str, bound: list[str], started: list[str]
+) -> None:
+    found = bench.run("mobile-mcp", fault, seconds=1.0)
+    assert (failed(found, "bind"), failed(found, "start")) == (bound, started)
+    assert found.fails
+
+
+SEEN_BY_EVENTS = ("a service without a binder", "a tool that dies of a request", "a tool that answers twice")
+"""Faults that show in what Android hands the agent, and not only in the text of an answer."""
+
+
+@titled(("fault", "bound", "started"), {title: FAULTS[title] for title in SEEN_BY_EVENTS})
+@pytest.mark.parametrize("bench", [JVM], indirect=True)
+def test_the_agents_own_classes_report_what_android_hands_them(
+    bench: Bench, fault: str, bound: list[str], started: list[str]
+) -> None:
+    found = bench.run("mobile-mcp", fault)
+    assert (failed(found, "bind"), failed(found, "start")) == (bound, started)
+
+
+def test_every_live_rule_of_mobile_mcp_has_a_planted_fault() -> None:
+    planted = {rule.partition(" ")[2] for _, bound, _ in FAULTS.values() for rule in bound}
+    assert {f"mobile-mcp-live-{rule}" for rule in planted} == mobile_mcp_checks.RULES.keys()
+
+
+@pytest.mark.slow
+@titled(
+    ("protocol", "fault", "expected"),
+    {
+        "a receiver whose tools are one text": ("mmcp-broadcast", "tools as text", ["broadcast-tools"]),
+        "parameters that are not JSON": ("mmcp-broadcast", "parameters as prose", ["broadcast-parameters"]),
+        "a receiver that answers nothing": ("mmcp-broadcast", "no data", ["broadcast-data"]),
+        "an activity that does not end": ("mmcp", "silent", ["activity-result", "activity-output"]),
+        "an activity that Android does not open for calls": (
+            "mmcp without calls",
+            "",
+            ["activity-result", "activity-output"],
+        ),
+        "an activity that always cancels": ("mmcp", "canceled", ["activity-output"]),
+        "an activity without a result": ("mmcp", "no result", ["activity-output"]),
+    },
+)
+def test_a_planted_fault_of_mmcp_is_found(
+    bench: Bench, protocol: str, fault: str, expected: list[str]
+) -> None:
+    found = bench.run(protocol, fault, seconds=1.0)
+    rules = [check.rule.id for check in found.checks if check.verdict == "failed"]
+    assert rules == [f"mmcp-live-{rule}" for rule in expected]
+    assert {f"mmcp-live-{rule}" for rule in expected} <= mmcp_checks.RULES.keys()
+
+
+RIGHT = {
+    "the tool app of these tests": (TOOL, CALL),
+    "clock-in": (f"{SAMPLE}.clockin", {"query_clock_in": {}}),
+    "tally": (f"{SAMPLE}.tally", {"read_total": {"player": "Ada"}}),
+    "weather": (f"{SAMPLE}.weather", {"currentWeather": {"location": "Paris"}}),
+    "pdf-tool": (f"{SAMPLE}.pdftool", {"page_count": {"path": "/sdcard/Download/report.pdf"}}),
+}
+
+
+@pytest.mark.slow
+@ON_BOTH
+@titled(("package", "calls"), RIGHT)
+def test_a_right_app_has_no_fault(bench: Bench, package: str, calls: dict[str, dict[str, Any]]) -> None:
+    if package == TOOL:
+        bench.run("mobile-mcp", "")
+    found = bench.check(package, calls)
+    assert (found.findings, found.fails) == ((), False)
+    left_out = {check.transport for check in found.checks if check.verdict == "not-checked"}
+    # Nobody opens tally, so Android does not let it be started.
+    assert left_out == ({"start"} if package.endswith("tally") else set())
+
+
+@pytest.mark.slow
+@ON_BOTH
+def test_of_an_answer_that_is_too_long_to_keep_nothing_is_said(bench: Bench) -> None:
+    found = bench.run("mobile-mcp", "huge")
+    assert found.findings == ()
+    left_out = {check.rule.id for check in found.checks if check.verdict == "not-checked"}
+    assert left_out == {"mobile-mcp-live-response-output"}
+
+
+@pytest.mark.slow
+def test_what_the_descriptor_breaks_is_found_too(bench: Bench) -> None:
+    found = bench.run("mobile-mcp", "", descriptor=DESCRIPTOR.replace('version="1.0">\n  <cap', ">\n  <cap"))
+    assert [item.code for item in found.findings] == ["mobile-mcp-version"]
+    assert found.fails
+
+
+def test_what_cannot_be_checked_is_one_error(bench: Bench) -> None:
+    with pytest.raises(UsageError, match=r"the agent sees no tools of com\.example\.absent"):
+        bench.check("com.example.absent", {})
+    with pytest.raises(UsageError, match='unknown capability "query"'):
+        bench.check(f"{SAMPLE}.clockin", {"query": {}})
+
+
+@pytest.mark.slow
+@ON_BOTH
+def test_an_app_does_not_drive_the_agent_even_with_adbs_permission(bench: Bench) -> None:
+    system = bench.phone.system
+    uid = uid_of(system, f"{SAMPLE}.clockin")
+    words = ("content", "call", "--uri", f"content://{FIRST_AGENT}.computer", "--method", "hello")
+    refused = run(system, *words, uid=uid)
+    system.packages.permissions.adopt(uid)
+    refused_with_permission = run(system, *words, uid=uid)
+    system.packages.permissions.give_back(uid)
+    assert "requires android.permission.DUMP" in refused.stderr
+    assert "java.lang.SecurityException: only adb may call" in refused_with_permission.stderr
