@@ -41,8 +41,8 @@ from droidgate.sources.phone_source import (
     parse_phone_source,
     read_phone,
 )
-from droidgate.sources.source_paths import DEVICE_SCHEME
 from droidgate.sources.source_results import Providers
+from droidgate.sources.source_schemes import DEVICE_SCHEME
 from droidgate_mappings.formats.application import Application
 from droidgate_mappings.formats.format import found_by, load_formats
 from droidgate_mappings.formats.installed import is_shim

@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+from typing import Final
+
+_REVISION: Final = "git:"
+"""How a revision of a Git repository begins: `git:REVISION`, and `git:REVISION:PATH` for what is in it."""
+
 
 def printable(path: str) -> str:
     """Return a path as text that can be printed; bytes that are not UTF-8 are shown as escapes."""
@@ -17,7 +22,7 @@ def join_shown(folder: str, name: str) -> str:
         return printable(folder)
     if folder in {"", ".", "./"}:
         return printable(name)
-    if folder.startswith(GIT_SCHEME) and ":" not in folder[len(GIT_SCHEME) : -1]:
+    if folder.startswith(_REVISION) and ":" not in folder[len(_REVISION) : -1]:
         return printable(f"{folder.removesuffix(':')}:{name}")
     return printable(f"{folder.rstrip('/')}/{name}")
 

@@ -14,7 +14,7 @@ from droidgate.cli.output.reports import Report
 from droidgate.cli.output.safe_text import one_line
 from droidgate.cli.why.why_options import Why
 from droidgate.coverage.gate_chains import FoundGate, WhyAnswer
-from droidgate.sources.source_paths import DEVICE_SCHEME
+from droidgate.sources.source_schemes import DEVICE_SCHEME
 from droidgate_mappings.formats.reachability import GateState
 from droidgate_mappings.model.errors import UsageError
 from droidgate_mappings.tables.reach import load_gates
