@@ -5,7 +5,7 @@ from __future__ import annotations
 import difflib
 import re
 import sqlite3
-from collections import Counter
+from collections import defaultdict
 from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import replace
@@ -54,7 +54,7 @@ STOP_WORDS: Final = frozenset(_STOP_WORDS.split())
 
 # A tool is found by the words in its own texts. Users, and models that pass their words on, have others: the
 # weather answers how hot it is. A group has words of which one may stand for another in what a phone does;
-# they count less than the words of the query itself. The groups are those of an app shop's categories.
+# they count less than the words of the query itself. They follow the categories of an app shop.
 _RELATED: Final = """
     weather forecast temperature warm warmer warmest hot heat cold rain umbrella snow sun sunny wind
     storm, weather outside outdoors degrees hot cold, air quality smog pollution, map route directions
@@ -325,11 +325,10 @@ class ToolIndex:
         """
         every = list(dict.fromkeys(_words(query)))
         words = self._spelt([word for word in every if word not in STOP_WORDS] or every)
-        scores: Counter[int] = Counter()
-        for number, score in self._scores(_any_of(words)).items():
-            scores[number] += score
-        for number, score in self._scores(_any_of(self._related(words))).items():
-            scores[number] += _RELATED_WEIGHT * score
+        scores: defaultdict[int, float] = defaultdict(float)
+        for weight, wanted in ((1.0, words), (_RELATED_WEIGHT, self._related(words))):
+            for number, score in self._scores(_any_of(wanted)).items():
+                scores[number] += weight * score
         if every and every[0] in _QUESTION_WORDS:
             reading = self._scores(f"name: ({_any_of(_READING_WORDS)})")
             for number in reading.keys() & scores.keys():
