@@ -333,7 +333,9 @@ async def test_a_yes_counts_only_for_the_app_that_the_client_showed(
     title = secrets.token_hex(8)
     user = Answers("always", None, before_first=lambda: own.replace_legacy(**replacement))
     try:
-        async with connected(tools_of(own, allow=None), revision, user) as client:
+        # As rarely as usual: a look at the phone between the two apps would find neither.
+        tools = tools_of(own, allow=None, poll_seconds=60)
+        async with connected(tools, revision, user) as client:
             result = await client.call_tool("legacy_createNote", {"title": title, "content": "b"})
     finally:
         own.restore_legacy()
