@@ -22,6 +22,24 @@ _LONGEST: Final = 1000
 _open_steps: Final = ContextVar[tuple[str, ...]]("open_steps", default=())
 
 
+_is_whole: Final = ContextVar("is_whole", default=False)
+
+
+def in_whole_step() -> bool:
+    """Return whether a step is open that a deadline must not end."""
+    return _is_whole.get()
+
+
+@contextlib.contextmanager
+def whole_step() -> Iterator[None]:
+    """Be in a step that a deadline does not end, such as putting back what was changed."""
+    token = _is_whole.set(True)
+    try:
+        yield
+    finally:
+        _is_whole.reset(token)
+
+
 def open_steps() -> tuple[str, ...]:
     """Return the steps that have begun and not ended, the innermost last."""
     return _open_steps.get()

@@ -16,11 +16,11 @@ import typer
 
 from droidgate.cli.command_classes import Command
 from droidgate_mappings.model.errors import BudgetError
-from droidgate_mappings.timed_steps import open_steps
+from droidgate_mappings.timed_steps import in_whole_step, open_steps
 
 _MEBIBYTE: Final = 1 << 20
 _AGAIN: Final = 0.5
-"""Seconds until a deadline is reported again, where something has caught the first report."""
+"""Seconds until a deadline is reported again, where something has caught or outlasted the first report."""
 
 _Made = TypeVar("_Made")
 
@@ -128,6 +128,8 @@ class _Clock:
 
     def _reach(self, number: int, frame: FrameType | None) -> None:
         del number, frame
+        if in_whole_step():
+            return
         if not self.is_over:
             self.is_over, self.unfinished = True, open_steps()
         raise _DeadlineReached

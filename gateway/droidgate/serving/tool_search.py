@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import difflib
 import re
 import sqlite3
+from collections import defaultdict
 from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import replace
@@ -35,7 +37,7 @@ _USUALLY_FOUND: Final = 5
 _TOKENIZER: Final = "porter unicode61 remove_diacritics 2"
 _RANKED: Final = "SELECT rowid, bm25(tools, 3, 1, 0.3) FROM tools WHERE tools MATCH ?"
 """The weights are those of a tool's name, description and members."""
-_RELATED_WEIGHT: Final = 0.4
+_RELATED_WEIGHT: Final = 0.5
 _MOST_WORDS: Final = 64
 """Words of a query that are searched for."""
 _MOST_APPS: Final = 50
@@ -52,80 +54,100 @@ STOP_WORDS: Final = frozenset(_STOP_WORDS.split())
 
 # A tool is found by the words in its own texts. Users, and models that pass their words on, have others: the
 # weather answers how hot it is. A group has words of which one may stand for another in what a phone does;
-# they count less than the words of the query itself.
-RELATED_WORDS: Final = tuple(
-    """
-    weather forecast temperature warm warmer warmest hot heat cold rain umbrella snow sun sunny wind storm
-    weather outside outdoors degrees hot cold
-    map route directions navigate way
-    alarm wake timer countdown stopwatch seconds minutes
-    calendar event appointment meeting schedule agenda
-    remind reminder remember
-    message text sms chat
-    mail email inbox
-    call phone dial ring
-    contact person people friend
-    share send forward
-    note memo jot write
-    todo task chore errand
-    list checklist
-    done finish complete tick mark
-    pending open left remaining unfinished outstanding
-    archive away
-    summary summarize overview statistics figures
-    document file paper pdf
-    page sheet
-    merge join combine glue unite
-    picture image photo selfie snapshot screenshot camera capture
-    text words say content extract copy
-    find search look locate query
-    add create new make insert
-    delete remove erase clear discard
-    change edit update modify set adjust switch
-    reset restart over anew
-    save keep store later bookmark
-    off disable stop
-    play watch listen hear
-    stop pause halt
-    resume continue keep
-    next skip forward ahead
-    previous back backward rewind
-    repeat loop again
-    speed slow slower fast faster
-    music song musical album
-    film movie cinema
-    series serial season show
-    kids child children family
-    sport football soccer match game basketball tennis
-    esports cyber gaming
-    news politics political
-    video clip
-    live stream broadcast
-    channel station tv television
-    subscribe subscription follow
-    unsubscribe unfollow
-    popular trending trends
-    home main start
-    settings preferences configure options
-    size font bigger smaller larger
-    money pay spend spent expense cost price euro dollar buy transaction transfer account savings bank
-    clock punch attendance check office work shift
-    score points total
-    word vocabulary learn language translate
-    rude insult swear
-    phone device model battery android version
-    app application program package
-    open launch start run
-    tap click touch press push
-    type enter input
-    swipe scroll drag
-    screen display
-    wait sleep
-    increase increment count counter
-    author creator channel
-    """.strip().splitlines()
-)
+# they count less than the words of the query itself. They follow the categories of an app shop.
+_RELATED: Final = """
+    weather forecast temperature warm warmer warmest hot heat cold rain umbrella snow sun sunny wind
+    storm, weather outside outdoors degrees hot cold, air quality smog pollution, map route directions
+    navigate way, trip journey travel tour, taxi cab ride lift, car vehicle auto drive, park parked
+    parking garage, traffic jam congestion commute, train bus tram subway metro transit station stop,
+    flight fly plane airline airport, hotel accommodation lodging room stay night, gas petrol fuel,
+    place location where nearby near close around, restaurant eat food meal dinner lunch breakfast dish
+    hungry pizza, recipe cook bake ingredients, drink water coffee tea, shopping groceries supermarket
+    cart basket, product item goods article, parcel package delivery deliver shipment, order reorder
+    purchase, refund return back, reserve reservation book booking, ticket seat, alarm wake timer
+    countdown stopwatch seconds minutes, alarm ringing beeping sounding, calendar event appointment
+    meeting meet schedule agenda diary, remind reminder remember, time clock hour, duration long length,
+    deadline due overdue late expire, free available slot, invite attendee guest participant, message
+    text sms chat conversation, mail email inbox letter, spam junk, newsletter promo mailing, call phone
+    dial ring facetime, contact person people friend, mother mom father dad parent family relative,
+    block ban harass, share send forward, reply answer respond, write compose draft, note memo jot
+    write, todo task chore errand job, list checklist, done finish complete tick mark check, pending
+    open left remaining unfinished outstanding incomplete, important urgent priority critical, category
+    tag label folder group, archive away, summary summarize overview statistics stats figures report,
+    document file paper pdf contract, page sheet, merge join combine glue unite, split divide separate,
+    sign signature autograph, convert transform export turn, picture image photo selfie snap snapshot
+    screenshot camera capture, video clip film record footage, lens front rear selfie, flash torch
+    flashlight, zoom closer magnify, crop cut trim remove, text words say content extract copy, find
+    search look locate query, get show read view see display fetch, list every available, add create new
+    make insert, delete remove erase clear discard drop, change edit update modify set adjust switch
+    correct fix, undo revert restore recover, cancel abort dismiss, reset restart over anew zero, move
+    transfer shift, rename name title call, save keep store later bookmark, favourite favorite like love
+    star heart, pin top, on enable activate, off disable stop deactivate, lock unlock secure, play watch
+    listen hear, stop pause halt, resume continue keep, next skip forward ahead, previous back backward
+    rewind, repeat loop again, speed slow slower fast faster quick, volume loud louder quiet silent
+    silence mute sound noise, music song musical album track tune melody, artist band singer, playlist
+    queue, film movie cinema, series serial season show, episode podcast feed, kids child children
+    family cartoon, sport football soccer match game basketball tennis, esports cyber gaming, workout
+    exercise training run running jog gym activity, bike bicycle cycling, step walk distance far, heart
+    pulse, sleep rest asleep, weight weigh kilogram kilo pound, calorie meal ate eat, medicine pill
+    medication, news politics political headline article story happened, live stream broadcast, channel
+    station tv television, subscribe subscription follow, unsubscribe unfollow, popular trending trends,
+    recent latest newest last, history past previous earlier, best top highest most maximum, lowest
+    least minimum, home main start, settings preferences configure options, size font bigger smaller
+    larger, bright brighter brightness dim light lamp, dark night theme, heating thermostat temperature
+    warm warmer, vacuum hoover clean, door gate, disturb bother interrupt, wifi internet network
+    wireless online connection data, hotspot tether, money pay spend spent expense cost price euro
+    dollar buy transaction transfer account savings bank, balance money funds account, income salary
+    earn earning wage, bill invoice, fare estimate price cost, card debit credit, cash atm withdraw,
+    clock punch attendance check office work shift, job vacancy opening career position employer, score
+    points total leaderboard rank, count number many amount total, word vocabulary learn language
+    translate, define definition meaning mean, lesson course teach learn study, quiz test exam practice,
+    phone device model battery android version, battery charge power, app application program package,
+    open launch start run, tap click touch press push, type enter input, swipe scroll drag, screen
+    display, wait sleep, increase increment count counter, decrease decrement subtract, author creator
+    channel, verse chapter scripture holy recite, rid throw trash bin toss delete remove, put place add
+    set move, pull bring show open, jump go seek navigate position, log record track register, lookup
+    look check find get, pick choose select option, swap exchange replace substitute, join enter
+    participate, leave exit quit close, hide conceal invisible, reveal unhide visible, copy duplicate
+    clone, paste insert, sort order arrange, filter narrow only, compare difference versus, attach
+    attachment upload, download offline, import load, backup export, print printer, scan qr barcode,
+    login sign account register, password pin passcode code, translate translation foreign, caption
+    subtitle, quality resolution hd, cast tv, portrait blur bokeh, panorama wide, timer delay delayed
+    self countdown, beauty filter effect, ratio aspect square, burst shots, slow motion, front mirror
+    selfie, wallet cash money, deposit income earn received, owe debt loan borrow lend, merchant payee
+    store shop, currency dollar euro exchange, flashcard card memorize vocabulary word learn, revise
+    review practice train, progress streak achievement statistics, subtask step, assign owner, project
+    plan, prayer pray worship, chapter verse passage scripture bible quran surah ayah, recite recitation
+    read aloud, insult swear curse rude offend nasty mean, tally count counter score bump plus, points
+    score goal mark, shift attendance work office job clock arrive, yesterday date day past, button
+    element control icon, keyboard key type, title name heading call called, body content text, tag
+    label hashtag, reopen restore unarchive bring back, flag star mark important, idea thought note,
+    checkbox tick check item, item entry row thing, temperature thermometer celsius fahrenheit hot cold,
+    rainy rain umbrella wet precipitation, climate weather, place city location town, tomorrow forecast
+    week, warmest hottest, now current currently, mistake wrong correct fix edit, twice again repeat,
+    whole entire full all, convert turn into change, image picture png jpg, combine together merge join
+    one, length long size pages, channel broadcaster station network, programme show program, binge
+    series episode, league match game team sport, concert music gig, stream live watch, recommend
+    suggestion recommended, trending popular hot viral, author creator maker artist, comment reply, like
+    thumbs, watch later saved, history watched viewed, skip forward ahead seconds, rewind back seconds,
+    speed faster slower rate, finish end stop
+"""
+RELATED_WORDS: Final = tuple(" ".join(group.split()) for group in _RELATED.split(","))
 """Groups of words, separated by spaces; a word may be in several."""
+
+_QUESTION_WORDS: Final = frozenset(
+    ["any", "are", "did", "does", "how", "is", "what", "when", "where", "which", "who"]
+)
+_READING_WORDS: Final = ["check", "find", "get", "list", "query", "read", "search", "show"]
+"""Words in the names of tools that answer a question; those that change something seldom have one."""
+_QUESTION_WEIGHT: Final = 0.5
+_APP_WEIGHT: Final = 0.1
+_BEST_OF_APP: Final = 3
+_FEWEST_LETTERS: Final = 4
+_MOST_LETTERS: Final = 30
+"""Words that are shorter or longer are not taken for another word that is misspelt."""
+_MOST_MISSPELT: Final = 8
+_LIKENESS: Final = 0.8
 
 _NAME: Final[dict[str, Json]] = {"type": "string", "description": "Name of a tool, as find_tools gives it"}
 _SCHEMAS: Final[dict[str, tuple[str, dict[str, Any]]]] = {
@@ -272,7 +294,8 @@ class ToolIndex:
     """Finds tools by the words of their names, titles, descriptions, parameters and results.
 
     SQLite ranks them by BM25 over stems of English words. Words that are related to those of the query count,
-    too, but less.
+    too, but less. A word that no tool has counts as the one that it is most like. For a question, tools count
+    more whose names say that they read. The other tools of an app support each of its tools a little.
     """
 
     def __init__(self, tools: Sequence[ServedTool]) -> None:
@@ -282,12 +305,18 @@ class ToolIndex:
             self._database.execute(
                 f"CREATE VIRTUAL TABLE {table} USING fts5({columns}, tokenize='{_TOKENIZER}')"
             )
+        texts = [_texts_of(tool) for tool in tools]
         self._database.executemany(
             "INSERT INTO tools (rowid, name, description, members) VALUES (?, ?, ?, ?)",
-            ((number, *_texts_of(tool)) for number, tool in enumerate(tools)),
+            ((number, *text) for number, text in enumerate(texts)),
         )
         groups = ((group,) for group in RELATED_WORDS)
         self._database.executemany("INSERT INTO related (words) VALUES (?)", groups)
+        self._known: dict[str, set[str]] = {}
+        for text in (*RELATED_WORDS, *(text for row in texts for text in row)):
+            for word in text.split():
+                if _FEWEST_LETTERS <= len(word) <= _MOST_LETTERS:
+                    self._known.setdefault(word[0], set()).add(word)
 
     def find(self, query: str, limit: int) -> list[list[ServedTool]]:
         """Return the tools that have a word of the query or a related one, the best first.
@@ -295,22 +324,54 @@ class ToolIndex:
         Tools that are one capability on several phones are together.
         """
         every = list(dict.fromkeys(_words(query)))
-        words = ([word for word in every if word not in STOP_WORDS] or every)[:_MOST_WORDS]
-        scores = self._scores(words)
-        for number, score in self._scores(self._related(words)).items():
-            scores[number] = scores.get(number, 0) + _RELATED_WEIGHT * score
+        words = self._spelt([word for word in every if word not in STOP_WORDS] or every)
+        scores: defaultdict[int, float] = defaultdict(float)
+        for weight, wanted in ((1.0, words), (_RELATED_WEIGHT, self._related(words))):
+            for number, score in self._scores(_any_of(wanted)).items():
+                scores[number] += weight * score
+        if every and every[0] in _QUESTION_WORDS:
+            reading = self._scores(f"name: ({_any_of(_READING_WORDS)})")
+            for number in reading.keys() & scores.keys():
+                scores[number] += _QUESTION_WEIGHT * reading[number]
+        of_apps: dict[str, list[float]] = {}
+        for number, score in scores.items():
+            of_apps.setdefault(self._tools[number].group, []).append(score)
+        support = {
+            app: _APP_WEIGHT * sum(sorted(best)[-_BEST_OF_APP:]) / _BEST_OF_APP
+            for app, best in of_apps.items()
+        }
+        ranked = {number: score + support[self._tools[number].group] for number, score in scores.items()}
         found: dict[str, list[ServedTool]] = {}
-        for number in sorted(scores, key=lambda number: (-scores[number], number)):
+        for number in sorted(ranked, key=lambda number: (-ranked[number], number)):
             tool = self._tools[number]
             found.setdefault(tool.capability or tool.name, []).append(tool)
         return list(found.values())[:limit]
+
+    def _spelt(self, words: Sequence[str]) -> list[str]:
+        """Return words of which those that are unknown are the known words that they are most like."""
+        spelt: list[str] = []
+        tried = 0
+        for word in words[:_MOST_WORDS]:
+            is_unknown = (
+                _FEWEST_LETTERS <= len(word) <= _MOST_LETTERS
+                and tried < _MOST_MISSPELT
+                and not self._scores(_any_of([word]))
+                and not self._related([word])
+            )
+            if is_unknown:
+                tried += 1
+                known = sorted(self._known.get(word[0], ()))
+                spelt += difflib.get_close_matches(word, known, 1, _LIKENESS)
+            else:
+                spelt.append(word)
+        return spelt
 
     def _related(self, words: Sequence[str]) -> list[str]:
         rows = self._database.execute("SELECT words FROM related WHERE related MATCH ?", (_any_of(words),))
         return list(dict.fromkeys(word for (group,) in rows for word in group.split()))
 
-    def _scores(self, words: Sequence[str]) -> dict[int, float]:
-        rows = self._database.execute(_RANKED, (_any_of(words),))
+    def _scores(self, expression: str) -> dict[int, float]:
+        rows = self._database.execute(_RANKED, (expression,))
         # The best of SQLite's figures is the least.
         return {number: -score for number, score in rows}
 

@@ -15,6 +15,7 @@ from droidgate.shims.shell_identity import is_lending
 from droidgate_android.apk.signing_keys import SigningKey
 from droidgate_mappings.formats.installed import SHIM_PACKAGE
 from droidgate_mappings.model.errors import DeviceError, DroidgateError, InputError
+from droidgate_mappings.timed_steps import whole_step
 from droidgate_shim.builder.shims import build_bare_shim
 from droidgate_shim.builder.source_app import SourceApp, complete_broadcast
 
@@ -58,17 +59,20 @@ def ask_broadcast_apps(place: ShimPlace, apps: Sequence[SourceApp], key: Signing
 @contextlib.contextmanager
 def _asking_shim(place: ShimPlace, key: SigningKey, *, is_installed: bool) -> Iterator[HostClient]:
     client = place.client(SHIM_PACKAGE)
-    if not is_installed:
-        bare = build_bare_shim(key)
-        install_apks(place.device, {"base.apk": bare.apk}, user=place.user)
-    try:
-        yield client
-    finally:
+    with contextlib.ExitStack() as stack:
         if not is_installed:
-            with contextlib.suppress(DeviceError):
-                # Somebody who installed shims meanwhile may let it call app functions for them.
-                if not is_lending(client):
-                    uninstall(place.device, SHIM_PACKAGE, user=place.user)
+            bare = build_bare_shim(key)
+            with whole_step():
+                install_apks(place.device, {"base.apk": bare.apk}, user=place.user)
+                stack.callback(_remove_asking_shim, place, client)
+        yield client
+
+
+def _remove_asking_shim(place: ShimPlace, client: HostClient) -> None:
+    with whole_step(), contextlib.suppress(DeviceError):
+        # Somebody who installed shims meanwhile may let it call app functions for them.
+        if not is_lending(client):
+            uninstall(place.device, SHIM_PACKAGE, user=place.user)
 
 
 def _ask_app(client: HostClient, app: SourceApp, steps: list[Step]) -> SourceApp:

@@ -2,6 +2,7 @@
 
 import json
 import shlex
+import time
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -408,6 +409,17 @@ def test_one_more_app_by_name_takes_no_other_out_of_sync(shim: Shim, more: str) 
     assert shim.on_phone() == after
     assert shim("status").code == 0
     assert set(shim.kinds().values()) == {"same"}
+
+
+@pytest.mark.parametrize(("command", "reading"), [
+    ("install --from adb:", "prepare_shims"), ("sync", "plan_sync"),
+])  # fmt: skip
+def test_a_run_that_reads_too_long_changes_nothing_on_the_phone(
+    shim: Shim, command: str, reading: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(f"droidgate.cli.shim.run_shim_install.{reading}", lambda *_: time.sleep(60))
+    late = shim(*command.split(), "--deadline", "0.1")
+    assert (late.code, "more than 0.1 seconds" in late.err, shim.on_phone()) == (3, True, set())
 
 
 def test_sync_after_an_uninstallation_of_one_app_looks_after_the_others_and_says_so(shim: Shim) -> None:

@@ -333,7 +333,9 @@ async def test_a_yes_counts_only_for_the_app_that_the_client_showed(
     title = secrets.token_hex(8)
     user = Answers("always", None, before_first=lambda: own.replace_legacy(**replacement))
     try:
-        async with connected(tools_of(own, allow=None), revision, user) as client:
+        # As rarely as usual: a look at the phone between the two apps would find neither.
+        tools = tools_of(own, allow=None, poll_seconds=60)
+        async with connected(tools, revision, user) as client:
             result = await client.call_tool("legacy_createNote", {"title": title, "content": "b"})
     finally:
         own.restore_legacy()
@@ -851,7 +853,7 @@ def test_nine_in_ten_questions_of_users_find_a_tool_that_answers_them(phone: Rea
         any(tool.name in right.split() for (tool,) in index.find(question, 5))
         for question, right in QUESTIONS_OF_A_STRANGER.items()
     ]
-    assert (len(found), found.count(True) >= 99) == (120, True)
+    assert (len(found), found.count(True) >= 108) == (120, True)
 
 
 async def test_search_mode_finds_describes_and_calls(phone: ReachedPhone) -> None:

@@ -6,13 +6,17 @@ the phone's state.
 
 import base64
 import json
+import time
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from device_shim.phone_system.phone_system_apps import run, tap
+from droidgate.cli.run_limits import RunBudget, run_within
 from droidgate.devices.adb_client import AdbClient, ServerAddress
+from droidgate.devices.app_installation import install_apks
 from droidgate.devices.content import read_content, write_content
 from droidgate.devices.device import connect_device
 from droidgate.devices.device_errors import CommandFailedError, DeviceOutputError
@@ -27,6 +31,7 @@ from droidgate.shims.shim_facts import facts_of, installed_facts, read_shim_fact
 from droidgate.shims.source_apps import read_source_apps
 from droidgate_android.apk.signing_keys import SigningKey, make_key
 from droidgate_mappings.formats.installed import SHIM_PACKAGE
+from droidgate_mappings.model.errors import BudgetError
 from droidgate_phone.apps.sample_packages import sample_package
 from droidgate_phone.phone import VirtualPhone, start_phone
 from droidgate_shim.builder.shims import BuiltShim, ShimOptions, build_bare_shim, build_shims
@@ -159,6 +164,22 @@ def test_the_bare_shim_asks_a_broadcast_app_and_is_gone_again(reached: Reached) 
     names = [item.id for provider in weather.providers for item in provider.capabilities]
     assert names == ["currentWeather", "forecast", "warmestPlace"]
     assert [step.outcome for step in asked.steps] == ["done"]
+    assert SHIM_PACKAGE not in reached.place.packages()
+
+
+def test_the_bare_shim_is_gone_again_when_the_time_for_reading_is_over(
+    reached: Reached, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def install_slowly(*arguments: Any, **options: Any) -> None:
+        install_apks(*arguments, **options)
+        time.sleep(0.5)
+
+    # The clock ticks while the shim is put on the phone, while it asks, and while it is removed.
+    monkeypatch.setattr("droidgate.cli.run_limits._AGAIN", 0.005)
+    monkeypatch.setattr("droidgate.shims.broadcast_discovery.install_apks", install_slowly)
+    monkeypatch.setattr(HostClient, "discover_broadcast", lambda *_: time.sleep(60))
+    with pytest.raises(BudgetError, match=r"more than 0\.5 seconds"):
+        run_within(RunBudget(None, 0.5), lambda: ask_broadcast_apps(reached.place, reached.apps, reached.key))
     assert SHIM_PACKAGE not in reached.place.packages()
 
 

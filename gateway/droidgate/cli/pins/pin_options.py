@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from droidgate.cli.command_classes import Command, argument, flag, option
+from droidgate.cli.run_limits import BoundedCommand, Deadline
 from droidgate.cli.shared_options import AS_JSON, PATTERN_HELP, SERIAL
 
 PATTERNS: Final = argument("PATTERN", PATTERN_HELP, ...)
@@ -19,7 +20,9 @@ class PinsList(Command, short="List what is approved", work="droidgate.cli.pins.
 
 
 class PinsDiff(
-    Command, short="Show what changed since it was approved", work="droidgate.cli.pins.run_pins:diff_pins"
+    BoundedCommand,
+    short="Show what changed since it was approved",
+    work="droidgate.cli.pins.run_pins:diff_pins",
 ):
     """Show what changed in approved capabilities since they were approved, by what the phone's apps declare.
 
@@ -28,6 +31,7 @@ class PinsDiff(
 
     patterns: list[str] | None = PATTERNS_OR_ALL
     serial: str | None = SERIAL
+    deadline: Deadline = 600.0
     as_json: bool = AS_JSON
 
 
@@ -49,6 +53,9 @@ class PinsApprove(
         "--client PATTERN", "Who may call on this approval: cli, or an MCP client's name", "*"
     )
     yes: bool = flag("--yes -y", "Approve without a question")
+    deadline: float = option(
+        "--deadline SECONDS", "Seconds that reading the phone's apps may take", 600.0, min=0.1, max=1e6
+    )
     as_json: bool = AS_JSON
 
 

@@ -29,6 +29,7 @@ from droidgate.cli.output.reports import Report
 from droidgate.cli.output.safe_text import one_line
 from droidgate.cli.output.summaries import input_summary, output_summary
 from droidgate.cli.pins.pin_options import PinsApprove, PinsDiff, PinsList, PinsRemove
+from droidgate.cli.run_limits import RunBudget, run_within
 from droidgate_mappings.compare import Comparison
 from droidgate_mappings.model.capability import Capability
 from droidgate_mappings.model.errors import UsageError
@@ -290,6 +291,7 @@ def approve_pins(options: PinsApprove) -> int:
     """Approve what patterns name on a phone; return 6 where something of it cannot be approved.
 
     Raises:
+        BudgetError: reading the phone's apps takes too long.
         DeviceError: the phone cannot be reached or used.
         InputError: the file of pins cannot be used.
         UsageError: the patterns name nothing, or there is nobody to ask.
@@ -300,7 +302,7 @@ def approve_pins(options: PinsApprove) -> int:
     store.list()
     phone = open_device(options.serial)
     targets = phone.caller.targets
-    declared = declared_capabilities(targets)
+    declared = run_within(RunBudget(None, options.deadline), lambda: declared_capabilities(targets))
     # `*` is every app: what works on the phone's screen is approved by its own name only.
     of_screens = [pattern for pattern in patterns if pattern.startswith(f"{SCREENS}/")]
     commands = screen_capabilities(targets) if of_screens else ()

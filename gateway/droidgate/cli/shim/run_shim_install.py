@@ -19,6 +19,7 @@ from droidgate.cli.output.page_length import shows_details
 from droidgate.cli.output.pages import Block, Heading, Line, Table, amount, noun, print_note, show
 from droidgate.cli.output.reports import Report
 from droidgate.cli.output.safe_text import one_line
+from droidgate.cli.run_limits import RunBudget, run_within
 from droidgate.cli.shim import shim_options
 from droidgate.cli.shim.run_shim_build import (
     advertises_functions,
@@ -67,6 +68,7 @@ def install_and_report(options: shim_options.ShimInstall) -> Report:
     """Install and set up, and report each step; the code is 4 where a shim does not work then.
 
     Raises:
+        BudgetError: reading and building take too long; nothing is installed.
         DeviceError: the phone cannot be reached or used, or has no shim that could be set up.
         InputError: a source or an APK cannot be read, or nothing in it can be offered.
         UsageError: APKs and apps are named at once.
@@ -78,7 +80,8 @@ def install_and_report(options: shim_options.ShimInstall) -> Report:
         any_app=options.any_app,
     )
     place = place_of(connect_device(options.serial))
-    prepared = prepare_shims(place, request, print_note)
+    budget = RunBudget(None, options.deadline)
+    prepared = run_within(budget, lambda: prepare_shims(place, request, print_note))
     if request.any_app is None and any(item.facts.capabilities for item in prepared.ready):
         request = replace(request, any_app=_ask_for_any_app(prepared.ready))
     installed = install_prepared(place, request, prepared, print_note)
@@ -94,11 +97,13 @@ def sync_and_report(options: shim_options.ShimSync) -> Report:
     """Make the shims of a phone fit its apps; the code is 4 where one does not work then.
 
     Raises:
+        BudgetError: reading and building take too long; nothing is changed.
         DeviceError: the phone cannot be reached or used, or has no shim.
         InputError: an app or the key cannot be read.
     """
     dry_run = options.dry_run
-    plan = plan_sync(place_of(connect_device(options.serial)), print_note)
+    place = place_of(connect_device(options.serial))
+    plan = run_within(RunBudget(None, options.deadline), lambda: plan_sync(place, print_note))
     synced = [Synced(change) for change in plan.changes] if dry_run else carry_out(plan, print_note)
     code = ExitCode.FINDINGS if reaches(findings_of(synced), options.fail_on) else ExitCode.OK
     return Report(

@@ -37,6 +37,9 @@ _APP_HELP = "An APK, a container or folder of APKs, a project's folder, or a pho
 _MAKING: Final = "How shims are made"
 
 DEADLINE_MS: Final = option("--deadline-ms MS", "How long a call may take", min=1, max=LONGEST_DEADLINE_MS)
+READING_DEADLINE: Final = option(
+    "--deadline SECONDS", "Seconds that reading apps and building shims may take", 600.0, min=0.1, max=1e6
+)
 FAIL_ON: Final = option(
     "--fail-on", "Exit with 1 from this level of a finding on; everything is done all the same"
 )
@@ -144,6 +147,7 @@ class ShimInstall(
         "a terminal nothing changes; at first no app may use them",
     )
     options: ShimBuildOptions
+    deadline: float = READING_DEADLINE
     fail_on: ConversionThreshold | None = FAIL_ON
     as_json: bool = AS_JSON
 
@@ -162,11 +166,13 @@ class ShimSync(
 
     serial: str | None = SERIAL
     dry_run: bool = flag("--dry-run", "Only say what would be done; nothing stays changed")
+    deadline: float = READING_DEADLINE
     fail_on: ConversionThreshold | None = FAIL_ON
     as_json: bool = AS_JSON
 
 
 class ShimStatus(
+    BoundedCommand,
     ReportingCommand,
     short="Show the shims of a phone, who may call them, and their apps",
     work="droidgate.cli.shim.run_shim_status:report_status",
@@ -174,10 +180,12 @@ class ShimStatus(
     """Show the shims of a phone: their capabilities, who may call them, and what became of their apps."""
 
     serial: str | None = SERIAL
+    deadline: Deadline = 600.0
     as_json: bool = AS_JSON
 
 
 class ShimDoctor(
+    BoundedCommand,
     ReportingCommand,
     short="Check what keeps agents from the shims, with the fix",
     work="droidgate.cli.shim.run_shim_status:report_checks",
@@ -188,6 +196,7 @@ class ShimDoctor(
     """
 
     serial: str | None = SERIAL
+    deadline: Deadline = 600.0
     as_json: bool = AS_JSON
 
 
