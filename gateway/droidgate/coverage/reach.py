@@ -39,6 +39,7 @@ _DECLARES_NOTHING: Final = "the app declares nothing"
 _SCREENS_LEFT: Final = "; the app's screens are left"
 _AND_NO_SCREEN: Final = f", and {_NO_SCREEN}"
 _AGENT_CALLS: Final = "the agent calls "
+_NOT_BY_SHIM: Final = "a shim does not make such calls; only Android's shell does, for MCP clients"
 _GATEWAY_CALLS: Final = "the gateway calls "
 
 
@@ -127,13 +128,14 @@ class Reaching:
     def _through_gateway(
         self, agent: Agent, standing: Standing, interface: Interface, shim: Verdict
     ) -> ReachCell:
-        backend = interface.backend
-        if backend is None:
+        if interface.backend is None and not interface.by_shell:
             return _by_screen(standing.has_launcher, f"the gateway does not call {interface.title}")
-        ways = [(frontend, self._shim.limits(frontend, backend)) for frontend in agent.frontends]
+        ways = [(frontend, self._limits(frontend, interface)) for frontend in agent.frontends]
         open_ways = [(item, limits) for item, limits in ways if limits is not None]
         if not open_ways:
-            return _by_screen(standing.has_launcher, "the gateway does not carry such calls")
+            is_carried = interface.backend is not None
+            reason = "the gateway does not carry such calls" if is_carried else _NOT_BY_SHIM
+            return _by_screen(standing.has_launcher, reason)
         level = standing.levels.get(agent.target or "")
         if level == Level.IMPOSSIBLE:
             return _by_screen(standing.has_launcher, f"{agent.target} cannot hold it")
@@ -145,6 +147,12 @@ class Reaching:
             if limits
         )
         return ReachCell(reach="gateway", level=level, reason=reason, needs=(*needs, *shim.conditions))
+
+    def _limits(self, frontend: str, interface: Interface) -> str | None:
+        """Return what a frontend needs to reach a kind of app, None where it does not reach it."""
+        if frontend in interface.by_shell:
+            return ""
+        return None if interface.backend is None else self._shim.limits(frontend, interface.backend)
 
 
 def _by_screen(has_launcher: bool, why: str | None) -> ReachCell:  # noqa: FBT001

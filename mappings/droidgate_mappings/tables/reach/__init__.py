@@ -94,6 +94,7 @@ class Interface(Frozen):
         id: Stable id; dialects name it.
         title: What users see it called.
         backend: The shim's backend that calls it, None where it has none.
+        by_shell: The frontends through which the gateway calls it by Android's shell, so without a shim.
         format: The format whose constants the next two are.
         action: The action that a component has to declare to be called, by its name among the constants.
         permission: The permission that the protocol itself puts on components, likewise.
@@ -108,6 +109,7 @@ class Interface(Frozen):
     id: str
     title: str
     backend: str | None = None
+    by_shell: tuple[str, ...] = ()
     format: str
     action: str | None = None
     permission: str | None = None
@@ -196,6 +198,10 @@ def load_permission_levels() -> dict[str, str]:
     return load_table("reach/permissions.toml", _PermissionLevels).protection
 
 
+def _frontends_of(end: Agent | Interface) -> tuple[str, ...]:
+    return end.frontends if isinstance(end, Agent) else end.by_shell
+
+
 def _check(table: ReachTable) -> None:
     shim = load_shim_table()
     interfaces = {interface.id for interface in table.interfaces}
@@ -203,7 +209,7 @@ def _check(table: ReachTable) -> None:
     frontends = {frontend.id for frontend in shim.frontends}
     named = [
         *((name, interfaces) for agent in table.agents for name in agent.speaks),
-        *((name, frontends) for agent in table.agents for name in agent.frontends),
+        *((name, frontends) for end in (*table.agents, *table.interfaces) for name in _frontends_of(end)),
         *((interface.backend, backends) for interface in table.interfaces if interface.backend is not None),
     ]
     unknown = sorted(name for name, known in named if name not in known)
