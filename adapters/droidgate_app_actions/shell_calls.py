@@ -71,6 +71,9 @@ class AppActionShellCalls(ShellCalls):
         screen = output.activity or call.provider.package
         value = f"The screen {screen} was opened. The app does not report what it does with the call."
         notes = [f"{name} is not passed on" for name in call.arguments if name not in _keys(fulfilment)]
+        if fulfilment.get("action_unmatched") and "action" in fulfilment:
+            action = fulfilment["action"]
+            notes.append(f"the intent has no action, since no filter of the activity has {action}")
         if output.is_late:
             notes.append("Android did not see the screen drawn in time")
         if output.warning is not None and _DELIVERED not in output.warning:
