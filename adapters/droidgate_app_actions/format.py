@@ -47,6 +47,7 @@ FORMAT: Final = Format(
     read_application=lazily("droidgate_app_actions.read:read_application"),
     lint_file=lazily("droidgate_app_actions.lint:lint_file"),
     lint_application=lazily("droidgate_app_actions.lint:lint_application"),
+    write_functions=lazily("droidgate_app_actions.screen_code:write_functions"),
     looks_for=LOOKS_FOR,
     call_routes=call_routes,
     shell_calls=lazily("droidgate_app_actions.shell_calls:AppActionShellCalls"),

@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Final
+from typing import Any, Final
 
 from droidgate_app_actions.action_files import Fulfilment
-from droidgate_app_actions.format import NAMES, OWN_PACKAGE, TABLES
+from droidgate_app_actions.format import FORMAT_ID, NAMES, OWN_PACKAGE, TABLES
 from droidgate_mappings.formats.application import Application, Component
 from droidgate_mappings.formats.component_reading import read_access
 from droidgate_mappings.formats.reachability import SHIM, component_facts, component_verdict
-from droidgate_mappings.model.capability import ComponentAccess
+from droidgate_mappings.model.capability import Capability, ComponentAccess
 from droidgate_mappings.model.names import qualified_class
 from droidgate_mappings.tables.reach import load_reach
 
-STARTING: Final = ("template", "data", "class", "action")
+_STARTING: Final = ("template", "data", "class", "action")
 """The facts of which a fulfilment that starts an activity has one."""
 _COMPARES_ACTIONS: Final = 33
 
@@ -39,6 +40,14 @@ def starts_activity(fulfilment: Fulfilment) -> bool:
     """Return whether a fulfilment starts an activity, and does not only show a slice or a widget."""
     states_intent = (fulfilment.template, fulfilment.data, fulfilment.target_class, fulfilment.action)
     return fulfilment.kind in {"intent", "shortcut"} and any(states_intent)
+
+
+def starting_facts(capability: Capability) -> list[Mapping[str, Any]]:
+    """Return the fulfilments that start an activity, in order, as the capability was read."""
+    listed: list[Mapping[str, Any]] = capability.extensions.get(FORMAT_ID, {}).get("fulfilments", [])
+    return [
+        each for each in listed if each["kind"] in {"intent", "shortcut"} and any(map(each.get, _STARTING))
+    ]
 
 
 def action_of(fulfilment: Fulfilment) -> str:

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from droidgate_app_actions.format import ENTITY_LINK, FORMAT_ID, NAMES, OWN_PACKAGE, ROUTE
-from droidgate_app_actions.fulfilment_targets import STARTING
+from droidgate_app_actions.fulfilment_targets import starting_facts
 from droidgate_app_actions.url_templates import LinkError, fill_template, fixed_link
 from droidgate_mappings.formats.shell_calls import (
     NotCarriedError,
@@ -107,13 +107,8 @@ def _text(value: Json, items: Mapping[str, _Facts]) -> str:
     return next(named, text)
 
 
-def _starts_activity(stated: _Facts) -> bool:
-    return stated["kind"] in {"intent", "shortcut"} and any(map(stated.get, STARTING))
-
-
 def _chosen(call: ShellCall, given: Mapping[str, object]) -> _Facts:
-    listed: list[_Facts] = call.capability.extensions.get(FORMAT_ID, {}).get("fulfilments", [])
-    started = [each for each in listed if _starts_activity(each)]
+    started = starting_facts(call.capability)
     if not started:
         raise NotCarriedError("it has no fulfilment that starts an activity")
     for each in started:

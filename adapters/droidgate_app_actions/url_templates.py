@@ -21,28 +21,49 @@ _REFUSED_SCHEMES: Final = frozenset({"android-app", "content", "data", "file", "
 """Schemes that name code, data or another app, and no screen of the app that has the link."""
 
 
+Expression = tuple[str, tuple[str, ...]]
+"""The operator and the names of an expression."""
+Template = tuple[str | Expression, ...]
+
+
 class LinkError(ValueError):
     """A template cannot be filled, or what it gives is not opened; the text says why."""
+
+
+def parse_template(template: str | None, fixed: str | None = None) -> Template:
+    """Return the parts of a link in order: what is fixed, percent-encoded, and expressions.
+
+    Args:
+        template: A URL template; None for a fixed link.
+        fixed: That link; None for none, which has no parts.
+
+    Raises:
+        LinkError: the template has a form other than `{a,b}`, `{?a,b}` and `{&a,b}`, or gives links that are
+            not opened.
+    """
+    if template is None:
+        return () if fixed is None else (fixed_link(fixed),)
+    parts: list[str | Expression] = []
+    end = 0
+    for found in _EXPRESSION.finditer(template):
+        parts += [_literal(template[end : found.start()]), (found[1], tuple(found[2].split(",")))]
+        end = found.end()
+    parts.append(_literal(template[end:]))
+    # A scheme that a value completes would be the caller's.
+    _check_scheme(template.partition("{")[0])
+    return tuple(filter(None, parts))
 
 
 def fill_template(template: str, values: Mapping[str, str]) -> tuple[str, frozenset[str]]:
     """Return the link of a template, and the names of the values in it; a variable without one is left out.
 
     Raises:
-        LinkError: the template has a form other than `{a,b}`, `{?a,b}` and `{&a,b}`, a value is not text, or
-            the link may not be opened.
+        LinkError: as `parse_template`; or a value is not text, or moves the link's path.
     """
-    parts: list[str] = []
-    used: set[str] = set()
-    end = 0
-    for found in _EXPRESSION.finditer(template):
-        names = found[2].split(",")
-        parts += [_literal(template[end : found.start()]), _expand(found[1], names, values)]
-        used.update(names)
-        end = found.end()
-    link = "".join([*parts, _literal(template[end:])])
-    # A scheme that a value completes would be the caller's.
-    _check(link, template.partition("{")[0])
+    parts = parse_template(template)
+    link = "".join(part if isinstance(part, str) else _expand(*part, values) for part in parts)
+    _check_path(link)
+    used = {name for part in parts if not isinstance(part, str) for name in part[1]}
     return link, frozenset(used.intersection(values))
 
 
@@ -52,16 +73,20 @@ def fixed_link(text: str) -> str:
     Raises:
         LinkError: it may not be opened.
     """
-    _check(text, text)
+    _check_scheme(text)
+    _check_path(text)
     return _encoded(text, _KEPT)
 
 
-def _check(link: str, start: str) -> None:
+def _check_scheme(start: str) -> None:
     scheme = _SCHEME.match(start)
     if scheme is None:
         raise LinkError("the link does not begin with a scheme of its own")
     if scheme[1].lower() in _REFUSED_SCHEMES:
         raise LinkError(f"links with the scheme {scheme[1].lower()!r} are not opened")
+
+
+def _check_path(link: str) -> None:
     path = re.split(r"[?#]", link, maxsplit=1)[0]
     if any(segment.lower().replace("%2e", ".") in {".", ".."} for segment in path.split("/")):
         raise LinkError("the link's path has a segment '.' or '..'")
@@ -73,7 +98,7 @@ def _literal(text: str) -> str:
     return _encoded(text, _KEPT)
 
 
-def _expand(operator: str, names: list[str], values: Mapping[str, str]) -> str:
+def _expand(operator: str, names: tuple[str, ...], values: Mapping[str, str]) -> str:
     first, separator, is_named = _OPERATORS[operator]
     given = [
         f"{name}={_encoded(values[name])}" if is_named else _encoded(values[name])
