@@ -146,6 +146,12 @@ def lint_application(application: Application) -> tuple[Finding, ...]:
             place = named.meta_data.place or application.place
             found.append(FILE.broken(f"{named.reference}: {error.message}", source=place, hint=error.hint))
             continue
+        if application.resources.read_file(named.reference) is None:
+            place = named.meta_data.place or application.place
+            message = f"the manifest names {named.reference}, which is not among the resources"
+            # The build of a source tree may write it.
+            level = Level.WARNING if application.is_built else Level.NOTE
+            found.append(REFERENCE.broken(message, source=place, level=level))
         if declared is not None:
             files.append(declared)
             found.extend(_lint_naming(named, application))

@@ -973,6 +973,11 @@ def test_what_breaks_a_rule_is_reported_with_what_is_wrong(rule: str) -> None:
     assert any(part in message for message in lint(manifest, files)[rule]), lint(manifest, files)
 
 
+def test_a_file_that_the_manifest_names_and_the_app_lacks_is_reported() -> None:
+    missing = "the manifest names @xml/shortcuts, which is not among the resources"
+    assert lint(READY, {}) == {"reference": [missing]}
+
+
 @titled(
     ("declared", "manifest", "more"),
     {
@@ -1023,6 +1028,12 @@ def test_nothing_is_reported_of_a_right_app(declared: str, manifest: str, more: 
         "an activity in the foreground": (
             ACTIONS.format(action(link("a:b", more='requiredForegroundActivity="a.B"'))),
             "in the foreground",
+        ),
+        "a value that is required, as the build spells it, too": (
+            SHORTCUTS.format(
+                capability(intent(parameter("thing.name", "q", 'android:required="TRUE"'), data="a:b"))
+            ),
+            "requires a parameter",
         ),
         "patterns of a built-in intent": (
             SHORTCUTS.format(capability(SHOWN, more='app:queryPatterns="x"')),
@@ -1127,17 +1138,83 @@ def corpus_files() -> Iterator[Path]:
                 yield folder / row["file"]
 
 
-def counted(path: Path) -> tuple[list[str], Counter[str]]:
-    """Return the names of what a file declares, and how many fulfilments it has, by Python's own parser."""
+FULFILMENTS = ("intent", "fulfillment", "app-widget", "slice", "shortcut-fulfillment")
+TOTALS = {"capabilities": 171, "fulfilments": 193, "parameters": 163, "required": 25, "values": 132}
+
+
+def attribute(item: ET.Element, *names: str) -> str | None:
+    """Return the first of the attributes that an element has, in any namespace."""
+    found = {key.rpartition("}")[2]: value for key, value in item.attrib.items()}
+    return next((found[name] for name in names if name in found), None)
+
+
+def counted(path: Path) -> tuple[list[str | None], Counter[str]]:
+    """Return the names of what a file declares, and how much of it there is, by Python's own parser."""
     root = ET.parse(path).getroot()
-    name = "intentName" if root.tag == "actions" else f"{{{ANDROID}}}name"
-    found = [
-        item for item in root.iter("action" if root.tag == "actions" else "capability") if name in item.attrib
-    ]
-    kinds: Counter[str] = Counter()
+    is_old = root.tag == "actions"
+    name, tag = ("intentName", "action") if is_old else ("name", "capability")
+    found = [item for item in root.iter(tag) if attribute(item, name) is not None]
+    in_shortcuts = {id(item) for each in root.iter("shortcut") for item in each.iter("capability")}
+    totals = Counter(capabilities=len(found))
     for item in found:
-        kinds.update(child.tag for child in item)
-    return [item.attrib[name] for item in found], kinds
+        is_inside = id(item) in in_shortcuts
+        parts = [item] if is_inside else [part for part in item if part.tag in FULFILMENTS]
+        totals["fulfilments"] += len(parts)
+        fields: set[str | None] = set()
+        for part in parts:
+            keys: dict[str, ET.Element] = {}
+            for each in part.iterfind("parameter-mapping" if is_old else "parameter"):
+                key = (
+                    attribute(each, "urlParameter")
+                    if is_old
+                    else attribute(each, "key", *["name"] * is_inside)
+                )
+                if key:
+                    keys.setdefault(key, each)
+            fields.update(attribute(each, "intentParameter", "name") for each in keys.values())
+            totals["parameters"] += len(keys)
+            totals["required"] += sum(attribute(each, "required") == "true" for each in keys.values())
+        for field in [] if is_inside else fields:
+            totals["values"] += len(values_of(root, item, field, is_only=len(fields) == 1))
+    return [attribute(item, name) for item in found], totals
+
+
+def values_of(root: ET.Element, item: ET.Element, field: str | None, *, is_only: bool) -> set[str | None]:
+    """Return the values that a file lists for a field of one declaration."""
+    if root.tag == "shortcuts":
+        return {
+            attribute(each, "shortcutId")
+            for each in root.iterfind("shortcut")
+            for bound in each.iterfind("capability-binding")
+            if attribute(bound, "key", "capability") == attribute(item, "name")
+            for value in bound.iterfind("parameter-binding")
+            if attribute(value, "key") == field or (attribute(value, "key") is None and is_only)
+        }
+    named = {
+        attribute(reference, "entitySetId")
+        for parameter_ in item.iterfind("parameter")
+        if attribute(parameter_, "name") == field
+        for reference in parameter_
+        if attribute(reference, "urlFilter") is None
+    }
+    sets = [each for each in root.iter("entity-set") if attribute(each, "entitySetId") in named]
+    return {attribute(each, "identifier", "indentifier", "name") for listed in sets for each in listed}
+
+
+def read_totals(items: list[Capability]) -> Counter[str]:
+    """Return how much was read, by the names of `TOTALS`."""
+    of_all = list(itertools.chain.from_iterable(map(fulfilments, items)))
+    by_field = [
+        {facts(each)["field"]: len(facts(each).get("inventory", ())) for each in properties(item).values()}
+        for item in items
+    ]
+    return Counter(
+        capabilities=len(items),
+        fulfilments=len(of_all),
+        parameters=sum(len(each.get("parameters", ())) for each in of_all),
+        required=sum(len(each.get("required", ())) for each in of_all),
+        values=sum(map(sum, (each.values() for each in by_field))),
+    )
 
 
 @pytest.mark.requires("corpus")
@@ -1153,18 +1230,12 @@ def test_every_file_of_the_corpus_is_read_or_refused_for_its_reason() -> None:
             refused[path.name] = error.message
             continue
         assert detect_format(source) is load_formats()["app-actions"]
-        names, kinds = counted(path)
+        names, expected = counted(path)
         read = [facts(item).get("name", item.id) for item in items]
         assert Counter(read) == Counter(names), path.name
-        of_all = list(itertools.chain.from_iterable(map(fulfilments, items)))
-        # A capability inside of a shortcut has the shortcut's intent.
-        inside = int(path.name.startswith("Sirovensky") and "shortcuts" in path.name)
-        expected = sum(
-            kinds[tag] for tag in ("intent", "fulfillment", "app-widget", "slice", "shortcut-fulfillment")
-        )
-        assert len(of_all) == expected + inside, path.name
-        totals.update(capabilities=len(items), fulfilments=len(of_all))
-    assert (len(files), totals) == (88, Counter(capabilities=171, fulfilments=193))
+        assert read_totals(items) == expected, path.name
+        totals.update(expected)
+    assert (len(files), totals) == (88, Counter(TOTALS))
     assert len(refused) == len(REFUSED)
     for pattern, reason in REFUSED.items():
         (message,) = [text for name, text in refused.items() if fnmatch(name, pattern)]

@@ -38,7 +38,7 @@ from droidgate.calls.shell_route import ShellRoute
 from droidgate.calls.subjects import EVERY_CAPABILITY, NamePattern
 from droidgate.cli.devices.run_discover import discovery_page
 from droidgate.cli.output.pages import Line
-from droidgate.devices.app_installation import uninstall
+from droidgate.devices.app_installation import install_apks, uninstall
 from droidgate.devices.device import connect_device
 from droidgate.shims.installation_steps import install_archive
 from droidgate.shims.place import place_of
@@ -50,6 +50,7 @@ from droidgate_mappings.model.findings import Level
 from droidgate_mappings.user_folders import cache_folder
 from droidgate_mappings.values.coercion import FittedArguments, fit_arguments
 from droidgate_mappings.values.failures import CallError
+from droidgate_phone.apps.sample_apps import sample_apps_directory
 from droidgate_phone.apps.sample_packages import sample_packages, signing_key
 from droidgate_phone.common.faults import Faults
 from droidgate_shim.builder.shims import build_bare_shim
@@ -142,6 +143,40 @@ def test_a_receiver_of_broadcasts_is_asked_by_a_shim_and_called_by_the_shell(rea
     assert result.outputs == {"result": result.value}
     forecast = reached.call("forecast", location="Bonn", days="2")
     assert (forecast.value["location"], len(forecast.value["days"])) == ("Bonn", 2)
+
+
+@pytest.mark.parametrize(("capability", "arguments", "place"), [
+    ("SHOW_WEATHER", {"place": "$(id) 'Ulm'"}, "$(id) 'Ulm'"),
+    ("GET_THING", {"name": "Ulm&name=Bonn/../x#y"}, "Ulm&name=Bonn/../x#y"),
+])  # fmt: skip
+def test_an_app_action_is_opened_by_the_shell_and_shown_with_its_arguments(
+    reached: ReachedPhone, capability: str, arguments: dict[str, str], place: str
+) -> None:
+    result = reached.call(capability, **arguments)
+    assert result.route == "am-start-activity"
+    shown = f"{WEATHER}/.MainActivity"
+    said = f"The screen {shown} was opened. The app does not report what it does with the call."
+    assert result.outputs == {"result": said}
+    started = reached.phone.log.of_kind("activity-started")[-1]
+    assert started["component"] == shown
+    top = reached.phone.system.stack.top()
+    assert top is not None
+    typed = next(view for view in top.activity.view().children if view.id == "place")
+    assert typed.text == place
+
+
+def test_a_link_that_only_another_app_takes_is_not_opened(fresh: ReachedPhone, tmp_path: Path) -> None:
+    for package, scheme in ((WEATHER, "other"), ("org.other", "weather")):
+        project = tmp_path / package
+        shutil.copytree(sample_apps_directory() / "weather" / "app", project)
+        manifest = project / "src/main/AndroidManifest.xml"
+        text = manifest.read_text(encoding="utf-8").replace(f'package="{WEATHER}"', f'package="{package}"')
+        manifest.write_text(text.replace('scheme="weather"', f'scheme="{scheme}"'), encoding="utf-8")
+        apk = pack_project(project, key=signing_key(), package=package)
+        install_apks(fresh.device, {"base.apk": apk})
+    failure = fresh.failure("GET_THING", app=WEATHER, name="Ulm").failure
+    assert failure.token == "unavailable"
+    assert "unable to resolve Intent" in failure.message
 
 
 def test_a_text_that_resembles_a_failure_is_the_result_with_a_warning(reached: ReachedPhone) -> None:
