@@ -174,9 +174,9 @@ def test_a_link_that_only_another_app_takes_is_not_opened(fresh: ReachedPhone, t
         manifest.write_text(text.replace('scheme="weather"', f'scheme="{scheme}"'), encoding="utf-8")
         apk = pack_project(project, key=signing_key(), package=package)
         install_apks(fresh.device, {"base.apk": apk})
-    failure = fresh.failure("GET_THING", app=WEATHER, name="Ulm").failure
-    assert failure.token == "unavailable"
-    assert "unable to resolve Intent" in failure.message
+    error = fresh.failure("GET_THING", app=WEATHER, name="Ulm")
+    assert error.failure.token == "unavailable"
+    assert "unable to resolve Intent" in str(error)
 
 
 def test_a_text_that_resembles_a_failure_is_the_result_with_a_warning(reached: ReachedPhone) -> None:
