@@ -22,10 +22,16 @@ OWN_PACKAGE: Final = frozenset({None, "", "${applicationId}"})
 ENTITY_LINK: Final = "{@url}"
 """The URL template that is the link of the listed value; RFC 6570 has no such form."""
 
-LOOKS_FOR: Final = tuple(
-    ComponentQuery("activity", NAMES["main_action"], mark=NAMES[name])
-    for name in ("shortcuts_meta_data", "actions_meta_data")
-)
+META_DATA: Final = {
+    NAMES["shortcuts_meta_data"]: SHORTCUTS,
+    NAMES["actions_meta_data"]: ACTIONS,
+    NAMES["android_actions_meta_data"]: ACTIONS,
+    NAMES["assistant_actions_meta_data"]: ACTIONS,
+}
+"""Name of a meta-data that names a file -> the form that it has; the last two are names that apps made up."""
+MADE_UP: Final = frozenset(NAMES[f"{word}_actions_meta_data"] for word in ("android", "assistant"))
+
+LOOKS_FOR: Final = tuple(ComponentQuery("activity", NAMES["main_action"], mark=name) for name in META_DATA)
 
 ROUTE: Final = "am-start-activity"
 """The way through `am start-activity`."""

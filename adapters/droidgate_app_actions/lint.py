@@ -177,9 +177,11 @@ def _lint_naming(named: NamedFile, application: Application) -> Iterator[Finding
         for filter_ in component.filters
     )
     if named.is_misplaced or not is_main:
-        message = f"{component.name or 'the application element'} names {named.reference}"
-        owner = "the main activity" if named.dialect == SHORTCUTS else "the application element"
-        hint = f"let {owner} name it"
+        name = component.name or "the application element"
+        message = f"{name} names {named.reference} by {named.meta_data.name}"
+        is_new = named.dialect == SHORTCUTS
+        owner = "the main activity" if is_new else "the application element"
+        hint = f"let {owner} name it by {NAMES['shortcuts_meta_data' if is_new else 'actions_meta_data']}"
         yield PLACE.broken(message, source=named.meta_data.place or application.place, hint=hint)
 
 

@@ -18,7 +18,7 @@ from droidgate_app_actions.action_files import (
     InventoryItem,
     parse_actions,
 )
-from droidgate_app_actions.format import ACTIONS, FORMAT_ID, NAMES, SHORTCUTS, TABLES
+from droidgate_app_actions.format import ACTIONS, FORMAT_ID, MADE_UP, META_DATA, SHORTCUTS, TABLES
 from droidgate_app_actions.fulfilment_targets import (
     FulfilmentTarget,
     access_of,
@@ -119,8 +119,9 @@ class NamedFile:
 
     @property
     def is_misplaced(self) -> bool:
-        """Whether the meta-data is in another element than the form's own."""
-        return (self.component.kind == "application") != (self.dialect == ACTIONS)
+        """Whether the meta-data is in another element than the form's own, or has another name."""
+        is_elsewhere = (self.component.kind == "application") != (self.dialect == ACTIONS)
+        return is_elsewhere or self.meta_data.name in MADE_UP
 
     @property
     def facts(self) -> dict[str, Json]:
@@ -144,11 +145,10 @@ class NamedFile:
 
 def find_action_files(application: Application) -> Iterator[NamedFile]:
     """Yield the files that the manifest names, each once, in manifest order."""
-    names = {NAMES["shortcuts_meta_data"]: SHORTCUTS, NAMES["actions_meta_data"]: ACTIONS}
     seen: set[str] = set()
     for component in application.of_kind("application", "activity"):
         for meta_data in component.meta_data:
-            dialect = names.get(meta_data.name)
+            dialect = META_DATA.get(meta_data.name)
             if dialect is not None and meta_data.resource is not None and meta_data.resource not in seen:
                 seen.add(meta_data.resource)
                 yield NamedFile(meta_data.resource, component, meta_data, dialect)

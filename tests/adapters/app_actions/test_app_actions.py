@@ -725,6 +725,10 @@ def test_what_neither_form_allows_is_read_and_reported(text: str, row: str, read
     "manifest",
     {
         "actions.xml named by an activity": f"<application>{NAMED_BY_ACTIVITY}</application>",
+        **{
+            f"actions.xml named by {name}": f"<application>{names_file(name, 'actions')}</application>"
+            for name in ("android.app.actions", "com.google.assistant.app.ACTIONS")
+        },
         "shortcuts.xml named by the application": f"<application>{names_file(file='actions')}</application>",
     },
 )
