@@ -20,9 +20,10 @@ from droidgate_mappings.model.capability import Capability, Provider
 from droidgate_mappings.model.names import qualified_class
 
 _WORD: Final = re.compile(r"[A-Za-z]\w*", re.ASCII)
-_PARAMETERS: Final = tuple(
-    FunctionParameter(name, role)
-    for name, role in (("context", "context"), ("capability", "id"), ("arguments", "arguments"))
+_PARAMETERS: Final = (
+    FunctionParameter("context", "context"),
+    FunctionParameter("capability", "id"),
+    FunctionParameter("arguments", "arguments"),
 )
 
 

@@ -35,6 +35,9 @@ from droidgate_mappings.formats.shell_calls import (
 from droidgate_mappings.model.json_values import Json
 from droidgate_mappings.values.failures import Failure, call_error
 
+_CLEAR_TASK: Final = "--activity-clear-task"
+"""Without it, Android only brings a task to the front whose intent differs in extras. It starts launcher
+shortcuts with the same flag (reference app-actions 5)."""
 _MARGIN_SECONDS: Final = 5.0
 """Seconds that a command may take in addition to the call that it makes."""
 
@@ -125,15 +128,20 @@ def _command_of(request: ShellRequest, call: ShellCall) -> Command:
 
 
 def _intent_of(request: OrderedBroadcast | ScreenStart, call: ShellCall) -> list[str]:
-    is_screen = isinstance(request, ScreenStart)
-    return intent_arguments(
+    user = call.facts.user
+    if isinstance(request, OrderedBroadcast):
+        return intent_arguments(
+            component=request.component, action=request.action, strings=request.extras, user=user
+        )
+    intent = intent_arguments(
         component=request.component,
-        package=request.package if is_screen and request.component is None else None,
+        package=None if request.component else request.package,
         action=request.action,
-        data=request.data if is_screen else None,
+        data=request.data,
         strings=request.extras,
-        user=call.facts.user,
+        user=user,
     )
+    return [*intent, _CLEAR_TASK]
 
 
 def _send(device: Device, request: ShellRequest, call: ShellCall, condition: Condition | None) -> ShellAnswer:

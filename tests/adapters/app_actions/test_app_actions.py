@@ -1346,7 +1346,7 @@ def required(name: str, key: str) -> str:
 
 ORDERS = {"targetPackage": "org.example.app", "targetClass": ORDER_CLASS}
 ORDER_NAME = f"org.example.app/{ORDER_CLASS}"
-OF_APP = {"package": "org.example.app", "action": "android.intent.action.VIEW"}
+OF_APP: dict[str, Any] = {"package": "org.example.app", "action": "android.intent.action.VIEW"}
 TEA = shortcut("TEA", intent(action="a.BREW", **ORDERS), binding(NAME, "thing.name", "Black tea"))
 TEA_LINK = '<entity name="Tea" identifier="t" url="app://tea"/>'
 
@@ -1419,7 +1419,7 @@ def test_a_call_starts_what_the_file_declares(
     declared: str, arguments: Mapping[str, Any], expected: Mapping[str, Any]
 ) -> None:
     started = AppActionShellCalls().write(called(READY, SHORTCUTS.format(declared), arguments))
-    assert started == ScreenStart(**(OF_APP | expected))
+    assert started == ScreenStart(**OF_APP | dict(expected))
 
 
 def test_the_link_of_a_listed_value_is_opened() -> None:

@@ -198,10 +198,6 @@ def load_permission_levels() -> dict[str, str]:
     return load_table("reach/permissions.toml", _PermissionLevels).protection
 
 
-def _frontends_of(end: Agent | Interface) -> tuple[str, ...]:
-    return end.frontends if isinstance(end, Agent) else end.by_shell
-
-
 def _check(table: ReachTable) -> None:
     shim = load_shim_table()
     interfaces = {interface.id for interface in table.interfaces}
@@ -209,7 +205,8 @@ def _check(table: ReachTable) -> None:
     frontends = {frontend.id for frontend in shim.frontends}
     named = [
         *((name, interfaces) for agent in table.agents for name in agent.speaks),
-        *((name, frontends) for end in (*table.agents, *table.interfaces) for name in _frontends_of(end)),
+        *((name, frontends) for agent in table.agents for name in agent.frontends),
+        *((name, frontends) for interface in table.interfaces for name in interface.by_shell),
         *((interface.backend, backends) for interface in table.interfaces if interface.backend is not None),
     ]
     unknown = sorted(name for name, known in named if name not in known)
