@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final
 
-from droidgate_app_actions.format import ENTITY_LINK, FORMAT_ID, NAMES, OWN_PACKAGE, ROUTE
+from droidgate_app_actions.format import ENTITY_LINK, FORMAT_ID, NAMES, ROUTE
 from droidgate_app_actions.fulfilment_targets import starting_facts
 from droidgate_app_actions.url_templates import LinkError, fill_template, fixed_link
 from droidgate_mappings.formats.shell_calls import (
@@ -45,7 +45,8 @@ class AppActionShellCalls(ShellCalls):
         values = {name: _text(value, inventory.get(name, {})) for name, value in call.arguments.items()}
         fulfilment = _chosen(call, values)
         starts = _of_shortcut(fulfilment, values, inventory)
-        _check_startable(starts, call.provider.package)
+        if starts.get("closed_because"):
+            raise NotCarriedError(f"what it starts is closed to other apps: {starts['closed_because']}")
         is_shortcut = fulfilment["kind"] == "shortcut"
         given = {} if is_shortcut else {key: values[key] for key in _keys(fulfilment) if key in values}
         try:
@@ -132,13 +133,6 @@ def _of_shortcut(
                 raise NotCarriedError(message, pointer=f"/{pointer_token(key)}")
             return {"kind": "intent", **starts}
     return fulfilment
-
-
-def _check_startable(starts: _Facts, package: str | None) -> None:
-    if starts.get("package") not in {*OWN_PACKAGE, package}:
-        raise NotCarriedError(f"it starts a screen of another app, {starts['package']}")
-    if starts.get("closed_because"):
-        raise NotCarriedError(f"the activity that it starts is closed: {starts['closed_because']}")
 
 
 def _link(

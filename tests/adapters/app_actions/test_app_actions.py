@@ -1446,7 +1446,7 @@ def test_an_action_that_android_13_compares_is_left_out_where_no_filter_has_it()
 @titled(
     ("declared", "manifest", "part"),
     {
-        "another app": (starts("b.C", "b"), READY, "a screen of another app, b"),
+        "another app": (starts("b.C", "b"), READY, "closed to other apps: it is of the app b"),
         "a fallback that is not exported": (
             capability(intent(template("app://x{?q}"), required("thing.name", "q")), intent(**ORDERS)),
             whole(activity(".Order", more='android:exported="false"'), activity(".Link", VIEW_FILTER)),
