@@ -14,6 +14,7 @@ from droidgate.devices.adb_client import AdbClient, ServerAddress
 from droidgate.devices.device import Device
 from droidgate.shims.building import build_shim
 from droidgate.sources import read_source
+from droidgate.sources.callability import callability_of
 from droidgate.sources.phone_source import PhoneReading, PhoneRequest, read_phone
 from droidgate_android.apk.pack import pack_project
 from droidgate_mappings.formats.format import load_formats
@@ -65,7 +66,7 @@ def discover(phone: VirtualPhone, **asked: bool) -> PhoneReading:
 def provider_of(found: PhoneReading, name: str, start: str = SAMPLE) -> Provider:
     (app,) = [item for item in found.apps if item.package == start + name]
     assert app.problems == ()
-    (provider,) = app.providers
+    (provider,) = (each for each in app.providers if each.protocol != "app-actions")
     return provider
 
 
@@ -181,7 +182,7 @@ def test_an_app_that_was_removed_is_gone(phone: VirtualPhone) -> None:
 
 
 def test_apps_of_the_phone_are_no_larger_over_adb_than_a_full_pull(phone: VirtualPhone) -> None:
-    found = discover(phone, keep=False)
+    found = discover(phone, keep=False, every_app=True)
     device = device_of(phone)
     whole = 0
     for app in found.apps:
@@ -190,6 +191,20 @@ def test_apps_of_the_phone_are_no_larger_over_adb_than_a_full_pull(phone: Virtua
         assert status is not None
         whole += status.size
     assert 0 < found.bytes_read <= whole
+
+
+def test_app_actions_are_found_in_apps_with_a_launcher_screen_and_other_apps_are_not_listed(
+    phone: VirtualPhone,
+) -> None:
+    found = discover(phone)
+    (weather,) = (app for app in found.apps if app.package == f"{SAMPLE}weather")
+    (declared,) = (each for each in weather.providers if each.protocol == "app-actions")
+    assert [item.id for item in declared.capabilities] == [
+        "custom.actions.intent.SHOW_WEATHER",
+        "actions.intent.GET_THING",
+    ]
+    assert callability_of(declared, weather, found).routes[0].ready
+    assert f"{SAMPLE}agent" not in {app.package for app in found.apps}
 
 
 HOSTILE = (
