@@ -186,7 +186,7 @@ class WeatherReceiver(Receiver):
 
 
 class MainActivity(Activity):
-    """Shows the weather of a place that is typed in, or that an App Action names."""
+    """Shows the weather of a place that is typed in, or that it is opened with."""
 
     place = ""
     answer = ""

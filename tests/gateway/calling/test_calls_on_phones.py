@@ -50,7 +50,6 @@ from droidgate_mappings.model.findings import Level
 from droidgate_mappings.user_folders import cache_folder
 from droidgate_mappings.values.coercion import FittedArguments, fit_arguments
 from droidgate_mappings.values.failures import CallError
-from droidgate_phone.apps.sample_apps import sample_apps_directory
 from droidgate_phone.apps.sample_packages import sample_packages, signing_key
 from droidgate_phone.common.faults import Faults
 from droidgate_shim.builder.shims import build_bare_shim
@@ -59,10 +58,13 @@ from gateway.calling.phones_with_shims import (
     LEGACY,
     NOTES,
     PDF_TOOL,
+    PLACE,
     TALLY,
+    THING,
     WEATHER,
     ReachedPhone,
     reached_phone,
+    weather_with_app_actions,
 )
 from requirements_of_tests import CHECKOUT
 
@@ -146,22 +148,21 @@ def test_a_receiver_of_broadcasts_is_asked_by_a_shim_and_called_by_the_shell(rea
 
 
 @pytest.mark.parametrize(("capability", "arguments", "place"), [
-    ("SHOW_WEATHER", {"place": "$(id) 'Ulm'"}, "$(id) 'Ulm'"),
-    ("GET_THING", {"name": "Ulm&name=Bonn/../x#y"}, "Ulm&name=Bonn/../x#y"),
+    (PLACE, {"place": "$(id) 'Ulm'"}, "$(id) 'Ulm'"),
+    (THING, {"name": "Ulm&name=Bonn/../x#y"}, "Ulm&name=Bonn/../x#y"),
 ])  # fmt: skip
 def test_an_app_action_is_opened_by_the_shell_and_shown_with_its_arguments(
-    reached: ReachedPhone, capability: str, arguments: dict[str, str], place: str
+    fresh: ReachedPhone, tmp_path: Path, capability: str, arguments: dict[str, str], place: str
 ) -> None:
+    install_apks(fresh.device, {"base.apk": weather_with_app_actions(tmp_path)})
     # A screen that is open already is made anew, as extras are not compared.
-    reached.call(capability, **dict.fromkeys(arguments, "Bonn"))
-    result = reached.call(capability, **arguments)
+    fresh.call(capability, **dict.fromkeys(arguments, "Bonn"))
+    result = fresh.call(capability, **arguments)
     assert (result.route, result.findings) == ("am-start-activity", ())
     shown = f"{WEATHER}/.MainActivity"
     said = f"The screen {shown} was opened. The app does not report what it does with the call."
     assert result.outputs == {"result": said}
-    started = reached.phone.log.of_kind("activity-started")[-1]
-    assert started["component"] == shown
-    top = reached.phone.system.stack.top()
+    top = fresh.phone.system.stack.top()
     view = None if top is None else top.activity.view()
     assert view is not None
     assert [each.text for each in view.walk() if each.id == "place"] == [place]
@@ -169,14 +170,9 @@ def test_an_app_action_is_opened_by_the_shell_and_shown_with_its_arguments(
 
 def test_a_link_that_only_another_app_takes_is_not_opened(fresh: ReachedPhone, tmp_path: Path) -> None:
     for package, scheme in ((WEATHER, "other"), ("org.other", "weather")):
-        project = tmp_path / package
-        shutil.copytree(sample_apps_directory() / "weather" / "app", project)
-        manifest = project / "src/main/AndroidManifest.xml"
-        text = manifest.read_text(encoding="utf-8").replace(f'package="{WEATHER}"', f'package="{package}"')
-        manifest.write_text(text.replace('scheme="weather"', f'scheme="{scheme}"'), encoding="utf-8")
-        apk = pack_project(project, key=signing_key(), package=package)
+        apk = weather_with_app_actions(tmp_path, package, scheme)
         install_apks(fresh.device, {"base.apk": apk})
-    error = fresh.failure("GET_THING", app=WEATHER, name="Ulm")
+    error = fresh.failure(THING, app=WEATHER, name="Ulm")
     assert error.failure.token == "unavailable"
     assert "unable to resolve Intent" in str(error)
 

@@ -23,6 +23,7 @@ from droidgate_mappings.model.capability import Provider
 from droidgate_phone.apps.sample_packages import sample_packages, signing_key
 from droidgate_phone.phone import VirtualPhone, start_phone
 from droidgate_shim.builder.shims import ShimOptions, build_bare_shim
+from gateway.calling.phones_with_shims import PLACE, THING, weather_with_app_actions
 from requirements_of_tests import CHECKOUT
 from split_apks import pack_base_and_split
 
@@ -66,7 +67,7 @@ def discover(phone: VirtualPhone, **asked: bool) -> PhoneReading:
 def provider_of(found: PhoneReading, name: str, start: str = SAMPLE) -> Provider:
     (app,) = [item for item in found.apps if item.package == start + name]
     assert app.problems == ()
-    (provider,) = (each for each in app.providers if each.protocol != "app-actions")
+    (provider,) = app.providers
     return provider
 
 
@@ -194,15 +195,13 @@ def test_apps_of_the_phone_are_no_larger_over_adb_than_a_full_pull(phone: Virtua
 
 
 def test_app_actions_are_found_in_apps_with_a_launcher_screen_and_other_apps_are_not_listed(
-    phone: VirtualPhone,
+    phone: VirtualPhone, tmp_path: Path
 ) -> None:
+    phone.install(weather_with_app_actions(tmp_path))
     found = discover(phone)
     (weather,) = (app for app in found.apps if app.package == f"{SAMPLE}weather")
     (declared,) = (each for each in weather.providers if each.protocol == "app-actions")
-    assert [item.id for item in declared.capabilities] == [
-        "custom.actions.intent.SHOW_WEATHER",
-        "actions.intent.GET_THING",
-    ]
+    assert [item.id for item in declared.capabilities] == [PLACE, THING]
     assert callability_of(declared, weather, found).routes[0].ready
     assert f"{SAMPLE}agent" not in {app.package for app in found.apps}
 

@@ -19,6 +19,7 @@ from adapters.handlers.jvm import (
 )
 from droidgate.migration.source_sets import Language
 from droidgate_mappings.formats.format import load_formats
+from gateway.calling.phones_with_shims import add_app_actions
 from gateway.migrate.projects import copy_module, migrate, read_providers
 from gateway.sources.formats_of_tests import write_tree
 
@@ -319,7 +320,7 @@ def test_a_handler_opens_the_screen_that_an_app_action_declares(
 ) -> None:
     project = copy_module("weather", tmp_path / "project")
     main = project / "src/main"
-    (main / "res/xml/shortcuts.xml").write_text(SCREENS, encoding="utf-8")
+    add_app_actions(project, SCREENS)
     (provider,) = read_providers(project, load_formats()["app-actions"])
     plan = migrate(provider, target, project, language)
     plan.write()
