@@ -16,7 +16,7 @@ from droidgate_mappings.formats.application import Resources
 from droidgate_mappings.formats.leniency import ReadingContext
 from droidgate_mappings.model.capability import Place
 from droidgate_mappings.model.errors import BudgetError, InputError
-from droidgate_mappings.text.aapt_text import read_plain_attribute, reference_in
+from droidgate_mappings.text.aapt_text import boolean_in, read_plain_attribute, reference_in
 from droidgate_mappings.text.xml_text import TOOLS, Element, child_elements, parse_xml
 
 FulfilmentKind = Literal["intent", "shortcut", "slice", "app-widget"]
@@ -226,6 +226,10 @@ def parse_actions(
         message = f"<{root.tag!s}> is not <shortcuts> or <actions>"
         raise InputError(message, place=f"{path}:{root.sourceline}")
     return _Parser(path, str(root.tag), compiled, resources, context).parse(root)
+
+
+def _is_true(text: str | None) -> bool:
+    return text is not None and boolean_in(text) is True
 
 
 @dataclass(slots=True)
@@ -526,8 +530,8 @@ class _Parser:
                 field=given.get("name") or "",
                 key=given.get("key") or given.get("name") or "",
                 type_url=given.get("mimeType"),
-                required=given.get("required") == "true",
-                match_required=given.get("shortcutMatchRequired") == "true",
+                required=_is_true(given.get("required")),
+                match_required=_is_true(given.get("shortcutMatchRequired")),
                 is_web_inventory=bool(self.children(element)),
             )
             if needs_key and given.get("key") is None:
@@ -637,8 +641,8 @@ class _Parser:
                 field=path,
                 key=stated.get("urlParameter") or "",
                 type_url=types.get(path),
-                required=stated.get("required") == "true",
-                match_required=stated.get("entityMatchRequired") == "true",
+                required=_is_true(stated.get("required")),
+                match_required=_is_true(stated.get("entityMatchRequired")),
                 is_web_inventory=path in on_web,
             )
             if parameter.key:

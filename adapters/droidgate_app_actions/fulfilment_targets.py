@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Final
+from typing import Any, Final
 
 from droidgate_app_actions.action_files import Fulfilment
-from droidgate_app_actions.format import NAMES
+from droidgate_app_actions.format import FORMAT_ID, NAMES, OWN_PACKAGE, TABLES
 from droidgate_mappings.formats.application import Application, Component
 from droidgate_mappings.formats.component_reading import read_access
-from droidgate_mappings.model.capability import ComponentAccess
+from droidgate_mappings.formats.reachability import SHIM, component_facts, component_verdict
+from droidgate_mappings.model.capability import Capability, ComponentAccess
 from droidgate_mappings.model.names import qualified_class
+from droidgate_mappings.tables.reach import load_reach
 
-_OWN_PACKAGE: Final = frozenset({None, "", "${applicationId}"})
-"""Gradle does not replace the placeholder in resources; those who write it mean their own app."""
+_STARTING: Final = ("template", "data", "class", "action")
+"""The facts of which a fulfilment that starts an activity has one."""
+_COMPARES_ACTIONS: Final = 33
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +42,14 @@ def starts_activity(fulfilment: Fulfilment) -> bool:
     return fulfilment.kind in {"intent", "shortcut"} and any(states_intent)
 
 
+def starting_facts(capability: Capability) -> list[Mapping[str, Any]]:
+    """Return the fulfilments that start an activity, in order, as the capability was read."""
+    listed: list[Mapping[str, Any]] = capability.extensions.get(FORMAT_ID, {}).get("fulfilments", [])
+    return [
+        each for each in listed if each["kind"] in {"intent", "shortcut"} and any(map(each.get, _STARTING))
+    ]
+
+
 def action_of(fulfilment: Fulfilment) -> str:
     """Return the action of a fulfilment's intent."""
     return fulfilment.action or NAMES["view_action"]
@@ -45,8 +57,17 @@ def action_of(fulfilment: Fulfilment) -> str:
 
 def is_of_other_app(fulfilment: Fulfilment, application: Application) -> bool:
     """Return whether a fulfilment names another app than the one that declares it."""
-    own = {*_OWN_PACKAGE, application.package}
+    own = {*OWN_PACKAGE, application.package}
     return application.package is not None and fulfilment.target_package not in own
+
+
+def is_action_unmatched(fulfilment: Fulfilment, activity: Component, application: Application) -> bool:
+    """Return whether Android 13 and later refuse the intent for its action, which no filter has.
+
+    An intent that names a class and no action is not compared.
+    """
+    compares = application.target_sdk is None or application.target_sdk >= _COMPARES_ACTIONS
+    return bool(fulfilment.target_class) and compares and not activity.has_action(action_of(fulfilment))
 
 
 def find_target(fulfilment: Fulfilment, application: Application | None) -> FulfilmentTarget:
@@ -99,3 +120,17 @@ def access_of(target: FulfilmentTarget | None, application: Application | None) 
         return ComponentAccess(exported=False if application.is_built else None)
     found = [read_access(application, each) for each in target.takers]
     return next((access for access in found if access.exported is not False), found[0])
+
+
+def why_closed(fulfilment: Fulfilment, target: FulfilmentTarget, application: Application) -> str | None:
+    """Return why no other app starts what a fulfilment starts, without a period; None where one may."""
+    if is_of_other_app(fulfilment, application):
+        return f"it is of the app {fulfilment.target_package}"
+    if application.is_built and target.activity is None and not target.takers:
+        return "the app does not have it" if fulfilment.target_class else "no activity takes the link"
+    access = access_of(target, application)
+    interface = load_reach().interface(TABLES.dialects[0].interface)
+    if interface is None:
+        raise TypeError(TABLES.dialects[0])
+    facts = component_facts(access, interface, application, target.activity)
+    return component_verdict(facts, interface, SHIM).closed_because

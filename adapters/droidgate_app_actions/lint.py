@@ -11,12 +11,13 @@ from functools import partial
 from typing import Final
 
 from droidgate_app_actions.action_files import ActionFile, DeclaredAction, Fulfilment, parse_actions
-from droidgate_app_actions.format import ACTIONS, NAMES, SHORTCUTS
+from droidgate_app_actions.format import ACTIONS, ENTITY_LINK, NAMES, SHORTCUTS
 from droidgate_app_actions.fulfilment_targets import (
     FulfilmentTarget,
     access_of,
     action_of,
     find_target,
+    is_action_unmatched,
     is_of_other_app,
     starts_activity,
 )
@@ -116,11 +117,9 @@ LINK: Final = _warning("link", "calls from other apps",
 _MOST_ITEMS: Final = 1000
 _MOST_NAMES: Final = 20
 _MOST_TEXTS: Final = 2
-_COMPARES_ACTIONS: Final = 33
 _PLACEHOLDER: Final = re.compile(r"\$([A-Za-z]\w*)")
 _CUSTOM_TYPES: Final = frozenset(f"https://schema.org/{word}" for word in ("Text", "Date", "Time", "Number"))
 _RFC_6570: Final = re.compile(r"(?:[^{}]|\{[?&#/.;+]?[\w.%]+(?::\d+|\*)?(?:,[\w.%]+(?::\d+|\*)?)*\})*+")
-_ENTITY_LINK: Final = "{@url}"
 
 
 def lint_file(source: SourceFile) -> tuple[Finding, ...]:
@@ -147,6 +146,12 @@ def lint_application(application: Application) -> tuple[Finding, ...]:
             place = named.meta_data.place or application.place
             found.append(FILE.broken(f"{named.reference}: {error.message}", source=place, hint=error.hint))
             continue
+        if application.resources.read_file(named.reference) is None:
+            place = named.meta_data.place or application.place
+            message = f"the manifest names {named.reference}, which is not among the resources"
+            # The build of a source tree may write it.
+            level = Level.WARNING if application.is_built else Level.NOTE
+            found.append(REFERENCE.broken(message, source=place, level=level))
         if declared is not None:
             files.append(declared)
             found.extend(_lint_naming(named, application))
@@ -172,9 +177,11 @@ def _lint_naming(named: NamedFile, application: Application) -> Iterator[Finding
         for filter_ in component.filters
     )
     if named.is_misplaced or not is_main:
-        message = f"{component.name or 'the application element'} names {named.reference}"
-        owner = "the main activity" if named.dialect == SHORTCUTS else "the application element"
-        hint = f"let {owner} name it"
+        name = component.name or "the application element"
+        message = f"{name} names {named.reference} by {named.meta_data.name}"
+        is_new = named.dialect == SHORTCUTS
+        owner = "the main activity" if is_new else "the application element"
+        hint = f"let {owner} name it by {NAMES['shortcuts_meta_data' if is_new else 'actions_meta_data']}"
         yield PLACE.broken(message, source=named.meta_data.place or application.place, hint=hint)
 
 
@@ -322,7 +329,7 @@ def _lint_parameters(action: DeclaredAction, fulfilment: Fulfilment) -> Iterator
 
 def _lint_template(action: DeclaredAction, fulfilment: Fulfilment) -> Iterator[Finding]:
     template = fulfilment.template
-    if template is None or template == _ENTITY_LINK:
+    if template is None or template == ENTITY_LINK:
         return
     if _RFC_6570.fullmatch(template) is None:
         message = f"the URL template {template[:100]!r} of {action.name} is not one of RFC 6570"
@@ -362,13 +369,7 @@ def _lint_targets(action: DeclaredAction, application: Application) -> Iterator[
         for finding in _lint_access(action, target, access_of(target, application)):
             yield finding.model_copy(update={"source": source})
         activity = target.activity
-        compares = application.target_sdk is None or application.target_sdk >= _COMPARES_ACTIONS
-        if (
-            fulfilment.target_class
-            and activity is not None
-            and compares
-            and not activity.has_action(action_of(fulfilment))
-        ):
+        if activity is not None and is_action_unmatched(fulfilment, activity, application):
             stated = action_of(fulfilment)
             message = f"{action.name} starts {activity.name} with {stated}, which is in none of its filters"
             yield TARGET_ACTION.broken(message, source=source)

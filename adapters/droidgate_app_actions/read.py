@@ -18,8 +18,15 @@ from droidgate_app_actions.action_files import (
     InventoryItem,
     parse_actions,
 )
-from droidgate_app_actions.format import ACTIONS, FORMAT_ID, NAMES, SHORTCUTS, TABLES
-from droidgate_app_actions.fulfilment_targets import FulfilmentTarget, access_of, find_target, starts_activity
+from droidgate_app_actions.format import ACTIONS, FORMAT_ID, MADE_UP, META_DATA, SHORTCUTS, TABLES
+from droidgate_app_actions.fulfilment_targets import (
+    FulfilmentTarget,
+    access_of,
+    find_target,
+    is_action_unmatched,
+    starts_activity,
+    why_closed,
+)
 from droidgate_mappings.formats.application import Application, Component, MetaData
 from droidgate_mappings.formats.component_reading import report_unknown_attributes
 from droidgate_mappings.formats.format import Reading, SourceFile
@@ -112,8 +119,9 @@ class NamedFile:
 
     @property
     def is_misplaced(self) -> bool:
-        """Whether the meta-data is in another element than the form's own."""
-        return (self.component.kind == "application") != (self.dialect == ACTIONS)
+        """Whether the meta-data is in another element than the form's own, or has another name."""
+        is_elsewhere = (self.component.kind == "application") != (self.dialect == ACTIONS)
+        return is_elsewhere or self.meta_data.name in MADE_UP
 
     @property
     def facts(self) -> dict[str, Json]:
@@ -137,11 +145,10 @@ class NamedFile:
 
 def find_action_files(application: Application) -> Iterator[NamedFile]:
     """Yield the files that the manifest names, each once, in manifest order."""
-    names = {NAMES["shortcuts_meta_data"]: SHORTCUTS, NAMES["actions_meta_data"]: ACTIONS}
     seen: set[str] = set()
     for component in application.of_kind("application", "activity"):
         for meta_data in component.meta_data:
-            dialect = names.get(meta_data.name)
+            dialect = META_DATA.get(meta_data.name)
             if dialect is not None and meta_data.resource is not None and meta_data.resource not in seen:
                 seen.add(meta_data.resource)
                 yield NamedFile(meta_data.resource, component, meta_data, dialect)
@@ -182,7 +189,7 @@ def _providers(
         target = _first_target(action, application)
         key = (None, False) if target is None else (target.name, True)
         access = access_of(target, application)
-        groups.setdefault(key, (access, []))[1].append(_capability(action, capability_id))
+        groups.setdefault(key, (access, []))[1].append(_capability(action, capability_id, application))
     for (component, _), (access, capabilities) in groups.items():
         yield Provider(
             protocol=FORMAT_ID,
@@ -207,13 +214,13 @@ def _next_id(name: str, seen: Counter[str], taken: set[str]) -> str:
     return f"{name}_{seen[name]}"
 
 
-def _capability(action: DeclaredAction, capability_id: str) -> Capability:
+def _capability(action: DeclaredAction, capability_id: str, application: Application | None) -> Capability:
     facts: dict[str, Json] = {}
     if capability_id != action.name:
         facts["name"] = action.name
     if action.patterns is not None:
         facts["query_patterns"] = list(action.patterns)
-    facts["fulfilments"] = [_fulfilment_facts(each) for each in action.fulfilments]
+    facts["fulfilments"] = [_fulfilment_facts(each, application) for each in action.fulfilments]
     intent = load_built_in_intents().find(action.built_in_name or "")
     description = None
     if intent is not None:
@@ -225,7 +232,7 @@ def _capability(action: DeclaredAction, capability_id: str) -> Capability:
         id=capability_id,
         title=_title(action.name),
         description=description,
-        input=ObjectType(properties=_properties(action)),
+        input=ObjectType(properties=_properties(action, application)),
         source=action.place,
         extensions=as_extensions(FORMAT_ID, facts),
     )
@@ -236,7 +243,11 @@ def _title(name: str) -> str:
     return (words.capitalize() if words.isupper() else words) or name
 
 
-def _fulfilment_facts(fulfilment: Fulfilment) -> dict[str, Json]:
+def _fulfilment_facts(fulfilment: Fulfilment, application: Application | None) -> dict[str, Json]:
+    target = None
+    if application is not None and starts_activity(fulfilment):
+        target = find_target(fulfilment, application)
+    activity = None if target is None else target.activity
     stated: dict[str, Json] = {
         "kind": fulfilment.kind,
         "action": fulfilment.action,
@@ -249,11 +260,17 @@ def _fulfilment_facts(fulfilment: Fulfilment) -> dict[str, Json]:
         "required": [each.key for each in fulfilment.parameters if each.required],
         "extras": dict(fulfilment.extras),
         "foreground": fulfilment.is_foreground,
+        "action_unmatched": application is not None
+        and activity is not None
+        and is_action_unmatched(fulfilment, activity, application),
+        "closed_because": None
+        if application is None or target is None
+        else why_closed(fulfilment, target, application),
     }
     return {name: value for name, value in stated.items() if value}
 
 
-def _properties(action: DeclaredAction) -> dict[str, Property]:
+def _properties(action: DeclaredAction, application: Application | None) -> dict[str, Property]:
     """Return what a call takes: required is what each fulfilment that starts something requires."""
     started = [each for each in action.fulfilments if starts_activity(each)] or list(action.fulfilments)
     needed = [{each.key for each in fulfilment.parameters if each.required} for fulfilment in started]
@@ -269,7 +286,7 @@ def _properties(action: DeclaredAction) -> dict[str, Property]:
         if parameter.is_web_inventory:
             facts["web_inventory"] = True
         if items:
-            facts["inventory"] = {item.id: _item_facts(item) for item in items}
+            facts["inventory"] = {item.id: _item_facts(item, application) for item in items}
         properties[parameter.key] = Property(
             type=_type(action, parameter, items),
             required=parameter.key in required,
@@ -278,13 +295,13 @@ def _properties(action: DeclaredAction) -> dict[str, Property]:
     return properties
 
 
-def _item_facts(item: InventoryItem) -> dict[str, Json]:
+def _item_facts(item: InventoryItem, application: Application | None) -> dict[str, Json]:
     stated: dict[str, Json] = {
         "names": list(item.names),
         "label": item.label,
         "url": item.url,
         "same_as": item.same_as,
-        "starts": None if item.starts is None else _fulfilment_facts(item.starts),
+        "starts": None if item.starts is None else _fulfilment_facts(item.starts, application),
     }
     return {name: value for name, value in stated.items() if value}
 

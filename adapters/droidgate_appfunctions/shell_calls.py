@@ -15,8 +15,8 @@ from droidgate_android.app_search.printed_listing import without_notices
 from droidgate_appfunctions.format import EXECUTE, ROUTE
 from droidgate_appfunctions.wire import RETURN_KEY, AppFunctionWireError, read_result, write_parameters
 from droidgate_mappings.formats.shell_calls import (
-    BroadcastOutput,
     NotCarriedError,
+    ShellAnswer,
     ShellCall,
     ShellCommand,
     ShellOutput,
@@ -149,9 +149,9 @@ class AppFunctionShellCalls:
             )
         )
 
-    def read(self, call: ShellCall, output: ShellOutput | BroadcastOutput) -> ShellResult:
+    def read(self, call: ShellCall, output: ShellAnswer) -> ShellResult:
         """Return the result, unwrapped by its declared type, or why there is none."""
-        if isinstance(output, BroadcastOutput):
+        if not isinstance(output, ShellOutput):
             raise TypeError(output)
         answered = read_shell_output(output.text or output.error_text, output.exit_status)
         if answered.document is None:

@@ -7,9 +7,9 @@ from droidgate_mappings.formats.shell_calls import (
     BroadcastOutput,
     NotCarriedError,
     OrderedBroadcast,
+    ShellAnswer,
     ShellCall,
     ShellCalls,
-    ShellOutput,
     ShellResult,
 )
 from droidgate_mmcp.format import BROADCAST_ROUTE, NAMES
@@ -33,10 +33,10 @@ class BroadcastShellCalls(ShellCalls):
         extras = write_broadcast_call(MmcpToolCall(call.capability.id, dict(call.arguments)))
         return OrderedBroadcast(f"{package}/{component}", NAMES["invoke_action"], extras)
 
-    def read(self, call: ShellCall, output: ShellOutput | BroadcastOutput) -> ShellResult:
+    def read(self, call: ShellCall, output: ShellAnswer) -> ShellResult:
         """Return the result data, and why it may be a failure: this dialect marks none (row M48)."""
         del call
-        if isinstance(output, ShellOutput):
+        if not isinstance(output, BroadcastOutput):
             raise TypeError(output)
         result = read_broadcast_result(output.code, output.data, ReadingContext())
         if result.failure is not None:

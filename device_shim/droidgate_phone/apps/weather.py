@@ -8,6 +8,7 @@ import zlib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
+from urllib.parse import parse_qs, urlsplit
 
 from droidgate_mappings.model.json_values import Json
 from droidgate_phone.java.app_values import BroadcastResult, View
@@ -185,10 +186,18 @@ class WeatherReceiver(Receiver):
 
 
 class MainActivity(Activity):
-    """Shows the weather of a place that is typed in."""
+    """Shows the weather of a place that is typed in, or that it is opened with."""
 
     place = ""
     answer = ""
+
+    def on_create(self, intent: Intent) -> None:
+        """Look up the place of the link, or of the extra."""
+        extra = intent.extras.get_string("place")
+        named = [extra] if intent.data is None else parse_qs(urlsplit(intent.data).query).get("name", [None])
+        if named[0] is not None:
+            self.place = named[0]
+            self.on_click("show_weather")
 
     def on_text(self, view_id: str, text: str) -> None:
         """Take the name of a place."""

@@ -34,6 +34,7 @@ from droidgate_phone.system.system_core import SystemCore
 
 FLAG_NEW_TASK: Final = 0x10000000
 FLAG_MULTIPLE_TASK: Final = 0x08000000
+FLAG_CLEAR_TASK: Final = 0x00008000
 BIND_ALLOW_ACTIVITY_STARTS: Final = 0x200
 """Context.BIND_ALLOW_ACTIVITY_STARTS (reference android-runtime 1.2)."""
 FLAG_SINGLE_TOP: Final = 0x20000000
@@ -160,6 +161,8 @@ class ActivityStack:
             # The caller learns at once that it gets no result; the activity starts all the same.
             self._cancel(caller, on_result)
             on_result = None
+        if new_task and crossed.flags & FLAG_CLEAR_TASK:
+            self._clear(match.package.name)
         with self._lock:
             existing = self._existing(match, crossed, new_task=new_task)
             if existing is not None:
@@ -367,6 +370,12 @@ class ActivityStack:
             self._bring_to_front(task)
             return "to-front", task.activities[-1]
         return None
+
+    def _clear(self, affinity: str) -> None:
+        """End the activities of a task, as FLAG_ACTIVITY_CLEAR_TASK does."""
+        task = self._task_of(affinity)
+        for record in reversed([] if task is None else list(task.activities)):
+            self.finish(record, ActivityResult(RESULT_CANCELED))
 
     def _task_of(self, affinity: str) -> Task | None:
         return next((task for task in reversed(self._tasks) if task.affinity == affinity), None)

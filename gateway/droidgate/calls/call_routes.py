@@ -130,4 +130,6 @@ class CallRoutes:
             for route in callability.routes:
                 if route.ready and route.id == calls.route_id:
                     yield ShellRoute(route.title, calls)
+                    if format_.shim_backend is None:
+                        return
         yield self.shims

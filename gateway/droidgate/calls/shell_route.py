@@ -9,14 +9,23 @@ from typing import Final
 
 from droidgate.calls.call_links import CallLink, Command, RawResult, RoutePlan
 from droidgate.calls.targets import CallTarget
-from droidgate.devices.activities import broadcast_command, intent_arguments, send_broadcast
+from droidgate.devices.activities import (
+    broadcast_command,
+    intent_arguments,
+    send_broadcast,
+    start_activity,
+    start_command,
+)
 from droidgate.devices.device import Condition, Device
-from droidgate.devices.device_errors import DeadlineError
+from droidgate.devices.device_errors import CommandFailedError, DeadlineError
 from droidgate.devices.quoting import MAX_ARGUMENT_BYTES
 from droidgate_mappings.formats.shell_calls import (
     BroadcastOutput,
     NotCarriedError,
     OrderedBroadcast,
+    ScreenOutput,
+    ScreenStart,
+    ShellAnswer,
     ShellCall,
     ShellCalls,
     ShellCommand,
@@ -26,6 +35,9 @@ from droidgate_mappings.formats.shell_calls import (
 from droidgate_mappings.model.json_values import Json
 from droidgate_mappings.values.failures import Failure, call_error
 
+_CLEAR_TASK: Final = "--activity-clear-task"
+"""Without it, Android only brings a task to the front whose intent differs in extras. It starts launcher
+shortcuts with the same flag (reference app-actions 5)."""
 _MARGIN_SECONDS: Final = 5.0
 """Seconds that a command may take in addition to the call that it makes."""
 
@@ -111,24 +123,40 @@ def _call_of(target: CallTarget, arguments: Mapping[str, Json], link: CallLink) 
 def _command_of(request: ShellRequest, call: ShellCall) -> Command:
     if isinstance(request, ShellCommand):
         return request.arguments
-    return tuple(broadcast_command(_intent_of(request, call)))
+    write = start_command if isinstance(request, ScreenStart) else broadcast_command
+    return tuple(write(_intent_of(request, call)))
 
 
-def _intent_of(request: OrderedBroadcast, call: ShellCall) -> list[str]:
-    return intent_arguments(
-        component=request.component, action=request.action, strings=request.extras, user=call.facts.user
+def _intent_of(request: OrderedBroadcast | ScreenStart, call: ShellCall) -> list[str]:
+    user = call.facts.user
+    if isinstance(request, OrderedBroadcast):
+        return intent_arguments(
+            component=request.component, action=request.action, strings=request.extras, user=user
+        )
+    intent = intent_arguments(
+        component=request.component,
+        package=None if request.component else request.package,
+        action=request.action,
+        data=request.data,
+        strings=request.extras,
+        user=user,
     )
+    return [*intent, _CLEAR_TASK]
 
 
-def _send(
-    device: Device, request: ShellRequest, call: ShellCall, condition: Condition | None
-) -> ShellOutput | BroadcastOutput:
+def _send(device: Device, request: ShellRequest, call: ShellCall, condition: Condition | None) -> ShellAnswer:
     deadline = call.seconds + _MARGIN_SECONDS
     if isinstance(request, ShellCommand):
         return _run(device, request, deadline, condition)
     intent = _intent_of(request, call)
-    left = send_broadcast(device, intent, deadline=deadline, condition=condition)
-    return BroadcastOutput(left.result, left.data)
+    if isinstance(request, OrderedBroadcast):
+        left = send_broadcast(device, intent, deadline=deadline, condition=condition)
+        return BroadcastOutput(left.result, left.data)
+    try:
+        start = start_activity(device, intent, deadline=deadline, condition=condition)
+    except CommandFailedError as error:
+        raise call_error(Failure("unavailable", error.message)) from error
+    return ScreenOutput(start.activity, start.warning, start.status == "timeout")
 
 
 def _run(

@@ -42,6 +42,7 @@ _DECLARES_NOTHING: Final = "the app declares nothing"
 _SCREENS_LEFT: Final = "; the app's screens are left"
 _AND_NO_SCREEN: Final = f", and {_NO_SCREEN}"
 _AGENT_CALLS: Final = "the agent calls "
+_NOT_BY_SHIM: Final = "a shim does not make such calls; only Android's shell does, for MCP clients"
 _GATEWAY_CALLS: Final = "the gateway calls "
 
 
@@ -146,13 +147,13 @@ class Reaching:
 
     def _through_gateway(self, agent: Agent, standing: Standing, interface: Interface) -> Way:
         verdict, backend = standing.verdict(interface, SHIM), interface.backend
-        if backend is None:
+        if backend is None and not interface.by_shell:
             words = f"the gateway does not call {interface.title}"
             return Way("gateway", verdict & _protocol(GateState.SHUT, words))
-        ways = [(frontend, self._shim.limits(frontend, backend)) for frontend in agent.frontends]
+        ways = [(frontend, self._limits(frontend, interface)) for frontend in agent.frontends]
         open_ways = tuple((item, limits) for item, limits in ways if limits is not None)
         if not open_ways:
-            words = "the gateway does not carry such calls"
+            words = _NOT_BY_SHIM if backend is None else "the gateway does not carry such calls"
             return Way("gateway", verdict & _protocol(GateState.SHUT, words))
         titles = " or ".join(self._shim.frontend(item).title for item, _ in open_ways)
         words = f"{_GATEWAY_CALLS}{interface.title}, and the agent the gateway ({titles})"
@@ -182,6 +183,12 @@ class Reaching:
             reason=protocol.fact,
             needs=(*filter(None, needs), *way.verdict.conditions),
         )
+
+    def _limits(self, frontend: str, interface: Interface) -> str | None:
+        """Return what a frontend needs to reach a kind of app, None where it does not reach it."""
+        if frontend in interface.by_shell:
+            return ""
+        return None if interface.backend is None else self._shim.limits(frontend, interface.backend)
 
 
 def _protocol(state: GateState, words: str) -> Verdict:

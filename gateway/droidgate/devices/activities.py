@@ -12,7 +12,7 @@ from typing import Final
 
 from droidgate.devices.device import DEFAULT_SECONDS, Condition, Device
 from droidgate.devices.device_errors import CommandFailedError, DeviceOutputError, command_failed
-from droidgate.devices.quoting import check_action, check_component, check_user
+from droidgate.devices.quoting import check_action, check_component, check_package, check_user
 
 _BROADCAST: Final = "am broadcast"
 _ACTIVITY: Final = "am start-activity"
@@ -59,20 +59,26 @@ class ActivityStart:
 def intent_arguments(
     *,
     component: str | None = None,
+    package: str | None = None,
     action: str | None = None,
+    data: str | None = None,
     strings: Mapping[str, str] | None = None,
     user: int | str = 0,
 ) -> list[str]:
     """Return the options of `am` that describe an Intent; values are quoted later, by `Device.run`.
 
     Raises:
-        UnsafeArgumentError: the component or the action is none.
+        UnsafeArgumentError: the component, the package or the action is none.
     """
     arguments = ["--user", check_user(user)]
     if component is not None:
         arguments += ["-n", check_component(component)]
+    if package is not None:
+        arguments += ["-p", check_package(package)]
     if action is not None:
         arguments += ["-a", check_action(action)]
+    if data is not None:
+        arguments += ["-d", data]
     for name, value in (strings or {}).items():
         arguments += ["--es", name, value]
     return arguments
@@ -134,15 +140,25 @@ def read_broadcast(text: str, exit_status: int = 0, error_text: str = "") -> Bro
     return BroadcastResult(int(found["result"]), found["data"], found["extras"])
 
 
+def start_command(intent: Sequence[str]) -> list[str]:
+    """Return the command that starts an activity; the intent is from `intent_arguments`."""
+    return ["am", "start-activity", "-W", *intent]
+
+
 def start_activity(
-    device: Device, intent: Sequence[str], *, deadline: float = DEFAULT_SECONDS
+    device: Device,
+    intent: Sequence[str],
+    *,
+    deadline: float = DEFAULT_SECONDS,
+    condition: Condition | None = None,
 ) -> ActivityStart:
     """Start an activity and wait until it is drawn; its result cannot be had this way.
 
     Raises:
+        ConditionError: the condition does not hold; nothing was started.
         DeviceError: the device fails, refuses, or its output is not that of `am start-activity -W`.
     """
-    result = device.run(["am", "start-activity", "-W", *intent], deadline=deadline)
+    result = device.run(start_command(intent), deadline=deadline, condition=condition)
     return read_activity_start(result.text, result.exit_status, result.error_text)
 
 

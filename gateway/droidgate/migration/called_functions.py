@@ -46,8 +46,11 @@ def find_called_functions(
     build = _build_of(project)
     if source.source is None or not _is_below(source.source.path, build):
         return {}
-    files = list(_code_files(build))
     format_ = load_formats().get(source.protocol)
+    if format_ is not None and format_.write_functions is not None:
+        written = format_.write_functions(source, source_set.namespace)
+        return dict(_as_written(written, translation, source_set))
+    files = list(_code_files(build))
     code = None if format_ is None else format_.code
     found: dict[str, ExistingFunction] = {}
     if code is not None and code.functions is not None:

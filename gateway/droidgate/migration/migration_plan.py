@@ -587,7 +587,10 @@ class _Planner:
         provider = translation.writing.provider
         functions = find_called_functions(translation, self.project, self.source_set)
         code = self.handlers_in(self.language, provider, functions)
-        return code if self.is_used(code) else self.handlers_in(self.language, provider, {})
+        if not self.is_used(code):
+            return self.handlers_in(self.language, provider, {})
+        written = dict.fromkeys(function.code for function in functions.values() if function.code is not None)
+        return replace(code, artifacts=(*code.artifacts, *written))
 
     def is_used(self, code: HandlerCode) -> bool:
         """Return whether the author's class is new, or still uses the conversions that calls need."""

@@ -256,6 +256,8 @@ class _PhoneReader:
     bytes_read: int = 0
     requests: int = 0
     chosen_by_the_shell: bool = False
+    candidates: set[str] = field(default_factory=set)
+    """Packages that are read for a mark alone: in the result are those of them that declare something."""
 
     def read(self) -> PhoneReading:
         request = self.request
@@ -274,7 +276,9 @@ class _PhoneReader:
         return PhoneReading(
             serial=self.device.serial,
             facts=self.facts,
-            apps=tuple(apps),
+            apps=tuple(
+                app for app in apps if app.package not in self.candidates or app.providers or app.problems
+            ),
             problems=tuple(self.problems),
             installed=len(packages),
             bytes_read=self.bytes_read,
@@ -321,9 +325,12 @@ class _PhoneReader:
             return [packages[request.package]]
         names = None if request.every_app else self.ask_for_names()
         if names is None:
+            self.candidates.clear()
             return [package for name, package in packages.items() if not self.leaves_out(name)]
         self.chosen_by_the_shell = True
         names.update(*(listed.functions for listed in self.listed.values()))
+        self.candidates -= names
+        names |= self.candidates
         return [packages[name] for name in sorted(names) if name in packages and not self.leaves_out(name)]
 
     def leaves_out(self, package: str) -> bool:
@@ -341,14 +348,15 @@ class _PhoneReader:
         queries = {
             query for format_ in self.request.formats for query in format_.looks_for if query.can_be_asked
         }
-        answers = self.ask(sorted(queries, key=str))
+        asked = sorted(queries, key=str)
         names: set[str] = set()
         failures: dict[str, DeviceError] = {}
-        for answer in answers:
+        for query, answer in zip(asked, self.ask(asked), strict=True):
             if isinstance(answer, DeviceError):
                 failures[str(answer)] = answer
             else:
-                names.update(component.partition("/")[0] for component in answer)
+                found = names if query.mark is None else self.candidates
+                found.update(component.partition("/")[0] for component in answer)
         place = f"{DEVICE_SCHEME}{self.device.serial}"
         for failure in failures.values():
             message = _as_problem(failure, place).message

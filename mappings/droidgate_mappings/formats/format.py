@@ -190,6 +190,7 @@ class ExistingFunction:
         missing: Why it cannot be called from another class, one clause for each reason.
         arguments: Declared parameters that have another name in the migrated capability.
         results: Declared keys of the output that have another name there.
+        code: The file of its class, where the migration writes that too.
     """
 
     owner: str
@@ -205,6 +206,7 @@ class ExistingFunction:
     missing: tuple[str, ...] = ()
     arguments: Mapping[str, str] = field(default_factory=dict)
     results: Mapping[str, str] = field(default_factory=dict)
+    code: Artifact | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -319,6 +321,9 @@ class Format:
         write_handlers: Source code that answers a written provider's calls: takes the provider as written,
             the dialect, the language (`java` or `kotlin`), the package of the new classes, and the functions
             of the app that do what capabilities declare, by id.
+        write_functions: Functions that do what a provider of the app declares, written for the handlers of
+            other protocols to call: takes the provider as it was read and the package of new classes, and
+            returns them by the ids of its capabilities.
         looks_for: The components by which the format's providers are found on a phone.
         listing: The listing of the running system that `read_installed` needs, and how it is read.
         read_installed: Reads an installed application with what the running system says of it; without it,
@@ -363,6 +368,8 @@ class Format:
     write_handlers: (
         Callable[[Provider, DialectTable, str, str, Mapping[str, ExistingFunction]], HandlerCode] | None
     ) = None
+
+    write_functions: Callable[[Provider, str], Mapping[str, ExistingFunction]] | None = None
 
     # Phones and calls
     looks_for: tuple[ComponentQuery, ...] = ()

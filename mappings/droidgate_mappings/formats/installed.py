@@ -75,8 +75,8 @@ class ComponentQuery:
     Attributes:
         kind: Which components.
         action: The action, None where something else identifies them.
-        mark: Without an action: a piece of an attribute's text, without which the manifest has no such
-            component.
+        mark: A piece of an attribute's text, without which the manifest has no such component; with it, the
+            action only says which apps to look at.
     """
 
     kind: ComponentKind
@@ -90,7 +90,7 @@ class ComponentQuery:
 
     def may_match(self, text: str) -> bool:
         """Return whether an attribute of a manifest may belong to such a component."""
-        return text == self.action or (self.mark is not None and self.mark in text)
+        return text == self.action if self.mark is None else self.mark in text
 
 
 SHIM_PACKAGE: Final = "dev.droidgate.shim"

@@ -58,7 +58,26 @@ class OrderedBroadcast:
     extras: Mapping[str, str] = field(default_factory=dict)
 
 
-ShellRequest = ShellCommand | OrderedBroadcast
+@dataclass(frozen=True, slots=True)
+class ScreenStart:
+    """An activity that `am start-activity -W` starts, of one app and of no other.
+
+    Attributes:
+        package: The app.
+        component: The activity, `package/class`; None for the one of the app that takes the intent.
+        action: The intent's action, None without one.
+        data: Its URI, None without one.
+        extras: Its String extras.
+    """
+
+    package: str
+    component: str | None = None
+    action: str | None = None
+    data: str | None = None
+    extras: Mapping[str, str] = field(default_factory=dict)
+
+
+ShellRequest = ShellCommand | OrderedBroadcast | ScreenStart
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,6 +95,24 @@ class BroadcastOutput:
 
     code: int
     data: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class ScreenOutput:
+    """What came of a `ScreenStart`.
+
+    Attributes:
+        activity: The activity that came up, `package/class`; None where it is not reported.
+        warning: What Android warns about, None for nothing.
+        is_late: Android did not see it drawn in time.
+    """
+
+    activity: str | None = None
+    warning: str | None = None
+    is_late: bool = False
+
+
+ShellAnswer = ShellOutput | BroadcastOutput | ScreenOutput
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,7 +167,7 @@ class ShellCalls(Protocol):
         """
         ...
 
-    def read(self, call: ShellCall, output: ShellOutput | BroadcastOutput) -> ShellResult:
+    def read(self, call: ShellCall, output: ShellAnswer) -> ShellResult:
         """Return what the output means."""
         ...
 

@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator, Mapping
 from fnmatch import fnmatch
 from pathlib import Path
 from typing import Any
+from urllib.parse import parse_qsl, unquote, urlsplit
 from xml.etree import ElementTree as ET
 
 import pytest
@@ -24,10 +25,14 @@ from droidgate_android.apk.reader import open_apk
 from droidgate_android.projects.android_project import application_from_tree
 from droidgate_app_actions.format import FORMAT
 from droidgate_app_actions.lint import RULES
+from droidgate_app_actions.shell_calls import AppActionShellCalls
+from droidgate_app_actions.url_templates import LinkError, fill_template
 from droidgate_mappings.compare import compare_sets
 from droidgate_mappings.formats.application import Application
 from droidgate_mappings.formats.format import Reading, SourceFile, detect_format, load_formats
+from droidgate_mappings.formats.installed import DeviceFacts
 from droidgate_mappings.formats.leniency import ReadingContext
+from droidgate_mappings.formats.shell_calls import NotCarriedError, ScreenOutput, ScreenStart, ShellCall
 from droidgate_mappings.model.capability import Capability, CapabilitySet, ComponentAccess, Provider
 from droidgate_mappings.model.errors import BudgetError, InputError
 from droidgate_mappings.model.findings import Level
@@ -723,6 +728,10 @@ def test_what_neither_form_allows_is_read_and_reported(text: str, row: str, read
     "manifest",
     {
         "actions.xml named by an activity": f"<application>{NAMED_BY_ACTIVITY}</application>",
+        **{
+            f"actions.xml named by {name}": f"<application>{names_file(name, 'actions')}</application>"
+            for name in ("android.app.actions", "com.google.assistant.app.ACTIONS")
+        },
         "shortcuts.xml named by the application": f"<application>{names_file(file='actions')}</application>",
     },
 )
@@ -971,6 +980,11 @@ def test_what_breaks_a_rule_is_reported_with_what_is_wrong(rule: str) -> None:
     assert any(part in message for message in lint(manifest, files)[rule]), lint(manifest, files)
 
 
+def test_a_file_that_the_manifest_names_and_the_app_lacks_is_reported() -> None:
+    missing = "the manifest names @xml/shortcuts, which is not among the resources"
+    assert lint(READY, {}) == {"reference": [missing]}
+
+
 @titled(
     ("declared", "manifest", "more"),
     {
@@ -1021,6 +1035,12 @@ def test_nothing_is_reported_of_a_right_app(declared: str, manifest: str, more: 
         "an activity in the foreground": (
             ACTIONS.format(action(link("a:b", more='requiredForegroundActivity="a.B"'))),
             "in the foreground",
+        ),
+        "a value that is required, as the build spells it, too": (
+            SHORTCUTS.format(
+                capability(intent(parameter("thing.name", "q", 'android:required="TRUE"'), data="a:b"))
+            ),
+            "requires a parameter",
         ),
         "patterns of a built-in intent": (
             SHORTCUTS.format(capability(SHOWN, more='app:queryPatterns="x"')),
@@ -1125,17 +1145,83 @@ def corpus_files() -> Iterator[Path]:
                 yield folder / row["file"]
 
 
-def counted(path: Path) -> tuple[list[str], Counter[str]]:
-    """Return the names of what a file declares, and how many fulfilments it has, by Python's own parser."""
+FULFILMENTS = ("intent", "fulfillment", "app-widget", "slice", "shortcut-fulfillment")
+TOTALS = {"capabilities": 171, "fulfilments": 193, "parameters": 163, "required": 25, "values": 132}
+
+
+def attribute(item: ET.Element, *names: str) -> str | None:
+    """Return the first of the attributes that an element has, in any namespace."""
+    found = {key.rpartition("}")[2]: value for key, value in item.attrib.items()}
+    return next((found[name] for name in names if name in found), None)
+
+
+def counted(path: Path) -> tuple[list[str | None], Counter[str]]:
+    """Return the names of what a file declares, and how much of it there is, by Python's own parser."""
     root = ET.parse(path).getroot()
-    name = "intentName" if root.tag == "actions" else f"{{{ANDROID}}}name"
-    found = [
-        item for item in root.iter("action" if root.tag == "actions" else "capability") if name in item.attrib
-    ]
-    kinds: Counter[str] = Counter()
+    is_old = root.tag == "actions"
+    name, tag = ("intentName", "action") if is_old else ("name", "capability")
+    found = [item for item in root.iter(tag) if attribute(item, name) is not None]
+    in_shortcuts = {id(item) for each in root.iter("shortcut") for item in each.iter("capability")}
+    totals = Counter(capabilities=len(found))
     for item in found:
-        kinds.update(child.tag for child in item)
-    return [item.attrib[name] for item in found], kinds
+        is_inside = id(item) in in_shortcuts
+        parts = [item] if is_inside else [part for part in item if part.tag in FULFILMENTS]
+        totals["fulfilments"] += len(parts)
+        fields: set[str | None] = set()
+        for part in parts:
+            keys: dict[str, ET.Element] = {}
+            for each in part.iterfind("parameter-mapping" if is_old else "parameter"):
+                key = (
+                    attribute(each, "urlParameter")
+                    if is_old
+                    else attribute(each, "key", *["name"] * is_inside)
+                )
+                if key:
+                    keys.setdefault(key, each)
+            fields.update(attribute(each, "intentParameter", "name") for each in keys.values())
+            totals["parameters"] += len(keys)
+            totals["required"] += sum(attribute(each, "required") == "true" for each in keys.values())
+        for field in [] if is_inside else fields:
+            totals["values"] += len(values_of(root, item, field, is_only=len(fields) == 1))
+    return [attribute(item, name) for item in found], totals
+
+
+def values_of(root: ET.Element, item: ET.Element, field: str | None, *, is_only: bool) -> set[str | None]:
+    """Return the values that a file lists for a field of one declaration."""
+    if root.tag == "shortcuts":
+        return {
+            attribute(each, "shortcutId")
+            for each in root.iterfind("shortcut")
+            for bound in each.iterfind("capability-binding")
+            if attribute(bound, "key", "capability") == attribute(item, "name")
+            for value in bound.iterfind("parameter-binding")
+            if attribute(value, "key") == field or (attribute(value, "key") is None and is_only)
+        }
+    named = {
+        attribute(reference, "entitySetId")
+        for parameter_ in item.iterfind("parameter")
+        if attribute(parameter_, "name") == field
+        for reference in parameter_
+        if attribute(reference, "urlFilter") is None
+    }
+    sets = [each for each in root.iter("entity-set") if attribute(each, "entitySetId") in named]
+    return {attribute(each, "identifier", "indentifier", "name") for listed in sets for each in listed}
+
+
+def read_totals(items: list[Capability]) -> Counter[str]:
+    """Return how much was read, by the names of `TOTALS`."""
+    of_all = list(itertools.chain.from_iterable(map(fulfilments, items)))
+    by_field = [
+        {facts(each)["field"]: len(facts(each).get("inventory", ())) for each in properties(item).values()}
+        for item in items
+    ]
+    return Counter(
+        capabilities=len(items),
+        fulfilments=len(of_all),
+        parameters=sum(len(each.get("parameters", ())) for each in of_all),
+        required=sum(len(each.get("required", ())) for each in of_all),
+        values=sum(map(sum, (each.values() for each in by_field))),
+    )
 
 
 @pytest.mark.requires("corpus")
@@ -1151,19 +1237,260 @@ def test_every_file_of_the_corpus_is_read_or_refused_for_its_reason() -> None:
             refused[path.name] = error.message
             continue
         assert detect_format(source) is load_formats()["app-actions"]
-        names, kinds = counted(path)
+        names, expected = counted(path)
         read = [facts(item).get("name", item.id) for item in items]
         assert Counter(read) == Counter(names), path.name
-        of_all = list(itertools.chain.from_iterable(map(fulfilments, items)))
-        # A capability inside of a shortcut has the shortcut's intent.
-        inside = int(path.name.startswith("Sirovensky") and "shortcuts" in path.name)
-        expected = sum(
-            kinds[tag] for tag in ("intent", "fulfillment", "app-widget", "slice", "shortcut-fulfillment")
-        )
-        assert len(of_all) == expected + inside, path.name
-        totals.update(capabilities=len(items), fulfilments=len(of_all))
-    assert (len(files), totals) == (88, Counter(capabilities=171, fulfilments=193))
+        assert read_totals(items) == expected, path.name
+        totals.update(expected)
+    assert (len(files), totals) == (88, Counter(TOTALS))
     assert len(refused) == len(REFUSED)
     for pattern, reason in REFUSED.items():
         (message,) = [text for name, text in refused.items() if fnmatch(name, pattern)]
         assert reason in message
+
+
+# RFC 6570, sections 3.2.2 (simple expansion), 3.2.8 and 3.2.9 (form-style query), and the values of 3.2.
+RFC_VALUES = {
+    "var": "value", "hello": "Hello World!", "half": "50%", "who": "fred", "empty": "", "path": "/foo/bar",
+    "x": "1024", "y": "768",
+}  # fmt: skip
+RFC_EXAMPLES = {
+    "{var}": "value",
+    "{hello}": "Hello%20World%21",
+    "{half}": "50%25",
+    "O{empty}X": "OX",
+    "O{undef}X": "OX",
+    "{x,y}": "1024,768",
+    "{x,hello,y}": "1024,Hello%20World%21,768",
+    "?{x,empty}": "?1024,",
+    "?{x,undef}": "?1024",
+    "?{undef,y}": "?768",
+    "map?{x,y}": "map?1024,768",
+    "{path}": "%2Ffoo%2Fbar",
+    "{?who}": "?who=fred",
+    "{?half}": "?half=50%25",
+    "{?x,y}": "?x=1024&y=768",
+    "{?x,y,empty}": "?x=1024&y=768&empty=",
+    "{?x,y,undef}": "?x=1024&y=768",
+    "{&who}": "&who=fred",
+    "{&half}": "&half=50%25",
+    "?fixed=yes{&x}": "?fixed=yes&x=1024",
+    "{&x,y,empty}": "&x=1024&y=768&empty=",
+    "{&x,y,undef}": "&x=1024&y=768",
+}
+
+
+@pytest.mark.parametrize(("url", "link"), RFC_EXAMPLES.items())
+def test_a_template_is_filled_as_the_examples_of_rfc_6570_are(url: str, link: str) -> None:
+    assert fill_template(f"a:{url}", RFC_VALUES)[0] == f"a:{link}"
+
+
+NOT_FILLED = "a form of RFC 6570 that is not filled"
+
+
+@titled(
+    ("url", "part"),
+    {
+        **{
+            f"the form {form}": (f"a:{form}", NOT_FILLED)
+            for form in ("{+x}", "{#x}", "{/x}", "{x:3}", "{x*}", "{}")
+        },
+        "a brace that is not closed": ("a:b{x", NOT_FILLED),
+        "a brace that is not opened": ("a:b}x", NOT_FILLED),
+        "a brace inside of another": ("a:{{x}}", NOT_FILLED),
+        "a percent sign without a number": ("a:100%", NOT_FILLED),
+        "an expression that does not end": ("a:" + "{x," * 10_000, NOT_FILLED),
+        "a value that is the scheme": ("{x}", "a scheme of its own"),
+        "a value that begins the scheme": ("{x}script:alert(1)", "a scheme of its own"),
+        "a value that ends the scheme": ("java{x}:alert(1)", "a scheme of its own"),
+        "a control character in the scheme": ("java\nscript:alert(1)", "a scheme of its own"),
+        "another app's intent": ("intent:#Intent;component=a/.B;end", "'intent'"),
+        "another app": ("android-app://a.b/https/c.d", "'android-app'"),
+        "code": ("JavaScript:alert(1)", "'javascript'"),
+        "a provider of data": ("content://a/b", "'content'"),
+        "a file": ("file:///data/x", "'file'"),
+        "a document": ("data:text/html,x", "'data'"),
+        "a value that leaves its folder": ("a://b/c/{up}/d", "'.' or '..'"),
+        "values that leave it together": ("a://b/c/{dot}{dot}", "'.' or '..'"),
+        "an encoded way out": ("a://b/%2e%2E/{x}", "'.' or '..'"),
+        "half of a character": ("a:{half_of_a_pair}", "half of a surrogate pair"),
+    },
+)
+def test_a_link_that_could_mislead_is_not_opened(url: str, part: str) -> None:
+    values = {"x": "y", "up": "..", "dot": ".", "half_of_a_pair": "\ud800"}
+    with pytest.raises(LinkError, match=re.escape(part)):
+        fill_template(url, values)
+
+
+@given(
+    st.text(st.characters(exclude_categories=["Cs"])), st.sampled_from(["a://h/p{?x}", "a://h/{x}/z?q=1#f"])
+)
+def test_a_value_adds_no_part_to_a_link(value: str, url: str) -> None:
+    if value in {".", ".."} and "/{x}" in url:
+        return
+    parts, plain = urlsplit(fill_template(url, {"x": value})[0]), urlsplit(fill_template(url, {"x": "v"})[0])
+    assert (parts.scheme, parts.netloc, parts.fragment) == (plain.scheme, plain.netloc, plain.fragment)
+    assert parts.path.count("/") == plain.path.count("/")
+    assert [key for key, _ in parse_qsl(parts.query, keep_blank_values=True)] == [
+        key for key, _ in parse_qsl(plain.query)
+    ]
+    assert value in {unquote(part) for part in re.split("[/=]", parts.path + "=" + parts.query)}
+
+
+def test_ten_thousand_expressions_are_filled_in_little_time() -> None:
+    link, used = fill_template("a:" + "{x}" * 10_000 + "\u202e\n", {"x": "\u202e\n"})
+    assert link == "a:" + "%E2%80%AE%0A" * 10_001
+    assert used == {"x"}
+
+
+def required(name: str, key: str) -> str:
+    return parameter(name, key, 'android:required="true"')
+
+
+ORDERS = {"targetPackage": "org.example.app", "targetClass": ORDER_CLASS}
+ORDER_NAME = f"org.example.app/{ORDER_CLASS}"
+OF_APP: dict[str, Any] = {"package": "org.example.app", "action": "android.intent.action.VIEW"}
+TEA = shortcut("TEA", intent(action="a.BREW", **ORDERS), binding(NAME, "thing.name", "Black tea"))
+TEA_LINK = '<entity name="Tea" identifier="t" url="app://tea"/>'
+
+
+def called(manifest: str, declared: str, arguments: Mapping[str, Any] | None = None) -> ShellCall:
+    """Return a call of the only capability."""
+    files = {f"res/xml/{name}.xml": declared for name in ("shortcuts", "actions")}
+    (provider,) = FORMAT.read_application(application(manifest, files), ReadingContext()).providers
+    return ShellCall(provider, provider.capabilities[0], arguments or {}, DeviceFacts("36"), 10)
+
+
+# Reference app-actions 1 (parameters, url-template, shortcut-fulfillment), 2 (entity) and 4.
+@titled(
+    ("declared", "arguments", "expected"),
+    {
+        "a class gets each parameter as a text": (
+            capability(intent(parameter("thing.name", "q"), parameter("x", "n"), **ORDERS)),
+            {"q": "-a --es $(rm)", "n": 2.5},
+            {"component": ORDER_NAME, "extras": {"q": "-a --es $(rm)", "n": "2.5"}},
+        ),
+        "a link is of the app that declares it": (
+            capability(intent(template("app://x{?q}"), parameter("thing.name", "q"))),
+            {"q": "a b&c=d/../e"},
+            {"data": "app://x?q=a%20b%26c%3Dd%2F..%2Fe"},
+        ),
+        "a parameter that is not in the link is an extra": (
+            capability(intent(template("app://x"), parameter("thing.name", "q"))),
+            {"q": "a"},
+            {"data": "app://x", "extras": {"q": "a"}},
+        ),
+        "a class with a link": (
+            capability(intent(template("app://x/{q}"), parameter("thing.name", "q"), **ORDERS)),
+            {"q": "a"},
+            {"component": ORDER_NAME, "data": "app://x/a"},
+        ),
+        "the first fulfilment that the arguments are enough for": (
+            capability(
+                intent(template("app://both{?q,r}"), required("thing.name", "q"), required("x", "r")),
+                intent(template("app://one{?q}"), required("thing.name", "q")),
+                intent(template("app://none")),
+            ),
+            {"q": "a"},
+            {"data": "app://one?q=a"},
+        ),
+        "fixed data and fixed extras": (
+            capability(intent('<extra android:key="k" android:value="v"/>', data="app://x y")),
+            {},
+            {"data": "app://x%20y", "extras": {"k": "v"}},
+        ),
+        "the id of a listed value for what users say": (
+            capability(intent(parameter("thing.name", "q"), **ORDERS)) + TEA,
+            {"q": "black TEA"},
+            {"component": ORDER_NAME, "extras": {"q": "TEA"}},
+        ),
+        "the intent of the shortcut that is bound to the value": (
+            capability('<shortcut-fulfillment><parameter android:name="thing.name"/></shortcut-fulfillment>')
+            + shortcut("MILK", intent(data="app://milk"), binding(NAME, "thing.name", "Milk"))
+            + TEA,
+            {"thing.name": "TEA"},
+            {"component": ORDER_NAME, "action": None},
+        ),
+        "the placeholder that Gradle does not replace": (
+            capability(intent(targetPackage="${applicationId}", targetClass=".Order")),
+            {},
+            {"component": ORDER_NAME},
+        ),
+    },
+)
+def test_a_call_starts_what_the_file_declares(
+    declared: str, arguments: Mapping[str, Any], expected: Mapping[str, Any]
+) -> None:
+    started = AppActionShellCalls().write(called(READY, SHORTCUTS.format(declared), arguments))
+    assert started == ScreenStart(**OF_APP | dict(expected))
+
+
+def test_the_link_of_a_listed_value_is_opened() -> None:
+    declared = ACTIONS.format(
+        action(link("{@url}", mapping("thing.name", "url")), in_set("thing.name")) + entities(TEA_LINK)
+    )
+    manifest = READY.replace(names_file(), names_file("com.google.android.actions", "actions"))
+    started = AppActionShellCalls().write(called(manifest, declared, {"url": "tea"}))
+    assert started == ScreenStart(**OF_APP, data="app://tea")
+    with pytest.raises(NotCarriedError, match="a listed value"):
+        AppActionShellCalls().write(called(manifest, declared, {"url": "coffee"}))
+
+
+def test_an_action_that_android_13_compares_is_left_out_where_no_filter_has_it() -> None:
+    declared = SHORTCUTS.format(capability(intent(action="a.OTHER", **ORDERS)))
+    call, calls = called(READY, declared), AppActionShellCalls()
+    assert calls.write(call).action is None
+    note = "the intent has no action, since no filter of the activity has a.OTHER"
+    assert calls.read(call, ScreenOutput("a/.B")).note == note
+    matched = whole(activity(".Order", VIEW_FILTER.replace("android.intent.action.VIEW", "a.OTHER")))
+    assert calls.write(called(matched, declared)).action == "a.OTHER"
+
+
+@titled(
+    ("declared", "manifest", "part"),
+    {
+        "another app": (starts("b.C", "b"), READY, "closed to other apps: it is of the app b"),
+        "a fallback that is not exported": (
+            capability(intent(template("app://x{?q}"), required("thing.name", "q")), intent(**ORDERS)),
+            whole(activity(".Order", more='android:exported="false"'), activity(".Link", VIEW_FILTER)),
+            "is not exported",
+        ),
+        "a permission that callers need": (
+            starts(ORDER_CLASS),
+            with_target('android:exported="true" android:permission="a.P"', VIEW_FILTER),
+            "a.P",
+        ),
+        "nothing but a slice": (capability("<slice/>"), READY, "no fulfilment that starts"),
+        "a value that is missing": (
+            capability(intent(template("app://x{?q}"), required("thing.name", "q"))), READY, "not given: q",
+        ),
+        "a hostile link": (opens("intent:#Intent;end"), READY, "GET_THING: links with the scheme 'intent'"),
+    },
+)  # fmt: skip
+def test_a_call_that_cannot_be_made_says_why(declared: str, manifest: str, part: str) -> None:
+    with pytest.raises(NotCarriedError, match=re.escape(part)):
+        AppActionShellCalls().write(called(manifest, SHORTCUTS.format(declared)))
+
+
+@titled(
+    ("output", "note"),
+    {
+        "a screen that came up": (ScreenOutput("a/.B"), None),
+        "a screen that was there and got the intent": (
+            ScreenOutput("a/.B", "Activity not started, intent has been delivered to the top-most instance"),
+            None,
+        ),
+        "a window that came to the front": (
+            ScreenOutput("a/.B", "Activity not started, its current task has been brought to the front"),
+            "the app's window was only brought to the front, so it may not have got the call",
+        ),
+        "a screen that is slow": (ScreenOutput(is_late=True), "Android did not see the screen drawn in time"),
+    },
+)  # fmt: skip
+def test_a_result_says_that_the_screen_was_opened_and_no_more(output: ScreenOutput, note: str | None) -> None:
+    result = AppActionShellCalls().read(called(READY, SHORTCUTS.format(opens())), output)
+    assert (result.token, result.note) == (None, note)
+    assert result.value == (
+        f"The screen {output.activity or 'org.example.app'} was opened. "
+        "The app does not report what it does with the call."
+    )

@@ -45,6 +45,43 @@ WEATHER = f"{SAMPLE}weather"
 BEHIND_SHIMS = frozenset({CLOCK_IN, PDF_TOOL, TALLY})
 
 
+ANDROID = 'xmlns:android="http://schemas.android.com/apk/res/android"'
+PLACE = "custom.actions.intent.SHOW_WEATHER"
+THING = "actions.intent.GET_THING"
+APP_ACTIONS = f"""<shortcuts {ANDROID}>
+    <capability android:name="{PLACE}">
+        <intent android:targetPackage="{WEATHER}" android:targetClass="{WEATHER}.MainActivity">
+            <parameter android:name="place" android:key="place" />
+        </intent>
+    </capability>
+    <capability android:name="{THING}"><intent>
+        <url-template android:value="weather://places{{?name}}" />
+        <parameter android:name="thing.name" android:key="name" android:required="true" />
+    </intent></capability>
+</shortcuts>"""
+
+
+def add_app_actions(project: Path, declared: str = APP_ACTIONS) -> None:
+    """Let a copy of the weather app declare App Actions, which its screen takes."""
+    main = project / "src/main"
+    (main / "res/xml").mkdir()
+    (main / "res/xml/shortcuts.xml").write_text(declared, encoding="utf-8")
+    manifest = (main / "AndroidManifest.xml").read_text(encoding="utf-8")
+    named = '<meta-data android:name="android.app.shortcuts" android:resource="@xml/shortcuts" /></activity>'
+    (main / "AndroidManifest.xml").write_text(manifest.replace("</activity>", named), encoding="utf-8")
+
+
+def weather_with_app_actions(folder: Path, package: str = WEATHER, scheme: str = "weather") -> bytes:
+    """Return the weather app as an APK that declares App Actions, as a package and with links of a scheme."""
+    project = folder / f"{package}-{scheme}"
+    shutil.copytree(sample_apps_directory() / "weather" / "app", project)
+    add_app_actions(project)
+    manifest = project / "src/main/AndroidManifest.xml"
+    text = manifest.read_text(encoding="utf-8").replace(f'package="{WEATHER}"', f'package="{package}"')
+    manifest.write_text(text.replace('scheme="weather"', f'scheme="{scheme}"'), encoding="utf-8")
+    return pack_project(project, key=signing_key(), package=package)
+
+
 def allow_once(_: ApprovalRequest) -> Approval:
     """Allow a call, as a user does who is asked."""
     return Approval(allowed=True)

@@ -38,7 +38,7 @@ from droidgate.calls.shell_route import ShellRoute
 from droidgate.calls.subjects import EVERY_CAPABILITY, NamePattern
 from droidgate.cli.devices.run_discover import discovery_page
 from droidgate.cli.output.pages import Line
-from droidgate.devices.app_installation import uninstall
+from droidgate.devices.app_installation import install_apks, uninstall
 from droidgate.devices.device import connect_device
 from droidgate.shims.installation_steps import install_archive
 from droidgate.shims.place import place_of
@@ -58,10 +58,13 @@ from gateway.calling.phones_with_shims import (
     LEGACY,
     NOTES,
     PDF_TOOL,
+    PLACE,
     TALLY,
+    THING,
     WEATHER,
     ReachedPhone,
     reached_phone,
+    weather_with_app_actions,
 )
 from requirements_of_tests import CHECKOUT
 
@@ -142,6 +145,36 @@ def test_a_receiver_of_broadcasts_is_asked_by_a_shim_and_called_by_the_shell(rea
     assert result.outputs == {"result": result.value}
     forecast = reached.call("forecast", location="Bonn", days="2")
     assert (forecast.value["location"], len(forecast.value["days"])) == ("Bonn", 2)
+
+
+@pytest.mark.parametrize(("capability", "arguments", "place"), [
+    (PLACE, {"place": "$(id) 'Ulm'"}, "$(id) 'Ulm'"),
+    (THING, {"name": "Ulm&name=Bonn/../x#y"}, "Ulm&name=Bonn/../x#y"),
+])  # fmt: skip
+def test_an_app_action_is_opened_by_the_shell_and_shown_with_its_arguments(
+    fresh: ReachedPhone, tmp_path: Path, capability: str, arguments: dict[str, str], place: str
+) -> None:
+    install_apks(fresh.device, {"base.apk": weather_with_app_actions(tmp_path)})
+    # A screen that is open already is made anew, as extras are not compared.
+    fresh.call(capability, **dict.fromkeys(arguments, "Bonn"))
+    result = fresh.call(capability, **arguments)
+    assert (result.route, result.findings) == ("am-start-activity", ())
+    shown = f"{WEATHER}/.MainActivity"
+    said = f"The screen {shown} was opened. The app does not report what it does with the call."
+    assert result.outputs == {"result": said}
+    top = fresh.phone.system.stack.top()
+    view = None if top is None else top.activity.view()
+    assert view is not None
+    assert [each.text for each in view.walk() if each.id == "place"] == [place]
+
+
+def test_a_link_that_only_another_app_takes_is_not_opened(fresh: ReachedPhone, tmp_path: Path) -> None:
+    for package, scheme in ((WEATHER, "other"), ("org.other", "weather")):
+        apk = weather_with_app_actions(tmp_path, package, scheme)
+        install_apks(fresh.device, {"base.apk": apk})
+    error = fresh.failure(THING, app=WEATHER, name="Ulm")
+    assert error.failure.token == "unavailable"
+    assert "unable to resolve Intent" in str(error)
 
 
 def test_a_text_that_resembles_a_failure_is_the_result_with_a_warning(reached: ReachedPhone) -> None:

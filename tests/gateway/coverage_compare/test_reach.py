@@ -64,7 +64,7 @@ def test_the_agents_are_those_that_a_report_is_about() -> None:
     assert AGENTS == ["mobile-mcp", "mmcp-activity", "mmcp-broadcast", "app-functions", "mcp-client", "ui"]
 
 
-@pytest.mark.parametrize("interface", [item for item in INTERFACES if item != "mcp"])
+@pytest.mark.parametrize("interface", [item for item in INTERFACES if item not in {"mcp", "app-action"}])
 def test_each_agent_reaches_an_open_app_by_itself_or_through_the_gateway(interface: str) -> None:
     kind = load_reach().interface(interface).components[0]  # type: ignore[union-attr]
     facts = SERVICE_OF_ANDROID if interface == "app-function" else {"kind": kind}
@@ -261,7 +261,7 @@ def test_each_dialect_that_anybody_calls_has_an_interface_of_its_own_format() ->
                 without.add((format_.id, dialect.id))
             else:
                 assert interface.format == format_.id
-    uncalled = {"app-actions", "function-calling", "mobile-agent", "mobile-mcp", "observed"}
+    uncalled = {"function-calling", "mobile-agent", "mobile-mcp", "observed"}
     assert {name for name, _ in without} == uncalled
     assert {dialect for name, dialect in without if name == "mobile-mcp"} == {"pre-spec"}
 
@@ -330,11 +330,11 @@ def test_native_is_what_is_declared_and_gateway_what_the_table_carries(standing:
             assert _is_open_to_ordinary_apps(standing, interface.id)
         elif cell.reach == "gateway":
             assert interface is not None
-            assert interface.backend is not None
+            backend = interface.backend or ""
             carried = [
                 frontend
                 for frontend in agent.frontends
-                if shim.limits(frontend, interface.backend) is not None
+                if frontend in interface.by_shell or shim.limits(frontend, backend) is not None
             ]
             assert carried
             assert cell.level != "impossible"
@@ -354,6 +354,13 @@ def _is_open_to_ordinary_apps(standing: Standing, interface: str) -> bool:
         return access.scope is None and access.access_level in {None, "androidTrusted"}
     can_hold = component.permission is None or component.protection in {"normal", "dangerous"}
     return component.is_exported and can_hold
+
+
+def test_app_actions_are_opened_for_mcp_clients_without_a_shim_and_for_no_other_agent() -> None:
+    cells = _cells(_standing("app-action", kind="activity"))
+    assert {agent for agent, cell in cells.items() if cell.reach == "gateway"} == {"mcp-client"}
+    assert cells["mcp-client"].needs == ()
+    assert "a shim does not make such calls" in cells["mobile-mcp"].reason
 
 
 def test_the_tables_that_contradict_themselves_are_refused() -> None:

@@ -14,6 +14,7 @@ from droidgate.devices.adb_client import AdbClient, ServerAddress
 from droidgate.devices.device import Device
 from droidgate.shims.building import build_shim
 from droidgate.sources import read_source
+from droidgate.sources.callability import callability_of
 from droidgate.sources.phone_source import PhoneReading, PhoneRequest, read_phone
 from droidgate_android.apk.pack import pack_project
 from droidgate_mappings.formats.format import load_formats
@@ -22,6 +23,7 @@ from droidgate_mappings.model.capability import Provider
 from droidgate_phone.apps.sample_packages import sample_packages, signing_key
 from droidgate_phone.phone import VirtualPhone, start_phone
 from droidgate_shim.builder.shims import ShimOptions, build_bare_shim
+from gateway.calling.phones_with_shims import PLACE, THING, weather_with_app_actions
 from requirements_of_tests import CHECKOUT
 from split_apks import pack_base_and_split
 
@@ -181,7 +183,7 @@ def test_an_app_that_was_removed_is_gone(phone: VirtualPhone) -> None:
 
 
 def test_apps_of_the_phone_are_no_larger_over_adb_than_a_full_pull(phone: VirtualPhone) -> None:
-    found = discover(phone, keep=False)
+    found = discover(phone, keep=False, every_app=True)
     device = device_of(phone)
     whole = 0
     for app in found.apps:
@@ -190,6 +192,18 @@ def test_apps_of_the_phone_are_no_larger_over_adb_than_a_full_pull(phone: Virtua
         assert status is not None
         whole += status.size
     assert 0 < found.bytes_read <= whole
+
+
+def test_app_actions_are_found_in_apps_with_a_launcher_screen_and_other_apps_are_not_listed(
+    phone: VirtualPhone, tmp_path: Path
+) -> None:
+    phone.install(weather_with_app_actions(tmp_path))
+    found = discover(phone)
+    (weather,) = (app for app in found.apps if app.package == f"{SAMPLE}weather")
+    (declared,) = (each for each in weather.providers if each.protocol == "app-actions")
+    assert [item.id for item in declared.capabilities] == [PLACE, THING]
+    assert callability_of(declared, weather, found).routes[0].ready
+    assert f"{SAMPLE}agent" not in {app.package for app in found.apps}
 
 
 HOSTILE = (

@@ -18,7 +18,9 @@ from adapters.handlers.jvm import (
     run_class,
 )
 from droidgate.migration.source_sets import Language
-from gateway.migrate.projects import migrate, read_providers
+from droidgate_mappings.formats.format import load_formats
+from gateway.calling.phones_with_shims import add_app_actions
+from gateway.migrate.projects import copy_module, migrate, read_providers
 from gateway.sources.formats_of_tests import write_tree
 
 APP = Path(__file__).parent / "called_functions"
@@ -279,3 +281,61 @@ def test_the_method_that_chooses_by_a_tools_name_is_called_with_its_arguments(
     assert [answer.get("error", answer.get("value")) for answer in found] == list(filter(None, answers))
     called = run_class("dev.tools.AppFunctionCalls", classes, [], *libraries)
     assert called == [{"result": result} for result in results]
+
+
+SCREENS = """<shortcuts xmlns:android="http://schemas.android.com/apk/res/android">
+    <capability android:name="a.LINK"><intent>
+        <url-template android:value="weather://places/{day}{?name,more}&#x202e;"/>
+        <parameter android:name="n" android:key="name" android:required="true"/>
+        <parameter android:name="d" android:key="day"/>
+        <parameter android:name="e" android:key="left"/>
+    </intent></capability>
+    <capability android:name="a.CLASS"><intent android:action="a.DO"
+        android:targetPackage="dev.droidgate.sample.weather" android:targetClass=".MainActivity">
+        <extra android:key="fixed" android:value="&quot;\\\\"/>
+        <parameter android:name="p" android:key="place"/>
+    </intent></capability>
+    <capability android:name="a.HOSTILE">
+        <intent><url-template android:value="intent:#Intent;{x};end"/></intent>
+    </capability>
+</shortcuts>"""
+LINKED = "weather://places/?name=%C3%A4%26b%3Dc%E2%80%AE#Intent;package=org.own;S.left=2;end"
+CLASS = "org.own/dev.droidgate.sample.weather.MainActivity"
+STARTED = f"#Intent;action=a.DO;component={CLASS};S.fixed=%22%5C;S.place=-e%20%24(x);end"
+OPENED = [
+    # As Android's own Intent.toUri writes what is opened.
+    ("a.LINK", {"name": "ä&b=c", "left": 2}, LINKED),
+    ("a.LINK", {"name": "", "day": "a/b"}, "weather://places/a%2Fb?name=%E2%80%AE#Intent;package=org.own;end"),
+    ("a.LINK", {"day": "x"}, "a.LINK has no fulfilment for these arguments"),
+    ("a.CLASS", {"place": "-e $(x)"}, STARTED),
+    ("a.HOSTILE", {}, "a.HOSTILE has no fulfilment for these arguments"),
+]  # fmt: skip
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(600)
+@pytest.mark.parametrize(("language", "target"), [("java", "mmcp+1.0"), ("kotlin", "appfunctions+v2")])
+def test_a_handler_opens_the_screen_that_an_app_action_declares(
+    language: Language, target: str, tmp_path: Path
+) -> None:
+    project = copy_module("weather", tmp_path / "project")
+    main = project / "src/main"
+    add_app_actions(project, SCREENS)
+    (provider,) = read_providers(project, load_formats()["app-actions"])
+    plan = migrate(provider, target, project, language)
+    plan.write()
+    (handlers,) = (*main.rglob("*Capabilities.java"), *main.rglob("Base*.kt"))
+    text = handlers.read_text(encoding="utf-8")
+    assert text.count("MainActivityScreens.open(") == 2
+    assert "open is not called: links with the scheme 'intent' are not opened." in " ".join(text.split())
+    made = [path for path in main.rglob("*.java") if "MainActivity.java" not in path.name]
+    java = [path for path in made if not path.name.startswith("Weather")]
+    shutil.copy(Path(__file__).with_name("ScreensRunner.java"), main / "java")
+    java.append(main / "java/ScreensRunner.java")
+    classes, libraries = tmp_path / "classes", (kotlin_library(),)
+    if language == "kotlin":
+        compile_kotlin([handlers, *java, RUNNERS / "Jetpack.kt"], classes, *libraries)
+    compile_java(java, classes, classes, *libraries)
+    lines = [f"{name} {json.dumps(arguments)}" for name, arguments, _ in OPENED]
+    opened = run_class("dev.droidgate.sample.weather.ScreensRunner", classes, lines, *libraries)
+    assert opened == [expected for _, _, expected in OPENED]

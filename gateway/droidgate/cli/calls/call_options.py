@@ -12,8 +12,9 @@ from droidgate.cli.shared_options import ARGUMENTS, AS_JSON, SERIAL, SIGNED_BY, 
 class Call(Command, work="droidgate.cli.calls.run_call:call"):
     """Call a capability that an app of a phone declares, whatever its protocol.
 
-    App functions and the receivers of broadcasts are called by Android's own shell, everything else through a
-    shim (`droidgate shim install`). Arguments and result are checked against what the capability declares.
+    App functions, receivers of broadcasts and App Actions are called by Android's own shell, everything else
+    through a shim (`droidgate shim install`). Arguments and result are checked against what the capability
+    declares. An App Action opens a screen; what the app does with it is not reported.
 
     A capability that you have not approved is asked about on the terminal; answer `a` to approve it until its
     declaration changes. Each call is recorded in the audit log, without the values of its arguments; a trace

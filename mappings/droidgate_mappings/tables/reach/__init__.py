@@ -146,6 +146,7 @@ class Interface(Frozen):
         id: Stable id; dialects name it.
         title: What users see it called.
         backend: The shim's backend that calls it, None where it has none.
+        by_shell: The frontends through which the gateway calls it by Android's shell, so without a shim.
         format: The format whose constants the next two are.
         action: The action that a component has to declare to be called, by its name among the constants.
         permission: The permission that the protocol itself puts on components, likewise.
@@ -163,6 +164,7 @@ class Interface(Frozen):
     id: str
     title: str
     backend: str | None = None
+    by_shell: tuple[str, ...] = ()
     format: str
     action: str | None = None
     permission: str | None = None
@@ -262,6 +264,7 @@ def _check(table: ReachTable) -> None:
     named = [
         *((name, interfaces) for agent in table.agents for name in agent.speaks),
         *((name, frontends) for agent in table.agents for name in agent.frontends),
+        *((name, frontends) for interface in table.interfaces for name in interface.by_shell),
         *((interface.backend, backends) for interface in table.interfaces if interface.backend is not None),
     ]
     unknown = sorted(name for name, known in named if name not in known)

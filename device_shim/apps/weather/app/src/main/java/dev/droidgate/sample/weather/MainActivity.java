@@ -1,6 +1,7 @@
 package dev.droidgate.sample.weather;
 
 import android.app.Activity;
+import android.net.Uri;
 import android.os.Bundle;
 import android.widget.Button;
 import android.widget.EditText;
@@ -8,7 +9,7 @@ import android.widget.LinearLayout;
 import android.widget.TextView;
 
 /**
- * The weather for the person who holds the phone. Opening the app once takes it out of Android's stopped state; after
+ * The weather for the person who holds the phone, at once for a place that it is opened with. Opening the app once takes it out of Android's stopped state; after
  * that it answers broadcasts.
  */
 public final class MainActivity extends Activity {
@@ -39,6 +40,12 @@ public final class MainActivity extends Activity {
         layout.addView(button);
         layout.addView(answer);
         setContentView(layout);
+        Uri link = getIntent().getData();
+        String asked = link == null ? getIntent().getStringExtra("place") : link.getQueryParameter("name");
+        if (asked != null) {
+            place.setText(asked);
+            show();
+        }
     }
 
     private void show() {

@@ -1,0 +1,152 @@
+"""Calls by `am start-activity`: the fulfilment that takes the arguments, as an intent to its own app.
+
+Reference app-actions 1, 4 and 6. No I/O.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+from droidgate_app_actions.format import ENTITY_LINK, FORMAT_ID, NAMES, ROUTE
+from droidgate_app_actions.fulfilment_targets import starting_facts
+from droidgate_app_actions.url_templates import LinkError, fill_template, fixed_link
+from droidgate_mappings.formats.shell_calls import (
+    NotCarriedError,
+    ScreenOutput,
+    ScreenStart,
+    ShellAnswer,
+    ShellCall,
+    ShellCalls,
+    ShellResult,
+)
+from droidgate_mappings.model.json_values import Json, one_line_json, pointer_token
+from droidgate_mappings.model.names import qualified_class
+from droidgate_mappings.model.types import ObjectType
+
+_DELIVERED: Final = "has been delivered"
+"""What Android's warning has where the activity was there and got the intent."""
+
+_Facts = Mapping[str, Any]
+
+
+class AppActionShellCalls(ShellCalls):
+    """How Android's shell starts what a capability declares."""
+
+    route_id = ROUTE
+
+    def write(self, call: ShellCall) -> ScreenStart:
+        """Return the intent of the first fulfilment whose required parameters are given.
+
+        Raises:
+            NotCarriedError: none takes the arguments, it cannot be started, or its link cannot be filled.
+        """
+        inventory = _inventory(call)
+        values = {name: _text(value, inventory.get(name, {})) for name, value in call.arguments.items()}
+        fulfilment = _chosen(call, values)
+        starts = _of_shortcut(fulfilment, values, inventory)
+        if starts.get("closed_because"):
+            raise NotCarriedError(f"what it starts is closed to other apps: {starts['closed_because']}")
+        is_shortcut = fulfilment["kind"] == "shortcut"
+        given = {} if is_shortcut else {key: values[key] for key in _keys(fulfilment) if key in values}
+        try:
+            data, in_link = _link(starts, given, inventory)
+        except LinkError as error:
+            raise NotCarriedError(f"{call.capability.id}: {error}") from None
+        extras = {key: value for key, value in given.items() if key not in in_link}
+        package, class_name = call.provider.package or "", starts.get("class")
+        action = None if starts.get("action_unmatched") else starts.get("action", NAMES["view_action"])
+        return ScreenStart(
+            package=package,
+            component=f"{package}/{qualified_class(class_name, package)}" if class_name else None,
+            action=action,
+            data=data,
+            extras={**starts.get("extras", {}), **extras},
+        )
+
+    def read(self, call: ShellCall, output: ShellAnswer) -> ShellResult:
+        """Return that the screen was opened, which is all that Android reports."""
+        if not isinstance(output, ScreenOutput):
+            raise TypeError(output)
+        fulfilment = _chosen(call, call.arguments)
+        screen = output.activity or call.provider.package
+        value = f"The screen {screen} was opened. The app does not report what it does with the call."
+        notes = [f"{name} is not passed on" for name in call.arguments if name not in _keys(fulfilment)]
+        if fulfilment.get("action_unmatched") and "action" in fulfilment:
+            action = fulfilment["action"]
+            notes.append(f"the intent has no action, since no filter of the activity has {action}")
+        if output.is_late:
+            notes.append("Android did not see the screen drawn in time")
+        if output.warning is not None and _DELIVERED not in output.warning:
+            notes.append("the app's window was only brought to the front, so it may not have got the call")
+        return ShellResult(value, note="; ".join(notes) or None)
+
+
+def _keys(fulfilment: _Facts) -> tuple[str, ...]:
+    return tuple(fulfilment.get("parameters", ()))
+
+
+def _inventory(call: ShellCall) -> Mapping[str, Mapping[str, _Facts]]:
+    """Return the listed values of each parameter that has some, by what the app receives for it."""
+    declared = call.capability.input
+    properties = declared.properties if isinstance(declared, ObjectType) else {}
+    return {
+        name: listed
+        for name, property_ in properties.items()
+        if (listed := property_.extensions.get(FORMAT_ID, {}).get("inventory"))
+    }
+
+
+def _text(value: Json, items: Mapping[str, _Facts]) -> str:
+    """Return a value as the app receives it: the text, or the id of the listed value that it is a name of."""
+    text = value if isinstance(value, str) else one_line_json(value)
+    if text in items:
+        return text
+    named = (
+        key for key, item in items.items() if text.casefold() in map(str.casefold, item.get("names", ()))
+    )
+    return next(named, text)
+
+
+def _chosen(call: ShellCall, given: Mapping[str, object]) -> _Facts:
+    started = starting_facts(call.capability)
+    if not started:
+        raise NotCarriedError("it has no fulfilment that starts an activity")
+    for each in started:
+        if given.keys() >= set(each.get("required", ())):
+            return each
+    missing = " or ".join(", ".join(each["required"]) for each in started)
+    raise NotCarriedError(f"each fulfilment requires parameters that are not given: {missing}")
+
+
+def _of_shortcut(
+    fulfilment: _Facts, values: Mapping[str, str], inventory: Mapping[str, Mapping[str, _Facts]]
+) -> _Facts:
+    """Return what a fulfilment starts: itself, or the shortcut that is bound to a value."""
+    if fulfilment["kind"] != "shortcut":
+        return fulfilment
+    for key in _keys(fulfilment):
+        if key in values and key in inventory:
+            starts = inventory[key].get(values[key], {}).get("starts")
+            if starts is None:
+                message = f"no shortcut with an intent is bound to the value {values[key]!r}"
+                raise NotCarriedError(message, pointer=f"/{pointer_token(key)}")
+            return {"kind": "intent", **starts}
+    return fulfilment
+
+
+def _link(
+    starts: _Facts, given: Mapping[str, str], inventory: Mapping[str, Mapping[str, _Facts]]
+) -> tuple[str | None, frozenset[str]]:
+    """Return the intent's URI, and the parameters that are in it."""
+    template = starts.get("template")
+    if template is None:
+        data = starts.get("data")
+        return None if data is None else fixed_link(data), frozenset()
+    if template == ENTITY_LINK:
+        for key, value in given.items():
+            url = inventory.get(key, {}).get(value, {}).get("url")
+            if url is not None:
+                return fixed_link(url), frozenset({key})
+        raise LinkError("its link is that of a listed value, and none is given")
+    return fill_template(template, given)
