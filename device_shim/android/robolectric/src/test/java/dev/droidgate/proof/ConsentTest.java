@@ -44,7 +44,10 @@ public final class ConsentTest extends ShimTest {
                     consent.layOut();
                     String name = display + "-" + fontScale + "-" + length;
                     String caller = length == 3_900 ? "Called by Android" : "The agent";
-                    for (String text : new String[] {caller, AGENT, "clock.now", "Only reads", "The clock", Inputs.app("agent").signer().substring(0, 8), "dev.droidgate.proof.clock", "Deny", "Once", always}) {
+                    for (String text
+                            : new String[] {caller, AGENT, "clock.now", "Only reads", "The clock",
+                                    Inputs.app("agent").signer().substring(0, 8), "dev.droidgate.proof.clock",
+                                    "Deny", "Once", always}) {
                         String hidden = consent.hidden(text);
                         if (hidden != null) {
                             wrong.add(name + ": " + hidden);
@@ -52,9 +55,11 @@ public final class ConsentTest extends ShimTest {
                     }
                     int[] scrolling = consent.scrolling();
                     if (scrolling[0] < 20 || scrolling[1] != 0) {
-                        wrong.add(name + ": of the arguments " + scrolling[0] + " pixels are seen, from " + scrolling[1]);
+                        wrong.add(
+                                name + ": of the arguments " + scrolling[0] + " pixels are seen, from "
+                                        + scrolling[1]);
                     }
-                    consent.faint().forEach(text -> wrong.add(name + ": faint: " + text));
+                    consent.faint(name).forEach(text -> wrong.add(name + ": faint: " + text));
                     assertEquals("Deny", consent.focused());
                     assertEquals(always.equals("Once"), consent.hidden("Always") != null);
                     consent.allow();

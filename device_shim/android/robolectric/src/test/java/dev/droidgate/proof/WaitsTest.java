@@ -130,7 +130,7 @@ public final class WaitsTest extends ShimTest {
     public void aQuestionEndsBeforeTheSenderOfABroadcastGivesUp() {
         Consent consent = new Consent(phone);
         Frontends frontends = new Frontends(phone);
-        assertTrue(frontends.broadcast("clock.now", "{}").startsWith("0 Error: timeout"));
+        assertTrue(frontends.broadcast("clock.now", "{}").startsWith("0 Error: needs_user: nobody answered"));
         phone.quiet();
         assertFalse(consent.isOpen());
         assertTrue(Apps.CALLS.isEmpty());

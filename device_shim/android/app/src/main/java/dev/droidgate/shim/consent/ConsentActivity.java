@@ -20,8 +20,8 @@ import dev.droidgate.shim.windows.Views;
 import dev.droidgate.shim.windows.WindowOpener;
 
 /**
- * Asks the user about one call (shim.md 3). Touches through what others draw over it, and those that came before
- * it could be read, allow nothing (reference android-runtime 2.3).
+ * Asks the user about one call (shim.md 3). Touches through what others draw over it, and those that came
+ * before it could be read, allow nothing (reference android-runtime 2.3).
  */
 public final class ConsentActivity extends Activity {
     private static final long ARMED_AFTER = 500;
@@ -134,8 +134,10 @@ public final class ConsentActivity extends Activity {
             layout.fact(layout.head, Views.named(Texts.CALLER, Texts.UNNAMED_CALLER));
         }
         if (!caller.packages.isEmpty()) {
-            String digits = " · " + caller.signer().substring(0, Math.min(SHOWN_DIGITS, caller.signer().length()));
-            showApp(layout, question.reply.bound ? Texts.CALLER : Texts.RECEIVER, caller.packageName(), digits);
+            String signer = caller.signer();
+            String digits = " · " + signer.substring(0, Math.min(SHOWN_DIGITS, signer.length()));
+            String caption = question.reply.bound ? Texts.CALLER : Texts.RECEIVER;
+            showApp(layout, caption, caller.packageName(), digits);
         }
         if (caller.packages.size() > 1) {
             layout.fact(layout.head, String.format(Texts.OTHERS, caller.packages.size() - 1));

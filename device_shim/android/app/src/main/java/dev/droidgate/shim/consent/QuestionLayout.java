@@ -16,8 +16,8 @@ import java.util.List;
 /**
  * Who asks for what above, the answers below, and in between, the one part that scrolls, the arguments.
  *
- * <p>What is above and below is on the screen whatever the window's size, the font's size and the length of other
- * apps' texts: where it does not fit, its texts become smaller and are cut, step by step.
+ * <p>What is above and below is on the screen whatever the window's size, the font's size and the length of
+ * other apps' texts: where it does not fit, its texts become smaller and are cut, step by step.
  */
 final class QuestionLayout extends LinearLayout {
     private static final int TEXT_SP = 16;

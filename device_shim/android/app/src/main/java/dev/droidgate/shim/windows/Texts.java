@@ -18,9 +18,11 @@ public final class Texts {
     public static final String CHANGES = "Changes something";
     public static final String DELETES = "May delete or overwrite something";
     public static final String EFFECT_UNKNOWN = "May change something";
-    public static final String COVERED = "Another app covers this screen: only Deny works. Close the other app first.";
+    public static final String COVERED =
+            "Another app covers this screen: only Deny works. Close the other app first.";
     public static final String NOTIFICATIONS = "Notifications";
-    public static final String NO_NOTIFICATIONS = "Off: you cannot be asked about calls while another app is open.";
+    public static final String NO_NOTIFICATIONS =
+            "Off: you cannot be asked about calls while another app is open.";
     public static final String ALLOW_NOTIFICATIONS = "Allow notifications";
     public static final String CAPABILITY = "Capability";
     public static final String SOURCE = "Of the app";

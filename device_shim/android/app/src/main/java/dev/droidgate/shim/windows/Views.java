@@ -24,7 +24,9 @@ public final class Views {
     private static final int TEXT_SP = 16;
     private static final int TITLE_SP = 20;
 
-    /** Letters, marks and a symbol of which nothing shows: fillers of Hangul, joiners, the blank Braille cell. */
+    /**
+     * Letters, marks and a symbol of which nothing shows: fillers of Hangul, joiners, the blank Braille cell.
+     */
     private static final String BLANKS = "\u115f\u1160\u3164\uffa0\u034f\u17b4\u17b5\u2800";
 
     private static final int MOST_MARKS = 4;
@@ -56,7 +58,10 @@ public final class Views {
         return column;
     }
 
-    /** Keeps what others draw, and services that are not accessibility tools, away from a screen with a decision. */
+    /**
+     * Keeps what others draw, and services that are not accessibility tools, away from a screen with a
+     * decision.
+     */
     public static void hideOverlays(Activity activity) {
         if (Build.VERSION.SDK_INT >= 34) {
             View content = activity.getWindow().getDecorView();
@@ -119,7 +124,9 @@ public final class Views {
         return type == Character.NON_SPACING_MARK || type == Character.ENCLOSING_MARK;
     }
 
-    /** Returns a text whose parts, a quoted one each, do not turn each other or what is around them around. */
+    /**
+     * Returns a text whose parts, a quoted one each, do not turn each other or what is around them around.
+     */
     public static String isolated(String text) {
         if (!Bidi.requiresBidi(text.toCharArray(), 0, text.length())) {
             return text;
@@ -173,12 +180,16 @@ public final class Views {
         return text(parent, text, SMALL_SP);
     }
 
-    /** Adds a text, in the theme's strongest colour: the usual one of a text is too faint to be read by everybody. */
+    /**
+     * Adds a text, in the theme's strongest colour: the usual one of a text is too faint to be read by
+     * everybody.
+     */
     public static TextView text(ViewGroup parent, CharSequence text, int size) {
         TextView view = new TextView(parent.getContext());
         view.setText(text);
         view.setTextSize(size);
-        TypedArray colours = parent.getContext().obtainStyledAttributes(new int[] {android.R.attr.textColorPrimary});
+        TypedArray colours = parent.getContext()
+                .obtainStyledAttributes(new int[] {android.R.attr.textColorPrimary});
         view.setTextColor(colours.getColorStateList(0));
         colours.recycle();
         parent.addView(view);
@@ -210,7 +221,8 @@ public final class Views {
     public static String shortened(String name) {
         return name.length() <= LONGEST_NAME
                 ? name
-                : name.substring(0, LONGEST_NAME / 2) + '\u2026' + name.substring(name.length() - LONGEST_NAME / 2);
+                : name.substring(0, LONGEST_NAME / 2) + '\u2026'
+                        + name.substring(name.length() - LONGEST_NAME / 2);
     }
 
     public static LinearLayout row(ViewGroup parent) {

@@ -126,7 +126,8 @@ public final class PackagesOnPhone extends ShadowApplicationPackageManager {
 
     @Override
     @Implementation
-    protected ApplicationInfo getApplicationInfo(String name, int flags) throws PackageManager.NameNotFoundException {
+    protected ApplicationInfo getApplicationInfo(String name, int flags)
+            throws PackageManager.NameNotFoundException {
         return process() == null ? super.getApplicationInfo(name, flags) : application(facts(name));
     }
 
@@ -135,7 +136,8 @@ public final class PackagesOnPhone extends ShadowApplicationPackageManager {
                 facts.optString("apk"), path -> ShadowPackageParser.callParsePackage(Path.of(path)));
     }
 
-    private static <I extends ComponentInfo> I described(I info, PackageParser.Component<?> part, JSONObject facts) {
+    private static <I extends ComponentInfo> I described(
+            I info, PackageParser.Component<?> part, JSONObject facts) {
         info.metaData = part.metaData;
         info.applicationInfo = application(facts);
         return info;
@@ -153,7 +155,8 @@ public final class PackagesOnPhone extends ShadowApplicationPackageManager {
 
     @Override
     @Implementation
-    protected ActivityInfo getActivityInfo(ComponentName name, int flags) throws PackageManager.NameNotFoundException {
+    protected ActivityInfo getActivityInfo(ComponentName name, int flags)
+            throws PackageManager.NameNotFoundException {
         if (process() == null) {
             return super.getActivityInfo(name, flags);
         }
@@ -163,7 +166,8 @@ public final class PackagesOnPhone extends ShadowApplicationPackageManager {
 
     @Override
     @Implementation
-    protected ActivityInfo getReceiverInfo(ComponentName name, int flags) throws PackageManager.NameNotFoundException {
+    protected ActivityInfo getReceiverInfo(ComponentName name, int flags)
+            throws PackageManager.NameNotFoundException {
         if (process() == null) {
             return super.getReceiverInfo(name, flags);
         }
@@ -173,7 +177,8 @@ public final class PackagesOnPhone extends ShadowApplicationPackageManager {
 
     @Override
     @Implementation
-    protected ServiceInfo getServiceInfo(ComponentName name, int flags) throws PackageManager.NameNotFoundException {
+    protected ServiceInfo getServiceInfo(ComponentName name, int flags)
+            throws PackageManager.NameNotFoundException {
         if (process() == null) {
             return super.getServiceInfo(name, flags);
         }
@@ -193,7 +198,8 @@ public final class PackagesOnPhone extends ShadowApplicationPackageManager {
 
     @Override
     @Implementation
-    protected Resources getResourcesForApplication(ApplicationInfo info) throws PackageManager.NameNotFoundException {
+    protected Resources getResourcesForApplication(ApplicationInfo info)
+            throws PackageManager.NameNotFoundException {
         return process() == null ? super.getResourcesForApplication(info) : resourcesOf(info.sourceDir);
     }
 

@@ -4,6 +4,7 @@ import android.app.Activity;
 import android.graphics.Bitmap;
 import android.graphics.Canvas;
 import android.graphics.Color;
+import android.os.Build;
 import android.text.Layout;
 import android.view.MotionEvent;
 import android.view.View;
@@ -14,6 +15,10 @@ import android.widget.ScrollView;
 import android.widget.TextView;
 import dev.droidgate.proof.phone.Phone;
 import dev.droidgate.shim.consent.ConsentActivity;
+import java.io.File;
+import java.io.FileOutputStream;
+import java.io.IOException;
+import java.io.OutputStream;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.HashMap;
@@ -160,11 +165,15 @@ public final class Consent {
         }
     }
 
-    /** Draws the window, and returns the texts with too little contrast. */
-    public List<String> faint() {
+    /** Draws the window, and returns the texts with too little contrast; keeps the picture where asked to. */
+    public List<String> faint(String name) {
         View decor = window().getWindow().getDecorView();
         Bitmap bitmap = Bitmap.createBitmap(decor.getWidth(), decor.getHeight(), Bitmap.Config.ARGB_8888);
         decor.draw(new Canvas(bitmap));
+        String folder = System.getenv("DROIDGATE_PICTURES");
+        if (folder != null) {
+            keep(bitmap, new File(folder, name + "-" + Build.VERSION.SDK_INT + ".png"));
+        }
         List<String> faint = new ArrayList<>();
         for (TextView view : views()) {
             boolean drawn = view.isShown() && view.getWidth() > 0 && view.length() > 0;
@@ -180,13 +189,23 @@ public final class Consent {
         return faint;
     }
 
+    private static void keep(Bitmap bitmap, File file) {
+        try (OutputStream out = new FileOutputStream(file)) {
+            bitmap.compress(Bitmap.CompressFormat.PNG, 100, out);
+        } catch (IOException failed) {
+            throw new IllegalStateException(failed);
+        }
+    }
+
     /** Returns the colour that most of a view has, of what is seen of it. */
     private static int background(Bitmap bitmap, View view) {
         int[] place = new int[2];
         view.getLocationInWindow(place);
         Map<Integer, Integer> counts = new HashMap<>();
-        for (int y = Math.max(0, place[1]); y < Math.min(bitmap.getHeight(), place[1] + view.getHeight()); y += 3) {
-            for (int x = Math.max(0, place[0]); x < Math.min(bitmap.getWidth(), place[0] + view.getWidth()); x += 3) {
+        int bottom = Math.min(bitmap.getHeight(), place[1] + view.getHeight());
+        int right = Math.min(bitmap.getWidth(), place[0] + view.getWidth());
+        for (int y = Math.max(0, place[1]); y < bottom; y += 3) {
+            for (int x = Math.max(0, place[0]); x < right; x += 3) {
                 counts.merge(bitmap.getPixel(x, y), 1, Integer::sum);
             }
         }

@@ -25,7 +25,8 @@ final class BroadcastCaller {
         send(context, new Intent(ToolApp.ACTION_BROADCAST).setComponent(receiver), outcome);
     }
 
-    static void call(Context context, ComponentName receiver, String tool, JSONObject params, Outcome outcome) {
+    static void call(
+            Context context, ComponentName receiver, String tool, JSONObject params, Outcome outcome) {
         send(context, new Intent(ACTION_INVOKE)
                 .setComponent(receiver)
                 .putExtra(EXTRA_TOOL, tool)

@@ -14,8 +14,8 @@ import org.json.JSONException;
 import org.json.JSONObject;
 
 /**
- * Lists the apps that offer tools. The field above the list has the call that a tap on an app makes: a tool's name,
- * a blank and the arguments as JSON.
+ * Lists the apps that offer tools. The field above the list has the call that a tap on an app makes: a tool's
+ * name, a blank and the arguments as JSON.
  */
 public final class MainActivity extends Activity {
     private static final int REQUEST_TOOL = 1;

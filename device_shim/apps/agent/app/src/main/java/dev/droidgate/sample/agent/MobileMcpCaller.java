@@ -18,8 +18,8 @@ import org.json.JSONException;
 import org.json.JSONObject;
 
 /**
- * One Mobile-MCP 1.0 call: the service is bound and sent a message; where it cannot be bound it is started with a
- * PendingIntent for the answer. The outcome is reported once, on the main thread.
+ * One Mobile-MCP 1.0 call: the service is bound and sent a message; where it cannot be bound it is started
+ * with a PendingIntent for the answer. The outcome is reported once, on the main thread.
  */
 final class MobileMcpCaller implements ServiceConnection {
     interface Outcome {

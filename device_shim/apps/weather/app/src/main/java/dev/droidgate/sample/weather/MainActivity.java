@@ -8,8 +8,8 @@ import android.widget.LinearLayout;
 import android.widget.TextView;
 
 /**
- * The weather for the person who holds the phone. Opening the app once takes it out of Android's stopped state; after
- * that it answers broadcasts.
+ * The weather for the person who holds the phone. Opening the app once takes it out of Android's stopped
+ * state; after that it answers broadcasts.
  */
 public final class MainActivity extends Activity {
     private EditText place;
