@@ -268,7 +268,7 @@ public final class Screens {
                 // one.
                 ReflectionHelpers.setField(Activity.class, activity, "mHasCurrentPermissionsRequest", false);
                 tap(activity, all.get(index), flags);
-                        return;
+                return;
             }
         }
     }

@@ -1,9 +1,9 @@
 package dev.droidgate.proof;
 
 import static org.junit.Assert.assertEquals;
+import static org.junit.Assert.assertTrue;
 
 import dev.droidgate.proof.agents.Consent;
-import dev.droidgate.proof.phone.Inputs;
 import java.util.ArrayList;
 import java.util.List;
 import org.junit.Test;
@@ -39,15 +39,17 @@ public final class ConsentTest extends ShimTest {
                     RuntimeEnvironment.setQualifiers(display);
                     RuntimeEnvironment.setFontScale(fontScale);
                     phone.label(AGENT, length == 3_900 ? label : "The agent");
+                    phone.icon(AGENT, length == 3_900 ? 0 : 0xff3f51b5);
+                    phone.icon("dev.droidgate.proof.clock", 0xff00897b);
                     agent.send("q" + question++, "clock.now", "zone", label.repeat(4).substring(0, length));
                     phone.quiet();
                     consent.layOut();
                     String name = display + "-" + fontScale + "-" + length;
                     String caller = length == 3_900 ? "Called by Android" : "The agent";
-                    for (String text
-                            : new String[] {caller, AGENT, "clock.now", "Only reads", "The clock",
-                                    Inputs.app("agent").signer().substring(0, 8), "dev.droidgate.proof.clock",
-                                    "Deny", "Once", always}) {
+                    consent.read();
+                    consent.layOut();
+                    String asks = " wants to use clock.now of The clock";
+                    for (String text : new String[] {caller, asks, AGENT, "Only reads", "Deny", "Once", always}) {
                         String hidden = consent.hidden(text);
                         if (hidden != null) {
                             wrong.add(name + ": " + hidden);
@@ -60,6 +62,17 @@ public final class ConsentTest extends ShimTest {
                                         + scrolling[1]);
                     }
                     consent.faint(name).forEach(text -> wrong.add(name + ": faint: " + text));
+                    if (fontScale == 1 && length == 10 && !display.contains("h220dp")) {
+                        assertEquals(name, 2, consent.icons());
+                    }
+                    assertTrue(name, consent.isProtected());
+                    // What does not fit has to be scrolled through before the call can be allowed.
+                    if (!display.contains("h220dp")) {
+                        assertEquals(name, length == 10, consent.isEnabled("Once"));
+                    }
+                    consent.scroll();
+                    consent.layOut();
+                    assertTrue(name, consent.isEnabled("Once"));
                     assertEquals("Deny", consent.focused());
                     assertEquals(always.equals("Once"), consent.hidden("Always") != null);
                     consent.allow();

@@ -2,6 +2,8 @@ package dev.droidgate.proof;
 
 import static org.junit.Assert.assertEquals;
 import static org.junit.Assert.assertFalse;
+import static org.junit.Assert.assertNotSame;
+import static org.junit.Assert.assertSame;
 import static org.junit.Assert.assertTrue;
 
 import dev.droidgate.proof.agents.Consent;
@@ -45,6 +47,25 @@ public final class WaitsTest extends ShimTest {
         phone.quiet();
         phone.service(ToolService.class).onTimeout(1);
         assertEquals("timeout", tokenAfter(29_000));
+    }
+
+    @Test
+    @Config(sdk = {34, 36})
+    public void aStartBeginsTheThreeMinutesAnewOnceAMinute() {
+        host.grant("any-app", "*");
+        Apps.silent = true;
+        agent.start("1", "clock.now");
+        phone.quiet();
+        Object first = phone.foreground();
+        agent.start("2", "clock.now");
+        phone.pass(20_000);
+        assertSame(first, phone.foreground());
+        phone.pass(9_000);
+        agent.start("3", "clock.now");
+        phone.pass(29_000);
+        agent.start("4", "clock.now");
+        phone.pass(3_000);
+        assertNotSame(first, phone.foreground());
     }
 
     @Test

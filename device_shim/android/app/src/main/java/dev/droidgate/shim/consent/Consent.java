@@ -9,6 +9,7 @@ import dev.droidgate.shim.Reply;
 import dev.droidgate.shim.core.CallFailure;
 import dev.droidgate.shim.core.Engine;
 import dev.droidgate.shim.core.FailureTokens;
+import dev.droidgate.shim.core.JsonWriter;
 import dev.droidgate.shim.core.Preview;
 import dev.droidgate.shim.core.Questions;
 import dev.droidgate.shim.storage.Grants;
@@ -117,7 +118,7 @@ public final class Consent implements Questions {
 
     /** Returns why the user is not asked, null where nothing is in the way. */
     private CallFailure obstacle(Question question) {
-        if (question.preview.arguments.length() > LONGEST_ARGUMENTS) {
+        if (JsonWriter.write(question.preview.arguments).length() > LONGEST_ARGUMENTS) {
             return denied("the arguments are too long to be shown to the user for approval");
         }
         Long no = refused.get(question.asker());

@@ -92,7 +92,7 @@ public final class Views {
         return part;
     }
 
-    public static TextView heading(ViewGroup parent, String text) {
+    public static TextView heading(ViewGroup parent, CharSequence text) {
         TextView view = text(parent, text, TITLE_SP);
         if (Build.VERSION.SDK_INT >= 28) {
             view.setAccessibilityHeading(true);
@@ -188,6 +188,8 @@ public final class Views {
         TextView view = new TextView(parent.getContext());
         view.setText(text);
         view.setTextSize(size);
+        // On the side where the icons and the first button are, whatever the text's own direction.
+        view.setTextAlignment(View.TEXT_ALIGNMENT_VIEW_START);
         TypedArray colours = parent.getContext()
                 .obtainStyledAttributes(new int[] {android.R.attr.textColorPrimary});
         view.setTextColor(colours.getColorStateList(0));
@@ -197,7 +199,7 @@ public final class Views {
     }
 
     /** Adds what another app wrote, in a box that nothing else of the screen looks like. */
-    public static void foreign(ViewGroup parent, String text) {
+    public static View foreign(ViewGroup parent, CharSequence text) {
         TextView view = text(parent, text, TEXT_SP);
         view.setTextIsSelectable(true);
         view.setTypeface(Typeface.MONOSPACE);
@@ -208,21 +210,29 @@ public final class Views {
         box.setStroke(2 * dp, colour);
         view.setBackground(box);
         view.setPadding(PADDING_DP / 2 * dp, PADDING_DP / 2 * dp, PADDING_DP / 2 * dp, PADDING_DP / 2 * dp);
+        return view;
     }
 
-    /** Returns a word of the screen's, and in bold what it is about. */
-    public static CharSequence named(String caption, String value) {
-        SpannableStringBuilder text = new SpannableStringBuilder(caption).append(' ').append(value);
-        text.setSpan(new StyleSpan(Typeface.BOLD), caption.length(), text.length(), 0);
+    /** Returns words in bold, and after each one words that are not. */
+    public static SpannableStringBuilder sentence(String... words) {
+        SpannableStringBuilder text = new SpannableStringBuilder();
+        for (int index = 0; index < words.length; index++) {
+            int start = text.length();
+            text.append(words[index]);
+            if (index % 2 == 0) {
+                text.setSpan(new StyleSpan(Typeface.BOLD), start, text.length(), 0);
+            }
+        }
         return text;
     }
 
     /** Returns a name without its middle where it is longer than anybody reads. */
     public static String shortened(String name) {
-        return name.length() <= LONGEST_NAME
+        int half = LONGEST_NAME / 2;
+        int length = name.length();
+        return length <= LONGEST_NAME
                 ? name
-                : name.substring(0, LONGEST_NAME / 2) + '\u2026'
-                        + name.substring(name.length() - LONGEST_NAME / 2);
+                : name.substring(0, half) + '\u2026' + name.substring(length - half);
     }
 
     public static LinearLayout row(ViewGroup parent) {

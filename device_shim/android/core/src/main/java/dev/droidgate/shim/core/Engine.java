@@ -162,10 +162,9 @@ public final class Engine {
         route.writeCall(state.arguments, routes.definitions, backend.newRequestId());
         state.permission = permission;
         state.asking = true;
-        String arguments = JsonWriter.write(state.request.arguments);
         long until = clock.now() + ASKING_TIME;
         calls.extend(call, until);
-        CallFailure notAsked = questions.ask(call, state.replyTo, new Preview(route, arguments, until));
+        CallFailure notAsked = questions.ask(call, state.replyTo, new Preview(route, state.request.arguments, until));
         if (notAsked != null) {
             throw notAsked;
         }

@@ -54,7 +54,7 @@ final class CallVector implements Clock, Backend, Questions, Answers {
         }
         if (asked != null) {
             Map<String, Object> preview = VectorRunner.single("capability", asked.route.id);
-            preview.put("arguments", JsonReader.parseOwn(asked.arguments));
+            preview.put("arguments", asked.arguments);
             outcome.put("asked", preview);
         }
         return outcome;

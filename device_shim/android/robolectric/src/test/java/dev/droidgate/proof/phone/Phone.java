@@ -19,6 +19,9 @@ import android.content.pm.PackageInfo;
 import android.content.pm.PackageParser;
 import android.content.pm.Signature;
 import android.content.pm.SigningInfo;
+import android.graphics.Canvas;
+import android.graphics.drawable.ShapeDrawable;
+import android.graphics.drawable.shapes.OvalShape;
 import android.os.Build;
 import android.os.Bundle;
 import android.os.Handler;
@@ -153,6 +156,22 @@ public final class Phone {
         poll("an app asks Android", () -> isAsked);
     }
 
+    /** Gives an app an icon: a disc, or for no colour one for which there is no memory. */
+    public void icon(String packageName, int colour) {
+        ShapeDrawable disc =
+                new ShapeDrawable(new OvalShape()) {
+                    @Override
+                    public void draw(Canvas canvas) {
+                        if (colour == 0) {
+                            throw new OutOfMemoryError("an icon of a gigabyte");
+                        }
+                        super.draw(canvas);
+                    }
+                };
+        disc.getPaint().setColor(colour);
+        packages().setApplicationIcon(packageName, disc);
+    }
+
     @SuppressWarnings("deprecation")
     private static void sign(PackageInfo info, Signature... signatures) {
         info.signatures = signatures;
@@ -210,6 +229,11 @@ public final class Phone {
             running.create();
         }
         return (S) running.get();
+    }
+
+    /** Returns with which notification the shim's service went to the foreground last. */
+    public Object foreground() {
+        return shadowOf((Service) service(ToolService.class)).getLastForegroundNotification();
     }
 
     /** Has Android refuse that the shim's service goes to the foreground. */
