@@ -57,14 +57,13 @@ public final class WaitsTest extends ShimTest {
         agent.start("1", "clock.now");
         phone.quiet();
         Object first = phone.foreground();
-        agent.start("2", "clock.now");
-        phone.pass(20_000);
-        assertSame(first, phone.foreground());
-        phone.pass(9_000);
-        agent.start("3", "clock.now");
-        phone.pass(29_000);
+        for (String id : new String[] {"2", "3"}) {
+            phone.pass(29_000);
+            agent.start(id, "clock.now");
+            assertSame(first, phone.foreground());
+        }
+        phone.pass(2_500);
         agent.start("4", "clock.now");
-        phone.pass(3_000);
         assertNotSame(first, phone.foreground());
     }
 

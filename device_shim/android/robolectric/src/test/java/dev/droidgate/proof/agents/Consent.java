@@ -212,7 +212,7 @@ public final class Consent {
         }
         List<String> faint = new ArrayList<>();
         for (TextView view : views()) {
-            boolean drawn = view.isShown() && view.getWidth() > 0 && view.length() > 0;
+            boolean drawn = view.isShown() && view.isEnabled() && view.getWidth() > 0 && view.length() > 0;
             // Of a button that scrolls perhaps nothing is seen but its edge.
             if (drawn && !DETAILS.contentEquals(view.getText())) {
                 int back = background(bitmap, view);
