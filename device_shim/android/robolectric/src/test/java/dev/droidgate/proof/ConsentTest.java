@@ -49,7 +49,8 @@ public final class ConsentTest extends ShimTest {
                     consent.read();
                     consent.layOut();
                     String asks = " wants to use clock.now of The clock";
-                    for (String text : new String[] {caller, asks, AGENT, "Only reads", "Deny", "Once", always}) {
+                    String[] texts = {caller, asks, AGENT, "Only reads", "Deny", "Once", always};
+                    for (String text : texts) {
                         String hidden = consent.hidden(text);
                         if (hidden != null) {
                             wrong.add(name + ": " + hidden);

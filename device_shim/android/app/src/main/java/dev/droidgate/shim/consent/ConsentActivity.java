@@ -50,7 +50,7 @@ public final class ConsentActivity extends Activity {
     @Override
     protected void onCreate(Bundle saved) {
         Views.follow(this);
-        // The question has a title of its own, which leaves the screen where there is no room for it.
+        // The question is its own title.
         requestWindowFeature(Window.FEATURE_NO_TITLE);
         super.onCreate(saved);
         shim = Shim.of(this);
@@ -83,6 +83,7 @@ public final class ConsentActivity extends Activity {
         if (question.mayAlways()) {
             guard(button(layout, Texts.ALWAYS, true, true));
         }
+        layout.enable(false);
         deny.setFocusableInTouchMode(true);
         deny.requestFocus();
     }

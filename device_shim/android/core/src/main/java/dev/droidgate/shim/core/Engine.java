@@ -164,7 +164,8 @@ public final class Engine {
         state.asking = true;
         long until = clock.now() + ASKING_TIME;
         calls.extend(call, until);
-        CallFailure notAsked = questions.ask(call, state.replyTo, new Preview(route, state.request.arguments, until));
+        CallFailure notAsked =
+                questions.ask(call, state.replyTo, new Preview(route, state.request.arguments, until));
         if (notAsked != null) {
             throw notAsked;
         }

@@ -156,7 +156,7 @@ public final class Consent {
         return new int[] {scroller().getHeight(), scroller().getScrollY()};
     }
 
-    /** Returns whether only accessibility tools may see the window, and whether it leaves the bars their room. */
+    /** Returns whether only accessibility tools may see the window, which leaves the bars their room. */
     public boolean isProtected() {
         View decor = window().getWindow().getDecorView();
         View content = ((ViewGroup) decor.findViewById(android.R.id.content)).getChildAt(0);
